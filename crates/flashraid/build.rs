@@ -1,9 +1,10 @@
-//! Names the sources that results are computed by, so that saved points can tell another state of them.
+//! Computes a hash of all sources that results depend on, so that saved points of another version can be recognised.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Everything that a result depends on, from the folder of this crate. What is not there, as in a published crate, is told by the version.
+/// Everything that a result depends on, relative to the folder of this crate. In a published crate some of it is missing; the version then
+/// stands for it.
 const SOURCES: [&str; 7] =
     ["src", "../flashraid-driver/src", "../flashraid-model/src", "../flashraid-workload/src", "presets", "../../Cargo.lock", "Cargo.toml"];
 
@@ -16,7 +17,7 @@ fn main() {
         }
     }
     files.sort();
-    // FNV-1a: small, and nobody forges the sources of their own build.
+    // FNV-1a is small, and no user forges the sources of their own build.
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     for file in files {
         let name = file.to_string_lossy().replace('\\', "/");
@@ -36,7 +37,7 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) {
     let entries = fs::read_dir(path).unwrap_or_else(|error| panic!("can't read {}: {error}", path.display()));
     for entry in entries {
         let path = entry.unwrap_or_else(|error| panic!("can't read {}: {error}", path.display())).path();
-        // Not what editors and tests leave there.
+        // Other files are left there by editors and tests.
         if path.is_dir() || path.extension().is_some_and(|ending| ending == "rs" || ending == "toml") {
             collect(&path, files);
         }

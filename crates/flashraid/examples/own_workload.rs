@@ -1,12 +1,12 @@
-//! A workload of one's own, from a trait rather than from a configuration: a log that is written from end to end, again and again,
-//! and read at random where it has been written lately. `cargo run --release -p flashraid --example own_workload`
+//! A workload from a trait instead of a configuration: a log that is written from end to end, again and again. Reads go at random to the
+//! part that was written last. `cargo run --release -p flashraid --example own_workload`
 
 #![allow(clippy::print_stdout)]
 
 use flashraid::model::rng::{self, Stream};
 use flashraid::{CompletedRequest, Error, Observer, OpKind, Report, Request, Simulation, Source, SourceError};
 
-/// The array, as in a file; of its `[workload]` only `requests` counts.
+/// The array, as in a configuration file. Of its `[workload]`, only `requests` has an effect.
 const ARRAY: &str = r#"
 [array]
 level = "raid0"
@@ -24,7 +24,7 @@ blocks = 128
 /// A log in the first `log_bytes` of the array.
 struct Log {
     log_bytes: u64,
-    /// Where the next record goes.
+    /// Address of the next record.
     head: u64,
     now_ns: u64,
     random: Stream,
@@ -39,7 +39,7 @@ impl Source for Log {
         self.now_ns += (MEAN_GAP_NS * rng::exponential(&mut self.random)) as u64;
         let is_read = rng::happens(&mut self.random, 0.5);
         let (kind, offset_bytes, length_bytes) = if is_read {
-            // Within the last 16 records.
+            // Reads go to the last 16 records.
             let back = (1 + rng::below(&mut self.random, 16 * RECORD_BYTES / READ_BYTES)) * READ_BYTES;
             (OpKind::Read, (self.head + self.log_bytes - back) % self.log_bytes, READ_BYTES)
         } else {
@@ -51,7 +51,7 @@ impl Source for Log {
     }
 }
 
-/// Counts reads that waited for a collection; whatever a report lacks can be measured in this way.
+/// Counts reads that waited for a collection. An observer like this can measure anything that a report lacks.
 #[derive(Default)]
 struct DelayedReads(u64);
 
@@ -61,7 +61,7 @@ impl Observer for DelayedReads {
     }
 }
 
-/// What the run reports, and how many reads waited for a collection.
+/// Returns the report of the run, and the number of reads that waited for a collection.
 fn measure(requests: u64) -> Result<(Report, u64), Error> {
     let seed = 1;
     let mut delayed = DelayedReads::default();

@@ -1,4 +1,4 @@
-//! A study from a program: does a scheme pay off, and does it depend on the number of members?
+//! A study from a program: is a scheme worth it, and does that depend on the number of members?
 //! `cargo run --release -p flashraid --example study`
 
 #![allow(clippy::print_stdout)]

@@ -1,6 +1,6 @@
-//! Explains a scenario without running it: capacities, expected write amplification, when collection will begin, load, memory.
+//! Explains a scenario without running it: capacities, expected write amplification, the beginning of collection, load, and memory.
 //!
-//! What it says of load and write amplification are estimates for uniformly random writes; each figure's definition stands at its field.
+//! Load and write amplification are estimates for uniformly random writes. The definition of each figure stands at its field.
 
 pub mod theory;
 
@@ -28,117 +28,119 @@ use flashraid_model::ssd::{PlaneChoice, Pool, Procedure, SsdParams};
 use flashraid_workload::files::is_wrong_path;
 use flashraid_workload::{SourceError, Stop};
 
-/// What can be said of a scenario without running it. `Display` is the text for people.
+/// Findings about a scenario without a run. `Display` writes the text for people.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CheckReport {
-    /// Bytes that the array exports.
+    /// Number of bytes that the array exports.
     pub array_bytes: u64,
-    /// Members of the array.
+    /// Number of members in the array.
     pub members: u32,
-    /// The write cache, if there is one.
+    /// Sizes of the write cache, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheCheck>,
-    /// One member.
+    /// Capacity of one member.
     pub member: MemberCheck,
-    /// What a drive with superblocks comes to; left out for other members.
+    /// Findings about a drive with superblocks; left out for other members.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drive: Option<DriveCheck>,
-    /// What stands before the dies of other members; left out if nothing does.
+    /// Findings about queues, cores and buffer before the dies of other members; left out if they have none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub front: Option<FrontCheck>,
     /// Garbage collection in one pool (a plane, a die, or all superblocks).
     pub gc: GcCheck,
-    /// The first requests of the workload; `None` if it can't be read, which is among the warnings.
+    /// Statistics of the first requests. It is `None` if the workload cannot be read, which is one of the warnings.
     pub workload: Option<WorkloadSample>,
-    /// How much of the members' time the workload needs; `None` without a workload.
+    /// Share of the members' time that the workload needs; `None` without a workload.
     pub load: Option<LoadCheck>,
-    /// When collection begins.
+    /// Beginning of the first collection.
     pub first_collection: FirstCollection,
-    /// Pages that the warm-up overwrites on all members and a warm spare together; 0 if it puts them into the steady state of random writes.
+    /// Number of pages that the warm-up overwrites on all members and a warm spare together. It is 0 if it puts them into the steady state
+    /// of random writes.
     pub warm_up_pages: u64,
-    /// Write amplification that the workload comes to if it lasts, where the run begins in the steady state of uniform random writes and the
-    /// workload does not write like that; `None` else.
+    /// Write amplification that the workload reaches in the long run. It is given if the run begins in the steady state of uniform random
+    /// writes and the workload does not write like that, otherwise `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub own_write_amplification: Option<f64>,
-    /// Bytes that the state of all members needs.
+    /// Number of bytes that the state of all members needs.
     pub memory_bytes: u64,
-    /// Seconds that the warm-up and the run take on one processor, about.
+    /// Estimated time of the warm-up and of the run on one processor, in seconds.
     pub seconds: Option<Seconds>,
-    /// What is allowed, but probably not meant.
+    /// Warnings about settings that are allowed, but probably not intended.
     pub warnings: Vec<String>,
 }
 
-/// The caches that a write cache comes to.
+/// Sizes of the parts of a write cache.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct CacheCheck {
-    /// Bytes of the cache of write groups: all of it, or the first level.
+    /// Number of bytes in the cache of write groups, which is the whole cache or the first level.
     pub group_bytes: u64,
-    /// Bytes of the cache of each member.
+    /// Number of bytes in the cache of each member.
     pub member_bytes: u64,
-    /// Bytes of a stripe, without parity: a write group at most.
+    /// Number of bytes in a stripe without parity, which is the largest write group.
     pub stripe_bytes: u64,
 }
 
 /// Capacity of one member.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MemberCheck {
-    /// Bytes of all pages, summary pages included.
+    /// Number of bytes in all pages, with summary pages.
     pub raw_bytes: u64,
-    /// Bytes that requests can reach.
+    /// Number of bytes that requests can reach.
     pub exported_bytes: u64,
-    /// Blocks of a plane that are not exported.
+    /// Number of blocks in a plane that are not exported.
     pub reserved_blocks_per_plane: u32,
     /// Data pages / exported pages − 1.
     pub over_provisioning: f64,
-    /// The same without the blocks that collection keeps free or open: what is left for garbage.
+    /// Over-provisioning without the blocks that collection keeps free or open: the room for invalid pages.
     pub effective_over_provisioning: f64,
 }
 
 /// Collection in one pool.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GcCheck {
-    /// Blocks of a pool.
+    /// Number of blocks in a pool.
     pub pool_blocks: u32,
-    /// A pool with this many free blocks or fewer is collected …
+    /// Number of free blocks at or below which a pool is collected.
     pub start_free_blocks: u32,
-    /// … until it has this many.
+    /// Number of free blocks at which its collection stops.
     pub stop_free_blocks: u32,
     /// Write amplification that theory expects of the victim policy under uniformly random writes (see [`theory`]).
     pub write_amplification: f64,
-    /// How the policy relates to the figure: `exact`, or `at least` for policies without a formula, for which it is greedy's.
+    /// Relation of the policy to that figure: `exact`, or `at least` for policies without a formula, whose figure is that of greedy.
     pub write_amplification_is: &'static str,
     /// The bound for large blocks, `alpha / (alpha + W(−alpha·e^−alpha))`.
     pub write_amplification_oldest_first: f64,
-    /// Valid pages of a victim at that write amplification.
+    /// Number of valid pages in a victim at that write amplification.
     pub pages_moved_per_clean: f64,
-    /// Length of a clean of such a victim in microseconds; 0 with the scheme `ideal`.
+    /// Duration of a clean of such a victim, in microseconds; 0 with the scheme `ideal`.
     pub clean_us: f64,
 }
 
-/// How much of the members' time the workload needs, at the expected write amplification.
+/// Share of the members' time that the workload needs, at the expected write amplification.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LoadCheck {
-    /// Busy share of the dies of the busiest member without collection; above 1 it falls behind. `None` for a closed loop.
+    /// Share of the time that the dies of the busiest member work without collection. Above 1, they fall behind. `None` for a closed loop.
     pub dies_without_gc: Option<f64>,
-    /// The same with collection.
+    /// Share of the time that these dies work with collection.
     pub dies_with_gc: Option<f64>,
-    /// Expected wait of a request behind collection, over the time of its own operations; `None` for a closed loop, and where
+    /// Expected wait of a request behind collection, divided by the time of its own operations. It is `None` for a closed loop, and if
     /// collection takes no time.
     pub collection_wait: Option<f64>,
-    /// Busy share of the host link of the busiest member, if there is a limit; of the fuller direction if there are two.
+    /// Share of the time that the host link of the busiest member is busy, if its rate is limited. With two directions, it is the busier
+    /// one.
     pub link: Option<f64>,
-    /// Busy share of the channels of the busiest member, if there are any.
+    /// Share of the time that the channels of the busiest member are busy, if there are any.
     pub channels: Option<f64>,
-    /// Busy share of the controller's bandwidth, if it has a limit.
+    /// Share of the controller's bandwidth that is used, if it has a limit.
     pub controller: Option<f64>,
     /// Requests per second beyond which dies, link, channels or controller fall behind; `None` for a workload without requests.
     pub requests_per_s_max: Option<f64>,
-    /// The workload asks for more than that.
+    /// True if the workload asks for more than that.
     pub is_saturated: bool,
 }
 
 impl LoadCheck {
-    /// How far the array is from a load under which remedies matter, if it is idle.
+    /// Returns the distance from a load under which remedies matter, if the array is idle.
     #[must_use]
     pub fn idle(&self) -> Option<Idle> {
         let busy = self.dies_with_gc?;
@@ -147,39 +149,39 @@ impl LoadCheck {
     }
 }
 
-/// When collection begins.
+/// Beginning of the first collection.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(tag = "when", rename_all = "kebab-case")]
 pub enum FirstCollection {
-    /// The warm-up brings the pools to their working level.
+    /// Collection begins at once, because the warm-up brings the pools to their working level.
     AtOnce,
-    /// After this many host pages have been written to every member on average, which the run does.
+    /// Collection begins when each member has received this number of host pages on average, which happens in the run.
     After {
-        /// Host pages per member.
+        /// Number of host pages per member.
         pages_per_member: u64,
-        /// Simulated time until then; `None` for a closed loop.
+        /// Simulated time until then, in seconds; `None` for a closed loop.
         seconds: Option<f64>,
     },
-    /// The run writes too little.
+    /// Collection never begins, because the run writes too little.
     Never {
-        /// Host pages per member that would be needed.
+        /// Number of host pages per member that would be needed.
         pages_per_member: u64,
     },
-    /// A warm state is loaded, or the workload can't be read.
+    /// The beginning is unknown, because a warm state is loaded or the workload cannot be read.
     Unknown,
 }
 
-/// Explains `scenario`; a workload that can't be read is a warning.
+/// Explains `scenario`. A workload that cannot be read becomes a warning.
 pub fn check(scenario: &Scenario) -> CheckReport {
     explain(scenario, draw(scenario, sample::REQUESTS, &Stop::default()))
 }
 
-/// Returns what the first requests of a scenario are like, at most so many; `None` if they can't be read, or `stop` says so.
+/// Returns statistics of the first requests of a scenario, at most `most`. It is `None` if they cannot be read, or if `stop` asks to stop.
 pub(crate) fn first_requests(scenario: &Scenario, most: u64, stop: &Stop) -> Option<WorkloadSample> {
     draw(scenario, most, stop).ok().flatten()
 }
 
-/// Returns the pages that a warm-up overwrites on all members and warm spares together.
+/// Returns the number of pages that a warm-up overwrites on all members and warm spares together.
 pub(crate) fn warm_up_pages(scenario: &Scenario) -> u64 {
     if scenario.warm_state.load.is_some() {
         return 0;
@@ -190,10 +192,10 @@ pub(crate) fn warm_up_pages(scenario: &Scenario) -> u64 {
     (scenario.warm_up.overwrites * per_die) as u64 * u64::from(ssd.geometry.dies) * members
 }
 
-/// Finds out whether all that a run of `scenario` reads and writes is there and fits, as far as that can be known before, and explains it.
+/// Explains `scenario`, and checks as far as possible that all files which its run reads and writes exist and fit.
 ///
 /// # Errors
-/// What the run would end with.
+/// Returns the error with which the run would end.
 pub fn preflight(scenario: &Scenario, stop: &Stop) -> Result<CheckReport, RunError> {
     trace_files(&scenario.config.workload, "workload")?;
     if let Some(path) = &scenario.warm_state.load {
@@ -205,10 +207,10 @@ pub fn preflight(scenario: &Scenario, stop: &Stop) -> Result<CheckReport, RunErr
     Ok(explain(scenario, Ok(draw(scenario, sample::REQUESTS, stop)?)))
 }
 
-/// The files of traces must be there.
+/// Checks that the files of traces exist.
 fn trace_files(workload: &WorkloadConfig, section: &str) -> Result<(), RunError> {
     if let Some(path) = &workload.path {
-        // Opening a pipe would wait for whoever writes it.
+        // Opening a pipe would wait for its writer.
         let found = std::fs::metadata(path).and_then(|metadata| if metadata.is_file() { File::open(path).map(drop) } else { Ok(()) });
         found.map_err(|error| {
             let text = format!("`{section}.path`: can't read {path}: {error}; the path is relative to the folder of the configuration");
@@ -219,7 +221,7 @@ fn trace_files(workload: &WorkloadConfig, section: &str) -> Result<(), RunError>
     streams.into_iter().try_for_each(|(index, stream)| trace_files(stream, &format!("{section}.streams[{index}]")))
 }
 
-/// The first requests, at most so many; `None` if they could be read only once.
+/// Returns statistics of the first requests, at most `most`. It is `None` if they could be read only once.
 fn draw(scenario: &Scenario, most: u64, stop: &Stop) -> Result<Option<WorkloadSample>, SourceError> {
     let mut paths = Vec::new();
     traces(&scenario.workload, &mut paths);
@@ -230,7 +232,7 @@ fn draw(scenario: &Scenario, most: u64, stop: &Stop) -> Result<Option<WorkloadSa
     }
 }
 
-/// Explains `scenario` for a run whose requests come from elsewhere: nothing is said of the workload in the configuration.
+/// Explains `scenario` for a run with another source of requests. The workload of the configuration is left out.
 pub(crate) fn check_without_workload(scenario: &Scenario) -> CheckReport {
     explain_with(scenario, None, scenario.warnings.clone())
 }
@@ -296,9 +298,11 @@ fn explain_with(scenario: &Scenario, workload: Option<WorkloadSample>, mut warni
     CheckReport { seconds: Some(Seconds::of(scenario, report.workload.as_ref())), ..report }
 }
 
-/// Whether the garbage that a plane can hold is no more than about ten standard deviations (√pages) of its share of random writes. Seen in
-/// the model: with 4 and 10 of them, write amplification of a die rose to three times the estimate every few overwrites of the device; with
-/// 11 it did not, nor with 19, as in `ggc2014`.
+/// Returns true if the invalid pages that a plane can hold are at most about ten standard deviations (√pages) of its share of random
+/// writes.
+///
+/// The limit comes from runs of the model. With 4 and 10 deviations, the write amplification of a die rose to three times the estimate
+/// every few overwrites of the device. With 11 it did not, nor with 19, as in `ggc2014`.
 fn planes_may_drift_apart(ssd: &SsdParams) -> bool {
     if ssd.superblock.is_some() {
         return false;
@@ -309,7 +313,7 @@ fn planes_may_drift_apart(ssd: &SsdParams) -> bool {
     is_shared_out && (alpha(ssd) - 1.0) * pages < 10.5 * libm::sqrt(pages)
 }
 
-/// Planes that share a pool.
+/// Returns the number of planes that share a pool.
 fn planes_per_pool(ssd: &SsdParams) -> u32 {
     if ssd.gc.pool == Pool::Die { ssd.geometry.planes } else { 1 }
 }
@@ -322,15 +326,15 @@ fn over_provisioning(ssd: &SsdParams) -> f64 {
     f64::from(g.blocks_per_plane) / f64::from(g.blocks_per_plane - g.reserved_blocks_per_plane) - 1.0
 }
 
-/// Pages of the blocks that hold data / user pages in them, in the steady state of a pool.
+/// Returns the pages of the blocks that hold data, divided by the user pages in them, in the steady state of a pool.
 fn alpha(ssd: &SsdParams) -> f64 {
     if let Some(superblock) = &ssd.superblock {
         return drive::alpha(ssd, superblock);
     }
     let g = &ssd.geometry;
     let planes = f64::from(planes_per_pool(ssd));
-    // Free blocks go to and fro between the thresholds. A collection begins when a block has just been opened, which is still empty then;
-    // the one for moves is half full on average.
+    // Free blocks vary between the thresholds. A collection begins when a block has just been opened, which is still empty then. The block
+    // for moves is half full on average.
     let free = f64::from(ssd.gc.start_free_blocks + ssd.gc.stop_free_blocks - 1) / 2.0;
     let open = if ssd.gc.separate_open_block { 1.5 } else { 1.0 };
     let holding = planes * f64::from(g.blocks_per_plane) - free - open;
@@ -342,7 +346,7 @@ fn gc_check(ssd: &SsdParams) -> GcCheck {
         return drive::gc_check(ssd, superblock);
     }
     let data_pages = ssd.geometry.data_pages_per_block();
-    // Just above 1 where the thresholds leave nothing for garbage.
+    // The value is just above 1 if the thresholds leave no room for invalid pages.
     let alpha = alpha(ssd).max(1.000_001);
     let oldest_first = theory::oldest_first(alpha);
     let (write_amplification, write_amplification_is) = theory::expected(ssd.gc.victim.theory(), data_pages, alpha);
@@ -359,14 +363,15 @@ fn gc_check(ssd: &SsdParams) -> GcCheck {
     }
 }
 
-/// Duration of a clean that moves `pages` (rule 14).
+/// Returns the duration of a clean that moves `pages` (rule 14).
 fn clean_ns(ssd: &SsdParams, pages: f64) -> f64 {
     let t = &ssd.timing;
     let transfers_ns = transfers_per_move(ssd) * t.page_transfer_ns as f64;
     pages * ((t.page_read_ns + t.page_program_ns) as f64 + transfers_ns + summary_ns_per_page(ssd)) + t.block_erase_ns as f64
 }
 
-/// Transfers of a page that a clean moves, on average: without copy-back out and in, by the reference's procedure only to another plane.
+/// Returns the number of transfers for a moved page, on average. Without copy-back there are two, out and in. The reference's procedure
+/// only transfers pages that go to another plane.
 fn transfers_per_move(ssd: &SsdParams) -> f64 {
     match ssd.gc.procedure {
         _ if ssd.gc.copy_back => 0.0,
@@ -375,7 +380,7 @@ fn transfers_per_move(ssd: &SsdParams) -> f64 {
     }
 }
 
-/// The summary page's part in every page that is programmed (rule 18).
+/// Returns the time that the summary page adds to every programmed page (rule 18).
 fn summary_ns_per_page(ssd: &SsdParams) -> f64 {
     if !ssd.geometry.summary_page {
         return 0.0;
@@ -386,7 +391,7 @@ fn summary_ns_per_page(ssd: &SsdParams) -> f64 {
 fn load_check(array: &ArrayParams, gc: &GcCheck, sample: &WorkloadSample) -> LoadCheck {
     let ssd = &array.ssd;
     let t = &ssd.timing;
-    // What a request brings to the busiest member, in pages.
+    // These are the pages that a request brings to the busiest member.
     let share = sample.busiest_member_share;
     let (read, written) = (sample.pages_read_per_request * share, sample.pages_written_per_request * share);
     let dies = f64::from(ssd.geometry.dies);
@@ -420,15 +425,15 @@ fn load_check(array: &ArrayParams, gc: &GcCheck, sample: &WorkloadSample) -> Loa
     });
     let host_pages = sample.host_pages_per_request;
     let controller_ns = array.host_port.filter(|port| port.bytes_per_s.is_some()).map(|port| {
-        // A thousand pages, since one may take a fraction of a nanosecond more than an even number.
+        // A thousand pages are measured, because one may take a fraction of a nanosecond more than a whole number.
         port.passing_ns(1000 * u64::from(ssd.geometry.page_bytes)) as f64 / 1000.0 * host_pages
     });
-    // A page operation that meets a collection waits for half of it on average, and a request for the last of its pages.
+    // A page operation that meets a collection waits for half of it on average, and a request waits for the last of its pages.
     let cleans_of_collection = f64::from(gc.stop_free_blocks.saturating_sub(gc.start_free_blocks)).max(1.0);
     let touched = (sample.pages_read_per_request + sample.pages_written_per_request).clamp(1.0, dies * f64::from(array.members));
     let own_ns = plain_ns * dies / (read + written).max(f64::MIN_POSITIVE);
     let wait_ns = (with_gc_ns - plain_ns) * touched * gc.clean_us * 1000.0 * cleans_of_collection / 2.0;
-    // Where no buffer answers before the dies, the write that begins a collection waits for all of it.
+    // If no buffer answers before the dies, the write that begins a collection waits for all of it.
     let own_wait_ns = if ssd.superblock.is_none() { (with_gc_ns - plain_ns) * dies } else { 0.0 };
     let slowest_ns = [link_ns, channel_ns, controller_ns].into_iter().flatten().fold(with_gc_ns, f64::max);
     let busy = |ns: f64| sample.requests_per_s.map(|rate| ns * rate / 1e9);
@@ -462,7 +467,7 @@ fn first_collection(scenario: &Scenario, sample: Option<&WorkloadSample>) -> Fir
         let pages = to_go.saturating_sub(warmed) * u64::from(superblock.unit_pages);
         return after(scenario, sample, pages);
     }
-    // Filling leaves the reserved blocks free but for the open one.
+    // After the fill, all reserved blocks except the open one are free.
     let pool_reserved = g.reserved_blocks_per_plane * planes_per_pool(ssd);
     let to_go = u64::from(pool_reserved - 1 - ssd.gc.start_free_blocks) * u64::from(g.data_pages_per_block());
     let pools = u64::from(g.dies) * u64::from(g.planes / planes_per_pool(ssd));
@@ -470,7 +475,7 @@ fn first_collection(scenario: &Scenario, sample: Option<&WorkloadSample>) -> Fir
     after(scenario, sample, (to_go * pools).saturating_sub(warmed as u64))
 }
 
-/// Collection begins when so many more pages have been written to each member.
+/// Returns the beginning of collection after `pages_per_member` more pages have been written to each member.
 fn after(scenario: &Scenario, sample: &WorkloadSample, pages_per_member: u64) -> FirstCollection {
     if pages_per_member == 0 {
         return FirstCollection::AtOnce;
@@ -490,7 +495,7 @@ fn after(scenario: &Scenario, sample: &WorkloadSample, pages_per_member: u64) ->
     }
 }
 
-/// Both maps, the valid bits with erase and sequence counts, and the scores of the blocks.
+/// Returns the bytes of both maps, the valid bits with erase and sequence counts, and the scores of the blocks.
 pub(crate) fn memory_bytes(ssd: &SsdParams) -> u64 {
     if let Some(superblock) = &ssd.superblock {
         return drive::memory_bytes(&superblock.shape(&ssd.geometry));

@@ -1,4 +1,4 @@
-//! The content of files that a result follows from, as hashes: a name that tells one content from another, whatever file has it.
+//! Hashes of the files that a result depends on. A hash names the contents, independent of the file's name.
 
 use crate::config::Scenario;
 use crate::run::RunError;
@@ -10,13 +10,13 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Bytes between two questions whether to go on: some milliseconds.
+/// Number of bytes between two questions whether to continue, which take some milliseconds.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// SHA-256 of a file, as hexadecimal digits; `go_on` is asked now and then, and may end it with an error.
+/// Returns the SHA-256 of a file, as hexadecimal digits. `go_on` is called from time to time, and may end it with an error.
 ///
 /// # Errors
-/// Those of `go_on`; the file can't be read.
+/// Returns the error of `go_on`, or an error if the file cannot be read.
 pub(crate) fn hash_of_file(path: &Path, go_on: &mut dyn FnMut() -> Result<(), RunError>) -> Result<String, RunError> {
     let failed = |error: io::Error| match is_wrong_path(&error) {
         true => RunError::Input(format!("can't read {}: {error}", path.display())),
@@ -36,14 +36,14 @@ pub(crate) fn hash_of_file(path: &Path, go_on: &mut dyn FnMut() -> Result<(), Ru
     }
 }
 
-/// Hashes of the files that simulations read, each found out once.
+/// Hashes of the files that simulations read. Each is computed once.
 #[derive(Debug, Default)]
 pub struct Contents {
     known: HashMap<PathBuf, String>,
 }
 
 impl Contents {
-    /// The hashes of all files that `scenario` reads: its traces, and the state that it loads.
+    /// Returns the hashes of all files that `scenario` reads: its traces, and the state that it loads.
     pub(crate) fn read_by(&mut self, scenario: &Scenario) -> Result<Vec<String>, RunError> {
         let mut paths = Vec::new();
         traces(&scenario.workload, &mut paths);
@@ -65,7 +65,7 @@ impl Contents {
     }
 }
 
-/// The files of all traces of a workload.
+/// Adds the files of all traces of a workload to `paths`.
 pub(crate) fn traces<'a>(workload: &'a WorkloadSpec, paths: &mut Vec<&'a Path>) {
     match &workload.source {
         SourceSpec::Synthetic(_) => {}

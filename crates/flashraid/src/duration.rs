@@ -1,7 +1,7 @@
-//! About how long simulations take, before they begin.
+//! Estimates of the time that simulations take, before they begin.
 //!
-//! The work is known: pages of the warm-up, pages that requests read and write. Its speed is taken from `flashraid bench` on one processor of a
-//! common machine, and differs from machine to machine by a factor of two or so, which is near enough to decide whether to wait.
+//! The work is known: pages of the warm-up, and pages that requests read and write. Its speed comes from `flashraid bench` on one processor
+//! of a common machine. Machines differ by a factor of about two, which is accurate enough to decide whether to wait.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,34 +12,34 @@ use crate::warm_up::warm_up_key;
 use flashraid_model::array::WarmUpPattern;
 use flashraid_workload::Stop;
 
-/// Pages a second that a warm-up overwrites.
+/// Pages per second that a warm-up overwrites.
 const WARM_UP_PAGES_PER_S: f64 = 15e6;
-/// The same of drives with superblocks, whose units are moved one by one.
+/// Pages per second that a warm-up overwrites on drives with superblocks, whose units are moved one by one.
 const WARM_UP_UNIT_PAGES_PER_S: f64 = 4e6;
-/// Pages a second of drives that are put into their steady state in one pass.
+/// Pages per second of drives that are put into their steady state in one pass.
 const STEADY_PAGES_PER_S: f64 = 20e6;
-/// Pages a second read and written by members that nothing can interfere with.
+/// Pages per second read and written by members that nothing can interfere with.
 const PAGES_PER_S: f64 = 7e6;
-/// The same where dies proceed in steps: preemption, coordination, parity, caches.
+/// Pages per second if dies proceed in steps: preemption, coordination, parity, caches.
 const PAGES_IN_STEPS_PER_S: f64 = 1.4e6;
-/// The same of drives with superblocks.
+/// Pages per second read and written by drives with superblocks.
 const DRIVE_PAGES_PER_S: f64 = 0.7e6;
-/// Requests of each workload that are looked at.
+/// Number of requests that are examined in each workload.
 const REQUESTS: u64 = 1000;
-/// Distinct workloads that are looked at; the others are taken to be like the last of them.
+/// Number of distinct workloads that are examined. The others count as equal to the last of them.
 const SAMPLES_MAX: usize = 200;
 
-/// Seconds that a simulation takes on one processor, about.
+/// Estimated time of a simulation on one processor, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Seconds {
-    /// The warm-up.
+    /// Time of the warm-up.
     pub warm_up: f64,
-    /// The run itself; `None` where nobody knows the number of requests.
+    /// Time of the run itself; `None` if the number of requests is unknown.
     pub run: Option<f64>,
 }
 
 impl Seconds {
-    /// Estimates a scenario from the first requests of its workload.
+    /// Returns an estimate for a scenario, from the first requests of its workload.
     #[must_use]
     pub fn of(scenario: &Scenario, sample: Option<&WorkloadSample>) -> Seconds {
         let has_superblocks = scenario.array.ssd.superblock.is_some();
@@ -66,20 +66,20 @@ impl Seconds {
         Seconds { warm_up: if scenario.warm_state.load.is_some() { 0.0 } else { pages as f64 / speed }, run }
     }
 
-    /// The same where threads warm up a member each.
+    /// Returns the estimate if `threads` threads each warm up a member.
     #[must_use]
     pub fn on_threads(self, threads: usize) -> Seconds {
         Seconds { warm_up: self.warm_up / threads.max(1) as f64, ..self }
     }
 
-    /// Both together.
+    /// Returns the time of warm-up and run together.
     #[must_use]
     pub fn total(self) -> f64 {
         self.warm_up + self.run.unwrap_or(0.0)
     }
 }
 
-/// Estimates simulations, and remembers workloads that it has looked at.
+/// Estimates simulations, and remembers the workloads that it has examined.
 #[derive(Debug, Default)]
 pub struct Estimates {
     samples: HashMap<String, Option<WorkloadSample>>,
@@ -87,8 +87,9 @@ pub struct Estimates {
 }
 
 impl Estimates {
-    /// Estimates simulations that run as `means` says; those that begin alike share their warm-up. Looking at workloads ends early when `stop`
-    /// says so.
+    /// Estimates simulations on the machine that `means` describes. Simulations that begin in the same state share their warm-up.
+    ///
+    /// If `stop` asks to stop, fewer workloads are examined.
     pub fn of_all(&mut self, simulations: &[&Scenario], means: &Means, stop: &Stop) -> Seconds {
         let mut warm_ups = HashSet::new();
         let (mut warm_up, mut run) = (0.0, Some(0.0));
@@ -104,7 +105,7 @@ impl Estimates {
     }
 
     fn sample(&mut self, scenario: &Scenario, stop: &Stop) -> Option<&WorkloadSample> {
-        // What a request comes to in pages depends on these.
+        // The number of pages of a request depends on these values.
         let array = (scenario.array.level, scenario.array.stripe_unit_pages, scenario.array.ssd.geometry.page_bytes);
         let key = format!("{:?} {:?} {array:?}", scenario.workload, scenario.limit);
         if !self.samples.contains_key(&key) {
@@ -118,7 +119,7 @@ impl Estimates {
     }
 }
 
-/// A duration to about two digits: `40 s`, `3 min`.
+/// Returns a duration with about two digits: `40 s`, `3 min`.
 #[must_use]
 pub fn about(seconds: f64) -> String {
     match seconds {

@@ -1,4 +1,4 @@
-//! The door of the library: a configuration, perhaps a source of requests and an observer of one's own, and the report.
+//! Entry point of the library: a configuration, and optionally the caller's source of requests and observer, become a report.
 
 use std::borrow::Borrow;
 use std::path::Path;
@@ -18,7 +18,6 @@ use flashraid_model::array::WarmUpPattern;
 use flashraid_workload::{Source, Stop};
 
 /// One simulation: from a configuration to a [`Report`].
-///
 /// ```
 /// # fn main() -> Result<(), flashraid::Error> {
 /// let report = flashraid::Simulation::from_toml("[array]\nmembers = 2")?
@@ -43,32 +42,33 @@ pub struct Simulation<'a> {
 }
 
 impl<'a> Simulation<'a> {
-    /// Of a configuration that was put together in Rust.
+    /// Returns a simulation of a configuration that was put together in Rust.
     pub fn new(config: impl Borrow<Config>) -> Self {
         Self::of(Template::new(config.borrow()))
     }
 
-    /// Of a configuration's text. What is left out has its default ([`config::schema`](crate::config::schema)); paths are relative to the working
-    /// folder.
+    /// Returns a simulation of a configuration text. Missing keys have their defaults ([`config::schema`](crate::config::schema)), and
+    /// paths are relative to the working folder.
     ///
     /// # Errors
-    /// [`Error::Config`] if the text is not TOML.
+    /// Returns [`Error::Config`] if the text is not TOML.
     pub fn from_toml(text: &str) -> Result<Self, Error> {
         Ok(Self::of(Template::from_toml(text)?))
     }
 
-    /// Of a configuration file. Paths in it are relative to its folder.
+    /// Returns a simulation of a configuration file. Paths in it are relative to its folder.
     ///
     /// # Errors
-    /// [`Error::Config`] if it can't be read or is not TOML.
+    /// Returns [`Error::Config`] if the file cannot be read or is not TOML.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, Error> {
         Ok(Self::of(Template::from_file(path.as_ref())?))
     }
 
-    /// Of a configuration as a tree of values, as from JSON or from a map of another language. A `null` counts as left out.
+    /// Returns a simulation of a configuration as a tree of values, for example from JSON or from a map of another language. A `null`
+    /// counts as a missing key.
     ///
     /// # Errors
-    /// [`Error::Config`] if it is not a table.
+    /// Returns [`Error::Config`] if the value is not a table.
     pub fn from_value(value: &Value) -> Result<Self, Error> {
         Ok(Self::of(Template::from_value(value)?))
     }
@@ -77,11 +77,11 @@ impl<'a> Simulation<'a> {
         Self { template, source: None, checked: None, observer: None, verify: false, threads: 1, cache: None }
     }
 
-    /// Replaces a key of the configuration, as `--set` does: a text is read as TOML or, failing that, taken as it is.
+    /// Replaces a key of the configuration, as `--set` does. The text is read as TOML; if that fails, it is used as a plain text.
     ///
     /// # Errors
-    /// [`Error::Config`] if the key is none, or what opens a table, a list or a quoted text does not close it. Whether the value fits the key is
-    /// found out by [`Simulation::run`], which tells of everything at once.
+    /// Returns [`Error::Config`] if there is no such key, or if a table, list or quoted text is not closed. [`Simulation::run`] finds out
+    /// whether the value fits the key, and reports all problems at once.
     pub fn set(mut self, key: &str, value: impl ToString) -> Result<Self, Error> {
         self.template.set(key, value.to_string())?;
         Ok(self)
@@ -93,14 +93,14 @@ impl<'a> Simulation<'a> {
         self
     }
 
-    /// Takes requests from here instead of the configuration's `[workload]`, of which only `requests` and `duration` count: they end the run, if the source does
-    /// not end before.
+    /// Sets the source of requests, in place of the configuration's `[workload]`. Of that, only `requests` and `duration` still have an
+    /// effect: they end the run if the source does not end before.
     pub fn source(mut self, source: impl Source + 'static) -> Self {
         self.source = Some(Box::new(source));
         self
     }
 
-    /// Lets an observer watch. Given as `&mut observer` it can be asked after the run what it has seen.
+    /// Sets an observer. An observer passed as `&mut observer` can be asked for its findings after the run.
     pub fn observe(mut self, observer: impl Observer + 'a) -> Self {
         self.observer = Some(Box::new(observer));
         self
@@ -112,76 +112,81 @@ impl<'a> Simulation<'a> {
         self
     }
 
-    /// Lets it use so many threads, for the members' warm-ups and for requests that depend on no answer; 0 counts as 1. Changes no result.
+    /// Sets the number of threads for warm-ups and for requests that depend on no answer; 0 counts as 1. The results do not depend on it.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
         self
     }
 
-    /// Keeps the states after long warm-ups here, and takes from here what an earlier run left; without one they are made anew. Changes no
-    /// result.
+    /// Sets the cache that keeps the states after long warm-ups from run to run. Without one, every run makes them again. The results do
+    /// not depend on it.
     pub fn warm_cache(mut self, cache: impl Into<Option<WarmCache>>) -> Self {
         self.cache = cache.into();
         self
     }
 
-    /// The bytes that the array offers to its host: what a [`Source`] of one's own may address.
+    /// Returns the number of bytes that the array offers to its host, which a caller's [`Source`] may address.
     ///
     /// # Errors
-    /// [`Error::Config`] with everything that is wrong with the configuration.
+    /// Returns [`Error::Config`] with all problems of the configuration.
     pub fn capacity_bytes(&self) -> Result<u64, Error> {
         Ok(address_space(&self.scenario()?.array).capacity_bytes)
     }
 
-    /// Explains the configuration without running it; files that a run would read or write are looked at, too.
+    /// Explains the configuration without running it. Files that a run would read or write are checked, too.
     ///
     /// # Errors
-    /// [`Error::Config`] with everything that is wrong with it; what [`Simulation::run`] would end with before its first request.
+    /// Returns [`Error::Config`] with all problems of the configuration, or the error with which [`Simulation::run`] would end before its
+    /// first request.
     pub fn check(&self) -> Result<CheckReport, Error> {
         self.check_until(&Stop::default())
     }
 
-    /// Explains the configuration as [`Simulation::check`] does, unless `stop` says that nobody waits for it any more.
+    /// Explains the configuration like [`Simulation::check`], unless `stop` asks to stop.
     ///
     /// # Errors
-    /// As [`Simulation::check`], and [`Error::Interrupted`].
+    /// Returns the errors of [`Simulation::check`], and [`Error::Interrupted`].
     #[doc(hidden)]
     pub fn check_until(&self, stop: &Stop) -> Result<CheckReport, Error> {
         Ok(preflight(&self.scenario()?, stop)?)
     }
 
-    /// Takes over what [`Simulation::check`] has found of the same configuration, which [`Simulation::run`] looks for otherwise.
+    /// Uses the findings of an earlier [`Simulation::check`] of the same configuration, so that [`Simulation::run`] does not repeat it.
     #[doc(hidden)]
     pub fn checked(mut self, report: CheckReport) -> Self {
         self.checked = Some(report);
         self
     }
 
-    /// Finds out whether the configuration can be run, which [`Simulation::run`] does by itself before anything else.
+    /// Checks that the configuration can be run. [`Simulation::run`] does this by itself before anything else.
     ///
     /// # Errors
-    /// [`Error::Config`] with everything that is wrong with it.
+    /// Returns [`Error::Config`] with all problems of the configuration.
     pub fn validate(&self) -> Result<(), Error> {
         self.scenario().map(drop)
     }
 
-    /// Runs it. The same configuration, seed and source give the same report on every machine, but for what the wall clock decides.
+    /// Runs the simulation. The same configuration, seed and source give the same report on every machine, except for times of the wall
+    /// clock.
     ///
     /// # Errors
-    /// [`Error::Config`] with everything that is wrong with the configuration; [`Error::Source`] if the requests can't be read on;
-    /// [`Error::Interrupted`] if the observer stops it before the first request; and what files do.
+    /// Returns one of these errors:
+    /// - [`Error::Config`] with all problems of the configuration,
+    /// - [`Error::Source`] if the requests cannot be read,
+    /// - [`Error::Interrupted`] if the observer stops it before the first request,
+    /// - an error of a file that it reads or writes.
     pub fn run(self) -> Result<Report, Error> {
         let scenario = self.scenario()?;
         let mut observer = self.observer.unwrap_or_else(|| Box::new(()));
         let warm_ups = SharedWarmUps::default().kept_in(self.cache).on_threads(self.threads);
-        let request = run::Order { warm_ups: &warm_ups, source: self.source, checked: self.checked, verify: self.verify };
-        Ok(run::carry_out(&scenario, request, &mut *observer)?)
+        let settings = run::RunSettings { warm_ups: &warm_ups, source: self.source, checked: self.checked, verify: self.verify };
+        Ok(run::run_with(&scenario, settings, &mut *observer)?)
     }
 
-    /// What is to be run.
+    /// Returns the checked scenario.
     ///
     /// # Errors
-    /// As [`Simulation::validate`].
+    /// Returns the errors of [`Simulation::validate`].
     #[doc(hidden)]
     pub fn scenario(&self) -> Result<Scenario, Error> {
         let scenario = self.template.scenario([], None)?;
@@ -276,7 +281,7 @@ mod tests {
         assert!(matches!(error, Error::Interrupted));
     }
 
-    /// Reads beyond the end of every array after `good` requests.
+    /// A source that reads beyond the end of every array after `good` requests.
     struct Faulty {
         good: u64,
     }

@@ -1,4 +1,4 @@
-//! Why there is no result.
+//! Errors of the library.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,54 +9,54 @@ use crate::config::Problems;
 use crate::run::RunError;
 use crate::study::StudyProblem;
 
-/// Why there is no result.
+/// Error that ends a call of the library without a result.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The configuration can't be used: all that is wrong with it, each with its key, its place and the likely fix.
+    /// The configuration cannot be used. All problems are listed, each with its key, its place and the likely fix.
     #[error("{0}")]
     Config(Problems),
-    /// The settings of a study don't fit together.
+    /// The settings of a study do not fit together.
     #[error("{0}")]
     Study(#[from] StudyProblem),
-    /// The source of requests can't go on: a trace that can't be read, or requests that the array has no room for.
+    /// The source of requests cannot continue: a trace cannot be read, or requests do not fit the array.
     #[error("{0}")]
     Source(SourceError),
-    /// A file that the configuration names can't be used; the text says which, why and what to do.
+    /// A file that the configuration names cannot be used. The text says which file, why, and what to do.
     #[error("{0}")]
     Input(String),
     /// Reading or writing a file failed.
     #[error("{message}")]
     #[non_exhaustive]
     Io {
-        /// The file, if it is known.
+        /// Path of the file, if it is known.
         path: Option<PathBuf>,
-        /// What failed and why.
+        /// Description of the operation that failed, with the reason.
         message: String,
     },
-    /// Simulated time would pass its last moment; the text says what to do.
+    /// Simulated time would pass its last moment. The text says what to do.
     #[error("{0}")]
     ClockEnds(String),
     /// An observer stopped the run before its first request, so that there is nothing to report.
     #[error("stopped before the first request")]
     Interrupted,
-    /// An observer stopped a study. What is done stays in its folder, and the same study goes on from there.
+    /// An observer stopped a study. Finished simulations stay in its folder, and the same study continues from there.
     #[error("stopped: {done} of {all} simulations are done")]
     #[non_exhaustive]
     StudyInterrupted {
-        /// Simulations that are done.
+        /// Number of simulations that are done.
         done: usize,
-        /// Simulations of the study, or of its shard.
+        /// Number of simulations in the study, or in its shard.
         all: usize,
     },
-    /// The state of a member contradicts itself: a bug of the simulator, found by [`Simulation::verify`](crate::Simulation::verify).
+    /// The state of a member contradicts itself. [`Simulation::verify`](crate::Simulation::verify) has found a bug of the simulator.
     #[error("the state at the end is inconsistent: {0}")]
     Inconsistent(String),
 }
 
 impl Error {
-    /// Whether the caller's input is at fault, rather than a disk or the simulator; the program ends with status 2 for the former and 1
-    /// for the latter.
+    /// Returns true if the caller's input is at fault, and not a disk or the simulator. The program then ends with status 2, otherwise with
+    /// 1.
     pub fn is_input(&self) -> bool {
         match self {
             Self::Config(problems) => !problems.unreadable,
@@ -66,7 +66,7 @@ impl Error {
         }
     }
 
-    /// A file that can't be read or written.
+    /// Returns the error for a file that cannot be read or written.
     pub(crate) fn file(what: &str, path: &Path, error: &io::Error) -> Self {
         Self::Io { path: Some(path.to_owned()), message: format!("can't {what} {}: {error}", path.display()) }
     }

@@ -1,30 +1,34 @@
-//! Arrays that have hardly anything to do, for which no remedy against collection matters.
+//! Idle arrays, which have so little work that no remedy against collection matters.
 
 use std::fmt;
 
-/// Share of the time that the busiest dies work, below which an array is called idle.
+/// Share of the time that the busiest dies work, below which an array is idle.
 const IDLE_MAX: f64 = 0.1;
-/// Share of response times, of all requests and of the slowest, that collection may have in an idle array.
+/// Most that collection may add to response times in an idle array, as a share of all requests' times and of the slowest ones'.
 const COLLECTION_MAX: f64 = 0.1;
-/// Share from which on requests wait for each other often, so that remedies begin to matter.
+/// Share of the time from which requests wait for each other often, so that remedies begin to matter.
 const HALF: f64 = 0.5;
 
-/// How far an idle array is from a load under which remedies matter. By operational analysis the share of the time that a die works is the load
-/// times the work of a request; twice the load is twice the share.
+/// Distance of an idle array from a load under which remedies matter.
+///
+/// By operational analysis, the share of the time that a die works is the load times the work of a request. Twice the load therefore gives
+/// twice the share.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Idle {
     /// Share of the time that the dies of the busiest member work, 0 to 0.1.
     pub busy: f64,
-    /// Factor on the load at which they work half of the time.
+    /// Factor of the load at which they work half of the time.
     pub half: f64,
-    /// Factor on the load at which they, or another part of the array, fall behind.
+    /// Factor of the load at which they, or another part of the array, fall behind.
     pub saturated: f64,
 }
 
 impl Idle {
-    /// Judges an array under an open load: a closed loop asks as soon as it is answered, whatever the array does. `fullest` is the share of the
-    /// time that the busiest part works, dies or not. `collection` is the share of response times spent behind collection: long collections
-    /// are felt even where dies have little to do.
+    /// Returns the distance if the array is idle under an open load. A closed loop sends a request as soon as it has an answer, so it is
+    /// never idle.
+    ///
+    /// `fullest` is the share of the time that the busiest part works, dies or not. `collection` is the share of response times spent
+    /// behind collection. Long collections can be felt even if dies have little to do.
     #[must_use]
     pub fn of(busy: f64, fullest: f64, collection: f64) -> Option<Idle> {
         let is_idle = busy > 0.0 && fullest < IDLE_MAX && collection < COLLECTION_MAX;
@@ -47,7 +51,7 @@ impl fmt::Display for Idle {
     }
 }
 
-/// Two significant digits.
+/// Returns a factor with two significant digits.
 fn factor(value: f64) -> String {
     let power = 10_f64.powf(value.log10().floor() - 1.0);
     let rounded = (value / power).round() * power;

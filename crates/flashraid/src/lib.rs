@@ -19,15 +19,15 @@
 //! ```
 //!
 //! - [`Simulation`] runs one configuration to a [`Report`], which is the document of `flashraid run --json` as a type.
-//! - [`Study`] runs every combination of varied keys with every seed, on several threads or machines, and goes on where it was stopped.
-//! - [`config`] has the keys of a configuration and everything that can be wrong with one; [`config::schema`] describes them, [`config::presets`] lists
-//!   the devices, arrays and workloads that come with it.
+//! - [`Study`] runs every combination of varied keys with every seed, on several threads or machines. It continues where it was stopped.
+//! - [`config`] has the keys of a configuration and all their possible errors. [`config::schema`] describes the keys. [`config::presets`]
+//!   lists the devices, arrays and workloads that are built in.
 //!
 //! The same configuration and seed give the same results on every machine.
 //!
-//! # Requests of one's own
+//! # Your own requests
 //!
-//! A [`Source`] gives one request after the other; times never go backwards. It may be a program's own model of a load, or what it has recorded.
+//! A [`Source`] returns one request after the other, in order of time. It may be a program's own model of a load, or a recording.
 //!
 //! ```
 //! use flashraid::{OpKind, Request, Simulation, Source, SourceError};
@@ -55,14 +55,14 @@
 //! # }
 //! ```
 //!
-//! # Measurements of one's own
+//! # Your own measurements
 //!
-//! An [`Observer`] sees every request when it is done and every cleaned victim, and may stop the run.
+//! An [`Observer`] sees every request when it is done, and every cleaned victim. It may stop the run.
 //!
 //! ```
 //! use flashraid::{CompletedRequest, Observer, Simulation};
 //!
-//! /// How many requests met a collection.
+//! /// Number of requests that met a collection.
 //! #[derive(Default)]
 //! struct Met(u64);
 //!
@@ -80,12 +80,13 @@
 //! # }
 //! ```
 //!
-//! # What builds
+//! # Features
 //!
-//! Features `gzip`, `zstd` and `bzip2` read compressed traces. All are on by default; without them nothing needs a C compiler.
-//! Tables, charts, pages, CSV and Parquet of the same reports are the crate `flashraid-report`.
+//! Features `gzip`, `zstd` and `bzip2` read compressed traces. All are on by default. Without them, nothing needs a C compiler. Tables,
+//! charts, pages, CSV and Parquet of the same reports are in the crate `flashraid-report`.
 //!
-//! The model itself is [`model`], the generators and traces [`workload`]: parts that change more often than what this page names.
+//! The model itself is [`model`], and the generators and traces are [`workload`]. These parts change more often than the items on this
+//! page.
 
 #[doc(hidden)]
 pub mod content;

@@ -1,33 +1,33 @@
-//! Whether there is as much memory as simulations need, before any of it is asked for.
+//! Checks that there is enough memory for simulations, before any of it is allocated.
 
 use crate::check;
 use crate::config::Scenario;
 use std::fs;
 use std::path::Path;
 
-/// What the program itself takes, requests in flight and statistics included.
+/// Memory of the program itself, with requests in progress and statistics.
 const BASE_BYTES: u64 = 64 << 20;
 
-/// Simulations need more memory than there is.
+/// Error for simulations that need more memory than there is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TooLittleMemory {
-    /// What they need, about.
+    /// Estimated number of bytes that they need.
     pub needed_bytes: u64,
-    /// What there is.
+    /// Number of bytes that are available.
     pub available_bytes: u64,
-    /// What bounds it, in words.
+    /// Name of the limit, in words.
     pub bound: &'static str,
-    /// Simulations at a time.
+    /// Number of simulations at a time.
     pub workers: usize,
 }
 
-/// Memory that a run of `scenario` needs, about.
+/// Returns the estimated number of bytes that a run of `scenario` needs.
 pub fn needed_bytes(scenario: &Scenario) -> u64 {
     let (spares, _) = scenario.array.spares();
     check::memory_bytes(&scenario.array.ssd).saturating_mul(u64::from(scenario.array.members + spares))
 }
 
-/// Memory that `workers` of these simulations need at a time, each with the state that its warm-up may share with others.
+/// Returns the number of bytes that `workers` of these simulations need at a time, with the states that their warm-ups share.
 pub fn needed_by_all<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>, workers: usize) -> u64 {
     let mut each: Vec<u64> = scenarios.into_iter().map(needed_bytes).collect();
     each.sort_unstable_by(|a, b| b.cmp(a));
@@ -35,17 +35,18 @@ pub fn needed_by_all<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>, work
     each.iter().take(workers).fold(BASE_BYTES, |all, bytes| all.saturating_add(bytes.saturating_mul(copies)))
 }
 
-/// What a limit of the address space is called.
+/// Name of the limit of the address space.
 const ADDRESS_SPACE: &str = "ulimit -v";
 
-/// What threads take of what is bounded so: their stacks are addresses rather than memory, and count only where addresses are limited.
+/// Returns the bytes that threads add to the need for a limit with this name. Their stacks take addresses rather than memory, so they count
+/// only if addresses are limited.
 pub fn needed_by_threads(threads: usize, bound: &str) -> u64 {
-    /// As the standard library makes them.
+    /// Size of a thread's stack, as the standard library makes them.
     const STACK_BYTES: u64 = 2 << 20;
     if bound == ADDRESS_SPACE { STACK_BYTES.saturating_mul(threads as u64) } else { 0 }
 }
 
-/// Memory that can still be had, and what bounds it; `None` where the system does not tell.
+/// Returns the number of bytes that are still available, and the name of the limit. It is `None` if the system does not tell.
 pub fn available_bytes() -> Option<(u64, &'static str)> {
     let read = |path: &str| fs::read_to_string(path).ok();
     let machine = read("/proc/meminfo").and_then(|text| kib_of(&text, "MemAvailable:")).map(|bytes| (bytes, "the machine"));
@@ -57,25 +58,25 @@ pub fn available_bytes() -> Option<(u64, &'static str)> {
     [machine, container, limit].into_iter().flatten().min()
 }
 
-/// The value of a line of the form `name 123 kB`.
+/// Returns the value of a line of the form `name 123 kB`, in bytes.
 fn kib_of(text: &str, name: &str) -> Option<u64> {
     let value = text.lines().find_map(|line| line.strip_prefix(name))?.trim().strip_suffix("kB")?;
     value.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// The soft limit of the address space, if there is one.
+/// Returns the soft limit of the address space, if there is one.
 fn address_space_limit(limits: &str) -> Option<u64> {
     limits.lines().find_map(|line| line.strip_prefix("Max address space"))?.split_whitespace().next()?.parse().ok()
 }
 
-/// What the groups of this process, and those above them, leave of their memory; the least of them.
+/// Returns the memory left in the control groups of this process and in those above them, whichever is least.
 fn left_in_groups(groups: &str, root: &Path) -> Option<u64> {
     let number = |path: &Path| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
     let mut least = None;
     for line in groups.lines() {
         let mut fields = line.splitn(3, ':').skip(1);
         let (Some(controllers), Some(group)) = (fields.next(), fields.next()) else { continue };
-        // Version 2 has one tree; version 1 has one for memory.
+        // Version 2 has one tree of groups, and version 1 has one for memory.
         let (root, limit, used) = match controllers {
             "" => (root.to_owned(), "memory.max", "memory.current"),
             _ if controllers.split(',').any(|controller| controller == "memory") => {

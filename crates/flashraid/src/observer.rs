@@ -1,4 +1,4 @@
-//! Watches a simulation while it runs.
+//! Observers, which watch a simulation while it runs.
 
 use flashraid_model::events::GcInterval;
 use flashraid_model::metrics::CompletedRequest;
@@ -6,34 +6,36 @@ use flashraid_workload::Stop;
 
 /// Watches a simulation, and may stop it. Every method does nothing by default.
 ///
-/// What a report lacks is measured in this way. An observer changes no result, unless it stops the run.
+/// Anything that a report lacks can be measured by an observer. It changes no result, unless it stops the run.
 pub trait Observer {
-    /// Something that a person should know and no report says, such as where a warm state comes from.
+    /// Receives a note for the user that no report has, for example the origin of a warm state.
     fn note(&mut self, _text: &str) {}
 
-    /// Called every few thousand requests and now and then during the warm-up. Returning false stops the run, whose report then says that it is
+    /// Called every few thousand requests, and from time to time during the warm-up. A result of false stops the run, whose report is then
     /// partial.
     fn progress(&mut self, _progress: &Progress) -> bool {
         true
     }
 
-    /// What is asked where [`Observer::progress`] can't be called, while a trace is read, skipped or sorted: whether to stop.
+    /// Returns the question whether to stop. It is asked where [`Observer::progress`] cannot be called, while a trace is read, skipped or
+    /// sorted.
     fn stop(&self) -> Stop {
         Stop::default()
     }
 
-    /// Called for every request when it is done, in the order of ends; also for those that the statistics skip.
+    /// Called for every request when it is done, in the order of ends. This includes requests that the statistics skip.
     fn request(&mut self, _request: &CompletedRequest) {}
 
-    /// Called for every cleaned victim when it is known when its erase ends; those of one die come in order. Cleans of a die that follow each
-    /// other back to back are one collection of the report.
+    /// Called for every cleaned victim as soon as the end of its erase is known. Those of one die come in order, and cleans that follow
+    /// each other without a gap are one collection of the report.
     fn collection(&mut self, _clean: &GcInterval) {}
 
-    /// Called when drives with superblocks have programmed so many units since the last call: of the host, moved ones, and padding.
+    /// Called when drives with superblocks have programmed this number of units since the last call: units of the host, moved ones, and
+    /// padding.
     fn programmed(&mut self, _units: u64) {}
 }
 
-/// An observer that looks on.
+/// Receives every event and ignores it.
 impl Observer for () {}
 
 impl<O: Observer + ?Sized> Observer for &mut O {
@@ -62,25 +64,25 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     }
 }
 
-/// What a run is doing.
+/// Phase of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// Bringing the members to a working state.
+    /// The members are brought to a working state.
     WarmUp,
-    /// Serving requests.
+    /// The host's requests are served.
     Run,
 }
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// What it is doing.
+    /// Current phase of the run.
     pub phase: Phase,
     /// Share of the phase that is done, from 0 to 1, if its end is known.
     pub fraction: Option<f64>,
-    /// Requests sent.
+    /// Number of requests sent so far.
     pub requests: u64,
-    /// Simulated time, in nanoseconds.
+    /// Simulated time so far, in nanoseconds.
     pub simulated_ns: u64,
 }

@@ -1,7 +1,9 @@
-//! What a run reports: one document, the same in memory, as JSON and as tables.
+//! The report of a run: one document, with the same contents in memory, as JSON and as tables.
 //!
-//! A figure that isn't defined (a percentile of no requests, an amplification of no writes) is `None`, in JSON `null`; no number is ever infinite or NaN.
-//! The same inputs give the same bytes, but for `wall_s` and the rates and memory in `perf`: see [`Report::without_wall_clock`].
+//! A figure that is not defined (a percentile of no requests, an amplification of no writes) is `None`, and `null` in JSON. No number is
+//! ever infinite or NaN.
+//!
+//! The same inputs give the same bytes, except for `wall_s` and the rates and memory in `perf`: see [`Report::without_wall_clock`].
 
 mod build;
 mod cache;
@@ -29,118 +31,121 @@ pub use schema::schema;
 pub use table::{GUESS, Row, Section, format_figure};
 pub use verdict::{Load, Verdict};
 
-/// Percentiles of response times, by their names in documents, and the shares of requests that do not exceed them.
+/// Percentiles of response times: their names in documents, and the shares of requests that do not exceed them.
 pub const PERCENTILES: [(&str, f64); 6] = [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p99_9", 0.999), ("p99_99", 0.9999)];
 
 /// Name and version of the format of a report.
 pub const REPORT_SCHEMA: &str = "flashraid.report/2";
 
-/// Everything that one run reports.
+/// The report of one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Report {
-    /// [`REPORT_SCHEMA`].
+    /// Name and version of the format: [`REPORT_SCHEMA`].
     pub schema: String,
-    /// Version of the program.
+    /// Version of the program that made the report.
     pub version: String,
     /// Seed of the run.
     pub seed: u64,
     /// Hash of the resolved configuration.
     pub config_hash: String,
-    /// The resolved configuration.
+    /// The resolved configuration, with all defaults filled in.
     #[schemars(with = "crate::config::Config")]
     pub config: Value,
-    /// Simulated time, in nanoseconds, what the statistics skip included.
+    /// Simulated time, in nanoseconds, with the part that the statistics skip.
     pub simulated_ns: u64,
-    /// Time that the run took, warm-up included, in seconds of the wall clock.
+    /// Time that the run took, with its warm-up, in seconds of the wall clock.
     pub wall_s: f64,
-    /// Requests that are done and counted.
+    /// Number of requests that are done and counted.
     pub requests: Requests,
     /// Response times, in microseconds.
     pub response_us: ByDirection<ResponseTime>,
-    /// The streams of a mix, in order; left out for other workloads.
+    /// Figures of each stream of a mix, in order; left out for other workloads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub streams: Vec<StreamReport>,
-    /// Bandwidth, in MB/s (10^6).
+    /// Bandwidth, in MB/s (10^6 bytes per second).
     pub bandwidth_mb_s: Bandwidth,
-    /// What happened on flash.
+    /// Counts of reads, programs and erases on flash.
     pub flash: Flash,
-    /// Garbage collection.
+    /// Garbage collection of all members.
     pub gc: Gc,
-    /// Write cache: its policy and counts; empty without a cache.
+    /// Policy and counts of the write cache; empty without a cache.
     #[schemars(schema_with = "cache::schema")]
     pub cache: serde_json::Map<String, Value>,
-    /// What the limits of the array's controller cost; `None` without limits.
+    /// Waits at the limits of the array's controller; `None` without limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub controller: Option<Controller>,
-    /// Parity; `None` for levels without it.
+    /// Counts of parity; `None` for levels without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parity: Option<Parity>,
-    /// The first failure of a member and its rebuilding, if one was to fail; what is counted of failures, of all together.
+    /// The first failure of a member and its rebuilding, if a failure was set. Its counts are those of all failures together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
-    /// All members that were to fail, in order of time.
+    /// All members for which a failure was set, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<FailedMember>,
-    /// The members in order, spares behind them.
+    /// The members in order, with the spares behind them.
     pub members: Vec<Member>,
     /// Speed of the simulator.
     pub perf: Perf,
-    /// How far the figures can be trusted.
+    /// Findings about how far the figures can be trusted.
     #[serde(default)]
     pub verdict: Verdict,
     /// Requests done per second of the measured time.
     #[serde(default)]
     pub iops: Iops,
-    /// Bytes that the array offers: of the drives that are meant, where smaller ones are simulated in their place.
+    /// Number of bytes that the array offers. If scaled-down drives are simulated, it refers to the full-size drives.
     #[serde(default)]
     pub capacity_bytes: u64,
-    /// Response times of ten batches of the measured requests, for intervals of a difference with a single seed.
+    /// Response times of ten batches of the measured requests, for confidence intervals of a difference with a single seed.
     #[serde(default)]
     pub batches: Batches,
-    /// Where the time of the requests went.
+    /// Parts of the time of the requests.
     #[serde(default)]
     pub time_us: TimeByShare,
-    /// The run interval by interval.
+    /// Figures of the run, interval by interval.
     #[serde(default)]
     pub over_time: OverTime,
-    /// What was asked for and not served, because too many members had failed.
+    /// Requests that were not served because too many members had failed.
     #[serde(default)]
     pub lost: Lost,
-    /// What drives with superblocks counted, all together; left out for other members.
+    /// Counts of drives with superblocks, all together; left out for other members.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drive: Option<DriveReport>,
-    /// What stands before the dies of other members counted, all together; left out without `ssd.buffer`, `ssd.queues` and `ssd.firmware`.
+    /// Counts of queues, cores and buffers before the dies of other members, all together. Left out without `ssd.buffer`, `ssd.queues` and
+    /// `ssd.firmware`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub front: Option<FrontReport>,
-    /// Counters of the members' mechanisms, all together: a table for each that the members have; left out if they have none.
+    /// Counts of the members' mechanisms, all together, with a table for each mechanism; left out without any.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     #[schemars(schema_with = "Figures::schema")]
     pub mechanisms: serde_json::Map<String, Value>,
-    /// When the statistics begin, in nanoseconds.
+    /// Time at which the statistics begin, in nanoseconds.
     pub measured_from_ns: u64,
-    /// When they end, in nanoseconds: the last answer of a measured request, or their begin if there is none. All rates are over this time.
+    /// Time at which the statistics end, in nanoseconds: the last answer of a measured request, or their begin if there is none. All rates
+    /// are over this time.
     pub measured_to_ns: u64,
-    /// The time over which requests per second and bandwidth are taken, in nanoseconds: the measured time or, in a closed loop, as long as
-    /// places of its depth were in use on average, the think time after their last answers included.
+    /// Time by which requests per second and bandwidth are divided, in nanoseconds. It is the measured time. In a closed loop, it is the
+    /// mean time for which places of its depth were in use, think times included.
     pub load_ns: u64,
-    /// What was still to be done then for what had been written.
+    /// Work for written data that was still to be done at the end of the measured time.
     pub owed: Owed,
-    /// The run was stopped before its end.
+    /// True if the run was stopped before its end.
     pub partial: bool,
-    /// Why it was stopped.
+    /// Reason why the run was stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial_reason: Option<String>,
-    /// What the workload stands for: named enterprise workloads are stand-ins with published statistics.
+    /// Note about the workload: named enterprise workloads are stand-ins with published statistics.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload_note: Option<String>,
-    /// What was assumed or left out in reading traces.
+    /// Assumptions made, and parts left out, in reading traces.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trace_notes: Vec<String>,
-    /// What the user should know before trusting the figures.
+    /// Warnings that the user should know before trusting the figures.
     #[serde(default)]
     pub warnings: Vec<String>,
-    /// Free blocks of every member over time: points (begin in ms, least, mean, most), in multiples of the threshold at which collection starts.
+    /// Free blocks of every member over time, in multiples of the threshold at which collection starts. Each point has its begin in ms,
+    /// least, mean and greatest value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub free_blocks: Vec<Vec<(f64, f64, f64, f64)>>,
     /// Single requests and collections, if a window was asked for.
@@ -149,15 +154,15 @@ pub struct Report {
 }
 
 impl Report {
-    /// The JSON document, as `flashraid run --json` prints it.
+    /// Returns the JSON document, as `flashraid run --json` prints it.
     #[must_use]
     pub fn to_json(&self) -> String {
         let document = serde_json::to_value(self).expect("a report is plain data");
         format!("{document:#}\n")
     }
 
-    /// How far the array was from a load under which remedies matter, if it was idle: by the share of the measured time in which the dies of the
-    /// busiest member worked. `None` for a closed loop.
+    /// Returns the distance of the array from a load under which remedies matter, if it was idle. The dies of the busiest member decide. It
+    /// is `None` for a closed loop.
     #[must_use]
     pub fn idle(&self) -> Option<crate::idle::Idle> {
         let mean = |member: &MemberOverTime| {
@@ -173,7 +178,7 @@ impl Report {
         (self.verdict.load == Load::Stable).then(|| crate::idle::Idle::of(busy, busy, collection)).flatten()
     }
 
-    /// The report without what differs between two runs of the same inputs: times of the wall clock, rates, memory.
+    /// Returns the report without the values that differ between two runs of the same inputs: times of the wall clock, rates, memory.
     #[must_use]
     pub fn without_wall_clock(&self) -> Self {
         let perf = Perf { host_page_ops: self.perf.host_page_ops, flash_page_ops: self.perf.flash_page_ops, ..Perf::default() };
@@ -181,32 +186,32 @@ impl Report {
     }
 }
 
-/// What was still to be done at the end of the measured time for what had been written.
+/// Work for written data that was still to be done at the end of the measured time.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Owed {
     /// Data in write caches and in buffers of drives that are not programmed, in bytes.
     pub buffered_bytes: u64,
-    /// Pages that collections are to move.
+    /// Number of pages that collections must still move.
     pub moves_pages: u64,
-    /// Time of dies that collections still take which have begun or are decided, in microseconds.
+    /// Time of dies that is left of collections which have begun or are decided, in microseconds.
     pub collection_us: f64,
 }
 
-/// Number of requests.
+/// Number of requests of each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Requests {
-    /// Reads and writes.
+    /// Number of reads and writes.
     pub all: u64,
-    /// Reads.
+    /// Number of all reads.
     pub read: u64,
-    /// Writes.
+    /// Number of all writes.
     pub write: u64,
-    /// Trims; left out if there are none.
+    /// Number of trims; left out if there are none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub trim: u64,
-    /// Flushes; left out if there are none.
+    /// Number of flushes; left out if there are none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub flush: u64,
 }
@@ -216,38 +221,40 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// Requests per second; `None` over no time.
+/// Requests per second; `None` for a measured time of no length.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Iops {
-    /// Reads and writes.
+    /// Reads and writes per second.
     pub all: Option<f64>,
-    /// Reads.
+    /// Reads alone per second.
     pub read: Option<f64>,
-    /// Writes.
+    /// Writes alone per second.
     pub write: Option<f64>,
 }
 
-/// The measured reads and writes in ten batches, by their position in the order of arrival: lists with a figure for each batch, empty with
-/// fewer than 100 requests. Two runs of the same workload have the same requests in the same batches.
+/// The measured reads and writes in ten batches, by their position in the order of arrival. Each list has a figure for each batch, and is
+/// empty with fewer than 100 requests.
+///
+/// Two runs of the same workload have the same requests in the same batches.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Batches {
-    /// Reads and writes that are done.
+    /// Number of reads and writes that are done.
     pub requests: Vec<u64>,
     /// Mean response times, in microseconds; `None` if no request of the batch is done.
     pub mean_us: Vec<Option<f64>>,
-    /// 99th percentiles, in microseconds, at most a 64th too long; left out unless ten requests of each batch lie beyond it.
+    /// The 99th percentiles, in microseconds, at most a 64th too long. Left out unless ten requests of each batch lie beyond it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub p99_us: Vec<f64>,
-    /// 99.9th percentiles, in microseconds, at most a 64th too long; left out unless ten requests of each batch lie beyond it.
+    /// The 99.9th percentiles, in microseconds, at most a 64th too long. Left out unless ten requests of each batch lie beyond it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub p99_9_us: Vec<f64>,
 }
 
-/// Where the time of requests went, in microseconds: means of all requests and of the slowest; `None` without requests.
+/// Parts of the time of requests, in microseconds: means over all requests and over the slowest; `None` without requests.
 ///
-/// Of n requests the slowest tenth are the ⌈n/10⌉ slowest, and so on.
+/// Of n requests, the slowest tenth are the ⌈n/10⌉ slowest, and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names of the shares say all")]
 #[non_exhaustive]
@@ -259,7 +266,7 @@ pub struct TimeByShare {
 }
 
 impl TimeByShare {
-    /// The shares with their names for people.
+    /// Returns the shares with their names for people.
     #[must_use]
     pub fn named(&self) -> [(&'static str, Option<TimeSpent>); 4] {
         [
@@ -271,28 +278,28 @@ impl TimeByShare {
     }
 }
 
-/// Parts of a response time, in microseconds, along the path that decided the request's end; they add up to it.
+/// Parts of a response time, in microseconds, along the path that decided the request's end. They add up to the response time.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TimeSpent {
-    /// Behind other requests' operations and full queues.
+    /// Time behind other requests' operations and full queues.
     pub queue: f64,
-    /// Behind collection of any kind.
+    /// Time behind collection of any kind.
     pub collection: f64,
-    /// Reads ahead of writes, locks and writes of parity.
+    /// Time for reads before writes, locks, and writes of parity.
     pub parity: f64,
-    /// Waiting for room in the write cache, and the cache's own time.
+    /// Time waiting for room in the write cache, and the cache's own time.
     pub cache: f64,
-    /// Channel and link, waiting for them included.
+    /// Time of channels and links, with the wait for them.
     pub transfer: f64,
-    /// Array times of its own operations.
+    /// Time that the flash array takes for the request's own operations.
     pub flash: f64,
-    /// Firmware, buffers, the rest.
+    /// Time of firmware and buffers, and everything else.
     pub other: f64,
 }
 
 impl TimeSpent {
-    /// The parts with their names, in order.
+    /// Returns the parts with their names, in order.
     #[must_use]
     pub fn named(&self) -> [(&'static str, f64); 7] {
         let Self { queue, collection, parity, cache, transfer, flash, other } = *self;
@@ -300,34 +307,34 @@ impl TimeSpent {
         std::array::from_fn(|index| (flashraid_model::metrics::breakdown::PARTS[index], parts[index]))
     }
 
-    /// The response time that they add up to.
+    /// Returns the response time, which is the sum of the parts.
     #[must_use]
     pub fn total(&self) -> f64 {
         self.named().iter().map(|(_, part)| part).sum()
     }
 }
 
-/// The measured time interval by interval: lists with a figure for each. Requests count where they are done.
+/// The measured time, interval by interval. Each list has a figure for each interval. Requests count where they are done.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct OverTime {
-    /// Length of an interval, in milliseconds; the last one is cut off by the end of the run.
+    /// Length of an interval, in milliseconds. The end of the run cuts off the last one.
     pub interval_ms: f64,
-    /// Beginnings, in milliseconds.
+    /// Times at which the intervals begin, in milliseconds.
     pub from_ms: Vec<f64>,
     /// Reads and writes per second.
     pub iops: Vec<f64>,
-    /// Mean response time, in microseconds; `None` without requests, like those that follow.
+    /// Mean response time, in microseconds. This and the percentiles are `None` without requests.
     pub mean_us: Vec<Option<f64>>,
-    /// Median, in microseconds, at most 1.6 % too long.
+    /// Median response time, in microseconds, at most 1.6 % too long.
     pub p50_us: Vec<Option<f64>>,
-    /// 99th percentile, in microseconds, at most 1.6 % too long.
+    /// The 99th percentile, in microseconds, at most 1.6 % too long.
     pub p99_us: Vec<Option<f64>>,
     /// Longest response time, in microseconds.
     pub max_us: Vec<Option<f64>>,
     /// Mean number of requests between arrival and end.
     pub outstanding: Vec<f64>,
-    /// (Pages that requests write + pages that collections move) / pages that requests write; `None` without writes.
+    /// Write amplification: (pages that requests write + pages that collections move) / pages that requests write. `None` without writes.
     pub write_amplification: Vec<Option<f64>>,
     /// Share of the write cache that is full at the end of the interval; empty without a cache.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -335,7 +342,7 @@ pub struct OverTime {
     /// Share of the strips of all failed members that are rebuilt; empty if none fails.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rebuilt_fraction: Vec<Option<f64>>,
-    /// How the members were used, spares behind the others.
+    /// Use of the members, with the spares behind the others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<MemberOverTime>,
     /// Failures of members and their rebuilding, in order of time.
@@ -343,31 +350,31 @@ pub struct OverTime {
     pub marks: Vec<TimelineMark>,
 }
 
-/// How a member was used, interval by interval.
+/// Use of a member, interval by interval.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct MemberOverTime {
-    /// Share of the time of its dies in which they worked, for the host or for collection.
+    /// Share of the time in which its dies worked, for the host or for collection.
     pub utilisation: Vec<f64>,
     /// Mean response time of the page operations that ended, in microseconds, from their arrival at the member; `None` without any.
     pub response_us: Vec<Option<f64>>,
-    /// Mean number of page operations in the member, those that are being served included.
+    /// Mean number of page operations in the member, with those that are being served.
     pub queue: Vec<f64>,
 }
 
-/// A figure for all requests, reads and writes.
+/// A figure for all requests, for reads and for writes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ByDirection<T> {
-    /// Reads and writes.
+    /// Figure for reads and writes together.
     pub all: T,
-    /// Reads.
+    /// Figure for reads alone.
     pub read: T,
-    /// Writes.
+    /// Figure for writes alone.
     pub write: T,
 }
 
-/// What the requests of one stream of a mix met.
+/// Figures of one stream of a mix.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct StreamReport {
@@ -377,7 +384,8 @@ pub struct StreamReport {
     pub response_us: ByDirection<ResponseTime>,
 }
 
-/// Response times, in microseconds. Moments are exact, percentiles at most 0.1 % too long; all but the count are `None` without requests.
+/// Response times, in microseconds. Moments are exact, and percentiles at most 0.1 % too long. All except the count are `None` without
+/// requests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names of the figures say all")]
 #[non_exhaustive]
@@ -393,233 +401,233 @@ pub struct ResponseTime {
     pub p99: Option<f64>,
     pub p99_9: Option<f64>,
     pub p99_99: Option<f64>,
-    /// In µs².
+    /// Variance of the response times, in µs².
     pub variance: Option<f64>,
-    /// Points (response time, share of the requests that took no longer).
+    /// Distribution as points (response time, share of the requests that took at most this time).
     pub cdf: Vec<(f64, f64)>,
 }
 
-/// Bandwidth, in MB/s (10^6): bytes done per interval; see [`flashraid_model::metrics::bandwidth`] for the intervals that count.
+/// Bandwidth, in MB/s (10^6): bytes done per interval. See [`flashraid_model::metrics::bandwidth`] for the intervals that count.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Bandwidth {
-    /// Mean over the intervals.
+    /// Mean over the whole intervals.
     pub mean: Option<f64>,
-    /// Standard deviation over the intervals.
+    /// Standard deviation over the whole intervals.
     pub stddev: Option<f64>,
-    /// Deviation over mean.
+    /// Coefficient of variation: deviation over mean.
     pub cv: Option<f64>,
     /// Length of an interval, in milliseconds.
     pub interval_ms: f64,
-    /// Whole intervals.
+    /// Number of whole intervals.
     pub intervals: u64,
     /// All bytes over the whole measured time.
     pub overall: Option<f64>,
     /// Length of an interval of the series, in milliseconds.
     pub series_interval_ms: f64,
-    /// Bandwidth over time.
+    /// Bandwidth of each interval of the series.
     pub series: Vec<f64>,
-    /// Density of (x − mean)/stddev: points (z, density).
+    /// Density of (x − mean)/stddev, as points (z, density).
     pub z_density: Vec<(f64, f64)>,
 }
 
-/// What stands before the dies of members without superblocks, all together (section 25 of the rules).
+/// Counts of queues, cores and buffers before the dies of members without superblocks, all together (section 25 of the rules).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct FrontReport {
-    /// Commands: what an operation of the array brings to a drive at a time.
+    /// Number of commands. A command is what an operation of the array sends to a drive at a time.
     pub commands: u64,
-    /// Commands that waited in a queue until they were fetched; left out without `ssd.queues`.
+    /// Number of commands that waited in a queue until they were fetched; left out without `ssd.queues`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fetch_waits: Option<u64>,
     /// Mean of these waits, in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fetch_wait_mean_us: Option<f64>,
-    /// Pages that replaced one in the buffer, and were not programmed by themselves.
+    /// Number of pages that replaced one in the buffer, which was therefore not programmed.
     pub overwritten: u64,
-    /// Pages read from the buffer.
+    /// Number of pages read from the buffer.
     pub buffer_hits: u64,
-    /// Pages that a trim took out of the buffer before a die had them.
+    /// Number of pages that a trim removed from the buffer before a die had them.
     pub trimmed: u64,
-    /// Write commands that waited for room in the buffer.
+    /// Number of write commands that waited for room in the buffer.
     pub room_waits: u64,
     /// Mean of these waits, in microseconds.
     pub room_wait_mean_us: Option<f64>,
-    /// Writes with "force unit access" that waited for their programs; left out if there are none.
+    /// Number of writes with "force unit access" that waited for their programs; left out if there are none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub forced_waits: u64,
 }
 
-/// Drives with superblocks, all together (section 24 of the rules).
+/// Counts of drives with superblocks, all together (section 24 of the rules).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct DriveReport {
-    /// Rows of a superblock, or what `scale_by` says, are so many times fewer than in the drive that is meant.
+    /// Factor by which the simulated drive is smaller than the full-size one, in rows of a superblock or in what `scale_by` names.
     pub scale: u32,
-    /// `width` if dies, channels, cores and link are; left out else.
+    /// `width` if dies, channels, cores and link are scaled, otherwise left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale_by: Option<ScaleBy>,
-    /// All units programmed, those of padding and parity included, for each unit's worth of pages that the host sent: that of `flash`.
+    /// All units programmed, with padding and parity, divided by the units that the host sent. It equals that of `flash`.
     pub write_amplification: Option<f64>,
-    /// What parity contributes to it; left out without `ssd.superblock.rain`.
+    /// Share of parity in this write amplification; left out without `ssd.superblock.rain`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_amplification_of_parity: Option<f64>,
-    /// Commands: what an operation of the array brings to a drive at a time.
+    /// Number of commands. A command is what an operation of the array sends to a drive at a time.
     pub commands: u64,
-    /// Commands that waited in a queue until they were fetched; left out without `ssd.queues`.
+    /// Number of commands that waited in a queue until they were fetched; left out without `ssd.queues`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fetch_waits: Option<u64>,
     /// Mean of these waits, in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fetch_wait_mean_us: Option<f64>,
-    /// Units programmed for the host.
+    /// Number of units programmed for the host.
     pub units_programmed: u64,
-    /// Units that collection programmed.
+    /// Number of units that collection programmed.
     pub units_moved: u64,
-    /// Units that the host replaced while collection moved them.
+    /// Number of units that the host replaced while collection moved them.
     pub units_dropped: u64,
-    /// Places without data in superpages that were closed early.
+    /// Number of places without data in superpages that were closed early.
     pub units_padded: u64,
-    /// Places that were programmed with parity; left out if there are none.
+    /// Number of places that were programmed with parity; left out if there are none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub units_parity: u64,
-    /// Units that replaced one in the buffer.
+    /// Number of units that replaced one in the buffer.
     pub overwritten: u64,
-    /// Pages read from the buffer.
+    /// Number of pages read from the buffer.
     pub buffer_hits: u64,
-    /// Units of which the host wrote a part, and whose rest was read from flash.
+    /// Number of units of which the host wrote a part, and whose rest was read from flash.
     pub rmw_reads: u64,
-    /// Array reads for the host.
+    /// Number of array reads for the host.
     pub array_reads: u64,
-    /// Reads that shared the array read of another.
+    /// Number of reads that shared the array read of another.
     pub joined: u64,
-    /// Pages of trims that covered a unit only in part, and were ignored.
+    /// Number of pages of trims that covered a unit only in part, and were ignored.
     pub trimmed_in_part: u64,
-    /// Superblocks that collection began to move.
+    /// Number of superblocks that collection began to move.
     pub victims: u64,
-    /// Write commands that waited for room in the buffer.
+    /// Number of write commands that waited for room in the buffer.
     pub room_waits: u64,
     /// Mean of these waits, in microseconds.
     pub room_wait_mean_us: Option<f64>,
-    /// Writes with "force unit access" that waited for their programs; left out if there are none.
+    /// Number of writes with "force unit access" that waited for their programs; left out if there are none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub forced_waits: u64,
-    /// Superpages of the host that waited because moves were owed.
+    /// Number of superpages of the host that waited because moves were owed.
     pub debt_waits: u64,
-    /// Superpages of the host that waited because too few superblocks were free.
+    /// Number of superpages of the host that waited because too few superblocks were free.
     pub foreground: u64,
     /// Sum of these waits, in milliseconds.
     pub foreground_ms: f64,
-    /// Pages of host reads that waited for collection at their die.
+    /// Number of pages of host reads that waited for collection at their die.
     pub reads_behind_collection: u64,
     /// Mean of these waits, in microseconds.
     pub reads_behind_collection_mean_us: Option<f64>,
     /// Shares of the time of all dies.
     pub die_time: DieTime,
-    /// What was written with each placement handle; left out without `ssd.placement_handles`.
+    /// Counts of each placement handle; left out without `ssd.placement_handles`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<PlacementReport>,
-    /// What went to superblocks with one bit per cell; left out without `ssd.slc`.
+    /// Counts of superblocks with one bit per cell; left out without `ssd.slc`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slc: Option<SlcReport>,
-    /// What was moved for its own sake; left out without `ssd.superblock.refresh_reads` and `wear_difference`.
+    /// Counts of moves for upkeep; left out without `ssd.superblock.refresh_reads` and `wear_difference`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upkeep: Option<UpkeepReport>,
 }
 
-/// What drives have moved for its own sake (rule 223), in superblocks.
+/// Superblocks that drives have moved for upkeep (rule 223).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct UpkeepReport {
-    /// Those that had been read often.
+    /// Number of superblocks that had been read many times.
     pub refreshed: u64,
-    /// Those that had been erased seldom.
+    /// Number of superblocks that had been erased only a few times.
     pub levelled: u64,
 }
 
-/// What drives have written with one bit per cell (rule 222).
+/// Units that drives have written with one bit per cell (rule 222).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SlcReport {
-    /// Of the units programmed for the host, those with one bit per cell.
+    /// Number of units with one bit per cell among those programmed for the host.
     pub units_programmed: u64,
-    /// Of the units that collection programmed, those moved out of superblocks with one bit per cell.
+    /// Number of units moved out of superblocks with one bit per cell, among those that collection programmed.
     pub units_folded: u64,
 }
 
-/// What drives with placement handles were sent and have programmed (rule 221).
+/// Bytes sent to drives with placement handles, and bytes programmed (rule 221).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct PlacementReport {
-    /// Bytes that the host sent.
+    /// Number of bytes that the host sent.
     pub host_bytes: u64,
-    /// Bytes programmed: for the host, by collection, without data and with parity.
+    /// Number of bytes programmed: for the host, by collection, without data, and with parity.
     pub media_bytes: u64,
-    /// Of these what collection programmed into superblocks that all handles share; left out if what it moves stays with its handle.
+    /// Part of these that collection programmed into superblocks that all handles share. Left out if moved units stay with their handle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared_media_bytes: Option<u64>,
-    /// By handle.
+    /// Counts of each handle, in order.
     pub handles: Vec<HandleReport>,
 }
 
-/// One placement handle.
+/// Counts of one placement handle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct HandleReport {
-    /// Bytes that the host sent with it.
+    /// Number of bytes that the host sent with it.
     pub host_bytes: u64,
-    /// Bytes programmed into its superblocks.
+    /// Number of bytes programmed into its superblocks.
     pub media_bytes: u64,
 }
 
-/// Shares of the time of all dies; what they leave is reads of the host, or nothing.
+/// Shares of the time of all dies. The rest is reads of the host, or idle time.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct DieTime {
-    /// Programs of the host, transfers included.
+    /// Programs of the host, with their transfers.
     pub host_programs: Option<f64>,
-    /// Programs of collection, transfers included.
+    /// Programs of collection, with their transfers.
     pub collection_programs: Option<f64>,
-    /// Programs of parity, transfers included; left out without `ssd.superblock.rain`.
+    /// Programs of parity, with their transfers; left out without `ssd.superblock.rain`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parity_programs: Option<f64>,
-    /// Reads of collection, transfers included.
+    /// Reads of collection, with their transfers.
     pub collection_reads: Option<f64>,
-    /// Erases.
+    /// Erases of all dies.
     pub erases: Option<f64>,
 }
 
-/// Counts on flash, sums over the members.
+/// Counts on flash, summed over the members.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Flash {
-    /// Pages read for the host.
+    /// Number of pages read for the host.
     pub host_pages_read: u64,
-    /// Pages that were sent to the members to be written.
+    /// Number of pages that were sent to the members to be written.
     pub host_pages_written: u64,
-    /// Pages of members that trims have unmapped, parity included; left out if there are none.
+    /// Number of pages of members that trims have unmapped, with parity; left out if there are none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub host_pages_trimmed: u64,
-    /// Valid pages that collections moved.
+    /// Number of valid pages that collections moved.
     pub gc_pages_moved: u64,
-    /// Blocks erased.
+    /// Number of blocks erased.
     pub erases: u64,
-    /// Pages programmed (data, moves, parity within drives, places without data) for each page that was sent to the members, summary pages
-    /// apart.
+    /// Pages programmed (data, moves, parity within drives, places without data) divided by the pages sent to the members. Summary pages do
+    /// not count.
     pub write_amplification: Option<f64>,
-    /// The same if all that was owed at the end of the measured time were programmed, too: an upper bound for short runs.
+    /// Write amplification if all work that was owed at the end of the measured time were done: an upper bound for short runs.
     pub write_amplification_max: Option<f64>,
-    /// Summary pages programmed.
+    /// Number of summary pages programmed.
     pub summary_programs: u64,
-    /// Erase counts of all blocks, warm-up included.
+    /// Erase counts of all blocks, with those of the warm-up.
     pub wear: WearReport,
-    /// How long the most strained member lasts at this load; `None` below a mean of 20 erases a block in the measured time.
+    /// Projected life of the member with the shortest one at this load. `None` below a mean of 20 erases a block in the measured time.
     pub lifetime: Option<Lifetime>,
-    /// The life that write amplification and rated cycles alone imply for the most strained member, as if its blocks wore evenly.
+    /// Life that follows from write amplification and rated cycles alone, as if the blocks wore evenly, for the same member.
     pub implied_life: Option<ImpliedLife>,
 }
 
-/// Erases per block.
+/// Number of erases per block.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names of the figures say all")]
 #[non_exhaustive]
@@ -630,159 +638,160 @@ pub struct WearReport {
     pub stddev: f64,
 }
 
-/// Projected life of a new member under the measured rate of erases.
+/// Projected life of a new member at the measured rate of erases.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Lifetime {
-    /// Erases that a block endures.
+    /// Number of erases that a block endures.
     pub endurance_cycles: u32,
     /// Days until the mean block has had them, as with perfect wear levelling.
     pub days_levelled: f64,
     /// Days until the most worn block has had them, if wear stays as uneven as it is.
     pub days_worst_block: f64,
-    /// The member levels wear, so that the figures that follow are of the mean block; else they are of the most worn one.
+    /// True if the member levels wear. The figures below then refer to the mean block, otherwise to the most worn one.
     pub levels_wear: bool,
-    /// Years until the block that counts has had them.
+    /// Years until that block has had its erases.
     #[serde(default)]
     pub years: Option<f64>,
     /// Terabytes (10^12) that can be written to it in this time at this load, as data sheets give TBW.
     #[serde(default)]
     pub tbw: Option<f64>,
-    /// How often a day its whole capacity is written at this load (DWPD).
+    /// Drive writes per day (DWPD) at this load: writes of its whole capacity.
     #[serde(default)]
     pub dwpd: Option<f64>,
-    /// How often a day it could be, to last five years.
+    /// Drive writes per day with which it would last five years.
     #[serde(default)]
     pub dwpd_five_years: Option<f64>,
 }
 
 impl Lifetime {
-    /// Days until the block that counts has had its erases: the mean one where the member levels wear, else the most worn one.
+    /// Returns the days until the relevant block has had its erases: the mean one if the member levels wear, otherwise the most worn one.
     #[must_use]
     pub fn days(&self) -> f64 {
         if self.levels_wear { self.days_levelled } else { self.days_worst_block }
     }
 }
 
-/// The life that write amplification and rated cycles alone imply, as if all blocks wore evenly.
+/// Life that follows from write amplification and rated cycles alone, as if all blocks wore evenly.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ImpliedLife {
-    /// Erases that a block endures.
+    /// Number of erases that a block endures.
     pub endurance_cycles: u32,
-    /// Pages programmed for each page that was sent, of this member.
+    /// Pages programmed by this member divided by the pages sent to it.
     pub write_amplification: f64,
     /// Terabytes (10^12) that can be written to it.
     pub tbw: f64,
-    /// How often a day its whole capacity could be written, to last five years.
+    /// Drive writes per day with which it would last five years.
     pub dwpd_five_years: f64,
-    /// Days that it lasts at this load; `None` over no time.
+    /// Days that it lasts at this load; `None` for a measured time of no length.
     pub days: Option<f64>,
 }
 
-/// Cleans of members that had asked to be forced and could wait no longer.
+/// Number of cleans of members that had asked to be forced and could wait no longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct UncoordinatedCleans {
-    /// While others were forced, so that they had to wait.
+    /// Number of these while other members were forced, so that they had to wait.
     pub during_cycles: u64,
-    /// At other times: none, unless messages take time or are not answered.
+    /// Number of these at other times. It is 0 unless messages take time or are not answered.
     pub unanswered: u64,
 }
 
-/// Garbage collection.
+/// Garbage collection of all members.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Gc {
-    /// Collections: each an uninterrupted sequence of cleans of one die; of drives with superblocks each of a superblock.
+    /// Number of collections. Each is an uninterrupted sequence of cleans of one die, or one superblock of a drive with superblocks.
     pub runs: u64,
-    /// Collections that the array's controller forced.
+    /// Number of collections that the array's controller forced.
     pub forced_runs: u64,
-    /// Share of the time of all dies that they spent collecting: of drives with superblocks in moves, their parity and erases.
+    /// Share of their time that all dies spent collecting. For drives with superblocks, these are moves, their parity, and erases.
     pub busy_fraction: Option<f64>,
-    /// Mean length of a collection, in microseconds; `None` for drives with superblocks, which collect little by little.
+    /// Mean length of a collection, in microseconds; `None` for drives with superblocks, which collect in small steps.
     pub mean_length_us: Option<f64>,
     /// Mean number of members that collect in a slice in which at least one does.
     pub synchronised_mean: Option<f64>,
-    /// Page operations that went in between the steps of a collection.
+    /// Number of page operations that were served between the steps of a collection.
     pub preemptions: u64,
-    /// Page operations served from the register of a page move.
+    /// Number of page operations served from the register of a page move.
     pub merges: u64,
-    /// Page operations overlapped with a step of a collection.
+    /// Number of page operations overlapped with a step of a collection.
     pub pipelined: u64,
-    /// Messages between controller and members, by kind.
+    /// Number of messages between controller and members, by kind.
     pub messages: BTreeMap<String, u64>,
-    /// Cleans that members began because they must, although they had asked to be forced (`coordination.notify = "soft"`).
+    /// Number of cleans that members began because they must, although they had asked to be forced (`coordination.notify = "soft"`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uncoordinated_cleans: Option<UncoordinatedCleans>,
-    /// Collections that members began by themselves.
+    /// Number of collections that members began by themselves.
     pub own_runs: u64,
-    /// Victims cleaned.
+    /// Number of victims cleaned.
     pub cleans: u64,
-    /// Time that dies spent collecting, in milliseconds: whole cleans that began in the measured time, and of drives with superblocks what lies
-    /// in it.
+    /// Time that dies spent collecting, in milliseconds. It counts whole cleans that began in the measured time. For drives with
+    /// superblocks, it counts the part in the measured time.
     pub time_ms: f64,
     /// Length of a slice, in microseconds.
     pub slice_us: f64,
-    /// Slices in which none, one, two … members collected.
+    /// Number of slices in which no member, one, two … members collected.
     pub slices_by_members: Vec<u64>,
-    /// Requests that met collections on no, one, two … members.
+    /// Number of requests that met collections on no member, one, two … members.
     pub requests_by_members_met: Vec<u64>,
-    /// Programs and erases suspended for a read.
+    /// Number of programs and erases suspended for a read.
     pub suspensions: u64,
-    /// Page writes that waited because no pool had room for them.
+    /// Number of page writes that waited because no pool had room for them.
     pub exhausted: u64,
     /// Sum of these waits, in milliseconds.
     pub exhausted_ms: f64,
-    /// Cleans that began because a die had nothing to do.
+    /// Number of cleans that began because a die had nothing else to do.
     pub idle_cleans: u64,
-    /// Time that dies collected in states 1, 2 and 3 (PGC III.D), in milliseconds: any request, no write, nothing may go in.
+    /// Time that dies collected in states 1, 2 and 3 (PGC III.D), in milliseconds. In state 1 any request is served between steps, in state
+    /// 2 no write, in state 3 none.
     pub state_ms: [f64; 3],
 }
 
-/// What parity costs. A request has one sub-request for every stripe that it writes to; pages are counted when their operations are issued.
+/// Cost of parity. A request has one sub-request for every stripe that it writes to. Pages are counted when their operations are issued.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Parity {
-    /// Sub-requests that needed no reads.
+    /// Number of sub-requests that needed no reads.
     pub full_stripe_writes: u64,
-    /// Sub-requests that read the rest of the stripe's data.
+    /// Number of sub-requests that read the rest of the stripe's data.
     pub reconstruct_writes: u64,
-    /// Sub-requests that read old data and old parity.
+    /// Number of sub-requests that read old data and old parity.
     pub read_modify_writes: u64,
-    /// Sub-requests that wrote to a stripe without its parity, which a failed member had.
+    /// Number of sub-requests that wrote to a stripe whose parity was on a failed member.
     pub no_parity_writes: u64,
-    /// Data pages read by writes.
+    /// Number of data pages read by writes.
     pub data_pages_read: u64,
-    /// Parity pages read by writes.
+    /// Number of parity pages read by writes.
     pub parity_pages_read: u64,
-    /// Parity pages written.
+    /// Number of parity pages written.
     pub parity_pages_written: u64,
-    /// Sub-requests, also those that read, that waited for the lock of their stripe.
+    /// Number of sub-requests, reads included, that waited for the lock of their stripe.
     pub lock_waits: u64,
     /// Mean of these waits, in microseconds.
     pub lock_wait_mean_us: Option<f64>,
 }
 
-/// What the limits of the array's controller cost.
+/// Waits at the limits of the array's controller.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Controller {
-    /// Requests that waited for their turn because as many as allowed were in work.
+    /// Number of requests that waited because the allowed number was in work.
     pub waits: u64,
     /// Mean of these waits, in microseconds.
     pub wait_mean_us: Option<f64>,
-    /// Share of the time in which data passed; `None` for a run of no time.
+    /// Share of the time in which data passed; `None` for a run of no length.
     pub busy_fraction: Option<f64>,
 }
 
-/// What was asked for and not served. Requests of which a page was lost count in no other figure of requests.
+/// Requests that were not served. A request with a lost page counts in no other figure of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Lost {
-    /// Requests of the host of which a page was lost.
+    /// Number of host requests with a lost page.
     pub requests: u64,
-    /// Pages of reads, writes and destages that were lost.
+    /// Number of pages of reads, writes and destages that were lost.
     pub pages: u64,
 }
 
@@ -790,21 +799,21 @@ pub struct Lost {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct FailedMember {
-    /// The member.
+    /// Number of the failed member.
     pub member: u32,
-    /// The spare that replaces it.
+    /// Number of the spare that replaces it.
     pub spare: Option<u32>,
-    /// When it failed, in milliseconds; `None` if the run was over before.
+    /// Time at which it failed, in milliseconds; `None` if the run was over before.
     pub failed_ms: Option<f64>,
-    /// When rebuilding began, in milliseconds.
+    /// Time at which rebuilding began, in milliseconds.
     pub rebuild_began_ms: Option<f64>,
-    /// When the last strip was rebuilt or given up, in milliseconds.
+    /// Time at which the last strip was rebuilt or given up, in milliseconds.
     pub rebuild_ended_ms: Option<f64>,
     /// Share of the strips that have been rebuilt.
     pub rebuilt_fraction: f64,
-    /// Strips that were given up, since too much of their stripe was lost.
+    /// Number of strips that were given up, because too much of their stripe was lost.
     pub strips_lost: u64,
-    /// What was brought to the spare, in MB/s (10^6).
+    /// Rate at which the spare was written, in MB/s (10^6).
     pub rebuild_mb_s: Option<f64>,
 }
 
@@ -812,27 +821,27 @@ pub struct FailedMember {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Failure {
-    /// The member.
+    /// Number of the failed member.
     pub member: u32,
-    /// The spare that replaces it.
+    /// Number of the spare that replaces it.
     pub spare: Option<u32>,
-    /// When it failed, in milliseconds; `None` if the run was over before.
+    /// Time at which it failed, in milliseconds; `None` if the run was over before.
     pub failed_ms: Option<f64>,
-    /// When rebuilding began, in milliseconds.
+    /// Time at which rebuilding began, in milliseconds.
     pub rebuild_began_ms: Option<f64>,
-    /// When the last strip was rebuilt, in milliseconds.
+    /// Time at which the last strip was rebuilt, in milliseconds.
     pub rebuild_ended_ms: Option<f64>,
     /// Share of the strips that have been rebuilt.
     pub rebuilt_fraction: f64,
-    /// Pages read to rebuild.
+    /// Number of pages read to rebuild.
     pub rebuild_pages_read: u64,
-    /// Pages written to rebuild.
+    /// Number of pages written to rebuild.
     pub rebuild_pages_written: u64,
-    /// What was brought to the spare, in MB/s (10^6).
+    /// Rate at which the spare was written, in MB/s (10^6).
     pub rebuild_mb_s: Option<f64>,
-    /// Pages of the failed member that reads asked for.
+    /// Number of pages of the failed member that reads asked for.
     pub pages_reconstructed: u64,
-    /// Pages read for these beyond what was asked for.
+    /// Number of pages read to reconstruct these, beyond the pages that were asked for.
     pub pages_read_to_reconstruct: u64,
     /// Response times, in microseconds, by the health of the array when the request arrived.
     pub response_us: ByHealth,
@@ -844,72 +853,72 @@ pub struct Failure {
 pub struct ByHealth {
     /// No member had failed.
     pub normal: ByDirection<ResponseTime>,
-    /// One had that was not rebuilt, and none was being rebuilt.
+    /// A member had failed and was not rebuilt, and none was being rebuilt.
     pub degraded: ByDirection<ResponseTime>,
-    /// One was being rebuilt.
+    /// A member was being rebuilt.
     pub rebuilding: ByDirection<ResponseTime>,
-    /// Spares had replaced all that had failed.
+    /// Spares had replaced all members that had failed.
     pub rebuilt: ByDirection<ResponseTime>,
 }
 
-/// One member.
+/// Counts of one member.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Member {
-    /// Blocks erased.
+    /// Number of blocks erased.
     pub erases: u64,
-    /// Pages that were sent to it to be written.
+    /// Number of pages that were sent to it to be written.
     pub host_pages_written: u64,
-    /// Pages read for the host.
+    /// Number of pages read for the host.
     pub host_pages_read: u64,
-    /// Valid pages that collections moved.
+    /// Number of valid pages that collections moved.
     pub gc_pages_moved: u64,
-    /// Summary pages programmed.
+    /// Number of summary pages programmed.
     pub summary_programs: u64,
-    /// Pages programmed for each page that was sent to it, as in `flash`.
+    /// Pages programmed divided by the pages sent to it, as in `flash`.
     pub write_amplification: Option<f64>,
-    /// Collections, as in `gc`.
+    /// Number of collections, as in `gc`.
     pub gc_runs: u64,
-    /// Collections that the array's controller forced.
+    /// Number of collections that the array's controller forced.
     pub gc_forced_runs: u64,
     /// Time that dies spent collecting, in milliseconds, as in `gc`.
     pub gc_time_ms: f64,
-    /// Share of the time of the member's dies that they spent collecting.
+    /// Share of their time that the member's dies spent collecting.
     pub gc_busy_fraction: Option<f64>,
     /// Share of the time in which at least one die collected.
     pub gc_any_fraction: Option<f64>,
-    /// Erases per block, warm-up included.
+    /// Erases per block, with those of the warm-up.
     pub wear: WearReport,
-    /// How long it lasts at this load, as in `flash`.
+    /// Projected life at this load, as in `flash`.
     pub lifetime: Option<Lifetime>,
-    /// The life that is implied, as in `flash`.
+    /// Life that follows from write amplification and rated cycles, as in `flash`.
     pub implied_life: Option<ImpliedLife>,
 }
 
-/// Speed of the simulator in this run; the whole run counts, what the statistics skip included.
+/// Speed of the simulator in this run. The whole run counts, with the part that the statistics skip.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Perf {
-    /// Pages read and programmed for the host.
+    /// Number of pages read and programmed for the host.
     pub host_page_ops: u64,
-    /// Page reads and programs on flash.
+    /// Number of page reads and programs on flash.
     pub flash_page_ops: u64,
-    /// Per second of the wall clock, without warm-up.
+    /// Host page operations per second of the wall clock, without warm-up.
     pub host_page_ops_per_s: f64,
-    /// Warm-up, in seconds of the wall clock.
+    /// Time of the warm-up, in seconds of the wall clock.
     pub warm_up_s: f64,
-    /// Most memory that was resident; `None` if the system doesn't tell.
+    /// Most memory that was resident, in bytes; `None` if the system does not tell.
     pub peak_rss_bytes: Option<u64>,
-    /// Per second of the wall clock, without warm-up.
+    /// Flash page operations per second of the wall clock, without warm-up.
     pub flash_page_ops_per_s: f64,
-    /// Per second of the wall clock, without warm-up.
+    /// Requests per second of the wall clock, without warm-up.
     pub requests_per_s: f64,
-    /// Simulation without warm-up, in seconds of the wall clock.
+    /// Time of the simulation without warm-up, in seconds of the wall clock.
     pub run_s: f64,
 }
 
 impl ResponseTime {
-    /// Whether at least ten requests took longer than the percentile of this share, so that it is more than a guess.
+    /// Returns true if at least ten requests took longer than this percentile, so that it is more than a guess.
     #[must_use]
     pub fn supports(&self, quantile: f64) -> bool {
         self.count as f64 * (1.0 - quantile) >= SAMPLES_BEYOND as f64 - 1e-6
@@ -917,7 +926,7 @@ impl ResponseTime {
 }
 
 impl Perf {
-    /// Rates from counts and times; a rate over no time is 0.
+    /// Computes rates from counts and times. A rate over no time is 0.
     #[must_use]
     pub fn new(host_page_ops: u64, flash_page_ops: u64, requests: u64, run_s: f64, warm_up_s: f64, peak_rss_bytes: Option<u64>) -> Self {
         let per_second = |count: u64| if run_s > 0.0 { count as f64 / run_s } else { 0.0 };
@@ -934,23 +943,23 @@ impl Perf {
     }
 }
 
-/// Single requests and collections of a window of simulated time, in order of report.
+/// Single requests and collections of a window of simulated time, in the order in which they were reported.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TimelineReport {
-    /// Begin of the window, in nanoseconds.
+    /// Time at which the window begins, in nanoseconds.
     pub from_ns: u64,
-    /// End of the window, in nanoseconds.
+    /// Time at which the window ends, in nanoseconds.
     pub to_ns: u64,
-    /// Entries left out because there were too many.
+    /// Number of entries left out because there were too many.
     pub omitted: u64,
-    /// Free blocks of a pool at or below which it is collected: T_soft of PGC.
+    /// Number of free blocks at or below which a pool is collected: T_soft of PGC.
     pub t_soft_free_blocks: u32,
-    /// Requests.
+    /// Requests that overlap the window.
     pub requests: Vec<TimelineRequest>,
-    /// Collections.
+    /// Collections that overlap the window.
     pub gc: Vec<TimelineGc>,
-    /// Destages of the write cache.
+    /// Destages of the write cache that overlap the window.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub destages: Vec<TimelineDestage>,
     /// Failures of members and their rebuilding, in order of time.
@@ -962,43 +971,43 @@ pub struct TimelineReport {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TimelineMark {
-    /// When, in nanoseconds.
+    /// Time of the moment, in nanoseconds.
     pub at_ns: u64,
-    /// What happened.
+    /// Kind of the moment.
     pub what: Happened,
-    /// The failed member.
+    /// Number of the failed member.
     pub member: u32,
 }
 
-/// What happens to a member that fails.
+/// Moments of a member that fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Happened {
-    /// It failed.
+    /// The member failed at this time.
     Failed,
-    /// Rebuilding began.
+    /// Rebuilding of the member began.
     RebuildBegan,
-    /// Rebuilding ended.
+    /// Rebuilding of the member ended.
     RebuildEnded,
 }
 
-/// What one member got of a destage, on a timeline.
+/// The share of one member in a destage, on a timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TimelineDestage {
-    /// Member.
+    /// Number of the member.
     pub member: u32,
-    /// From the member's own cache; else from a cache of write groups.
+    /// True if the pages come from the member's own cache, false if they come from a cache of write groups.
     pub own_cache: bool,
-    /// Stripe: what a write group has in common.
+    /// Number of the stripe, which all pages of a write group share.
     pub stripe: u64,
-    /// Pages written to the member.
+    /// Number of pages written to the member.
     pub pages: u32,
-    /// Begin, in nanoseconds.
+    /// Time at which the destage began, in nanoseconds.
     pub begun_ns: u64,
-    /// When the member was done, in nanoseconds; of a write group with parity, when all members were.
+    /// Time at which the member was done, in nanoseconds. For a write group with parity, the time at which all members were.
     pub ended_ns: u64,
-    /// When all members were done, in nanoseconds.
+    /// Time at which all members were done, in nanoseconds.
     pub done_ns: u64,
 }
 
@@ -1008,17 +1017,17 @@ pub struct TimelineDestage {
 pub struct TimelineRequest {
     /// Position in the order of arrival.
     pub index: u64,
-    /// Arrival, in nanoseconds.
+    /// Time of arrival, in nanoseconds.
     pub arrival_ns: u64,
-    /// End, in nanoseconds.
+    /// Time at which it was done, in nanoseconds.
     pub done_ns: u64,
-    /// A write; else a read.
+    /// True for a write, false for a read.
     pub write: bool,
-    /// First byte.
+    /// Number of the first byte.
     pub offset_bytes: u64,
-    /// Bytes.
+    /// Number of its bytes.
     pub length_bytes: u64,
-    /// Members on which it met a collection.
+    /// Number of members on which it met a collection.
     pub gc_members_met: u32,
 }
 
@@ -1026,28 +1035,28 @@ pub struct TimelineRequest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TimelineGc {
-    /// Member.
+    /// Number of the member.
     pub member: u32,
-    /// Die of the member.
+    /// Number of the die in the member.
     #[serde(rename = "element")]
     pub die: u32,
-    /// Pool of the die: its plane, where pools are planes.
+    /// Number of the pool in the die, which is its plane if planes are pools.
     pub pool: u32,
-    /// Begin, in nanoseconds: state 0 of PGC until here, then state 1.
+    /// Time at which it begins, in nanoseconds: state 0 of PGC until then, then state 1.
     pub start_ns: u64,
-    /// From here on writes wait (state 2), in nanoseconds.
+    /// Time from which writes wait (state 2), in nanoseconds.
     pub writes_wait_from_ns: u64,
-    /// From here on all requests wait (state 3), in nanoseconds.
+    /// Time from which all requests wait (state 3), in nanoseconds.
     pub all_wait_from_ns: u64,
-    /// End, in nanoseconds.
+    /// Time at which it ends, in nanoseconds.
     pub end_ns: u64,
     /// Free blocks of the pool at the begin.
     pub free_blocks_before: u32,
-    /// Free blocks of the pool before the victim was erased, the fewest of the collection.
+    /// Free blocks of the pool before the victim was erased, the fewest during the collection.
     #[serde(rename = "free_blocks_least")]
     pub free_blocks_min: u32,
-    /// Valid pages moved.
+    /// Number of valid pages moved.
     pub pages_moved: u32,
-    /// Forced by the array's controller.
+    /// True if the array's controller forced it.
     pub forced: bool,
 }

@@ -1,4 +1,4 @@
-//! One simulation from a checked configuration to a report.
+//! One simulation, from a checked configuration to a report.
 
 use crate::check::{CheckReport, check_without_workload, preflight};
 use crate::config::{ScaleBy, Scenario, address_space, changed_workload_keys};
@@ -14,25 +14,25 @@ use flashraid_workload::units::counted;
 use flashraid_workload::{self as workload, HostLoop, Source, SourceError, catalogue};
 use std::time::Instant;
 
-/// Why a run gave no report.
+/// Error that ends a run without a report.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The source of requests can't go on.
+    /// The source of requests cannot continue.
     #[error("{0}")]
     Source(#[from] SourceError),
-    /// The input is not what it should be: exit status 2.
+    /// The input is wrong. The exit status is 2.
     #[error("{0}")]
     Input(String),
-    /// Reading or writing failed: exit status 1.
+    /// Reading or writing failed. The exit status is 1.
     #[error("{0}")]
     Io(String),
-    /// Simulated time would pass its last moment: exit status 1.
+    /// Simulated time would pass its last moment. The exit status is 1.
     #[error("{0}")]
     ClockEnds(String),
-    /// It was stopped before its first request, so that there is nothing to report.
+    /// The run was stopped before its first request, so that there is nothing to report.
     #[error("stopped before the first request")]
     Interrupted,
-    /// An invariant does not hold at its end.
+    /// An invariant does not hold at the end of the run.
     #[error("the state at the end is inconsistent: {0}")]
     Inconsistent(String),
 }
@@ -49,37 +49,37 @@ impl From<DriverError> for RunError {
 /// Runs a scenario.
 ///
 /// # Errors
-/// A trace or a warm state can't be read or used, or the observer stops the run before its first request.
+/// Returns an error if a trace or a warm state cannot be used, or if the observer stops the run before its first request.
 pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Report, RunError> {
     run_sharing(scenario, &SharedWarmUps::default(), observer)
 }
 
-/// Runs a scenario, one of several that share the states after their warm-ups. The result is that of [`run`].
+/// Runs one of several scenarios that share the states after their warm-ups. The result is that of [`run`].
 ///
 /// # Errors
-/// As [`run`].
+/// Returns the same errors as [`run`].
 pub fn run_sharing(scenario: &Scenario, warm_ups: &SharedWarmUps, observer: &mut dyn Observer) -> Result<Report, RunError> {
-    carry_out(scenario, Order { warm_ups, source: None, checked: None, verify: false }, observer)
+    run_with(scenario, RunSettings { warm_ups, source: None, checked: None, verify: false }, observer)
 }
 
-/// How a scenario is to be run.
-pub(crate) struct Order<'a> {
-    /// States that it shares with others.
+/// Settings of a run that are not part of the scenario.
+pub(crate) struct RunSettings<'a> {
+    /// States that the run shares with others.
     pub warm_ups: &'a SharedWarmUps,
-    /// Takes the place of the scenario's workload.
+    /// Source of requests in place of the scenario's workload.
     pub source: Option<Box<dyn Source>>,
-    /// Findings of a check of the scenario that was made already.
+    /// Findings of an earlier check of the scenario.
     pub checked: Option<CheckReport>,
-    /// Whether the whole state of every member is verified at the end.
+    /// True to verify the whole state of every member at the end.
     pub verify: bool,
 }
 
-/// Runs a scenario.
-pub(crate) fn carry_out(scenario: &Scenario, order: Order<'_>, observer: &mut dyn Observer) -> Result<Report, RunError> {
-    let Order { warm_ups, source, checked, verify } = order;
+/// Runs a scenario with these settings.
+pub(crate) fn run_with(scenario: &Scenario, settings: RunSettings<'_>, observer: &mut dyn Observer) -> Result<Report, RunError> {
+    let RunSettings { warm_ups, source, checked, verify } = settings;
     let begin = Instant::now();
     let stop = observer.stop();
-    // What would be found out after the warm-up is found out now.
+    // Problems that would appear after the warm-up are found now.
     let mut warnings = match (&source, checked) {
         (Some(_), _) => check_without_workload(scenario),
         (None, Some(checked)) => checked,
@@ -117,7 +117,7 @@ pub(crate) fn carry_out(scenario: &Scenario, order: Order<'_>, observer: &mut dy
         notes,
     } = outcome;
     warnings.extend(nothing_measured(scenario, requests, skipped_all));
-    // Places of the depth of a closed loop end one after the other; how long each was in use is what a rate is about.
+    // Places of the depth of a closed loop end one after the other. A rate refers to the time that each was in use.
     let measured_ns = measured_to_ns - metrics.from_ns();
     let load_ns = match slots.filter(|_| !stopped && !skipped_all) {
         Some(slots) => (i128::from(measured_ns) - slots.idle_ns / i128::from(slots.depth.max(1))) as u64,
@@ -183,7 +183,7 @@ pub(crate) fn carry_out(scenario: &Scenario, order: Order<'_>, observer: &mut dy
     Ok(report)
 }
 
-/// Whether more members had failed at once until `until_ns` than the level survives.
+/// Returns true if, at some time until `until_ns`, more members had failed than the level survives.
 fn too_many_failed(layout: &Layout, failures: &[FailureProgress], until_ns: u64) -> bool {
     let moments = failures.iter().filter_map(|failure| failure.failed_ns).filter(|&at| at <= until_ns);
     moments.into_iter().any(|at| {
@@ -195,7 +195,7 @@ fn too_many_failed(layout: &Layout, failures: &[FailureProgress], until_ns: u64)
     })
 }
 
-/// What the report says of drives with superblocks.
+/// Returns the facts about drives with superblocks for the report.
 fn drive_inputs(scenario: &Scenario) -> DriveInputs {
     let ssd = &scenario.array.ssd;
     let superblock = ssd.superblock.as_ref();
@@ -205,7 +205,7 @@ fn drive_inputs(scenario: &Scenario) -> DriveInputs {
     let has_slc = superblock.is_some_and(|superblock| superblock.slc.is_some());
     let written = &scenario.config.ssd;
     let placement = superblock.filter(|_| written.placement_handles.is_some()).map(|superblock| superblock.placement);
-    // Rows are whole, and a few are left in any case.
+    // Rows are whole numbers, and some are always left.
     let scale = match written.scale_by {
         ScaleBy::Space => written.geometry.pages / ssd.geometry.pages_per_block,
         ScaleBy::Width => written.scale,
@@ -214,7 +214,7 @@ fn drive_inputs(scenario: &Scenario) -> DriveInputs {
     DriveInputs { unit_pages, dies, rain, placement, has_slc, has_upkeep, page_bytes, has_queues, scale, scale_by: written.scale_by }
 }
 
-/// Why there are no figures, if there are none.
+/// Returns the reason why nothing was measured, or `None` if something was.
 fn nothing_measured(scenario: &Scenario, requests: u64, skipped_all: bool) -> Option<String> {
     let key = if scenario.config.report.skip_time.is_some() { "skip_time" } else { "skip_requests" };
     match (requests, skipped_all) {
@@ -228,10 +228,10 @@ fn nothing_measured(scenario: &Scenario, requests: u64, skipped_all: bool) -> Op
     }
 }
 
-/// What the report says of a workload that the configuration does not describe.
+/// Note in the report for a workload that the configuration does not describe.
 const OWN_SOURCE: &str = "the requests came from a source of the caller's own instead of the configuration's workload";
 
-/// What the report says of a workload from the catalogue.
+/// Returns the note in the report for a workload from the catalogue.
 fn workload_note(scenario: &Scenario) -> Option<String> {
     let named = catalogue::find(scenario.config.workload.preset.as_deref()?).ok()?;
     if scenario.workload != named.spec {
@@ -269,7 +269,7 @@ impl Watch for RunWatch<'_> {
     }
 }
 
-/// The most memory that the process has had resident so far, where the system tells.
+/// Returns the most memory that the process has had resident so far, if the system tells.
 pub fn peak_rss_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let kib = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?;

@@ -1,4 +1,4 @@
-//! A configuration that is still being put together: a text, and settings over it.
+//! A configuration that is still being put together: a text, and settings on top of it.
 
 use std::path::Path;
 
@@ -6,17 +6,17 @@ use serde_json::Value;
 
 use crate::config::{self, Config, Problem, Problems, Scenario};
 
-/// The name of a configuration that is no file.
+/// Name of a configuration that is not a file.
 const NAMELESS: &str = "configuration";
 
-/// A configuration text with settings over it.
+/// A configuration text with settings on top of it.
 #[derive(Debug, Clone)]
 pub(crate) struct Template {
     name: String,
     text: String,
     sets: Vec<(String, String)>,
     pub seed: Option<u64>,
-    /// Why there is no text.
+    /// Problems because of which there is no text.
     refused: Option<Problems>,
 }
 
@@ -32,7 +32,7 @@ impl Template {
 
     pub fn from_file(path: &Path) -> Result<Self, Problems> {
         let text = config::read(path)?;
-        // Paths in it are texts, which a folder with such a name can't be part of.
+        // Paths in it are texts, which cannot contain such a folder's name.
         if path.parent().is_some_and(|folder| folder.to_str().is_none()) {
             let message = format!("the name of the folder of {} is not UTF-8, so that paths in it can't be found", path.display());
             let help = Some("run flashraid in that folder, with the name of the file alone".to_owned());
@@ -41,7 +41,7 @@ impl Template {
         Self::named(&path.display().to_string(), &text)
     }
 
-    /// By way of TOML, so that problems point at lines that a reader can look at. What is `null` counts as left out.
+    /// Converts a value by way of TOML, so that problems point at lines that a reader can see. A `null` counts as a missing key.
     pub fn from_value(value: &Value) -> Result<Self, Problems> {
         let mut value = value.clone();
         leave_out_nulls(&mut value);
@@ -56,10 +56,10 @@ impl Template {
         Self::from_toml(&text)
     }
 
-    /// What can't be written as TOML is refused with everything else that is wrong.
+    /// Returns a template for a configuration. Values that cannot be written as TOML are refused later, with all other problems.
     pub fn new(config: &Config) -> Self {
         let mut value = serde_json::to_value(config).expect("a configuration is plain data");
-        // TOML's numbers end before those of a seed do.
+        // Numbers of TOML are smaller than the largest seeds.
         let large_seed = Some(config.seed).filter(|seed| i64::try_from(*seed).is_err());
         if large_seed.is_some() {
             value.as_object_mut().map(|entries| entries.remove("seed"));
@@ -80,7 +80,7 @@ impl Template {
         Ok(())
     }
 
-    /// Checks everything, with more settings over it and another seed in place of its own.
+    /// Checks everything, with more settings on top and another seed in place of its own.
     pub fn scenario(&self, more: impl IntoIterator<Item = (String, String)>, seed: Option<u64>) -> Result<Scenario, Problems> {
         if let Some(problems) = &self.refused {
             return Err(problems.clone());

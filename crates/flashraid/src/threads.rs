@@ -1,4 +1,4 @@
-//! Work on several threads, with progress and an end before its time.
+//! Work on several threads, with progress and an early end.
 
 use crate::run::RunError;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -7,18 +7,18 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// How often the thread that waits looks whether it is to go on.
+/// Interval at which the waiting thread asks whether to continue.
 const LOOK: Duration = Duration::from_millis(10);
-/// Shares that are done are counted in this unit.
+/// Unit in which finished shares are counted.
 const WHOLE: f64 = 1e6;
 
-/// Does `work` for each of `items`, on up to `threads` threads.
+/// Does `work` for each of `items`, on up to `threads` threads, or fewer if the system refuses some.
 ///
-/// `work` is to call what it gets with the share that is done, from 0 to 1, every few milliseconds, and to end when this says no.
-/// `go_on` is called with the share of all the work, on the caller's thread only. Where the system gives fewer threads, fewer are used.
+/// `work` must call its second argument with the share that is done, from 0 to 1, every few milliseconds. It must end when that returns
+/// false. `go_on` receives the share of all the work, and is called on the caller's thread only.
 ///
 /// # Errors
-/// That of `go_on`.
+/// Returns the error of `go_on`.
 pub(crate) fn for_each<T: Send>(
     items: Vec<T>,
     threads: usize,
@@ -63,7 +63,7 @@ pub(crate) fn for_each<T: Send>(
             }
         }
     });
-    // On one thread, or where none could be had.
+    // This loop does the work on one thread, or if the system gave none.
     while result.is_ok()
         && let Some((index, item)) = next()
     {

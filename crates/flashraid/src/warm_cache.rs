@@ -1,8 +1,8 @@
-//! States after warm-ups, kept from one run to the next: a folder with a file for each member, removed when it has not been used for the
-//! longest time and the folder is full.
+//! A cache of states after warm-ups, kept from one run to the next. It is a folder with a file for each member. When the folder is full,
+//! the files that were not used for the longest time are removed.
 //!
-//! A file is named by what determines its state and by nothing else, so that arrays of other sizes, schemes and timings find it.
-//! Whatever is wrong with a file, the warm-up is done instead.
+//! The name of a file depends only on the settings that determine its state, so that arrays of other sizes, schemes and timings find it. If
+//! a file is wrong in any way, the warm-up is done instead.
 
 use crate::files::{NewFile, is_abandoned, is_temporary};
 use crate::warm_state;
@@ -13,11 +13,11 @@ use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Bytes that all kept states may have together, unless told otherwise.
+/// Default limit for the bytes of all kept states together.
 pub const LIMIT_BYTES: u64 = 4 << 30;
-/// Page writes of a warm-up, over all members, from which on it takes longer than to find a file.
+/// Page writes of a warm-up, over all members, from which it takes longer than to find a file.
 pub(crate) const WRITES_MIN: f64 = 1e6;
-/// The name of a state begins and ends so.
+/// Begin and end of the name of a state's file.
 const NAME: (&str, &str) = ("warm-", ".state");
 
 /// A folder of kept states.
@@ -27,37 +27,37 @@ pub struct WarmCache {
     limit_bytes: u64,
 }
 
-/// A kept state.
+/// One kept state in the folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptState {
-    /// Its file.
+    /// Path of its file.
     pub path: PathBuf,
-    /// Its size.
+    /// Number of bytes in its file.
     pub bytes: u64,
-    /// When it was used last.
+    /// Time of its last use.
     pub used: SystemTime,
-    /// What it is of: in words, and after them all that decides it.
+    /// Description of the state: words, followed by all settings that determine it.
     pub of: String,
 }
 
-/// What stands between a state's description in words and the rest of its key.
+/// Separator between a state's description in words and the rest of its key.
 pub(crate) const AFTER_WORDS: &str = " | ";
 
 impl KeptState {
-    /// What it is of, in words.
+    /// Returns the description in words.
     pub fn in_words(&self) -> &str {
         self.of.split(AFTER_WORDS).next().unwrap_or_default()
     }
 }
 
 impl WarmCache {
-    /// States in `folder`, at most `limit_bytes` of them.
+    /// Returns a cache in `folder` for at most `limit_bytes` bytes of states.
     pub fn new(folder: impl Into<PathBuf>, limit_bytes: u64) -> Self {
         Self { folder: folder.into(), limit_bytes }
     }
 
-    /// The user's: `$FLASHRAID_CACHE`, else `flashraid` in `$XDG_CACHE_HOME` or `~/.cache`; `None` if there is no such folder or
-    /// `FLASHRAID_CACHE` is `off`.
+    /// Returns the cache of the user: `$FLASHRAID_CACHE`, otherwise `flashraid` in `$XDG_CACHE_HOME` or `~/.cache`. It is `None` if there
+    /// is no such folder, or if `FLASHRAID_CACHE` is `off`.
     pub fn of_user() -> Option<Self> {
         let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let folder = match variable("FLASHRAID_CACHE") {
@@ -71,20 +71,20 @@ impl WarmCache {
         Some(Self::new(folder, LIMIT_BYTES))
     }
 
-    /// Where the states are.
+    /// Returns the folder of the states.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Bytes that all states may have together.
+    /// Returns the limit for the bytes of all states together.
     pub fn limit_bytes(&self) -> u64 {
         self.limit_bytes
     }
 
-    /// The states, that used last first.
+    /// Returns the states, the most recently used first.
     ///
     /// # Errors
-    /// The folder is there and can't be read.
+    /// Returns an error if the folder exists and cannot be read.
     pub fn list(&self) -> io::Result<Vec<KeptState>> {
         let mut states: Vec<KeptState> = self
             .files(|name| name.starts_with(NAME.0) && name.ends_with(NAME.1))?
@@ -100,10 +100,10 @@ impl WarmCache {
         Ok(states)
     }
 
-    /// Removes all states; says how many, and their bytes.
+    /// Removes all states, and returns their number and their bytes.
     ///
     /// # Errors
-    /// The folder can't be read, or a file can't be removed.
+    /// Returns an error if the folder cannot be read, or if a file cannot be removed.
     pub fn clear(&self) -> io::Result<(usize, u64)> {
         let files = self.files(is_own)?;
         files.iter().try_for_each(|(path, ..)| fs::remove_file(path))?;
@@ -113,12 +113,12 @@ impl WarmCache {
         ))
     }
 
-    /// Brings `member` to the state of `key`. `None`: it is not there; a text: what is wrong with it. Then the member is not to be used before
-    /// it is filled anew.
+    /// Brings `member` to the state of `key`. It returns `None` if there is no such state, and a text if the state is wrong. In the latter
+    /// case, the member must be filled again before it is used.
     pub(crate) fn load(&self, key: &str, member: &mut Ssd) -> Option<Result<(), String>> {
         let path = self.path(key);
         let file = File::open(&path).ok()?;
-        // What is used is kept; where this is not allowed, it is only kept for less long.
+        // The time of use protects the state from removal. If it cannot be set, the state is only kept for a shorter time.
         let _ = File::options().append(true).open(&path).and_then(|file| file.set_modified(SystemTime::now()));
         let mut input = BufReader::new(file);
         let loaded = warm_state::read_header(&mut input).and_then(|of| match of == key {
@@ -128,21 +128,21 @@ impl WarmCache {
         Some(loaded.map_err(|problem| format!("{}: {problem}", path.display())))
     }
 
-    /// Whether a state of `key` seems to be there.
+    /// Returns true if there seems to be a state of `key`.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.path(key).is_file()
     }
 
-    /// Keeps the state of `key`.
+    /// Saves the state of `key`.
     pub(crate) fn save(&self, key: &str, member: &Ssd) -> io::Result<()> {
         fs::create_dir_all(&self.folder)?;
         let file = NewFile::begin(&self.path(key))?;
         warm_state::write_states(&mut file.handle()?, key, std::iter::once(member))?;
-        // A state that a crash of the machine damages is one that is made anew.
+        // A state that a crash of the machine damages is made again.
         file.finish_undurable()
     }
 
-    /// Removes what has not been used for the longest time until the rest is within the limit.
+    /// Removes the files that were not used for the longest time, until the rest is within the limit.
     pub(crate) fn trim(&self) -> io::Result<()> {
         let mut files = self.files(is_own)?;
         files.sort_by_key(|(_, _, used)| std::cmp::Reverse(*used));
@@ -152,7 +152,7 @@ impl WarmCache {
             kept_bytes += bytes;
             if (is_temporary && is_abandoned(used)) || (!is_temporary && kept_bytes > self.limit_bytes) {
                 kept_bytes -= bytes;
-                // Another process may have removed it, too.
+                // Another process may have removed the file, too.
                 let _ = fs::remove_file(path);
             }
         }
@@ -165,7 +165,7 @@ impl WarmCache {
         self.folder.join(format!("{}{hash}{}", NAME.0, NAME.1))
     }
 
-    /// Path, size and time of last use of the files whose name is `wanted`.
+    /// Returns path, size and time of last use of the files whose name is `wanted`.
     fn files(&self, wanted: impl Fn(&str) -> bool) -> io::Result<Vec<(PathBuf, u64, SystemTime)>> {
         let entries = match fs::read_dir(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -174,7 +174,7 @@ impl WarmCache {
         let mut files = Vec::new();
         for entry in entries {
             let entry = entry?;
-            // A file that has gone meanwhile is none.
+            // A file may have been removed meanwhile.
             if let (true, Ok(metadata)) = (entry.file_name().to_str().is_some_and(&wanted), entry.metadata())
                 && metadata.is_file()
             {
@@ -185,7 +185,7 @@ impl WarmCache {
     }
 }
 
-/// Only what this program wrote is removed, whatever else the folder holds.
+/// Returns true for a file that this program wrote. Other files in the folder are never removed.
 fn is_own(name: &str) -> bool {
     (name.starts_with(NAME.0) && name.ends_with(NAME.1)) || is_temporary(name)
 }

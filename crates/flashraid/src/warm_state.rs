@@ -1,5 +1,5 @@
-//! Warm states in files: a line of JSON that says what the state is of, then each member as its length, a checksum, and the bytes that
-//! [`Space::save`](flashraid_model::space::Space::save) makes.
+//! Warm states in files: a line of JSON that describes the state, then the data of each member. They consist of a length, a checksum, and
+//! the bytes that [`Space::save`](flashraid_model::space::Space::save) returns.
 
 use crate::files::{NewFile, is_wrong_path};
 use crate::run::RunError;
@@ -11,10 +11,10 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
 pub(crate) const MAGIC: &str = "flashraid.warm-state/4";
-/// The longest first line that is read.
+/// Longest first line that is read.
 const HEADER_MAX: u64 = 1 << 14;
 
-/// What a state must fit: everything that decides the shape of the tables and the meaning of what they hold.
+/// Returns all settings that a state must fit: those that decide the shape of the tables and the meaning of their contents.
 fn fingerprint(params: &ArrayParams) -> String {
     let ssd = &params.ssd;
     let gc = &ssd.gc;
@@ -44,7 +44,7 @@ fn fingerprint(params: &ArrayParams) -> String {
 /// Writes the state of `array` to `path`.
 ///
 /// # Errors
-/// [`RunError::Io`] with the path; nothing half-written is left.
+/// Returns [`RunError::Io`] with the path. No half-written file is left.
 pub fn save(path: &Path, params: &ArrayParams, array: &Array) -> Result<(), RunError> {
     let write = || -> io::Result<()> {
         let file = NewFile::begin(path)?;
@@ -57,7 +57,8 @@ pub fn save(path: &Path, params: &ArrayParams, array: &Array) -> Result<(), RunE
 /// Brings `array` to the state in `path`, and verifies it.
 ///
 /// # Errors
-/// [`RunError::Input`] if the file is no warm state, is damaged, or belongs to another array; [`RunError::Io`] if it can't be read.
+/// Returns [`RunError::Input`] if the file is no warm state, is damaged, or belongs to another array, and [`RunError::Io`] if it cannot be
+/// read.
 pub fn load(path: &Path, params: &ArrayParams, array: &mut Array) -> Result<(), RunError> {
     let bad = |what: String| bad(path, &what);
     let mut file = begin(path, params)?;
@@ -72,14 +73,14 @@ pub fn load(path: &Path, params: &ArrayParams, array: &mut Array) -> Result<(), 
     ended.map_err(|error| bad(format!("is damaged ({error}); warm up again with ssd.warm_up.save")))
 }
 
-/// Finds out whether `path` begins as a state that fits.
+/// Checks that `path` begins like a state that fits.
 pub(crate) fn preflight_load(path: &Path, params: &ArrayParams) -> Result<(), RunError> {
     begin(path, params).map(drop)
 }
 
-/// Finds out whether `path` can be written; nothing is left there.
+/// Checks that `path` can be written, and leaves no file there.
 pub(crate) fn preflight_save(path: &Path) -> Result<(), RunError> {
-    // What is no regular file is written to as it stands, and opening it may wait for a reader.
+    // A path that is not a regular file is written to directly, and opening it may wait for a reader.
     if path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
         return Ok(());
     }
@@ -93,7 +94,7 @@ fn bad(path: &Path, what: &str) -> RunError {
     RunError::Input(format!("`ssd.warm_up.load`: {} {what}", path.display()))
 }
 
-/// Opens a state and reads what it is of, which must be `params`.
+/// Opens a state and reads its description, which must match `params`.
 fn begin(path: &Path, params: &ArrayParams) -> Result<BufReader<File>, RunError> {
     let bad = |what: String| bad(path, &what);
     let metadata = path.metadata().map_err(|error| match is_wrong_path(&error) {
@@ -114,7 +115,7 @@ fn begin(path: &Path, params: &ArrayParams) -> Result<BufReader<File>, RunError>
     Ok(file)
 }
 
-/// Writes what the states are of, then the states.
+/// Writes the description of the states, then the states.
 pub(crate) fn write_states<'a>(out: &mut impl Write, of: &str, members: impl Iterator<Item = &'a Ssd>) -> io::Result<()> {
     writeln!(out, "{}", serde_json::json!([MAGIC, of]))?;
     for member in members {
@@ -126,7 +127,7 @@ pub(crate) fn write_states<'a>(out: &mut impl Write, of: &str, members: impl Ite
     out.flush()
 }
 
-/// Reads what the states are of.
+/// Reads the description of the states.
 pub(crate) fn read_header(input: &mut impl BufRead) -> Result<String, String> {
     let not_a_state = |_| "is not a warm state".to_owned();
     let mut header = Vec::new();
@@ -135,7 +136,7 @@ pub(crate) fn read_header(input: &mut impl BufRead) -> Result<String, String> {
     if magic == MAGIC { Ok(of) } else { Err(format!("holds {magic:?}; this version reads {MAGIC:?}")) }
 }
 
-/// Reads the next state into `member`. After an error that is not to be used.
+/// Reads the next state into `member`, which must not be used after an error.
 pub(crate) fn read_state(input: &mut impl Read, member: &mut Ssd) -> Result<(), String> {
     let mut word = [0; 8];
     let mut number = |input: &mut dyn Read| input.read_exact(&mut word).map(|()| u64::from_le_bytes(word));
@@ -159,7 +160,8 @@ mod tests {
     use crate::config;
     use flashraid_model::array::Setup;
 
-    /// A file whose content was changed and whose checksum fits it again. Once: of 400, two panicked and three were loaded inconsistent.
+    /// Changes the contents of a file, and fits the checksum. In an earlier version, two of 400 such files caused a panic, and three were
+    /// loaded inconsistent.
     #[test]
     fn a_forged_state_is_refused_or_consistent() {
         let text =
@@ -185,7 +187,7 @@ mod tests {
             let member = &mut array.untimed().members()[0];
             match read_state(&mut file.as_slice(), member).and_then(|()| member.space().verify()) {
                 Err(_) => refused += 1,
-                // It can be used without a panic.
+                // The loaded state can be used without a panic.
                 Ok(()) => {
                     member.warm_up(0.5, 1);
                     member.space().verify().unwrap();

@@ -17,18 +17,18 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Is told the share of a warm-up that is done, and may end it with an error.
+/// Callback that receives the share of a warm-up that is done, and may end it with an error.
 type GoOn<'a> = &'a mut dyn FnMut(f64) -> Result<(), RunError>;
 
-/// The states after the warm-ups of several runs, each kept from the first run that needs it to the last.
+/// States after the warm-ups of several runs. Each is kept from the first run that needs it to the last.
 ///
-/// Runs that differ only in what takes time (coordination, preemption, the write cache, the rate of arrivals after a random warm-up)
-/// begin in the same state, and warming up is most of the time of a short run.
+/// Some settings only change what takes time: coordination, preemption, the write cache, and the rate of arrivals after a random warm-up.
+/// Runs that differ only in these begin in the same state. Warming up is most of the time of a short run.
 #[derive(Debug, Default)]
 pub struct SharedWarmUps {
     shared: Mutex<BTreeMap<String, Shared>>,
     cache: Option<WarmCache>,
-    /// Threads of one run, if more than one.
+    /// Number of threads that one run may use; 0 counts as 1.
     threads: usize,
 }
 
@@ -36,19 +36,19 @@ pub struct SharedWarmUps {
 #[derive(Debug, Default)]
 struct Shared {
     runs_left: usize,
-    /// A run has been chosen to make it.
+    /// True if a run has been chosen to make the state.
     claimed: bool,
-    /// Locked while a run makes or copies it.
+    /// The state, which is locked while a run makes or copies it.
     state: Arc<Mutex<Option<Vec<Space>>>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A state is put in whole, so that a thread that panicked leaves nothing half done.
+    // A state is stored in one step, so that a thread that panics leaves nothing half done.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl SharedWarmUps {
-    /// For these runs, each of which is to come once.
+    /// Returns the states for these runs, each of which must come once.
     pub fn of<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>) -> Self {
         let mut shared: BTreeMap<String, Shared> = BTreeMap::new();
         for scenario in scenarios {
@@ -58,29 +58,30 @@ impl SharedWarmUps {
         Self { shared: Mutex::new(shared), ..Self::default() }
     }
 
-    /// For any number of runs that begin like these: what they need stays until this goes.
+    /// Returns the states for any number of runs that begin like these. They are kept as long as this value.
     pub fn lasting<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>) -> Self {
         let shared = scenarios.into_iter().map(|scenario| (warm_up_key(scenario), Shared { runs_left: usize::MAX, ..Shared::default() }));
         Self { shared: Mutex::new(shared.collect()), ..Self::default() }
     }
 
-    /// States are kept in `cache` from one run of the program to the next; without one they are made anew.
+    /// Keeps the states in `cache` from one run of the program to the next. Without a cache they are made again.
     pub fn kept_in(self, cache: Option<WarmCache>) -> Self {
         Self { cache, ..self }
     }
 
-    /// Every run may use so many threads: for the warm-ups of its members, and to serve what is taken ahead. This changes no result.
+    /// Sets the number of threads of a run, for the warm-ups of its members and for requests that are served before their turn. It changes
+    /// no result.
     pub fn on_threads(self, threads: usize) -> Self {
         Self { threads, ..self }
     }
 
-    /// Threads that a run may use.
+    /// Returns the number of threads that a run may use.
     pub(crate) fn threads(&self) -> usize {
         self.threads.max(1)
     }
 
-    /// Whether a run of this key can begin without waiting for another's warm-up; if so, and its state is still to be made, the caller's run is
-    /// to make it.
+    /// Returns true if a run of this key can begin without waiting for another's warm-up. If its state does not exist yet, the caller's run
+    /// must then make it.
     pub fn claim(&self, key: &str) -> bool {
         let mut shared = lock(&self.shared);
         let Some(shared) = shared.get_mut(key) else { return true };
@@ -88,8 +89,9 @@ impl SharedWarmUps {
         is_made.is_ok_and(|is_made| is_made || !std::mem::replace(&mut shared.claimed, true))
     }
 
-    /// Warms `array` up by `make`, or copies the state that an earlier run left. `go_on` is asked between two members: copying the half gigabyte of an
-    /// array takes as long as a user may be kept waiting.
+    /// Warms `array` up by `make`, or copies the state that an earlier run left.
+    ///
+    /// `go_on` is called between two members, because a copy of the half gigabyte of an array takes as long as a user should wait.
     fn bring(
         &self,
         scenario: &Scenario,
@@ -128,7 +130,7 @@ impl SharedWarmUps {
     }
 }
 
-/// What decides the state after a warm-up, which is everything that does not only take time: scenarios with equal keys begin alike.
+/// Returns a key of everything that decides the state after a warm-up. Scenarios with equal keys begin in the same state.
 pub fn warm_up_key(scenario: &Scenario) -> String {
     let members = scenario.array.members;
     let spares = scenario.array.spares();
@@ -139,8 +141,8 @@ pub fn warm_up_key(scenario: &Scenario) -> String {
     format!("{members} members, spares {spares:?}, {}, {workload:?}", key_of_members(scenario))
 }
 
-/// What decides the states of all members alike but the content of the workload: not even their number, where each is overwritten for
-/// itself.
+/// Returns a key of everything that decides the states of all members, apart from the contents of the workload. If each member is
+/// overwritten by itself, their number is not part of it.
 fn key_of_members(scenario: &Scenario) -> String {
     let params = &scenario.array;
     let ArrayParams {
@@ -159,17 +161,17 @@ fn key_of_members(scenario: &Scenario) -> String {
     let array = match pattern {
         WarmUpPattern::Random | WarmUpPattern::Steady => None,
         WarmUpPattern::Workload => {
-            // A warm spare has what the member has that it will replace (rule 66).
+            // A warm spare has the contents of the member that it will replace (rule 66).
             let replaced: Vec<u32> = params.failures_in_order().iter().take(params.warm_spares() as usize).map(|f| f.member).collect();
             Some((level, members, stripe_unit_pages, ssd.die_stride_pages, params.spares(), replaced))
         }
     };
-    // A unit of superblocks has several pages, which decides what a page of the workload writes.
+    // A unit of superblocks has several pages, which decides what a page of the workload overwrites.
     let unit_pages = ssd.superblock.as_ref().map(|superblock| superblock.unit_pages);
     format!("{overwrites} overwrites {pattern:?}, seed {}, {array:?}, {unit_pages:?}, {:?}", scenario.seed, ssd.space())
 }
 
-/// The keys under which the members' states are kept.
+/// Returns the keys under which the members' states are kept.
 fn keys_of_kept(scenario: &Scenario, members: usize, go_on: GoOn<'_>) -> Result<Vec<String>, RunError> {
     let content = match scenario.warm_up.pattern {
         WarmUpPattern::Random | WarmUpPattern::Steady => String::new(),
@@ -184,7 +186,7 @@ fn keys_of_kept(scenario: &Scenario, members: usize, go_on: GoOn<'_>) -> Result<
     Ok((0..members).map(|member| format!("{}{}{common}", words(member), warm_cache::AFTER_WORDS)).collect())
 }
 
-/// What a workload sends, as a text: traces by their content rather than their names.
+/// Returns a text that identifies the requests of a workload, with traces by their contents instead of their names.
 fn content_of(workload: &WorkloadSpec, go_on: GoOn<'_>) -> Result<String, RunError> {
     let mut named = workload.clone();
     let content = match &mut named.source {
@@ -195,7 +197,7 @@ fn content_of(workload: &WorkloadSpec, go_on: GoOn<'_>) -> Result<String, RunErr
     Ok(format!("{named:?} {content}"))
 }
 
-/// The array of a scenario in its working state.
+/// Returns the array of a scenario in its working state.
 pub fn warm_array(scenario: &Scenario, shared: &SharedWarmUps, observer: &mut dyn Observer) -> Result<Array, RunError> {
     let stop = observer.stop();
     let mut go_on = |fraction| {
@@ -224,18 +226,18 @@ pub fn warm_array(scenario: &Scenario, shared: &SharedWarmUps, observer: &mut dy
     Ok(array)
 }
 
-/// Where the states of an array's members are kept.
+/// Place at which the states of an array's members are kept.
 struct Kept<'a> {
     cache: &'a WarmCache,
     keys: Vec<String>,
 }
 
-/// Where the states of `array` are kept, if it takes long enough to make them.
+/// Returns the place for the states of `array`, if it takes long enough to make them.
 fn kept<'a>(scenario: &Scenario, shared: &'a SharedWarmUps, array: &mut Array, go_on: GoOn<'_>) -> Result<Option<Kept<'a>>, RunError> {
     let Some(cache) = &shared.cache else { return Ok(None) };
     let members = array.untimed().members_to_warm_up().len();
     let pages = scenario.array.ssd.exported_pages() as f64 * members as f64;
-    // What is settled in one pass is written once.
+    // A steady state is made in one pass, so that each page is written once.
     let passes = if scenario.warm_up.pattern == WarmUpPattern::Steady { 1.0 } else { scenario.warm_up.overwrites };
     if passes * pages < warm_cache::WRITES_MIN {
         return Ok(None);
@@ -244,7 +246,7 @@ fn kept<'a>(scenario: &Scenario, shared: &'a SharedWarmUps, array: &mut Array, g
 }
 
 impl Kept<'_> {
-    /// Loads the states that are there, and makes and keeps the others.
+    /// Loads the states that exist, and makes and keeps the others.
     fn bring(
         &self,
         scenario: &Scenario,
@@ -267,7 +269,7 @@ impl Kept<'_> {
                 })?;
                 loaded.into_inner()
             }
-            // The members are overwritten together: all of them or none.
+            // The members are overwritten together, so all states are needed, or none is used.
             WarmUpPattern::Workload if self.keys.iter().all(|key| self.cache.has(key)) => {
                 let loaded = AtomicUsize::new(0);
                 let members: Vec<_> = array.untimed().members_to_warm_up().iter_mut().zip(&self.keys).collect();
@@ -317,7 +319,7 @@ impl Kept<'_> {
         threads::for_each(members, threads, go_on, |(member, key), _| self.save(key, member, notes))
     }
 
-    /// Says whether `member` is in its kept state now; if not, it is as filled.
+    /// Brings `member` to its kept state and returns true. Otherwise the member is as filled.
     fn load(&self, scenario: &Scenario, key: &str, member: &mut Ssd, notes: &Mutex<Vec<String>>) -> bool {
         match self.cache.load(key, member) {
             None => false,
@@ -337,7 +339,7 @@ impl Kept<'_> {
     }
 }
 
-/// A note that several members give is given once.
+/// Adds a note unless another member has added it.
 fn say(notes: &Mutex<Vec<String>>, note: String) {
     let mut notes = lock(notes);
     if !notes.contains(&note) {
@@ -350,7 +352,7 @@ fn fill(scenario: &Scenario, member: &mut Ssd) {
     member.space_mut().refill(&scenario.array.ssd.space(), scenario.seed, number);
 }
 
-/// Warms up a member by itself; says whether it came to the end.
+/// Warms up a member by itself. Returns false if it was ended early.
 fn warm_up_member(scenario: &Scenario, member: &mut Ssd, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
     match scenario.warm_up.pattern {
         WarmUpPattern::Steady => member.settle_down_while(scenario.seed, go_on),
@@ -358,10 +360,10 @@ fn warm_up_member(scenario: &Scenario, member: &mut Ssd, go_on: &mut dyn FnMut(f
     }
 }
 
-/// Warms an array up; `go_on` is told the share that is done and may end it with an error.
+/// Warms an array up. `go_on` receives the share that is done, and may end it with an error.
 ///
 /// # Errors
-/// Those of `go_on`, and those of the workload if its addresses are used.
+/// Returns the errors of `go_on`, and those of the workload if its addresses are used.
 fn warm_up(array: &mut Array, scenario: &Scenario, threads: usize, stop: &Stop, go_on: GoOn<'_>) -> Result<(), RunError> {
     let (params, seed, overwrites) = (&scenario.array, scenario.seed, scenario.warm_up.overwrites);
     match scenario.warm_up.pattern {
@@ -373,7 +375,7 @@ fn warm_up(array: &mut Array, scenario: &Scenario, threads: usize, stop: &Stop, 
         }
         WarmUpPattern::Workload => {
             let untimed = scenario.workload.without_times();
-            // Another seed than the run's, so that the run does not repeat the warm-up write for write.
+            // The seed differs from the run's, so that the run does not repeat the writes of the warm-up.
             let open =
                 |pass: u64| workload::open_until(&untimed, flashraid_model::rng::mix(seed ^ (pass + 1)), &address_space(params), stop);
             overwrite_by_workload(array, &address_space(params), overwrites, open, go_on)?;
@@ -383,7 +385,7 @@ fn warm_up(array: &mut Array, scenario: &Scenario, threads: usize, stop: &Stop, 
     }
 }
 
-/// Overwrites by the write addresses of the workload, from its start again and again, until enough pages are written.
+/// Overwrites the write addresses of the workload, from its start again and again, until enough pages are written.
 fn overwrite_by_workload(
     array: &mut Array,
     space: &AddressSpace,
@@ -436,7 +438,7 @@ requests = 3000
         config::from_str("test.toml", text, &sets, None).unwrap_or_else(|problems| panic!("{problems}"))
     }
 
-    /// The report without what the wall clock decides.
+    /// Returns the report without the values of the wall clock.
     fn report(scenario: &Scenario, shared: Option<&SharedWarmUps>) -> serde_json::Value {
         let report = match shared {
             Some(shared) => run_sharing(scenario, shared, &mut ()),
@@ -474,7 +476,7 @@ requests = 3000
         }
     }
 
-    /// Drives with superblocks, warmed up by more than a million page writes.
+    /// Returns drives with superblocks, warmed up by more than a million page writes.
     fn drives(sets: &[(&str, &str)]) -> Scenario {
         let text = r#"
 [array]
@@ -519,7 +521,7 @@ size = { distribution = "exponential", mean = "32KiB", grain = "page" }
                     assert_eq!(report(&scenario, Some(&shared)), alone, "{variant:?} {pattern}: shared");
                 }
             }
-            // Damaged, it is made anew.
+            // A damaged state is made again.
             let path = cache.list().unwrap()[0].path.clone();
             let mut bytes = std::fs::read(&path).unwrap();
             let middle = bytes.len() / 2;
@@ -552,7 +554,7 @@ size = { distribution = "exponential", mean = "32KiB", grain = "page" }
         ];
         for variant in variants {
             for seed in ["1", "2", "3"] {
-                // Requests large enough that batches are worth three threads.
+                // The requests are large enough that batches are worth three threads.
                 let load = [("seed", seed), ("workload.preset", "hpc-w"), ("workload.requests", "1500")];
                 let scenario = scenario(&[&load, variant].concat());
                 let on = |threads| report(&scenario, Some(&SharedWarmUps::default().on_threads(threads)));
@@ -592,7 +594,7 @@ size = { distribution = "exponential", mean = "32KiB", grain = "page" }
         for other in others {
             assert_ne!(warm_up_key(&scenario(&[other])), own, "{other:?}");
         }
-        // The addresses of the workload matter only where the warm-up takes them.
+        // The addresses of the workload only matter if the warm-up uses them.
         assert_eq!(warm_up_key(&scenario(&[("workload.preset", "tpc-c")])), own);
         for other in [("array.level", "raid6"), ("array.stripe_unit", "8KiB"), ("ssd.timing.page_read", "31us"), ("ssd.die_stride", "2")] {
             assert_eq!(warm_up_key(&scenario(&[other])), own, "{other:?} only takes time, or tells where pages go");

@@ -1,4 +1,4 @@
-//! What a check says of drives with superblocks.
+//! Findings of a check about drives with superblocks.
 
 use serde::Serialize;
 
@@ -8,43 +8,43 @@ use flashraid_model::array::ArrayParams;
 use flashraid_model::ssd::{PlaneReads, QueueParams, Shape, SlcRoom, SsdParams, SuperblockParams};
 use flashraid_workload::SourceSpec;
 
-/// With fewer superpages of a die in a superblock throughput depends on how they fit the number of dies that may program at a time: with four of them
-/// and 113, 114, 115 dies that may, 103, 114, 98 did.
+/// Superpages per die in a superblock below which throughput depends on the number of dies that may program at a time. With four of them
+/// and 113, 114 and 115 such dies, 103, 114 and 98 programmed.
 const ROWS_ENOUGH: u32 = 8;
 
 /// A drive with superblocks, as it is simulated.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DriveCheck {
-    /// Rows of a superblock, or what `scale_by` says, are so many times fewer than in the drive that is meant.
+    /// Factor by which the simulated drive is smaller than the full-size one, in rows of a superblock or in what `scale_by` names.
     pub scale: u32,
-    /// `width` if dies, channels, cores and link are; left out else.
+    /// `width` if dies, channels, cores and link are scaled, otherwise left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale_by: Option<ScaleBy>,
-    /// Superblocks.
+    /// Number of superblocks in the drive.
     pub superblocks: u32,
-    /// Bytes of a superblock, parity included.
+    /// Number of bytes in a superblock, with parity.
     pub superblock_bytes: u64,
-    /// Bytes of all superblocks that hold parity; left out if none do.
+    /// Number of bytes of parity in all superblocks; left out without parity.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parity_bytes: Option<u64>,
-    /// Placement handles; left out if there are none.
+    /// Findings about placement handles; left out if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placement: Option<PlacementCheck>,
-    /// Superpages of a die in a superblock.
+    /// Number of superpages that a superblock has on each die.
     pub rows: u32,
-    /// Bytes of a superpage, which one program of a die takes.
+    /// Number of bytes in a superpage, which one program of a die writes.
     pub superpage_bytes: u64,
-    /// Bytes of the write buffer.
+    /// Number of bytes in the write buffer.
     pub buffer_bytes: u64,
-    /// Where commands wait until they are fetched; left out without `ssd.queues`.
+    /// Submission queues; left out without `ssd.queues`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queues: Option<QueuesCheck>,
     /// Superblocks with one bit per cell; left out without `ssd.slc`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slc: Option<SlcCheck>,
-    /// Bytes that the host can write at a time before free superblocks fall from target + span to the floor: what a burst may be.
+    /// Bytes that the host can write in one burst before free superblocks fall from target + span to the floor.
     pub burst_bytes: u64,
-    /// The same for the drive that is meant.
+    /// Bytes of such a burst on the full-size drive.
     pub burst_bytes_unscaled: u64,
     /// Bytes of state of one member if it were not scaled.
     pub memory_bytes_unscaled: u64,
@@ -53,13 +53,13 @@ pub struct DriveCheck {
 /// Placement handles, as they are simulated.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PlacementCheck {
-    /// Handles.
+    /// Number of placement handles.
     pub handles: u32,
-    /// How long what they write lies apart.
+    /// Time for which data of different handles stay apart.
     pub isolation: Isolation,
-    /// Handles that writes of the workload carry.
+    /// Number of handles that writes of the workload use.
     pub handles_used: u32,
-    /// Superblocks that may be open at the same time, for the host and for collection.
+    /// Most superblocks that may be open at the same time, for the host and for collection.
     pub open_superblocks_max: u32,
 }
 
@@ -80,41 +80,41 @@ fn placement_check(scenario: &Scenario, shape: &Shape) -> Option<PlacementCheck>
 /// The submission queues of a drive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct QueuesCheck {
-    /// Queues.
+    /// Number of submission queues.
     pub queues: u32,
-    /// Those that the streams of the workload send to.
+    /// Number of queues that the streams of the workload use.
     pub used: u32,
-    /// Commands that are fetched of a queue in one turn.
+    /// Number of commands that are fetched from a queue in one turn.
     pub burst: u32,
-    /// Commands in flight at most.
+    /// Most commands in progress at a time.
     pub commands: u32,
 }
 
 /// Superblocks of a drive with one bit per cell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SlcCheck {
-    /// What their number depends on.
+    /// Rule that decides their number.
     pub mode: SlcMode,
-    /// So many there may be; with a dynamic share once idle collection has reached its goal.
+    /// Most superblocks with one bit per cell. With a dynamic share, this is the number after idle collection has reached its goal.
     pub superblocks: u32,
-    /// Bytes that they take.
+    /// Number of bytes that they take.
     pub bytes: u64,
-    /// The same for the drive that is meant.
+    /// Number of bytes that they take in the full-size drive.
     pub bytes_unscaled: u64,
 }
 
-/// What stands before the dies of a device without superblocks.
+/// Queues, cores and buffer before the dies of a device without superblocks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FrontCheck {
-    /// Bytes of the write buffer; left out if there is none.
+    /// Number of bytes in the write buffer; left out if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer_bytes: Option<u64>,
-    /// The buffer survives a loss of power; true if there is none.
+    /// True if the buffer survives a loss of power, or if there is none.
     pub is_protected: bool,
-    /// Where commands wait until they are fetched; left out without `ssd.queues`.
+    /// Submission queues; left out without `ssd.queues`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queues: Option<QueuesCheck>,
-    /// Cores of the controller.
+    /// Number of cores of the controller.
     pub cores: u32,
 }
 
@@ -142,7 +142,7 @@ pub(super) fn drive_check(scenario: &Scenario) -> Option<DriveCheck> {
     let superblock_bytes = u64::from(shape.superblock_units()) * unit_bytes;
     let burst_superblocks = superblock.collection.target + superblock.collection.span - superblock.collection.floor;
     let data_bytes = u64::from(shape.data_units()) * unit_bytes;
-    // Rows are whole, so that the drive may be scaled by a little more or less.
+    // Rows are whole numbers, so that the drive may be scaled by a little more or less.
     let written = &scenario.config.ssd;
     let (pages, unscaled) = match written.scale_by {
         ScaleBy::Space => (u64::from(ssd.geometry.pages_per_block), u64::from(written.geometry.pages)),
@@ -155,7 +155,7 @@ pub(super) fn drive_check(scenario: &Scenario) -> Option<DriveCheck> {
         let bytes = slc_bytes(superblocks);
         SlcCheck { mode: written.mode, superblocks, bytes, bytes_unscaled: bytes * unscaled / pages }
     });
-    // What one bit per cell takes is room, too.
+    // Superblocks with one bit per cell have room for a burst, too.
     let in_slc = slc.as_ref().map_or(0, |slc| slc.superblocks.min(burst_superblocks));
     let burst_bytes = u64::from(burst_superblocks - in_slc) * data_bytes + slc_bytes(in_slc);
     Some(DriveCheck {
@@ -176,7 +176,7 @@ pub(super) fn drive_check(scenario: &Scenario) -> Option<DriveCheck> {
     })
 }
 
-/// What is probably not meant.
+/// Returns warnings about settings that are probably not intended.
 pub(super) fn warnings(drive: &DriveCheck, array: &ArrayParams) -> Vec<String> {
     let exported_bytes = array.ssd.exported_pages() * u64::from(array.ssd.geometry.page_bytes);
     let mut warnings = Vec::new();
@@ -219,13 +219,15 @@ pub(super) fn warnings(drive: &DriveCheck, array: &ArrayParams) -> Vec<String> {
     warnings
 }
 
-/// The map, the units by place, and the valid bits.
+/// Returns the bytes of the map, the units by place, and the valid bits.
 pub(super) fn memory_bytes(shape: &Shape) -> u64 {
     4 * u64::from(shape.exported_units) + 4 * shape.units() + shape.units().div_ceil(8)
 }
 
-/// Units of the superblocks that hold data / exported units: the free ones, and half of those that are open, one for each stream, hold none.
-/// Those that are set aside to hold one bit per cell hold what has just come.
+/// Returns the units of the superblocks that hold data, divided by the exported units.
+///
+/// Free superblocks hold no data, and neither does half of the open ones, one for each stream. Superblocks reserved for one bit per cell
+/// hold recent data.
 pub(super) fn alpha(ssd: &SsdParams, superblock: &SuperblockParams) -> f64 {
     let shape = superblock.shape(&ssd.geometry);
     let set_aside = if let Some(SlcRoom::Superblocks(superblocks)) = shape.slc { superblocks } else { 0 };
@@ -234,13 +236,13 @@ pub(super) fn alpha(ssd: &SsdParams, superblock: &SuperblockParams) -> f64 {
     holding * f64::from(shape.data_units()) / f64::from(shape.exported_units)
 }
 
-/// Data that superblocks can hold / exported data − 1.
+/// Returns the data that superblocks can hold / exported data − 1.
 pub(super) fn over_provisioning(ssd: &SsdParams, superblock: &SuperblockParams) -> f64 {
     let shape = superblock.shape(&ssd.geometry);
     f64::from(shape.superblocks) * f64::from(shape.data_units()) / f64::from(shape.exported_units) - 1.0
 }
 
-/// Superpages that are programmed for parity, for each that is programmed with data.
+/// Returns the number of superpages programmed with parity for each one programmed with data.
 fn parity_share(shape: &Shape) -> f64 {
     if shape.rain { 1.0 / f64::from(shape.dies - 1) } else { 0.0 }
 }
@@ -250,7 +252,7 @@ pub(super) fn gc_check(ssd: &SsdParams, superblock: &SuperblockParams) -> GcChec
     let alpha = alpha(ssd, superblock).max(1.000_001);
     let (of_data, write_amplification_is) = theory::expected(ssd.gc.victim.theory(), shape.data_units(), alpha);
     let (moved, parity) = (1.0 - 1.0 / of_data, parity_share(&shape));
-    // Of a die, which has a row's share of each superpage.
+    // A die has the share of one row in each superpage.
     let superpage_ns = (programs_ns(ssd, superblock) + reads_ns(superblock)) as f64 + parity * programs_ns(ssd, superblock) as f64;
     let rows = f64::from(shape.data_superpages()) / f64::from(shape.dies);
     let clean_ns = rows * moved * superpage_ns + ssd.timing.block_erase_ns as f64;
@@ -266,7 +268,7 @@ pub(super) fn gc_check(ssd: &SsdParams, superblock: &SuperblockParams) -> GcChec
     }
 }
 
-/// Pages that cross a channel for each one written: those that are moved cross twice, parity once.
+/// Returns the number of pages that cross a channel for each page written. Moved pages cross twice, and parity once.
 pub(super) fn transfers_per_page(ssd: &SsdParams, superblock: &SuperblockParams, gc: &GcCheck) -> f64 {
     let parity = parity_share(&superblock.shape(&ssd.geometry));
     let of_data = gc.write_amplification / (1.0 + parity);
@@ -286,8 +288,8 @@ fn reads_ns(superblock: &SuperblockParams) -> u64 {
     superblock.page_read_ns.iter().sum::<u64>() / superblock.page_read_ns.len() as u64 * u64::from(superblock.pages_per_cell)
 }
 
-/// Time of a die for a page read by the host at random, and for one written with all that collection makes of it; planes that read for
-/// themselves count as one die each.
+/// Returns the time of a die for a page that the host reads at random, and for a page written with all its collection. Planes that read
+/// independently count as one die each.
 pub(super) fn die_ns_per_page(ssd: &SsdParams, superblock: &SuperblockParams, gc: &GcCheck) -> (f64, f64, f64) {
     let types = superblock.page_read_ns.len() as f64;
     let read = superblock.page_read_ns.iter().sum::<u64>() as f64 / types + superblock.unit_transfer_ns as f64;

@@ -1,11 +1,13 @@
-//! The write amplification that a workload comes to by itself, for runs that begin in the steady state of uniform random writes.
+//! Write amplification that a workload reaches by itself, for runs that begin in the steady state of uniform random writes.
 //!
-//! A drive in use has the state that its past writes left. The warm-up assumes uniform random writes over all of the drive. A workload that writes
-//! in order, to few addresses, or to some of them more often leads to another state, and the run drifts there from where it began.
+//! A drive in use has the state that its past writes left. The warm-up assumes uniform random writes over the whole drive. A workload that
+//! writes in order, to few addresses, or to some of them more often leads to another state. The run drifts there from its beginning.
 //!
-//! The state of a generator's writes is found by writing: on a drive with as many superblocks and as much spare area, but smaller superblocks, and
-//! in no time. Of a trace only two shares are used, as if it wrote uniformly: that of the space that it writes to, and that of trims. The addresses
-//! of a trace are those of the real drive, which a smaller one does not have.
+//! For a generator, the state is found by writing without time to a smaller drive. It has smaller superblocks, but the same number of them
+//! and the same spare area.
+//!
+//! For a trace, only two shares are used, as if it wrote uniformly: that of the space that it writes to, and that of trims. Its addresses
+//! are those of the real drive, and a smaller one does not have them.
 
 use crate::config::{Scenario, address_space};
 use crate::content::traces;
@@ -18,18 +20,20 @@ use flashraid_workload::{self as workload, SourceSpec, Stop, WorkloadSpec};
 
 use super::{GcCheck, WorkloadSample, drive, theory};
 
-/// Units of a superblock of the smaller drives: enough that its size matters little to write amplification.
+/// Number of units in a superblock of the smaller drives. It is large enough to have little influence on write amplification.
 const SUPERBLOCK_UNITS: u32 = 192;
-/// How often the smaller drives are overwritten before anything is counted, and while it is.
+/// Numbers of overwrites of the smaller drives before counting, and while counting.
 const OVERWRITES_BEFORE: f64 = 3.0;
 const OVERWRITES_COUNTED: f64 = 1.0;
-/// A difference below this share is not worth a warning.
+/// Relative difference below which there is no warning.
 const DIFFERENCE_MIN: f64 = 0.1;
-/// A footprint of this share of the space is all of it.
+/// Share of the space from which a footprint counts as all of it.
 const ALL: f64 = 0.99;
 
-/// Write amplification that the workload comes to if it lasts. `None` if the run does not begin in the steady state of uniform random writes, if the
-/// workload writes uniformly itself or not at all, or if it cannot be told.
+/// Returns the write amplification that the workload reaches in the long run.
+///
+/// It is `None` if the run does not begin in the steady state of uniform random writes. It is also `None` if the workload writes uniformly,
+/// does not write, or cannot be read.
 pub(super) fn write_amplification(scenario: &Scenario, gc: &GcCheck, sample: &WorkloadSample) -> Option<f64> {
     let superblock = scenario.array.ssd.superblock.as_ref()?;
     let begins_steady = scenario.warm_up.pattern == WarmUpPattern::Steady && scenario.warm_state.load.is_none();
@@ -44,7 +48,7 @@ pub(super) fn write_amplification(scenario: &Scenario, gc: &GcCheck, sample: &Wo
     if is_uniform(&scenario.workload) { None } else { by_writing(scenario, superblock) }
 }
 
-/// Returns true if every page of the array is as likely to be written next.
+/// Returns true if every page of the array is equally likely to be written next.
 fn is_uniform(workload: &WorkloadSpec) -> bool {
     match &workload.source {
         SourceSpec::Synthetic(synthetic) => {
@@ -64,8 +68,8 @@ fn is_uniform(workload: &WorkloadSpec) -> bool {
     }
 }
 
-/// Write amplification of uniform writes and trims in a share of the space: the rest fills its superblocks, and all of the spare area belongs to that
-/// share, with what is trimmed.
+/// Returns the write amplification of uniform writes and trims in a share of the space. Other data fill their superblocks, and all of the
+/// spare area belongs to that share, with the trimmed pages.
 fn of_shares(ssd: &SsdParams, superblock: &SuperblockParams, gc: &GcCheck, sample: &WorkloadSample) -> f64 {
     let shape = superblock.shape(&ssd.geometry);
     let alpha = drive::alpha(ssd, superblock).max(1.000_001);
@@ -91,7 +95,7 @@ fn by_writing(scenario: &Scenario, superblock: &SuperblockParams) -> Option<f64>
     };
     let (_, erases_before) = overwrite(OVERWRITES_BEFORE)?;
     let (pages_written, erases) = overwrite(OVERWRITES_COUNTED)?;
-    // Without time each page is a unit of its own, whatever lies together in one.
+    // Each page is a separate unit here, even if a unit of the real drive holds several.
     let units_written = pages_written as f64;
     // The smaller drives have no parity in each row.
     let own = superblock.shape(&scenario.array.ssd.geometry);
@@ -100,8 +104,9 @@ fn by_writing(scenario: &Scenario, superblock: &SuperblockParams) -> Option<f64>
     (units_written > 0.0).then(|| (programmed_units / units_written).max(1.0) * with_parity)
 }
 
-/// One member with smaller superblocks: one die of one plane, and as many superblocks, as much spare area and the same thresholds as before. Parity
-/// of the array, which is written more often than data, changes write amplification by 2 % at most.
+/// Returns one member with smaller superblocks: one die of one plane, with the same number of superblocks, spare area and thresholds.
+///
+/// Parity of the array, which is written more often than data, changes write amplification by at most 2 %.
 fn smaller(array: &ArrayParams, superblock: &SuperblockParams) -> ArrayParams {
     let spare = superblock.shape(&array.ssd.geometry).spare_superblocks();
     let row_units = superblock.pages_per_cell * superblock.flash_page_units;
@@ -114,12 +119,12 @@ fn smaller(array: &ArrayParams, superblock: &SuperblockParams) -> ArrayParams {
     (geometry.dies, geometry.planes, geometry.reserved_blocks_per_plane) = (1, 1, spare);
     geometry.pages_per_block = rows * row_units * superblock.unit_pages;
     ssd.channel = ssd.channel.map(|_| ChannelParams { dies_per_channel: 1 });
-    // What holds one bit per cell for a while is moved out of there whatever the workload.
+    // Data with one bit per cell are moved out of there in any case.
     ssd.superblock = Some(SuperblockParams { rain: false, slc: None, programs_at_once: 1, ..superblock.clone() });
     smaller
 }
 
-/// Says how far from the workload's own state the run begins, if it is far.
+/// Returns a warning if the run begins far from the workload's own state.
 pub(super) fn warning(begins_with: f64, own: f64) -> Option<String> {
     let difference = begins_with / own - 1.0;
     if difference.abs() < DIFFERENCE_MIN {

@@ -1,4 +1,4 @@
-//! What a workload asks of the members, from its first requests.
+//! Load of a workload on the members, from its first requests.
 
 use serde::Serialize;
 
@@ -6,43 +6,43 @@ use crate::config::{Scenario, address_space};
 use flashraid_model::array::{OfferedLoad, pages_of};
 use flashraid_workload::{self as workload, HostLoop, OpKind, Request, SourceError, SourceSpec, Stop, WorkloadSpec};
 
-/// Requests looked at, if the run sends so many.
+/// Number of requests that are examined, if the run sends as many.
 pub(super) const REQUESTS: u64 = 20_000;
 
-/// The first requests of a workload.
+/// Statistics of the first requests of a workload.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WorkloadSample {
-    /// Requests looked at.
+    /// Number of requests examined.
     pub requests: u64,
     /// Arrivals per second; `None` for a closed loop and for traces without times.
     pub requests_per_s: Option<f64>,
-    /// Requests outstanding at a time, of a closed loop.
+    /// Number of outstanding requests of a closed loop.
     pub closed_depth: Option<u32>,
-    /// Mean bytes of a request.
+    /// Mean number of bytes in a request.
     pub mean_request_bytes: f64,
     /// Share of reads among the requests.
     pub read_fraction: f64,
-    /// Pages of the array that a request reads or writes, on average over all requests.
+    /// Mean number of pages of the array that a request reads or writes.
     pub host_pages_per_request: f64,
-    /// Pages that a request reads on all members together, for parity too, on average over all requests.
+    /// Mean number of pages that a request reads on all members together, with reads for parity.
     pub pages_read_per_request: f64,
-    /// Pages that a request writes on all members together, mirrors and parity included, on average over all requests.
+    /// Mean number of pages that a request writes on all members together, with mirrors and parity.
     pub pages_written_per_request: f64,
-    /// Pages of the array that a request writes, on average over all requests.
+    /// Mean number of pages of the array that a request writes.
     pub host_pages_written_per_request: f64,
-    /// Pages of the array that a request trims, on average over all requests.
+    /// Mean number of pages of the array that a request trims.
     pub pages_trimmed_per_request: f64,
     /// Share of the array's pages that these requests write, each counted once.
     pub written_share: f64,
-    /// Share of the written pages that a request covers only in part; each costs a whole page.
+    /// Share of the written pages that a request covers only in part. Each of them costs a whole page.
     pub partial_page_writes: f64,
-    /// The greatest share of the page operations that one member gets; 1 / members if they are spread evenly.
+    /// Greatest share of the page operations that one member gets. It is 1 / members if they are spread evenly.
     pub busiest_member_share: f64,
-    /// The end of the highest address.
+    /// Number of the byte behind the highest address.
     pub extent_bytes: u64,
 }
 
-/// Draws the first requests of a scenario, at most so many. What is wrong with requests that a run of `limit` does not come to is no mistake.
+/// Draws at most `most` first requests of a scenario. Errors in requests that a run with `limit` does not reach are ignored.
 pub(super) fn draw(scenario: &Scenario, most: u64, stop: &Stop) -> Result<WorkloadSample, SourceError> {
     let (array, limit) = (&scenario.array, &scenario.limit);
     let space = address_space(array);
@@ -80,7 +80,7 @@ pub(super) fn draw(scenario: &Scenario, most: u64, stop: &Stop) -> Result<Worklo
         } else if request.kind == OpKind::Trim {
             trimmed += past - first;
         }
-        // Beyond the array it is folded; where to is not known here.
+        // An address beyond the array is folded back to some place, which is not known here.
         let within = Request { offset_bytes: request.offset_bytes % space.capacity_bytes, ..request };
         if let Some(request) = pages_of(&within, space.page_bytes, u64::MAX) {
             offered_load.of(&request, |member, read, written| {
@@ -120,7 +120,7 @@ pub(super) fn draw(scenario: &Scenario, most: u64, stop: &Stop) -> Result<Worklo
     })
 }
 
-/// Pages that any of these runs of pages covers; a run is its first page and its length.
+/// Returns the number of pages in the union of these runs of pages. A run is its first page and its length.
 fn distinct(mut runs: Vec<(u64, u64)>) -> u64 {
     runs.sort_unstable();
     let (mut pages, mut past) = (0, 0);
@@ -132,7 +132,7 @@ fn distinct(mut runs: Vec<(u64, u64)>) -> u64 {
     pages
 }
 
-/// The mean rate where the specification says it, so that bursts do not blur it.
+/// Returns the mean rate in the specification, if it has one, so that bursts have no influence.
 fn exact_rate(spec: &WorkloadSpec) -> Option<f64> {
     let rate = match &spec.source {
         SourceSpec::Synthetic(synthetic) => synthetic.arrivals.mean_per_second(),

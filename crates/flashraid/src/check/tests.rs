@@ -1,4 +1,4 @@
-//! Tests of checks against figures known from elsewhere.
+//! Checks compared with figures that are known from elsewhere.
 
 use super::*;
 use crate::config;
@@ -10,7 +10,7 @@ fn checked(text: &str) -> CheckReport {
 #[test]
 fn the_main_job() {
     let report = checked("");
-    // The reference simulator: write amplification 4.75 under 4 KiB random writes; a prototype: 50 pages and 12.7 ms per clean.
+    // The reference simulator has a write amplification of 4.75 under 4 KiB random writes, and a prototype 50 pages and 12.7 ms per clean.
     assert!((report.gc.write_amplification / 4.75 - 1.0).abs() < 0.03, "{}", report.gc.write_amplification);
     assert!((report.gc.pages_moved_per_clean - 50.0).abs() < 1.0, "{}", report.gc.pages_moved_per_clean);
     assert!((report.gc.clean_us / 12_700.0 - 1.0).abs() < 0.05, "{}", report.gc.clean_us);
@@ -31,7 +31,7 @@ fn memory_is_what_the_members_take() {
 
 #[test]
 fn collection_begins_when_the_reserve_is_used_up() {
-    // 64 blocks, 9 reserved, start at 3: 9 − 1 − 3 blocks of 63 pages in each of 8 pools.
+    // With 64 blocks, 9 reserved, and start at 3, collection begins after 9 − 1 − 3 blocks of 63 pages in each of 8 pools.
     let text = "array.level = \"single\"\n[ssd]\nwarm_up.overwrites = 0\n[ssd.geometry]\ndies = 4\nplanes = 2\nblocks = 64\n[workload]\npreset = \"random-write\"\n";
     let pages = 5 * 63 * 8;
     let report = checked(&format!("{text}requests = 100000\n"));
@@ -45,7 +45,7 @@ fn collection_begins_when_the_reserve_is_used_up() {
 
 #[test]
 fn idle_reads_need_exactly_their_time() {
-    // 1000 reads/s of one page on 64 dies: 1000 × 130.6 µs / 64.
+    // The load is 1000 reads/s of one page on 64 dies: 1000 × 130.6 µs / 64.
     let report = checked(
         "array.level = \"single\"\n[workload]\nkind = \"synthetic\"\nread_fraction = 1\nsize = \"4KiB\"\narrivals = { process = \"fixed\", gap = \"1ms\" }\n",
     );
@@ -64,7 +64,7 @@ fn mirrors_and_skew_count() {
     assert!((skewed.busiest_member_share - (0.5 + 0.5 / 8.0)).abs() < 0.03, "{}", skewed.busiest_member_share);
 }
 
-/// Single pages of a RAID-5 of five: reads cost one, writes two reads and two writes; a warm spare is warmed up, too.
+/// A read of a page on a RAID-5 of five costs one read, and a write two reads and two writes. A warm spare is warmed up, too.
 #[test]
 fn parity_and_spares_count() {
     let text = |fraction: f64, more: &str| {
@@ -107,7 +107,7 @@ fn every_preset_can_be_checked() {
     }
 }
 
-/// Write amplification that a member really has while random writes run over a device at its working level.
+/// Returns the write amplification that a member really has while random writes run over a device at its working level.
 fn measured(scenario: &config::Scenario) -> f64 {
     use flashraid_model::ids::{DieId, Lpn};
     let ssd = &scenario.array.ssd;

@@ -1,4 +1,4 @@
-//! A check as text for people.
+//! Text of a check for people.
 
 use std::fmt;
 
@@ -138,7 +138,7 @@ impl fmt::Display for CheckReport {
                 line(f, "load", &text)?;
             }
             if let Some(max) = load.requests_per_s_max {
-                // With little in flight a cache may wait for one member while the others are idle.
+                // With few requests in progress, a cache may wait for one member while the others are idle.
                 let but = if self.cache.is_some() { " by the members alone; what the cache lets through may be much less" } else { "" };
                 line(f, "at most", &format!("{} requests/s{but}", with_commas(&format!("{max:.0}"))))?;
             }
@@ -176,7 +176,7 @@ fn line(f: &mut fmt::Formatter<'_>, name: &str, text: &str) -> fmt::Result {
     writeln!(f, "{name:<20} {text}")
 }
 
-/// Three digits and a binary unit.
+/// Returns a size with three digits and a binary unit.
 fn size(bytes: u64) -> String {
     let units = ["KiB", "MiB", "GiB", "TiB"];
     let Some((power, unit)) = units.iter().enumerate().rev().find(|(power, _)| bytes >= 1 << (10 * (power + 1))) else {

@@ -1,10 +1,10 @@
 //! Write amplification that theory expects under uniformly random writes.
 //!
-//! All functions take `alpha`, the pages of the blocks that hold data divided by the pages of user data in them; it is above 1.
+//! All functions take `alpha`: the pages of the blocks that hold data, divided by the pages of user data in them. It is above 1.
 
 use flashraid_model::space::victim::Theory;
 
-/// Returns what is known of a victim policy for blocks of `pages` pages: the write amplification, and in which way it is meant.
+/// Returns the theory of a victim policy for blocks of `pages` pages: the write amplification, and its relation to the policy.
 pub fn expected(of_policy: Theory, pages: u32, alpha: f64) -> (f64, &'static str) {
     match of_policy {
         Theory::Greedy => (greedy(pages, alpha), "exact"),
@@ -14,21 +14,22 @@ pub fn expected(of_policy: Theory, pages: u32, alpha: f64) -> (f64, &'static str
     }
 }
 
-/// Greedy collection of blocks of `pages` pages.
+/// Returns the write amplification of greedy collection with blocks of `pages` pages.
 ///
-/// The mean-field fixed point (Desnoyers, ACM TOS 2014; Van Houdt, SIGMETRICS 2013, d → ∞). Blocks enter with `pages` valid pages and
-/// lose each valid page at the same rate. With `f` victims per host write and `U` user pages, `f·U/j` blocks have `j` valid pages, down to a
-/// level `m` at which collection begins: there a share `s` of the arriving blocks lives on to be collected at `m − 1`. Counting user pages gives
-/// `f = 1 / (pages − m + s)`, counting blocks
+/// It is the mean-field fixed point (Desnoyers, ACM TOS 2014; Van Houdt, SIGMETRICS 2013, d → ∞). Blocks enter with `pages` valid pages and
+/// lose each valid page at the same rate. With `f` victims per host write and `U` user pages, `f·U/j` blocks have `j` valid pages.
+///
+/// This holds down to a level `m` at which collection begins. There, a share `s` of the arriving blocks stays until it has `m − 1` valid
+/// pages. The sum over user pages gives `f = 1 / (pages − m + s)`. The sum over blocks gives
 ///
 /// `alpha = pages · (H(pages) − H(m) + s/m) / (pages − m + s)` with the harmonic numbers `H`,
 ///
-/// which is solved for `m` and `s`; write amplification is `pages · f`.
+/// which is solved for `m` and `s`. Write amplification is `pages · f`.
 pub fn greedy(pages: u32, alpha: f64) -> f64 {
     let b = f64::from(pages);
     let mut harmonic = 0.0;
     for level in (1..=pages).rev() {
-        // Levels above `level` are passed through; `harmonic` is H(pages) − H(level).
+        // Levels above `level` lose all their blocks; `harmonic` is H(pages) − H(level).
         let m = f64::from(level);
         let max = b * (harmonic + 1.0 / m) / (b - m + 1.0);
         if alpha <= max {
@@ -37,14 +38,15 @@ pub fn greedy(pages: u32, alpha: f64) -> f64 {
         }
         harmonic += 1.0 / m;
     }
-    // Even blocks without a valid page find the time to become so.
+    // Even blocks have time to lose all their valid pages.
     1.0
 }
 
-/// Collection of the block that was written first, whatever the size of blocks; the limit of greedy collection for large blocks.
+/// Returns the write amplification of collecting the block that was written first, with blocks of any size. It is the limit of greedy
+/// collection for large blocks.
 ///
-/// Desnoyers, SYSTOR 2012: `alpha / (alpha + W(−alpha·e^−alpha))` with Lambert's function, here by bisection of the equation it solves,
-/// `alpha = −ln(1 − r) / r` with `r` the share of a victim that is garbage.
+/// The formula of Desnoyers, SYSTOR 2012, is `alpha / (alpha + W(−alpha·e^−alpha))` with Lambert's function. Here, its equation
+/// `alpha = −ln(1 − r) / r` is solved by bisection, where `r` is the share of invalid pages in a victim.
 pub fn oldest_first(alpha: f64) -> f64 {
     let (mut min, mut max) = (0.0, 1.0);
     for _ in 0..100 {
@@ -58,11 +60,12 @@ pub fn oldest_first(alpha: f64) -> f64 {
     1.0 / min.max(f64::MIN_POSITIVE)
 }
 
-/// Collection of any block of `pages` pages that holds garbage.
+/// Returns the write amplification of collecting any block of `pages` pages with invalid pages.
 ///
-/// A victim is as full as the mean of the blocks that are not fully valid. With `f` victims per host write a share `f/alpha` of the blocks is fully
-/// valid and holds a share `f` of the user pages (they leave that state as fast as victims enter it), so a victim has
-/// `pages · (1 − f) / (alpha − f)` valid pages; with `f · (pages − valid) = 1` this gives the closed form.
+/// A victim is as full as the mean of the blocks that are not fully valid. With `f` victims per host write, a share `f/alpha` of the blocks
+/// is fully valid and holds a share `f` of the user pages. They leave that state as fast as victims enter it.
+///
+/// A victim therefore has `pages · (1 − f) / (alpha − f)` valid pages. With `f · (pages − valid) = 1`, this gives the closed form.
 pub fn random(pages: u32, alpha: f64) -> f64 {
     let b = f64::from(pages);
     alpha * b / (b * (alpha - 1.0) + 1.0)
@@ -82,7 +85,7 @@ mod tests {
 
     #[test]
     fn oldest_first_solves_its_equation() {
-        // r = 1/2: alpha = 2·ln 2.
+        // With r = 1/2, alpha is 2·ln 2.
         assert!((oldest_first(2.0 * std::f64::consts::LN_2) - 2.0).abs() < 1e-9);
     }
 
@@ -94,13 +97,13 @@ mod tests {
             assert!(oldest_first(alpha) < random(1024, alpha));
             assert!(greedy(64, alpha + 0.05) < greedy(64, alpha));
         }
-        // A block of one page is garbage as a whole when it is collected.
+        // A block of one page has no valid page when it is collected.
         assert_eq!(greedy(1, 1.2), 1.0);
     }
 
     #[test]
     fn greedy_counts_its_own_blocks_and_pages() {
-        // The definition again, summed level by level.
+        // This sums the definition again, level by level.
         let (pages, alpha) = (64_u32, 1.1);
         let amplification = greedy(pages, alpha);
         let clean_every = f64::from(pages) / amplification;

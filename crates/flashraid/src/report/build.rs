@@ -1,4 +1,4 @@
-//! Makes a report of what a run measured and counted.
+//! Builds a report from the measurements and counts of a run.
 
 use serde_json::Value;
 
@@ -17,90 +17,90 @@ use flashraid_model::ssd::{
 use flashraid_workload::OpKind;
 
 const NS_PER_DAY: f64 = 86_400e9;
-/// Greatest share of the pages written that a write cache may have kept in a run that is called steady.
+/// Greatest share of the written pages that a write cache may hold at the end of a run that is called steady.
 const CACHED_SHARE_MAX: f64 = 0.1;
-/// Erases of the mean block in the measured time from which on wear tells a life.
+/// Erases of the mean block in the measured time from which wear allows a projection of life.
 const ERASES_PER_BLOCK_MIN: f64 = 20.0;
-/// Of the Julian calendar, as data sheets count.
+/// Days in a year of the Julian calendar, as data sheets count.
 const DAYS_PER_YEAR: f64 = 365.25;
 
-/// What a report is made of.
+/// Inputs from which a report is built.
 #[derive(Debug, Clone)]
 pub struct ReportInputs<'a> {
-    /// The resolved configuration.
+    /// The resolved configuration, with all defaults.
     pub config: Value,
-    /// Its hash.
+    /// Hash of the resolved configuration.
     pub config_hash: String,
-    /// The seed.
+    /// Seed of the run.
     pub seed: u64,
-    /// What was measured.
+    /// Measurements of the run.
     pub measured: &'a Measured,
-    /// The end of the run, in nanoseconds; that of the measured time is no later.
+    /// End of the run, in nanoseconds, which is at or after the end of the measured time.
     pub simulated_ns: u64,
     /// Counts over the measured time.
     pub counts: &'a Counts,
-    /// What each member had still to do at its end, in order.
+    /// Work that each member still had to do at its end, in order.
     pub owed: &'a [MemberOwed],
-    /// Pages that were in the write cache then.
+    /// Number of pages that were in the write cache then.
     pub cached_pages: u64,
     /// Wear of the members, in order.
     pub wear: &'a [Wear],
-    /// How the members were used in each interval of the figures over time, in order.
+    /// Use of the members in each interval of the figures over time, in order.
     pub usage: &'a [Vec<UsagePoint>],
-    /// Bytes that a member offers.
+    /// Number of bytes that a member offers.
     pub member_capacity_bytes: u64,
-    /// Bytes that the array offers, as it is simulated.
+    /// Number of bytes that the array offers, as it is simulated.
     pub array_capacity_bytes: u64,
-    /// Blocks of a member.
+    /// Number of blocks in a member.
     pub blocks_per_member: u64,
-    /// Free blocks of a pool at or below which it is collected.
+    /// Number of free blocks of a pool at or below which it is collected.
     pub start_free_blocks: u32,
-    /// Pages of a block.
+    /// Number of pages in a block.
     pub pages_per_block: u32,
-    /// Members level wear.
+    /// True if the members level wear.
     pub levels_wear: bool,
-    /// Erases that a block endures, if known.
+    /// Number of erases that a block endures, if known.
     pub endurance_cycles: Option<u32>,
     /// Policy and counts of the write cache; empty without one.
     pub cache: serde_json::Map<String, Value>,
-    /// Pages that fit into the write cache; 0 without one.
+    /// Number of pages that fit into the write cache; 0 without one.
     pub cache_room_pages: u64,
-    /// The array has parity.
+    /// True if the array has parity.
     pub has_parity: bool,
-    /// How far the failures of members and their rebuilding have come, in order of time.
+    /// Progress of the failures of members and of their rebuilding, in order of time.
     pub failures: Vec<FailureProgress>,
-    /// What too many failures have taken over the measured time.
+    /// Requests and pages lost in the measured time because too many members failed.
     pub lost: Lost,
-    /// Pages that hosts wrote to the write cache over the measured time.
+    /// Number of pages that hosts wrote to the write cache in the measured time.
     pub pages_to_cache: u64,
-    /// More members failed in the measured time than the level survives.
+    /// True if more members failed in the measured time than the level survives.
     pub too_many_failed: bool,
-    /// Bytes of a page.
+    /// Number of bytes in a page.
     pub page_bytes: u32,
-    /// What drives with superblocks have counted, if the members are such.
+    /// Facts about drives with superblocks, if the members are such.
     pub drive: Option<DriveInputs>,
-    /// The mechanisms of the members.
+    /// Mechanisms of the members.
     pub mechanisms: Mechanisms,
-    /// Commands of other members wait in queues until they are fetched.
+    /// True if commands of other members wait in queues until they are fetched.
     pub has_queues: bool,
-    /// The host waits for one request before it sends another.
+    /// True if the host waits for one request before it sends another.
     pub is_closed: bool,
-    /// Why the run was stopped before its end, if it was.
+    /// Reason why the run was stopped before its end, if it was.
     pub partial_reason: Option<String>,
-    /// What the workload stands for.
+    /// Note about the workload.
     pub workload_note: Option<String>,
-    /// What was assumed or left out in reading traces.
+    /// Assumptions made, and parts left out, in reading traces.
     pub trace_notes: Vec<String>,
-    /// What the user should know before trusting the figures.
+    /// Warnings that the user should know before trusting the figures.
     pub warnings: Vec<String>,
-    /// Time that the run took, warm-up included, in seconds of the wall clock.
+    /// Time that the run took, with its warm-up, in seconds of the wall clock.
     pub wall_s: f64,
     /// Speed of the simulator.
     pub perf: Perf,
 }
 
 impl Report {
-    /// Makes the report.
+    /// Builds the report of a run.
     #[must_use]
     pub fn build(inputs: ReportInputs) -> Self {
         let measured = inputs.measured;
@@ -170,28 +170,28 @@ impl Report {
     }
 }
 
-/// What is known of drives with superblocks beside their counts.
+/// Facts about drives with superblocks, apart from their counts.
 #[derive(Debug, Clone, Copy)]
 pub struct DriveInputs {
-    /// Pages of a unit.
+    /// Number of pages in a unit.
     pub unit_pages: u32,
-    /// Dies of a drive.
+    /// Number of dies in a drive.
     pub dies: u32,
-    /// They write parity.
+    /// True if they write parity.
     pub rain: bool,
-    /// Their placement handles, if there are any.
+    /// Placement handles of the drives, if there are any.
     pub placement: Option<PlacementHandles>,
-    /// Superblocks of theirs hold one bit per cell.
+    /// True if some of their superblocks hold one bit per cell.
     pub has_slc: bool,
-    /// They move superblocks for their own sake.
+    /// True if they move superblocks for upkeep.
     pub has_upkeep: bool,
-    /// Bytes of a page.
+    /// Number of bytes in a page.
     pub page_bytes: u32,
-    /// Commands wait in queues until they are fetched.
+    /// True if commands wait in queues until they are fetched.
     pub has_queues: bool,
-    /// So many times smaller than the drives they stand for.
+    /// Factor by which they are smaller than the full-size drives.
     pub scale: u32,
-    /// In what.
+    /// Dimension in which they are smaller.
     pub scale_by: ScaleBy,
 }
 
@@ -295,7 +295,7 @@ fn owed(inputs: &ReportInputs) -> Owed {
     }
 }
 
-/// Share of the measured time of the dies of so many drives.
+/// Returns the share that `ns` has in the measured time of the dies of `drives` drives.
 fn share_of_dies(inputs: &ReportInputs, drives: usize, ns: u64) -> Option<f64> {
     let dies = inputs.drive.map_or(0, |drive| drive.dies);
     let dies_ns = (inputs.measured.end_ns - inputs.measured.from_ns) as f64 * f64::from(dies) * drives as f64;
@@ -372,7 +372,7 @@ fn member_over_time(points: &[UsagePoint]) -> MemberOverTime {
     }
 }
 
-/// Cut to what a plot can show, so that series stay short to write: at most `1 / per_unit` off.
+/// Rounds a value to what a plot can show, so that series have short texts. It is at most `1 / per_unit` off.
 fn rounded(value: f64, per_unit: f64) -> f64 {
     (value * per_unit).round() / per_unit
 }
@@ -412,7 +412,7 @@ fn parity(inputs: &ReportInputs) -> Option<Parity> {
 
 fn failed_member(inputs: &ReportInputs, progress: &FailureProgress) -> FailedMember {
     let ms = |ns: u64| ns as f64 / 1e6;
-    // The spare's pages over the whole run, unlike those of the measured time.
+    // These are the spare's pages over the whole run, unlike those of the measured time.
     let rebuild_ns = progress.rebuild_began_ns.map(|began| progress.rebuild_ended_ns.unwrap_or(inputs.simulated_ns) - began);
     let rebuilt_bytes = progress.strips_rebuilt as f64 * f64::from(progress.strip_pages) * f64::from(inputs.page_bytes);
     FailedMember {
@@ -451,7 +451,7 @@ fn failure(inputs: &ReportInputs) -> Option<Failure> {
     })
 }
 
-/// What happened to members that failed, within the window of the timeline.
+/// Returns the moments of members that failed, within the window of the timeline.
 fn marks(inputs: &ReportInputs, window: std::ops::Range<u64>) -> Vec<TimelineMark> {
     let of = |progress: &FailureProgress| {
         let member = progress.member;
@@ -507,7 +507,7 @@ fn flash(inputs: &ReportInputs, members: &[Member]) -> Flash {
     let all = 0..inputs.counts.members.len();
     let owed: MemberOwed = inputs.owed.iter().copied().sum();
     let lifetimes = members.iter().filter_map(|member| member.lifetime);
-    // Members that were sent more wear out sooner.
+    // Members that were sent more data wear out sooner.
     let implied = members.iter().filter_map(|member| member.implied_life).filter(|life| life.days.is_some());
     Flash {
         host_pages_read: sum.host_pages_read,
@@ -524,7 +524,7 @@ fn flash(inputs: &ReportInputs, members: &[Member]) -> Flash {
     }
 }
 
-/// Pages that these members have programmed for each page that they were sent; at most, if what is `owed` is programmed, too.
+/// Returns the pages that these members have programmed for each page sent to them. With `owed`, it is the most, if that work is done, too.
 fn write_amplification(inputs: &ReportInputs, members: std::ops::Range<usize>, owed: MemberOwed) -> Option<f64> {
     let sum: MemberCounters = inputs.counts.members[members.clone()].iter().copied().sum();
     let (programmed, sent) = match inputs.drive {
@@ -533,7 +533,7 @@ fn write_amplification(inputs: &ReportInputs, members: std::ops::Range<usize>, o
             (units * u64::from(drive.unit_pages), sum.host_pages_written)
         }
         None => {
-            // Here a page counts as written when its program begins; before that another may have replaced it in the buffer.
+            // A page counts as written here when its program begins. Before that, another may have replaced it in the buffer.
             let fronts = inputs.counts.fronts.get(members).unwrap_or_default().iter();
             let never_programmed: u64 = fronts.map(|front| front.overwritten + front.dropped).sum();
             (sum.host_pages_written + sum.gc_pages_moved, sum.host_pages_written + never_programmed + owed.buffered_pages)
@@ -546,13 +546,13 @@ fn wear(wear: Wear) -> WearReport {
     WearReport { min: wear.min, mean: wear.mean, max: wear.max, stddev: wear.stddev }
 }
 
-/// How many times larger the drive that is meant is than the one that is simulated, and the load on it.
+/// Returns the factors by which the full-size drive, and the load on it, are larger than the simulated ones.
 fn scales(inputs: &ReportInputs) -> (f64, f64) {
     let scale = inputs.drive.map_or(1.0, |drive| f64::from(drive.scale));
     (scale, inputs.drive.map_or(1.0, |drive| if drive.scale_by == ScaleBy::Width { scale } else { 1.0 }))
 }
 
-/// Bytes a day that reach a member of the size that is meant, parity and copies included: that is what its data sheet counts.
+/// Returns the bytes per day that reach a full-size member, with parity and copies, as its data sheet counts them.
 fn bytes_per_day(inputs: &ReportInputs, member: usize) -> Option<f64> {
     let measured_ns = inputs.measured.end_ns - inputs.measured.from_ns;
     let bytes = inputs.counts.members[member].host_pages_written as f64 * f64::from(inputs.page_bytes) * scales(inputs).1;
@@ -744,7 +744,7 @@ pub(super) mod tests {
             stream: 0,
             one_member: false,
         };
-        // Everything a little: the parts add up to the response time.
+        // Each part gets a little, and the parts add up to the response time.
         let time = TimeParts { flash_ns: (done_ns - arrival_ns) / 2, queue_ns: (done_ns - arrival_ns).div_ceil(2), ..TimeParts::default() };
         CompletedRequest { index, request, arrival_ns, done_ns, gc_members_met, time }
     }
@@ -789,7 +789,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Two members over 4 s: two reads, a write, one collection.
+    /// Returns a report on two members over 4 s: two reads, a write, one collection.
     pub(crate) fn example() -> Report {
         example_of(None)
     }
@@ -914,18 +914,19 @@ pub(super) mod tests {
             [gc.start_ns, gc.writes_wait_from_ns, gc.all_wait_from_ns, gc.end_ns].map(|ns| ns / 1_000_000),
             [1000, 1001, 1002, 1008]
         );
-        // 3000 cycles × 1000 blocks at 20 000 erases in 4 s: 600 s, and half of that for a block worn twice as much as the mean.
+        // A block lasts 3000 cycles × 1000 blocks at 20 000 erases in 4 s: 600 s. A block worn twice as much as the mean lasts half of
+        // that.
         let lifetime = report.flash.lifetime.unwrap();
         assert!((lifetime.days_levelled - 600.0 / 86_400.0).abs() < 1e-9 && (lifetime.days_worst_block - 300.0 / 86_400.0).abs() < 1e-9);
-        // 244 pages of 4 KiB in 4 s, for 300 s; a quarter of the capacity in 4 s.
+        // In 4 s, 244 pages of 4 KiB are written, a quarter of the capacity, for 300 s.
         let written = 244.0 * 4096.0;
         let near = |figure: Option<f64>, expected: f64| assert!((figure.unwrap() / expected - 1.0).abs() < 1e-9, "{figure:?} {expected}");
         near(lifetime.tbw, written / 4.0 * 300.0 / 1e12);
         near(lifetime.years, 300.0 / 86_400.0 / 365.25);
         near(lifetime.dwpd, written / 4.0 * 86_400.0 / 4e6);
-        // The same capacity is written over the whole life, be it in days of this load or in five years.
+        // The same capacity is written over the whole life, in days of this load or in five years.
         near(lifetime.dwpd_five_years, lifetime.dwpd.unwrap() * lifetime.years.unwrap() / 5.0);
-        // All pages 3000 times, 334 of which are programmed for 244 that are sent.
+        // All pages are programmed 3000 times, and 334 are programmed for 244 that are sent.
         let implied = report.flash.implied_life.unwrap();
         let endured = 3000.0 * 1000.0 * 64.0 * 4096.0 * 244.0 / 334.0;
         near(Some(implied.tbw), endured / 1e12);
@@ -950,7 +951,7 @@ pub(super) mod tests {
         assert!(report.verdict.has(Mark::LittleWear));
     }
 
-    /// What is in the buffers of drives, and what is to be moved, is programmed some day; what a write cache holds has not been sent to a member.
+    /// Data in the buffers of drives, and owed moves, will be programmed later. Data in a write cache have not been sent to a member.
     #[test]
     fn write_amplification_at_most_counts_what_is_owed() {
         const NOTHING: MemberOwed = MemberOwed { buffered_pages: 0, moves_pages: 0, collection_ns: 0 };
@@ -971,8 +972,8 @@ pub(super) mod tests {
         assert!(!example().verdict.has(Mark::DataLost));
     }
 
-    /// A drive that was divided by four lives as long as the whole one: four times the capacity bears the same load for four times as long, and four times
-    /// the load for as long.
+    /// A drive that was divided by four lives as long as the whole one. Four times the capacity bears the same load for four times as long,
+    /// and four times the load for the same time.
     #[test]
     fn a_scaled_drive_has_the_life_of_the_drive_that_is_meant() {
         let drive = DriveInputs {
@@ -1012,7 +1013,7 @@ pub(super) mod tests {
     }
 
     proptest::proptest! {
-        /// A report that was saved and read again must be written as it was, to the last digit.
+        /// A report that was saved and read again must be written exactly as it was.
         #[test]
         fn numbers_survive_being_saved(number in proptest::num::f64::NORMAL | proptest::num::f64::ZERO) {
             let report = Report { wall_s: number, ..example() };

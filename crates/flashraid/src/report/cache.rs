@@ -1,4 +1,4 @@
-//! What a report says of the write cache (rule 88).
+//! Figures of the write cache in a report (rule 88).
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
@@ -9,120 +9,120 @@ use flashraid_model::cache::{Admissions, CacheCounters, Destages};
 /// Counts of all write caches together.
 #[derive(Serialize, JsonSchema)]
 struct CacheReport {
-    /// The policy.
+    /// Name of the policy.
     policy: String,
-    /// Bytes for which there is room.
+    /// Number of bytes for which there is room.
     size_bytes: u64,
-    /// Reads of the host.
+    /// Counts of the host's reads.
     reads: CachedReads,
-    /// Pages that the host wrote.
+    /// Counts of the pages that the host wrote.
     pages_written: CachedPages,
-    /// Pages that the first level sent down to the second one, and parity.
+    /// Counts of the pages that the first level sent to the second one, and of parity.
     pages_from_inside: CachedPages,
     /// Writes that waited for room.
     waits_for_room: RoomWaits,
-    /// The first of two levels.
+    /// Counts of the first of two levels.
     front: CacheFront,
-    /// Pages read for the sake of parity.
+    /// Number of pages read because parity needed them.
     parity_reads: u64,
-    /// Cached pages that trims have removed.
+    /// Number of cached pages that trims have removed.
     pages_trimmed: u64,
-    /// What went from the cache to the members.
+    /// Destages from the cache to the members.
     destages: CacheDestages,
-    /// Parity pages among what went to the members.
+    /// Number of parity pages among those sent to the members.
     parity_pages_destaged: u64,
     /// Destages of several caches together.
     common_destages: CommonDestages,
-    /// How full it was.
+    /// Share of the room that was used.
     occupancy: CacheOccupancy,
 }
 
-/// Reads of the host.
+/// Counts of the host's reads.
 #[derive(Serialize, JsonSchema)]
 struct CachedReads {
-    /// All of whose pages were in the cache.
+    /// Number of reads of which all pages were in the cache.
     hit: u64,
-    /// Some of whose pages were.
+    /// Number of reads of which some pages were.
     partial: u64,
-    /// None of whose pages was.
+    /// Number of reads of which no page was.
     missed: u64,
-    /// Pages read from the cache.
+    /// Number of pages read from the cache.
     pages_hit: u64,
 }
 
-/// What happened to pages that came.
+/// Counts of pages that entered the cache.
 #[derive(Serialize, JsonSchema)]
 struct CachedPages {
-    /// They replaced an earlier version.
+    /// Number of pages that replaced an earlier version.
     page_hits: u64,
-    /// New pages of an entry that another writer had made.
+    /// Number of new pages of an entry that another writer had made.
     group_hits: u64,
-    /// All others.
+    /// Number of all other pages.
     misses: u64,
-    /// Share of the first two; `None` if no page came.
+    /// Share of the first two kinds; `None` if no page entered.
     hit_ratio: Option<f64>,
 }
 
-/// Waits for room.
+/// Waits for room in the cache.
 #[derive(Serialize, JsonSchema)]
 struct RoomWaits {
-    /// How many.
+    /// Number of these waits.
     count: u64,
-    /// Their mean, in microseconds.
+    /// Mean of these waits, in microseconds.
     mean_us: Option<f64>,
 }
 
-/// The first of two levels.
+/// Counts of the first of two levels.
 #[derive(Serialize, JsonSchema)]
 struct CacheFront {
-    /// Writes that went past it.
+    /// Number of writes that bypassed it.
     bypasses: u64,
-    /// Writes that waited for it because it held a page of theirs.
+    /// Number of writes that waited for it because it held one of their pages.
     dependent: u64,
-    /// Destages of it.
+    /// Number of its destages.
     destages: u64,
-    /// Their pages.
+    /// Number of pages in these destages.
     pages_destaged: u64,
 }
 
-/// What went from the cache to the members.
+/// Destages from the cache to the members.
 #[derive(Serialize, JsonSchema)]
 struct CacheDestages {
-    /// How many.
+    /// Number of these destages.
     count: u64,
-    /// Their pages.
+    /// Number of pages in them.
     pages: u64,
-    /// Pages of one.
+    /// Mean number of pages in a destage.
     pages_mean: Option<f64>,
 }
 
 /// Destages of several caches together.
 #[derive(Serialize, JsonSchema)]
 struct CommonDestages {
-    /// All caches were ready.
+    /// Number of these for which all caches were ready.
     all_ready: u64,
-    /// Those that were not were waited for in vain.
+    /// Number of these that began after a time-out, because some caches were not ready.
     timeouts: u64,
-    /// Caches that took part, in the mean.
+    /// Mean number of caches that took part.
     caches_mean: Option<f64>,
 }
 
-/// Shares of the room that were taken.
+/// Share of the room that was used.
 #[derive(Serialize, JsonSchema)]
 struct CacheOccupancy {
-    /// In the mean over the time.
+    /// Mean over the measured time.
     mean: Option<f64>,
-    /// At most.
+    /// Greatest share in the measured time.
     most: Option<f64>,
 }
 
-/// The schema of the `cache` table: an empty one without a cache.
+/// Returns the schema of the `cache` table, which is empty without a cache.
 pub fn schema(generator: &mut SchemaGenerator) -> Schema {
     let table = generator.subschema_for::<CacheReport>();
     json_schema!({ "type": "object", "anyOf": [table, { "type": "object", "maxProperties": 0 }] })
 }
 
-/// The `cache` table of a report: counts over `measured_ns` of caches that together have room for `room_pages` pages.
+/// Returns the `cache` table of a report: counts over `measured_ns` of caches that together have room for `room_pages` pages.
 #[must_use]
 pub fn cache(policy: &str, counters: &CacheCounters, room_pages: u64, page_bytes: u64, measured_ns: u64) -> Map<String, Value> {
     let ratio = |part: f64, whole: f64| (whole > 0.0).then(|| part / whole);

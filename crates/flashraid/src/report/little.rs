@@ -1,20 +1,21 @@
-//! Little's law: requests per second × (mean response time + think time) = requests that are outstanding or thought about.
+//! Little's law: requests per second × (mean response time + think time) = requests that are outstanding or waiting for the think time.
 
 use super::Report;
 use flashraid_driver::Slots;
 
-/// Requests for each place of the depth from which on the law is to hold though something was left out before.
+/// Requests for each place of the depth from which the law must hold, even if a beginning was left out.
 const REQUESTS_PER_PLACE_MIN: u64 = 200;
-/// Greatest relative difference: what was outstanding when the measured time began counts as done in it, but not among the response times.
+/// Greatest relative difference. Requests that were outstanding when the measured time began count as done in it, but not among the
+/// response times.
 const DIFFERENCE_MAX: f64 = 0.005;
-/// The same where nothing was left out, so that only rounding is left.
+/// Greatest relative difference if no beginning was left out, so that only rounding matters.
 const ROUNDING_MAX: f64 = 1e-6;
 
-/// Verifies that a closed loop used its depth for as long as the report says, but for requests that no figure counts. `whole` says that nothing
-/// of the run was left out.
+/// Verifies that a closed loop used its depth for as long as the report says, except for requests that no figure counts. `whole` is true if
+/// no part of the run was left out.
 ///
 /// # Errors
-/// A sentence with both sides.
+/// Returns a sentence with both sides of the law.
 pub(crate) fn check_closed_loop(report: &Report, slots: &Slots, whole: bool) -> Result<(), String> {
     let (Some(iops), Some(mean_us)) = (report.iops.all, report.response_us.all.mean) else { return Ok(()) };
     let depth = f64::from(slots.depth);
@@ -24,7 +25,7 @@ pub(crate) fn check_closed_loop(report: &Report, slots: &Slots, whole: bool) -> 
     }
     let found = iops * (mean_us * 1e-6 + slots.think_ns as f64 * 1e-9);
     let expected = depth - slots.uncounted_ns as f64 / report.load_ns as f64;
-    // The time is told in whole nanoseconds, which is all of the difference in runs of a few requests.
+    // Times are in whole nanoseconds, which causes the whole difference in runs of a few requests.
     let rounding = 1.0 / report.load_ns as f64;
     let allowed = depth * (rounding + if whole { ROUNDING_MAX } else { DIFFERENCE_MAX });
     if (found - expected).abs() <= allowed {

@@ -1,9 +1,9 @@
-//! The conditions that make a figure doubtful.
+//! Marks: conditions that make a figure doubtful.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A condition that makes a figure doubtful. Each has a symbol, which stands beside the figure, and a sentence, which stands below.
+/// A condition that makes a figure doubtful. Its symbol stands beside the figure, and its explanation below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum Mark {
     /// No request was measured.
@@ -12,22 +12,22 @@ pub enum Mark {
     /// A request of the measured time lost a page, or more members failed than the level survives.
     #[serde(rename = "data lost")]
     DataLost,
-    /// There was no steady state, or what is measured begins before it.
+    /// There was no steady state, or the measured time begins before it.
     #[serde(rename = "not steady")]
     NotSteady,
     /// A percentile has fewer than ten requests beyond it.
     #[serde(rename = "few samples")]
     FewSamples,
-    /// Blocks were erased too seldom in the measured time for a life.
+    /// Too few blocks were erased in the measured time to project a life.
     #[serde(rename = "little wear")]
     LittleWear,
 }
 
 impl Mark {
-    /// All of them, the gravest first.
+    /// All marks, the most serious first.
     pub const ALL: [Self; 5] = [Self::NothingMeasured, Self::DataLost, Self::NotSteady, Self::FewSamples, Self::LittleWear];
 
-    /// One character that stands beside the figure.
+    /// Returns the character that stands beside the figure.
     #[must_use]
     pub const fn symbol(self) -> &'static str {
         match self {
@@ -39,7 +39,7 @@ impl Mark {
         }
     }
 
-    /// Its name, as documents have it.
+    /// Returns the name, as documents have it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -51,7 +51,7 @@ impl Mark {
         }
     }
 
-    /// A sentence that says what it means.
+    /// Returns a sentence that explains the mark.
     #[must_use]
     pub const fn explanation(self) -> &'static str {
         match self {

@@ -1,11 +1,12 @@
-//! The JSON Schema of a report, made of the types that it consists of.
+//! The JSON Schema of a report, made from its types.
 
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
 use super::Report;
 
-/// The JSON Schema of the document that [`Report::to_json`] writes. It names every key: a document with another one is not valid.
+/// Returns the JSON Schema of the document that [`Report::to_json`] writes. It names every key, so that a document with another key is not
+/// valid.
 #[must_use]
 pub fn schema() -> Value {
     let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
@@ -16,7 +17,7 @@ pub fn schema() -> Value {
     schema
 }
 
-/// Allows no other keys in objects whose keys are known. Readers skip what they do not know, so that the types themselves allow them.
+/// Forbids other keys in objects whose keys are known. The types allow them, because readers ignore unknown keys.
 fn close(schema: &mut Value) {
     match schema {
         Value::Object(entries) => {

@@ -1,4 +1,4 @@
-//! The figures of a report as sections of rows, for a terminal to lay out.
+//! The figures of a report as sections of rows, which a terminal then lays out.
 
 use serde_json::Value;
 
@@ -9,31 +9,31 @@ use flashraid_model::units::with_commas;
 
 use super::{ByDirection, Controller, DriveReport, FailedMember, Failure, FrontReport, Lost, Mark, Member, Parity, Report, ResponseTime};
 
-/// Most members that get a column each.
+/// Most members that get separate columns.
 const MEMBER_COLUMNS_MAX: usize = 8;
 
-/// Marks a percentile with fewer than ten requests beyond it.
+/// Mark of a percentile with fewer than ten requests beyond it.
 pub const GUESS: &str = " ?";
 
-/// Rows under a heading.
+/// A heading with its rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
-    /// Heading.
+    /// Text of the heading.
     pub title: &'static str,
-    /// Headings of the columns of values; empty if there is only one.
+    /// Headings of the columns of values; empty if there is only one column.
     pub columns: Vec<String>,
-    /// The rows.
+    /// Rows of the section.
     pub rows: Vec<Row>,
 }
 
-/// A named figure.
+/// A figure with its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// What it is.
+    /// Name of the figure.
     pub name: String,
-    /// Its value in every column, ready to show.
+    /// Value in every column, ready to show.
     pub values: Vec<String>,
-    /// Its unit, maybe empty.
+    /// Unit of the values, which may be empty.
     pub unit: &'static str,
 }
 
@@ -43,8 +43,8 @@ impl Row {
     }
 }
 
-/// A figure with four significant digits or more, down to a millionth, and thousands apart (`12,345`, `123.4`, `1.235`, `0.01235`), whole
-/// numbers without decimals; a dash if it isn't defined.
+/// Returns a figure with at least four significant digits, down to a millionth, and with commas (`12,345`, `123.4`, `1.235`, `0.01235`).
+/// Whole numbers have no decimals, and a figure that is not defined is a dash.
 #[must_use]
 pub fn format_figure(figure: Option<f64>) -> String {
     let Some(value) = figure.filter(|value| value.is_finite()) else { return "–".to_owned() };
@@ -61,7 +61,7 @@ pub fn format_figure(figure: Option<f64>) -> String {
     with_commas(&format!("{value:.decimals$}"))
 }
 
-/// Streams of a mix in a table.
+/// Most streams of a mix in a table.
 const STREAMS_MAX: usize = 8;
 
 fn count(count: u64) -> String {
@@ -69,7 +69,7 @@ fn count(count: u64) -> String {
 }
 
 impl Report {
-    /// The figures that a person looks at first.
+    /// Returns the figures that a user looks at first.
     #[must_use]
     pub fn table(&self) -> Vec<Section> {
         let mut sections = vec![self.run_section(), self.response_section()];
@@ -97,13 +97,13 @@ impl Report {
         sections
     }
 
-    /// The mark of all figures of the run, if one holds; the gravest.
+    /// Returns the most serious mark that holds for all figures of the run.
     #[must_use]
     pub fn mark(&self) -> Option<Mark> {
         [Mark::DataLost, Mark::NotSteady].into_iter().find(|mark| self.verdict.has(*mark))
     }
 
-    /// A figure with the mark of all figures of the run.
+    /// Returns a figure with the mark of all figures of the run.
     fn marked(&self, figure: Option<f64>) -> String {
         match self.mark().filter(|_| figure.is_some()) {
             Some(mark) => format!("{} {}", format_figure(figure), mark.symbol()),
@@ -123,7 +123,7 @@ impl Report {
         Section { title: "Cache", columns: Vec::new(), rows: rows.collect() }
     }
 
-    /// The figures of each mechanism that the members have.
+    /// Returns the figures of each mechanism that the members have.
     fn mechanism_sections(&self) -> impl Iterator<Item = Section> {
         let all = MechanismCounters::default().figures().into_iter();
         all.filter_map(|figures| {
@@ -183,12 +183,12 @@ impl Report {
         Section { title: "Response time", columns, rows: std::iter::once(requests).chain(figures).collect() }
     }
 
-    /// A column for each stream of a mix.
+    /// Returns a column for each stream of a mix.
     fn streams_section(&self) -> Option<Section> {
         type Figure = (&'static str, fn(&ResponseTime) -> Option<f64>);
         const FIGURES: [Figure; 4] =
             [("mean", |times| times.mean), ("median", |times| times.p50), ("99 %", |times| times.p99), ("max", |times| times.max)];
-        // A table has room for a few.
+        // A table has room for a few streams only.
         let streams = self.streams.get(..self.streams.len().min(STREAMS_MAX)).filter(|streams| !streams.is_empty())?;
         let requests = Row::new("requests", streams.iter().map(|stream| count(stream.response_us.all.count)), "");
         let per_second = Row::new("requests per second", streams.iter().map(|stream| format_figure(stream.iops.all)), "");
@@ -199,12 +199,12 @@ impl Report {
         Some(Section { title: "Streams of the mix", columns, rows: [requests, per_second].into_iter().chain(figures).collect() })
     }
 
-    /// Where the time went; parts that are nowhere are left out.
+    /// Returns the parts of the requests' times. Parts that are 0 everywhere are left out.
     fn time_section(&self) -> Option<Section> {
         let shares = self.time_us.named();
         let all = shares[0].1?;
         let columns = shares.iter().map(|(name, _)| (*name).to_owned()).collect();
-        // What is nowhere in all is nowhere in the slowest.
+        // A part that is 0 in all requests is 0 in the slowest.
         let is_anywhere = |part: &usize| all.named()[*part].1 > 0.0;
         let row = |part: usize| {
             let figures = shares.iter().map(|(_, time)| format_figure(time.map(|time| time.named()[part].1)));
@@ -243,7 +243,7 @@ impl Report {
         Section { title: "Flash", columns: Vec::new(), rows }
     }
 
-    /// The life, or what is implied of it where too little was erased: marked, and never without its condition.
+    /// Returns the projected life or, if too few blocks were erased, the implied life with a mark and its condition.
     fn life_rows(&self) -> Vec<Row> {
         let marked = |figure: Option<f64>| format!("{} {}", format_figure(figure), Mark::LittleWear.symbol());
         match (self.flash.lifetime, self.flash.implied_life) {
@@ -302,7 +302,7 @@ impl Report {
         Section { title: "Garbage collection", columns: Vec::new(), rows }
     }
 
-    /// Every member in a column of its own, or the spread over them when they would not fit on a line.
+    /// Returns a column for each member, or the spread over them if they would not fit on a line.
     fn members_section(&self) -> Section {
         type Figure = (&'static str, &'static str, fn(&Member) -> Option<f64>);
         const FIGURES: [Figure; 4] = [
@@ -369,7 +369,7 @@ fn controller_section(controller: &Controller) -> Section {
     Section { title: "Controller", columns: Vec::new(), rows }
 }
 
-/// Names of the columns, if there are several.
+/// Returns the names of the columns, if there are several.
 fn failure_columns(failures: usize) -> Vec<String> {
     if failures > 1 { (1..=failures).map(|nth| format!("failure {nth}")).collect() } else { Vec::new() }
 }
@@ -447,10 +447,10 @@ fn lost_section(lost: &Lost) -> Section {
     Section { title: "Lost, since too many members had failed", columns: Vec::new(), rows }
 }
 
-/// A column for each failure.
+/// Returns a column for each failure.
 fn failure_sections(failure: &Failure, failures: &[FailedMember]) -> [Section; 2] {
     let by_failure = |figure: fn(&FailedMember) -> Option<f64>| failures.iter().map(move |failed| format_figure(figure(failed)));
-    // What is counted of all together stands in the first column.
+    // The counts of all failures together stand in the first column.
     let total = |figure: u64| std::iter::once(count(figure)).chain(failures.iter().skip(1).map(|_| String::new()));
     let mut rows = vec![
         Row::new("member", failures.iter().map(|failed| failed.member.to_string()), ""),

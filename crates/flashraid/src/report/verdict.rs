@@ -1,16 +1,24 @@
-//! Whether a run's figures can be trusted at a glance.
+//! Verdict of a run: can its figures be trusted?
 //!
-//! **Load.** *closed*: a closed loop, which asks for no more than it gets. *unstable*: more than 1 % of the requests were outstanding when the
-//! last one arrived, and the second half's mean response time is more than 1.5 times the first half's; so is that of each of the last three
-//! tenths of time, since a queue that grows without bound does not shrink again, while one that comes of bursts does between them. *saturated*:
-//! of what was offered until then less than 98 % was served. Else *stable*.
+//! **Load** is one of these:
+//! - *closed*: a closed loop, which never asks for more than it gets.
+//! - *unstable*: more than 1 % of the requests were outstanding when the last one arrived, and response times grew. The mean of the second
+//!   half is more than 1.5 times that of the first half. So is that of each of the last three tenths of time, because a queue that grows
+//!   without bound does not shrink again.
+//! - *saturated*: less than 98 % of the requests that had arrived by then were served.
+//! - *stable*: all other runs.
 //!
-//! **Steady state.** The time in which requests arrived is cut into tenths. Response times and pages moved for each byte written are steady from
-//! the first tenth, at least five before the end, from which on each tenth's mean is within 20 % of the mean of them all and a line fitted
-//! to them rises or falls by no more than 10 % of it. What chance explains is allowed for: three standard errors of a tenth, two of the
-//! line's rise, estimated from the spread within tenths. Where chance moves the mean of them all by more than 5 % (its standard error), or a
-//! tenth has fewer than 50 requests, the run is too short to tell and not called steady; nor is one that is unstable or saturated,
-//! or in which a write cache kept more than a tenth of what was written.
+//! **Steady state.** The time in which requests arrived is divided into tenths. Response times, and pages moved per byte written, are
+//! steady from the first tenth for which these hold:
+//! - It lies at least five tenths before the end.
+//! - From there on, each tenth's mean is within 20 % of the mean of them all.
+//! - A line fitted to them rises or falls by at most 10 % of that mean.
+//!
+//! Chance is allowed for: three standard errors of a tenth, and two of the line's rise, estimated from the spread within tenths. These runs
+//! are not called steady:
+//! - The standard error of the mean of all tenths is above 5 %, or a tenth has fewer than 50 requests: the run is too short to tell.
+//! - The run is unstable or saturated.
+//! - A write cache holds more than a tenth of the written data at the end.
 
 use super::Mark;
 use flashraid_model::metrics::course::is_supported;
@@ -18,33 +26,33 @@ use flashraid_model::metrics::{CourseSummary, Latency, Tenth};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How much longer responses of the second half take at least when requests pile up.
+/// Least factor between response times of the two halves when requests pile up.
 const GROWTH_MIN: f64 = 1.5;
-/// Tenths at the end that requests pile up in.
+/// Number of tenths at the end in which requests must pile up.
 const LAST_TENTHS: usize = 3;
-/// Least requests of a tenth.
+/// Least number of requests in a tenth.
 const TENTH_REQUESTS_MIN: u64 = 50;
-/// Least tenths that are steady together.
+/// Least number of tenths that are steady together.
 const TENTHS_MIN: usize = 5;
-/// Greatest distance of a tenth's mean from that of all.
+/// Greatest relative distance of a tenth's mean from that of all.
 const DISTANCE_MAX: f64 = 0.2;
-/// Greatest rise or fall of the fitted line over all tenths.
+/// Greatest relative rise or fall of the fitted line over all tenths.
 const RISE_MAX: f64 = 0.1;
-/// Greatest standard error of the mean.
+/// Greatest relative standard error of the mean.
 const ERROR_MAX: f64 = 0.05;
 
-/// How a workload and an array get along.
+/// Load of an array by its workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Load {
-    /// The array keeps up.
+    /// The array keeps up with the requests.
     #[default]
     Stable,
-    /// Less than 98 % of what was offered was served in its time.
+    /// Less than 98 % of the offered requests were served in time.
     Saturated,
     /// Requests pile up, and response times grow with the run.
     Unstable,
-    /// A closed loop.
+    /// A closed loop waits for the array.
     Closed,
     /// A request of the measured time lost a page, or more members failed than the level survives.
     #[serde(rename = "data lost")]
@@ -52,7 +60,7 @@ pub enum Load {
 }
 
 impl Load {
-    /// Its name.
+    /// Returns the name of the load.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -65,42 +73,42 @@ impl Load {
     }
 }
 
-/// What a run is judged by.
+/// Facts by which a run is judged.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Facts<'a> {
     pub course: &'a CourseSummary,
-    /// The host waits for one request before it sends another.
+    /// True if the host waits for one request before it sends another.
     pub is_closed: bool,
     /// Response times of all requests.
     pub all: &'a Latency,
     pub measured_from_ns: u64,
-    /// The write cache kept much of what was written, so that members have still to do what the run asked for.
+    /// True if the write cache holds much of the written data, so that members still have to do a part of the work.
     pub fills_cache: bool,
-    /// A request of the measured time lost a page, or more members failed than the level survives.
+    /// True if a request of the measured time lost a page, or if more members failed than the level survives.
     pub has_lost_data: bool,
-    /// There is a life, but too few erases to tell it from.
+    /// True if a life is projected from too few erases.
     pub has_little_wear: bool,
 }
 
-/// How far the figures of a run can be trusted.
+/// Findings about how far the figures of a run can be trusted.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// How workload and array get along.
+    /// Load of the array by the workload.
     pub load: Load,
-    /// Response times and write amplification stay the same from some tenth of the run on.
+    /// True if response times and write amplification stay the same from some tenth of the run on.
     pub steady: bool,
-    /// When this begins, in nanoseconds; `None` if they do not.
+    /// Time at which this steady part begins, in nanoseconds; `None` without one.
     pub steady_from_ns: Option<u64>,
-    /// The deepest percentile of all requests with at least ten samples beyond it, named as in `response_us`; `None` if there is none.
+    /// Highest percentile of all requests with at least ten samples beyond it, named as in `response_us`; `None` if there is none.
     pub deepest_percentile: Option<String>,
-    /// Conditions that make figures doubtful, the gravest first.
+    /// Conditions that make figures doubtful, the most serious first.
     #[serde(default)]
     pub marks: Vec<Mark>,
 }
 
 impl Verdict {
-    /// Judges a run.
+    /// Judges a run by these facts.
     #[must_use]
     pub(super) fn of(facts: &Facts) -> Verdict {
         let Facts { course, all, .. } = *facts;
@@ -127,7 +135,7 @@ impl Verdict {
         }
     }
 
-    /// Whether a condition holds.
+    /// Returns true if a condition holds.
     #[must_use]
     pub fn has(&self, mark: Mark) -> bool {
         self.marks.contains(&mark)
@@ -144,13 +152,14 @@ fn load(course: &CourseSummary) -> Load {
     }
 }
 
-/// Whether each of the last tenths of time is that much slower than the first half of the requests; tenths without requests say nothing.
+/// Returns true if each of the last tenths of time is that much slower than the first half of the requests. Tenths without requests are
+/// ignored.
 fn stays_behind(tenths: &[Tenth], first_half_ns: f64) -> bool {
     let last = &tenths[tenths.len().saturating_sub(LAST_TENTHS)..];
     last.iter().filter(|tenth| tenth.requests > 0).all(|tenth| tenth.response_ns.mean > GROWTH_MIN * first_half_ns)
 }
 
-/// When the steady part begins.
+/// Returns the time at which the steady part begins.
 fn steady_from(tenths: &[Tenth]) -> Option<u64> {
     if tenths.is_empty() || tenths.iter().any(|tenth| tenth.requests < TENTH_REQUESTS_MIN) {
         return None;
@@ -158,7 +167,7 @@ fn steady_from(tenths: &[Tenth]) -> Option<u64> {
     let first = (0..=tenths.len().saturating_sub(TENTHS_MIN)).find(|&first| {
         let rest = &tenths[first..];
         let responses: Vec<(f64, f64)> = rest.iter().map(|tenth| (tenth.response_ns.mean, tenth.response_ns.error)).collect();
-        // Pages moved beside each page written, in bytes of neither: only ratios matter, and one page written is the least that is there.
+        // Pages moved are counted with a page for each page written, the least value. Only ratios matter.
         let moved: Vec<(f64, f64)> = rest
             .iter()
             .filter(|tenth| tenth.written_bytes > 0)
@@ -169,10 +178,10 @@ fn steady_from(tenths: &[Tenth]) -> Option<u64> {
     Some(tenths[first].from_ns)
 }
 
-/// What a write costs without collections, in pages of 4 KiB: (written + moved) / written is what has to be steady.
+/// Returns the cost of a write without collections, in pages of 4 KiB. The ratio (written + moved) / written must be steady.
 const PAGES_PER_BYTE: f64 = 1.0 / 4096.0;
 
-/// Whether means of tenths, with their standard errors, and a constant added to each, stay the same.
+/// Returns true if the means of tenths, with their standard errors and a constant added to each, stay the same.
 fn is_steady(means: &[(f64, f64)], constant: f64) -> bool {
     if means.is_empty() {
         return true;
@@ -211,9 +220,9 @@ mod tests {
     #[test]
     fn steady_is_what_stays() {
         assert_eq!(steady_from(&tenths([10.0; 10], 0.01, 100)), Some(0));
-        // A beginning that is slower is left out.
+        // A slower beginning is left out.
         assert_eq!(steady_from(&tenths([40.0, 20.0, 10.0, 11.0, 9.0, 10.0, 10.0, 11.0, 9.0, 10.0], 0.01, 100)), Some(200));
-        // A steady rise, a late jump, too few requests, too much chance.
+        // These runs have a steady rise, a late jump, too few requests, and too much chance.
         assert_eq!(steady_from(&tenths([10.0, 11.0, 12.0, 13.0, 14.0, 15.0, 16.0, 17.0, 18.0, 19.0], 0.01, 100)), None);
         assert_eq!(steady_from(&tenths([10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 20.0, 20.0, 20.0], 0.01, 100)), None);
         assert_eq!(steady_from(&tenths([10.0; 10], 0.01, 49)), None);
@@ -242,7 +251,7 @@ mod tests {
         assert_eq!(load(&course(None, (1.0, 9.0))), Load::Stable);
     }
 
-    /// Bursts make the second half slow, but what piled up in them was worked off.
+    /// Bursts make the second half slow, but the requests that piled up in them were served later.
     #[test]
     fn bursts_are_no_queue_without_bound() {
         let of = |means, halves| load(&CourseSummary { tenths: tenths(means, 0.0, 100), halves_ns: Some(halves), outstanding: Some(15) });

@@ -1,4 +1,4 @@
-//! `KEY=A,B,C`: one varied key and its values, ranges among them.
+//! Varied keys and their values, written as `KEY=A,B,C` or with ranges.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,38 +7,38 @@ use serde_json::Value;
 
 use super::range;
 
-/// Keys, or tables of keys, that say what is asked of which hardware in which state, and how it is measured. Points that differ in one of them
-/// do different work, so that none of them is better than another.
+/// Keys, or tables of keys, that describe the work, the hardware and its state, and the measurement. Points that differ in one of them do
+/// different work, so that none is better than another.
 const GIVEN: [&str; 9] =
     ["seed", "workload", "array.members", "array.failure", "ssd.geometry", "ssd.scale", "ssd.scale_by", "ssd.warm_up", "report"];
 /// A remedy in a table of given keys: the share of the flash that is kept in reserve.
 const RESERVED: &str = "ssd.geometry.reserved";
 
-/// Returns true if points that differ in this key do different work: workload, size, depth, rate, members, seed. They are never compared with
-/// each other. All other keys are remedies, and their values contestants.
+/// Returns true if points that differ in this key do different work: workload, size, depth, rate, members, seed. They are never compared
+/// with each other. All other keys are remedies, whose values are compared.
 pub fn is_given(key: &str) -> bool {
     let is_of = |table: &str| key.strip_prefix(table).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
     key != RESERVED && GIVEN.iter().any(|table| is_of(table))
 }
 
-/// A key with one value, both as typed.
+/// A key with one value, both as the user wrote them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
-    /// Configuration key, such as `ssd.gc.victim`.
+    /// Name of the configuration key, such as `ssd.gc.victim`.
     pub key: String,
-    /// Value as on the command line.
+    /// Value as written on the command line.
     pub value: String,
 }
 
 impl Setting {
-    /// The value as JSON: numbers, booleans, lists and quoted texts as such, everything else as text.
+    /// Returns the value as JSON. Numbers, booleans, lists and quoted texts keep their kind, and everything else becomes text.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.value).unwrap_or_else(|_| Value::String(self.value.clone()))
     }
 }
 
 impl Setting {
-    /// Returns true for collection that takes no time: a yardstick that nobody can buy.
+    /// Returns true for collection that takes no time, a yardstick that no real system reaches.
     pub fn is_yardstick(&self) -> bool {
         self.key == "coordination.scheme" && self.json() == "ideal"
     }
@@ -63,16 +63,17 @@ impl FromStr for Setting {
     }
 }
 
-/// A varied key and its values.
+/// A varied key with its values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Axis {
-    /// Configuration key.
+    /// Name of the configuration key.
     pub key: String,
-    /// Its values in the order of the command line.
+    /// Values in the order of the command line.
     pub values: Vec<String>,
 }
 
-/// `KEY=A,B,C`; ranges such as `2..8` (every whole number), `0..1:lin:5` and `1ms..100ms:log:5` stand for their values, both ends included.
+/// Reads `KEY=A,B,C`. Ranges such as `2..8` (every whole number), `0..1:lin:5` and `1ms..100ms:log:5` stand for their values, with both
+/// ends.
 impl FromStr for Axis {
     type Err = String;
 
@@ -93,7 +94,7 @@ impl FromStr for Axis {
     }
 }
 
-/// Splits at the commas that are outside quotes, brackets and braces.
+/// Splits a text at the commas outside quotes, brackets and braces.
 fn split_values(text: &str) -> Result<Vec<String>, String> {
     let mut values = Vec::new();
     let mut value = String::new();
@@ -134,7 +135,7 @@ fn split_values(text: &str) -> Result<Vec<String>, String> {
     }
 }
 
-/// Every combination of the values; the last key varies fastest. Without keys there is one, empty combination.
+/// Returns every combination of the values. The last key varies fastest. Without keys there is one, empty combination.
 pub fn combinations(axes: &[Axis]) -> Vec<Vec<Setting>> {
     let mut combinations = vec![Vec::new()];
     for axis in axes {

@@ -1,10 +1,10 @@
-//! Which point every point is compared with.
+//! Baselines: the point that each point of a study is compared with.
 
 use super::axis::is_given;
 use super::{Axis, Setting, StudyProblem};
 
-/// For each combination the position of its baseline: the one of the same given keys (see [`is_given`]) in which every other key has its first
-/// value that can be bought. Where all keys are given, each point is its own.
+/// Returns the position of the baseline of each combination. The baseline has the same given keys (see [`is_given`]). Every other key has
+/// its first value that is not a yardstick. If all keys are given, each point is its own baseline.
 ///
 /// `wanted` is another value of one of the other keys, or `KEY=VALUE`.
 pub(super) fn baselines(axes: &[Axis], combinations: &[Vec<Setting>], wanted: Option<&str>) -> Result<Vec<usize>, StudyProblem> {
@@ -29,7 +29,7 @@ pub(super) fn baselines(axes: &[Axis], combinations: &[Vec<Setting>], wanted: Op
     Ok(combinations.iter().map(baseline_of).collect())
 }
 
-/// The axis and the value that `text` names.
+/// Returns the axis and the value that `text` names.
 fn find<'a>(axes: &'a [Axis], text: &str) -> Result<(usize, &'a str), StudyProblem> {
     let pairs = || axes.iter().enumerate().flat_map(|(index, axis)| axis.values.iter().map(move |value| (index, value.as_str())));
     let is_meant = |&(index, value): &(usize, &str)| value == text || format!("{}={value}", axes[index].key) == text;
@@ -65,7 +65,7 @@ mod tests {
         assert_eq!(grid(&["workload.preset=a,b", "s=x,y"], None).unwrap(), [0, 0, 2, 2]);
         assert_eq!(grid(&["s=local,ideal", "array.members=2,4"], Some("ideal")).unwrap(), [2, 3, 2, 3]);
         assert_eq!(grid(&[], None).unwrap(), [0]);
-        // Nothing but what is asked for differs, so that there is nothing to compare with.
+        // All differences are in given keys, so there is nothing to compare with.
         assert_eq!(grid(&["seed=1,2", "workload.preset=a,b"], None).unwrap(), [0, 1, 2, 3]);
     }
 
@@ -73,7 +73,7 @@ mod tests {
     fn one_point_of_each_workload_is_the_baseline() {
         assert_eq!(grid(&["s=x,y", "p=none,semi"], None).unwrap(), [0; 4]);
         assert_eq!(grid(&["s=x,y", "p=none,semi"], Some("semi")).unwrap(), [1; 4]);
-        // A yardstick only if it is asked for.
+        // A yardstick is the baseline only if it is asked for.
         assert_eq!(grid(&["coordination.scheme=ideal,local"], None).unwrap(), [1, 1]);
         assert_eq!(grid(&["coordination.scheme=ideal,local"], Some("ideal")).unwrap(), [0, 0]);
     }

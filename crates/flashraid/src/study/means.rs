@@ -1,4 +1,4 @@
-//! What of the machine simulations may use.
+//! Resources of the machine that simulations may use.
 
 use std::thread;
 
@@ -6,23 +6,23 @@ use crate::config::Scenario;
 use crate::memory::{self, TooLittleMemory};
 use crate::warm_cache::WarmCache;
 
-/// What of the machine a study uses; changes no result.
+/// Resources of the machine that a study uses. They change no result.
 #[derive(Debug, Clone)]
 pub struct Means {
-    /// Simulations at a time; 0 counts as 1.
+    /// Number of simulations at a time; 0 counts as 1.
     pub workers: usize,
-    /// Threads of each; 0 counts as 1.
+    /// Number of threads of each simulation; 0 counts as 1.
     pub threads: usize,
-    /// Where states after long warm-ups are kept.
+    /// Cache for states after long warm-ups, or `None`.
     pub cache: Option<WarmCache>,
 }
 
 impl Means {
-    /// What this machine has for these simulations: as many at a time, and as many threads of each, as are wanted or as there are processors and
-    /// memory for. Together there are never more threads than processors, unless more simulations at a time are wanted.
+    /// Returns the resources of this machine for these simulations: as many as wanted, or as processors and memory allow. The threads never
+    /// exceed the processors unless the user wants more simulations at a time.
     ///
     /// # Errors
-    /// They need more memory than there is.
+    /// Returns an error if they need more memory than there is.
     pub fn of_machine(
         simulations: &[&Scenario],
         workers: Option<usize>,
@@ -36,7 +36,7 @@ impl Means {
                 let threads = memory::needed_by_threads(workers, bound);
                 memory::needed_by_all(simulations.iter().copied(), workers).saturating_add(threads)
             };
-            // Fewer at a time change no result; but as many as the user wants, or none.
+            // A smaller number changes no result. If the user wants a number, it is that or an error.
             while workers.is_none() && at_a_time > 1 && needed(at_a_time) > available_bytes {
                 at_a_time -= 1;
             }
@@ -49,12 +49,12 @@ impl Means {
     }
 }
 
-/// How many workers a study has unless it is told: one for each processor.
+/// Returns the default number of workers: one for each processor.
 pub fn default_workers() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Threads of each of so many simulations at a time.
+/// Returns the number of threads of each simulation, if `workers` run at a time.
 fn threads_of_each(wanted: Option<usize>, workers: usize, processors: usize) -> usize {
     let left = (processors / workers).max(1);
     wanted.map_or(left, |wanted| wanted.clamp(1, left))
@@ -90,7 +90,7 @@ mod tests {
     fn what_memory_has_no_room_for_is_refused() {
         let geometry = "array.members = 128\nssd.geometry = { dies = 64, planes = 8, blocks = 2048, pages = 1024 }";
         let scenario = Simulation::from_toml(geometry).unwrap().scenario().unwrap();
-        // Nothing to refuse where the system does not tell.
+        // No simulation is refused if the system does not tell its memory.
         if let Some((available_bytes, _)) = memory::available_bytes() {
             let lack = Means::of_machine(&[&scenario; 3], None, None, None).unwrap_err();
             assert!(lack.workers == 1 && lack.needed_bytes > available_bytes / 2, "{lack:?}");

@@ -42,8 +42,8 @@ pub use store::Store;
 
 /// A grid of simulations: every combination of the varied keys, each with every seed.
 ///
-/// All points see the same workload and the same seeds, and simulations that begin alike share their warm-up. With a [`folder`](Study::folder)
-/// each simulation is saved as it ends, and the same study goes on where it stopped.
+/// All points see the same workload and the same seeds, and simulations that begin in the same state share their warm-up. With a
+/// [`folder`](Study::folder), each simulation is saved when it ends, and the same study continues where it stopped.
 ///
 /// ```
 /// # fn main() -> Result<(), flashraid::Error> {
@@ -77,7 +77,7 @@ pub struct Study {
     cache: Option<WarmCache>,
 }
 
-/// A name in place of a varied key, and for each of its values the settings that it stands for.
+/// A name in place of a varied key, with the settings that each of its values stands for.
 #[derive(Debug, Clone)]
 struct Variants {
     name: String,
@@ -85,7 +85,7 @@ struct Variants {
 }
 
 impl Variants {
-    /// The settings of the configuration that a setting of the study stands for.
+    /// Returns the settings of the configuration that a setting of the study stands for.
     fn behind(&self, setting: &Setting) -> Option<&[Setting]> {
         let found = self.settings.iter().find(|(value, _)| setting.key == self.name && setting.value == *value);
         found.map(|(_, settings)| settings.as_slice())
@@ -93,31 +93,31 @@ impl Variants {
 }
 
 impl Study {
-    /// Of a configuration that was put together in Rust.
+    /// Returns a study of a configuration that was put together in Rust.
     pub fn new(config: impl Borrow<Config>) -> Self {
         Self::of(Template::new(config.borrow()))
     }
 
-    /// Of a configuration's text, as [`Simulation::from_toml`](crate::Simulation::from_toml).
+    /// Returns a study of a configuration text, like [`Simulation::from_toml`](crate::Simulation::from_toml).
     ///
     /// # Errors
-    /// [`Error::Config`] if the text is not TOML.
+    /// Returns [`Error::Config`] if the text is not TOML.
     pub fn from_toml(text: &str) -> Result<Self, Error> {
         Ok(Self::of(Template::from_toml(text)?))
     }
 
-    /// Of a configuration file, as [`Simulation::from_file`](crate::Simulation::from_file).
+    /// Returns a study of a configuration file, like [`Simulation::from_file`](crate::Simulation::from_file).
     ///
     /// # Errors
-    /// [`Error::Config`] if it can't be read or is not TOML.
+    /// Returns [`Error::Config`] if the file cannot be read or is not TOML.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, Error> {
         Ok(Self::of(Template::from_file(path.as_ref())?))
     }
 
-    /// Of a tree of values, as [`Simulation::from_value`](crate::Simulation::from_value).
+    /// Returns a study of a tree of values, like [`Simulation::from_value`](crate::Simulation::from_value).
     ///
     /// # Errors
-    /// [`Error::Config`] if it is not a table.
+    /// Returns [`Error::Config`] if the value is not a table.
     pub fn from_value(value: &Value) -> Result<Self, Error> {
         Ok(Self::of(Template::from_value(value)?))
     }
@@ -137,27 +137,27 @@ impl Study {
         }
     }
 
-    /// Replaces a key of the configuration for all points, as [`Simulation::set`](crate::Simulation::set).
+    /// Replaces a key of the configuration for all points, like [`Simulation::set`](crate::Simulation::set).
     ///
     /// # Errors
-    /// [`Error::Config`] if key or value can't be read.
+    /// Returns [`Error::Config`] if key or value cannot be read.
     pub fn set(mut self, key: &str, value: impl ToString) -> Result<Self, Error> {
         self.template.set(key, value.to_string())?;
         Ok(self)
     }
 
-    /// Varies a key; of several, the last varies fastest.
+    /// Varies a key. If there are several, the last one varies fastest.
     ///
     /// # Errors
-    /// [`Error::Study`] if there is no value, one is there twice, or the key is varied already.
+    /// Returns [`Error::Study`] if there is no value, if a value is there twice, or if the key is varied already.
     pub fn vary<V: ToString>(self, key: &str, values: impl IntoIterator<Item = V>) -> Result<Self, Error> {
         self.vary_axis(Axis { key: key.to_owned(), values: values.into_iter().map(|value| value.to_string()).collect() })
     }
 
-    /// Varies a key of which the values were read from a text, as in `"array.members=2,4".parse::<Axis>()`; ranges are values there, too.
+    /// Varies a key whose values were read from a text, as in `"array.members=2,4".parse::<Axis>()`. Ranges are allowed there, too.
     ///
     /// # Errors
-    /// As [`Study::vary`].
+    /// Returns the same errors as [`Study::vary`].
     pub fn vary_axis(mut self, axis: Axis) -> Result<Self, Error> {
         let Axis { key, values } = &axis;
         if values.is_empty() {
@@ -173,11 +173,12 @@ impl Study {
         Ok(self)
     }
 
-    /// Varies several keys together: each variant has a name and the settings that it stands for. `name` stands in place of a key; with a name
-    /// such as `workload.case` the variants are different work, which is not compared, with others they are remedies.
+    /// Varies several keys together. Each variant has a name and the settings that it stands for, and `name` stands in place of a key.
+    ///
+    /// With a name such as `workload.case`, variants do different work, which is not compared. With other names they are remedies.
     ///
     /// # Errors
-    /// As [`Study::vary`].
+    /// Returns the same errors as [`Study::vary`].
     pub fn variants<V: ToString>(mut self, name: &str, variants: impl IntoIterator<Item = (V, Vec<Setting>)>) -> Result<Self, Error> {
         let settings: Vec<(String, Vec<Setting>)> = variants.into_iter().map(|(value, settings)| (value.to_string(), settings)).collect();
         self = self.vary(name, settings.iter().map(|(value, _)| value))?;
@@ -185,36 +186,41 @@ impl Study {
         Ok(self)
     }
 
-    /// The value, or `KEY=VALUE`, that the others are compared with; by default the first value of each varied key that is a remedy. What only
-    /// says what is asked of the array (`workload`, `array.members`, `seed` and so on) is never a baseline: points are compared where it is the same.
+    /// Sets the value, or `KEY=VALUE`, that the others are compared with. By default, it is the first value of each varied key that is a
+    /// remedy.
+    ///
+    /// Given keys (`workload`, `array.members`, `seed` and so on) are never a baseline, because points are compared only if these are
+    /// equal.
     pub fn baseline(mut self, value: impl ToString) -> Self {
         self.baseline = Some(value.to_string());
         self
     }
 
-    /// The first seed, in place of the configuration's.
+    /// Sets the first seed, in place of the configuration's.
     pub fn seed(mut self, seed: u64) -> Self {
         self.template.seed = Some(seed);
         self
     }
 
-    /// Runs every point with so many consecutive seeds; 0 counts as 1.
+    /// Sets the number of consecutive seeds with which every point runs; 0 counts as 1.
     pub fn seeds(mut self, seeds: u64) -> Self {
         self.seeds = seeds.max(1);
         self
     }
 
-    /// Keeps every finished simulation in `FOLDER/points`, and takes from there what this build of the program has finished before.
+    /// Saves every finished simulation in `FOLDER/points`, and uses those that this build of the program has finished before.
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = Some(folder.into());
         self
     }
 
-    /// Runs only part `index` of `count`, counted from 1. Simulations that share a warm-up stay together unless there are fewer such groups than
-    /// parts. Every part of the same study is the same wherever it runs; [`Study::merge`] puts their folders together.
+    /// Runs only part `index` of `count`, counted from 1. Simulations that share a warm-up stay together unless there are fewer such groups
+    /// than parts.
+    ///
+    /// Every part of the same study is the same wherever it runs. [`Study::merge`] combines their folders.
     ///
     /// # Errors
-    /// [`Error::Study`] if there is no such part.
+    /// Returns [`Error::Study`] if there is no such part.
     pub fn shard(mut self, index: usize, count: usize) -> Result<Self, Error> {
         if index == 0 || index > count {
             return Err(StudyProblem::Shard { index, count }.into());
@@ -223,19 +229,19 @@ impl Study {
         Ok(self)
     }
 
-    /// How many simulations run at a time, by default one for each processor; 0 counts as 1. Changes no result.
+    /// Sets the number of simulations at a time; 0 counts as 1. By default, there is one for each processor. It changes no result.
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = Some(workers.max(1));
         self
     }
 
-    /// Threads of each of them, by default 1, as [`Simulation::threads`](crate::Simulation::threads).
+    /// Sets the number of threads of each simulation, by default 1; see [`Simulation::threads`](crate::Simulation::threads).
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
         self
     }
 
-    /// Keeps the states after long warm-ups, as [`Simulation::warm_cache`](crate::Simulation::warm_cache).
+    /// Keeps the states after long warm-ups, like [`Simulation::warm_cache`](crate::Simulation::warm_cache).
     pub fn warm_cache(mut self, cache: impl Into<Option<WarmCache>>) -> Self {
         self.cache = cache.into();
         self
@@ -244,23 +250,24 @@ impl Study {
     /// Checks every point before the first one runs.
     ///
     /// # Errors
-    /// [`Error::Config`] of the first point that can't run, [`Error::Study`] if baseline or seeds don't fit.
+    /// Returns [`Error::Config`] for the first point that cannot run, and [`Error::Study`] if baseline or seeds do not fit.
     pub fn plan(&self) -> Result<StudyPlan, Error> {
         StudyPlan::new(self)
     }
 
-    /// Checks everything and runs what its folder does not hold yet. `&()` is an observer that looks on.
+    /// Checks everything and runs the simulations that its folder does not hold yet. The observer `&()` ignores every event.
     ///
     /// # Errors
-    /// As [`Study::plan`] and [`StudyPlan::run`].
+    /// Returns the errors of [`Study::plan`] and [`StudyPlan::run`].
     pub fn run(&self, observer: &dyn StudyObserver) -> Result<StudyResult, Error> {
         self.plan()?.run(observer)
     }
 
-    /// Puts the folders of all shards of one study together.
+    /// Combines the folders of all shards of one study.
     ///
     /// # Errors
-    /// [`Error::Study`] if they are not of one study or of one build of the program, or if something is missing; [`Error::Io`].
+    /// Returns [`Error::Study`] if they are not of one study or of one build of the program, or if something is missing. Returns
+    /// [`Error::Io`] if a folder cannot be read.
     pub fn merge(folders: &[impl AsRef<Path>]) -> Result<StudyResult, Error> {
         shard::merge(folders)
     }
@@ -268,43 +275,43 @@ impl Study {
 
 /// Watches a study from all of its workers, and may stop it. Every method does nothing by default.
 pub trait StudyObserver: Sync {
-    /// Called now and then for every running simulation, by its number in the order of points and seeds. Returning false stops it; what is not
-    /// finished is lost.
+    /// Called from time to time for every running simulation, by its number in the order of points and seeds. A result of false stops it,
+    /// and unfinished simulations are lost.
     fn progress(&self, _simulation: usize, _progress: &Progress) -> bool {
         true
     }
 
-    /// As [`Observer::stop`](crate::Observer::stop), for all simulations.
+    /// Returns the question whether to stop, for all simulations; see [`Observer::stop`](crate::Observer::stop).
     fn stop(&self) -> Stop {
         Stop::default()
     }
 
-    /// Something that a person should know and no report says; several simulations may say the same.
+    /// Receives a note for the user that no report has. Several simulations may give the same note.
     fn note(&self, _text: &str) {}
 
-    /// A simulation is done, now or earlier.
+    /// Called when a simulation is done, now or in an earlier run.
     fn done(&self, _simulation: usize) {}
 
-    /// Asked before each simulation.
+    /// Returns true if the next simulation may begin.
     fn go_on(&self) -> bool {
         true
     }
 }
 
-/// An observer that looks on.
+/// Receives every event and ignores it.
 impl StudyObserver for () {}
 
-/// What a study leaves.
+/// Result of a study.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct StudyResult {
-    /// The varied keys.
+    /// The varied keys with their values.
     pub axes: Vec<Axis>,
-    /// Every combination of their values; the last key varies fastest.
+    /// Every combination of the values. The last key varies fastest.
     pub points: Vec<Vec<Setting>>,
-    /// For each point the position of the one it is compared with.
+    /// Position of the baseline of each point.
     pub baselines: Vec<usize>,
-    /// One for each point and seed that was simulated: all of them, or those of the shard. In the order of points and seeds.
+    /// One row for each point and seed that was simulated: all of them, or those of the shard. They are in the order of points and seeds.
     pub rows: Vec<StudyRow>,
 }
 
@@ -314,22 +321,23 @@ pub struct StudyResult {
 pub struct StudyRow {
     /// Position of its point.
     pub point: usize,
-    /// What was measured.
+    /// Report of the simulation.
     pub report: Report,
 }
 
 impl StudyResult {
-    /// The reports of a point, one for each seed.
+    /// Returns the reports of a point, one for each seed.
     pub fn reports(&self, point: usize) -> impl Iterator<Item = &Report> {
         self.rows.iter().filter(move |row| row.point == point).map(|row| &row.report)
     }
 
-    /// A figure's mean over the seeds of a point, with its 95 % confidence interval; `None` where a report lacks it.
+    /// Returns a figure's mean over the seeds of a point, with its 95 % confidence interval. It is `None` if a report lacks the figure.
     pub fn estimate(&self, point: usize, figure: impl Fn(&Report) -> Option<f64>) -> Option<Estimate> {
         Estimate::of(&self.reports(point).map(figure).collect::<Option<Vec<f64>>>()?)
     }
 
-    /// A figure's ratio to that of the point's baseline, paired by seed; `None` where a report lacks it or the baseline is zero.
+    /// Returns the ratio of a figure to that of the point's baseline, paired by seed. It is `None` if a report lacks the figure or the
+    /// baseline is zero.
     pub fn ratio(&self, point: usize, figure: impl Fn(&Report) -> Option<f64>) -> Option<Estimate> {
         let values = |point: usize| self.reports(point).map(&figure).collect::<Option<Vec<f64>>>();
         let (own, baseline) = (values(point)?, values(self.baselines[point])?);

@@ -1,4 +1,4 @@
-//! What a study consists of before it runs.
+//! The plan of a study: all its simulations, checked before it runs.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -20,15 +20,15 @@ use crate::memory;
 use crate::report::Report;
 use crate::warm_up::warm_up_key;
 
-/// The key that is set in other ways, too.
+/// The key of the seed, which can be set in other ways, too.
 const SEED: &str = "seed";
 
-/// Simulations of a study at most.
+/// Most simulations of a study.
 const SIMULATIONS_MAX: u128 = 1_000_000;
-/// Memory that a simulation of a study takes before it begins and after its end, about: its configuration and its report.
+/// Estimated memory of a simulation of a study before it begins and after its end: its configuration and its report.
 const SIMULATION_BYTES: u128 = 72 << 10;
 
-/// A grid that memory can't hold is refused before it is laid out.
+/// Returns an error for a grid that memory cannot hold, before it is laid out.
 fn refuse_too_many(axes: &[Axis], seeds: u64) -> Result<(), StudyProblem> {
     let points = axes.iter().map(|axis| axis.values.len() as u128).try_fold(1_u128, u128::checked_mul);
     let simulations = points.and_then(|points| points.checked_mul(u128::from(seeds))).unwrap_or(u128::MAX);
@@ -37,21 +37,21 @@ fn refuse_too_many(axes: &[Axis], seeds: u64) -> Result<(), StudyProblem> {
     if simulations > most { Err(StudyProblem::TooMany { simulations, most }) } else { Ok(()) }
 }
 
-/// Several simulations can't save their states under one name.
+/// Returns an error if several simulations would save their states under one name.
 fn refuse_shared_state(tasks: &[Simulated]) -> Result<(), StudyProblem> {
     let mut paths = BTreeSet::new();
     let twice = tasks.iter().filter_map(|task| task.scenario.warm_state.save.as_ref()).find(|path| !paths.insert(*path));
     twice.map_or(Ok(()), |path| Err(StudyProblem::SharedState { path: path.clone() }))
 }
 
-/// Looks at all files before the first simulation begins; those that look at the same do so once.
+/// Checks all files before the first simulation begins. Simulations with the same files are checked once.
 fn preflight_all(tasks: &[Simulated]) -> Result<(), Error> {
     let mut seen = BTreeSet::new();
     for scenario in tasks.iter().map(|task| &task.scenario) {
         let Scenario { workload, warm_state, array, .. } = scenario;
         let mut files = Vec::new();
         traces(workload, &mut files);
-        // A generator that nothing is done to has nothing to look at.
+        // A generator without changes uses no files.
         if files.is_empty() && workload.transform.is_identity() && *warm_state == WarmState::default() {
             continue;
         }
@@ -63,7 +63,8 @@ fn preflight_all(tasks: &[Simulated]) -> Result<(), Error> {
     Ok(())
 }
 
-/// A folder in which a study begins. Dropped without [`Begun::keep`] it takes away what the study has made, as long as no point is among it.
+/// A folder in which a study begins. If it is dropped without [`Begun::keep`] and has no points, the files that the study has made are
+/// removed.
 struct Begun {
     folder: PathBuf,
     had_folder: bool,
@@ -83,7 +84,7 @@ impl Begun {
 
 impl Drop for Begun {
     fn drop(&mut self) {
-        // Folders go only while they are empty.
+        // Folders are removed only while they are empty.
         if !self.had_description && fs::remove_dir(self.folder.join(POINTS)).is_ok() {
             let _ = fs::remove_file(self.folder.join(shard::FILE));
         }
@@ -99,13 +100,13 @@ pub struct StudyPlan {
     pub(super) axes: Vec<Axis>,
     pub(super) points: Vec<Vec<Setting>>,
     pub(super) baselines: Vec<usize>,
-    /// One for each point and seed.
+    /// One task for each point and seed.
     pub(super) tasks: Vec<Simulated>,
     pub(super) seeds: u64,
     pub(super) shard: Option<(usize, usize)>,
     folder: Option<PathBuf>,
     means: Means,
-    /// Reports that were handed in, or found in the folder: nothing is read twice.
+    /// Reports that were handed in, or found in the folder, so that none is read twice.
     here: Mutex<BTreeMap<usize, Report>>,
 }
 
@@ -146,24 +147,24 @@ impl StudyPlan {
         })
     }
 
-    /// A name for the study: the same for the same simulations, shards or not.
+    /// Returns a name for the study, which is the same for the same simulations, with or without shards.
     pub fn hash(&self) -> String {
         short_hash(&self.tasks.iter().map(|task| task.id.as_str()).collect::<Vec<_>>().join(" "))
     }
 
-    /// How many simulations it runs, or takes from its folder.
+    /// Returns the number of simulations that it runs or takes from its folder.
     #[expect(clippy::len_without_is_empty, reason = "a plan is never empty")]
     pub fn len(&self) -> usize {
         self.shard.map_or(self.tasks.len(), |shard| shard::of(&self.tasks, shard).len())
     }
 
-    /// What it runs, or takes from its folder.
+    /// Returns the scenarios that it runs or takes from its folder.
     #[doc(hidden)]
     pub fn scenarios(&self) -> Vec<&Scenario> {
         self.own().into_iter().map(|index| &self.tasks[index].scenario).collect()
     }
 
-    /// The positions of its simulations: all, or those of the shard.
+    /// Returns the positions of its simulations: all, or those of the shard.
     fn own(&self) -> Vec<usize> {
         match self.shard {
             Some(shard) => shard::of(&self.tasks, shard),
@@ -171,7 +172,7 @@ impl StudyPlan {
         }
     }
 
-    /// In place of what [`Study::workers`], [`Study::threads`] and [`Study::warm_cache`] say.
+    /// Sets the resources, in place of [`Study::workers`], [`Study::threads`] and [`Study::warm_cache`].
     #[doc(hidden)]
     #[must_use]
     pub fn by(mut self, means: Means) -> Self {
@@ -179,31 +180,34 @@ impl StudyPlan {
         self
     }
 
-    /// As [`Study::folder`], for a folder that is named after the plan.
+    /// Sets the folder, like [`Study::folder`], if its name depends on the plan.
     #[must_use]
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = Some(folder.into());
         self
     }
 
-    /// Refuses a folder that holds the results of something else: [`StudyPlan::run`] would put its own among them.
+    /// Checks that a folder holds no other results, because [`StudyPlan::run`] would mix its own with them.
     ///
     /// # Errors
-    /// [`Error::Study`] if it does; [`Error::Io`].
+    /// Returns [`Error::Study`] if it does, and [`Error::Io`] if it cannot be read.
     pub fn refuse_foreign_folder(&self, folder: impl AsRef<Path>) -> Result<(), Error> {
         shard::refuse_foreign(self, folder.as_ref())
     }
 
-    /// The settings and the seed of a simulation, by its number in the order of points and seeds.
+    /// Returns the settings and the seed of a simulation, by its number in the order of points and seeds.
     pub fn simulation(&self, index: usize) -> (&[Setting], u64) {
         (&self.points[self.point(index)], self.tasks[index].scenario.seed)
     }
 
-    /// What is still to be run, for schedulers of one's own: the numbers of simulations that the folder does not hold yet, in groups that share a
-    /// warm-up. Whoever runs them hands their reports to [`StudyPlan::keep`]; when nothing is left, [`StudyPlan::run`] only puts them together.
+    /// Returns the numbers of the simulations that the folder does not hold yet, in groups that share a warm-up, for a caller's own
+    /// scheduler.
+    ///
+    /// The caller runs them and hands their reports to [`StudyPlan::keep`]. When none is left, [`StudyPlan::run`] only combines the
+    /// reports.
     ///
     /// # Errors
-    /// [`Error::Io`] if the folder can't be made or written.
+    /// Returns [`Error::Io`] if the folder cannot be made or written.
     pub fn open_groups(&self) -> Result<Vec<Vec<usize>>, Error> {
         let store = self.store()?;
         let mut here = self.here();
@@ -235,15 +239,16 @@ impl StudyPlan {
         Ok(groups.into_iter().map(|(_, group)| group).collect())
     }
 
-    /// Memory that these simulations need, one after the other, about.
+    /// Returns the estimated memory of these simulations, if they run one after the other.
     pub fn memory_bytes(&self, simulations: &[usize]) -> u64 {
         memory::needed_by_all(simulations.iter().map(|index| &self.tasks[*index].scenario), 1)
     }
 
-    /// Takes the report of a simulation that was run elsewhere, and saves it as [`StudyPlan::run`] does if the study has a folder. The first one stays.
+    /// Takes the report of a simulation that was run elsewhere, and saves it if the study has a folder. If there are several, the first one
+    /// stays.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Study`] if the report is another simulation's.
+    /// Returns [`Error::Study`] if the report belongs to another simulation, and [`Error::Io`] if it cannot be saved.
     pub fn keep(&self, index: usize, report: Report) -> Result<(), Error> {
         let task = &self.tasks[index];
         if report.config_hash != task.scenario.hash || report.seed != task.scenario.seed || report.partial {
@@ -263,8 +268,8 @@ impl StudyPlan {
         Ok(())
     }
 
-    /// What was handed in, and what [`StudyPlan::open_groups`] found in the folder, which is given away: there are fewer rows than
-    /// [`StudyPlan::len`] says where something is missing.
+    /// Removes and returns the reports that were handed in, or that [`StudyPlan::open_groups`] found in the folder. If some are missing,
+    /// there are fewer rows than [`StudyPlan::len`].
     #[doc(hidden)]
     pub fn take_done(&self) -> StudyResult {
         let mut here = std::mem::take(&mut *self.here());
@@ -273,11 +278,11 @@ impl StudyPlan {
     }
 
     fn here(&self) -> MutexGuard<'_, BTreeMap<usize, Report>> {
-        // Reports are put in whole.
+        // Each report is stored in one step, so that the table is complete even after a panic.
         self.here.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The point of a simulation.
+    /// Returns the point of a simulation.
     fn point(&self, index: usize) -> usize {
         index / self.seeds as usize
     }
@@ -290,10 +295,10 @@ impl StudyPlan {
         Ok(store)
     }
 
-    /// Runs what its folder does not hold yet.
+    /// Runs the simulations that its folder does not hold yet.
     ///
     /// # Errors
-    /// What went wrong first; [`Error::StudyInterrupted`] if the observer stopped it.
+    /// Returns the first error, or [`Error::StudyInterrupted`] if the observer stopped it.
     pub fn run(self, observer: &dyn StudyObserver) -> Result<StudyResult, Error> {
         let all = self.len();
         let result = self.run_until_stopped(observer)?;
@@ -301,22 +306,23 @@ impl StudyPlan {
         if done < all { Err(Error::StudyInterrupted { done, all }) } else { Ok(result) }
     }
 
-    /// As [`StudyPlan::run`], but where the observer stops it, what is done is the result: there are fewer rows then than [`StudyPlan::len`] says.
+    /// Runs like [`StudyPlan::run`]. If the observer stops it, the result has the finished simulations, which are fewer rows than
+    /// [`StudyPlan::len`].
     ///
     /// # Errors
-    /// What went wrong first.
+    /// Returns the first error.
     pub fn run_until_stopped(self, observer: &dyn StudyObserver) -> Result<StudyResult, Error> {
         self.run_by(&self.means, observer)
     }
 
-    /// The same with `means` in place of what [`Study::workers`], [`Study::threads`] and [`Study::warm_cache`] say. What was handed in is given
-    /// away with the result.
+    /// Runs with `means` in place of [`Study::workers`], [`Study::threads`] and [`Study::warm_cache`]. Reports that were handed in move
+    /// into the result.
     ///
     /// # Errors
-    /// What went wrong first.
+    /// Returns the first error.
     #[doc(hidden)]
     pub fn run_by(&self, means: &Means, observer: &dyn StudyObserver) -> Result<StudyResult, Error> {
-        // Before anything is made in it.
+        // The state of the folder is noted before anything is made in it.
         let begun = self.folder.as_deref().map(Begun::of);
         let store = self.store()?;
         let own = self.own();
@@ -325,7 +331,7 @@ impl StudyPlan {
         let handed_in = own.iter().map(|index| here.remove(index).filter(|_| self.tasks[*index].has_its_state()));
         let earlier = handed_in.zip(&tasks).map(|(report, task)| report.or_else(|| task.done_before(store.as_ref()?))).collect();
         let reports = run_open(&tasks, earlier, means, store.as_ref(), observer)?;
-        // Whatever comes of it now, there is something to keep.
+        // The folder has points to keep now, whatever the result is.
         if let Some(begun) = begun.filter(|_| reports.iter().any(Option::is_some)) {
             begun.keep();
         }

@@ -1,13 +1,13 @@
-//! What is wrong with the settings of a study.
+//! Errors in the settings of a study.
 
 use std::path::PathBuf;
 
-/// The values that may be a baseline.
+/// Returns a text with the values that may be a baseline.
 fn of_choices(choices: &[String]) -> String {
     if choices.is_empty() { "no varied key is a remedy".to_owned() } else { format!("choose one of {}", choices.join(", ")) }
 }
 
-/// What is wrong with the settings of a study.
+/// Error in the settings of a study.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StudyProblem {
@@ -15,58 +15,58 @@ pub enum StudyProblem {
     #[error("{key} is varied, but without a value")]
     #[non_exhaustive]
     NoValue {
-        /// The key.
+        /// Name of the key.
         key: String,
     },
     /// A key has the same value twice.
     #[error("{key}: the value {value} is there twice")]
     #[non_exhaustive]
     RepeatedValue {
-        /// The key.
+        /// Name of the key.
         key: String,
-        /// The value.
+        /// Value that is there twice.
         value: String,
     },
     /// A key is varied twice.
     #[error("{key} is varied twice; give all values at once")]
     #[non_exhaustive]
     RepeatedKey {
-        /// The key.
+        /// Name of the key.
         key: String,
     },
-    /// The seed is varied, and given in another way, too.
+    /// The seed is varied, and also given in another way.
     #[error("the seed is varied and given in another way, too; leave out one of them")]
     SeedTwice,
-    /// The last seed is no number that a seed can be.
+    /// The last seed exceeds the greatest possible one.
     #[error("seed {first} + {offset} is too large")]
     #[non_exhaustive]
     SeedTooLarge {
-        /// The first seed.
+        /// Value of the first seed.
         first: u64,
-        /// What is added to it.
+        /// Number that is added to it.
         offset: u64,
     },
-    /// The baseline is none, or more than one, of the varied values.
+    /// The baseline is none of the varied values, or more than one.
     #[error("baseline {wanted}: {reason}; {}", of_choices(choices))]
     #[non_exhaustive]
     Baseline {
-        /// What was wanted.
+        /// Baseline that was asked for.
         wanted: String,
-        /// Why it can't be had.
+        /// Reason why it is not possible.
         reason: &'static str,
-        /// What can be had.
+        /// Baselines that are possible.
         choices: Vec<String>,
     },
     /// The grid is larger than memory.
     #[error("there are {simulations} simulations, but at most {most} fit here; vary fewer values, or compare in several folders")]
     #[non_exhaustive]
     TooMany {
-        /// Simulations of the grid.
+        /// Number of simulations in the grid.
         simulations: u128,
-        /// How many there may be.
+        /// Most simulations that are possible.
         most: u128,
     },
-    /// Simulations would save their states over each other.
+    /// Simulations would overwrite each other's saved states.
     #[error(
         "ssd.warm_up.save: several simulations would write {}, and one state would replace the other; save it by a run of its own and \
          set ssd.warm_up.load here",
@@ -74,45 +74,45 @@ pub enum StudyProblem {
     )]
     #[non_exhaustive]
     SharedState {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// There is no such shard.
+    /// There is no shard with this number.
     #[error("there is no shard {index} of {count}; shards are 1 of N to N of N")]
     #[non_exhaustive]
     Shard {
-        /// Its number.
+        /// Number of the shard.
         index: usize,
-        /// How many there are.
+        /// Number of all shards.
         count: usize,
     },
-    /// A report is not that of the simulation that it was handed in for.
+    /// A report does not belong to the simulation for which it was handed in.
     #[error("the report handed in for simulation {simulation} is another simulation's, or partial")]
     #[non_exhaustive]
     OtherReport {
-        /// Its number in the order of points and seeds.
+        /// Number of the simulation in the order of points and seeds.
         simulation: usize,
     },
-    /// A folder holds no shard of a study.
+    /// A folder does not hold a shard of a study.
     #[error("{}: {reason}", folder.display())]
     #[non_exhaustive]
     Folder {
-        /// The folder.
+        /// Path of the folder.
         folder: PathBuf,
-        /// What is wrong with it.
+        /// Explanation of what is wrong with it.
         reason: String,
     },
-    /// Shards do not add up to the whole study.
+    /// The shards do not add up to the whole study.
     #[error(
         "{missing} of {all} simulations are in none of the folders; a missing shard, or one that was stopped? shards that are there: {shards}"
     )]
     #[non_exhaustive]
     Missing {
-        /// Simulations that are missing.
+        /// Number of simulations that are missing.
         missing: usize,
-        /// Simulations of the study.
+        /// Number of simulations in the study.
         all: usize,
-        /// The shards that were given.
+        /// Shards that were given.
         shards: String,
     },
 }

@@ -1,25 +1,25 @@
-//! `2..8`, `1ms..100ms:log:5`: the values of a varied key from one end to the other, both included.
+//! Ranges such as `2..8` and `1ms..100ms:log:5`: the values of a varied key from one end to the other, with both ends.
 
 use flashraid_workload::units::{Duration, Quantity, Size};
 
-/// Values of a range at most.
+/// Most values of a range.
 const VALUES_MAX: usize = 10_000;
 
-/// How the values lie between the ends.
+/// Spacing of the values between the ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Spacing {
-    /// Every whole number.
+    /// Every whole number between the ends.
     Whole,
-    /// So many, with equal differences.
+    /// This number of values, with equal differences.
     Linear(usize),
-    /// So many, with equal ratios.
+    /// This number of values, with equal ratios.
     Logarithmic(usize),
 }
 
-/// The values of a range; `None` if the text is none, such as `../trace.csv`, which is a value itself.
+/// Returns the values of a range. It is `None` if the text is not a range, such as `../trace.csv`, which is a value itself.
 ///
 /// # Errors
-/// It is a range, but not one that can be understood.
+/// Returns an error if it is a range that cannot be understood.
 pub(super) fn values(text: &str) -> Option<Result<Vec<String>, String>> {
     let (from, rest) = text.split_once("..")?;
     let from = End::of(from)?;
@@ -37,7 +37,7 @@ pub(super) fn values(text: &str) -> Option<Result<Vec<String>, String>> {
     Some(spread(text, &from, &to, spacing))
 }
 
-/// One end: a number and its unit, as typed.
+/// One end of a range: a number and its unit, as the user wrote them.
 #[derive(Debug, Clone, PartialEq)]
 struct End {
     text: String,
@@ -46,7 +46,7 @@ struct End {
 }
 
 impl End {
-    /// A number, perhaps with a unit.
+    /// Reads a number, which may have a unit.
     fn of(text: &str) -> Option<End> {
         let text = text.trim();
         let is_of_number = |character: char| character.is_ascii_digit() || matches!(character, '.' | '+' | '-' | '_');
@@ -120,12 +120,12 @@ fn spread(text: &str, from: &End, to: &End, spacing: Spacing) -> Result<Vec<Stri
     let between = |step: usize| {
         let share = step as f64 / (count - 1) as f64;
         match spacing {
-            // `libm`, so that the values are the same on every machine.
+            // The logarithm comes from `libm`, so that the values are the same on every machine.
             Spacing::Logarithmic(_) => first * libm::exp(libm::log(last / first) * share),
             _ => first + (last - first) * share,
         }
     };
-    // The ends stay as they were typed.
+    // The ends stay as the user wrote them.
     let values = (0..count).map(|step| match step {
         0 => from.text.clone(),
         step if step == count - 1 => to.text.clone(),
@@ -138,19 +138,19 @@ fn spread(text: &str, from: &End, to: &End, spacing: Spacing) -> Result<Vec<Stri
     }
 }
 
-/// The number of `end` in the unit of `other`.
+/// Returns the number of `end` in the unit of `other`.
 fn in_unit_of(end: &End, other: &End) -> Option<f64> {
     if end.unit == other.unit {
         return Some(end.number);
     }
-    // The same unit of another size, as in 1ms..1s; what one of `other`'s units is follows from its text with the number 1.
+    // The ends may have units of different sizes, as in 1ms..1s. The size of `other`'s unit follows from its text with the number 1.
     let one = format!("1{}", other.unit);
     let durations = Duration::parse(&end.text).ok().zip(Duration::parse(&one).ok()).map(|(end, one)| (end.ns, one.ns));
     let sizes = || Size::parse(&end.text).ok().zip(Size::parse(&one).ok()).map(|(end, one)| (end.bytes, one.bytes));
     durations.or_else(sizes).filter(|(_, one)| *one > 0).map(|(end, one)| end as f64 / one as f64)
 }
 
-/// With six digits, or all of a whole number.
+/// Returns a number with six digits, or with all digits if it is whole.
 fn shortest(number: f64) -> String {
     let whole = libm::round(number);
     if (number - whole).abs() <= 1e-9 * number.abs() && whole.abs() < 9e15 {

@@ -21,40 +21,41 @@ use crate::warm_up::{SharedWarmUps, warm_up_key};
 /// One simulation of a study.
 #[derive(Debug)]
 pub struct Simulated {
-    /// What to simulate.
+    /// The scenario to simulate.
     pub scenario: Scenario,
-    /// Name of its saved point: the same for the same inputs.
+    /// Name of its saved point, which is the same for the same inputs.
     pub id: String,
 }
 
 impl Simulated {
-    /// Names a simulation by all that it computes its result from: configuration, seed, version, and the content of the files that it reads.
+    /// Names a simulation by everything that its result depends on: configuration, seed, version, and the contents of the files that it
+    /// reads.
     ///
     /// # Errors
-    /// One of these files can't be read.
+    /// Returns an error if one of these files cannot be read.
     pub fn new(scenario: Scenario, contents: &mut Contents) -> Result<Self, Error> {
         let contents = contents.read_by(&scenario)?.join(" ");
         let id = short_hash(&format!("{} {} {} {contents}", env!("CARGO_PKG_VERSION"), scenario.hash, scenario.seed));
         Ok(Self { id, scenario })
     }
 
-    /// What the store holds of it. A state that it is to save besides must be there, too.
+    /// Returns the report that the store holds. If the simulation also saves a state, that must exist, too.
     pub(super) fn done_before(&self, store: &Store) -> Option<Report> {
         if self.has_its_state() { store.load(&self.id) } else { None }
     }
 
-    /// Whether there is the state that it is to save, if it is to save one.
+    /// Returns true if the state that it saves exists, or if it saves none.
     pub(super) fn has_its_state(&self) -> bool {
         self.scenario.warm_state.save.as_deref().is_none_or(std::path::Path::exists)
     }
 }
 
-/// Runs what the store does not hold yet, as many at a time as `means` say, and saves each report as it ends.
+/// Runs the simulations that the store does not hold yet, as many at a time as `means` allow, and saves each report as it ends.
 ///
-/// The reports come in the order of the tasks, whatever the number of threads; `None` where the observer stopped it first.
+/// The reports come in the order of the tasks, whatever the number of threads. A report is `None` if the observer stopped it.
 ///
 /// # Errors
-/// After a failure no further task is begun.
+/// Returns the first error in the order of the tasks. After an error, no further task begins.
 pub fn run_all(
     tasks: &[&Simulated],
     means: &Means,
@@ -64,7 +65,7 @@ pub fn run_all(
     run_open(tasks, tasks.iter().map(|task| task.done_before(store?)).collect(), means, store, observer)
 }
 
-/// As [`run_all`], for tasks of which some have their reports.
+/// Runs tasks like [`run_all`], if some of them have reports already.
 pub(super) fn run_open(
     tasks: &[&Simulated],
     mut reports: Vec<Option<Report>>,
@@ -90,7 +91,7 @@ pub(super) fn run_open(
     };
     thread::scope(|scope| {
         let workers = means.workers.max(1).min(open.len());
-        // Where the system gives fewer threads, fewer do all the work.
+        // If the system refuses some threads, the others do all the work.
         let spawned = (0..workers).take_while(|_| thread::Builder::new().spawn_scoped(scope, work).is_ok()).count();
         if spawned == 0 {
             work();
@@ -98,7 +99,7 @@ pub(super) fn run_open(
     });
 
     let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    // Of several failures the first in the order of the grid is reported, so that the message depends less on timing.
+    // If several tasks fail, the first in the order of the grid is reported, so that the message depends less on timing.
     results.sort_by_key(|(index, _)| *index);
     for (index, result) in results {
         reports[index] = result?;
@@ -106,10 +107,10 @@ pub(super) fn run_open(
     Ok(reports)
 }
 
-/// A task that is still to be begun: its index and what its warm-up depends on.
+/// A task that has not begun: its index, and a key of everything that its warm-up depends on.
 type Waiting = (usize, String);
 
-/// Tasks that share a warm-up come one after the other, so that few states are kept at a time.
+/// Orders tasks so that those which share a warm-up follow each other, and few states are kept at a time.
 fn by_warm_up(tasks: &[&Simulated], open: &[usize]) -> VecDeque<Waiting> {
     let mut first_with: HashMap<String, usize> = HashMap::new();
     let mut waiting: Vec<(usize, Waiting)> = Vec::new();
@@ -122,14 +123,14 @@ fn by_warm_up(tasks: &[&Simulated], open: &[usize]) -> VecDeque<Waiting> {
     waiting.into_iter().map(|(_, waiting)| waiting).collect()
 }
 
-/// The next task, if possible one that need not wait for another's warm-up.
+/// Removes and returns the next task, if possible one that need not wait for another's warm-up.
 fn take(queue: &Mutex<VecDeque<Waiting>>, warm_ups: &SharedWarmUps) -> Option<usize> {
     let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
     let free = queue.iter().position(|(_, key)| warm_ups.claim(key)).unwrap_or(0);
     queue.remove(free).map(|(index, _)| index)
 }
 
-/// The report, or `None` if the observer cut it short.
+/// Runs one task. Returns `None` if the observer stopped it.
 fn run_one(
     task: &Simulated,
     warm_ups: &SharedWarmUps,
@@ -149,7 +150,7 @@ fn run_one(
     Ok(Some(report))
 }
 
-/// Tells the observer of a study of one simulation.
+/// Passes the events of one simulation to the observer of a study.
 struct OfOne<'a> {
     observer: &'a dyn StudyObserver,
     index: usize,

@@ -1,4 +1,4 @@
-//! What a folder holds of which study; a study in parts: which simulations belong to which, and how their folders become one result.
+//! Folders of studies, and studies in parts: the study that a folder belongs to, the simulations of each part, and their combination.
 
 use std::collections::HashMap;
 use std::fs;
@@ -16,14 +16,14 @@ use crate::warm_up::warm_up_key;
 use flashraid_model::units::counted;
 use flashraid_workload::files::is_wrong_path;
 
-/// What lies beside the points of a study, or of one of its shards.
+/// Name of the file beside the points of a study, or of one of its shards.
 pub(super) const FILE: &str = "study.json";
 const SCHEMA: &str = "flashraid.study/1";
 
-/// Files that say whose results a folder holds where there is no description.
+/// Names of files that mark a folder with results if there is no description.
 const RESULTS: [&str; 3] = ["report.json", "report.html", "reproduction.json"];
 
-/// What the points belong to.
+/// Description of the study that the points belong to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Description {
     schema: String,
@@ -35,8 +35,8 @@ struct Description {
     shards: Vec<(usize, usize)>,
 }
 
-/// A simulation of the whole study. Its seed and the hash of its configuration say which it is, its id where this shard keeps it: an id tells
-/// the contents of traces, too.
+/// A simulation of the whole study. Its seed and the hash of its configuration identify it, and its id locates it in this shard. The id
+/// also depends on the contents of traces.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Entry {
     seed: u64,
@@ -44,8 +44,8 @@ struct Entry {
     id: String,
 }
 
-/// The positions of the simulations of part `index` of `count`: every `count`-th group of those that share a warm-up, or, if there are fewer
-/// groups than parts, every `count`-th simulation.
+/// Returns the positions of the simulations of part `index` of `count`. Groups that share a warm-up are dealt out in turn. If there are
+/// fewer groups than parts, simulations are dealt out instead.
 pub(super) fn of(tasks: &[Simulated], (index, count): (usize, usize)) -> Vec<usize> {
     let mut groups: HashMap<String, usize> = HashMap::new();
     let group_of: Vec<usize> = tasks
@@ -59,7 +59,7 @@ pub(super) fn of(tasks: &[Simulated], (index, count): (usize, usize)) -> Vec<usi
     (0..tasks.len()).filter(|task| part(*task) == index - 1).collect()
 }
 
-/// What a plan's folder says of it.
+/// Returns the description of a plan for its folder.
 fn description(plan: &StudyPlan, build: &str) -> Description {
     let entry = |task: &Simulated| Entry { seed: task.scenario.seed, config_hash: task.scenario.hash.clone(), id: task.id.clone() };
     Description {
@@ -73,7 +73,7 @@ fn description(plan: &StudyPlan, build: &str) -> Description {
     }
 }
 
-/// Says in a folder which study its points belong to.
+/// Writes into a folder which study its points belong to.
 pub(super) fn describe(plan: &StudyPlan, folder: &Path, store: &Store) -> Result<(), Error> {
     let mut description = description(plan, store.build());
     // Several shards may use one folder, one after the other.
@@ -87,7 +87,7 @@ pub(super) fn describe(plan: &StudyPlan, folder: &Path, store: &Store) -> Result
     write(&folder.join(FILE), format!("{text}\n").as_bytes())
 }
 
-/// Refuses a folder that holds another study, or results of something that is no study.
+/// Returns an error if a folder holds another study, or results of something that is no study.
 pub(super) fn refuse_foreign(plan: &StudyPlan, folder: &Path) -> Result<(), Error> {
     let refuse = |reason: String| Err(StudyProblem::Folder { folder: folder.to_owned(), reason }.into());
     if !folder.join(FILE).exists() {
@@ -97,14 +97,14 @@ pub(super) fn refuse_foreign(plan: &StudyPlan, folder: &Path) -> Result<(), Erro
         };
     }
     match read(folder) {
-        // Neither the build nor what is compared with what makes another study.
+        // A study stays the same with another build or another baseline.
         Ok(there) if same_grid(&there, &description(plan, &there.build)) => Ok(()),
         Ok(there) => {
             let keys: Vec<&str> = there.axes.iter().map(|(key, _)| key.as_str()).collect();
             let keys = if keys.is_empty() { "nothing varied".to_owned() } else { keys.join(", ") };
             refuse(format!("holds another study ({}: {keys})", counted(there.simulations.len() as u64, "simulation")))
         }
-        // A description that can't be understood is written anew.
+        // A description that cannot be understood is written again.
         Err(Error::Study(_)) => Ok(()),
         Err(error) => Err(error),
     }
@@ -142,7 +142,7 @@ fn same_grid(one: &Description, other: &Description) -> bool {
     (&one.axes, one.seeds) == (&other.axes, other.seeds) && names(one) == names(other)
 }
 
-/// Puts the folders of all shards together.
+/// Combines the folders of all shards.
 pub(super) fn merge(folders: &[impl AsRef<Path>]) -> Result<StudyResult, Error> {
     let folders: Vec<&Path> = folders.iter().map(AsRef::as_ref).collect();
     let descriptions = folders.iter().map(|folder| read(folder)).collect::<Result<Vec<Description>, Error>>()?;

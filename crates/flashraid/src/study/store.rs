@@ -1,4 +1,4 @@
-//! Finished simulations on disk, so that an interrupted study goes on where it stopped.
+//! Finished simulations on disk, so that an interrupted study continues where it stopped.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,25 +13,25 @@ use crate::report::Report;
 #[derive(Debug)]
 pub struct Store {
     folder: PathBuf,
-    /// Which build computed a point: one of other sources may compute another result.
+    /// Build that computed a point. A build of other sources may compute another result.
     build: String,
 }
 
-/// The folder of points in that of a study.
+/// Name of the folder of points in that of a study.
 pub(super) const POINTS: &str = "points";
 
-/// What a saved point is.
+/// Name and version of the format of a saved point.
 const SCHEMA: &str = "flashraid.point/2";
-/// Seconds of simulation below which nobody waits for the disk to have a point.
+/// Seconds of simulation below which a point is computed again faster than a disk writes it.
 const CHEAP_S: f64 = 1.0;
-/// Between the checksum and the report.
+/// Text between the checksum and the report.
 const REPORT: &str = "\",\"report\":";
 
 impl Store {
-    /// Opens `DIR/points`, making it if need be.
+    /// Opens `DIR/points`, and makes the folder if necessary.
     ///
     /// # Errors
-    /// [`Error::Io`] if it can't be made.
+    /// Returns [`Error::Io`] if it cannot be made.
     pub fn open(out: &Path) -> Result<Store, Error> {
         let folder = out.join(POINTS);
         fs::create_dir_all(&folder).map_err(|error| Error::file("make the folder", &folder, &error))?;
@@ -40,12 +40,12 @@ impl Store {
         Ok(Store { folder, build: BUILD.to_owned() })
     }
 
-    /// `DIR/points`, which is there.
+    /// Returns the store in `DIR/points`, which must exist.
     pub(super) fn of_this_build(out: &Path) -> Store {
         Store::of_build(out, BUILD)
     }
 
-    /// What a given build left in `DIR/points`, for reading only.
+    /// Returns the points of a given build in `DIR/points`, for reading only.
     pub(super) fn of_build(out: &Path, build: &str) -> Store {
         Store { folder: out.join(POINTS), build: build.to_owned() }
     }
@@ -54,20 +54,22 @@ impl Store {
         &self.build
     }
 
-    /// The report of a simulation that is finished. A file that is damaged or of another build counts as not there.
+    /// Returns the report of a finished simulation. A file that is damaged or of another build counts as missing.
     pub fn load(&self, id: &str) -> Option<Report> {
         let file = fs::read_to_string(self.path(id)).ok()?;
-        // Exactly as it was written, or not at all.
+        // The file must be exactly as it was written.
         let (checksum, report) = file.strip_prefix(&self.head(id))?.split_once(REPORT)?;
         let report = report.strip_suffix("}\n")?;
         if checksum == short_hash(report) { serde_json::from_str(report).ok() } else { None }
     }
 
-    /// Keeps the report of a finished simulation. What took less time than a second is made anew more quickly than a disk has written many of them:
-    /// the system writes these when it likes, and after a crash of the machine a few of the last ones may have to be run again.
+    /// Saves the report of a finished simulation.
+    ///
+    /// Simulations of less than a second can be repeated faster than a disk writes many of them. The system writes these at any time. After
+    /// a crash of the machine, some of the last ones may have to run again.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Io`] if the report cannot be saved.
     pub fn save(&self, id: &str, report: &Report) -> Result<(), Error> {
         let is_cheap = report.wall_s < CHEAP_S;
         let report = serde_json::to_string(report).expect("a report is plain data");
@@ -80,7 +82,7 @@ impl Store {
         }
     }
 
-    /// How the file of a point begins; a checksum of the report's text follows, then the report.
+    /// Returns the beginning of a point's file. A checksum of the report's text follows, then the report.
     fn head(&self, id: &str) -> String {
         format!("{{\"schema\":\"{SCHEMA}\",\"build\":\"{}\",\"id\":\"{id}\",\"checksum\":\"", self.build)
     }
@@ -95,10 +97,11 @@ pub(super) fn write(path: &Path, contents: &[u8]) -> Result<(), Error> {
     files::write(path, contents).map_err(|error| Error::file("write", path, &error))
 }
 
-/// Which sources computed a point, and by which version: the program and the Python package that were built of the same sources share their points.
+/// Name of the sources and of the version that computed a point. The program and the Python package share points if they were built of the
+/// same sources.
 const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), "-", env!("FLASHRAID_SOURCES"));
 
-/// The first 16 hexadecimal digits of the SHA-256 of a text.
+/// Returns the first 16 hexadecimal digits of the SHA-256 of a text.
 pub fn short_hash(text: &str) -> String {
     short_hex(&Sha256::digest(text.as_bytes()))
 }

@@ -1,4 +1,4 @@
-//! Shards and folders.
+//! Tests of shards and of folders.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
