@@ -19,7 +19,6 @@ const NOT_YET: &[&str] = &[
     "crates/flashraid-fit",
     "crates/flashraid-python",
     "crates/flashraid-report",
-    "crates/flashraid/src/config",
     "crates/flashraid/tests",
     "crates/flashraid-model/src/ssd",
     "crates/flashraid-model/tests/it/adapter.rs",

@@ -1,11 +1,11 @@
-//! What users write about the array: `[array]`.
+//! Keys of the array: `[array]`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use flashraid_workload::units::{Duration, Rate, Size};
 
-/// The array.
+/// The array of SSDs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
@@ -13,22 +13,22 @@ pub struct ArrayConfig {
     /// The array to build on, one of those that `flashraid preset list` names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
-    /// How addresses spread over the members.
+    /// RAID level, which decides how addresses spread over the members.
     pub level: Level,
-    /// Number of members; without it what is common for the level: 1, 2, or 8 for data and those for parity.
+    /// Number of members. By default, it is common for the level: 1, 2, or 8 for data and those for parity.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 128))]
     pub members: Option<u32>,
-    /// Consecutive bytes of the array that stay on one member, a multiple of the page size; without it a page, at least 4 KiB.
+    /// Consecutive bytes of the array that stay on one member, a multiple of the page size. By default, it is a page, but at least 4 KiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stripe_unit: Option<Size>,
-    /// Members that fail during the run, one table or several (`[[array.failure]]`); without it none does.
+    /// Members that fail during the run, as one table or several (`[[array.failure]]`). By default, none fails.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<FailureList>,
-    /// How failed members are rebuilt on spares; without it the array stays degraded.
+    /// Rebuilding of failed members on spares. Without this table, the array stays degraded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rebuild: Option<RebuildConfig>,
-    /// Limits of the array's controller towards the host; without it there are none.
+    /// Limits of the array's controller towards the host. Without this table, there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub controller: Option<ControllerConfig>,
 }
@@ -39,16 +39,16 @@ impl Default for ArrayConfig {
     }
 }
 
-/// What the controller of an array sets bounds to, whatever its members could do.
+/// Limits of an array's controller, whatever its members could do.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct ControllerConfig {
-    /// Host requests in work at a time; others wait, in order of arrival. Without it any number.
+    /// Most host requests in work at a time. Others wait, in order of arrival. By default, there is no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_048_576))]
     pub outstanding: Option<u32>,
-    /// Bytes per second of all data that hosts read and write, which pass one after another. Without it data take no time.
+    /// Bytes per second of all data that hosts read and write, which pass one after another. By default, data take no time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<Rate>,
 }
@@ -57,14 +57,14 @@ pub struct ControllerConfig {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum FailureList {
-    /// One.
+    /// One member that fails.
     One(FailureConfig),
-    /// Several, each member once.
+    /// Several members that fail, each at most once.
     Several(#[schemars(length(min = 1))] Vec<FailureConfig>),
 }
 
 impl FailureList {
-    /// All of them, with their keys.
+    /// Returns all failures with their keys.
     pub(super) fn with_keys(&self) -> Vec<(String, &FailureConfig)> {
         match self {
             Self::One(failure) => vec![("array.failure".to_owned(), failure)],
@@ -73,36 +73,36 @@ impl FailureList {
     }
 }
 
-/// A member that fails: it gets no operations any more, and what it has been given is still served.
+/// A member that fails. It gets no more operations, but operations that it has already are still served.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct FailureConfig {
-    /// The member, from 0.
+    /// Number of the member, from 0.
     #[schemars(range(min = 0, max = 127))]
     pub member: u32,
-    /// When it fails, in simulated time since the start of the run. If the last request is done before, it does not.
+    /// Time of the failure, in simulated time since the start of the run. It does not fail if the last request is done before.
     pub at: Duration,
 }
 
-/// The rebuilding of failed members, each on a spare of its own, strip by strip, while the load goes on.
+/// Rebuilding of failed members, each on its own spare, strip by strip, while the load continues.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct RebuildConfig {
-    /// The most bytes per second that are brought to a spare; it is less if members are busy.
+    /// Most bytes per second that are written to a spare. The rate is lower if members are busy.
     pub rate: Rate,
-    /// From the failure to the begin of rebuilding.
+    /// Time from the failure to the begin of rebuilding.
     pub delay: Duration,
-    /// Strips of a member that are rebuilt at a time.
+    /// Number of strips of a member that are rebuilt at a time.
     #[schemars(range(min = 1, max = 1024))]
     pub in_flight: u32,
-    /// Spares: so many members that fail, the first in time, are rebuilt.
+    /// Number of spares. As many failed members are rebuilt, the first ones in time.
     #[schemars(range(min = 1, max = 127))]
     pub spares: u32,
-    /// The state of the spares when they are needed.
+    /// State of the spares when they are needed.
     pub spare: Spare,
-    /// Goes on to the end of rebuilding after the last request; else rebuilding ends with the load.
+    /// Continue to the end of rebuilding after the last request. Otherwise, rebuilding ends with the load.
     pub finish: bool,
 }
 
@@ -113,7 +113,7 @@ impl Default for RebuildConfig {
     }
 }
 
-/// The state of a spare when it is needed.
+/// State of a spare when it is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spare {
@@ -123,28 +123,28 @@ pub enum Spare {
     Fresh,
 }
 
-/// How addresses spread over the members.
+/// RAID level, which decides how addresses spread over the members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
-    /// One SSD.
+    /// One SSD without striping.
     Single,
-    /// Striping.
+    /// Stripes over all members, without redundancy.
     Raid0,
-    /// All members hold the same; reads take turns.
+    /// Full copies on all members; reads take turns.
     Raid1,
-    /// Stripes over mirrored pairs.
+    /// Stripes over pairs of mirrors.
     Raid10,
     /// Stripes with parity on the last member.
     Raid4,
     /// Stripes with parity on each member in turn (left-symmetric).
     Raid5,
-    /// Stripes with two parities on each pair of neighbours in turn.
+    /// Stripes with two parities, on each pair of neighbouring members in turn.
     Raid6,
 }
 
 impl Level {
-    /// Members of an array of this level if nothing else is said.
+    /// Returns the default number of members of an array of this level.
     pub(super) fn default_members(self) -> u32 {
         match self {
             Self::Single => 1,
@@ -155,7 +155,7 @@ impl Level {
         }
     }
 
-    /// The name in a file.
+    /// Returns the name in a file.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Single => "single",

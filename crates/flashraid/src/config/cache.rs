@@ -1,7 +1,7 @@
-//! What users write about the write cache: `[cache]`.
+//! Keys of the write cache: `[cache]`.
 //!
-//! The parameters of all policies stand side by side in this table, with what holds for every cache, so that a comparison of policies can
-//! set them once. Which there are, the policies themselves say.
+//! The parameters of all policies stand side by side in this table, with the keys of every cache. A comparison of policies can therefore
+//! set them once. The policies themselves define their parameters.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::Error as _;
@@ -18,39 +18,40 @@ use flashraid_workload::units::{Duration, Fraction, Size};
 pub struct CacheConfig {
     /// The policy, with its parameters.
     pub policy: CachePolicy,
-    /// What holds for every cache.
+    /// Keys that hold for every cache.
     pub memory: CacheMemory,
-    /// Other policies whose parameters were set beside.
+    /// Other policies whose parameters the user also set.
     pub(super) others: Vec<CachePolicy>,
 }
 
-/// What holds for every cache.
+/// Keys that hold for every cache.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct CacheMemory {
-    /// Bytes of all its caches together; without it 32 KiB for each member, as in LAWC.
+    /// Number of bytes in all its caches together. By default, 32 KiB for each member, as in LAWC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Size>,
-    /// Occupancy of a cache up to which nothing is destaged; without it 0, as in LAWC. WOW's own value is 80 %.
+    /// Share of a cache that may be full before it destages. By default 0, as in LAWC; WOW uses 80 %.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub low: Option<Fraction>,
-    /// Occupancy from which on a cache destages at the full rate, which rises linearly from `low`; without it `low`. WOW's own value is 90 %.
+    /// Share of a cache from which it destages at the full rate. The rate rises linearly from `low`. By default, it is `low`; WOW uses 90
+    /// %.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub high: Option<Fraction>,
-    /// Destages that each cache may have under way; without it 1, as in LAWC. Real controllers use up to 20.
+    /// Most destages of each cache at a time. By default 1, as in LAWC; real controllers use up to 20.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1024))]
     pub in_flight: Option<u32>,
-    /// Time in which the memory of the cache reads a page; without it 125 ns (phase-change memory, LAWC Table 2).
+    /// Time in which the memory of the cache reads a page. By default 125 ns (phase-change memory, LAWC Table 2).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nvm_read: Option<Duration>,
-    /// Time in which the memory of the cache writes a page; without it 1 µs (phase-change memory, LAWC Table 2).
+    /// Time in which the memory of the cache writes a page. By default 1 µs (phase-change memory, LAWC Table 2).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nvm_write: Option<Duration>,
 }
 
-/// The key that names the policy.
+/// Name of the key that names the policy.
 const POLICY: &str = "policy";
 
 impl Serialize for CacheConfig {

@@ -1,4 +1,4 @@
-//! Puts a configuration together: the file, what it inherits, the options of the command line, the presets below.
+//! Composes a configuration: the file, the files that it inherits, the options of the command line, and the presets below.
 
 use std::path::{Path, PathBuf};
 
@@ -14,14 +14,14 @@ use super::{device, workload};
 /// A configuration on its way from texts to values.
 pub(super) struct Composer {
     pub problems: Problems,
-    /// What the user wrote, inherited files and options included, without the presets.
+    /// Everything that the user wrote, with inherited files and options, but without the presets.
     pub written: Tree,
-    /// A file is no TOML.
+    /// True if a file is not TOML.
     pub has_syntax_errors: bool,
 }
 
 impl Composer {
-    /// Reads a file's text, the files it inherits and the options.
+    /// Reads a file's text, the files it inherits, and the options.
     pub fn read(name: &str, text: &str, sets: &[(String, String)]) -> Self {
         let mut problems = Problems::default();
         let mut chain = vec![identity(Path::new(name))];
@@ -46,7 +46,7 @@ impl Composer {
         Self { problems, written, has_syntax_errors }
     }
 
-    /// What was written, laid over the presets that it names.
+    /// Returns the values that the user wrote, laid over the presets that they name.
     pub fn with_presets(&mut self) -> Tree {
         let mut tree = self.written.clone();
         for key in ["ssd", "array", "workload"] {
@@ -75,7 +75,7 @@ impl Composer {
     }
 }
 
-/// Two names of the same file are equal.
+/// Returns a path that is equal for two names of the same file.
 fn identity(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
 }
@@ -95,10 +95,10 @@ fn problem_at(problems: &mut Problems, key: &str, place: &Place, message: String
     problems.list.push(Problem { key: key.to_string(), message, help, place: Some(place.clone()) });
 }
 
-/// Files that inherit one from the other, at most.
+/// Most files that inherit one from the other.
 const INHERITS_MAX: usize = 64;
 
-/// The tree of a file over what it inherits; `chain` holds the files that are being read.
+/// Returns the tree of a file over the trees that it inherits. `chain` holds the files that are being read.
 fn read_file(name: &str, text: &str, chain: &mut Vec<PathBuf>, problems: &mut Problems) -> Tree {
     let source = add_source(problems, name, text);
     let source_text = problems.sources[source].clone();
@@ -140,7 +140,7 @@ fn read_file(name: &str, text: &str, chain: &mut Vec<PathBuf>, problems: &mut Pr
     }
 }
 
-/// Paths in a file are relative to it.
+/// Makes paths in a file relative to the folder of the file.
 fn make_paths_relative_to(tree: &mut Tree, file: &Path) {
     let Some(directory) = file.parent().filter(|directory| !directory.as_os_str().is_empty()) else { return };
     let move_path = |tree: Option<&mut Tree>| {
@@ -164,7 +164,7 @@ fn make_paths_relative_to(tree: &mut Tree, file: &Path) {
     }
 }
 
-/// The preset that `table` names, if it names one that exists; a name that does not is a problem.
+/// Returns the preset that `table` names. A name of no preset is a problem.
 fn named_preset(table: &Tree, section: &str, problems: &mut Problems, names: &[String]) -> Option<String> {
     let preset = table.get("preset")?;
     let name = preset.as_str()?;
@@ -189,7 +189,7 @@ fn named_preset(table: &Tree, section: &str, problems: &mut Problems, names: &[S
     None
 }
 
-/// Puts a preset's TOML below `tree`.
+/// Puts the TOML of a preset below `tree`.
 fn lay_over(tree: &mut Tree, name: &str, text: &str, problems: &mut Problems) {
     let source = add_source(problems, &format!("preset {name}"), text);
     let source_text = problems.sources[source].clone();
@@ -198,7 +198,7 @@ fn lay_over(tree: &mut Tree, name: &str, text: &str, problems: &mut Problems) {
     *tree = base;
 }
 
-/// A procedure that the user names says what a preset's keys say otherwise; the user's own keys stay, and may contradict it.
+/// Sets the keys that a named procedure implies, in place of a preset's. The user's own keys stay, and may contradict it.
 fn follow_procedure(ssd: &mut Tree, written: Option<&Tree>) {
     let written = written.and_then(|written| written.get("gc"));
     let is_written = |key: &str| written.is_some_and(|gc| gc.get(key).is_some());
@@ -214,8 +214,8 @@ fn follow_procedure(ssd: &mut Tree, written: Option<&Tree>) {
     }
 }
 
-/// Fills in the warm-up of a drive with superblocks: the steady state, unless the configuration says how often to overwrite, what to begin with, or
-/// which state to load.
+/// Fills in the warm-up of a drive with superblocks: the steady state. It stays as written if the configuration has overwrites, a start, or
+/// a state to load.
 fn begin_in_steady_state(ssd: &mut Tree) {
     if ssd.get("superblock").is_none() {
         return;
@@ -234,7 +234,7 @@ fn begin_in_steady_state(ssd: &mut Tree) {
     }
 }
 
-/// Finds out of which kind a workload is, refuses keys of other kinds, and puts its preset below it.
+/// Finds the kind of a workload, refuses keys of other kinds, and puts its preset below it.
 fn fill_workload(tree: &mut Tree, section: &str, problems: &mut Problems, is_whole: bool) {
     if !tree.is_table() {
         return;
@@ -254,7 +254,7 @@ fn fill_workload(tree: &mut Tree, section: &str, problems: &mut Problems, is_who
         None => base_kind.unwrap_or("synthetic").to_string(),
     };
     refuse_other_kinds(tree, section, &kind, problems);
-    // A trace takes the place of a stand-in, and streams that of a generator; then nothing of the preset is left.
+    // A trace replaces a stand-in, and streams replace a generator. The preset then has no effect.
     let base = base.filter(|_| base_kind == Some(kind.as_str()));
     let base = match base {
         Some(base) => Some(workload_spec::to_config(&base)),
@@ -264,7 +264,7 @@ fn fill_workload(tree: &mut Tree, section: &str, problems: &mut Problems, is_who
     if let Some(base) = base {
         let name = preset.clone().unwrap_or_else(|| "synthetic".to_string());
         let mut json = workload_spec::base_json(&base);
-        // `size` speaks for both directions, whatever the preset says of each.
+        // The key `size` sets both directions, whatever the preset has for each.
         if let (Some(_), Some(table)) = (tree.get("size"), json.as_object_mut()) {
             table.remove("read_size");
             table.remove("write_size");
@@ -275,7 +275,7 @@ fn fill_workload(tree: &mut Tree, section: &str, problems: &mut Problems, is_who
         *tree = base;
     }
     let place = tree.value_place.clone();
-    // What was written stays, right or wrong, for the schema to judge.
+    // Written values stay, right or wrong, so that the schema judges them.
     if let Some(name) = preset.filter(|_| tree.get("preset").is_none()) {
         tree.insert("preset", Tree::from_json(&Value::String(name), &place));
     }
@@ -292,7 +292,7 @@ fn fill_workload(tree: &mut Tree, section: &str, problems: &mut Problems, is_who
     }
 }
 
-/// Whether a workload whose kind is filled in never ends by itself.
+/// Returns true if a workload whose kind is filled in never ends by itself.
 fn is_endless(tree: &Tree) -> bool {
     if tree.get("limit").is_some() {
         return false;
@@ -304,7 +304,7 @@ fn is_endless(tree: &Tree) -> bool {
     }
 }
 
-/// The name of the workload that `tree` builds on, if it is in the catalogue; a name that is not is a problem.
+/// Returns the name of the workload that `tree` builds on, if it is in the catalogue. Another name is a problem.
 fn workload_preset(tree: &Tree, section: &str, problems: &mut Problems) -> Option<String> {
     let preset = tree.get("preset")?;
     let name = preset.as_str()?;
@@ -313,7 +313,7 @@ fn workload_preset(tree: &Tree, section: &str, problems: &mut Problems) -> Optio
         Err(unknown) => {
             let message = format!("`{section}.preset` is \"{name}\", but there is no such workload");
             let place = preset.value_place.clone();
-            // The catalogue's hint ends with all names there are.
+            // The hint of the catalogue ends with all its names.
             let help = match unknown.hint.split_once('?') {
                 Some((likely, _)) => format!("{likely}? `flashraid preset list` names them all"),
                 None => unknown.hint,

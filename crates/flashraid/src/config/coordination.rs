@@ -1,7 +1,7 @@
-//! What users write about the coordination of garbage collection: `[coordination]`.
+//! Keys of the coordination of garbage collection: `[coordination]`.
 //!
-//! The parameters of all schemes stand side by side in this table, with what holds for every controller, so that a comparison of schemes can
-//! set them once. Which there are, the schemes themselves say.
+//! The parameters of all schemes stand side by side in this table, with the keys of every controller. A comparison of schemes can therefore
+//! set them once. The schemes themselves define their parameters.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::Error as _;
@@ -13,48 +13,49 @@ use flashraid_model::coordination::{ABOVE_START, SchemePolicy};
 use flashraid_model::policy::flat;
 use flashraid_workload::units::{Duration, StopThreshold};
 
-/// How garbage collection of the members is coordinated.
+/// Coordination of the members' garbage collection.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CoordinationConfig {
     /// The scheme, with its parameters.
     pub scheme: SchemePolicy,
-    /// What holds for every controller.
+    /// Keys that hold for every controller.
     pub protocol: ProtocolConfig,
-    /// Other schemes whose parameters were set beside.
+    /// Other schemes whose parameters the user also set.
     pub(super) others: Vec<SchemePolicy>,
 }
 
-/// What holds for every controller.
+/// Keys that hold for every controller.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct ProtocolConfig {
-    /// What a forced member cleans in each of its dies.
+    /// Work of a forced member in each of its dies.
     pub force_until: ForceUntil,
-    /// Dies of a forced member that collect: all, or with `false` those with a pool at `t_soft` free blocks or fewer.
+    /// Dies of a forced member that collect: all, or with `false` only those with a pool at or below `t_soft` free blocks.
     pub across_dies: bool,
-    /// When a member asks for collection; `"soft"` by default if `delay` is above 0, else `"at-start"`.
+    /// Moment at which a member asks for collection. By default `"soft"` if `delay` is above 0, otherwise `"at-start"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notify: Option<NotifyConfig>,
-    /// Free blocks of a pool at which its member registers (reactive-selective, proactive-idle), and asks with `notify = "soft"`.
+    /// Free blocks of a pool at which its member registers (reactive-selective, proactive-idle), and at which it asks with
+    /// `notify = "soft"`.
     pub t_soft: StopThreshold,
-    /// From the first request of a member for collection until the controller forces, so that more members can ask. With `notify = "soft"`
-    /// it forces sooner, before the first of them must collect by itself.
+    /// Time from the first request of a member for collection until the controller forces, so that more members can ask. With
+    /// `notify = "soft"`, it forces earlier if the first of them would have to collect by itself.
     pub delay: Duration,
-    /// With `notify = "soft"`: forces as soon as no request is outstanding, too.
+    /// True to force also as soon as no request is outstanding, with `notify = "soft"`.
     pub at_idle: bool,
-    /// Whether the controller answers.
+    /// Answer of the controller to requests for collection.
     pub answer: Answer,
-    /// Numbers of the GGC-aware members, which know the protocol; without it all do.
+    /// Numbers of the GGC-aware members, which know the protocol. By default, all do.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub ggc_aware: Option<Vec<u32>>,
-    /// How long messages take.
+    /// Time that each kind of message takes.
     pub latency: LatencyConfig,
 }
 
 impl ProtocolConfig {
-    /// When members ask, written or by default.
+    /// Returns the moment at which members ask, written or by default.
     pub fn notify(&self) -> NotifyConfig {
         self.notify.unwrap_or(if self.delay.ns > 0 { NotifyConfig::Soft } else { NotifyConfig::AtStart })
     }
@@ -76,7 +77,7 @@ impl Default for ProtocolConfig {
     }
 }
 
-/// The key that names the scheme.
+/// Name of the key that names the scheme.
 const SCHEME: &str = "scheme";
 
 impl Serialize for CoordinationConfig {
@@ -107,52 +108,53 @@ impl JsonSchema for CoordinationConfig {
     }
 }
 
-/// What a forced member cleans in each of its dies.
+/// Work of a forced member in each of its dies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ForceUntil {
-    /// One victim, whatever its free blocks are, and then until they exceed `ssd.gc.stop` in every pool (GGC 4.3.1 and 5.1).
+    /// Clean one victim, whatever the number of free blocks, and then until they exceed `ssd.gc.stop` in every pool (GGC 4.3.1 and 5.1).
     VictimAndWatermark,
-    /// One victim.
+    /// Clean one victim in each die.
     OneVictim,
-    /// Victims until the free blocks of every pool exceed `ssd.gc.stop`.
+    /// Clean until the free blocks of every pool exceed `ssd.gc.stop`.
     Watermark,
 }
 
-/// When a member asks for collection.
+/// Moment at which a member asks for collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NotifyConfig {
-    /// When it must collect: it has begun to.
+    /// Ask after the member has begun to collect because it must.
     AtStart,
-    /// When a pool has come down to `t_soft` free blocks; it holds out, and tells how many pages can still be written (GGC 4.3.1).
+    /// Ask when a pool has come down to `t_soft` free blocks. The member waits as long as it can, and tells how many pages can still be
+    /// written (GGC 4.3.1).
     Soft,
 }
 
-/// Whether the controller answers.
+/// Answer of the controller to requests for collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
-    /// After `delay`.
+    /// Answer after the time `delay`.
     Prompt,
-    /// Never: members collect when they must.
+    /// Never answer, so that members collect when they must.
     Never,
 }
 
-/// How long messages take.
+/// Time that each kind of message takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct LatencyConfig {
-    /// From a member that must collect.
+    /// Message from a member that must collect.
     pub gc_request: Duration,
-    /// From a member that registers.
+    /// Message from a member that registers.
     pub participate: Duration,
-    /// To a member that is forced, or that has to stop because idle time is over.
+    /// Message to a member that is forced, or that must stop because idle time is over.
     pub force_gc: Duration,
-    /// Each way, when the controller asks for a member's state.
+    /// Message in each direction, when the controller asks for a member's state.
     pub gc_state: Duration,
-    /// From a member that is done.
+    /// Message from a member that is done.
     pub gc_done: Duration,
 }
 

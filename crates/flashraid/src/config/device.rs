@@ -1,4 +1,4 @@
-//! What users write about one member SSD: `[ssd]`.
+//! Keys of one member SSD: `[ssd]`.
 
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
@@ -11,10 +11,10 @@ use super::superblock::{
 };
 use flashraid_workload::units::{Duration, Fraction, Numbers, Quantity, Rate, Size, TimePerByte, UnitError};
 
-/// The preset that a configuration which names none builds on.
+/// Name of the preset that is used if the configuration names none.
 pub const DEFAULT_PRESET: &str = "ggc2014";
 
-/// One member SSD; everything not written here comes from the preset.
+/// One member SSD. Keys that are not written come from the preset.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(transform = filled_in_by_preset)]
@@ -23,93 +23,93 @@ pub struct SsdConfig {
     /// The device to build on, one of those that `flashraid preset list` names.
     #[serde(default = "default_preset")]
     pub preset: String,
-    /// Shape of the flash.
+    /// Shape of the flash medium.
     pub geometry: GeometryConfig,
     /// Durations of flash operations.
     pub timing: TimingConfig,
-    /// What carries data between the controller and the dies.
+    /// Path of data between the controller and the dies.
     #[serde(default)]
     pub transfer: Transfer,
-    /// The channels; only with `transfer = "channel"`.
+    /// Settings of the channels, only with `transfer = "channel"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channel: Option<ChannelConfig>,
-    /// The limit of the host link.
+    /// Limit of the host link.
     #[serde(default)]
     pub link: Link,
-    /// How a write finds its die.
+    /// Rule by which a write finds its die.
     #[serde(default)]
     pub allocation: Allocation,
-    /// Consecutive logical pages that go to one die before the next die's turn.
+    /// Number of consecutive logical pages that go to one die before the next die has its turn.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 16_777_216))]
     pub die_stride: u32,
-    /// How a write finds its plane inside the die.
+    /// Rule by which a write finds its plane inside the die.
     #[serde(default)]
     pub plane_choice: PlaneChoice,
-    /// The last page of each block holds a summary of the block instead of data. `true`: the program that fills a block is followed by
-    /// that of the summary. `"spread"`: every program takes its share of a summary, so that none lasts longer than the others.
+    /// Summary at the end of each block, which takes the place of its last page. With `true`, the program that fills a block is followed by
+    /// that of the summary. With `"spread"`, every program takes its share of a summary, so that all last equally long.
     #[serde(default)]
     pub summary_page: SummaryPage,
-    /// The block that filling the device reaches last is sealed like the others; the reference simulator leaves it open for ever.
+    /// Seal the block that the fill reaches last like the others. The reference simulator leaves it open forever.
     #[serde(default = "yes")]
     pub fill_seals_last_block: bool,
-    /// Superblocks behind a write buffer: a drive of today.
+    /// Superblocks behind a write buffer, as in current drives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superblock: Option<SuperblockConfig>,
-    /// The write buffer; without this table a device without superblocks has none.
+    /// Write buffer. Without this table, a device without superblocks has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<BufferConfig>,
-    /// Where commands wait until the device fetches them; without this table it takes them as they come.
+    /// Queues in which commands wait until the device fetches them. Without this table, it takes them as they arrive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queues: Option<QueuesConfig>,
-    /// The controller of the device; without this table its work takes no time.
+    /// Controller of the device. Without this table, its work takes no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub firmware: Option<FirmwareConfig>,
-    /// How reads interrupt programs and erases of such a drive, with `gc.preemption = "suspend"`.
+    /// Interruption of programs and erases by reads, with superblocks and `gc.preemption = "suspend"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension: Option<SuspensionConfig>,
-    /// Placement handles of such a drive.
+    /// Placement handles of a drive with superblocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement_handles: Option<PlacementHandlesConfig>,
-    /// Superblocks of such a drive that hold one bit per cell for a while; without this table there are none.
+    /// Superblocks that hold one bit per cell for a time. Without this table there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slc: Option<SlcConfig>,
-    /// Mechanisms, each in a table of its own.
+    /// Mechanisms of the device, each in a separate table.
     #[serde(flatten)]
     pub mechanisms: Mechanisms,
-    /// The drive is simulated with so many times fewer rows in each superblock, and erases that much shorter: a drive that does not fit the
-    /// memory. Superblocks, dies, buffer and spare area stay as they are; what free space absorbs shrinks. Needs `ssd.superblock`.
-    /// With `scale_by = "width"` it is a narrower drive instead.
+    /// Factor by which the simulated drive has fewer rows in each superblock, and erases take less time, so that it fits the memory. It
+    /// needs `ssd.superblock`. Superblocks, dies, buffer and spare area stay as they are, but free space absorbs less. With
+    /// `scale_by = "width"`, the drive is narrower instead.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1, max = 65_536))]
     pub scale: u32,
-    /// What `scale` divides.
+    /// Dimension that `scale` divides.
     #[serde(default, skip_serializing_if = "ScaleBy::is_default")]
     pub scale_by: ScaleBy,
-    /// What becomes of a write of zeroes that the host asks for without sending them (NVMe's Write Zeroes; `WZ` of blkparse).
+    /// Treatment of a write of zeroes that the host asks for without sending data (NVMe's Write Zeroes; `WZ` of blkparse).
     #[serde(default, skip_serializing_if = "WriteZeroes::is_default")]
     pub write_zeroes: WriteZeroes,
-    /// Garbage collection.
+    /// Settings of garbage collection.
     #[serde(default)]
     pub gc: GcConfig,
-    /// Erases that a block endures; for the projected lifetime and for wear-aware victims.
+    /// Number of erases that a block endures, for the projected lifetime and for wear-aware victims.
     #[serde(default = "default_endurance")]
     #[schemars(range(min = 1, max = 4_294_967_295_u32))]
     pub endurance: u32,
-    /// How the device is brought to a working state before the run.
+    /// Warm-up, which brings the device to a working state before the run.
     #[serde(default)]
     pub warm_up: WarmUpConfig,
 }
 
-/// What a drive has less of when it is scaled.
+/// Dimension in which a scaled drive is smaller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScaleBy {
-    /// Rows of each superblock: throughput and latencies stay, what free space absorbs shrinks.
+    /// Fewer rows of each superblock: throughput and latencies stay, but free space absorbs less.
     #[default]
     Space,
-    /// Dies, channels, cores, programs at a time, link and buffer, which must be multiples of `scale`: times stay, throughput shrinks, and
-    /// so should the load.
+    /// Fewer dies, channels, cores, programs at a time, link and buffer, which must be multiples of `scale`. Times stay, but throughput is
+    /// lower, and the load should be, too.
     Width,
 }
 
@@ -119,14 +119,14 @@ impl ScaleBy {
     }
 }
 
-/// What becomes of a write of zeroes that the host asks for without sending them.
+/// Treatment of a write of zeroes that the host asks for without sending data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WriteZeroes {
-    /// It is a write.
+    /// Treated as any other write.
     #[default]
     Write,
-    /// What it covers as a whole (units of the map, in arrays with parity stripes) is a trim, the rest a write.
+    /// Whole units of the map (in arrays with parity, whole stripes) are trimmed, and the rest is written.
     Deallocate,
 }
 
@@ -157,7 +157,7 @@ fn default_endurance() -> u32 {
     100_000
 }
 
-/// Nothing is required of a file where a preset fills the gaps.
+/// Removes the required keys of a schema, because a preset fills the gaps of a file.
 pub(super) fn filled_in_by_preset(schema: &mut Schema) {
     schema.remove("required");
 }
@@ -168,21 +168,21 @@ pub(super) fn filled_in_by_preset(schema: &mut Schema) {
 #[schemars(transform = filled_in_by_preset)]
 #[non_exhaustive]
 pub struct GeometryConfig {
-    /// Dies; each serves one command at a time. (The papers say elements, or packages.)
+    /// Number of dies. A die serves one command at a time. (The papers say element or package.)
     #[schemars(range(min = 1, max = 65_536))]
     pub dies: u32,
-    /// Planes of a die.
+    /// Number of planes in a die.
     #[schemars(range(min = 1, max = 1_024))]
     pub planes: u32,
-    /// Blocks of a plane.
+    /// Number of blocks in a plane.
     #[schemars(range(min = 4, max = 16_777_216))]
     pub blocks: u32,
-    /// Pages of a block, the summary page included.
+    /// Number of pages in a block, with the summary page.
     #[schemars(range(min = 2, max = 8_192))]
     pub pages: u32,
     /// User data in a page, a multiple of 512 B.
     pub page_size: Size,
-    /// Share of the blocks of each plane that is not exported; rounded down to whole blocks.
+    /// Share of the blocks of each plane that is not exported, rounded down to whole blocks.
     pub reserved: Fraction,
 }
 
@@ -192,33 +192,33 @@ pub struct GeometryConfig {
 #[schemars(transform = filled_in_by_preset)]
 #[non_exhaustive]
 pub struct TimingConfig {
-    /// Array to register.
+    /// Time to read a page from the flash array into the register.
     pub page_read: Duration,
-    /// Register to array.
+    /// Time to program a page from the register into the flash array.
     pub page_program: Duration,
-    /// Erase of one block.
+    /// Time to erase one block.
     pub block_erase: Duration,
-    /// One byte between the controller and a die.
+    /// Time of one byte between the controller and a die.
     pub transfer_per_byte: TimePerByte,
-    /// Bytes that travel with every 512 bytes of data.
+    /// Number of bytes that are transferred with every 512 bytes of data.
     #[schemars(range(min = 0, max = 4_096))]
     pub spare_bytes_per_sector: u32,
-    /// Added to every host read and program command.
+    /// Time added to every host read and program command.
     #[serde(default)]
     pub command_overhead: Duration,
 }
 
-/// Whether blocks have a summary page, and which programs pay for it.
+/// Summary page of each block, and the programs that take its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum SummaryPage {
-    /// None, or one that the program which fills the block pays for.
+    /// No summary page (`false`), or one after the program that fills the block (`true`).
     Plain(bool),
-    /// One that all programs pay for.
+    /// A summary page whose time is divided among programs.
     Named(NamedSummaryPage),
 }
 
-/// A summary page that is more than there.
+/// Ways to divide the time of the summary page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NamedSummaryPage {
@@ -233,22 +233,22 @@ impl Default for SummaryPage {
 }
 
 impl SummaryPage {
-    /// The last page of a block holds no data.
+    /// Returns true if the last page of a block holds a summary.
     pub fn is_there(self) -> bool {
         self != Self::Plain(false)
     }
 
-    /// All programs pay for it.
+    /// Returns true if all programs take a share of the summary's time.
     pub fn is_spread(self) -> bool {
         self == Self::Named(NamedSummaryPage::Spread)
     }
 }
 
-/// What carries data between the controller and the dies.
+/// Path of data between the controller and the dies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transfer {
-    /// Every die has pins of its own: a transfer is part of the die's busy time.
+    /// Every die has its own pins, and a transfer is part of the die's busy time.
     #[default]
     Pins,
     /// Dies share channels (`channel.dies_per_channel`).
@@ -262,16 +262,16 @@ pub enum Transfer {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ChannelConfig {
-    /// Consecutive dies on one channel.
+    /// Number of consecutive dies on one channel.
     #[schemars(range(min = 1, max = 65_536))]
     pub dies_per_channel: u32,
 }
 
-/// The limit of the host link: `"off"`, a rate for a half-duplex link such as SATA, or a table with `rate` and `duplex`.
+/// Limit of the host link: `"off"`, a rate for a half-duplex link such as SATA, or a table with `rate` and `duplex`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Link {
-    /// `"off"` or a rate.
+    /// The text `"off"` or a rate.
     Rate(LinkRate),
     /// A rate and a duplex mode.
     Table(LinkTable),
@@ -283,7 +283,7 @@ impl Default for Link {
     }
 }
 
-/// The limit of a half-duplex link.
+/// Limit of a half-duplex link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkRate {
     /// Data reach the member at once.
@@ -292,26 +292,26 @@ pub enum LinkRate {
     HalfDuplex(Rate),
 }
 
-/// A host link spelt out.
+/// A host link with all its settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct LinkTable {
-    /// Bytes per second.
+    /// Bytes per second of the link.
     pub rate: Rate,
-    /// Whether the directions share the rate.
+    /// Directions that share the rate.
     #[serde(default)]
     pub duplex: Duplex,
 }
 
-/// Whether the directions of a link share its rate.
+/// Directions that share the rate of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Duplex {
-    /// One at a time, as with SATA.
+    /// One direction at a time, as with SATA.
     #[default]
     Half,
-    /// Each at the full rate, as with NVMe.
+    /// Each direction at the full rate, as with NVMe.
     Full,
 }
 
@@ -334,45 +334,46 @@ impl Quantity for LinkRate {
     }
 }
 
-/// How a write finds its die.
+/// Rule by which a write finds its die.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Allocation {
-    /// `(lpn / die_stride) mod dies`.
+    /// The die with number `(lpn / die_stride) mod dies`.
     #[default]
     Static,
     /// The die that can start earliest and has room.
     Dynamic,
 }
 
-/// How a write finds its plane inside the die.
+/// Rule by which a write finds its plane inside the die.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PlaneChoice {
     /// The plane with most free pages, as in the reference simulator.
     #[default]
     MostFree,
-    /// Planes in turn.
+    /// All planes take turns.
     Rotate,
 }
 
-/// How the device is brought to a working state before the run.
+/// Warm-up, which brings the device to a working state before the run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct WarmUpConfig {
-    /// Overwrites after filling, as a multiple of the exported capacity; 0 is exactly the freshly filled state. With `pattern = "steady"`, 0.
+    /// Number of overwrites after filling, as a multiple of the exported capacity. 0 leaves the freshly filled state. With
+    /// `pattern = "steady"`, it must be 0.
     #[schemars(range(min = 0.0, max = 1_000.0))]
     pub overwrites: f64,
-    /// Where the overwrites go. Drives with superblocks begin with `"steady"` if `pattern`, `overwrites`, `start` and `load` are all left out.
+    /// Addresses of the overwrites. Drives with superblocks use `"steady"` if `pattern`, `overwrites`, `start` and `load` are all left out.
     pub pattern: WarmUpPattern,
-    /// What is mapped before the overwrites.
+    /// Pages that hold data before the overwrites.
     #[serde(skip_serializing_if = "Start::is_default")]
     pub start: Start,
-    /// File to write the warm state to, so that later runs can load it.
+    /// File to which the warm state is written, so that later runs can load it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub save: Option<String>,
-    /// File with a warm state to start from instead of warming up.
+    /// File with a warm state that is loaded instead of a warm-up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load: Option<String>,
 }
@@ -383,7 +384,7 @@ impl Default for WarmUpConfig {
     }
 }
 
-/// Where the overwrites of the warm-up go.
+/// Addresses of the overwrites of the warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WarmUpPattern {
@@ -392,19 +393,19 @@ pub enum WarmUpPattern {
     Random,
     /// The write addresses of the workload itself.
     Workload,
-    /// Nowhere: the drive is put into the steady state of uniform random writes in one pass, which is faster than overwriting it. Needs
-    /// `ssd.superblock`, and is the default there.
+    /// No overwrites: the drive is put into the steady state of uniform random writes in one pass, which is faster. Needs `ssd.superblock`,
+    /// and is the default there.
     Steady,
 }
 
-/// What is mapped at the start.
+/// Pages that hold data at the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Start {
-    /// Every exported page.
+    /// Every exported page holds data.
     #[default]
     Filled,
-    /// Nothing, as after formatting; needs `ssd.superblock`.
+    /// No page holds data, as after formatting. Needs `ssd.superblock`.
     Fresh,
 }
 

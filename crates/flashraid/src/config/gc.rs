@@ -1,4 +1,4 @@
-//! What users write about garbage collection: `[ssd.gc]`.
+//! Keys of garbage collection: `[ssd.gc]`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,44 +11,44 @@ use flashraid_workload::units::{Duration, Fraction, Numbers, Quantity, StartThre
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct GcConfig {
-    /// How victims and free blocks are found: as the other keys say, or in all as the reference simulator does without copy-back.
+    /// Procedure by which victims and free blocks are found: that of the other keys, or that of the reference simulator without copy-back.
     pub procedure: Procedure,
-    /// Which block, or superblock, is collected: a policy by name, or a table with its parameters.
+    /// Choice of the block, or superblock, to collect: the name of a policy, or a table with its parameters.
     pub victim: VictimPolicy,
-    /// A pool with this many free blocks or fewer is collected.
+    /// Number of free blocks at or below which a pool is collected.
     pub start: StartThreshold,
-    /// A collection of a pool ends when it has this many free blocks.
+    /// Number of free blocks at which the collection of a pool ends.
     pub stop: StopThreshold,
-    /// Before which requests the free blocks are checked.
+    /// Requests before which the free blocks are checked.
     pub trigger: Trigger,
-    /// What shares free blocks, open blocks and thresholds.
+    /// Group of blocks that shares free blocks, open blocks and thresholds.
     pub pool: Pool,
-    /// The blocking scope of a collection: what serves no request while it runs.
+    /// The blocking scope of a collection: the part that serves no request meanwhile.
     pub blocking: Blocking,
-    /// Pages that are moved go to an open block of their own rather than to the one of host writes.
+    /// Use a separate open block for moved pages, instead of that for host writes.
     pub separate_open_block: bool,
     /// Moved pages stay inside their plane and need no transfer.
     pub copy_back: bool,
-    /// Whether requests may interrupt a collection.
+    /// Points at which requests may interrupt a collection.
     pub preemption: Preemption,
-    /// Free blocks below which requests that consume free blocks wait, as a share of `start`; needs preemption. Not with superblocks.
+    /// Free blocks below which requests that consume free blocks wait, as a share of `start`. Needs preemption. Not with superblocks.
     pub t_hard: Fraction,
-    /// Requests that may go in overlap with the next step of the collection, if all are of its kind. `"in-flight"`: so do those of its
-    /// kind that arrive during the step. Needs preemption; with superblocks also `superblock.cache_read`.
+    /// Requests that may be served between steps overlap with the next step of the collection, if all are of its kind. With `"in-flight"`,
+    /// requests of its kind that arrive during the step do, too. Needs preemption; with superblocks also `superblock.cache_read`.
     pub pipeline: Pipeline,
-    /// A request for the page that is being moved is served from the register, with superblocks from the controller; needs preemption.
+    /// Serve a request for the page that is being moved from the register, with superblocks from the controller. Needs preemption.
     pub merge: bool,
-    /// A page that a waiting request wants is moved first; needs preemption and `merge`. Not with superblocks.
+    /// Move a page first if a waiting request needs it. Needs preemption and `merge`. Not with superblocks.
     pub reorder: bool,
-    /// A poll of the queue between two steps of a collection; needs preemption. Not with superblocks.
+    /// Time of a poll of the queue between two steps of a collection. Needs preemption. Not with superblocks.
     pub poll: Duration,
-    /// From the suspension of a program or erase until the read begins, in nanoseconds; needs `preemption = "suspend"`.
+    /// Time from the suspension of a program or erase until the read begins, in nanoseconds. Needs `preemption = "suspend"`.
     #[schemars(range(min = 0, max = 3_600_000_000_000_u64))]
     pub suspend_ns: u64,
-    /// From the end of the read until the operation goes on, in nanoseconds; needs `preemption = "suspend"`.
+    /// Time from the end of the read until the operation continues, in nanoseconds. Needs `preemption = "suspend"`.
     #[schemars(range(min = 0, max = 3_600_000_000_000_u64))]
     pub resume_ns: u64,
-    /// Suspensions that one operation suffers at most; needs `preemption = "suspend"`.
+    /// Most suspensions of one operation. Needs `preemption = "suspend"`.
     pub suspensions_max: u32,
     /// Idle time after which a die collects in the background.
     pub idle: Idle,
@@ -72,7 +72,7 @@ impl Default for GcConfig {
             merge: false,
             reorder: false,
             poll: Duration { ns: 600 },
-            // No paper of ours gives these; a few microseconds is what data sheets promise.
+            // None of the papers gives these values. Data sheets promise a few microseconds.
             suspend_ns: 5_000,
             resume_ns: 5_000,
             suspensions_max: 10,
@@ -81,31 +81,31 @@ impl Default for GcConfig {
     }
 }
 
-/// Which requests overlap with steps of a collection.
+/// Requests that overlap with steps of a collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Pipeline {
-    /// None, or those that may go in before the step.
+    /// No requests, or those that may be served before the step.
     Plain(bool),
-    /// More than these.
+    /// More requests than these.
     Named(NamedPipeline),
 }
 
-/// Requests that overlap with a step though they have not waited for it.
+/// Requests that overlap with a step although they have not waited for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NamedPipeline {
-    /// Those that arrive during the step, too.
+    /// Requests that arrive during the step, too.
     InFlight,
 }
 
 impl Pipeline {
-    /// There is any overlapping.
+    /// Returns true if any requests overlap.
     pub fn is_on(self) -> bool {
         self != Self::Plain(false)
     }
 
-    /// As the model has it.
+    /// Returns the value of the model.
     pub(super) fn resolved(self) -> ssd::Pipeline {
         match self {
             Self::Plain(false) => ssd::Pipeline::Off,
@@ -115,26 +115,26 @@ impl Pipeline {
     }
 }
 
-/// The name of [`Procedure::ReferenceNoCopyBack`].
+/// Name of the procedure [`Procedure::ReferenceNoCopyBack`].
 pub(super) const REFERENCE_NO_COPY_BACK: &str = "reference-no-copy-back";
 
-/// How collection goes about its work.
+/// Procedure of a collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Procedure {
-    /// As the other keys say.
+    /// Follows the other keys.
     AsSet,
-    /// As the reference simulator does without copy-back: a pool for each die, victims from a table made when a collection begins, free
-    /// blocks plane by plane, transfers only for pages that cross planes.
+    /// Follows the reference simulator without copy-back. There is a pool for each die, and victims come from a table made when a
+    /// collection begins. Free blocks are taken plane by plane, and only pages that cross planes are transferred.
     ReferenceNoCopyBack,
 }
 
 /// Idle time after which a die collects in the background.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Idle {
-    /// Never.
+    /// Never collect in the background.
     Off,
-    /// After this long without work.
+    /// Collect after this time without work.
     After(Duration),
 }
 
@@ -156,44 +156,44 @@ impl Quantity for Idle {
     }
 }
 
-/// Before which requests the free blocks are checked.
+/// Requests before which the free blocks are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trigger {
-    /// Before every request.
+    /// Check before every request.
     Request,
-    /// Before writes only.
+    /// Check before writes only.
     Write,
 }
 
-/// What shares free blocks, open blocks and thresholds.
+/// Group of blocks that shares free blocks, open blocks and thresholds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pool {
-    /// Each plane by itself.
+    /// Each plane has its own pool.
     Plane,
-    /// All planes of a die together.
+    /// All planes of a die form one pool.
     Die,
 }
 
-/// The blocking scope of a collection: what serves no request while it runs.
+/// The blocking scope of a collection: the part that serves no request meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Blocking {
-    /// The whole die.
+    /// The whole die is blocked.
     Die,
-    /// Only the plane of the victim; needs `pool = "plane"`.
+    /// Only the plane of the victim is blocked. Needs `pool = "plane"`.
     Plane,
 }
 
-/// Whether requests may interrupt a collection.
+/// Points at which requests may interrupt a collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preemption {
-    /// A collection of a victim runs to its end.
+    /// Never: the collection of a victim runs to its end.
     None,
     /// Between its steps (PGC section III).
     Semi,
-    /// Between its steps, and reads also interrupt a program or erase in flight (Wu & He, FAST 2012).
+    /// Between its steps; reads also interrupt a program or erase in progress (Wu & He, FAST 2012).
     Suspend,
 }

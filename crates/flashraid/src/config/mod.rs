@@ -1,4 +1,4 @@
-//! What users write, and how it becomes the plain integers of the model.
+//! Configurations as users write them, and their way to the plain integers of the model.
 //!
 //! ```text
 //!  file ─▶ tree ┐
@@ -6,8 +6,8 @@
 //!  --set ───────┘   (compose)                    (validate)  (serde)
 //! ```
 //!
-//! Every value knows where it was written, so everything that is wrong is reported at once and with its place: see [`Problems`].
-//! After `resolve` nothing a user typed can fail any more, except for files that are read while the simulation runs.
+//! Every value knows its place in the text, so that all problems are reported at once, each with its place: see [`Problems`]. After
+//! `resolve`, no input of the user can fail, except for files that are read while the simulation runs.
 
 mod array;
 mod cache;
@@ -78,28 +78,28 @@ pub struct Config {
     /// Another configuration to build on, relative to this file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inherits: Option<String>,
-    /// Every random choice follows from it.
+    /// Seed from which every random choice follows.
     #[serde(default = "first_seed")]
     #[schemars(range(min = 0, max = 9_223_372_036_854_775_807_u64))]
     pub seed: u64,
-    /// The array.
+    /// Settings of the array.
     #[serde(default)]
     pub array: ArrayConfig,
-    /// Its members.
+    /// Settings of each member SSD.
     pub ssd: SsdConfig,
-    /// How their garbage collection is coordinated.
+    /// Coordination of the members' garbage collection.
     #[serde(default)]
     pub coordination: CoordinationConfig,
-    /// How reads go to the members.
+    /// Settings of the host's reads.
     #[serde(default, skip_serializing_if = "ReadConfig::is_default")]
     pub read: ReadConfig,
-    /// The write cache.
+    /// Settings of the write cache.
     #[serde(default)]
     pub cache: CacheConfig,
-    /// Where requests come from.
+    /// Settings of the workload: the requests of the host.
     #[serde(default)]
     pub workload: WorkloadConfig,
-    /// What is measured.
+    /// Settings of the measurements and the report.
     #[serde(default)]
     pub report: ReportConfig,
 }
@@ -108,35 +108,35 @@ fn first_seed() -> u64 {
     1
 }
 
-/// A configuration that has been checked: everything a run needs.
+/// A checked configuration with everything that a run needs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
     /// The configuration with every preset and default filled in, for reports.
     pub config: Config,
-    /// SHA-256 of the configuration without its seed, as 64 hexadecimal digits: equal for equal experiments.
+    /// SHA-256 of the configuration without its seed, as 64 hexadecimal digits. It is equal for equal experiments.
     pub hash: String,
-    /// Every random choice follows from it.
+    /// Seed from which every random choice follows.
     pub seed: u64,
-    /// The array and its members.
+    /// Parameters of the array and its members.
     pub array: ArrayParams,
-    /// How the members are brought to a working state.
+    /// Warm-up of the members.
     pub warm_up: WarmUp,
     /// Files that keep warm states.
     pub warm_state: WarmState,
-    /// Where requests come from.
+    /// Source of the requests, with their changes.
     pub workload: WorkloadSpec,
-    /// When the run ends.
+    /// Limits at which the run ends.
     pub limit: Limit,
-    /// What is measured.
+    /// Settings of the measurements.
     pub metrics: MetricsParams,
-    /// Erases that a block endures.
+    /// Number of erases that a block endures.
     pub endurance_erases: u32,
-    /// What is allowed, but probably not meant.
+    /// Warnings about settings that are allowed, but probably not intended.
     pub warnings: Vec<String>,
 }
 
 impl Scenario {
-    /// The same experiment with other random choices: as if the configuration had this seed.
+    /// Returns the same experiment with other random choices, as if the configuration had this seed.
     #[must_use]
     pub fn with_seed(&self, seed: u64) -> Scenario {
         let mut scenario = self.clone();
@@ -149,21 +149,21 @@ impl Scenario {
 /// Files that keep warm states.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WarmState {
-    /// Where to write the state after warming up.
+    /// File to which the state is written after the warm-up.
     pub save: Option<PathBuf>,
-    /// What to read instead of warming up.
+    /// File that is read instead of a warm-up.
     pub load: Option<PathBuf>,
 }
 
-/// Reads a configuration file. `sets` are pairs of a key and a value in the order of the command line; `seed` replaces the file's.
+/// Reads a configuration file. `sets` are pairs of a key and a value in the order of the command line, and `seed` replaces the file's.
 ///
 /// # Errors
-/// Everything that is wrong with it.
+/// Returns all problems of the configuration.
 pub fn load(path: &Path, sets: &[(String, String)], seed: Option<u64>) -> Result<Scenario, Problems> {
     from_str(&path.display().to_string(), &read(path)?, sets, seed)
 }
 
-/// The text of a configuration file.
+/// Returns the text of a configuration file.
 pub(crate) fn read(path: &Path) -> Result<String, Problems> {
     read_text(path).map_err(|error| {
         let name = path.display();
@@ -178,14 +178,14 @@ pub(crate) fn read(path: &Path) -> Result<String, Problems> {
     })
 }
 
-/// Reads a text of a bounded length.
+/// Reads a text of limited length.
 fn read_text(path: &Path) -> std::io::Result<String> {
-    /// Bytes of a configuration at most.
+    /// Most bytes of a configuration.
     const TEXT_MAX: u64 = 16 << 20;
     String::from_utf8(read_at_most(path, TEXT_MAX)?).map_err(|_| std::io::ErrorKind::InvalidData.into())
 }
 
-/// Refuses what is not TOML.
+/// Returns the problems of a text that is not TOML.
 pub(crate) fn check_syntax(name: &str, text: &str) -> Result<(), Problems> {
     let mut composer = compose::Composer::read(name, text, &[]);
     match composer.has_syntax_errors {
@@ -197,7 +197,7 @@ pub(crate) fn check_syntax(name: &str, text: &str) -> Result<(), Problems> {
     }
 }
 
-/// Refuses a key and a value that can't be told apart from others.
+/// Returns a problem if key and value cannot be told apart from others.
 pub(crate) fn check_setting(key: &str, value: &str) -> Result<(), Problems> {
     let source = SourceText { name: "--set".to_owned(), text: format!("{key}={value}") };
     let mut problems = Problems { sources: vec![source], ..Problems::default() };
@@ -210,21 +210,21 @@ pub(crate) fn check_setting(key: &str, value: &str) -> Result<(), Problems> {
     }
 }
 
-/// As [`load`], from the text of a file called `name`; relative paths in it are relative to the folder of `name`.
+/// Reads the text of a file called `name`, like [`load`]. Relative paths in it are relative to the folder of `name`.
 ///
 /// # Errors
-/// Everything that is wrong with it.
+/// Returns all problems of the configuration.
 pub fn from_str(name: &str, text: &str, sets: &[(String, String)], seed: Option<u64>) -> Result<Scenario, Problems> {
     let mut composer = compose::Composer::read(name, text, sets);
     if composer.has_syntax_errors {
-        // The values around a broken line are guesses, so nothing is said about them.
+        // The values around a broken line are guesses, so they are not checked.
         composer.problems.sort();
         return Err(composer.problems);
     }
     let mut tree = composer.with_presets();
     let wrong = validate::validate(&tree, &mut composer.problems.list);
     if !wrong.is_empty() {
-        // What does not fit is taken out, so that the rest can be checked, too.
+        // Values that do not fit are removed, so that the others can be checked, too.
         wrong.iter().for_each(|path| composer.written.remove_path(path));
         let found = composer.problems.list.len();
         tree = composer.with_presets();
@@ -235,7 +235,7 @@ pub fn from_str(name: &str, text: &str, sets: &[(String, String)], seed: Option<
             config.seed = seed.unwrap_or(config.seed);
             resolve::resolve(config, &tree, &composer.written, &mut composer.problems.list)
         }
-        // Whatever is still wrong has been reported above: the schema is at least as strict as the types.
+        // All problems have been reported above, because the schema is at least as strict as the types.
         Err(error) if composer.problems.list.is_empty() => {
             composer.problems.list.push(Problem { key: String::new(), message: error.to_string(), help: None, place: None });
             None
@@ -251,7 +251,7 @@ pub fn from_str(name: &str, text: &str, sets: &[(String, String)], seed: Option<
     }
 }
 
-/// The JSON Schema of a configuration.
+/// Returns the JSON Schema of a configuration.
 pub fn schema() -> serde_json::Value {
     let generator = SchemaSettings::draft2020_12().into_generator();
     let mut schema = generator.into_root_schema_for::<Config>();
@@ -261,7 +261,7 @@ pub fn schema() -> serde_json::Value {
     schema
 }
 
-/// Says of every whole number how large it can be, which schemars does not.
+/// Adds the greatest value of every whole number, which schemars leaves out.
 fn bound_integers(schema: &mut serde_json::Value) {
     match schema {
         serde_json::Value::Object(entries) => {
@@ -269,7 +269,7 @@ fn bound_integers(schema: &mut serde_json::Value) {
                 Some("uint8") => Some(u64::from(u8::MAX)),
                 Some("uint16") => Some(u64::from(u16::MAX)),
                 Some("uint32") => Some(u64::from(u32::MAX)),
-                // TOML's largest.
+                // This is the greatest whole number of TOML.
                 Some("uint64") => Some(i64::MAX as u64),
                 _ => None,
             };
@@ -285,13 +285,13 @@ fn bound_integers(schema: &mut serde_json::Value) {
     }
 }
 
-/// The quantities that configurations are written in: the name that the schema uses as `format`, and what is allowed, as the end of the
+/// Returns the quantities of configurations. Each has the name that the schema uses as `format`, and the allowed texts, as the end of the
 /// sentence "this must be …".
 pub fn quantities() -> impl Iterator<Item = (&'static str, &'static str)> {
     quantities::CHECKERS.iter().map(|checker| (checker.name, checker.allowed))
 }
 
-/// SHA-256 of the canonical JSON (keys in order) of a configuration without its seed.
+/// Returns the SHA-256 of the canonical JSON (keys in order) of a configuration without its seed.
 fn hash_of(config: &Config) -> String {
     let mut json = serde_json::to_value(config).expect("a configuration is representable in JSON");
     if let Some(table) = json.as_object_mut() {

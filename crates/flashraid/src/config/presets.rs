@@ -1,9 +1,9 @@
-//! What comes with the program: devices and arrays as TOML, workloads from the catalogue.
+//! Built-in presets: devices and arrays as TOML, workloads from the catalogue.
 
 use super::workload_spec;
 use flashraid_workload::catalogue;
 
-/// What a preset describes.
+/// Kind of a preset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PresetKind {
     /// One SSD, for `ssd.preset`.
@@ -14,16 +14,16 @@ pub enum PresetKind {
     Workload,
 }
 
-/// A preset.
+/// A preset with its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Preset {
-    /// What it describes.
+    /// Kind of the preset.
     pub kind: PresetKind,
-    /// The name that configurations use.
+    /// Name that configurations use.
     pub name: String,
-    /// What it is, in one line.
+    /// Description in one line.
     pub summary: String,
-    /// All of it as TOML, as it would be written in a configuration.
+    /// The whole preset as TOML, as it would be written in a configuration.
     pub text: String,
 }
 
@@ -55,7 +55,7 @@ const ARRAYS: &[(&str, &str)] = &[
     ("pgc-single", include_str!("../../presets/arrays/pgc-single.toml")),
 ];
 
-/// Every preset: devices, then arrays, then workloads.
+/// Returns every preset: devices, then arrays, then workloads.
 pub fn presets() -> Vec<Preset> {
     let from_toml = |kind, list: &[(&str, &str)]| -> Vec<Preset> {
         let preset = |&(name, text): &(&str, &str)| {
@@ -64,7 +64,7 @@ pub fn presets() -> Vec<Preset> {
         };
         list.iter().map(preset).collect()
     };
-    // A name such as `spider(R,I,W)` stands for many; its text is that of one of them.
+    // A name such as `spider(R,I,W)` stands for many workloads. Its text is that of one of them.
     let workloads = catalogue::NAMES.iter().filter_map(|name| {
         let named = catalogue::find(name.split('(').next().unwrap_or(name)).ok()?;
         let summary = format!("{}: {}", named.source, named.note);

@@ -1,4 +1,4 @@
-//! Everything that is wrong with a configuration, each with its place.
+//! Problems of a configuration, each with its place.
 
 use std::fmt;
 use std::ops::Range;
@@ -8,12 +8,12 @@ use std::ops::Range;
 pub struct SourceText {
     /// Path of the file, `--set`, or `preset NAME`.
     pub name: String,
-    /// The whole text.
+    /// The whole text of the source.
     pub text: String,
 }
 
 impl SourceText {
-    /// Line and column, both from 1, of a byte offset; columns count characters.
+    /// Returns line and column, both from 1, of a byte offset. Columns count characters.
     pub fn line_column(&self, offset: usize) -> (usize, usize) {
         let mut offset = offset.min(self.text.len());
         while !self.text.is_char_boundary(offset) {
@@ -28,27 +28,28 @@ impl SourceText {
 /// A place in a [`SourceText`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// Index into [`Problems::sources`].
+    /// Index of the text in [`Problems::sources`].
     pub source: usize,
-    /// Bytes of its text.
+    /// Range of bytes in the text.
     pub span: Range<usize>,
 }
 
-/// One thing that is wrong.
+/// One problem of a configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// The key it is about, as in `ssd.gc.start`; empty if it is about a whole text.
+    /// Name of the key, as in `ssd.gc.start`. It is empty for a problem of a whole text.
     pub key: String,
-    /// What was found and what is allowed.
+    /// Value found, and the values allowed.
     pub message: String,
-    /// The likely fix.
+    /// The likely fix, if there is one.
     pub help: Option<String>,
-    /// Where it was written; `None` if nothing was written there.
+    /// Place of the problem, or `None` if nothing was written.
     pub place: Option<Place>,
 }
 
 impl Problem {
-    /// What is allowed in place of what was found, if the message says so: the end of "`key` is X, but must be Y" and "`key` is X, but Y is allowed".
+    /// Returns the allowed values, if the message has them. They are the end of "`key` is X, but must be Y" or of "`key` is X, but Y is
+    /// allowed".
     pub fn allowed(&self) -> Option<&str> {
         let (_, rest) = self.message.split_once(", but ").or_else(|| self.message.split_once(", which must be "))?;
         let rest = rest.strip_prefix("must be ").unwrap_or(rest);
@@ -57,24 +58,24 @@ impl Problem {
     }
 }
 
-/// All that is wrong with a configuration.
+/// All problems of a configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Problems {
     /// The texts that places refer to.
     pub sources: Vec<SourceText>,
-    /// The problems in the order of their places; never empty in an error.
+    /// The problems in the order of their places. An error has at least one.
     pub list: Vec<Problem>,
-    /// A file could not be read at all (rather than containing something wrong).
+    /// True if a file could not be read, false if its contents are wrong.
     pub unreadable: bool,
 }
 
 impl Problems {
-    /// Problems that are told at most.
+    /// Most problems that are reported.
     pub(super) const MAX: usize = 50;
-    /// Characters of a message at most.
+    /// Most characters of a message.
     const MESSAGE_MAX: usize = 1000;
 
-    /// Where a problem was written, as `file:line:column`.
+    /// Returns the place of a problem, as `file:line:column`.
     pub fn location(&self, problem: &Problem) -> Option<String> {
         let place = problem.place.as_ref()?;
         let source = &self.sources[place.source];
@@ -85,7 +86,7 @@ impl Problems {
         Some(shown(&format!("{}:{line}:{column}", source.name), 5000))
     }
 
-    /// What was written where a problem is, as it was written; `None` if nothing was.
+    /// Returns the text at the place of a problem, or `None` if nothing was written.
     pub fn found(&self, problem: &Problem) -> Option<&str> {
         let place = problem.place.as_ref()?;
         self.sources.get(place.source)?.text.get(place.span.clone()).map(str::trim).filter(|text| !text.is_empty())
@@ -108,7 +109,7 @@ impl Problems {
     }
 }
 
-/// Plain text; the program renders the same with excerpts of the sources.
+/// Writes plain text. The program renders the same problems with excerpts of the sources.
 impl fmt::Display for Problems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, problem) in self.list.iter().enumerate() {
@@ -129,7 +130,7 @@ impl fmt::Display for Problems {
 
 impl std::error::Error for Problems {}
 
-/// A text for a terminal and for people: without control characters, and not longer than they read.
+/// Returns a text for a terminal and for people: without control characters, and not too long to read.
 pub(super) fn shown(text: &str, characters_max: usize) -> String {
     let mut shown = String::new();
     for (count, character) in text.chars().enumerate() {
@@ -146,10 +147,10 @@ pub(super) fn shown(text: &str, characters_max: usize) -> String {
     shown
 }
 
-/// The name among `candidates` that a user who typed `typed` most likely meant.
+/// Returns the name among `candidates` that a user who wrote `typed` most likely meant.
 pub(super) fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let fold = |text: &str| text.to_lowercase().replace(['_', '-', ' ', '.'], "");
-    // A longer one is not meant as any of them, and takes long to compare.
+    // A longer text means none of them, and takes long to compare.
     let typed = if typed.len() > 100 { return None } else { fold(typed) };
     candidates
         .into_iter()
@@ -159,7 +160,7 @@ pub(super) fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a 
         .map(|(_, name)| name)
 }
 
-/// `a`, `b` or `c`.
+/// Returns names as "`a`, `b` or `c`".
 pub(super) fn one_of(names: &[String]) -> String {
     match names {
         [] => String::new(),

@@ -1,4 +1,4 @@
-//! The quantities of configuration keys: their serde and schema implementations, and the list that validation checks texts with.
+//! The quantities of configuration keys: their serde and schema implementations, and the list by which texts are validated.
 
 use super::device::LinkRate;
 use super::gc::Idle;
@@ -11,7 +11,7 @@ use flashraid_workload::units::{Duration, Fraction, Quantity, Rate, Size, StartT
 
 quantity_impls!(LinkRate, Idle, RequestsOrTime, TraceReorder);
 
-/// A [`Quantity`] without its type: its name in the schema, what it allows, and what is wrong with a text.
+/// A [`Quantity`] without its type: its name in the schema, the allowed texts, and a function that checks a text.
 pub(super) struct Checker {
     pub name: &'static str,
     pub allowed: &'static str,

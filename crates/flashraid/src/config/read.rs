@@ -1,4 +1,4 @@
-//! What users write about reads: `[read]`.
+//! Keys of reads: `[read]`.
 
 use std::borrow::Cow;
 
@@ -9,23 +9,23 @@ use serde_json::{Value, json};
 
 use flashraid_model::array::ReadPlan;
 
-/// How reads go to the members.
+/// Settings of the host's reads.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct ReadConfig {
-    /// Which flash a read goes to where there is a choice: with mirrors, which copy.
+    /// Plan that chooses the flash for a read if there is a choice: with mirrors, the copy.
     pub plan: Plan,
 }
 
 impl ReadConfig {
-    /// Whether all is as without the section.
+    /// Returns true if the settings are the same as without the section.
     pub(super) fn is_default(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// A read plan by its name. The plans are listed in the model.
+/// A read plan by its name. The model lists the plans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plan(pub ReadPlan);
 

@@ -1,11 +1,11 @@
-//! What users write about the report: `[report]`.
+//! Keys of the report: `[report]`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use flashraid_workload::units::Duration;
 
-/// What is measured, and how finely.
+/// Settings of the measurements, and their resolution.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
@@ -17,7 +17,7 @@ pub struct ReportConfig {
     /// Window for which single requests and collections are kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeline: Option<TimelineConfig>,
-    /// Requests at the beginning that the statistics leave out.
+    /// Number of requests at the beginning that the statistics leave out.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 9_223_372_036_854_775_807_u64))]
     pub skip_requests: Option<u64>,
@@ -43,8 +43,8 @@ impl Default for ReportConfig {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct TimelineConfig {
-    /// First moment.
+    /// First moment of the window.
     pub from: Duration,
-    /// First moment that is no longer in it.
+    /// First moment after the window.
     pub to: Duration,
 }

@@ -1,4 +1,4 @@
-//! From what users wrote to the integers of the model; refuses what cannot be.
+//! The step from the user's configuration to the integers of the model. It refuses impossible settings.
 
 use std::path::PathBuf;
 
@@ -19,22 +19,22 @@ use flashraid_model::ssd::{self, ChannelParams, GcParams, LinkParams, Mechanisms
 use flashraid_workload::units::{Duration, Size, StopThreshold, counted};
 use flashraid_workload::{AddressSpace, SourceSpec};
 
-/// The bytes of a sector, the unit that spare bytes are counted by.
+/// Number of bytes in a sector, the unit by which spare bytes are counted.
 pub(super) const SECTOR_BYTES: u64 = 512;
 
-/// Pages of one member: the ids of the model have 32 bits.
+/// Most pages of one member, because the model's numbers have 32 bits.
 const PAGES_PER_MEMBER_MAX: u64 = u32::MAX as u64;
 
-/// Pools of a die: what the model keeps a bit each for.
+/// Most pools of a die, for each of which the model keeps a bit.
 const PLANE_POOLS_MAX: u32 = 64;
 
 pub(super) const LONGEST_OPERATION_NS: u64 = 3_600_000_000_000;
 
-/// How long it may take to collect a die once from end to end, about nine years: what the model adds up before anybody looks at the clock
-/// then stays far below what a time can hold.
+/// Longest time in which a die may be collected once from end to end: about nine years. Sums of the model then stay far below the greatest
+/// time until it checks the clock.
 const LONGEST_DIE_NS: u128 = 1 << 58;
 
-/// Fills in what depends on other keys and checks what the schema cannot; the scenario if nothing is wrong.
+/// Fills in keys that depend on others, and checks what the schema cannot. Returns the scenario if there is no problem.
 pub(super) fn resolve(mut config: Config, tree: &Tree, written: &Tree, problems: &mut Vec<Problem>) -> Option<Scenario> {
     let before = problems.len();
     let mut resolver = Resolver { tree, written, problems };
@@ -78,14 +78,15 @@ pub(super) fn resolve(mut config: Config, tree: &Tree, written: &Tree, problems:
     })
 }
 
-/// Consecutive bytes of the array that are forgotten as a whole: units of the map, with parity whole stripes; `None` if nothing is (rule 220).
+/// Returns the consecutive bytes of the array that are deallocated as a whole (rule 220). These are units of the map, and with parity whole
+/// stripes. It is `None` if writes of zeroes deallocate nothing.
 fn deallocated_bytes(array: &ArrayParams) -> Option<u64> {
     let space = address_space(array);
     let unit_bytes = array.ssd.superblock.as_ref().map_or(1, |superblock| u64::from(superblock.unit_pages)) * space.page_bytes;
     if space.stripe_unit_bytes.is_multiple_of(unit_bytes) {
         return Some(if space.shape.parity > 0 { space.stripe_bytes() } else { unit_bytes });
     }
-    // Units that reach over strips need several stripes, and with parity these are trimmed one by one.
+    // Units that reach over strips need several stripes. With parity, these are trimmed one by one.
     let mut stripes = 1;
     while !(stripes * space.stripe_unit_bytes).is_multiple_of(unit_bytes) {
         stripes += 1;
@@ -93,7 +94,7 @@ fn deallocated_bytes(array: &ArrayParams) -> Option<u64> {
     (space.shape.parity == 0).then(|| stripes * space.stripe_bytes())
 }
 
-/// What a workload has to know of an array.
+/// Returns the properties of an array that a workload needs.
 pub fn address_space(array: &ArrayParams) -> AddressSpace {
     let page_bytes = u64::from(array.ssd.geometry.page_bytes);
     let layout = array.layout();
@@ -105,7 +106,7 @@ pub fn address_space(array: &ArrayParams) -> AddressSpace {
     }
 }
 
-/// Allowed, but probably not meant.
+/// Returns warnings about settings that are allowed, but probably not intended.
 fn warnings(config: &Config, array: &ArrayParams, written: &Tree) -> Vec<String> {
     let mut warnings = without_effect(config);
     let geometry = &array.ssd.geometry;
@@ -157,7 +158,7 @@ fn warnings(config: &Config, array: &ArrayParams, written: &Tree) -> Vec<String>
     if config.ssd.warm_up.pattern == WarmUpPattern::Steady && config.ssd.warm_up.overwrites > 0.0 {
         warnings.push("ssd.warm_up.overwrites has no effect with ssd.warm_up.pattern = \"steady\", which overwrites nothing".into());
     }
-    // A key or two of one's own are easily taken for all there is.
+    // A user may think that one or two keys describe the whole workload.
     let names_base = ["preset", "kind", "path", "streams"].iter().any(|key| is_written(&format!("workload.{key}")));
     let of_generator = |key: &&String| workload_spec::kind_of_key(key) == Some("synthetic");
     if let (false, Some(key)) = (names_base, written.get("workload").and_then(|workload| workload.keys().find(of_generator).cloned())) {
@@ -175,8 +176,8 @@ fn warnings(config: &Config, array: &ArrayParams, written: &Tree) -> Vec<String>
     warnings
 }
 
-/// Options of collection that are set although the mode of preemption, or the scheme, does not use them. A grid over the mode sets
-/// them for all its points.
+/// Returns the options of collection that are set without effect, because of the mode of preemption or the scheme. A grid over the mode
+/// sets them for all its points.
 fn without_effect(config: &Config) -> Vec<String> {
     let (gc, default) = (&config.ssd.gc, super::gc::GcConfig::default());
     let of_preemption = [
@@ -197,10 +198,10 @@ fn without_effect(config: &Config) -> Vec<String> {
     };
     let mut warnings = Vec::new();
     if config.coordination.scheme.is_instantaneous() {
-        // Rule 109.
+        // Collection that takes no time cannot be preempted (rule 109).
         let of_time = [
             ("blocking", gc.blocking != default.blocking),
-            // Programs of the host are suspended all the same where that is the drive's own matter (rule 217).
+            // Programs of the host are suspended in any case, because that depends on the drive only (rule 217).
             (
                 "preemption",
                 gc.preemption != default.preemption && !(config.ssd.superblock.is_some() && gc.preemption == Preemption::Suspend),
@@ -226,7 +227,7 @@ fn without_effect(config: &Config) -> Vec<String> {
 
 pub(super) struct Resolver<'a> {
     tree: &'a Tree,
-    /// What the user wrote, without presets.
+    /// Values that the user wrote, without presets.
     written: &'a Tree,
     problems: &'a mut Vec<Problem>,
 }
@@ -241,14 +242,14 @@ impl Resolver<'_> {
         self.problems.push(Problem { key: key.to_string(), message: message.into(), help: help.map(str::to_string), place });
     }
 
-    /// What a policy, whose parameters stand in `table`, says of one of them.
+    /// Adds the problem of a policy, whose parameters stand in `table`.
     pub(super) fn policy_problem(&mut self, table: &str, PolicyProblem { key, message }: &PolicyProblem) {
         let key = format!("{table}.{key}");
         let message = format!("`{key}` is {}, {message}", self.written(&key));
         self.problem(&key, message, None);
     }
 
-    /// Whether the user wrote the key, rather than a preset.
+    /// Returns true if the user wrote the key, false if it comes from a preset.
     pub(super) fn is_written(&self, key: &str) -> bool {
         self.written.at(key).is_some()
     }
@@ -257,7 +258,7 @@ impl Resolver<'_> {
         self.problems.len()
     }
 
-    /// The value of a key as it was written.
+    /// Returns the value of a key as it was written.
     pub(super) fn written(&self, key: &str) -> String {
         show(&self.tree.deepest(key.split('.')).to_json())
     }
@@ -337,7 +338,7 @@ impl Resolver<'_> {
         let (working, why) = working_blocks(config);
         let needed = (working + 1).div_ceil(planes_per_pool);
         if reserved < needed {
-            // Rounded up, so that it is enough.
+            // The value is rounded up, so that it is enough.
             let min = libm::ceil(f64::from(needed) / f64::from(written.blocks) * 1e6) / 1e6;
             let message = format!(
                 "`ssd.geometry.reserved` is {}, which leaves {reserved} of the {} blocks of a plane in reserve, but garbage collection needs at least {needed} ({why}, and one free for `ssd.gc.start`)",
@@ -375,11 +376,11 @@ impl Resolver<'_> {
             }
         }
         let is_free = config.ssd.transfer == Transfer::None;
-        // To the nearest nanosecond; the presets of the papers come out even.
+        // The time is rounded to the nearest nanosecond. The presets of the papers give whole numbers.
         let transfer_ns = |sectors: u64| {
             let bytes = sectors * (SECTOR_BYTES + u64::from(written.spare_bytes_per_sector));
             let ps = u128::from(bytes) * u128::from(written.transfer_per_byte.ps);
-            // Within 79 bits: 64 of the time of a byte, 15 of the bytes.
+            // The product fits 79 bits: 64 for the time of a byte, 15 for the bytes.
             if is_free { 0 } else { (ps + 500) / 1000 }
         };
         let page_transfer_ns = transfer_ns(u64::from(geometry.page_bytes) / SECTOR_BYTES);
@@ -402,7 +403,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// No operation may be so long that what a die does at a time is no time any more.
+    /// Checks that no operation is so long that the sum of a die's times exceeds the greatest time.
     fn longest_times(&mut self, config: &Config, ssd: &SsdParams) {
         let poll = config.ssd.gc.poll;
         if poll.ns > LONGEST_OPERATION_NS {
@@ -442,7 +443,7 @@ impl Resolver<'_> {
         let start = written.start.blocks_of(pool_blocks);
         let procedure = written.procedure;
         let stop = written.stop.blocks_of(pool_blocks, start);
-        // Rule 16: with less, a pool could run dry. `geometry` has made sure that 1 is possible.
+        // A pool could run out of free blocks with a smaller value (rule 16). `geometry` has made sure that 1 is possible.
         let (working, why) = working_blocks(config);
         let start_max = pool_reserved - working;
         if start == 0 || start > start_max {
@@ -468,7 +469,7 @@ impl Resolver<'_> {
         }
         let start = match procedure {
             Procedure::AsSet => start,
-            // Rule 130: its count of free blocks is one too high.
+            // The count of free blocks is one too high in this procedure (rule 130).
             Procedure::ReferenceNoCopyBack => {
                 if start == 1 {
                     let message = format!(
@@ -522,7 +523,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// The mechanisms of the device, whose values do not contradict each other.
+    /// Returns the mechanisms of the device, after checking that their values do not contradict each other.
     pub(super) fn mechanisms(&mut self, config: &Config) -> Mechanisms {
         let mechanisms = &config.ssd.mechanisms;
         for (table, problem) in mechanisms.problems() {
@@ -560,7 +561,7 @@ impl Resolver<'_> {
                 self.problem("ssd.transfer", message, Some("set ssd.channel.dies_per_channel"));
                 None
             }
-            // A preset's channels are no mistake of a user who switches them off.
+            // A user who switches channels off need not remove those of a preset.
             _ => None,
         }
     }
@@ -645,7 +646,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// Keys that say otherwise than the procedure that is named.
+    /// Adds problems for keys that contradict the named procedure.
     fn procedure(&mut self, config: &Config) {
         let gc = &config.ssd.gc;
         if gc.procedure == Procedure::AsSet {
@@ -671,7 +672,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Options of preemption and idle collection that mean something only together with others.
+    /// Checks options of preemption and idle collection that have an effect only together with others.
     fn preemption_options(&mut self, config: &Config) {
         let gc = &config.ssd.gc;
         if gc.preemption != Preemption::None && gc.reorder && !gc.merge {
@@ -744,7 +745,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// `size` speaks for `read_size` and `write_size` where it was written.
+    /// Returns the key that the user wrote: `size` may stand for `read_size` and `write_size`.
     fn as_written(&self, key: String) -> String {
         let key = key.strip_suffix("_size.bytes").map_or(key.clone(), |key| format!("{key}_size"));
         for direction in ["read_size", "write_size"] {
@@ -755,7 +756,7 @@ impl Resolver<'_> {
         key
     }
 
-    /// The requests of a generator must come before simulated time ends, unless something else ends the run.
+    /// Checks that the requests of a generator come before simulated time ends, unless something else ends the run.
     fn span(&mut self, workload: &super::workload::WorkloadConfig) {
         let spec = workload_spec::to_spec(workload);
         let SourceSpec::Synthetic(synthetic) = &spec.source else { return };
@@ -827,12 +828,12 @@ impl Resolver<'_> {
     }
 }
 
-/// A key with `.0` in place of `[0]`.
+/// Returns a key with `.0` in place of `[0]`.
 fn plain(key: &str) -> String {
     key.replace('[', ".").replace(']', "")
 }
 
-/// Reserved blocks of a pool beyond `start` without which it could run dry (rules 16 and 8), and what they are for.
+/// Returns the number of reserved blocks beyond `start` that a pool needs so that it never runs out (rules 16 and 8), and their purposes.
 fn working_blocks(config: &Config) -> (u32, String) {
     let mut parts = vec!["one open and one for it to be followed by"];
     if config.ssd.gc.separate_open_block {

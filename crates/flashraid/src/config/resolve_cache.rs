@@ -1,4 +1,4 @@
-//! From `[cache]` to the integers of the model.
+//! The step from `[cache]` to the integers of the model.
 
 use super::Config;
 use super::cache::CacheConfig;
@@ -7,17 +7,18 @@ use flashraid_model::cache::{CacheParams, CachePolicy};
 use flashraid_model::policy::flat;
 use flashraid_workload::units::{Duration, Fraction, Size};
 
-/// Times beyond this are mistakes.
+/// Longest time that is accepted.
 const LONGEST_NS: u64 = 3_600_000_000_000;
-/// Caches beyond this are no caches.
+/// Greatest size that is accepted.
 const LARGEST_BYTES: u64 = 1 << 40;
-/// LAWC Table 1.
+/// Bytes of cache for each member, from LAWC Table 1.
 const BYTES_PER_MEMBER: u64 = 32 << 10;
-/// LAWC Table 2.
+/// Times of the memory, from LAWC Table 2.
 const NVM_READ: Duration = Duration { ns: 125 };
 const NVM_WRITE: Duration = Duration { ns: 1000 };
 
-/// Options that are set but mean nothing with this policy: no mistake, since a comparison of policies sets them for all.
+/// Returns the options that are set without effect with this policy. They are no problems, because a comparison of policies sets them for
+/// all.
 pub(super) fn without_effect(written: &CacheConfig) -> Vec<String> {
     let CacheConfig { policy, memory, others } = written;
     let set = [
@@ -34,10 +35,10 @@ pub(super) fn without_effect(written: &CacheConfig) -> Vec<String> {
 }
 
 impl Resolver<'_> {
-    /// Fills in what is left out; the cache if there is one.
+    /// Fills in missing keys, and returns the cache if there is one.
     pub(super) fn cache(&mut self, config: &mut Config, members: u32, page_bytes: u64) -> Option<CacheParams> {
         let CacheConfig { policy, memory, others } = &mut config.cache;
-        // What has no effect with this policy has to make sense, too: it is there for others.
+        // Options without effect with this policy must also be possible, because other policies use them.
         let mut problems = policy.problems();
         for problem in others.iter().flat_map(CachePolicy::problems) {
             if problems.iter().all(|known| known.key != problem.key) {

@@ -1,4 +1,4 @@
-//! From `[coordination]` to the integers of the model.
+//! The step from `[coordination]` to the integers of the model.
 
 use super::Config;
 use super::array::Level;
@@ -10,7 +10,8 @@ use flashraid_model::policy::{PolicyProblem, flat};
 use flashraid_model::ssd::SsdParams;
 use flashraid_workload::units::Duration;
 
-/// Options that are set but mean nothing with this scheme: no mistake, since a comparison of schemes sets them for all.
+/// Returns the options that are set without effect with this scheme. They are no problems, because a comparison of schemes sets them for
+/// all.
 pub(super) fn without_effect(written: &CoordinationConfig) -> Vec<String> {
     let (protocol, default) = (&written.protocol, ProtocolConfig::default());
     let coordinated = written.scheme.has_controller();
@@ -31,7 +32,7 @@ pub(super) fn without_effect(written: &CoordinationConfig) -> Vec<String> {
     unused.chain(flat::unused(&written.scheme, &written.others)).collect()
 }
 
-/// Settings of the protocol that mean nothing beside others, with the reason.
+/// Returns the settings of the protocol that have no effect beside others, with the reason.
 pub(super) fn contradictions(config: &Config) -> Vec<String> {
     let CoordinationConfig { scheme, protocol, .. } = &config.coordination;
     let mut warnings = Vec::new();
@@ -62,7 +63,7 @@ impl Resolver<'_> {
             time_problem("latency.gc_state", latency.gc_state, none),
             time_problem("latency.gc_done", latency.gc_done, none),
         ];
-        // What has no effect with this scheme has to make sense, too: it is there for others.
+        // Options without effect with this scheme must also be possible, because other schemes use them.
         let of_schemes = std::iter::once(scheme).chain(others).flat_map(|scheme| scheme.problems(&pools));
         let mut problems: Vec<PolicyProblem> = Vec::new();
         for problem in of_schemes.chain(of_protocol.into_iter().flatten()) {

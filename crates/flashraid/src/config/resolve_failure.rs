@@ -1,4 +1,4 @@
-//! From `[array.failure]` and `[array.rebuild]` to the integers of the model.
+//! The step from `[array.failure]` and `[array.rebuild]` to the integers of the model.
 
 use super::Config;
 use super::array::Spare;
@@ -6,7 +6,7 @@ use super::resolve::Resolver;
 use flashraid_model::array::{self, FailureParams, Level, MEMBERS_MAX, RebuildParams};
 use flashraid_workload::units::{Duration, Size};
 
-/// Delays beyond this are mistakes, and so are rates at which a strip takes longer.
+/// Longest delay, and longest time for a strip, that is accepted.
 const LONGEST_NS: u64 = 3_600_000_000_000;
 
 impl Resolver<'_> {

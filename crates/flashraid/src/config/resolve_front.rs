@@ -1,4 +1,4 @@
-//! `[ssd.buffer]`, `[ssd.queues]` and `[ssd.firmware]` before pools of blocks, made into what the model knows (section 25 of the rules).
+//! The step from `[ssd.buffer]`, `[ssd.queues]` and `[ssd.firmware]` before pools of blocks to the model (section 25 of the rules).
 
 use super::Config;
 use super::resolve::Resolver;
@@ -6,11 +6,12 @@ use flashraid_model::flash::Geometry;
 use flashraid_model::ssd::{BufferParams, FirmwareParams, FrontParams, QueueParams};
 use flashraid_workload::units::Size;
 
-/// Pages of a write buffer at most.
+/// Most pages of a write buffer.
 const PAGES_MAX: u64 = 1 << 31;
 
 impl Resolver<'_> {
-    /// What stands before the dies of a device without superblocks; `None` if none of the three tables is there.
+    /// Returns the queues, cores and buffer before the dies of a device without superblocks. It is `None` if none of the three tables is
+    /// there.
     pub(super) fn front(&mut self, config: &Config, geometry: &Geometry) -> Option<FrontParams> {
         let ssd = &config.ssd;
         let is_there = ssd.buffer.is_some() || ssd.queues.is_some() || ssd.firmware.is_some();

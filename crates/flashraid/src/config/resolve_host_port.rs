@@ -1,11 +1,11 @@
-//! From `[array.controller]` to the integers of the model.
+//! The step from `[array.controller]` to the integers of the model.
 
 use super::Config;
 use super::resolve::Resolver;
 use flashraid_model::array::HostPortParams;
 use flashraid_workload::units::Size;
 
-/// A controller at which a page takes longer is a mistake.
+/// Longest time for a page that is accepted.
 const PAGE_LONGEST_NS: u64 = 1_000_000_000;
 
 impl Resolver<'_> {

@@ -1,4 +1,7 @@
-//! `[ssd.superblock]`, `[ssd.buffer]`, `[ssd.queues]`, `[ssd.firmware]`, `[ssd.suspension]`, `[ssd.placement_handles]`, `[ssd.slc]` and `ssd.scale`, made into what the model knows (section 24 of the rules).
+//! The step from the tables of drives with superblocks to the model (section 24 of the rules).
+//!
+//! These are `[ssd.superblock]`, `[ssd.buffer]`, `[ssd.queues]`, `[ssd.firmware]`, `[ssd.suspension]`, `[ssd.placement_handles]`,
+//! `[ssd.slc]` and `ssd.scale`.
 
 use super::Config;
 use super::device::{Link, LinkRate, ScaleBy, Start, Transfer, WarmUpPattern};
@@ -14,13 +17,13 @@ use flashraid_model::ssd::{
 use flashraid_workload::units::{Duration, Size};
 use serde_json::json;
 
-/// Units of the medium: the ids of the model have 31 bits beside one that says "in the buffer".
+/// Most units of the medium. The model's numbers have 31 bits, beside one that says "in the buffer".
 const UNITS_MAX: u64 = (1 << 31) - 1;
 
-/// Rows that scaling leaves at least.
+/// Least number of rows that scaling leaves.
 const ROWS_MIN: u32 = 4;
 
-/// Keys of `[ssd]` that say how pages find their die and blocks are filled, with their defaults, and mean nothing to superblocks.
+/// Returns the keys of `[ssd]` that only apply to pools of blocks, with their defaults. They choose dies and fill blocks.
 fn of_pools() -> Vec<(String, serde_json::Value)> {
     let of_device = json!({
         "allocation": "static", "die_stride": 1, "plane_choice": "most-free", "summary_page": false, "fill_seals_last_block": true,
@@ -33,13 +36,13 @@ fn of_pools() -> Vec<(String, serde_json::Value)> {
     device.chain(collection).collect()
 }
 
-/// The share of a time of erases that a drive has which is simulated with fewer rows.
+/// Returns the time of an erase in a drive that is simulated with fewer rows.
 fn scaled(ns: u64, config: &Config, geometry: &Geometry) -> u64 {
     (u128::from(ns) * u128::from(geometry.pages_per_block) / u128::from(config.ssd.geometry.pages.max(1))) as u64
 }
 
 impl Resolver<'_> {
-    /// What means something only with superblocks.
+    /// Adds problems for keys that have an effect only with superblocks.
     pub(super) fn needs_superblock(&mut self, config: &Config) {
         let ssd = &config.ssd;
         let keys = [
@@ -57,7 +60,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// The drive that is simulated for one that is scaled by its width: with so many times less of all that works at the same time.
+    /// Returns the drive to simulate for one that is scaled by its width. It has fewer of all parts that work at the same time.
     fn narrowed(&mut self, config: &Config) -> Config {
         let mut narrow = config.clone();
         let ssd = &mut narrow.ssd;
@@ -101,7 +104,7 @@ impl Resolver<'_> {
         narrow
     }
 
-    /// A drive with superblocks.
+    /// Returns the parameters of a drive with superblocks.
     pub(super) fn superblock_ssd(&mut self, config: &Config) -> Option<SsdParams> {
         let before = self.problems_so_far();
         let narrow = (config.ssd.scale_by == ScaleBy::Width).then(|| self.narrowed(config));
@@ -190,7 +193,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// The shape of the flash, scaled; its sizes fit each other.
+    /// Returns the scaled shape of the flash, whose sizes fit each other.
     fn superblock_geometry(&mut self, config: &Config, written: &SuperblockConfig) -> Option<Geometry> {
         let before = self.problems_so_far();
         let g = &config.ssd.geometry;
@@ -270,7 +273,7 @@ impl Resolver<'_> {
         time.ns
     }
 
-    /// Times of the flash; an erase keeps its share of time when the drive is scaled.
+    /// Returns the times of the flash. An erase keeps its share of time when the drive is scaled.
     fn superblock_timing(&mut self, config: &Config, geometry: &Geometry) -> Timing {
         let t = &config.ssd.timing;
         let erase_ns = self.time("ssd.timing.block_erase", t.block_erase, 1);
@@ -358,7 +361,7 @@ impl Resolver<'_> {
                 debt_units: u64::from(written.debt) * u64::from(geometry.dies) * u64::from(superpage_units),
             },
             upkeep: UpkeepParams {
-                // A block with fewer pages is read less.
+                // A block with fewer pages is read less often.
                 refresh_reads: written.refresh_reads.map(|reads| {
                     let all = u64::from(reads) * u64::from(geometry.dies) * u64::from(geometry.planes);
                     scaled(all, config, geometry).max(1)
@@ -396,7 +399,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Superblocks with one bit per cell (rule 222).
+    /// Returns the settings of superblocks with one bit per cell (rule 222).
     fn slc(&mut self, config: &Config, geometry: &Geometry, superblock: &SuperblockConfig) -> Option<SlcParams> {
         let written = config.ssd.slc.as_ref()?;
         if superblock.pages_per_cell == 1 {
@@ -436,7 +439,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Thresholds and spare area, so that collection always has something to collect (rule 213).
+    /// Checks thresholds and spare area, so that collection always has a victim (rule 213).
     fn superblock_space(&mut self, config: &Config, geometry: &Geometry, superblock: &SuperblockParams) {
         let SuperblockCollection { target, floor, .. } = superblock.collection;
         if target <= floor {

@@ -1,60 +1,62 @@
-//! What users write about drives that write superpages out of a buffer, and about buffers, queues and cores of any device: `[ssd.superblock]`, `[ssd.buffer]`, `[ssd.queues]`,
-//! `[ssd.firmware]`, `[ssd.suspension]`, `[ssd.placement_handles]`, `[ssd.slc]`.
+//! Keys of drives that write superpages out of a buffer, and of the buffers, queues and cores of any device.
+//!
+//! These are `[ssd.superblock]`, `[ssd.buffer]`, `[ssd.queues]`, `[ssd.firmware]`, `[ssd.suspension]`, `[ssd.placement_handles]` and
+//! `[ssd.slc]`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use flashraid_workload::units::{Duration, Fraction, Size};
 
-/// The drive maps units, programs superpages and collects superblocks little by little; without this table it has pools of blocks.
+/// A drive that maps units, programs superpages, and collects superblocks in small steps. Without this table, it has pools of blocks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct SuperblockConfig {
-    /// What the map knows; a multiple of `geometry.page_size`. A write of less reads the rest first.
+    /// Size of a unit of the map, a multiple of `geometry.page_size`. A smaller write reads the rest of the unit first.
     pub unit: Size,
-    /// What a plane reads at a time; a multiple of `unit`.
+    /// Size that a plane reads at a time, a multiple of `unit`.
     pub flash_page: Size,
-    /// Flash pages that one program brings to each plane: 3 for TLC, 4 for QLC.
+    /// Number of flash pages that one program writes to each plane: 3 for TLC, 4 for QLC.
     #[schemars(range(min = 1, max = 8))]
     pub pages_per_cell: u32,
-    /// Array reads by type of page, in order of the pages of a block; without it all take `timing.page_read`.
+    /// Times of array reads by type of page, in order of the pages of a block. By default, all take `timing.page_read`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 16))]
     pub page_reads: Vec<Duration>,
-    /// What reads at the same time in a die.
+    /// Planes that read at the same time in a die.
     pub plane_reads: PlaneReads,
-    /// A plane may read its next page while the one before is on its way out.
+    /// Let a plane read its next page while the one before is transferred.
     pub cache_read: bool,
-    /// Host reads of a die that begin while something else waits, before that has its turn.
+    /// Number of host reads of a die that begin while another operation waits, before that has its turn.
     #[schemars(range(min = 1))]
     pub reads_ahead: u32,
-    /// Dies that may program at the same time; without it all.
+    /// Number of dies that may program at the same time. By default, all may.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub programs_at_once: Option<u32>,
-    /// One superpage in `geometry.dies` is parity of the others of its row, programmed after them; `geometry.reserved` must have room for it.
+    /// Program one superpage in `geometry.dies` as parity of the others of its row, after them. `geometry.reserved` must have room for it.
     #[serde(skip_serializing_if = "is_off")]
     pub rain: bool,
-    /// Free superblocks at which moves balance writes.
+    /// Number of free superblocks at which moves balance writes.
     #[schemars(range(min = 3, max = 65_536))]
     pub target: u32,
-    /// Superblocks below the target at which the pace has doubled, and above it at which it is 0.
+    /// Number of superblocks below the target at which the pace has doubled, and above it at which it is 0.
     #[schemars(range(min = 1, max = 65_536))]
     pub span: u32,
-    /// Free superblocks at which no superpage of the host begins any more.
+    /// Number of free superblocks at which no superpage of the host begins any more.
     #[schemars(range(min = 2, max = 65_536))]
     pub floor: u32,
-    /// Moves owed beyond which no superpage of the host begins, in superpages per die.
+    /// Owed moves beyond which no superpage of the host begins, in superpages per die.
     #[schemars(range(min = 0, max = 65_536))]
     pub debt: u32,
-    /// Array reads of a block for the host, on average over those of its superblock, after which the superblock is moved (read disturb);
-    /// without it never.
+    /// Array reads of a block for the host, on average over those of its superblock, after which the superblock is moved (read disturb). By
+    /// default, it never is.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub refresh_reads: Option<u32>,
-    /// Erases that the most erased superblock may be ahead; when it is as many, the least erased one is moved (static wear levelling).
-    /// Without it never.
+    /// Difference of erases from the most erased superblock at which the least erased one is moved (static wear levelling). By default, it
+    /// never is.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 2, max = 1_000_000))]
     pub wear_difference: Option<u32>,
@@ -87,31 +89,31 @@ fn is_off(is_on: &bool) -> bool {
     !is_on
 }
 
-/// What reads at the same time in a die.
+/// Planes that read at the same time in a die.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PlaneReads {
-    /// Each plane a page of its own.
+    /// Each plane reads its own page.
     Independent,
-    /// One plane at a time.
+    /// One plane reads at a time.
     Die,
 }
 
-/// The write buffer of a drive. Before pools of blocks it holds pages: a write is done when its pages are in, and they go to their dies one
-/// after the other.
+/// The write buffer of a drive. With pools of blocks, it holds pages. A write is then done when its pages are in, and they go to their dies
+/// one after the other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct BufferConfig {
-    /// What it holds; without it two superpages per die, and no less than it needs: a superpage for each placement handle, and one more. Before
-    /// pools of blocks at least a page; without it two pages per die.
+    /// Size of the buffer. By default, two superpages per die, but at least a superpage for each placement handle and one more. With pools
+    /// of blocks at least a page, and by default two pages per die.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Size>,
-    /// From the entry of a command's last unit until it is done.
+    /// Time from the entry of a command's last unit until the command is done.
     pub ack: Duration,
-    /// It survives a loss of power, so that a flush has nothing to wait for.
+    /// The buffer survives a loss of power, so that a flush need not wait.
     pub protected: bool,
-    /// A superpage that has been open for so long is programmed though not full; without it never. Needs `ssd.superblock`.
+    /// Time after which an open superpage is programmed even if it is not full. By default, it never is. Needs `ssd.superblock`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub linger: Option<Duration>,
 }
@@ -122,16 +124,16 @@ impl Default for BufferConfig {
     }
 }
 
-/// What the host writes with different handles goes to different superblocks, as with Flexible Data Placement; needs `ssd.superblock`. A write
-/// carries the number of its stream in a mix, modulo `handles`.
+/// Placement handles, as with Flexible Data Placement: writes with different handles go to different superblocks. A write has the number of
+/// its stream in a mix, modulo `handles`. Needs `ssd.superblock`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct PlacementHandlesConfig {
-    /// Placement handles; the superblocks of each are its reclaim units.
+    /// Number of placement handles. The superblocks of each are its reclaim units.
     #[schemars(range(min = 1, max = 16))]
     pub handles: u32,
-    /// What collection moves apart.
+    /// Time for which data of different handles stay apart.
     pub isolation: Isolation,
 }
 
@@ -141,25 +143,25 @@ impl Default for PlacementHandlesConfig {
     }
 }
 
-/// How long what was written with different handles lies apart.
+/// Time for which data of different handles stay apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Isolation {
-    /// Until collection moves it: what is moved lies together, whatever its handle.
+    /// Until collection moves them. Moved units of all handles lie together.
     Initially,
-    /// For ever: what is moved stays with its handle. `ssd.superblock.floor` is to be at least `handles` + 1.
+    /// Forever: moved units stay with their handle. `ssd.superblock.floor` must be at least `handles` + 1.
     Persistently,
 }
 
-/// What the host writes goes to superblocks with one bit per cell (SLC) while there is room, and is folded into others by collection; needs
-/// `ssd.superblock`.
+/// Superblocks with one bit per cell (SLC). Host writes go there while there is room, and collection folds them into other superblocks.
+/// Needs `ssd.superblock`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SlcConfig {
-    /// What `share` is a share of.
+    /// Superblocks of which `share` is a share.
     pub mode: SlcMode,
-    /// Superblocks that may hold one bit per cell at a time, as a share; a superblock holds `superblock.pages_per_cell` times less in this way.
+    /// Share of superblocks that may hold one bit per cell at a time. Such a superblock holds `superblock.pages_per_cell` times less.
     pub share: Fraction,
     /// Time in which all planes of a die program a flash page each.
     pub program: Duration,
@@ -167,40 +169,41 @@ pub struct SlcConfig {
     pub read: Duration,
 }
 
-/// What the room for one bit per cell depends on.
+/// Superblocks whose share may hold one bit per cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SlcMode {
     /// A share of all superblocks, taken from those in reserve.
     Static,
-    /// A share of the superblocks that are free beyond `superblock.target`: a full drive has little.
+    /// A share of the superblocks that are free beyond `superblock.target`, which are few in a full drive.
     Dynamic,
 }
 
-/// How reads interrupt programs and erases of a drive; needs `ssd.superblock`, and `gc.preemption = "suspend"`.
+/// Interruption of programs and erases by reads. Needs `ssd.superblock` and `gc.preemption = "suspend"`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct SuspensionConfig {
-    /// Programs of superpages.
+    /// Interruption of programs of superpages.
     pub program: OperationSuspension,
-    /// Erases.
+    /// Interruption of erases of blocks.
     pub erase: OperationSuspension,
 }
 
-/// How reads interrupt one kind of operation. With `ssd.scale` above 1 the times of erases shrink as erases do.
+/// Interruption of one kind of operation by reads. With `ssd.scale` above 1, the times of erases shrink like the erases.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct OperationSuspension {
-    /// From the interruption until reads begin; without it 100 µs for a program, 700 µs for an erase. What ends earlier is not interrupted.
+    /// Time from the interruption until reads begin. By default, 100 µs for a program and 700 µs for an erase. An operation that ends
+    /// earlier is not interrupted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspend: Option<Duration>,
-    /// From the end of the last read until the operation goes on.
+    /// Time from the end of the last read until the operation continues.
     pub resume: Duration,
-    /// Suspensions that one operation suffers at most.
+    /// Most suspensions of one operation.
     pub suspensions_max: u32,
-    /// What the operation works at least between two suspensions; without it as long as `suspend`.
+    /// Least time that the operation works between two suspensions. By default, as long as `suspend`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub progress: Option<Duration>,
 }
@@ -211,19 +214,18 @@ impl Default for OperationSuspension {
     }
 }
 
-/// The submission queues of a drive, which it fetches round robin. Each stream of a mix sends to a queue of its
-/// own, as far as there are enough.
+/// The submission queues of a drive, which it fetches round robin. Each stream of a mix sends to its own queue, as far as there are enough.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct QueuesConfig {
-    /// Queues; the stream with number s of a mix, counted from 0, sends to queue s modulo this. All else goes to queue 0.
+    /// Number of queues. Stream s of a mix, counted from 0, sends to queue s modulo this number. All else goes to queue 0.
     #[schemars(range(min = 1, max = 65_535))]
     pub queues: u32,
-    /// Commands that are fetched of a queue before the next one has its turn.
+    /// Number of commands that are fetched from a queue before the next one has its turn.
     #[schemars(range(min = 1, max = 65_536))]
     pub burst: u32,
-    /// Commands that the drive works on at the same time: while there are so many, the others wait in their queues.
+    /// Most commands that the drive works on at the same time. Others wait in their queues.
     #[schemars(range(min = 1, max = 1_048_576))]
     pub commands: u32,
 }
@@ -239,21 +241,21 @@ impl Default for QueuesConfig {
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct FirmwareConfig {
-    /// Cores; each command and each move holds one for its cost.
+    /// Number of cores. Each command and each move uses one for its cost.
     #[schemars(range(min = 1, max = 1_024))]
     pub cores: u32,
     /// Cost of a read command of any size.
     pub read: Duration,
     /// Cost of a write or flush command of any size.
     pub write: Duration,
-    /// Cost of a unit that collection moves; needs `ssd.superblock`.
+    /// Cost of a unit that collection moves. Needs `ssd.superblock`.
     #[serde(rename = "move")]
     pub move_: Duration,
     /// Cost of a trim command.
     pub trim: Duration,
-    /// The same for each unit of it.
+    /// Cost of each unit of a trim command.
     pub trim_unit: Duration,
-    /// Delay of each command, which holds nothing.
+    /// Delay of each command, during which it uses no core.
     pub latency: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! A configuration as a tree of values, each of which knows where it was written.
+//! A configuration as a tree of values, each of which knows its place in the text.
 
 use std::ops::Range;
 
@@ -9,17 +9,17 @@ use toml::de::{DeTable, DeValue};
 use super::problems::{Place, Problem, SourceText};
 use super::validate::{TAGS, WITHOUT_VARIANTS};
 
-/// A value and where it comes from.
+/// A value and its place in the text.
 #[derive(Debug, Clone)]
 pub(super) struct Tree {
     pub kind: Kind,
-    /// Where the value stands.
+    /// Place of the value.
     pub value_place: Place,
-    /// Where its key stands; for the root the beginning of the text.
+    /// Place of its key. For the root, it is the beginning of the text.
     pub key_place: Place,
 }
 
-/// What a [`Tree`] holds.
+/// Contents of a [`Tree`].
 #[derive(Debug, Clone)]
 pub(super) enum Kind {
     Table(Vec<(String, Tree)>),
@@ -27,17 +27,17 @@ pub(super) enum Kind {
     Leaf(Value),
 }
 
-/// How the message of a syntax error begins.
+/// Beginning of the message of a syntax error.
 pub(super) const NOT_TOML: &str = "this is not valid TOML";
 
 impl Tree {
-    /// An empty table that begins where the text `source` does.
+    /// Returns an empty table at the beginning of the text `source`.
     pub fn empty(source: usize) -> Self {
         let place = Place { source, span: 0..0 };
         Self { kind: Kind::Table(Vec::new()), value_place: place.clone(), key_place: place }
     }
 
-    /// Reads TOML; all syntax errors are reported and what could be read is returned.
+    /// Reads TOML. All syntax errors are reported, and the readable part is returned.
     pub fn parse(source: usize, text: &SourceText, problems: &mut Vec<Problem>) -> Self {
         let (table, errors) = DeTable::parse_recoverable(&text.text);
         for error in errors {
@@ -56,7 +56,7 @@ impl Tree {
         Self { kind, value_place: place.clone(), key_place: place }
     }
 
-    /// Reads one `--set KEY=VALUE`: the value as TOML or, failing that, as a plain text.
+    /// Reads one `--set KEY=VALUE`. The value is TOML or, if that fails, a plain text.
     pub fn parse_set(source: usize, key: &str, value: &str, problems: &mut Vec<Problem>) -> Option<Self> {
         let mut refuse = |message: String| {
             let place = Place { source, span: 0..key.len() };
@@ -71,7 +71,7 @@ impl Tree {
         let value_at = key.len() + 1;
         let (parsed, errors) = DeValue::parse_recoverable(value);
         let place = Place { source, span: value_at..value_at + value.len() };
-        // What opens a table, a list or a text is meant as TOML; `0x` or `2024-01-01` are words here.
+        // A value that opens a table, a list or a text must be TOML. Values such as `0x` or `2024-01-01` are words here.
         if let Some(error) = errors.first().filter(|_| value.trim_start().starts_with(['{', '[', '"', '\''])) {
             let message = format!("the value of `{key}` is not valid TOML: {}", error.message().trim());
             problems.push(Problem { key: key.to_string(), message, help: None, place: Some(place) });
@@ -91,7 +91,7 @@ impl Tree {
         Some(tree)
     }
 
-    /// A tree of values that were written nowhere but at `place`.
+    /// Returns a tree of values that were written at `place` only.
     pub fn from_json(value: &Value, place: &Place) -> Self {
         let kind = match value {
             Value::Object(entries) => {
@@ -157,7 +157,7 @@ impl Tree {
         }
     }
 
-    /// The text of a leaf.
+    /// Returns the text of a leaf.
     pub fn as_str(&self) -> Option<&str> {
         match &self.kind {
             Kind::Leaf(Value::String(text)) => Some(text),
@@ -165,7 +165,7 @@ impl Tree {
         }
     }
 
-    /// What stands at a key such as `ssd.gc.start`, indices written as `.0`.
+    /// Returns the value of a key such as `ssd.gc.start`, with indices written as `.0`.
     pub fn at(&self, key: &str) -> Option<&Tree> {
         key.split('.').try_fold(self, |tree, part| match &tree.kind {
             Kind::Table(_) => tree.get(part),
@@ -174,7 +174,7 @@ impl Tree {
         })
     }
 
-    /// The child on a path of keys and indices, or the deepest ancestor of it that exists.
+    /// Returns the child on a path of keys and indices, or its deepest ancestor that exists.
     pub fn deepest<'a>(&self, path: impl IntoIterator<Item = &'a str>) -> &Tree {
         let mut tree = self;
         for part in path {
@@ -191,7 +191,7 @@ impl Tree {
         tree
     }
 
-    /// Takes out what stands on a path of keys and indices; without effect if nothing does.
+    /// Removes the value on a path of keys and indices, if there is one.
     pub fn remove_path(&mut self, path: &[String]) {
         let Some((last, parents)) = path.split_last() else { return };
         let mut tree = self;
@@ -209,7 +209,7 @@ impl Tree {
         tree.remove(last);
     }
 
-    /// Lays `over` over this tree: tables are merged, everything else is replaced.
+    /// Lays `over` over this tree: tables are merged, and everything else is replaced.
     pub fn overlay(&mut self, over: Tree) {
         self.lay(over, true);
     }
@@ -238,7 +238,7 @@ impl Tree {
         }
     }
 
-    /// The values without their places.
+    /// Returns the values without their places.
     pub fn to_json(&self) -> Value {
         match &self.kind {
             Kind::Leaf(value) => value.clone(),
@@ -281,7 +281,7 @@ impl Reader<'_> {
                 Err(_) => self.refuse(value, format!("{number} is too large a number")),
             },
             DeValue::Float(number) => match number.as_str().parse::<f64>() {
-                // A whole number is one however it is written: 8.0, 1e3.
+                // A whole number may be written as 8.0 or 1e3.
                 Ok(number) if libm::trunc(number) == number && number.abs() < 9e18 => Kind::Leaf((number as i64).into()),
                 Ok(number) if number.is_finite() => Kind::Leaf(number.into()),
                 _ => self.refuse(value, format!("{number} is not a number that can be used here")),

@@ -1,4 +1,4 @@
-//! Compares a configuration with its JSON Schema and says in sentences what does not fit.
+//! Compares a configuration with its JSON Schema, and reports values that do not fit in sentences.
 
 use std::sync::OnceLock;
 
@@ -10,11 +10,11 @@ use super::problems::{Place, Problem, Problems, nearest, one_of};
 use super::quantities::{CHECKERS, Checker};
 use super::tree::Tree;
 
-/// The schema and what was made of it once.
+/// The schema, and the values derived from it once.
 struct Compiled {
     schema: Value,
     validator: Validator,
-    /// Every key there is, as a path such as `ssd.gc.start`.
+    /// Every key that exists, as a path such as `ssd.gc.start`.
     keys: Vec<String>,
 }
 
@@ -33,14 +33,14 @@ fn compiled() -> &'static Compiled {
     })
 }
 
-/// Every key that a configuration can have.
+/// Returns every key that a configuration can have.
 pub(super) fn keys() -> &'static [String] {
     &compiled().keys
 }
 
 /// Appends the paths of all keys below `schema`.
 fn collect_keys(root: &Value, schema: &Value, path: &str, depth: usize, keys: &mut Vec<String>) {
-    // Mixes hold workloads, which may hold mixes: one round is enough for the purpose.
+    // Mixes hold workloads, which may hold mixes. One round is enough here.
     if depth > 6 {
         return;
     }
@@ -64,7 +64,7 @@ fn follow<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     }
 }
 
-/// Everything in `tree` that does not fit the schema; returns the paths of what does not.
+/// Reports everything in `tree` that does not fit the schema, and returns its paths.
 pub(super) fn validate(tree: &Tree, problems: &mut Vec<Problem>) -> Vec<Vec<String>> {
     let json = tree.to_json();
     let mut report = Report { tree, problems, reported: Vec::new() };
@@ -80,12 +80,12 @@ pub(super) fn validate(tree: &Tree, problems: &mut Vec<Problem>) -> Vec<Vec<Stri
 struct Report<'a> {
     tree: &'a Tree,
     problems: &'a mut Vec<Problem>,
-    /// Paths that have a problem already; a text that breaks both `pattern` and `format` is one problem.
+    /// Paths that have a problem already. A text that breaks both `pattern` and `format` is one problem.
     reported: Vec<Vec<String>>,
 }
 
 impl Report<'_> {
-    /// Nobody reads more.
+    /// Returns true if there are more problems than a user reads.
     fn is_full(&self) -> bool {
         self.problems.len() > Problems::MAX
     }
@@ -93,7 +93,7 @@ impl Report<'_> {
     fn error(&mut self, error: &ValidationError<'_>) {
         let path: Vec<String> = pointer_parts(error.instance_path().as_str());
         let found = error.instance();
-        // Nulls stand for values that could not be read and have been reported.
+        // A null stands for a value that could not be read and was reported.
         if found.is_null() {
             self.reported.push(path);
             return;
@@ -121,13 +121,13 @@ impl Report<'_> {
         }
     }
 
-    /// A value that fits none of several alternatives.
+    /// Reports a value that fits none of several alternatives.
     fn no_branch(&mut self, path: &[String], found: &Value, branches: &[Vec<ValidationError<'static>>], schema_path: &str) {
         let depth = path.len();
         let mut flat = Vec::new();
         flatten(branches, depth, &mut flat);
         let of_type: Vec<_> = flat.iter().filter(|errors| !errors.iter().any(|error| is_wrong_type(error, depth))).collect();
-        // Among tables those whose tag (`kind`, `policy` …) is the one given; its nearest variant says what is wrong inside.
+        // Tables with the given tag (`kind`, `policy` …) come first. The nearest variant tells what is wrong inside.
         let fitting = of_type.iter().filter(|errors| !errors.iter().any(|error| is_other_tag(error, depth) || lacks_tag(error, depth)));
         let names_alone = |errors: &[&ValidationError<'_>]| errors.iter().all(|error| constants(error.kind(), &mut Vec::new()));
         if let Some(errors) = fitting.filter(|errors| !names_alone(errors)).min_by_key(|errors| errors.len())
@@ -151,7 +151,7 @@ impl Report<'_> {
             self.push(path, message, None);
             return;
         }
-        // What is left is a name, or a tag, that is none of those there are.
+        // The rest are names or tags that do not exist.
         let candidates = if of_type.is_empty() { flat.iter().collect() } else { of_type };
         let mut names = Vec::new();
         let mut named_path = path.to_vec();
@@ -227,7 +227,7 @@ impl Report<'_> {
     }
 }
 
-/// The alternatives with those inside alternatives on the same level.
+/// Returns the alternatives, with those inside alternatives on the same level.
 fn flatten<'e>(branches: &'e [Vec<ValidationError<'static>>], depth: usize, flat: &mut Vec<Vec<&'e ValidationError<'static>>>) {
     for errors in branches {
         let nested = errors.iter().find_map(|error| match error.kind() {
@@ -247,18 +247,18 @@ fn depth_of(error: &ValidationError<'_>) -> usize {
     error.instance_path().as_str().matches('/').count()
 }
 
-/// The value at `depth` has another type.
+/// Returns true if the value at `depth` has another type.
 fn is_wrong_type(error: &ValidationError<'_>, depth: usize) -> bool {
     matches!(error.kind(), ValidationErrorKind::Type { .. }) && depth_of(error) == depth
 }
 
-/// The value at `depth` is a table of another variant.
+/// Returns true if the value at `depth` is a table of another variant.
 fn is_other_tag(error: &ValidationError<'_>, depth: usize) -> bool {
     let is_tag = pointer_parts(error.instance_path().as_str()).last().is_some_and(|key| TAGS.contains(&key.as_str()));
     matches!(error.kind(), ValidationErrorKind::Constant { .. }) && is_tag && depth_of(error) == depth + 1
 }
 
-/// The value at `depth` is a table that does not say which variant it is.
+/// Returns true if the value at `depth` is a table without the key that names its variant.
 fn lacks_tag(error: &ValidationError<'_>, depth: usize) -> bool {
     match error.kind() {
         ValidationErrorKind::Required { property } => {
@@ -268,12 +268,12 @@ fn lacks_tag(error: &ValidationError<'_>, depth: usize) -> bool {
     }
 }
 
-/// Keys that choose the variant of a table: a table with another choice replaces the inherited one instead of adding to it.
+/// Keys that choose the variant of a table. A table with another choice replaces the inherited one instead of adding to it.
 pub(super) const TAGS: [&str; 4] = ["kind", "process", "distribution", "policy"];
-/// The table that has such a key and yet the same others with every choice, so that it keeps them.
+/// The table that has such a key, but the same other keys for every choice, so that it keeps them.
 pub(super) const WITHOUT_VARIANTS: &str = "cache";
 
-/// What is allowed instead, and a hint.
+/// Returns the allowed values, and a hint.
 fn describe(kind: &ValidationErrorKind, schema: &Value, found: &Value) -> (String, Option<String>) {
     if let Some(checker) = CHECKERS.iter().find(|checker| schema["format"] == checker.name) {
         let why = found.as_str().and_then(|text| (checker.check)(text).err()).map(|why| why.to_string());
@@ -335,7 +335,7 @@ fn type_name(json_type: &str) -> &str {
     }
 }
 
-/// The alternatives of a schema in words.
+/// Returns the alternatives of a schema in words.
 fn alternatives(schema: &Value) -> String {
     let root = &compiled().schema;
     let mut words: Vec<String> = Vec::new();
@@ -354,7 +354,7 @@ fn alternatives(schema: &Value) -> String {
     one_of(&words)
 }
 
-/// Whether one of the alternatives of a schema is `true` or `false`.
+/// Returns true if one of the alternatives of a schema is `true` or `false`.
 fn takes_booleans(schema: &Value) -> bool {
     let root = &compiled().schema;
     let mut branches = ["anyOf", "oneOf"].iter().filter_map(|word| schema[*word].as_array()).flatten();
@@ -393,7 +393,7 @@ fn pointer(parts: &[String]) -> String {
     parts.iter().map(|part| format!("/{}", part.replace('~', "~0").replace('/', "~1"))).collect()
 }
 
-/// `ssd.gc.start`, `workload.streams[1].size`.
+/// Returns a path as a key, such as `ssd.gc.start` or `workload.streams[1].size`.
 fn dotted(path: &[String]) -> String {
     let mut text = String::new();
     for part in path {

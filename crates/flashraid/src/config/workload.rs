@@ -1,4 +1,4 @@
-//! What users write about the workload: `[workload]`.
+//! Keys of the workload: `[workload]`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,13 +7,13 @@ use flashraid_workload::quantities::Gap;
 use flashraid_workload::synthetic::{AddressSpec, ArrivalSpec, SizeSpec};
 use flashraid_workload::units::{Duration, Fraction, Numbers, Quantity, Size, UnitError};
 
-/// The workload that a configuration which names none builds on.
+/// Name of the workload that is used if the configuration names none.
 pub const DEFAULT_PRESET: &str = "hpc-w";
 
-/// Requests of a run that says neither `requests` nor `duration`, unless a trace ends it.
+/// Number of requests of a run with neither `requests` nor `duration`, unless a trace ends it.
 pub const DEFAULT_REQUESTS: u64 = 20_000;
 
-/// Where requests come from. Everything not written here comes from the preset.
+/// The workload: the requests of the host. Keys that are not written come from the preset.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
@@ -21,18 +21,18 @@ pub struct WorkloadConfig {
     /// The workload to build on, one of those that `flashraid preset list` names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
-    /// Generated, read from a trace, or a mix of streams; found out from the other keys if it is not given.
+    /// Kind of workload: generated, read from a trace, or a mix of streams. By default, it follows from the other keys.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
-    /// The run ends after this many requests.
+    /// Number of requests after which the run ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 9_223_372_036_854_775_807_u64))]
     pub requests: Option<u64>,
-    /// The run ends at this time.
+    /// Simulated time at which the run ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<Duration>,
 
-    /// Synthetic: when requests arrive.
+    /// Synthetic: process by which requests arrive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<ArrivalSpec>,
     /// Synthetic: share of reads among the requests.
@@ -53,111 +53,113 @@ pub struct WorkloadConfig {
     /// Synthetic: a request that starts where the one before ended repeats its size and direction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequential_repeats: Option<bool>,
-    /// Synthetic: gaps before requests that start where the one before ended are uniform from 0 to this, rather than as all others.
+    /// Synthetic: greatest gap before a request that starts where the one before ended. Such gaps are uniform from 0. By default, they are
+    /// like all others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequential_gap: Option<Gap>,
-    /// Synthetic: where requests go.
+    /// Synthetic: distribution of the addresses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<AddressSpec>,
     /// Share of writes that must not wait for garbage collection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub high_priority_fraction: Option<Fraction>,
 
-    /// Trace: the file, plain or compressed; relative to the configuration.
+    /// Trace: path of the file, plain or compressed, relative to the configuration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// Trace: its format, if it shall not be found out from the content.
+    /// Trace: format of the file. By default, it is found out from the contents.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<flashraid_workload::trace::Format>,
-    /// Trace: the unit of its time stamps, where the format has variants.
+    /// Trace: unit of the time stamps, if the format has variants.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_unit: Option<flashraid_workload::trace::TimeUnit>,
-    /// Trace: bytes of a sector, where the format counts sectors.
+    /// Trace: number of bytes in a sector, if the format counts sectors.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_073_741_824))]
     pub sector_bytes: Option<u32>,
-    /// Trace: what becomes of several devices: laid end to end (`"concat"`), on the same addresses (`"fold"`), or only some, as a list of numbers.
+    /// Trace: treatment of several devices. They are laid end to end (`"concat"`), or share the same addresses (`"fold"`). A list of
+    /// numbers uses only some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub devices: Option<TraceDevices>,
-    /// Trace: how far requests may be out of order: a number of requests that are held back and sorted, or `"sort"` for the whole trace.
+    /// Trace: number of requests that are held back and sorted, or `"sort"` for the whole trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reorder: Option<TraceReorder>,
-    /// Trace: lines that can't be read are counted and left out.
+    /// Trace: count lines that cannot be read, and leave them out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skip_bad_lines: Option<bool>,
-    /// Trace: a request that repeats another within this time is left out.
+    /// Trace: time within which a request that repeats another is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drop_repeats_within: Option<Duration>,
-    /// Trace: what becomes of discards: `"trim"` (the default) or `"ignore"`.
+    /// Trace: treatment of discards, `"trim"` (the default) or `"ignore"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub discards: Option<flashraid_workload::trace::Discards>,
-    /// Trace: direction of requests where the trace does not tell.
+    /// Trace: direction of requests if the trace does not tell it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub direction: Option<TraceDirection>,
 
-    /// Mix: the streams, merged in order of arrival; each is a workload.
+    /// Mix: the streams, merged in order of arrival. Each is a workload.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 256))]
     pub streams: Option<Vec<WorkloadConfig>>,
 
-    /// Requests come this many times faster.
+    /// Factor by which requests come faster.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.000_001, max = 1_000_000.0))]
     pub rate_scale: Option<f64>,
-    /// Requests are this many times larger.
+    /// Factor by which requests are larger.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.000_001, max = 1_000_000.0))]
     pub size_scale: Option<f64>,
-    /// What is done with addresses beyond the array.
+    /// Treatment of addresses beyond the array.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address_fit: Option<AddressFit>,
-    /// With `address_fit = "scale"`: bytes that the original addresses; without it a trace is read once beforehand to find out.
+    /// Number of bytes that the original addresses, with `address_fit = "scale"`. By default, a trace is read once in advance to find out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address_extent: Option<Size>,
-    /// What to leave out at the start: a number of requests or a time.
+    /// Part to leave out at the start: a number of requests or a time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<RequestsOrTime>,
-    /// Where the stream ends: after a number of requests or a time.
+    /// End of the stream: a number of requests or a time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<RequestsOrTime>,
 }
 
-/// Where requests come from.
+/// Kind of a workload's source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// A generator.
+    /// A generator of synthetic requests.
     Synthetic,
-    /// A recorded trace.
+    /// A recorded trace of requests.
     Trace,
-    /// Several streams merged.
+    /// Several streams that are merged.
     Mix,
 }
 
-/// What becomes of several devices of a trace.
+/// Treatment of several devices of a trace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum TraceDevices {
-    /// All of them.
+    /// All devices are used.
     All(AllDevices),
-    /// Only these, laid end to end in this order.
+    /// Only these devices, laid end to end in this order.
     List(Vec<u32>),
 }
 
-/// What becomes of all devices of a trace.
+/// Treatment of all devices of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AllDevices {
-    /// Laid end to end.
+    /// The devices lie end to end.
     Concat,
-    /// On the same addresses.
+    /// All devices share the same addresses.
     Fold,
 }
 
-/// How far requests of a trace may be out of order.
+/// Method by which requests of a trace are put in order of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TraceReorder {
-    /// This many requests are held back.
+    /// This number of requests is held back and sorted.
     Window(u32),
     /// The whole trace is sorted in memory.
     Sort,
@@ -185,34 +187,34 @@ impl Quantity for TraceReorder {
     }
 }
 
-/// Direction of requests where a trace does not tell.
+/// Direction of requests if a trace does not tell it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TraceDirection {
-    /// All are reads.
+    /// All requests are reads.
     Read,
-    /// All are writes.
+    /// All requests are writes.
     Write,
 }
 
-/// What is done with addresses beyond the array.
+/// Treatment of addresses beyond the array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AddressFit {
-    /// They stop the run.
+    /// Stops the run with an error.
     Error,
-    /// They start again at 0.
+    /// Continues at address 0.
     Wrap,
-    /// All addresses are multiplied so that the end of the original is the end of the array.
+    /// Multiplies all addresses so that the end of the original becomes the end of the array.
     Scale,
 }
 
 /// A number of requests or a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestsOrTime {
-    /// That many requests.
+    /// A number of requests.
     Requests(u64),
-    /// That much time.
+    /// A period of time.
     Time(Duration),
 }
 

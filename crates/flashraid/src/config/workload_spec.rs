@@ -1,4 +1,4 @@
-//! Between what users write about a workload and what the generators and readers take.
+//! Conversion between the workloads that users write and those that generators and readers take.
 
 use std::path::PathBuf;
 
@@ -11,10 +11,10 @@ use flashraid_workload::trace::{Devices, Reorder, TraceSpec};
 use flashraid_workload::units::Fraction;
 use flashraid_workload::{self as workload, OpKind, SourceSpec, TransformSpec, WorkloadSpec};
 
-/// The kinds as users write them.
+/// Names of the kinds as users write them.
 pub(super) const KINDS: [&str; 3] = ["synthetic", "trace", "mix"];
 
-/// The kind of workload that a key belongs to; `None` if it goes with all.
+/// Returns the kind of workload that a key belongs to, or `None` if it belongs to all.
 pub(super) fn kind_of_key(key: &str) -> Option<&'static str> {
     match key {
         "arrivals"
@@ -41,7 +41,7 @@ pub(super) fn kind_of_key(key: &str) -> Option<&'static str> {
     }
 }
 
-/// The kind of a preset.
+/// Returns the kind of a preset.
 pub(super) fn kind_of(spec: &WorkloadSpec) -> &'static str {
     match spec.source {
         SourceSpec::Synthetic(_) => "synthetic",
@@ -50,12 +50,12 @@ pub(super) fn kind_of(spec: &WorkloadSpec) -> &'static str {
     }
 }
 
-/// What a generator without a preset does: uniformly random writes of 4 KiB, 32 at a time.
+/// Returns the workload of a generator without a preset: uniformly random writes of 4 KiB, 32 at a time.
 pub(super) fn plain_synthetic() -> WorkloadConfig {
     to_config(&model::SyntheticSpec::random_writes().into())
 }
 
-/// A workload of the catalogue as a file would say it.
+/// Returns a workload of the catalogue as TOML.
 pub(super) fn to_toml(named: &NamedWorkload) -> String {
     let config = WorkloadConfig { preset: None, ..to_config(&named.spec) };
     let body = toml::to_string(&config).unwrap_or_default();
@@ -63,7 +63,7 @@ pub(super) fn to_toml(named: &NamedWorkload) -> String {
     format!("# {} ({})\n{stand_in}# {}\n\n{body}", named.name, named.source, named.note)
 }
 
-/// What users would write to get `spec`.
+/// Returns the keys that a user would write to get `spec`.
 pub(super) fn to_config(spec: &WorkloadSpec) -> WorkloadConfig {
     let mut config = WorkloadConfig::default();
     match &spec.source {
@@ -96,7 +96,7 @@ pub(super) fn to_config(spec: &WorkloadSpec) -> WorkloadConfig {
     config
 }
 
-/// What the generators and readers take; `kind` must be filled in, and the keys of that kind as far as presets do.
+/// Returns the workload for generators and readers. `kind`, and the keys of that kind that presets set, must be filled in.
 pub(super) fn to_spec(config: &WorkloadConfig) -> WorkloadSpec {
     let source = match config.kind {
         Some(Kind::Trace) => SourceSpec::Trace(trace_spec(config)),
@@ -163,7 +163,7 @@ fn transform_spec(config: &WorkloadConfig) -> TransformSpec {
         Some(RequestsOrTime::Requests(requests)) => (Some(requests), None),
         Some(RequestsOrTime::Time(time)) => (None, Some(time.ns)),
     };
-    // A generator chooses for itself.
+    // A generator chooses the priorities itself.
     let chosen_by_source = !matches!(config.kind, Some(Kind::Trace | Kind::Mix));
     let high_priority_fraction = config.high_priority_fraction.filter(|_| !chosen_by_source).map_or(0.0, |share| share.0);
     TransformSpec {
@@ -179,12 +179,12 @@ fn transform_spec(config: &WorkloadConfig) -> TransformSpec {
             Some(AddressFit::Wrap) => workload::AddressFit::Wrap,
             Some(AddressFit::Scale) => workload::AddressFit::Scale { extent_bytes: config.address_extent.map(|extent| extent.bytes) },
         },
-        // Of the device, which is known elsewhere.
+        // This value depends on the device, and is set later.
         deallocate_bytes: None,
     }
 }
 
-/// Where a problem that a specification reports stands in the configuration.
+/// Returns the key of a problem that a specification reports.
 pub(super) fn key_of_spec_problem(section: &str, key: &str) -> String {
     let key = key.strip_prefix("transform.").unwrap_or(key).replace(".transform.", ".");
     let key = key.replace("address.sequential_fraction", "sequential_fraction");
@@ -193,12 +193,12 @@ pub(super) fn key_of_spec_problem(section: &str, key: &str) -> String {
     format!("{section}.{}", parts.join("."))
 }
 
-/// The workload of that name in the catalogue.
+/// Returns the workload of that name in the catalogue.
 pub(super) fn preset(name: &str) -> Result<WorkloadSpec, catalogue::UnknownWorkload> {
     catalogue::find(name).map(|named| named.spec)
 }
 
-/// The keys in which `config` differs from what its preset says, in alphabetical order; how long it runs is none of them.
+/// Returns the keys in which `config` differs from its preset, in alphabetical order. The length of the run does not count.
 pub(crate) fn changed_workload_keys(config: &WorkloadConfig, preset: &WorkloadSpec) -> Vec<String> {
     let (own, of_preset) = (base_json(config), base_json(&to_config(preset)));
     let (Value::Object(own), Value::Object(of_preset)) = (own, of_preset) else { return Vec::new() };
@@ -208,7 +208,7 @@ pub(crate) fn changed_workload_keys(config: &WorkloadConfig, preset: &WorkloadSp
     names.into_iter().filter(is_changed).cloned().collect()
 }
 
-/// The tree's base: what a preset says, as JSON.
+/// Returns a workload as JSON, which lies below the tree.
 pub(super) fn base_json(config: &WorkloadConfig) -> Value {
     serde_json::to_value(config).expect("a workload is representable in JSON")
 }

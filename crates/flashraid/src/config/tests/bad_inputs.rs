@@ -1,8 +1,8 @@
-//! Every kind of mistake and what is said about it.
+//! Tests of every kind of mistake, and of its message.
 
 use super::*;
 
-/// Name, file, options.
+/// Name of the case, text of the file, and options.
 const BAD: &[(&str, &str, &[&str])] = &[
     ("syntax", "[array]\nmembers = = 8\nlevel = \"raid0\n[ssd\n", &[]),
     ("unknown_keys", "[aray]\nmembers = 8\n[ssd]\nstart = 0.05\n[ssd.gc]\nstrat = 0.05\nfrobnicate = 1\n", &[]),

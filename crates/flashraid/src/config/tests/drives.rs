@@ -1,4 +1,4 @@
-//! Drives with superblocks.
+//! Tests of drives with superblocks.
 
 use super::*;
 use flashraid_model::ssd::{
@@ -15,12 +15,12 @@ fn a_drive_is_scaled_by_its_rows() {
         let superblock = ssd.superblock.as_ref().unwrap();
         let shape = superblock.shape(&ssd.geometry);
         assert_eq!((shape.dies, shape.superblocks, shape.rows, shape.superpage_units()), (32, 910, rows, 72));
-        // What does not grow with the superblocks stays; an erase takes its share of the time.
+        // Values that do not grow with the superblocks stay, and an erase keeps its share of the time.
         assert_eq!((superblock.buffer.units, superblock.collection.debt_units), (2 * 32 * 72, 4 * 32 * 72));
         assert_eq!(ssd.timing.block_erase_ns, 3_500_000 * u64::from(rows) / 512);
         assert_eq!(ssd.exported_pages(), 663 * u64::from(shape.superblock_units()));
     }
-    // 3.2 TB, exported of 4 TiB.
+    // The drive exports 3.2 TB of 4 TiB.
     let whole = good(&format!("{GEN5}ssd.scale = 1\n")).array.ssd.exported_pages() * 4096;
     assert!(whole.abs_diff(3_200_000_000_000) < 10_000_000_000, "{whole}");
 }
@@ -36,13 +36,13 @@ fn a_drive_is_scaled_by_its_width() {
         let scenario = of(scale);
         let (ssd, of_whole) = (&scenario.array.ssd, &whole.array.ssd);
         let (own, of_drive) = (ssd.superblock.as_ref().unwrap(), of_whole.superblock.as_ref().unwrap());
-        // So many times less works at the same time …
+        // All parts that work at the same time become fewer.
         assert_eq!((ssd.geometry.dies, own.firmware.cores, own.programs_at_once), (32 / scale, 8 / scale, 32 / scale));
         assert_eq!((own.buffer.units, own.collection.debt_units), (8192 / scale, of_drive.collection.debt_units / u64::from(scale)));
         assert_eq!(ssd.exported_pages() * u64::from(scale), of_whole.exported_pages());
-        // 4 KiB at 14 GB/s and its parts.
+        // These are 4 KiB at 14 GB/s, and the parts of that.
         assert_eq!(ssd.link.unwrap().page_ns, (4096 * u64::from(scale)).div_ceil(14));
-        // … and nothing takes longer.
+        // All times stay the same.
         assert_eq!((ssd.timing, ssd.channel, ssd.geometry.blocks_per_plane), (of_whole.timing, of_whole.channel, 910));
         assert_eq!(
             (&own.page_read_ns, own.unit_transfer_ns, own.collection.target),
@@ -87,7 +87,7 @@ fn suspension_is_that_of_its_keys() {
     };
     let by_default = of("").unwrap();
     assert_eq!((by_default.program.suspend_ns, by_default.program.progress_ns, by_default.program.times_max), (100_000, 100_000, 10));
-    // Erases, and what interrupts them, take their share of the time.
+    // Erases, and the times of their interruption, keep their share of the time.
     assert_eq!((by_default.erase.suspend_ns, by_default.erase.progress_ns, by_default.erase.resume_ns), (10_937, 10_937, 0));
     let text = "[ssd.suspension]\nprogram = { suspend = \"5us\", resume = \"6us\", suspensions_max = 3, progress = \"0us\" }\nerase = { suspensions_max = 0 }\n";
     let suspension = of(text).unwrap();
@@ -110,9 +110,9 @@ fn placement_handles_need_superblocks_and_room() {
     assert_eq!(placement(&of("")), PlacementHandles::ONE);
     assert_eq!(placement(&of("[ssd.placement_handles]\n")), PlacementHandles { handles: 2, is_persistent: false });
     assert_eq!(placement(&of(persistent)), PlacementHandles { handles: 4, is_persistent: true });
-    // One handle stays with itself.
+    // One handle always stays with itself.
     assert_eq!(placement(&of("[ssd.placement_handles]\nhandles = 1\nisolation = \"persistently\"\n")), PlacementHandles::ONE);
-    // A buffer of its own size holds what the handles need.
+    // A buffer of the default size holds what the handles need.
     let small = of(
         "[ssd.geometry]\ndies = 1\n[ssd.channel]\ndies_per_channel = 1\n[ssd.superblock]\nprograms_at_once = 1\n[ssd.placement_handles]\nhandles = 7\n",
     );
@@ -142,7 +142,7 @@ fn one_bit_per_cell_takes_its_share_of_superblocks() {
     const SLC: &str = "[ssd.slc]\nshare = 0.05\nprogram = \"160us\"\nread = \"20us\"\nmode = ";
     let of = |mode: &str| good(&format!("{GEN5}ssd.scale = 64\n{SLC}\"{mode}\"\n"));
     let slc = |scenario: &Scenario| scenario.array.ssd.superblock.as_ref().unwrap().slc;
-    // Of 910, and with parts rounded up.
+    // The share is of 910 superblocks, with fractions rounded up.
     let times = |room: SlcRoom| Some(SlcParams { room, program_ns: 160_000, read_ns: 20_000 });
     assert_eq!(slc(&of("static")), times(SlcRoom::Superblocks(46)));
     assert_eq!(slc(&of("dynamic")), times(SlcRoom::ShareOfFree { millionths: 50_000 }));
@@ -154,7 +154,7 @@ fn one_bit_per_cell_takes_its_share_of_superblocks() {
     let found = drive.slc.as_ref().unwrap();
     assert_eq!((found.superblocks, found.bytes), (46, 46 * drive.superblock_bytes / 3));
     assert_eq!(found.bytes_unscaled, 64 * found.bytes);
-    // What is set aside is spare area no more, and takes room three times as fast.
+    // Reserved superblocks are no spare area any more, and take three times as much room.
     assert!(report.gc.write_amplification > without.gc.write_amplification);
     assert!(drive.burst_bytes < without.drive.unwrap().burst_bytes);
     assert!(report.to_string().contains("up to 46 superblocks with one bit per cell, which hold"), "{report}");
@@ -168,7 +168,7 @@ fn one_bit_per_cell_takes_its_share_of_superblocks() {
 fn upkeep_is_that_of_its_keys() {
     let of = |text: &str| good(&format!("{GEN5}ssd.scale = 64\n{text}")).array.ssd.superblock.unwrap().upkeep;
     assert_eq!(of(""), UpkeepParams::default());
-    // Of a superblock of 32 dies of six planes; one row in 64 is read that much less.
+    // A superblock has 32 dies of six planes. One row in 64 is read that much less.
     let text = "[ssd.superblock]\nrefresh_reads = 100000\nwear_difference = 20\n";
     assert_eq!(of(text), UpkeepParams { refresh_reads: Some(100_000 * 32 * 6 / 64), wear_difference: Some(20) });
 }
@@ -189,7 +189,7 @@ fn queues_are_those_of_their_keys() {
     assert_eq!(of("[ssd.queues]\n"), Some(QueueParams { queues: 64, burst: 1, commands: 256 }));
     let text = "[ssd.queues]\nqueues = 3\nburst = 4\ncommands = 32\n";
     assert_eq!(of(text), Some(QueueParams { queues: 3, burst: 4, commands: 32 }));
-    // What check says of them: streams of a mix have queues of their own, as far as there are enough.
+    // A check shows that streams of a mix have their own queues, as far as there are enough.
     let stream = "[[workload.streams]]\narrivals = { process = \"poisson\", mean_gap = \"1ms\" }\n";
     for (streams, used) in [(0, 1), (1, 1), (2, 2), (5, 3)] {
         let check = crate::check::check(&good(&format!("{GEN5}workload.duration = \"1s\"\n{text}{}", stream.repeat(streams))));
@@ -199,12 +199,12 @@ fn queues_are_those_of_their_keys() {
         assert!(check.to_string().contains(&said), "{check}");
     }
     assert!(crate::check::check(&good(GEN5)).drive.unwrap().queues.is_none());
-    // A drive of half the width works on half as much; who sends stays.
+    // A drive of half the width works on half as many commands. The senders stay.
     let half = of(&format!("ssd.scale_by = \"width\"\nssd.scale = 2\n{text}"));
     assert_eq!(half, Some(QueueParams { queues: 3, burst: 4, commands: 16 }));
 }
 
-/// Zeroes deallocate units of the map, with parity whole stripes.
+/// Zeroes deallocate units of the map, and with parity whole stripes.
 #[test]
 fn what_zeroes_deallocate_is_whole() {
     let of = |text: &str| good(text).workload.transform.deallocate_bytes;
@@ -240,7 +240,7 @@ fn parity_takes_its_share_of_the_spare_area() {
     let alpha = |report: &crate::check::MemberCheck| (1.0 + report.over_provisioning, 1.0 + report.effective_over_provisioning);
     let (before, after) = (alpha(&without.member), alpha(&with.member));
     assert!((after.0 / before.0 - 31.0 / 32.0).abs() < 1e-9 && (after.1 / before.1 - 31.0 / 32.0).abs() < 1e-9, "{before:?} {after:?}");
-    // More is moved, as less is left for garbage, and for 31 superpages 32 are programmed.
+    // More units are moved, because there is less room for invalid ones. For 31 superpages, 32 are programmed.
     let factor = with.gc.write_amplification / without.gc.write_amplification;
     assert!(factor > 32.0 / 31.0 * 1.03 && factor < 32.0 / 31.0 * 1.15, "{factor}");
 }
@@ -329,7 +329,7 @@ fn what_cannot_be_is_refused_with_the_reason() {
         let problems = read(text).expect_err(text).to_string();
         assert!(problems.contains("means something only for a drive with superblocks"), "{text}: {problems}");
     }
-    // What stands before the dies of any device.
+    // These stand before the dies of any device.
     let front = |text: &str| good(text).array.ssd.front;
     assert_eq!(front(""), None);
     let buffer = BufferParams { units: 16_384, ack_ns: 2000, is_protected: false, linger_ns: None };
@@ -348,7 +348,7 @@ fn what_cannot_be_is_refused_with_the_reason() {
         let problems = read(text).expect_err(text).to_string();
         assert!(problems.contains(expected), "{text}: {problems}");
     }
-    // An option that is used.
+    // This option has an effect.
     good(&format!("{GEN5}[ssd.gc]\npreemption = \"semi\"\nidle = \"5ms\"\n"));
 }
 
@@ -369,7 +369,7 @@ fn drives_with_superblocks_begin_in_the_steady_state_unless_something_else_is_sa
     assert_eq!(of("[ssd]\npreset = \"ggc2014\"\n"), (WarmUpPattern::Random, 2.0));
     let no_effect = |text: &str| good(&format!("{GEN5}{text}")).warnings.iter().any(|warning| warning.contains("which overwrites nothing"));
     assert!(!no_effect("") && no_effect("[ssd.warm_up]\npattern = \"steady\"\noverwrites = 3\n"));
-    // A resolved configuration is one to run again.
+    // A resolved configuration can be run again.
     let resolved = good(GEN5);
     let again = crate::config::from_str("again.toml", &toml::to_string(&resolved.config).unwrap(), &[], None).unwrap();
     assert_eq!((again.hash, again.warnings), (resolved.hash, resolved.warnings));

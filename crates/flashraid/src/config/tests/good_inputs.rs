@@ -1,4 +1,4 @@
-//! What right configurations come to.
+//! Tests of the results of correct configurations.
 
 use flashraid_model::coordination::Notify;
 use proptest::prelude::*;
@@ -23,7 +23,7 @@ fn options_of_preemption_without_preemption_are_warned_of() {
     assert!(keys("suspend").is_empty());
 }
 
-/// Booleans are what they were; the variation has a name.
+/// Booleans keep their meaning, and the variation has a name.
 #[test]
 fn pipelining_is_off_on_or_in_flight() {
     let of = |value: &str| {
@@ -35,7 +35,7 @@ fn pipelining_is_off_on_or_in_flight() {
     assert_eq!(of("\"in-flight\""), ssd::Pipeline::InFlight);
 }
 
-/// What each remedy was once refused for, all at once (rules 90 to 109).
+/// Each remedy was refused in earlier versions for one of these, all at once here (rules 90 to 109).
 #[test]
 fn remedies_exclude_nothing() {
     let drive = "[ssd]\nallocation = \"dynamic\"\ntransfer = \"channel\"\nchannel.dies_per_channel = 8\n";
@@ -77,7 +77,7 @@ fn an_empty_file_is_the_main_job() {
     assert_eq!(scenario.seed, 1);
 }
 
-/// A grid over the policy compares caches that are alike in everything else.
+/// A grid over the policy compares caches that are equal in everything else.
 #[test]
 fn another_policy_keeps_the_other_keys_of_the_cache() {
     let text = "[cache]\npolicy = \"lawc\"\nsize = \"1MiB\"\nlow = 0.5\nin_flight = 4\n";
@@ -95,7 +95,7 @@ fn caches_share_out_their_size_as_the_paper_does() {
     let cache = |array: &str, policy: &str, more: &str| {
         good(&format!("array.preset = \"{array}\"\n[cache]\npolicy = \"{policy}\"\n{more}")).array.cache.unwrap()
     };
-    // LAWC Table 2, in pages of 4 KiB: 64 KiB in front and 24 KiB for each of eight members, 72 KiB and 24 KiB for nine.
+    // LAWC Table 2 in pages of 4 KiB has 64 KiB in front and 24 KiB for each of eight members. For nine, it is 72 KiB and 24 KiB.
     let pages = |array, policy| {
         let cache = cache(array, policy, "");
         (cache.group_pages, cache.member_pages)
@@ -122,13 +122,13 @@ fn levels_with_parity_and_a_member_that_fails() {
     use flashraid_model::array::{FailureParams, Level, RebuildParams, Spare};
     let plain = |level: &str| good(&format!("array.level = \"{level}\"\n")).array;
     assert_eq!([plain("raid4").members, plain("raid5").members, plain("raid6").members], [9, 9, 10]);
-    // Eight members for data each.
+    // There are eight members for data in each.
     assert_eq!(plain("raid6").layout().exported_pages(), plain("raid0").layout().exported_pages());
 
     let text = "[array]\npreset = \"lawc-raid5-9\"\n[array.failure]\nmember = 2\nat = \"10s\"\n";
     assert_eq!(good(text).array.failures, [FailureParams { member: 2, at_ns: 10_000_000_000 }]);
     let rebuild = |more: &str| good(&format!("{text}[array.rebuild]\n{more}")).array.rebuild.unwrap();
-    // A strip of 128 KiB at 100 MB/s.
+    // This is a strip of 128 KiB at 100 MB/s.
     let by_default = RebuildParams { delay_ns: 0, strip_ns: 1_310_720, in_flight: 1, spares: 1, spare: Spare::Warm, finish: false };
     assert_eq!(rebuild(""), by_default);
     let other = RebuildParams { delay_ns: 5, strip_ns: 131_072_000_000, in_flight: 3, spares: 2, spare: Spare::Fresh, finish: true };
@@ -147,7 +147,7 @@ fn levels_with_parity_and_a_member_that_fails() {
 fn the_papers_devices_have_the_figures_of_the_reference() {
     let device = |name: &str| good(&format!("array.level = \"single\"\nssd.preset = \"{name}\"\n")).array.ssd;
     let ggc = device("ggc2014");
-    // 64 dies × 4 planes × (512 − 76) blocks × 63 pages.
+    // These are 64 dies × 4 planes × (512 − 76) blocks × 63 pages.
     assert_eq!(ggc.exported_pages(), 7_031_808);
     assert_eq!(ggc.gc.start_free_blocks, 25);
     let pgc = device("pgc2011");
@@ -161,7 +161,7 @@ fn the_papers_devices_have_the_figures_of_the_reference() {
     }
     let lawc = device("lawc2017");
     assert_eq!(lawc.geometry.physical_pages() * 4096, 2 << 30);
-    // ⌊5 % of 2048⌋, counted one too high (rule 130).
+    // This is ⌊5 % of 2048⌋, counted one too high (rule 130).
     assert_eq!((lawc.gc.start_free_blocks, lawc.gc.stop_free_blocks), (101, 103));
     assert_eq!((lawc.gc.procedure, lawc.gc.pool, lawc.gc.copy_back), (ssd::Procedure::ReferenceNoCopyBack, ssd::Pool::Die, false));
 }
@@ -171,12 +171,12 @@ fn a_procedure_replaces_what_a_preset_says_and_may_be_taken_back() {
     let gc = |text: &str| good(&format!("ssd.preset = {text}\n")).array.ssd.gc;
     let on_pgc = gc("\"pgc2011\"\nssd.gc.procedure = \"reference-no-copy-back\"");
     assert_eq!((on_pgc.procedure, on_pgc.pool, on_pgc.copy_back), (ssd::Procedure::ReferenceNoCopyBack, ssd::Pool::Die, false));
-    // ⌊5 % of 8 × 2048⌋.
+    // This is ⌊5 % of 8 × 2048⌋ blocks.
     assert_eq!((on_pgc.start_free_blocks, on_pgc.stop_free_blocks), (818, 820));
     let as_before = gc("\"lawc2017\"\nssd.gc.procedure = \"as-set\"\nssd.gc.pool = \"plane\"");
     assert_eq!((as_before.procedure, as_before.pool, as_before.copy_back), (ssd::Procedure::AsSet, ssd::Pool::Plane, false));
     assert_eq!((as_before.start_free_blocks, as_before.stop_free_blocks), (25, 26));
-    // What a report holds can be run again.
+    // The configuration in a report can be run again.
     let scenario = good("ssd.preset = \"pgc2011\"\nssd.gc.procedure = \"reference-no-copy-back\"\n");
     assert_eq!((scenario.config.ssd.gc.pool, scenario.config.ssd.gc.copy_back), (Pool::Die, false));
 }
@@ -239,7 +239,7 @@ fn every_preset_loads_and_is_listed_with_its_text() {
         };
         good(&format!("[{section}]\npreset = \"{name}\"\n"));
         assert!(!preset.summary.is_empty() && preset.text.starts_with("# "), "{name}");
-        // What `preset show` prints can be pasted into a file.
+        // The text that `preset show` prints can be pasted into a file.
         let pasted: String = preset.text.lines().map(|line| pasted_line(line, section)).collect();
         let pasted = format!("[{section}]\n{pasted}");
         good(&pasted);
@@ -249,7 +249,7 @@ fn every_preset_loads_and_is_listed_with_its_text() {
     }
 }
 
-/// A line of a preset as it stands in a file's section: headers of tables go below it.
+/// Returns a line of a preset as it stands in a file's section. Headers of tables go below it.
 fn pasted_line(line: &str, section: &str) -> String {
     match line.strip_prefix("[[") {
         Some(rest) if line.ends_with("]]") => format!("[[{section}.{rest}\n"),
@@ -318,7 +318,7 @@ fn options_are_read_as_toml_or_as_words() {
     assert_eq!((scenario.array.ssd.gc.start_free_blocks, scenario.array.ssd.gc.stop_free_blocks), (40, 43));
     assert_eq!(scenario.array.members, 4);
     assert!(scenario.workload.is_closed());
-    // One key of a preset's table changes and the others stay.
+    // One key of a preset's table changes, and the others stay.
     let scenario = read_with("workload.preset = \"w1\"", &["workload.arrivals.depth=16"]).unwrap();
     assert!(scenario.workload.is_closed());
 }
@@ -389,7 +389,7 @@ fn schema_describes_every_key() {
     assert!(found.is_empty(), "{found:?}");
 }
 
-/// Texts that look enough like configurations to get far.
+/// Draws texts that look enough like configurations to get far.
 fn any_configuration() -> impl Strategy<Value = String> {
     let key = prop::sample::select(
         validate::keys().iter().cloned().chain(["x".into(), "ssd".into(), "workload.streams".into(), "array.".into()]).collect::<Vec<_>>(),
