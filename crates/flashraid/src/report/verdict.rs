@@ -16,7 +16,7 @@
 //!
 //! Chance is allowed for: three standard errors of a tenth, and two of the line's rise, estimated from the spread within tenths. These runs
 //! are not called steady:
-//! - The run is too short to tell: the mean of all tenths has a standard error above 5 %, or a tenth has fewer than 50 requests.
+//! - The run is too short: the mean of all tenths has a standard error above 5 %, or a tenth has fewer than 50 requests.
 //! - The run is unstable or saturated.
 //! - A write cache holds more than a tenth of the written data at the end.
 
