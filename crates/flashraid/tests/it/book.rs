@@ -1,4 +1,4 @@
-//! What the page "As a library" of the book shows compiles, and is what stands here.
+//! Tests that the code of the page "As a library" of the book compiles: each of its lines is in a compiled file.
 
 use flashraid::Study;
 
@@ -19,7 +19,7 @@ fn on_several_machines() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The blocks of Rust code of a page, line by line.
+/// Returns the blocks of Rust code of a page, each as its lines.
 fn snippets(page: &str) -> Vec<Vec<&str>> {
     page.split("```rust\n").skip(1).map(|rest| rest.split("```").next().expect("a block ends").lines().collect()).collect()
 }

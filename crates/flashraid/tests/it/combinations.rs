@@ -1,9 +1,11 @@
-//! Every remedy runs on every drive: all schemes, modes of preemption, idle collection, blocking scopes, allocations, kinds of
-//! transfer and caches with each other, on tiny devices, with the check of the whole state at the end.
+//! Tests that all settings of garbage collection run together on tiny devices of two presets.
+//!
+//! All combinations of schemes, modes of preemption, idle collection, blocking scopes, allocations, kinds of transfer, and caches run. At
+//! the end of each run the whole state is checked.
 
 use flashraid::{Error, Simulation};
 
-/// A tiny device that both presets can be made into: the reserve is enough for whatever keeps blocks open.
+/// Settings for a tiny device, for both presets. The reserve is large enough for all blocks that any setting keeps open.
 const BASE: &str = r#"
 [array]
 level = "raid5"
@@ -90,7 +92,7 @@ fn run_all_on(device: &str) {
     assert!(cleans > 10_000, "only {cleans} cleans: the load is too small to show anything");
 }
 
-/// Cleans of a run, or why there is none.
+/// Runs the settings, and returns the number of erased blocks, or why the run failed.
 fn run(settings: &[(&str, &str)]) -> Result<u64, String> {
     let verified = || -> Result<_, Error> {
         let simulation = Simulation::from_toml(BASE)?;

@@ -1,4 +1,4 @@
-//! Every remedy runs on arrays of drives with superblocks, with the check of the whole state at the end.
+//! Tests that every remedy runs on arrays of drives with superblocks; the whole state is checked at the end of each run.
 
 use flashraid::{Error, Report, Simulation};
 use flashraid_model::space::victim::VictimPolicy;
@@ -32,12 +32,12 @@ arrivals = { process = "poisson", mean_gap = "400us" }
 size = { distribution = "exponential", mean = "32KiB", grain = "page" }
 "#;
 
-/// The spare area has room for parity: of two dies one.
+/// Settings for parity on one of two dies, which takes half of the spare area.
 const PARITY: [(&str, &str); 2] = [("ssd.superblock.rain", "true"), ("ssd.geometry.reserved", "0.75")];
 
 const SCHEMES: [&str; 6] = ["local", "reactive-inclusive", "reactive-selective", "proactive-idle", "proactive-soft-limit", "ideal"];
 
-/// The remedies of an array, as settings.
+/// Returns one setting for each remedy of an array.
 fn remedies<'a>(scheme: &'a str, preemption: &'a str, idle: &'a str, cache: &'a str, level: &'a str) -> [(&'static str, &'a str); 5] {
     [
         ("coordination.scheme", scheme),
@@ -56,7 +56,7 @@ fn run(settings: &[(&str, &str)]) -> Result<Report, Error> {
 #[test]
 fn every_remedy_runs_on_drives_with_superblocks() {
     let mut forced = 0;
-    // Another policy in each run, and another order of them in each six.
+    // Each run takes the next victim policy. After six runs the order shifts by one, so that policies meet other remedies.
     let mut policies = (0..).map(|run| VictimPolicy::NAMES[(run + run / 6) % VictimPolicy::NAMES.len()]);
     for scheme in SCHEMES {
         for preemption in ["none", "semi", "suspend"] {
@@ -70,7 +70,7 @@ fn every_remedy_runs_on_drives_with_superblocks() {
                         assert!(report.flash.erases > 0, "{settings:?}: nothing is collected");
                         forced += report.gc.messages.get("ForceGc").copied().unwrap_or(0);
                         let done = report.gc.messages.get("GcDone").copied().unwrap_or(0);
-                        // Counts end with the last answer, when each member may still be at what was asked of it last.
+                        // Counting ends with the last answer. At that time each member may still work on one forced collection.
                         let asked = report.gc.messages.get("ForceGc").copied().unwrap_or(0);
                         let under_way = asked.checked_sub(done).expect("what ends was forced");
                         assert!(under_way <= report.members.len() as u64, "{settings:?}: {under_way} of {asked} never come to an end");
@@ -91,7 +91,7 @@ fn remedies_run_on_drives_with_parity_in_each_row() {
             assert_eq!(report.requests.all, 1500, "{settings:?}");
             let drive = report.drive.unwrap();
             let of_parity = drive.write_amplification_of_parity.unwrap();
-            // One superpage in two.
+            // On two dies, every second superpage is parity.
             let share = of_parity / drive.write_amplification.unwrap();
             assert!((share - 0.5).abs() < 0.01, "{settings:?}: {share}");
             assert!(drive.die_time.parity_programs.unwrap() > 0.0 && drive.victims > 0, "{settings:?}");
@@ -99,7 +99,7 @@ fn remedies_run_on_drives_with_parity_in_each_row() {
     }
 }
 
-/// A tenant that writes in order, over and over, and one that writes at random into the last tenth of the space.
+/// Runs two tenants of one drive. One writes in order, over and over; the other writes at random into the last tenth of the space.
 const TENANTS: &str = r#"
 [array]
 level = "single"
@@ -148,7 +148,8 @@ fn tenants(settings: &[(&str, &str)]) -> Report {
     settings.iter().fold(simulation, |simulation, (key, value)| simulation.set(key, value).unwrap()).verify().run().unwrap()
 }
 
-/// What dies together lies together: superblocks of the tenant in order empty themselves, and the other one has all of the spare area.
+/// A tenant that writes in order, with a handle of its own, fills whole superblocks. They become garbage as a whole, and the other tenant
+/// keeps the whole spare area.
 #[test]
 fn write_amplification_falls_when_tenants_have_handles_of_their_own() {
     let of = |handles: &str, isolation: &str| {
@@ -174,7 +175,7 @@ fn write_amplification_falls_when_tenants_have_handles_of_their_own() {
     }
 }
 
-/// Parity is written with the handle of the request that it is for; what a cache writes, and rebuilding, with handle 0.
+/// The array writes parity with the handle of the request that it protects. Writes of a cache, and of a rebuild, have handle 0.
 #[test]
 fn a_write_has_the_handle_of_its_request() {
     let host_bytes = |settings: &[(&str, &str)]| {
@@ -186,7 +187,7 @@ fn a_write_has_the_handle_of_its_request() {
     assert!(alone[0] > 0 && alone[1] > alone[0]);
     let mirrored = host_bytes(&[("array.level", "raid10")]);
     assert_eq!(mirrored, alone.map(|bytes| 2 * bytes));
-    // A page of parity for each small write at least, and for each stripe of a large one.
+    // RAID 5 writes at least one page of parity for each small write, and one for each stripe of a large write.
     let parity = host_bytes(&[("array.level", "raid5")]);
     assert!(parity[0] >= 2 * alone[0] && parity[1] > alone[1] && parity[1] < 2 * alone[1] + 1, "{parity:?}, {alone:?}");
     let cached = host_bytes(&[("array.level", "raid5"), ("cache.policy", "wow"), ("cache.size", "96KiB")]);
@@ -224,7 +225,7 @@ fn remedies_run_on_drives_with_placement_handles() {
     }
 }
 
-/// A state with handles goes on as it does without being saved, and is not taken for one without.
+/// A state with handles that was saved and read goes on as the original does. A drive without handles refuses it.
 #[test]
 fn a_state_with_placement_handles_is_loaded_as_it_was_saved() {
     for isolation in ["initially", "persistently"] {
@@ -242,7 +243,7 @@ fn a_state_with_placement_handles_is_loaded_as_it_was_saved() {
     }
 }
 
-/// A state with parity goes on as it does without being saved, and is not taken for one without.
+/// A state with parity that was saved and read goes on as the original does. A drive without parity refuses it.
 #[test]
 fn a_state_with_parity_is_loaded_as_it_was_saved() {
     let folder = tempfile::tempdir().unwrap();
@@ -270,11 +271,12 @@ fn the_same_configuration_gives_the_same_report() {
     assert_eq!(report(), report());
 }
 
-/// Uniform random writes: write amplification is that of greedy collection of large blocks, `alpha / (alpha + W(−alpha·e^−alpha))`, with `alpha` of
-/// the superblocks that hold data. With steady writes no superpage of the host waits for one, and collection pads nothing.
+/// Uniform random writes have the write amplification of greedy collection, `alpha / (alpha + W(−alpha·e^−alpha))`. `alpha` is the ratio of
+/// the superblocks that hold data to the data. With steady writes, no write of the host waits for a free superblock, and collection pads
+/// nothing.
 #[test]
 fn write_amplification_is_what_theory_expects() {
-    // With parity on one of two dies as much is left for garbage as without it of 0.2 and 0.3.
+    // The two reserves with parity leave as much space for garbage as 0.2 and 0.3 do without parity.
     for (reserved, rain) in [("0.2", "false"), ("0.3", "false"), ("0.6", "true"), ("0.65", "true")] {
         let settings = [
             ("array.level", "single"),
@@ -295,7 +297,7 @@ fn write_amplification_is_what_theory_expects() {
             settings.iter().try_fold(Simulation::from_toml(DRIVES).unwrap(), |simulation, (key, value)| simulation.set(key, value));
         let expected = simulation.unwrap().check().unwrap().gc.write_amplification;
         let report = run(&settings).unwrap();
-        // What is moved is seen over time, too; parity is not, which is half of all here.
+        // The series over time counts moved pages, but no parity, which is half of all programmed pages here.
         let over_time: Vec<f64> = report.over_time.write_amplification.iter().copied().flatten().collect();
         let mean = over_time.iter().sum::<f64>() / over_time.len() as f64;
         let moving = if rain == "true" { expected / 2.0 } else { expected };
@@ -309,8 +311,8 @@ fn write_amplification_is_what_theory_expects() {
     }
 }
 
-/// A drive, its half and its quarter by width, each with its share of the load: the same write amplification, the same times, and its share of
-/// the throughput.
+/// The width of a drive is halved and quartered, and the load with it. Write amplification and response times stay, and the throughput
+/// scales with the width.
 #[test]
 fn scaled_by_width_times_and_write_amplification_stay() {
     let of = |scale: u32, read_fraction: &str, depth: u32, requests: u32| {
@@ -359,7 +361,7 @@ fn scaled_by_width_times_and_write_amplification_stay() {
     }
 }
 
-/// A stream that sends 300 reads at once, and one that sends a read now and then: with queues the drive fetches of both in turn.
+/// One stream sends 300 reads at once; the other sends a read now and then. With a queue for each, the drive fetches from both in turn.
 #[test]
 fn queues_protect_a_light_stream_from_a_noisy_one() {
     const STREAMS: &str = "
@@ -391,17 +393,17 @@ fn queues_protect_a_light_stream_from_a_noisy_one() {
         assert_eq!(counts.iter().sum::<u64>(), report.requests.all);
         assert!(counts[0] > 29_000 && counts[1] > 1800, "{counts:?}");
     }
-    // A limit alone keeps the order of arrival, in which a burst comes first.
+    // With one queue, commands are fetched in the order of arrival, so those of a burst come first.
     assert!(p99(&one, 1) > 0.8 * p99(&without, 1), "{} against {} us", p99(&one, 1), p99(&without, 1));
     assert!(p99(&two, 1) < 0.15 * p99(&without, 1), "{} against {} us", p99(&two, 1), p99(&without, 1));
-    // The noisy stream pays next to nothing for it.
+    // The stream with bursts hardly becomes slower.
     assert!(p99(&two, 0) < 1.1 * p99(&one, 0), "{} against {} us", p99(&two, 0), p99(&one, 0));
     let waits = |report: &Report| report.drive.as_ref().unwrap().fetch_waits;
     assert_eq!(waits(&without), None);
     assert!(waits(&two).is_some_and(|waits| waits > 20_000), "{:?}", waits(&two));
 }
 
-/// Queues come with all that arrays do, and what follows from a request goes to its queue.
+/// Queues run with all remedies of an array. Operations that follow from a request use its queue.
 #[test]
 fn remedies_run_on_drives_with_queues() {
     for scheme in SCHEMES {
@@ -414,11 +416,11 @@ fn remedies_run_on_drives_with_queues() {
     }
 }
 
-/// An eighth of all superblocks may hold one bit per cell, which programs five times as fast.
+/// An eighth of all superblocks may hold one bit per cell (SLC), which programs five times as fast.
 const SLC: [(&str, &str); 4] =
     [("ssd.slc.mode", "static"), ("ssd.slc.share", "0.125"), ("ssd.slc.program", "150us"), ("ssd.slc.read", "25us")];
 
-/// One bit per cell comes with all that arrays do.
+/// Superblocks with one bit per cell run with all remedies of an array.
 #[test]
 fn remedies_run_on_drives_with_one_bit_per_cell() {
     for scheme in SCHEMES {
@@ -437,10 +439,11 @@ fn remedies_run_on_drives_with_one_bit_per_cell() {
     assert!(run(&remedies("local", "none", "off", "none", "raid5")).unwrap().drive.unwrap().slc.is_none());
 }
 
-/// What a drive with one bit per cell is for: bursts between which there is time to fold.
+/// One bit per cell absorbs bursts, when there is time to fold between them.
 #[test]
 fn one_bit_per_cell_takes_bursts_faster_and_is_folded_in_between() {
-    // Bursts of 1.6 MB, faster than dies program three bits; the buffer holds less, one bit per cell a little more.
+    // Each burst is 1.6 MB and comes faster than dies program three bits per cell. The buffer holds less than a burst. The superblocks with
+    // one bit hold a little more.
     const BURSTS: [(&str, &str); 8] = [
         ("array.level", "single"),
         ("array.members", "1"),
@@ -457,14 +460,14 @@ fn one_bit_per_cell_takes_bursts_faster_and_is_folded_in_between() {
     assert!(mean(&with) < 0.75 * mean(&without), "{} us with one bit per cell, {} without", mean(&with), mean(&without));
     let drive = with.drive.as_ref().unwrap();
     let slc = drive.slc.as_ref().unwrap();
-    // All went there; most of it was folded, what was overwritten before was not.
+    // All writes of the host went to one bit per cell. Most of it was folded; what was overwritten earlier was not.
     assert_eq!(slc.units_programmed, drive.units_programmed);
     assert!(slc.units_folded > slc.units_programmed / 2 && slc.units_folded <= slc.units_programmed, "{slc:?}");
     let write_amplification = |report: &Report| report.drive.as_ref().unwrap().write_amplification.unwrap();
     assert!(write_amplification(&with) > write_amplification(&without) + 0.5);
 }
 
-/// Upkeep comes with all that arrays do.
+/// Upkeep, which is refreshing and wear levelling, runs with all remedies of an array.
 #[test]
 fn remedies_run_on_drives_with_upkeep() {
     const UPKEEP: [(&str, &str); 2] = [("ssd.superblock.refresh_reads", "2"), ("ssd.superblock.wear_difference", "2")];
@@ -479,7 +482,7 @@ fn remedies_run_on_drives_with_upkeep() {
     }
 }
 
-/// Half of the addresses are never written again: what lies there wears nothing, unless it is moved.
+/// Half of the addresses are never written again. Superblocks with such data are not erased, unless wear levelling moves the data.
 #[test]
 fn wear_levelling_keeps_superblocks_together() {
     const COLD: [(&str, &str); 7] = [
@@ -499,7 +502,7 @@ fn wear_levelling_keeps_superblocks_together() {
     assert!(upkeep(&fine).levelled > upkeep(&coarse).levelled && upkeep(&coarse).levelled > 0);
     let (fine_spread, coarse_spread, most) = (spread(&fine), spread(&coarse), spread(&without));
     assert!(fine_spread < 0.5 * coarse_spread && coarse_spread < 0.7 * most, "{fine_spread} {coarse_spread} {most}");
-    // It costs: what is cold is programmed again.
+    // Wear levelling costs writes: cold data are programmed again.
     let amplification = |report: &Report| report.drive.as_ref().unwrap().write_amplification.unwrap();
     assert!(amplification(&fine) > amplification(&without));
 }

@@ -1,6 +1,6 @@
-//! Every combination of remedies on a drive of today and on the papers' SSDs, with the check of the whole state and Little's law.
+//! Tests combinations of remedies, on a drive of today and on the papers' SSDs, with a check of the whole state and Little's law.
 //!
-//! A table of the book lists what is refused, with its reason, and nothing else is refused.
+//! A table of the book lists which settings are refused on which kind of device, and why. Nothing else is refused.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use flashraid::config::GcConfig;
 use flashraid::{Report, Simulation};
 use flashraid_model::space::victim::VictimPolicy;
 
-/// An array so small that a short load collects all the time.
+/// An array so small that a short load makes it collect all the time.
 const BASE: &str = r#"
 [array]
 level = "raid5"
@@ -29,7 +29,7 @@ read_fraction = 0.4
 arrivals = { process = "closed", depth = 16 }
 "#;
 
-/// A kind of device, as small as the load: its name in the book, and its settings.
+/// A kind of device that suits the small load: its name in the book, and its settings.
 type Kind = (&'static str, &'static [(&'static str, &'static str)]);
 
 const DRIVES: Kind = (
@@ -60,10 +60,10 @@ const POOLS: Kind = (
 
 const DEPTH: f64 = 16.0;
 
-/// A value of a factor: its name, and what it sets.
+/// A value of a factor: its name, and the settings that select it.
 type Value = (&'static str, &'static [(&'static str, &'static str)]);
 
-/// A factor with its values.
+/// All values of one factor, such as the scheme or the cache.
 type Factor = Vec<Value>;
 
 const PREEMPTION: &[Value] = &[
@@ -121,28 +121,28 @@ fn pools() -> (Kind, Vec<Factor>) {
     (POOLS, vec![devices, FRONTS.to_vec(), PREEMPTION.to_vec(), SCHEMES.to_vec(), CACHES.to_vec()])
 }
 
-/// All combinations, each as the number of its value for each factor.
+/// Returns all combinations of values. Each is a row with the index of a value for each factor.
 fn all(factors: &[Factor]) -> Vec<Vec<usize>> {
     factors.iter().fold(vec![Vec::new()], |rows, factor| {
         rows.iter().flat_map(|row| (0..factor.len()).map(move |value| [&row[..], &[value]].concat())).collect()
     })
 }
 
-/// Two values of two factors.
+/// Two factors, each with one of its values, as indices.
 type Pair = ((usize, usize), (usize, usize));
 
 fn pairs_of(row: &[usize]) -> impl Iterator<Item = Pair> + '_ {
     (0..row.len()).flat_map(move |a| (a + 1..row.len()).map(move |b| ((a, row[a]), (b, row[b]))))
 }
 
-/// Combinations in which any two values of two factors meet: always the next one with most pairs that have not met.
+/// Chooses combinations until each two values of two factors are together in one. Each choice covers most of the pairs that are left.
 fn pairwise(factors: &[Factor]) -> Vec<Vec<usize>> {
     let rows = all(factors);
     let mut left: BTreeSet<Pair> = rows.iter().flat_map(|row| pairs_of(row).collect::<Vec<_>>()).collect();
     let mut chosen = Vec::new();
     while !left.is_empty() {
         let gain = |row: &[usize]| pairs_of(row).filter(|pair| left.contains(pair)).count();
-        // The first of the best.
+        // The iterator is reversed because `max_by_key` returns the last of equal items.
         let best = rows.iter().rev().max_by_key(|row| gain(row)).expect("there are combinations").clone();
         pairs_of(&best).for_each(|pair| {
             left.remove(&pair);
@@ -175,7 +175,7 @@ fn simulate((_, of_kind): Kind, settings: &[(&str, &str)]) -> Result<Report, Str
     report.map_err(|error| error.to_string())
 }
 
-/// Simulates combinations, on as many threads as the machine has. Returns the figures of all together.
+/// Simulates combinations on all processors. Returns the sum of their erased blocks, and of their forced collections.
 fn run_all(kind: Kind, factors: &[Factor], rows: &[Vec<usize>]) -> (u64, u64) {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let next = std::sync::atomic::AtomicUsize::new(0);
@@ -192,7 +192,7 @@ fn run_all(kind: Kind, factors: &[Factor], rows: &[Vec<usize>]) -> (u64, u64) {
                     continue;
                 }
             };
-            // Little's law: a closed loop has as many requests outstanding as its depth.
+            // Little's law: a closed loop keeps as many requests outstanding as its depth.
             let outstanding = report.iops.all.unwrap_or(0.0) * report.response_us.all.mean.unwrap_or(0.0) / 1e6;
             if (outstanding / DEPTH - 1.0).abs() > 0.02 {
                 failed.push(format!("{}: {outstanding:.3} requests outstanding instead of {DEPTH}", names.join(", ")));
@@ -242,7 +242,7 @@ fn all_victim_policies_are_factors() {
     assert_eq!(names, VictimPolicy::NAMES);
 }
 
-/// Other settings of an SSD, each with another value than the default, and with what it needs to mean anything.
+/// Further settings of an SSD, each with a value other than its default, and with the settings that it depends on.
 const SETTINGS: &[(&str, &[(&str, &str)])] = &[
     ("ssd.allocation = \"dynamic\"", &[("ssd.allocation", "dynamic")]),
     ("ssd.die_stride = 2", &[("ssd.die_stride", "2")]),
@@ -308,7 +308,7 @@ const SETTINGS: &[(&str, &[(&str, &str)])] = &[
     ),
 ];
 
-/// Reads from the table of the book what is refused: the setting, and the kind of device.
+/// Reads the table of refused settings from the book, as pairs of setting and kind of device.
 fn refused_by_the_book() -> BTreeSet<(String, &'static str)> {
     let page = include_str!("../../../../docs/drives.md");
     let section = page.split("\n## Combinations\n").nth(1).expect("the page has the section");
@@ -354,7 +354,7 @@ fn what_is_refused_stands_in_the_book_and_nothing_else_is() {
     assert_eq!((only(&refused, &by_the_book), only(&by_the_book, &refused)), (Vec::new(), Vec::new()), "refused only here, or in the book");
 }
 
-/// A new key of collection has to be tried on both kinds of device.
+/// A new key of collection must be added to [`SETTINGS`], which tries it on both kinds of device.
 #[test]
 fn all_keys_of_collection_are_tried() {
     let keys = serde_json::to_value(GcConfig::default()).unwrap();

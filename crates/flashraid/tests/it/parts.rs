@@ -1,5 +1,7 @@
-//! Where the time of requests went: for every mechanism the parts of each of ten thousand requests add up to its response time to the
-//! nanosecond, and those of the report to the mean response time.
+//! Tests that the parts of response times add up.
+//!
+//! Every mechanism runs ten thousand requests. The parts of each request add up to its response time to the nanosecond. The means of the
+//! parts in the report add up to the mean response time.
 
 use flashraid::model::metrics::breakdown::{PARTS, in_order};
 use flashraid::report::TimeSpent;
@@ -34,10 +36,10 @@ arrivals = { process = "poisson", mean_gap = "700us" }
 size = { distribution = "exponential", mean = "8KiB", grain = "page" }
 "#;
 
-/// A mechanism, the settings that switch it on, and the parts that it must show.
+/// Name of a mechanism, the settings that switch it on, and the parts of response times that must then be above zero.
 type Mechanism = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
 
-/// Work of the dies' own.
+/// Setting that makes dies stall for work of their own.
 const STALLS: (&str, &str) = ("ssd.background", "{every=\"20ms\", lasts=\"2ms\"}");
 
 const MECHANISMS: &[Mechanism] = &[
@@ -109,7 +111,7 @@ const MECHANISMS_OF_DRIVES: &[Mechanism] = &[
     ("superblocks that ask early", &[("coordination.scheme", "reactive-selective"), ("coordination.delay", "100us")], &["flash"]),
 ];
 
-/// Adds the parts of each request up.
+/// Adds up the response times of all requests, and each of their parts.
 #[derive(Default)]
 struct Sums {
     requests: u64,
@@ -149,7 +151,7 @@ fn parts_add_up_to_the_response_with_every_mechanism() {
     }
 }
 
-/// Writes with "force unit access", deallocations and flushes among reads and writes.
+/// Source of requests that mixes reads and writes with deallocations, flushes, and writes with "force unit access".
 struct Commands {
     capacity_bytes: u64,
     at: u64,
@@ -183,7 +185,7 @@ fn parts_add_up_for_forced_writes_deallocations_and_flushes() {
             let report =
                 simulation.source(commands).observe(&mut sums).run().unwrap_or_else(|error| panic!("{level} {key}={value}: {error}"));
             assert!(report.requests.trim > 1000 && report.requests.flush > 100, "{level}: {:?}", report.requests);
-            // The sum of each request is compared as it is done.
+            // `Sums` has already compared the parts of each request with its response time.
             assert_eq!(sums.requests, 10_000, "{level} {key}={value}");
             assert!(sums.response_ns > 0 && sums.parts_ns.iter().sum::<u128>() == sums.response_ns, "{level} {key}={value}");
         }
@@ -197,7 +199,8 @@ fn expect_sums(name: &str, report: &Report, sums: &Sums) {
     for ((_, part), sum) in all.named().iter().zip(sums.parts_ns) {
         near(*part, sum as f64 / 1e3 / sums.requests as f64);
     }
-    // The slower the share, the slower its mean; and none is slower than the slowest.
+    // Each group of requests in the report is slower than the group before it. So their means rise, and the last one is at most the
+    // maximum.
     let totals: Vec<f64> = report.time_us.named().iter().map(|(_, time)| time.as_ref().map_or(0.0, TimeSpent::total)).collect();
     assert!(totals.is_sorted(), "{name}: {totals:?}");
     assert!(totals[3] <= report.response_us.all.max.unwrap() * (1.0 + 1e-9), "{name}: {totals:?}");

@@ -1,8 +1,9 @@
-//! High-priority writes and preemption (rule 33): above T_hard they change nothing, below it they cost no more than no preemption does.
+//! Tests of high-priority writes with preemption (rule 33). While free blocks stay above T_hard, priorities change nothing. Below it, the
+//! mean response time is at most that without preemption.
 
 use flashraid::{Report, Simulation};
 
-/// The device and the workload of PGC with fewer blocks; all of it is written, where collections are longest.
+/// The SSD and the workload of the PGC paper with fewer blocks. All of it is written, because collections take longest then.
 const BASE: &str = r#"
 [array]
 level = "single"
@@ -28,7 +29,7 @@ fn semi(t_hard: &str, share: &str) -> Report {
     run(&[("ssd.gc.preemption", "semi"), ("ssd.gc.t_hard", t_hard), ("workload.high_priority_fraction", share)])
 }
 
-/// The mean response time of all requests, and the shares of collection in states 1 to 3.
+/// Returns the mean response time of all requests in microseconds, and the share of collection in each of the states 1 to 3.
 fn figures(report: &Report) -> (f64, [f64; 3]) {
     let [one, two, three] = report.gc.state_ms;
     let all = one + two + three;
@@ -37,7 +38,7 @@ fn figures(report: &Report) -> (f64, [f64; 3]) {
 
 #[test]
 fn above_t_hard_priorities_change_nothing() {
-    // T_soft is 6 blocks, T_hard 3, to which the free blocks do not fall here; nor can they fall below none.
+    // T_soft is 6 blocks, and T_hard 3 blocks or none. Under this load, free blocks do not fall below T_hard.
     for t_hard in ["0.5", "0.0"] {
         let of = |share: &str| {
             let report = semi(t_hard, share);
@@ -55,7 +56,8 @@ fn above_t_hard_priorities_change_nothing() {
 
 #[test]
 fn below_t_hard_the_mean_is_at_most_that_without_preemption() {
-    // At 1 ms free blocks just fall below T_hard, which is at T_soft here; at 0.8 ms half of the collection is done below it.
+    // With a gap of 1 ms, free blocks just fall below T_hard, which equals T_soft here. With 0.8 ms, half of the collection is done below
+    // it.
     for (gap, below_at_least) in [("1ms", 0.001), ("800us", 0.4)] {
         let arrivals = format!(r#"{{ process = "poisson", mean_gap = "{gap}" }}"#);
         for share in SHARES {

@@ -1,10 +1,10 @@
-//! Rates over the measured time: Little's law for closed and open loops, and that what happens behind the last answer moves none of them.
+//! Tests of rates over the measured time: Little's law for closed and open loops. Events after the last answer change none of them.
 
 use flashraid::config::{PresetKind, presets};
 use flashraid::report::{Load, Mark};
 use flashraid::{CompletedRequest, Observer, Report, Simulation};
 
-/// Two SSDs with pools of blocks, which a short load collects all the time.
+/// Two SSDs with pools of blocks; a short load makes them collect all the time.
 const POOLS: &str = r#"
 [array]
 members = 4
@@ -100,12 +100,12 @@ fn run(base: &str, settings: &[(&str, &str)]) -> Report {
     with(base, settings).verify().run().unwrap_or_else(|error| panic!("{settings:?}: {error}"))
 }
 
-/// Requests per second × (mean response time + think time).
+/// Returns the mean number of outstanding requests by Little's law: requests per second × (mean response time + think time).
 fn outstanding(report: &Report, think_s: f64) -> f64 {
     report.iops.all.unwrap() * (report.response_us.all.mean.unwrap() / 1e6 + think_s)
 }
 
-/// A name, the configuration that it starts from, what is set over it, and the depth of its loop.
+/// Name of a case, its base configuration, its settings, and the depth of its closed loop.
 type Case<'a> = (String, &'a str, Vec<(&'a str, &'a str)>, f64);
 
 #[test]
@@ -138,7 +138,7 @@ fn closed_loops_use_their_depth() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Arrivals and ends of all requests, in nanoseconds.
+/// Arrival and end of each request, in nanoseconds.
 #[derive(Default)]
 struct Rows(Vec<(u64, u64)>);
 
@@ -148,7 +148,7 @@ impl Observer for Rows {
     }
 }
 
-/// Requests outstanding over a time, added up moment by moment, in request nanoseconds.
+/// Integrates the number of outstanding requests from `from_ns` to `to_ns`, in request nanoseconds.
 fn integral(rows: &[(u64, u64)], from_ns: u64, to_ns: u64) -> f64 {
     let cut = |at: u64| at.clamp(from_ns, to_ns);
     let mut changes: Vec<(u64, i64)> = rows.iter().flat_map(|&(arrival, done)| [(cut(arrival), 1), (cut(done), -1)]).collect();
@@ -179,10 +179,10 @@ fn the_response_times_of_open_loops_add_up_to_what_is_outstanding() {
     }
 }
 
-/// What is done of the measured time counts: also what came before it, and nothing that is done after its last request.
+/// The rate counts requests that end in the measured time, even if they arrived before it. It does not count those that end after it.
 #[test]
 fn requests_per_second_are_those_done_in_the_measured_time() {
-    // An overloaded drive: requests pile up, and those that are measured have to wait for all that came before them.
+    // An overloaded drive: requests pile up, and the measured ones wait for all that came before them.
     let arrivals = ("workload.arrivals", "{ process = \"poisson\", mean_gap = \"1us\" }");
     let mut rows = Rows::default();
     let report = with(DRIVES, &[arrivals, ("report.skip_requests", "3200")]).verify().observe(&mut rows).run().unwrap();
@@ -195,7 +195,7 @@ fn requests_per_second_are_those_done_in_the_measured_time() {
     assert!((iops / whole - 1.0).abs() < 0.3, "{iops} in its second half, {whole} in all");
 }
 
-/// The document without what tells how the run went on after its last answer, and without what a run is named by.
+/// Returns the report as JSON without the values that depend on events after the last answer, and without those that identify the run.
 fn measured(report: &Report) -> serde_json::Value {
     let mut document = serde_json::to_value(report.without_wall_clock()).unwrap();
     let all = document.as_object_mut().unwrap();
@@ -212,9 +212,9 @@ fn what_happens_after_the_last_answer_moves_nothing() {
         assert!(long.simulated_ns > 2 * short.simulated_ns.min(short.measured_to_ns * 2), "{} {}", short.simulated_ns, long.simulated_ns);
         assert_eq!(measured(&short), measured(&long));
     };
-    // Buffers that nothing fills any more.
+    // The buffer keeps its last data for 2 s or for an hour.
     same(DRIVES, &[("ssd.buffer.linger", "2s")], &[("ssd.buffer.linger", "1h")]);
-    // A rebuild that goes on, and one that ends with the load.
+    // A rebuild either goes on until it is finished, or stops with the load.
     for base in [POOLS, DRIVES] {
         let failure =
             [("array.level", "raid5"), ("array.failure.member", "1"), ("array.failure.at", "1ms"), ("array.rebuild.rate", "1MB/s")];
@@ -237,7 +237,7 @@ fn drives_with_superblocks_count_their_collections() {
             let (busy, any) = (member.gc_busy_fraction.unwrap(), member.gc_any_fraction.unwrap());
             assert!(busy > 0.0 && busy <= any && any <= 1.0 && member.gc_runs > 0, "{member:?}");
         }
-        // One amplification, wherever it stands.
+        // Both places of the report show the same write amplification.
         assert_eq!(report.flash.write_amplification, drive.write_amplification);
         assert!(report.flash.write_amplification_max >= report.flash.write_amplification && report.owed.buffered_bytes > 0);
     }

@@ -1,12 +1,12 @@
-//! A policy is added in two places: its file, and a line of a list.
+//! Tests that a policy is added in two places: its own file, and one line of a list.
 //!
-//! The examples of docs/own-policy.md are added to a copy of the model, as the page says and no more, and a program uses it there.
+//! The test adds the examples of docs/own-policy.md to a copy of the model, exactly as the page says. A program then uses them there.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What a program sees of the added policy: what users write, the schema, the random cases, and what the policy does.
+/// Source of a program that uses the added policies. It checks their names, the schema, the random cases, and the behaviour.
 const PROGRAM: &str = r##"//! Uses an added policy.
 use flashraid_model::cache::{CachePolicy, Lawc, Stow};
 use flashraid_model::flash::Geometry;
@@ -16,7 +16,7 @@ use flashraid_model::ids::DieId;
 use flashraid_model::rng;
 
 fn main() {
-    // What users write, in both ways, and what reports say.
+    // Users write the name alone, or a table with parameters. Reports show them in the same form.
     let named: VictimPolicy = serde_json::from_str("\"oldest-half\"").unwrap();
     let table: VictimPolicy = serde_json::from_str(r#"{ "policy": "oldest-half", "share": 0.25 }"#).unwrap();
     assert_ne!(named, table);
@@ -27,20 +27,21 @@ fn main() {
     }
     let nothing: VictimPolicy = serde_json::from_str(r#"{ "policy": "oldest-half", "share": 0 }"#).unwrap();
     assert_eq!((named.problems().len(), nothing.problems().len()), (0, 1));
-    // The schema, of which the reference page is made.
+    // The reference page is made from this schema.
     let schema = schemars::schema_for!(VictimPolicy).to_value().to_string();
     assert!(schema.contains("Greedy among the older blocks") && schema.contains("Share of the useful blocks"), "{schema}");
-    // The random cases.
+    // Random test cases must draw the new policy, with different parameters.
     let mut stream = rng::stream(1, "test", 0);
     let drawn: Vec<VictimPolicy> = (0..200).map(|_| VictimPolicy::any(&mut stream)).collect();
     let different = drawn.iter().filter(|policy| policy.name() == "oldest-half" && **policy != named).count();
     assert!(different > 10, "{drawn:?}");
     assert!(drawn.iter().all(|policy| policy.problems().is_empty()));
-    // What it does: neither what greedy does, which takes any block, nor what FIFO does, which takes the oldest and moves more.
+    // The policy must differ from greedy collection, which takes any block. It must also move fewer pages than FIFO, which takes the
+    // oldest.
     let moved = |name: &str| moves(serde_json::from_str(&format!("\"{name}\"")).unwrap());
     let (greedy, half, fifo) = (moved("greedy"), moved("oldest-half"), moved("fifo"));
     assert!(greedy != half && half < fifo, "{greedy} {half} {fifo}");
-    // An added write cache.
+    // The page also adds a write cache.
     let cache: CachePolicy = serde_json::from_str("\"lawc-stow\"").unwrap();
     assert_eq!((cache.parts().groups, cache.parts().members), (Stow::PARTS.groups, Lawc::PARTS.members));
     assert!((0..200).any(|_| CachePolicy::any(&mut stream).name() == "lawc-stow"));
@@ -48,7 +49,7 @@ fn main() {
     print!("two places suffice");
 }
 
-/// Pages that collection moves while every page is overwritten ten times in random order.
+/// Returns the number of pages that collection moves while every page is overwritten ten times in random order.
 fn moves(victim: VictimPolicy) -> usize {
     let geometry = Geometry {
         dies: 1,
@@ -124,7 +125,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the folder of all")
 }
 
-/// The lines of the first block of code after the line that ends in `name` and a colon.
+/// Returns the first block of code after the line of the page that ends in `name` and a colon.
 fn block_after(page: &str, name: &str) -> String {
     let heading = format!("{name}:\n");
     let (_, rest) = page.split_once(&heading).unwrap_or_else(|| panic!("the page has no {name}"));
@@ -132,7 +133,7 @@ fn block_after(page: &str, name: &str) -> String {
     rest.split_once("```\n").expect("code ends").0.to_owned()
 }
 
-/// A workspace of this crate alone.
+/// Copies the model into a workspace that has no other crate.
 fn copy_model(copy: &Path) {
     let from = root().join("crates/flashraid-model");
     let to = copy.join("crates/flashraid-model");
@@ -140,7 +141,7 @@ fn copy_model(copy: &Path) {
     fs::create_dir_all(&to).expect("a folder for the copy");
     copy_folder(&from.join("src"), &to.join("src"));
     let manifest = fs::read_to_string(from.join("Cargo.toml")).expect("the manifest");
-    // Tests, and what only they need, stay away.
+    // Tests and their dependencies are not copied: the section of dependencies for tests is cut out.
     let (before, rest) = manifest.split_once("[dev-dependencies]").expect("tests need something");
     let (_, lints) = rest.split_once("[lints]").expect("lints");
     fs::write(to.join("Cargo.toml"), format!("{before}[lints]{lints}")).expect("the manifest of the copy");

@@ -1,10 +1,10 @@
-//! Runs that begin in the steady state of uniform random writes, against runs after long overwriting.
+//! Compares runs that begin in the steady state of uniform random writes with runs after long overwriting.
 
 use flashraid::{Report, Simulation};
 
 use super::DRIVES;
 
-/// One drive of 442,000 units, or fewer with more in reserve, under a closed loop of single pages.
+/// One drive of 442,000 mapping units, or fewer with a larger reserve, under a closed loop of single pages.
 const LOAD: [(&str, &str); 11] = [
     ("array.level", "single"),
     ("array.members", "1"),
@@ -26,27 +26,28 @@ fn simulation(settings: Settings<'_>, more: Settings<'_>) -> Simulation<'static>
     all.fold(Simulation::from_toml(DRIVES).unwrap(), |simulation, (key, value)| simulation.set(key, value).unwrap())
 }
 
-/// Write amplification, mean and 99th percentile of the response time in microseconds.
+/// Returns the write amplification, and the mean and the 99th percentile of the response time in microseconds.
 fn figures(report: &Report) -> [f64; 3] {
     let response = &report.response_us.all;
     [report.drive.as_ref().unwrap().write_amplification.unwrap(), response.mean.unwrap(), response.p99.unwrap()]
 }
 
-/// A run of these settings, after `overwrites` × the capacity by that pattern, or, without, in the state that is the default.
+/// Returns the figures of a run with these settings. With `overwritten`, a pattern first overwrites the capacity so many times. Without,
+/// the run begins in the default state.
 fn run(settings: Settings<'_>, overwritten: Option<(&str, &str)>) -> [f64; 3] {
     let warm_up = overwritten.map(|(pattern, overwrites)| [("ssd.warm_up.pattern", pattern), ("ssd.warm_up.overwrites", overwrites)]);
     figures(&simulation(settings, warm_up.as_ref().map_or(&[], |warm_up| warm_up)).run().unwrap())
 }
 
-/// Uniform writes: from the first write on all is as after overwriting the drive five times, whatever the spare area, parity, suspension, and
-/// superblocks with one bit per cell.
+/// Under uniform writes, a run from the steady state has the same figures as after overwriting the drive five times. This holds with any
+/// spare area, with parity, with suspension, and with superblocks of one bit per cell.
 #[test]
 fn steady_is_what_overwriting_comes_to() {
     let cases: [(Settings<'_>, &str); 7] = [
         (&[("ssd.geometry.reserved", "0.12")], "random"),
         (&[], "random"),
         (&[("ssd.geometry.reserved", "0.35")], "random"),
-        // On two dies parity leaves a superblock in three.
+        // On two dies, parity takes half of each superblock, so that this reserve leaves three superblocks in ten to garbage.
         (&[("ssd.geometry.reserved", "0.65"), ("ssd.superblock.rain", "true")], "random"),
         (&[("ssd.gc.preemption", "suspend"), ("workload.read_fraction", "0.5")], "random"),
         (&[("ssd.slc", "{ mode = \"dynamic\", share = 0.3, program = \"100us\", read = \"20us\" }")], "workload"),
@@ -61,7 +62,7 @@ fn steady_is_what_overwriting_comes_to() {
     }
 }
 
-/// Parity of the array and large requests are not quite uniform: what the state makes of them stays below a tenth.
+/// Writes are not quite uniform with parity of the array, or with large requests. The figures differ by less than a tenth.
 #[test]
 fn parity_and_large_requests_differ_little() {
     let cases: [Settings<'_>; 2] = [
@@ -76,7 +77,8 @@ fn parity_and_large_requests_differ_little() {
     }
 }
 
-/// Where the workload's own state is another one, `check` says which write amplification the workload comes to, and warns if that is far off.
+/// Other workloads have another steady state of their own. For them `check` tells the write amplification of that state, and warns if it is
+/// far off.
 #[test]
 fn a_check_tells_how_far_from_the_own_state_a_run_begins() {
     let cases: [(Settings<'_>, bool); 6] = [
@@ -90,7 +92,8 @@ fn a_check_tells_how_far_from_the_own_state_a_run_begins() {
     for (settings, warns) in cases {
         let check = simulation(settings, &[]).check().unwrap();
         let ([begins_with, ..], [own, ..]) = (run(settings, None), run(settings, Some(("workload", "6"))));
-        // Popular pages are written again while they are in the buffer, which takes the same share off both.
+        // The buffer absorbs repeated writes to popular pages. This lowers both figures by the same share, so the test compares their
+        // ratio.
         let said = check.own_write_amplification.unwrap() / check.gc.write_amplification;
         assert!((said / (own / begins_with) - 1.0).abs() < 0.08, "{settings:?}: said {said}, found {own} / {begins_with}");
         let is_warned = check.warnings.iter().any(|warning| warning.contains("ssd.warm_up.pattern = \"workload\""));
@@ -100,7 +103,7 @@ fn a_check_tells_how_far_from_the_own_state_a_run_begins() {
     }
 }
 
-/// Of a trace it is told from the share of the space that is written, and from what is trimmed.
+/// The command `check` estimates the write amplification of a trace from the share of the space that is written, and from what is trimmed.
 #[test]
 fn a_check_tells_it_of_traces_too() {
     let folder = tempfile::tempdir().unwrap();
@@ -108,7 +111,7 @@ fn a_check_tells_it_of_traces_too() {
     let check = |blocks: u64, trims: bool| {
         let line = |at: u64| {
             let op = if trims && at.is_multiple_of(4) { "trim" } else { "write" };
-            // Consecutive ranges of 64 pages, each once: together so many pages.
+            // Each line writes a range of 64 pages. The ranges do not overlap, and cover `blocks` × 64 pages.
             format!("0.{at:06},{},262144,{op}\n", at * 37 % blocks * 512)
         };
         std::fs::write(&path, "time,obj_id,size,op\n".to_owned() + &(0..12_000).map(line).collect::<String>()).unwrap();

@@ -1,8 +1,10 @@
-//! Golden runs: small runs of everything that the model can do, compared with results that were recorded once.
+//! Golden runs: small runs of everything that the model can do, compared with recorded results.
 //!
-//! The slow reference proves the rules; these runs hold what it does not see, from the text of a configuration to the last counter of a member.
-//! Each run keeps hashes over its completed requests (index, arrival, end), in sixteen parts, and what its members counted in whole.
-//! After an intended change of results run this test with `FLASHRAID_GOLDEN=write`, read the diff of `results.txt`, and name the change in
+//! The slow reference proves the rules. The golden runs guard what the reference does not see: reading configurations, reports, and
+//! counters of members. For each run the file holds hashes over its completed requests (index, arrival, end) in sixteen parts. It also
+//! holds what each member counted.
+//!
+//! After an intended change of results, run this test with `FLASHRAID_GOLDEN=write` and read the diff of `results.txt`. Name the change in
 //! CHANGELOG.md under *Results*.
 
 mod runs;
@@ -21,7 +23,7 @@ use flashraid_model::ssd::MemberCounters;
 use flashraid_workload as workload;
 use sha2::{Digest, Sha256};
 
-/// Parts of a run that have a hash of their own, so that a difference has a place in time.
+/// Number of parts of a run that have their own hash. A difference then shows at which time of the run it begins.
 const PARTS: usize = 16;
 
 #[test]
@@ -38,7 +40,7 @@ fn results_are_those_recorded() {
         Ok(value) if value == "write" => fs::write(file, text).unwrap(),
         Ok(value) => panic!("FLASHRAID_GOLDEN is {value:?}; the only value is \"write\""),
         Err(_) => {
-            // Text files may be checked out with other ends of lines.
+            // Git may check text files out with other line endings.
             let recorded = fs::read_to_string(file).unwrap().replace("\r\n", "\n");
             if let Some(difference) = first_difference(&recorded, &found) {
                 panic!(
@@ -74,7 +76,7 @@ fn there_are_fifty_runs_with_names_of_their_own() {
     }
 }
 
-/// The first item in which runs differ from the recorded ones.
+/// Describes the first line in which a run differs from the recorded results.
 fn first_difference(recorded: &str, found: &[(&str, String)]) -> Option<String> {
     let recorded: Vec<(&str, &str)> =
         recorded.split("\n\n").skip(1).map(|run| run.trim_end().split_once('\n').expect("a name, and a result")).collect();
@@ -94,7 +96,7 @@ fn first_difference(recorded: &str, found: &[(&str, String)]) -> Option<String> 
     })
 }
 
-/// The result of a run as lines of words: hashes of its requests, and counts of each member.
+/// Returns the result of a run as lines: hashes of its requests, then the counts of each member.
 fn result(run: &runs::Run, folder: &Path) -> String {
     let scenario = scenario(run, folder);
     let array = warm_array(&scenario, &SharedWarmUps::default(), &mut ()).unwrap_or_else(|error| panic!("{}: {error}", run.name));
@@ -126,7 +128,7 @@ fn result(run: &runs::Run, folder: &Path) -> String {
     text
 }
 
-/// The configuration of a run; traces lie in `folder`.
+/// Builds the simulation of a run; its traces are in `folder`.
 fn scenario(run: &runs::Run, folder: &Path) -> Scenario {
     let simulation = Simulation::from_toml(run.base).unwrap_or_else(|error| panic!("{}: {error}", run.name));
     let set = |simulation: Simulation<'static>, (key, value): &(&str, &str)| {
@@ -138,7 +140,7 @@ fn scenario(run: &runs::Run, folder: &Path) -> Scenario {
     simulation.scenario().unwrap_or_else(|error| panic!("{}: {error}", run.name))
 }
 
-/// Completed requests: index, arrival and end.
+/// Keeps index, arrival, and end of each completed request.
 #[derive(Default)]
 struct Seen(Vec<[u64; 3]>);
 
@@ -152,7 +154,7 @@ impl Watch for Seen {
     }
 }
 
-/// Applies `f` to all items on all processors; returns the results in their order.
+/// Applies `f` to all items on all processors, and returns the results in the order of the items.
 fn in_parallel<T: Sync, R: Send>(items: &[T], f: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let results = Mutex::new(Vec::new());

@@ -1,15 +1,15 @@
-//! The golden runs: what each is made of.
+//! The configuration of each golden run, and the traces that some of them read.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-/// A run.
+/// One golden run: a short configuration of which the results are recorded.
 pub struct Run {
     pub name: &'static str,
-    /// The configuration to build on.
+    /// Text of the configuration that the settings change.
     pub base: &'static str,
-    /// Keys that it changes; the value of `workload.path` is the name of one of the traces of [`write_traces`].
+    /// Keys that the run changes, with their values. The value of `workload.path` is the name of a trace from [`write_traces`].
     pub settings: &'static [(&'static str, &'static str)],
 }
 
@@ -17,7 +17,7 @@ const fn run(name: &'static str, base: &'static str, settings: &'static [(&'stat
     Run { name, base, settings }
 }
 
-/// Three SSDs with pools of blocks, small enough that a short load collects all the time.
+/// Three SSDs with pools of blocks, small enough that a short load makes them collect all the time.
 const POOLS: &str = r#"
 [array]
 level = "raid0"
@@ -49,7 +49,7 @@ size = { distribution = "exponential", mean = "8KiB", grain = "page" }
 address = { pattern = "zipf", exponent = 0.8 }
 "#;
 
-/// The same with stripes of parity.
+/// The same SSDs as an array with parity.
 const PARITY: &str = r#"
 [array]
 level = "raid5"
@@ -111,7 +111,7 @@ arrivals = { process = "poisson", mean_gap = "250us" }
 size = { distribution = "exponential", mean = "32KiB", grain = "page" }
 "#;
 
-/// Two tenants of one drive, with handles of their own.
+/// Two tenants of one drive, each with its own placement handle.
 const TENANTS: &str = r#"
 [array]
 level = "single"
@@ -153,14 +153,14 @@ rate_scale = 1.5
 "#;
 
 pub const RUNS: [Run; 50] = [
-    // Devices of the papers.
+    // Devices of the papers' presets.
     run("pools", POOLS, &[("ssd.preset", "ggc2014")]),
     run("device-pgc2011", POOLS, &[("ssd.preset", "pgc2011"), ("array.level", "single"), ("array.members", "1")]),
     run("device-lawc2017", POOLS, &[("ssd.preset", "lawc2017"), ("ssd.warm_up.pattern", "workload")]),
     run("device-mlc-sata2", POOLS, &[("ssd.preset", "mlc-sata2"), ("ssd.geometry.blocks", "128")]),
     run("device-slc-sata2", POOLS, &[("ssd.preset", "slc-sata2"), ("workload.arrivals", "{ process = \"closed\", depth = 16 }")]),
     run("device-nvme-simple", POOLS, &[("ssd.preset", "nvme-simple"), ("workload.arrivals.mean_gap", "1500us")]),
-    // Coordination.
+    // Schemes that coordinate garbage collection between members.
     run("reactive-inclusive", POOLS, &[("coordination.scheme", "reactive-inclusive")]),
     run("reactive-selective", POOLS, &[("coordination.scheme", "reactive-selective"), ("coordination.delay", "300us")]),
     run("proactive-idle", POOLS, &[("coordination.scheme", "proactive-idle"), ("coordination.force_until", "one-victim")]),
@@ -181,7 +181,7 @@ pub const RUNS: [Run; 50] = [
             ("coordination.latency", "{ gc_request = \"20us\", force_gc = \"30us\", gc_state = \"10us\", gc_done = \"20us\" }"),
         ],
     ),
-    // Preemption, idle collection, allocation, transfer.
+    // Preemption, collection when idle, allocation, and transfer to the dies.
     run("semi", POOLS, &[("ssd.gc.preemption", "semi"), ("ssd.gc.merge", "true"), ("ssd.gc.reorder", "true"), ("ssd.gc.pipeline", "true")]),
     run(
         "semi-in-flight",
@@ -206,7 +206,7 @@ pub const RUNS: [Run; 50] = [
         POOLS,
         &[("ssd.gc.preemption", "semi"), ("ssd.gc.merge", "true"), ("coordination.scheme", "reactive-inclusive"), ("cache.policy", "wow")],
     ),
-    // Victims.
+    // Policies that choose the block to collect.
     run("victim-cost-benefit", POOLS, &[("ssd.gc.victim", "cost-benefit"), ("ssd.gc.separate_open_block", "true")]),
     run("victim-d-choices", POOLS, &[("ssd.gc.victim", "d-choices"), ("ssd.gc.pool", "die"), ("ssd.gc.copy_back", "false")]),
     run("victim-fifo", POOLS, &[("ssd.gc.victim", "fifo"), ("ssd.summary_page", "\"spread\""), ("ssd.die_stride", "8")]),
@@ -216,7 +216,7 @@ pub const RUNS: [Run; 50] = [
         POOLS,
         &[("ssd.gc.victim", "{ policy = \"greedy-wear-aware\", threshold = 0.95 }"), ("ssd.endurance", "20"), ("ssd.gc.idle", "1ms")],
     ),
-    // Levels, failures, caches.
+    // Levels of the array, failures of members, and write caches.
     run("raid1", PARITY, &[("array.level", "raid1"), ("array.members", "3"), ("array.failure", "{ member = 1, at = \"1s\" }")]),
     run(
         "raid10-rebuilt",
@@ -253,7 +253,7 @@ pub const RUNS: [Run; 50] = [
     run("cache-iwc", PARITY, &[("cache.policy", "iwc"), ("array.failure", "{ member = 4, at = \"1s\" }")]),
     run("cache-iwc-sync", PARITY, &[("cache.policy", "iwc-sync"), ("cache.sync_timeout", "3ms"), ("array.level", "raid0")]),
     run("cache-lawc", PARITY, &[("cache.policy", "lawc"), ("ssd.gc.preemption", "semi"), ("coordination.scheme", "proactive-soft-limit")]),
-    // Drives with superblocks.
+    // Drives that write superblocks.
     run("drives", DRIVES, &[("ssd.preset", "nvme-tlc-read")]),
     run(
         "device-nvme-tlc-mixed",
@@ -320,7 +320,7 @@ pub const RUNS: [Run; 50] = [
     ),
     run("tenants", TENANTS, &[("ssd.queues", "{ queues = 2, commands = 16 }")]),
     run("tenants-apart", TENANTS, &[("ssd.placement_handles.isolation", "persistently"), ("ssd.gc.preemption", "suspend")]),
-    // Traces: reads, writes, discards, zeroes and forced writes.
+    // Traces with reads, writes, discards, zeroes, and forced writes.
     run(
         "trace-raid5",
         PARITY,
@@ -356,7 +356,7 @@ pub const RUNS: [Run; 50] = [
     ),
 ];
 
-/// Writes the traces of the runs: requests drawn by a generator of its own, so that nothing else can change them.
+/// Writes the traces of the runs to `folder`. The requests come from a generator in this function, so no change elsewhere alters them.
 pub fn write_traces(folder: &Path) {
     let mut state = 1_u64;
     let mut draw = move |below: u64| {
