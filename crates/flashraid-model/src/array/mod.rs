@@ -137,7 +137,7 @@ impl Array {
             cache_pages: caching.as_ref().map(|caching| caching.cache.room_pages()),
             may_fail: !params.failures.is_empty(),
             takes_ahead: is_plain && first.is_immediate(),
-            takes_hints: !first.is_drive(),
+            takes_hints: first.takes_hints(),
         };
         Some(Self {
             shape,

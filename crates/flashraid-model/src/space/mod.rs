@@ -53,6 +53,45 @@ impl Space {
             Space::Superblocks(params) => Self::Superblocks(Superblocks::filled(params, seed, member)),
         }
     }
+
+    /// Overwrites `overwrites` × the exported capacity at random, without time (rules 24 and 215).
+    ///
+    /// `go_on` receives the share that is done. If it returns false, the warm-up ends and returns false.
+    pub fn warm_up(&mut self, overwrites: f64, seed: u64, member: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
+        either!(self, held => held.warm_up(overwrites, seed, member, go_on))
+    }
+
+    /// Makes the steady state of uniform random writes in one pass, for superblocks (rule 215). Pools stay as they are.
+    ///
+    /// If `go_on` returns false, it ends and returns false.
+    pub fn settle_down(&mut self, seed: u64, member: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
+        self.as_mut().superblocks().is_none_or(|superblocks| superblocks.settle_down(seed, member, go_on))
+    }
+
+    /// Closes what a warm-up has left open. The drive continues as if its state had been loaded.
+    pub fn warm_up_is_over(&mut self) {
+        if let Self::Superblocks(superblocks) = self {
+            superblocks.warm_up_is_over();
+        }
+    }
+}
+
+impl<P, S> Space<P, S> {
+    /// Returns the mapping by reference.
+    pub fn as_ref(&self) -> Space<&P, &S> {
+        match self {
+            Self::Pools(pools) => Space::Pools(pools),
+            Self::Superblocks(superblocks) => Space::Superblocks(superblocks),
+        }
+    }
+
+    /// Returns the mapping by mutable reference.
+    pub fn as_mut(&mut self) -> Space<&mut P, &mut S> {
+        match self {
+            Self::Pools(pools) => Space::Pools(pools),
+            Self::Superblocks(superblocks) => Space::Superblocks(superblocks),
+        }
+    }
 }
 
 impl<P: Borrow<Pools>, S: Borrow<Superblocks>> Space<P, S> {

@@ -1,10 +1,10 @@
 //! The protocol between a member and the controller of its array, on the member's side (sections 11, 21 and 22 of the rules).
 //!
-//! The agent knows neither dies nor mapping. Who collects tells it how many blocks are free, whether a limit is reached, how many pages are
-//! left and what is done, and asks what it may do.
+//! The agent knows neither dies nor mapping. Dies tell it how many blocks are free, whether a limit is reached, how many pages are left
+//! and what is done. They ask it what they may do.
 
-use super::Outbox;
 use super::job::NEVER;
+use super::outbox::Outbox;
 use crate::coordination::{MemberRole, MemberState, Need, News, Notify, ToController, ToMember, Work};
 use crate::events::TimeNs;
 use crate::ids::MemberId;
@@ -12,7 +12,7 @@ use crate::request::OpKind;
 
 /// The memory of a member that knows the protocol.
 #[derive(Debug, Clone)]
-pub(super) struct Agent {
+pub struct Agent {
     member: MemberId,
     role: MemberRole,
     /// Work that it has been forced, or allowed, to do and has not done.
@@ -22,26 +22,26 @@ pub(super) struct Agent {
     /// Page writes that it has been given.
     pages_given: u64,
     times_forced: u32,
-    /// It has asked since it was forced last.
+    /// The member has asked since it was forced last.
     has_asked: bool,
-    /// It has said since then that it is at its limit.
+    /// The member has said since then that it is at its limit.
     has_said_limit: bool,
-    /// It has registered since it was forced last.
+    /// The member has registered since it was forced last.
     participates: bool,
-    /// It was denied collection above its hard limit, and has been neither granted it nor forced since.
+    /// Collection above the hard limit was denied, and has been neither granted nor forced since.
     denied: bool,
     /// The idle time that it was to use is over.
     stopped: bool,
-    /// So is the run: no idle time is used any more.
+    /// The run is over, so that no idle time is used any more.
     run_is_over: bool,
-    /// When cleans that pools needed began last, and how many of them at that nanosecond (rule 43).
+    /// The last moment at which cleans that pools needed began, and the number of them (rule 43).
     needed_began: (TimeNs, u32),
-    /// When it sent its last request, and how many of the cleans that began at that nanosecond go on. While there are any, and
-    /// until the member is forced, the request is outstanding.
+    /// The moment of the last request, and how many of the cleans that began at that nanosecond are still under way. While there are any,
+    /// and until the member is forced, the request is outstanding.
     request: (TimeNs, u32),
-    /// When a host write left a low pool last (rule 119).
+    /// The last moment at which a host write left a low pool (rule 119).
     low_at: TimeNs,
-    /// When it reached its limit last.
+    /// The last moment at which the member reached its limit.
     limit_at: TimeNs,
     /// The array will let it ask at the end of that nanosecond.
     asks_at: TimeNs,
@@ -49,12 +49,12 @@ pub(super) struct Agent {
 
 /// Consequence of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
-    /// Collect.
+pub enum Consequence {
+    /// The member collects at once.
     Collect(Work),
     /// The idle time that was to be used is over.
     Stop,
-    /// Nothing at once.
+    /// The member does nothing at once.
     Nothing,
 }
 
@@ -124,7 +124,7 @@ impl Agent {
     }
 
     /// A message of the controller has arrived; `state` tells how the member is.
-    pub fn receive(&mut self, now: TimeNs, message: ToMember, state: impl FnOnce() -> MemberState, out: &mut Outbox) -> Order {
+    pub fn receive(&mut self, now: TimeNs, message: ToMember, state: impl FnOnce() -> MemberState, out: &mut Outbox) -> Consequence {
         match message {
             ToMember::Force(work) | ToMember::Grant(work) => {
                 assert_eq!(self.forced, None, "the controller waits for GcDone");
@@ -133,19 +133,19 @@ impl Agent {
                 (self.participates, self.denied, self.stopped) = (false, false, self.run_is_over);
                 (self.has_asked, self.has_said_limit, self.times_forced) = (false, false, self.times_forced + 1);
                 (self.low_at, self.limit_at) = (NEVER, NEVER);
-                Order::Collect(work)
+                Consequence::Collect(work)
             }
             ToMember::Stop => {
                 self.stopped = true;
-                Order::Stop
+                Consequence::Stop
             }
             ToMember::Deny => {
                 self.denied = true;
-                Order::Nothing
+                Consequence::Nothing
             }
             ToMember::TellState => {
                 self.tell(now, ToController::GcState(state()), out);
-                Order::Nothing
+                Consequence::Nothing
             }
         }
     }
@@ -154,7 +154,7 @@ impl Agent {
         out.report(at, self.member, News::Sends(message));
     }
 
-    /// So many dies have to do what the member was forced to do.
+    /// Takes notice of how many dies have to do what the member was forced to do.
     pub fn dies_begin(&mut self, dies: u32) {
         assert!(self.forced.is_some() && self.dies_left == 0, "a member is forced once at a time");
         self.dies_left = dies;
@@ -221,8 +221,8 @@ impl Agent {
         }
     }
 
-    /// Asks for collection if there is reason to. Dies come to the same nanosecond in any order: this is tried whenever something has
-    /// happened that lets the member ask, and comes to the same as if it were tried once at the end (rule 43).
+    /// Asks for collection if there is reason to. Dies come to the same nanosecond in any order. This is therefore tried whenever
+    /// something allows the member to ask, with the same result as one attempt at the end (rule 43).
     fn ask(&mut self, at: TimeNs, out: &mut Outbox) {
         if self.forced.is_none() && self.request.1 == 0 && self.needed_began.0 == at {
             self.request = self.needed_began;
@@ -258,7 +258,7 @@ impl Agent {
         }
     }
 
-    /// Has the array let it ask at the end of this nanosecond, unless it is forced.
+    /// Asks the array for leave to ask at the end of this nanosecond, unless the member is forced.
     fn will_ask(&mut self, at: TimeNs, out: &mut Outbox) {
         if self.forced.is_none() && self.asks_at != at {
             self.asks_at = at;
@@ -283,8 +283,8 @@ impl Agent {
         Need { pages_left, at_limit, pages_given: self.pages_given, times_forced: self.times_forced }
     }
 
-    /// A superblock has been taken, or forced collection has ended: the member may have to register, and asks if it is at its target (rule
-    /// 216).
+    /// Takes notice of an opened superblock, or of the end of forced collection. The member may then have to register, and asks if it is
+    /// at its target (rule 216).
     pub fn sees_opened(&mut self, at: TimeNs, free_blocks: u32, asks: bool, pages_left: u64, at_limit: bool, out: &mut Outbox) {
         if self.forced.is_some() {
             return;

@@ -1,6 +1,6 @@
-//! Where the parts of an SSD leave what they cause.
+//! The place where the parts of an SSD leave what they cause.
 
-use super::{OpEnd, SsdWake};
+use super::job::{OpEnd, SsdWake};
 use crate::coordination::{News, Notice};
 use crate::events::{GcInterval, TimeNs};
 use crate::ids::MemberId;
@@ -8,9 +8,9 @@ use crate::ids::MemberId;
 /// Units that a drive with superblocks has programmed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Programmed {
-    /// When they were on flash.
+    /// The moment at which they were on flash.
     pub at: TimeNs,
-    /// The member.
+    /// The member that programmed them.
     pub member: MemberId,
     /// Places of units, those without data and of parity included.
     pub units: u64,
@@ -18,7 +18,7 @@ pub struct Programmed {
     pub pages_moved: u64,
 }
 
-/// What an SSD causes. Its owner empties it after each call and uses it again.
+/// Consequences of a call of an SSD. Their owner empties the lists after each call and uses them again.
 #[derive(Debug, Clone, Default)]
 pub struct Outbox {
     /// Moments at which the SSD goes on, in order of scheduling.
@@ -27,16 +27,14 @@ pub struct Outbox {
     pub ends: Vec<OpEnd>,
     /// Collections, each reported when its end is known.
     pub collections: Vec<GcInterval>,
-    /// What concerns the array's controller.
+    /// News for the array's controller.
     pub notices: Vec<Notice>,
     /// Programs of drives with superblocks, in order of time.
     pub programmed: Vec<Programmed>,
-    /// Times for which a die has worked without a break, for the SSD itself.
-    pub(super) worked: Vec<(TimeNs, TimeNs)>,
 }
 
 impl Outbox {
-    /// Has the SSD go on at `at`.
+    /// Wakes the SSD at `at`.
     #[inline]
     pub(super) fn wake(&mut self, at: TimeNs, wake: impl Into<SsdWake>) {
         self.wakes.push((at, wake.into()));

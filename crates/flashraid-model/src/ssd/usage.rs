@@ -1,7 +1,7 @@
-//! How a member is used over time, interval by interval: page operations in it, how long they take, how busy its dies are.
+//! The use of a member over time: page operations in each interval, how long they take, how busy its dies are.
 //!
-//! Intervals are those of the figures over time of the whole run (`metrics/over_time.rs`): they begin with a microsecond and become twice as
-//! long whenever there are too many. Moments may come in any order, also some that lie ahead: an operation is told with both its ends.
+//! Intervals are those of the figures over time of the whole run (`metrics/over_time.rs`): they begin with a microsecond and double
+//! whenever there are too many. Moments may come in any order, and may lie ahead: an operation is told with both its ends.
 
 use crate::events::TimeNs;
 
@@ -15,8 +15,8 @@ const FIRST_NS: u64 = 1000;
 pub struct UsagePoint {
     /// Share of the time of its dies in which they worked, for the host or for collection.
     pub utilisation: f64,
-    /// Mean time from the arrival of a page operation at the member to its end, of those that ended in the interval, in nanoseconds; `None`
-    /// if none did.
+    /// Mean time from the arrival of a page operation at the member to its end, in nanoseconds. Operations that ended in the interval
+    /// count; `None` if none did.
     pub response_ns: Option<f64>,
     /// Mean number of page operations in the member, those included that are being served.
     pub operations: f64,
@@ -25,9 +25,9 @@ pub struct UsagePoint {
 /// Something that begins and ends, summed over an interval.
 #[derive(Debug, Clone, Copy, Default)]
 struct Stretches {
-    /// How many begin in the interval, less those that end in it.
+    /// Number of those that begin in the interval, less those that end in it.
     begun: i64,
-    /// Their time within the interval, from the begin of each to the end of the interval, less that from the end of each.
+    /// Time within the interval, from the begin of each to the end of the interval, less that from the end of each.
     there_ns: i128,
 }
 
@@ -48,13 +48,13 @@ struct Interval {
     work: Stretches,
 }
 
-/// What is recorded from the begin of the measured time on.
+/// The record from the begin of the measured time on.
 #[derive(Debug, Clone)]
 struct Recorder {
     from_ns: TimeNs,
-    /// What begins then or later is left out, and of the rest what lies behind it.
+    /// The moment at which the record ends. Later begins are left out, and of the rest the time behind it.
     until_ns: TimeNs,
-    /// How often two intervals have become one: an interval is `FIRST_NS << doublings` long.
+    /// Number of times that two intervals have become one: an interval is `FIRST_NS << doublings` long.
     doublings: u32,
     intervals: Vec<Interval>,
 }
@@ -152,13 +152,14 @@ struct Ahead {
 
 /// Records how a member is used.
 #[derive(Debug, Clone)]
-pub(super) struct Usage {
+pub struct Usage {
     state: State,
 }
 
 #[derive(Debug, Clone)]
 enum State {
-    /// The measured time is yet to begin, not before `now`; what was over by then has been forgotten, at the latest with `forget_at` entries.
+    /// The measured time is yet to begin, not before `now`. Work that was over by then is forgotten, at the latest with `forget_at`
+    /// entries.
     Before {
         ahead: Vec<Ahead>,
         now: TimeNs,
@@ -234,8 +235,8 @@ impl Usage {
         }
     }
 
-    /// The first `count` intervals of a length that is [`Usage::interval_ns`] or a power of two times as long, for a run that ended at `end_ns`
-    /// and a member with so many dies; `working` are stretches of work that have not been told.
+    /// Returns the first `count` intervals for a run that ended at `end_ns`, and a member with so many dies. Their length is
+    /// [`Usage::interval_ns`] or a power of two times as long. `working` are stretches of work that have not been told.
     pub fn points(
         &self,
         interval_ns: u64,

@@ -4,14 +4,14 @@ use crate::events::TimeNs;
 
 /// The sum over all dies of the time for which they did something. Sums wrap around; only differences mean something.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct DieTime {
+pub struct DieTime {
     dies: u64,
     /// The ends of what is over, less all begins.
     ends_less_begins: u64,
 }
 
 impl DieTime {
-    /// A die begins.
+    /// Takes notice that a die begins.
     #[inline]
     pub fn begins(&mut self, at: TimeNs) {
         self.dies += 1;
@@ -38,16 +38,16 @@ impl DieTime {
 
 /// Work of the dies of a member.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Worked {
-    /// All of it.
+pub struct Worked {
+    /// Work of any kind.
     pub at_all: DieTime,
-    /// That for collection.
+    /// Work for collection only.
     pub for_collection: DieTime,
 }
 
 /// Work of the dies until a moment.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct WorkedBefore {
+pub struct WorkedBefore {
     at: TimeNs,
     at_all: u64,
     for_collection: u64,
@@ -60,7 +60,8 @@ impl Worked {
         WorkedBefore { at: now, at_all: self.at_all.until(now), for_collection: self.for_collection.until(now) }
     }
 
-    /// The part of the wait from `before` to `now` that collection is the cause of: the share that it had in the work of the dies.
+    /// Returns the part of the wait from `before` to `now` that collection is the cause of. It is the share that collection had in the
+    /// work of the dies.
     pub fn collection_of_wait(&self, before: &WorkedBefore, now: TimeNs) -> u64 {
         let wait_ns = now - before.at;
         if wait_ns == 0 {

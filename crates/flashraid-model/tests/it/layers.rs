@@ -22,6 +22,29 @@ const FOLDERS: &[(&str, &[&str])] = &[
     ("array", &["cache", "coordination", "events", "ids", "placement", "request", "ssd"]),
 ];
 
+/// What each part of an SSD uses, in the same order. `Ssd` holds them all and is used by none of them.
+const PARTS: &[(&str, &[&str])] = &[
+    ("job", &[]),
+    ("mechanism", &[]),
+    ("usage", &[]),
+    ("wire", &[]),
+    ("worked", &[]),
+    ("outbox", &["job"]),
+    ("params", &["mechanism"]),
+    ("counters", &["params"]),
+    ("agent", &["job", "outbox"]),
+    ("collect", &["job", "params"]),
+    ("front", &["counters", "job", "outbox", "params", "wire", "worked"]),
+    ("parts", &["agent", "counters", "outbox", "params", "usage", "worked"]),
+    ("die::activity", &["job", "mechanism", "parts"]),
+    ("die::pages", &["agent", "collect", "die::activity", "front", "job", "mechanism", "outbox", "params", "parts", "wire"]),
+    (
+        "die::superpages",
+        &["agent", "collect", "counters", "die::activity", "front", "job", "mechanism", "outbox", "params", "parts", "wire"],
+    ),
+    ("die", &["counters", "die::pages", "die::superpages", "front", "job", "mechanism", "outbox", "params", "parts"]),
+];
+
 /// What each crate uses, in the same order.
 const CRATES: &[(&str, &[&str])] = &[
     ("flashraid-model", &[]),
@@ -67,6 +90,55 @@ fn every_folder_of_the_model_uses_only_what_stands_below_it() {
         }
     }
     assert_eq!(found, listed(FOLDERS), "left: what the source uses, right: what this test allows");
+}
+
+#[test]
+fn every_part_of_an_ssd_uses_only_what_stands_below_it() {
+    assert_no_circle(PARTS);
+    let ssd = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/ssd");
+    let mut found = BTreeSet::new();
+    for file in rust_files(&ssd) {
+        let inside = file.strip_prefix(&ssd).expect("it was found there").with_extension("");
+        let names: Vec<String> = inside.components().map(|name| name.as_os_str().to_string_lossy().into_owned()).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).filter(|name| *name != "mod").collect();
+        let part = match names[..] {
+            // The SSD itself, and what tests and warm-ups do with it.
+            [] | ["warm_up" | "tiny"] => continue,
+            ["die", folder, ..] => format!("die::{folder}"),
+            [part, ..] => part.to_owned(),
+        };
+        found.insert((part.clone(), None));
+        // In these files `super` is the SSD, or the folder of its dies.
+        let above = match (names.len(), file.ends_with("mod.rs")) {
+            (1, _) => Some(""),
+            (2, true) if names[0] == "die" => Some("die::"),
+            _ => None,
+        };
+        let source = fs::read_to_string(&file).expect("source is readable");
+        let source = source.split("#[cfg(test)]\nmod tests {").next().expect("a first part");
+        for line in source.lines().filter(|line| !line.trim_start().starts_with("//")) {
+            let by_name = line.split("crate::ssd::").skip(1).map(|path| ("", path));
+            let by_super = line.split("super::").skip(1).filter_map(|path| above.map(|above| (above, path)));
+            let own = line.trim_start_matches("pub ").strip_prefix("use ").filter(|path| part == "die" && !path.starts_with("crate"));
+            let by_folder = own.filter(|path| !path.starts_with("super::")).map(|path| ("die::", path));
+            for (folder, path) in by_name.chain(by_super).chain(by_folder) {
+                let mut names = path.split("::").map(|name| name.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or(""));
+                let mut used = format!("{folder}{}", names.next().expect("a path has a head"));
+                if used == "die" {
+                    used = format!("die::{}", names.next().expect("a path into the folder of dies"));
+                }
+                assert!(
+                    !used.is_empty() && !used.starts_with(char::is_uppercase),
+                    "{}: a part is used by its name: {line}",
+                    file.display()
+                );
+                if used != part && !path.starts_with('{') {
+                    found.insert((part.clone(), Some(used)));
+                }
+            }
+        }
+    }
+    assert_eq!(found, listed(PARTS), "left: what the source uses, right: what this test allows");
 }
 
 #[test]

@@ -18,7 +18,6 @@ const NOT_YET: &[&str] = &[
     "crates/flashraid-fit",
     "crates/flashraid-python",
     "crates/flashraid-report",
-    "crates/flashraid-model/src/ssd",
     "crates/flashraid-model/tests/it/adapter.rs",
     "crates/flashraid-model/tests/it/agreement.rs",
     "crates/flashraid-model/tests/it/cases.rs",

@@ -37,7 +37,7 @@ impl Idle {
         self.after_ns.is_some() && commands == self.commands
     }
 
-    /// Starts idle collection.
+    /// Starts collection in idle time.
     pub fn begin(&mut self) {
         assert!(self.after_ns.is_some(), "idle time is used only if that is wanted");
         self.is_used = true;

@@ -13,10 +13,11 @@ pub enum Class {
     CollectionRead,
 }
 
-/// Returns the classes in the order in which a die takes them. Host reads go before all of them, as far as the limit of reads in a row allows.
+/// Returns the classes in the order in which a die takes them. Host reads go before all of them, as far as the limit of reads in a row
+/// allows.
 ///
-/// The host goes first while collection keeps up. If collection `hurries`, host programs come last, because they use up the free superblocks.
-/// Collection finishes before it begins: erases give room at once, programs give it soon, reads only start something new.
+/// The host goes first while collection keeps up. If collection `hurries`, host programs come last, because they use up the free
+/// superblocks. Collection finishes before it begins something new: erases give room at once, and programs give it soon.
 pub fn of_classes(hurries: bool) -> [Class; 4] {
     use Class::{CollectionProgram, CollectionRead, Erase, HostProgram};
     if hurries { [Erase, CollectionProgram, CollectionRead, HostProgram] } else { [HostProgram, Erase, CollectionProgram, CollectionRead] }

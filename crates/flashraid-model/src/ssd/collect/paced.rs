@@ -1,6 +1,6 @@
 //! Collection at the pace of host writes (rule 209): each superpage of the host earns credits, and moves spend them.
 
-use crate::ssd::SuperblockCollection;
+use crate::ssd::params::SuperblockCollection;
 
 /// The balance between host writes and moves.
 #[derive(Debug, Clone)]
@@ -11,13 +11,13 @@ pub struct Paced {
 }
 
 impl Paced {
-    /// Starts without credits.
+    /// Starts with a balance of 0.
     pub fn new(limits: SuperblockCollection) -> Self {
         Self { limits, credits: 0 }
     }
 
-    /// Returns the pace × `span`: how far the free superblocks are below the goal (rules 209 and 216). A `forced` drive has the greatest pace, a
-    /// `controlled` one rests above its floor. `erased_soon` superblocks only wait for erases, and count as free.
+    /// Returns the pace × `span`: how far the free superblocks are below the goal (rules 209 and 216). A `forced` drive has the greatest
+    /// pace, and a `controlled` one rests above its floor. `erased_soon` superblocks only wait for erases, and count as free.
     pub fn pace(&self, free: u32, forced: bool, controlled: bool, erased_soon: impl FnOnce() -> u32) -> u32 {
         let greatest = 4 * self.limits.span;
         if forced {
@@ -43,6 +43,11 @@ impl Paced {
     /// Returns true if so few superblocks are free that no superpage of the host may begin.
     pub fn is_at_floor(&self, free: u32) -> bool {
         free <= self.limits.floor
+    }
+
+    /// Returns the free superblocks that collection aims at.
+    pub fn target(&self) -> u32 {
+        self.limits.target
     }
 
     /// Returns the free superblocks above which nothing is collected.

@@ -2,13 +2,13 @@
 //!
 //! A *batch* is what is programmed together: a superpage, or a page. Batches have numbers in order of their begin.
 
-use super::BufferParams;
 use crate::events::TimeNs;
+use crate::ssd::params::BufferParams;
 use std::collections::{BTreeSet, VecDeque};
 
 /// The write buffer, as far as it is the same for all SSDs.
 #[derive(Debug, Clone, Default)]
-pub(in crate::ssd) struct Buffer {
+pub struct Buffer {
     /// `None`: there is none, and writes go straight to their dies.
     params: Option<BufferParams>,
     /// Units of the host in it.
@@ -30,7 +30,7 @@ pub(in crate::ssd) struct Buffer {
 struct Forced {
     command: u32,
     batches: Vec<u64>,
-    /// It is not done before that, as no write is.
+    /// The write is not done earlier than this, as every write.
     not_before: TimeNs,
 }
 
@@ -39,7 +39,7 @@ impl Buffer {
         Self { params, ..Self::default() }
     }
 
-    /// Whether there is a buffer.
+    /// Returns true if there is a buffer.
     pub fn is_there(&self) -> bool {
         self.params.is_some()
     }
@@ -48,7 +48,7 @@ impl Buffer {
         self.params.map_or(0, |params| params.ack_ns)
     }
 
-    /// What it holds survives a loss of power.
+    /// Returns true if the content survives a loss of power.
     pub fn is_protected(&self) -> bool {
         self.params.is_none_or(|params| params.is_protected)
     }

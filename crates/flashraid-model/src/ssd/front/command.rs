@@ -2,12 +2,12 @@
 
 use crate::events::TimeNs;
 use crate::request::OpKind;
-use crate::ssd::PageOp;
+use crate::ssd::job::PageOp;
 use crate::ssd::worked::WorkedBefore;
 
-/// What the operations of a moment for one completion come to.
+/// The operations of a moment for one completion.
 #[derive(Debug, Clone)]
-pub(in crate::ssd) struct Command {
+pub struct Command {
     pub kind: OpKind,
     /// A write that is to survive a loss of power.
     pub fua: bool,
@@ -15,11 +15,11 @@ pub(in crate::ssd) struct Command {
     pub handle: u8,
     pub ops: Vec<PageOp>,
     pub arrived: TimeNs,
-    /// It has its core.
+    /// The moment at which it got its core.
     pub started: TimeNs,
-    /// Its latency is over.
+    /// End of its latency.
     pub begun: TimeNs,
-    /// Its data have crossed.
+    /// The moment at which its data had crossed.
     pub crossed: TimeNs,
     /// Work of the dies until then.
     pub worked_before: WorkedBefore,
@@ -27,9 +27,9 @@ pub(in crate::ssd) struct Command {
     pub room_collection_ns: u64,
     /// The first operation whose unit is not in the buffer, or with a die, yet.
     pub next: u32,
-    /// It found no room, since then.
+    /// The moment from which on it has found no room.
     pub waits_since: Option<TimeNs>,
-    /// Its number among what is in flight, if there are queues.
+    /// Number of the command among those in flight, if there are queues.
     pub flight: u32,
     /// Pages that dies have not done, where dies serve it page by page.
     pub pages_left: u32,
@@ -67,14 +67,14 @@ impl Command {
         self.ops.first().map_or(0, |op| op.source)
     }
 
-    /// Whether an operation that comes at the same moment belongs to it.
+    /// Returns true if an operation that comes at the same moment belongs to it.
     pub fn is_of(&self, op: &PageOp) -> bool {
         self.kind == op.kind && self.ops.first().is_some_and(|first| first.completion == op.completion)
     }
 }
 
 /// The units that operations in order of address touch, each with the range of operations that touch it.
-pub(in crate::ssd) fn units_of(ops: &[PageOp], unit_pages: u32) -> impl Iterator<Item = (u32, std::ops::Range<usize>)> {
+pub fn units_of(ops: &[PageOp], unit_pages: u32) -> impl Iterator<Item = (u32, std::ops::Range<usize>)> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let unit = ops.get(at)?.page / unit_pages;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// What holds a core.
+/// The holder of a core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Holder {
     /// A command of the host.

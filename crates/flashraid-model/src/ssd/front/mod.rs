@@ -1,65 +1,41 @@
-//! What stands before the dies of an SSD: submission queues, cores, link, write buffer (sections 24 and 25 of the rules).
+//! The front before the dies of an SSD: submission queues, cores, link, write buffer (sections 24 and 25 of the rules).
 //!
 //! ```text
 //!  page operations ─▶ command ─▶ queue ─▶ core ─▶ latency ─┬─▶ read, trim, flush
 //!                                                          └─▶ link ─▶ buffer
 //! ```
 //!
-//! [`Front`] follows a command until there is something to do behind it, and tells its end. It knows neither collection nor what lies
-//! where: who holds it asks what comes next, and does it. [`pages`] does that for dies with pools of blocks, `superblock` for drives with
-//! superblocks. An SSD that has none of this has no front.
+//! [`Front`] follows a command until there is something to do behind it, and tells its end. It knows neither collection nor mapping: the
+//! dies ask it what comes next, and do it. An SSD that has none of this has a front with nothing switched on.
 
 mod buffer;
 mod command;
 mod cores;
-mod counters;
 mod pages;
-mod params;
 mod queues;
+mod superpages;
 
-use super::job::Table;
+use super::counters::FrontCounters;
+use super::job::{FrontWake, OpEnd, PageOp, Table, Waiter};
+use super::outbox::Outbox;
+use super::params::{FirmwareParams, FrontParams, LinkParams};
+use super::wire::Wire;
 use super::worked::Worked;
-use super::{LinkParams, OpEnd, Outbox, PageOp, SsdWake};
 use crate::events::{TimeNs, TimeParts};
 use crate::ids::MemberId;
 use crate::request::OpKind;
 use buffer::Buffer;
 use command::Command;
-pub(super) use command::units_of;
+pub use command::units_of;
 use cores::{Cores, Holder};
-pub use counters::FrontCounters;
-pub(super) use pages::PageBuffer;
-pub use params::{BufferParams, FirmwareParams, FrontParams, HANDLES_MAX, QueueParams};
+pub use pages::{Buffered, PageBuffer, Stage};
 use queues::Queues;
-
-/// A moment at which a front goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FrontWake {
-    /// All page operations of a command are there.
-    Ready(u32),
-    /// A core is done.
-    Core(u32),
-    /// A command that was fetched is done.
-    Done,
-    /// The latency of a command is over.
-    Delayed(u32),
-    /// The data of a write command have crossed the link.
-    Crossed(u32),
-    /// The page of the buffer with that number has its die.
-    Begun(u32),
-    /// The page of the buffer with that number is programmed.
-    Programmed(u32),
-}
-
-impl From<FrontWake> for SsdWake {
-    fn from(wake: FrontWake) -> Self {
-        Self::Front(wake)
-    }
-}
+pub use superpages::{Superpage, SuperpageStage, Superpages};
 
 /// Queues, commands, cores, link and the room of the write buffer of one SSD.
 #[derive(Debug, Clone)]
-pub(super) struct Front {
+pub struct Front {
+    is_on: bool,
     member: MemberId,
     firmware: FirmwareParams,
     /// Pages of a unit, which is what the buffer holds.
@@ -69,20 +45,24 @@ pub(super) struct Front {
     pub commands: Table<Command>,
     /// The command to which operations of this moment may belong.
     gathering: Option<(TimeNs, u32)>,
-    /// Where commands wait to be fetched, if they do.
+    /// Queues in which commands wait to be fetched, if they do.
     queues: Option<Queues>,
     cores: Cores,
     link: Option<LinkParams>,
-    /// When each lane is free; half-duplex links have one, full-duplex links two: to the drive and to the host.
-    lane_free: [TimeNs; 2],
+    /// Half-duplex links have one lane, full-duplex links two: to the drive and to the host.
+    lanes: [Wire; 2],
     pub buffer: Buffer,
     pub counters: FrontCounters,
 }
 
 impl Front {
-    /// The front of a member, behind which units of `unit_pages` pages with `handles` placement handles are kept.
-    pub fn new(params: &FrontParams, link: Option<LinkParams>, member: MemberId, unit_pages: u32, handles: u32) -> Self {
+    /// Makes the front of a member, behind which units of `unit_pages` pages with `handles` placement handles are kept. Without
+    /// parameters nothing is switched on, and operations go past it.
+    pub fn new(params: Option<FrontParams>, link: Option<LinkParams>, member: MemberId, unit_pages: u32, handles: u32) -> Self {
+        let is_on = params.is_some();
+        let params = params.unwrap_or(FrontParams { buffer: None, queues: None, firmware: FirmwareParams::FREE });
         Self {
+            is_on,
             member,
             firmware: params.firmware,
             unit_pages,
@@ -92,10 +72,16 @@ impl Front {
             queues: params.queues.map(Queues::new),
             cores: Cores::new(params.firmware.cores),
             link,
-            lane_free: [0; 2],
+            lanes: [Wire::default(); 2],
             buffer: Buffer::new(params.buffer),
             counters: FrontCounters::default(),
         }
+    }
+
+    /// Returns true if anything stands before the dies.
+    #[inline]
+    pub fn is_on(&self) -> bool {
+        self.is_on
     }
 
     /// Takes a page operation; those of the same kind for the same completion at the same nanosecond are one command (rule 201).
@@ -223,17 +209,15 @@ impl Front {
         out.wake(at, FrontWake::Crossed(id));
     }
 
-    /// When pages that ask now have crossed the link (rule 202).
+    /// Returns the moment at which pages that ask now have crossed the link (rule 202).
     pub fn cross(&mut self, now: TimeNs, to_host: bool, pages: u64) -> TimeNs {
         let Some(link) = self.link else { return now };
         let lane = usize::from(to_host && link.full_duplex);
-        let free = &mut self.lane_free[lane];
-        *free = (*free).max(now) + pages * link.page_ns;
-        *free
+        self.lanes[lane].ask(now, pages * link.page_ns)
     }
 
     /// A page of a read is with the host; what the parts leave of its time is queueing.
-    pub fn read_ends(&mut self, at: TimeNs, waiter: &super::job::Waiter, mut time: TimeParts, out: &mut Outbox) {
+    pub fn read_ends(&mut self, at: TimeNs, waiter: &Waiter, mut time: TimeParts, out: &mut Outbox) {
         time.other_ns += waiter.other_ns;
         time.queue_ns = at - waiter.arrived - time.total_ns();
         let met_gc = time.collection_ns > 0;
@@ -305,8 +289,8 @@ impl Front {
         Some(id)
     }
 
-    /// All units of a write are in the buffer: it is done after `ack` or, if it is to survive a loss of power and the buffer does not, when
-    /// the batches with these numbers have been programmed (rule 208). Returns whether it waits for them.
+    /// Ends a write all of whose units are in the buffer, after `ack`. A write that has to survive a loss of power may have to wait until
+    /// the batches with these numbers have been programmed (rule 208). Returns true if it waits for them.
     pub fn write_is_in(&mut self, now: TimeNs, id: u32, worked: &Worked, batches: impl FnOnce() -> Vec<u64>, out: &mut Outbox) -> bool {
         let acknowledged = now + self.buffer.ack_ns();
         let command = &mut self.commands[id];
@@ -347,7 +331,7 @@ impl Front {
 
 /// A unit that is to enter the buffer.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Entering {
+pub struct Entering {
     pub unit: u32,
     /// Pages of it that the host writes.
     pub pages: u32,

@@ -1,8 +1,8 @@
 //! Submission queues: which command is fetched next (rule 219).
 
-use super::QueueParams;
 use crate::events::TimeNs;
 use crate::ssd::job::Table;
+use crate::ssd::params::QueueParams;
 use std::collections::VecDeque;
 
 /// The queues, and what has been fetched of them.

@@ -1,8 +1,8 @@
 //! Mechanisms of an SSD, each a table of `[ssd]`: one file holds a mechanism whole, one line of the list below registers it.
 //!
-//! A mechanism's file has the type that users write (keys, units, defaults, documentation, checks of its own values), what it counts, and
-//! what it does while it runs. The schema, the reference of keys, the checks, the random cases of the tests, and the JSON and tables of
-//! reports are made of the list.
+//! A mechanism's file has the type that users write, with keys, units, defaults, documentation and checks. It also has the counters, and
+//! what the mechanism does while it runs. The schema, the reference of keys, the checks and the random cases of the tests are made of the
+//! list. So are the JSON and the tables of reports.
 //!
 //! A mechanism here only takes time. What changes where data lie belongs to [`SpaceParams`](crate::space::SpaceParams), from which warm
 //! states get their names.
@@ -17,9 +17,9 @@ use serde_json::{Map, Value, json};
 
 /// Items that a mechanism's file provides.
 pub trait Mechanism: Sized {
-    /// Its counters.
+    /// The counters of this mechanism.
     type Counters: Counters;
-    /// Its memory of a die.
+    /// The memory that it has of a die.
     type AtDie: AtOneDie<Self::Counters>;
 
     /// The state of a die at the start; `seed` names its stream of random numbers.
@@ -68,7 +68,7 @@ pub struct Figure {
     pub key: &'static str,
     /// The name in tables.
     pub label: &'static str,
-    /// Its meaning, in a sentence.
+    /// The meaning, in a sentence.
     pub about: &'static str,
     /// The sum over all members; times in nanoseconds.
     pub sum: u64,
@@ -110,9 +110,9 @@ impl Figure {
 pub struct Figures {
     /// The table of `[ssd]`, and of the report's `mechanisms`.
     pub table: &'static str,
-    /// The heading.
+    /// The heading in tables.
     pub title: &'static str,
-    /// The figures.
+    /// The figures in their order.
     pub figures: Vec<Figure>,
 }
 
@@ -190,7 +190,7 @@ macro_rules! mechanisms {
                 false $(|| self.$table.as_ref().is_some_and(|at_die| at_die.is_due(now)))*
             }
 
-            /// As [`AtOneDie::pass`].
+            /// Does the same as [`AtOneDie::pass`] for all mechanisms.
             pub fn pass(&mut self, rests_since: TimeNs, now: TimeNs) {
                 $(
                     if let Some(at_die) = &mut self.$table {
@@ -199,7 +199,7 @@ macro_rules! mechanisms {
                 )*
             }
 
-            /// As [`AtOneDie::hold`]: until when the last of the mechanisms holds the die.
+            /// Returns the moment until which the last of the mechanisms holds the die, as [`AtOneDie::hold`].
             pub fn hold(&mut self, rests_since: TimeNs, now: TimeNs) -> Option<TimeNs> {
                 let counters = &mut self.counters;
                 let holds: [Option<TimeNs>; _] =

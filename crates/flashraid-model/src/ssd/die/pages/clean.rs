@@ -1,0 +1,353 @@
+//! The clean of one victim: how it begins, its steps, how it ends (rules 12, 14, 15, 30 to 32, 96).
+
+use super::waiting::NONE;
+use super::work::Step;
+use super::{Awaited, Clean, NO_PAGE, PageDies, PageTurn, Phase, SlotPhase, State};
+use crate::events::{GcInterval, TimeNs};
+use crate::ids::{BlockId, DieId};
+use crate::space::pools::{CleanWork, Pools};
+use crate::ssd::collect::pools::{Due, Watermarks};
+use crate::ssd::job::{Cause, NEVER, Worker};
+use crate::ssd::parts::Parts;
+
+impl Clean {
+    /// Lets an operation go first.
+    pub(super) fn stand_aside(&mut self) {
+        self.phase = Phase::Aside;
+        self.work.stop();
+    }
+}
+
+impl PageTurn<'_> {
+    /// Begins the cleans that a check of the pools asks for (rules 12 and 15). This is one or, with plane blocking, one in each scope
+    /// that is not busy. Returns true if there was one.
+    pub(super) fn begin_needed(&mut self, at: TimeNs, die: DieId, cause: Cause) -> bool {
+        if !self.pools.needs_clean(die) {
+            return false;
+        }
+        let holds_out = self.holds_out();
+        self.begin_cleans(at, die, cause, true, |watermarks, pools, busy| watermarks.needed(pools, die, busy, holds_out))
+    }
+
+    /// Begins the clean that `find` finds. With plane blocking it begins one in each scope that is not busy, and judges the pools one
+    /// after another in rotation (rule 91). Returns true if there was one.
+    pub(super) fn begin_cleans(
+        &mut self,
+        at: TimeNs,
+        die: DieId,
+        cause: Cause,
+        needed: bool,
+        mut find: impl FnMut(&Watermarks, &mut Pools, u64) -> Due,
+    ) -> bool {
+        if !self.own.by_plane {
+            let Some((pool, victim)) = find(&self.own.watermarks, self.pools, 0) else { return false };
+            self.begin_clean(at, die, pool, victim, cause, needed);
+            return true;
+        }
+        let mut began = false;
+        for judged in self.pools.pools_in_rotation(die) {
+            let left_out = self.own.dies[die.index()].busy_scopes() | !(1 << judged);
+            if let Some((pool, victim)) = find(&self.own.watermarks, self.pools, left_out) {
+                began = true;
+                self.begin_clean(at, die, pool, victim, cause, needed);
+            }
+        }
+        began
+    }
+
+    /// The pools in which no clean may begin, as bits. With die blocking nobody asks while a clean is in progress.
+    #[inline]
+    pub(super) fn busy_pools(&self, die: DieId) -> u64 {
+        if self.own.by_plane { self.own.dies[die.index()].busy_scopes() } else { 0 }
+    }
+
+    /// Instantaneous cleans (scheme `ideal`), check after check.
+    pub(super) fn clean_instantly(&mut self, at: TimeNs, die: DieId) {
+        while self.pools.needs_clean(die)
+            && let Some((pool, victim)) = self.pools.next_clean(die, 0)
+        {
+            let work = self.pools.clean(die, pool, victim);
+            let continues = self.own.dies[die.index()].clean_ended[0] == at;
+            self.own.dies[die.index()].clean_ended[0] = at;
+            self.parts.record_clean(die, pool, at..at, work, continues, &mut self.out.collections);
+        }
+    }
+
+    pub(super) fn begin_clean(&mut self, at: TimeNs, die: DieId, pool: u32, victim: BlockId, cause: Cause, needed: bool) {
+        let scope = if self.own.by_plane { pool } else { 0 };
+        let free_blocks = self.pools.free_blocks_of_pool(die, pool);
+        let preemptive = self.parts.params.gc.preemption.is_some();
+        let below_hard = self.own.watermarks.is_below_hard(self.pools, die, pool);
+        let state = &mut self.own.dies[die.index()];
+        if state.slot.phase == SlotPhase::Resting {
+            state.slot.phase = SlotPhase::Free;
+            state.slot.work.stop();
+            state.activity.rest_ends(at);
+        }
+        state.collecting.set(at, true);
+        let is_first = !state.cleans_any();
+        state.activity.begins(at, self.parts);
+        if is_first {
+            self.parts.worked.for_collection.begins(at);
+        }
+        if needed {
+            self.note_needed_clean(at);
+        }
+        let state = &mut self.own.dies[die.index()];
+        let begins_collection = state.clean_ended[scope as usize] != at;
+        self.parts.counters.erases += 1;
+        self.parts.counters.collections += u64::from(begins_collection);
+        self.parts.counters.forced_collections += u64::from(begins_collection && cause == Cause::Forced);
+        self.parts.counters.idle_cleans += u64::from(cause == Cause::Idle);
+        let mut clean = Clean {
+            phase: Phase::Erase,
+            work: super::Work::default(),
+            pool,
+            victim,
+            began: at,
+            state: State::AllWait,
+            writes_wait_from: at,
+            all_wait_from: at,
+            register: NO_PAGE,
+            pages_moved: 0,
+            free_blocks_before: free_blocks,
+            free_blocks_min: free_blocks,
+            cause,
+            needed,
+            disturbed: false,
+            plane: 0,
+            merged: Default::default(),
+            ends_with_phase: Default::default(),
+        };
+        if preemptive {
+            clean.state = if below_hard { State::WritesWait } else { State::AllMayGoIn };
+            clean.writes_wait_from = if below_hard { at } else { NEVER };
+            clean.all_wait_from = NEVER;
+            state.cleans[scope as usize] = Some(clean);
+            if self.own.lazy {
+                self.pools.prefetch_victim(victim);
+            }
+            self.point(at, die, scope);
+        } else {
+            self.clean_whole(at, die, scope, clean);
+        }
+    }
+
+    /// Without preemption: all changes of the mapping at once, and one phase for all that takes time.
+    fn clean_whole(&mut self, at: TimeNs, die: DieId, scope: u32, mut clean: Clean) {
+        let room = self.pools.room_for_moves(die, clean.pool);
+        let work = self.pools.clean(die, clean.pool, clean.victim);
+        self.parts.count_moves(work);
+        clean.pages_moved = work.pages_moved;
+        clean.free_blocks_min = work.free_blocks_min;
+        if self.own.lazy {
+            clean.work.wait(at, self.own.durations.clean_ns(work));
+            self.own.dies[die.index()].cleans[scope as usize] = Some(clean);
+            return;
+        }
+        self.own.dies[die.index()].cleans[scope as usize] = Some(clean);
+        if self.own.channels.is_empty() {
+            let whole = std::iter::once(Step::wait(self.own.durations.clean_ns(work)));
+            self.begin_work(at, die, Worker::clean(scope), whole, NO_PAGE);
+        } else {
+            let steps = self.own.durations.clean_steps(work, room);
+            self.begin_work(at, die, Worker::clean(scope), steps, NO_PAGE);
+        }
+    }
+
+    /// A phase of a preemptive clean that is one wait, or several steps where these need events.
+    pub(super) fn begin_phase(&mut self, at: TimeNs, die: DieId, scope: u32, phase: Phase, steps: impl Iterator<Item = Step>, ns: u64) {
+        let clean = self.own.dies[die.index()].clean_mut(scope);
+        clean.phase = phase;
+        if !self.own.lazy {
+            // Reads of the page that is programmed do not interrupt its program; an erase is interrupted by all.
+            let programmed = if phase == Phase::Program { clean.register } else { NO_PAGE };
+            return self.begin_work(at, die, Worker::clean(scope), steps, programmed);
+        }
+        clean.work.wait(at, ns);
+        self.own.dies[die.index()].joint_ends = None;
+        let clean = self.own.dies[die.index()].clean_mut(scope);
+        match phase {
+            Phase::Program => clean.work.interruptible(at, clean.register),
+            Phase::Erase => clean.work.interruptible(at, NO_PAGE),
+            _ => {}
+        }
+    }
+
+    /// The program of a page is over, and with it the writes that were merged into it.
+    pub(super) fn program_over(&mut self, at: TimeNs, die: DieId, scope: u32) {
+        let clean = self.own.dies[die.index()].clean_mut(scope);
+        clean.register = NO_PAGE;
+        let all = std::mem::take(&mut clean.ends_with_phase);
+        self.finish_all(all, at);
+    }
+
+    /// Writes merged into a page that is dropped are done, though nothing has been programmed for them.
+    pub(super) fn drop_merged(&mut self, operations: super::List, at: TimeNs) {
+        let mut id = operations.head();
+        while id != NONE {
+            self.own.waiting[id].time.flash_ns = 0;
+            id = self.own.waiting[id].next;
+        }
+        self.finish_all(operations, at);
+    }
+
+    pub(super) fn finish_all(&mut self, operations: super::List, at: TimeNs) {
+        let mut id = operations.head();
+        while id != NONE {
+            let next = self.own.waiting[id].next;
+            self.finish(id, at);
+            id = next;
+        }
+    }
+
+    /// A clean is over, and with it those of the die that end at the same nanosecond (rule 96).
+    pub(super) fn clean_over(&mut self, at: TimeNs, die: DieId, scope: u32) {
+        let ends_now = |clean: &Clean| clean.phase == Phase::Erase && clean.work.ends == at && !clean.work.has_steps();
+        let also = |(other, clean): (usize, &Option<Clean>)| other == scope as usize || clean.as_ref().is_some_and(ends_now);
+        let over = if self.own.by_plane {
+            let state = &self.own.dies[die.index()];
+            state.cleans.iter().enumerate().filter(|&entry| also(entry)).fold(0_u64, |over, (other, _)| over | 1 << other)
+        } else {
+            1
+        };
+        let (mut in_state_3, mut undisturbed) = (false, false);
+        for scope in (0..64).filter(|scope| over >> scope & 1 == 1) {
+            let clean = self.end_clean(at, die, scope);
+            in_state_3 |= clean.state == State::AllWait;
+            undisturbed |= clean.cause == Cause::Idle && !clean.disturbed;
+        }
+        self.after_cleans(at, die, over, in_state_3, undisturbed);
+    }
+
+    fn end_clean(&mut self, at: TimeNs, die: DieId, scope: u32) -> Clean {
+        let preemptive = self.parts.params.gc.preemption.is_some();
+        let state = &mut self.own.dies[die.index()];
+        let mut clean = state.cleans[scope as usize].take().expect("an erase belongs to a clean");
+        state.clean_ended[scope as usize] = at;
+        if !state.cleans_any() {
+            state.collecting.set(at, false);
+            self.parts.worked.for_collection.stops(at);
+            if state.activity.held.is_on() {
+                state.activity.stops(at, self.parts);
+            }
+        }
+        if preemptive {
+            clean.free_blocks_min = self.pools.free_blocks_of_pool(die, clean.pool);
+            self.pools.erase(die, clean.pool, clean.victim);
+        }
+        let all_wait_from = clean.all_wait_from.min(at);
+        let writes_wait_from = clean.writes_wait_from.min(all_wait_from);
+        self.parts.counters.gc_time_ns += at - clean.began;
+        self.parts.counters.gc_free_for_all_ns += writes_wait_from - clean.began;
+        self.parts.counters.gc_writes_wait_ns += all_wait_from - writes_wait_from;
+        self.out.collections.push(GcInterval {
+            member: self.parts.member.0,
+            die: die.0,
+            pool: clean.pool,
+            start_ns: clean.began,
+            end_ns: at,
+            pages_moved: clean.pages_moved,
+            free_blocks_before: clean.free_blocks_before,
+            free_blocks_min: clean.free_blocks_min,
+            writes_wait_from_ns: writes_wait_from,
+            all_wait_from_ns: all_wait_from,
+            forced: clean.cause == Cause::Forced,
+        });
+        self.note_clean_over(at, die, scope, clean.needed.then_some(clean.began));
+        clean
+    }
+
+    /// Takes up what follows the cleans in the scopes `over`.
+    fn after_cleans(&mut self, at: TimeNs, die: DieId, over: u64, in_state_3: bool, undisturbed: bool) {
+        let (preemptive, by_plane) = (self.parts.params.gc.preemption.is_some(), self.own.by_plane);
+        let state = self.die(die);
+        match state.awaits {
+            Some(Awaited::Scope(scope)) if over >> scope & 1 == 0 => {}
+            _ => state.awaits = None,
+        }
+        if state.slot_is_free() {
+            if preemptive && in_state_3 && self.serve_high_priority(at, die) {
+                return;
+            }
+            if self.begin_forced(at, die) && !by_plane {
+                return;
+            }
+            if undisturbed && self.begin_idle(at, die) && !by_plane {
+                return;
+            }
+            if preemptive && self.begin_needed(at, die, Cause::Needed) && !by_plane {
+                return;
+            }
+        } else if preemptive {
+            self.own.dies[die.index()].check_follows = true;
+        }
+        self.begin_next(at, die);
+    }
+
+    /// After state 3: the first high-priority write comes before anything else (rule 33). Says whether it does.
+    fn serve_high_priority(&mut self, at: TimeNs, die: DieId) -> bool {
+        let Some(id) = self.own.dies[die.index()].queue.first_high_priority_write(&self.own.waiting) else { return false };
+        let busy_pools = self.busy_pools(die);
+        let Some(pool) = self.pools.place(die, self.own.waiting[id].lpn, busy_pools) else {
+            self.own.waiting[id].refuse(at);
+            return false;
+        };
+        self.die(die).check_follows = true;
+        self.serve(at, id, None, pool);
+        true
+    }
+}
+
+impl PageDies {
+    /// Pages that the cleans in progress of a die are still to move, and the time that this takes if nothing goes in between.
+    pub fn cleans_left(&self, pools: &Pools, preemptive: bool, now: TimeNs, die: DieId) -> (u64, u64) {
+        let left = self.dies[die.index()].cleans.iter().flatten().map(|clean| {
+            if !preemptive {
+                return (0, clean.work.plain_end.saturating_sub(now));
+            }
+            let pages = u64::from(pools.valid_pages_of(clean.victim));
+            let move_ns = pages * self.durations.move_ns;
+            let erase_ns = if clean.phase == Phase::Erase { clean.work.plain_end.saturating_sub(now) } else { self.durations.erase_ns };
+            (pages, move_ns + erase_ns)
+        });
+        left.fold((0, 0), |(pages, ns), clean| (pages + clean.0, ns + clean.1))
+    }
+}
+
+impl Parts {
+    /// Counts the moves of a clean.
+    fn count_moves(&mut self, work: CleanWork) {
+        self.counters.gc_pages_moved += u64::from(work.pages_moved);
+        self.counters.summary_programs += u64::from(work.blocks_sealed) * u64::from(self.params.geometry.summary_page);
+    }
+
+    /// Counts and reports a clean whose end is known when it begins.
+    pub(super) fn record_clean(
+        &mut self,
+        die: DieId,
+        pool: u32,
+        time: std::ops::Range<TimeNs>,
+        work: CleanWork,
+        continues: bool,
+        cleans: &mut Vec<GcInterval>,
+    ) {
+        self.counters.erases += 1;
+        self.count_moves(work);
+        self.counters.collections += u64::from(!continues);
+        self.counters.gc_time_ns += time.end - time.start;
+        cleans.push(GcInterval {
+            member: self.member.0,
+            die: die.0,
+            pool,
+            start_ns: time.start,
+            end_ns: time.end,
+            pages_moved: work.pages_moved,
+            free_blocks_before: work.free_blocks_before,
+            free_blocks_min: work.free_blocks_min,
+            writes_wait_from_ns: time.start,
+            all_wait_from_ns: time.start,
+            forced: false,
+        });
+    }
+}

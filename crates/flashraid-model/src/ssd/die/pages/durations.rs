@@ -1,0 +1,234 @@
+//! Durations of each operation, added up once, and its steps (rules 14, 18 to 20, 30 and 90).
+
+use super::work::Step;
+use crate::events::TimeParts;
+use crate::flash::Timing;
+use crate::request::OpKind;
+use crate::space::pools::{CleanWork, Procedure};
+use crate::ssd::params::{Pipeline, SsdParams};
+
+/// Durations of what a die does.
+#[derive(Debug, Clone)]
+pub(super) struct Durations {
+    /// Time of a host read.
+    pub read_ns: u64,
+    /// A host write that seals no block.
+    pub write_ns: u64,
+    /// More for a program that seals a block.
+    pub seal_ns: u64,
+    /// Time of an operation that touches no flash: a trim, or a read of an unmapped page. It is at least a nanosecond, so that every
+    /// operation takes time.
+    pub no_flash_ns: u64,
+    /// A page of a clean by itself.
+    pub move_ns: u64,
+    pub erase_ns: u64,
+    pub poll_ns: u64,
+    pub transfer_ns: u64,
+    instantaneous_gc: bool,
+    timing: Timing,
+    data_pages: u32,
+    /// Every page moved is transferred out and in right after its read.
+    transfers_all: bool,
+    /// Only those that cross planes are, before their program (rule 133).
+    transfers_crossing: bool,
+    /// Reads may join a clean's read, so that the end of its array time has to be seen.
+    reads_join: bool,
+}
+
+impl Durations {
+    pub fn new(params: &SsdParams) -> Self {
+        let t = params.timing;
+        let transfers_crossing = params.gc.procedure == Procedure::ReferenceNoCopyBack;
+        let transfers_all = !params.gc.copy_back && !transfers_crossing;
+        Self {
+            read_ns: t.command_overhead_ns + t.page_read_ns + t.page_transfer_ns,
+            write_ns: t.command_overhead_ns + t.page_transfer_ns + t.page_program_ns,
+            seal_ns: if params.geometry.summary_page && !t.spread_summaries { t.summary_transfer_ns + t.page_program_ns } else { 0 },
+            no_flash_ns: t.command_overhead_ns.max(1),
+            move_ns: t.page_read_ns + t.page_program_ns + if transfers_all { 2 * t.page_transfer_ns } else { 0 },
+            erase_ns: t.block_erase_ns,
+            poll_ns: params.gc.preemption.map_or(0, |preemption| preemption.poll_ns),
+            transfer_ns: t.page_transfer_ns,
+            instantaneous_gc: params.gc.instantaneous,
+            timing: t,
+            data_pages: params.geometry.data_pages_per_block(),
+            transfers_all,
+            transfers_crossing,
+            reads_join: params.gc.preemption.is_some_and(|preemption| preemption.pipeline == Pipeline::InFlight),
+        }
+    }
+
+    /// A host operation by itself; `mapped` of a read: its page is; `sealed` of a write: it fills a block.
+    #[inline]
+    pub fn command_ns(&self, kind: OpKind, mapped: bool, sealed: bool) -> u64 {
+        match kind {
+            OpKind::Read if mapped => self.read_ns,
+            OpKind::Write => self.write_ns + if sealed { self.seal_ns } else { 0 },
+            _ => self.no_flash_ns,
+        }
+    }
+
+    /// Returns the time that an operation counts for while it waits (rule 8).
+    pub fn plain_ns(&self, kind: OpKind) -> u64 {
+        self.command_ns(kind, true, false)
+    }
+
+    /// Returns the time from the begin of a host write to that of its program.
+    pub fn before_program_ns(&self) -> u64 {
+        self.timing.command_overhead_ns + self.timing.page_transfer_ns
+    }
+
+    /// The program of a page, with the summary if it seals a block.
+    pub fn program_ns(&self, sealed: bool) -> u64 {
+        self.timing.page_program_ns + if sealed { self.seal_ns } else { 0 }
+    }
+
+    pub fn transfers_of_move_ns(&self) -> u64 {
+        if self.transfers_all { 2 * self.timing.page_transfer_ns } else { 0 }
+    }
+
+    /// Transfers of a page before the program of its move.
+    pub fn crossing_ns(&self, crosses: bool) -> u64 {
+        if crosses && self.transfers_crossing { 2 * self.timing.page_transfer_ns } else { 0 }
+    }
+
+    pub fn read_of_clean_ns(&self) -> u64 {
+        self.timing.page_read_ns + self.transfers_of_move_ns()
+    }
+
+    /// Adds the own times of a host operation to `time`.
+    #[inline]
+    pub fn spend(&self, kind: OpKind, mapped: bool, sealed: bool, time: &mut TimeParts) {
+        let t = &self.timing;
+        let summaries = u64::from(sealed && self.seal_ns > 0);
+        match kind {
+            OpKind::Read if mapped => {
+                time.flash_ns += t.page_read_ns;
+                time.transfer_ns += t.page_transfer_ns;
+                time.other_ns += t.command_overhead_ns;
+            }
+            OpKind::Write => {
+                time.flash_ns += t.page_program_ns * (1 + summaries);
+                time.transfer_ns += t.page_transfer_ns + t.summary_transfer_ns * summaries;
+                time.other_ns += t.command_overhead_ns;
+            }
+            _ => time.other_ns += self.no_flash_ns,
+        }
+    }
+
+    pub fn read_steps(&self) -> impl Iterator<Item = Step> + use<> {
+        let t = self.timing;
+        [Step::wait(t.command_overhead_ns + t.page_read_ns), Step::Transfer(t.page_transfer_ns)].into_iter()
+    }
+
+    /// The program of a page: the summary asks for the channel when the program before it is over.
+    pub fn program_steps(&self, sealed: bool) -> impl Iterator<Item = Step> + use<> {
+        let t = self.timing;
+        let summary = [Step::Transfer(t.summary_transfer_ns), Step::flight(t.page_program_ns)];
+        let summaries = usize::from(sealed && self.seal_ns > 0);
+        std::iter::once(Step::flight(t.page_program_ns)).chain(summary.into_iter().take(2 * summaries))
+    }
+
+    /// The program of a page that a clean moves: one that crosses planes is transferred out and in first.
+    pub fn program_of_clean_steps(&self, sealed: bool, crosses: bool) -> impl Iterator<Item = Step> + use<> {
+        let transfers = [Step::Transfer(self.timing.page_transfer_ns); 2].into_iter();
+        transfers.take(if crosses && self.transfers_crossing { 2 } else { 0 }).chain(self.program_steps(sealed))
+    }
+
+    /// A host operation by itself.
+    pub fn command_steps(&self, kind: OpKind, mapped: bool, sealed: bool) -> impl Iterator<Item = Step> + use<> {
+        let t = self.timing;
+        let (read, write) = (kind == OpKind::Read && mapped, kind == OpKind::Write);
+        let no_flash = (!read && !write).then_some(Step::wait(self.no_flash_ns));
+        let before = [Step::wait(t.command_overhead_ns), Step::Transfer(t.page_transfer_ns)];
+        let reading = self.read_steps().take(if read { 2 } else { 0 });
+        let writing = before.into_iter().chain(self.program_steps(sealed)).take(if write { usize::MAX } else { 0 });
+        no_flash.into_iter().chain(reading).chain(writing)
+    }
+
+    /// Out and in, asked for one by one.
+    pub fn transfers_of_move(&self) -> impl Iterator<Item = Step> + use<> {
+        [Step::Transfer(self.timing.page_transfer_ns); 2].into_iter().take(if self.transfers_all { 2 } else { 0 })
+    }
+
+    pub fn read_of_clean_steps(&self) -> impl Iterator<Item = Step> + use<> {
+        let barrier = self.reads_join.then_some(Step::Barrier);
+        std::iter::once(Step::wait(self.timing.page_read_ns)).chain(barrier).chain(self.transfers_of_move())
+    }
+
+    /// A host read that is done together with the read of a clean.
+    pub fn read_steps_of_companion(&self) -> impl Iterator<Item = Step> + use<> {
+        self.array_read_of_companion().chain(std::iter::once(Step::Transfer(self.timing.page_transfer_ns)))
+    }
+
+    /// The clean's read, done together with host reads.
+    pub fn read_of_clean_steps_of_companion(&self) -> impl Iterator<Item = Step> + use<> {
+        self.array_read_of_companion().chain(self.transfers_of_move())
+    }
+
+    fn array_read_of_companion(&self) -> impl Iterator<Item = Step> + use<> {
+        let t = self.timing;
+        [Step::wait(t.command_overhead_ns), Step::Barrier, Step::wait(t.page_read_ns), Step::Barrier].into_iter()
+    }
+
+    /// A host write that is done together with the program of a clean.
+    pub fn write_steps_of_companion(&self, sealed: bool) -> impl Iterator<Item = Step> + use<> {
+        let t = self.timing;
+        let before = [Step::wait(t.command_overhead_ns), Step::Barrier, Step::Transfer(t.page_transfer_ns), Step::Barrier];
+        before.into_iter().chain(self.program_steps(sealed))
+    }
+
+    /// The clean's program, done together with host writes.
+    pub fn program_of_clean_steps_of_companion(&self, sealed: bool) -> impl Iterator<Item = Step> + use<> {
+        std::iter::once(Step::Barrier).chain(self.program_steps(sealed))
+    }
+
+    pub fn poll_steps(&self) -> impl Iterator<Item = Step> + use<> {
+        std::iter::once(Step::wait(self.poll_ns))
+    }
+
+    pub fn erase_steps(&self) -> impl Iterator<Item = Step> + use<> {
+        std::iter::once(Step::flight(self.erase_ns))
+    }
+
+    pub fn merge_steps(&self) -> impl Iterator<Item = Step> + use<> {
+        std::iter::once(Step::Transfer(self.timing.page_transfer_ns))
+    }
+
+    /// A clean that nothing interrupts, move by move; `room` pages fit the open block before the first move seals one.
+    pub fn clean_steps(&self, work: CleanWork, room: u32) -> impl Iterator<Item = Step> + use<> {
+        let own = self.clone();
+        let mut room = room;
+        let mut sealed = false;
+        let moves = (0..work.pages_moved).flat_map(move |_| {
+            room = if room == 0 { own.data_pages } else { room } - 1;
+            let crosses = work.crosses[usize::from(sealed)];
+            sealed |= room == 0;
+            own.read_of_clean_steps().chain(own.program_of_clean_steps(room == 0, crosses))
+        });
+        moves.chain(self.erase_steps())
+    }
+
+    /// Blocks that moving `pages` fills if the open block has room for `room` (0: the next one is opened first).
+    pub fn blocks_sealed_by(&self, pages: u32, room: u32) -> u32 {
+        let room = if room == 0 { self.data_pages } else { room };
+        if pages < room {
+            0
+        } else if pages - room < self.data_pages {
+            1
+        } else {
+            1 + (pages - room) / self.data_pages
+        }
+    }
+
+    #[inline]
+    pub fn clean_ns(&self, work: CleanWork) -> u64 {
+        if self.instantaneous_gc {
+            return 0;
+        }
+        u64::from(work.pages_moved) * self.move_ns
+            + u64::from(work.pages_crossing) * self.crossing_ns(true)
+            + u64::from(work.blocks_sealed) * self.seal_ns
+            + self.erase_ns
+    }
+}

@@ -1,0 +1,270 @@
+//! The shortcut *immediate*: if nothing can come in between, the end of an operation follows from its arrival.
+//!
+//! It needs first come first served, cleans in one piece, no shared channel or link, and no controller that may force anything
+//! ([`may_be_immediate`]). Everything that happens until the end of an operation is then known when it arrives.
+
+use super::PageDies;
+use crate::events::{GcInterval, TimeNs, TimeParts};
+use crate::ids::{DieId, Lpn};
+use crate::request::OpKind;
+use crate::space::pools::Pools;
+use crate::ssd::job::NEVER;
+use crate::ssd::params::{Allocation, Blocking, SsdParams};
+use crate::ssd::parts::Parts;
+use std::collections::VecDeque;
+
+/// One die of an immediate member.
+#[derive(Debug, Clone)]
+pub(super) struct ImmediateDie {
+    /// End of all that it has taken.
+    busy_until: TimeNs,
+    /// End of its last clean that took time.
+    gc_until: TimeNs,
+    /// Time that its cleans have taken and will have taken by `busy_until`.
+    collected_ns: u64,
+    /// The last thing it did was a clean.
+    in_collection: bool,
+    /// End of the last clean of each plane, with plane blocking.
+    plane_busy_until: Vec<TimeNs>,
+    /// Begin of the present work without a break, or of the last one.
+    works_since: TimeNs,
+    /// The end of that, as far as it is known.
+    works_until: TimeNs,
+    /// The cleans that were not over when the last operation arrived.
+    recent: VecDeque<RecentClean>,
+}
+
+/// A clean that an operation may have to wait for.
+#[derive(Debug, Clone, Copy)]
+struct RecentClean {
+    start: TimeNs,
+    end: TimeNs,
+    collected_before_ns: u64,
+}
+
+/// An operation that has been served.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Served {
+    /// The moment at which it is done.
+    pub end: TimeNs,
+    /// The operation waited for collection.
+    pub met_gc: bool,
+    /// Length of this wait, in nanoseconds.
+    pub collection_ns: u64,
+    /// The flash was read or programmed for it.
+    mapped: bool,
+    /// The write filled its block.
+    sealed: bool,
+}
+
+impl ImmediateDie {
+    pub fn new(planes: u32, blocking: Blocking) -> Self {
+        let planes = if blocking == Blocking::Plane { planes } else { 0 };
+        Self {
+            busy_until: 0,
+            gc_until: 0,
+            collected_ns: 0,
+            in_collection: false,
+            plane_busy_until: vec![NEVER; planes as usize],
+            works_since: 0,
+            works_until: 0,
+            recent: VecDeque::new(),
+        }
+    }
+
+    /// End of all that it has taken.
+    pub fn busy_until(&self) -> TimeNs {
+        self.busy_until
+    }
+
+    /// The last time for which it works without a break.
+    pub fn works(&self) -> (TimeNs, TimeNs) {
+        (self.works_since, self.works_until)
+    }
+
+    /// The planes that are busy at `at`, as bits.
+    fn busy_planes(&self, at: TimeNs) -> u64 {
+        let busy = |&(_, &until): &(usize, &TimeNs)| until > at && until != NEVER;
+        self.plane_busy_until.iter().enumerate().filter(busy).fold(0, |mask, (plane, _)| mask | 1 << plane)
+    }
+
+    /// Time of cleans after `now`.
+    pub fn collects_for(&self, now: TimeNs) -> u64 {
+        let by_plane = self.plane_busy_until.iter().filter(|&&until| until != NEVER).map(|until| until.saturating_sub(now)).sum::<u64>();
+        by_plane + self.recent.iter().map(|clean| clean.end.saturating_sub(now.max(clean.start))).sum::<u64>()
+    }
+
+    /// Time that cleans take after `now`; `now` never goes back.
+    fn collects_after(&mut self, now: TimeNs) -> u64 {
+        while self.recent.front().is_some_and(|clean| clean.end <= now) {
+            self.recent.pop_front();
+        }
+        self.recent.front().map_or(0, |clean| self.collected_ns - clean.collected_before_ns - now.saturating_sub(clean.start))
+    }
+}
+
+/// The dies of an immediate member with the parts that they work with, for one operation.
+pub struct ImmediateTurn<'a> {
+    pub pools: &'a mut Pools,
+    pub parts: &'a mut Parts,
+    pub own: &'a mut PageDies,
+}
+
+impl ImmediateTurn<'_> {
+    /// Serves an operation that arrives now behind everything that the die has taken before.
+    #[inline]
+    pub fn serve_now(&mut self, now: TimeNs, die: DieId, lpn: Lpn, kind: OpKind, cleans: &mut Vec<GcInterval>) -> Served {
+        if self.own.by_plane && !self.parts.params.gc.instantaneous {
+            return self.serve_beside_cleans(now, die, lpn, kind, cleans);
+        }
+        let mut at = now.max(self.own.immediate[die.index()].busy_until);
+        let begins = at;
+        if self.pools.needs_clean(die) && self.parts.params.gc.checks_before(kind) {
+            while let Some((pool, victim)) = self.pools.next_clean(die, 0) {
+                at = self.clean_at(at, die, pool, victim, cleans);
+            }
+        }
+        let (duration_ns, mapped, sealed) = self.command(die, lpn, kind, 0).expect("rule 16: a check leaves room in some pool");
+        let end = at + duration_ns;
+        self.works(die, begins, end);
+        if let Some(usage) = &mut self.parts.usage {
+            usage.operation(now, end);
+        }
+        let state = &mut self.own.immediate[die.index()];
+        state.busy_until = end;
+        state.in_collection = false;
+        let met_gc = state.gc_until > now;
+        let collection_ns = if met_gc { state.collects_after(now) } else { 0 };
+        Served { end, met_gc, collection_ns, mapped, sealed }
+    }
+
+    /// A die works from `from`, which never goes back, to `to`; what follows on what was before is one with it.
+    #[inline]
+    fn works(&mut self, die: DieId, from: TimeNs, to: TimeNs) {
+        let state = &mut self.own.immediate[die.index()];
+        if from > state.works_until {
+            if let Some(usage) = &mut self.parts.usage {
+                usage.worked(state.works_since, state.works_until);
+            }
+            state.works_since = from;
+        }
+        state.works_until = to.max(state.works_until);
+    }
+
+    /// Only the plane of a victim is busy and the die serves what needs other planes (rule 15).
+    fn serve_beside_cleans(&mut self, now: TimeNs, die: DieId, lpn: Lpn, kind: OpKind, cleans: &mut Vec<GcInterval>) -> Served {
+        let mut at = now.max(self.own.immediate[die.index()].busy_until);
+        let mut collection_ns = 0;
+        loop {
+            match self.try_beside_cleans(at, die, lpn, kind, cleans) {
+                Ok((duration_ns, mapped, sealed)) => {
+                    let end = at + duration_ns;
+                    self.works(die, at, end);
+                    if let Some(usage) = &mut self.parts.usage {
+                        usage.operation(now, end);
+                    }
+                    self.own.immediate[die.index()].busy_until = end;
+                    return Served { end, met_gc: collection_ns > 0, collection_ns, mapped, sealed };
+                }
+                Err(released) => {
+                    collection_ns += released - at;
+                    at = released;
+                }
+            }
+        }
+    }
+
+    /// Checks, then begins the operation, or says when a plane that it needs is released.
+    fn try_beside_cleans(
+        &mut self,
+        at: TimeNs,
+        die: DieId,
+        lpn: Lpn,
+        kind: OpKind,
+        cleans: &mut Vec<GcInterval>,
+    ) -> Result<(u64, bool, bool), TimeNs> {
+        let mut busy = self.own.immediate[die.index()].busy_planes(at);
+        if self.parts.params.gc.checks_before(kind) {
+            while let Some((pool, victim)) = self.pools.next_clean(die, busy) {
+                let work = self.pools.clean(die, pool, victim);
+                let end = at + self.own.durations.clean_ns(work);
+                let until = &mut self.own.immediate[die.index()].plane_busy_until[pool as usize];
+                let continues = std::mem::replace(until, end) == at;
+                self.works(die, at, end);
+                self.parts.record_clean(die, pool, at..end, work, continues, cleans);
+                busy |= 1 << pool;
+            }
+        }
+        let ends = &self.own.immediate[die.index()].plane_busy_until;
+        let goes_on = |until: &TimeNs| *until > at && *until != NEVER;
+        if kind == OpKind::Read
+            && self.pools.is_mapped(lpn)
+            && let Some(&released) = Some(&ends[self.pools.pool_of(lpn) as usize]).filter(|until| goes_on(until))
+        {
+            return Err(released);
+        }
+        let first_released = ends.iter().copied().filter(goes_on).min();
+        self.command(die, lpn, kind, busy).ok_or_else(|| first_released.expect("rule 16: a pool without room is being cleaned"))
+    }
+
+    /// Changes the mapping for a command that starts now. Returns its duration, true if it touches flash, and true if it fills a block.
+    /// Returns `None` for a write that finds no room.
+    #[inline]
+    fn command(&mut self, die: DieId, lpn: Lpn, kind: OpKind, busy: u64) -> Option<(u64, bool, bool)> {
+        match kind {
+            OpKind::Write => {
+                let pool = self.pools.place(die, lpn, busy)?;
+                self.parts.counters.host_pages_written += 1;
+                let sealed = self.pools.write(die, pool, lpn);
+                self.parts.counters.summary_programs += u64::from(sealed && self.parts.params.geometry.summary_page);
+                Some((self.own.durations.command_ns(kind, true, sealed), true, sealed))
+            }
+            OpKind::Read => {
+                self.parts.counters.host_pages_read += 1;
+                let mapped = self.pools.is_mapped(lpn);
+                Some((self.own.durations.command_ns(kind, mapped, false), mapped, false))
+            }
+            _ => {
+                self.parts.counters.host_pages_trimmed += 1;
+                self.pools.trim(lpn);
+                Some((self.own.durations.no_flash_ns, false, false))
+            }
+        }
+    }
+
+    /// Cleans `victim` from `at` on, with nothing beside it; returns the end.
+    fn clean_at(&mut self, at: TimeNs, die: DieId, pool: u32, victim: crate::ids::BlockId, cleans: &mut Vec<GcInterval>) -> TimeNs {
+        let work = self.pools.clean(die, pool, victim);
+        let end = at + self.own.durations.clean_ns(work);
+        let state = &mut self.own.immediate[die.index()];
+        let continues = std::mem::replace(&mut state.in_collection, true);
+        if !self.parts.params.gc.instantaneous {
+            state.gc_until = end;
+            state.recent.push_back(RecentClean { start: at, end, collected_before_ns: state.collected_ns });
+            state.collected_ns += end - at;
+        }
+        self.parts.record_clean(die, pool, at..end, work, continues, cleans);
+        end
+    }
+}
+
+impl PageDies {
+    /// Returns the parts of the time of an operation that arrived at `now`.
+    pub fn time_of(&self, now: TimeNs, kind: OpKind, served: &Served) -> TimeParts {
+        let mut time = TimeParts { collection_ns: served.collection_ns, ..TimeParts::default() };
+        self.durations.spend(kind, served.mapped, served.sealed, &mut time);
+        time.queue_ns = served.end - now - time.total_ns();
+        time
+    }
+}
+
+/// Returns true if nothing can come in between: first come first served, cleans in one piece, no shared channel or link, no controller.
+pub(super) fn may_be_immediate(params: &SsdParams, controlled: bool) -> bool {
+    let interruptible = !params.gc.instantaneous && (controlled || params.gc.preemption.is_some() || params.gc.idle_ns.is_some());
+    params.front.is_none()
+        && params.mechanisms.is_empty()
+        && !interruptible
+        && params.channel.is_none()
+        && params.link.is_none()
+        && params.allocation == Allocation::Static
+}

@@ -1,0 +1,60 @@
+//! The host link of a member: pages travel one after another (rules 6 and 106).
+
+use super::PageTurn;
+use super::waiting::Waiting;
+use crate::events::TimeNs;
+use crate::request::OpKind;
+use crate::ssd::job::SsdWake;
+
+impl PageTurn<'_> {
+    fn lane_to_host(&self) -> u32 {
+        u32::from(self.parts.params.link.is_some_and(|link| link.full_duplex))
+    }
+
+    pub(super) fn join_lane(&mut self, now: TimeNs, lane: u32, id: u32) {
+        self.own.lanes[lane as usize].push_back(id);
+        if self.own.lanes[lane as usize].len() == 1 {
+            self.start_crossing(now, lane);
+        }
+    }
+
+    fn start_crossing(&mut self, now: TimeNs, lane: u32) {
+        if !self.own.lanes[lane as usize].is_empty() {
+            let link = self.parts.params.link.expect("only a member with a link has traffic on it");
+            self.out.wake(now + link.page_ns, SsdWake::Crossed(lane));
+        }
+    }
+
+    /// The operations that travel to the member.
+    pub(super) fn travelling_writes(&self) -> impl Iterator<Item = &Waiting> {
+        self.own.lanes[0].iter().map(|&id| &self.own.waiting[id]).filter(|waiting| waiting.op.kind == OpKind::Write)
+    }
+
+    /// A page has crossed the link: it goes on first, then the next one begins.
+    pub(super) fn crossed(&mut self, now: TimeNs, lane: u32) {
+        let id = self.own.lanes[lane as usize][0];
+        if self.own.waiting[id].op.kind == OpKind::Write {
+            let travel_ns = self.parts.params.link.map_or(0, |link| link.page_ns);
+            self.arrive(now, now - travel_ns, id);
+        } else {
+            self.finish(id, now);
+        }
+        self.own.lanes[lane as usize].pop_front();
+        self.start_crossing(now, lane);
+    }
+
+    /// A die is done with an operation: a read's page travels to the host.
+    pub(super) fn leaves_die(&mut self, now: TimeNs, id: u32) {
+        let Waiting { op, .. } = self.own.waiting[id];
+        if self.front.is_on() && op.kind == OpKind::Read {
+            let at = self.front.cross(now, true, 1);
+            self.own.waiting[id].left_die(now);
+            self.finish(id, at);
+        } else if self.parts.params.link.is_some() && op.kind == OpKind::Read {
+            self.own.waiting[id].left_die(now);
+            self.join_lane(now, self.lane_to_host(), id);
+        } else {
+            self.finish(id, now);
+        }
+    }
+}

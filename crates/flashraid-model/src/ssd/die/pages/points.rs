@@ -1,0 +1,284 @@
+//! Points between the steps of a clean: the poll, who may go in, and the step that follows (rules 31, 33 to 36 and 94).
+
+use super::queue::Admitted;
+use super::waiting::Waiting;
+use super::{Clean, NO_PAGE, PageTurn, Phase, SlotPhase, State};
+use crate::events::TimeNs;
+use crate::ids::{DieId, Lpn};
+use crate::request::OpKind;
+use crate::space::pools::Moved;
+use crate::ssd::job::Worker;
+use crate::ssd::params::{Pipeline, Preemption};
+
+impl PageTurn<'_> {
+    pub(super) fn preemption(&self) -> &Preemption {
+        self.parts.params.gc.preemption.as_ref().expect("only a preemptive clean has steps")
+    }
+
+    /// A point is reached: a poll, unless the state allows none any more.
+    pub(super) fn point(&mut self, at: TimeNs, die: DieId, scope: u32) {
+        if self.own.dies[die.index()].clean(scope).state == State::AllWait {
+            self.next_step(at, die, scope);
+        } else {
+            let poll_ns = self.own.durations.poll_ns;
+            self.begin_phase(at, die, scope, Phase::Poll, self.own.durations.poll_steps(), poll_ns);
+        }
+    }
+
+    /// A poll is over.
+    pub(super) fn polled(&mut self, at: TimeNs, die: DieId, scope: u32) {
+        self.update_state(at, die, scope);
+        let state = &self.own.dies[die.index()];
+        let clean = state.clean(scope);
+        let (clean_state, register, victim) = (clean.state, clean.register, clean.victim);
+        if self.own.lazy && at == clean.began + self.own.durations.poll_ns {
+            self.pools.prefetch_moves(victim);
+        }
+        if clean_state == State::AllWait || state.queue.is_empty() || !state.slot_is_free() {
+            self.next_step(at, die, scope);
+        } else if register == NO_PAGE {
+            self.at_point_2(at, die, scope);
+        } else {
+            self.at_point_1(at, die, scope);
+        }
+    }
+
+    /// Sets the state by the free blocks and the queue (rule 33).
+    fn update_state(&mut self, at: TimeNs, die: DieId, scope: u32) {
+        let pool = self.own.dies[die.index()].clean(scope).pool;
+        let below_hard = self.own.watermarks.is_below_hard(self.pools, die, pool);
+        let state = &mut self.own.dies[die.index()];
+        let urgent = state.queue.high_priority_waits();
+        let clean = state.clean_mut(scope);
+        if clean.state == State::AllMayGoIn && below_hard {
+            clean.state = State::WritesWait;
+            clean.writes_wait_from = at;
+        }
+        if clean.state == State::WritesWait && urgent {
+            clean.state = State::AllWait;
+            clean.all_wait_from = at;
+        }
+    }
+
+    /// Returns true if a write may take a page while this clean is in progress.
+    fn has_room(&self, die: DieId, pool: u32) -> bool {
+        if self.own.by_plane { self.pools.has_room(die, pool) } else { self.pools.any_room(die) }
+    }
+
+    /// The pool of a write that goes in at a point of the clean of `pool`; `None` if there is no room.
+    pub(super) fn pool_at_point(&mut self, die: DieId, lpn: Lpn, pool: u32) -> Option<u32> {
+        let busy = if self.own.by_plane { !(1 << pool) } else { 0 };
+        self.pools.place(die, lpn, busy)
+    }
+
+    /// Returns true if writes may go in now. Takes notice of writes that only lack room.
+    fn writes_may_go_in(&mut self, at: TimeNs, die: DieId, scope: u32) -> bool {
+        let state = &self.own.dies[die.index()];
+        let clean = state.clean(scope);
+        if clean.state != State::AllMayGoIn || state.queue.writes() == 0 {
+            return false;
+        }
+        let room = self.has_room(die, clean.pool);
+        if !room {
+            self.own.dies[die.index()].queue.refuse_writes(at, &mut self.own.waiting);
+        }
+        room
+    }
+
+    /// Returns true if an operation concerns the clean in `scope` (rule 94).
+    fn concerns(&self, id: u32, die: DieId, scope: u32) -> bool {
+        let Waiting { op, lpn, .. } = self.own.waiting[id];
+        !self.own.by_plane || op.kind == OpKind::Write || self.scope_of(die, lpn, op.kind) == Some(scope)
+    }
+
+    /// The operations that may go in, in order.
+    pub(super) fn candidates(&self, die: DieId, scope: u32, admitted: Admitted) -> impl Iterator<Item = u32> {
+        let queue = &self.own.dies[die.index()].queue;
+        queue.candidates(admitted, &self.own.waiting).filter(move |&id| self.concerns(id, die, scope))
+    }
+
+    pub(super) fn first_candidate(&self, die: DieId, scope: u32, admitted: Admitted) -> Option<u32> {
+        self.candidates(die, scope, admitted).next()
+    }
+
+    /// The operations of a kind that a step can be done together with.
+    pub(super) fn can_go_together(&self, id: u32, kind: OpKind) -> bool {
+        let Waiting { op, lpn, .. } = self.own.waiting[id];
+        op.kind == kind && (kind == OpKind::Write || self.pools.is_mapped(lpn))
+    }
+
+    fn at_point_1(&mut self, at: TimeNs, die: DieId, scope: u32) {
+        let Preemption { merge, pipeline, .. } = *self.preemption();
+        let clean = self.own.dies[die.index()].clean(scope);
+        let (register, pool) = (clean.register, clean.pool);
+        let register_is_valid = self.pools.lies_in(register, clean.victim);
+        if merge
+            && register_is_valid
+            && let Some(id) = self.own.dies[die.index()].queue.first_on(register, &self.own.waiting)
+            && self.own.waiting[id].op.kind != OpKind::Trim
+        {
+            return self.merge(at, id, scope);
+        }
+        let admitted = Admitted { reads: false, writes: self.writes_may_go_in(at, die, scope) };
+        let Some(id) = self.first_candidate(die, scope, admitted) else { return self.next_step(at, die, scope) };
+        if pipeline != Pipeline::Off
+            && register_is_valid
+            && self.own.dies[die.index()]
+                .queue
+                .first_on(register, &self.own.waiting)
+                .is_none_or(|id| self.own.waiting[id].op.kind != OpKind::Write)
+            && let Some(ids) = self.all_of_kind(die, scope, admitted, OpKind::Write)
+        {
+            return self.program_all(at, &ids, die, scope);
+        }
+        let pool = self.pool_at_point(die, self.own.waiting[id].lpn, pool).expect("only a write that has room goes in");
+        self.serve(at, id, Some(scope), pool);
+    }
+
+    fn at_point_2(&mut self, at: TimeNs, die: DieId, scope: u32) {
+        let Preemption { reorder, pipeline, .. } = *self.preemption();
+        let admitted = Admitted { reads: true, writes: self.writes_may_go_in(at, die, scope) };
+        let first = self.first_candidate(die, scope, admitted);
+        let clean = self.own.dies[die.index()].clean(scope);
+        let (clean_state, victim, pool) = (clean.state, clean.victim, clean.pool);
+        if reorder {
+            let writes_only = Admitted { reads: false, writes: clean_state == State::WritesWait };
+            let wants = first.or_else(|| self.first_candidate(die, scope, writes_only));
+            let wanted = wants.map(|id| self.own.waiting[id]).filter(|waiting| waiting.op.kind != OpKind::Trim);
+            if let Some(Waiting { lpn, .. }) = wanted
+                && self.pools.lies_in(lpn, victim)
+            {
+                return self.read_page(at, die, scope, lpn);
+            }
+        }
+        let Some(id) = first else { return self.next_step(at, die, scope) };
+        if pipeline != Pipeline::Off
+            && let Some(lpn) = self.pools.first_valid_lpn(victim)
+            && let Some(ids) = self.all_of_kind(die, scope, admitted, OpKind::Read)
+        {
+            return self.read_all(at, &ids, die, scope, lpn);
+        }
+        let Waiting { op, lpn, .. } = self.own.waiting[id];
+        let pool =
+            if op.kind == OpKind::Write { self.pool_at_point(die, lpn, pool).expect("only a write that has room goes in") } else { 0 };
+        self.serve(at, id, Some(scope), pool);
+    }
+
+    /// The clean's own next step by itself.
+    pub(super) fn next_step(&mut self, at: TimeNs, die: DieId, scope: u32) {
+        let Clean { register, victim, .. } = *self.own.dies[die.index()].clean(scope);
+        if register == NO_PAGE {
+            match self.pools.first_valid_lpn(victim) {
+                Some(lpn) => self.read_page(at, die, scope, lpn),
+                None => {
+                    let ns = self.own.durations.erase_ns;
+                    self.begin_phase(at, die, scope, Phase::Erase, self.own.durations.erase_steps(), ns);
+                }
+            }
+        } else if self.pools.lies_in(register, victim) {
+            self.program_page(at, die, scope);
+        } else {
+            self.parts.counters.gc_pages_dropped += 1;
+            let clean = self.own.dies[die.index()].clean_mut(scope);
+            clean.register = NO_PAGE;
+            let merged = std::mem::take(&mut clean.merged);
+            self.drop_merged(merged, at);
+            self.point(at, die, scope);
+        }
+    }
+
+    fn read_page(&mut self, at: TimeNs, die: DieId, scope: u32, lpn: Lpn) {
+        let plane = self.pools.plane_of(lpn);
+        let clean = self.own.dies[die.index()].clean_mut(scope);
+        (clean.register, clean.plane) = (lpn, plane);
+        let ns = self.own.durations.read_of_clean_ns();
+        self.begin_phase(at, die, scope, Phase::Read, self.own.durations.read_of_clean_steps(), ns);
+    }
+
+    /// Takes the new place of the page in the register: its plane, and whether its program seals a block.
+    pub(super) fn place_moved_page(&mut self, die: DieId, scope: u32) -> Moved {
+        let clean = self.own.dies[die.index()].clean_mut(scope);
+        let moved = self.pools.move_page(die, clean.pool, clean.register);
+        clean.plane = moved.plane;
+        if clean.merged.is_empty() {
+            self.parts.counters.gc_pages_moved += 1;
+            clean.pages_moved += 1;
+        } else {
+            self.parts.counters.merged_moves += 1;
+        }
+        self.parts.counters.summary_programs += u64::from(moved.sealed && self.parts.params.geometry.summary_page);
+        moved
+    }
+
+    fn program_page(&mut self, at: TimeNs, die: DieId, scope: u32) {
+        let moved = self.place_moved_page(die, scope);
+        self.program_alone(at, die, scope, moved);
+    }
+
+    /// The program of the page in the register goes on by itself.
+    pub(super) fn program_alone(&mut self, at: TimeNs, die: DieId, scope: u32, moved: Moved) {
+        let (lazy, suspends) = (self.own.lazy, self.own.suspension.is_some());
+        let Moved { sealed, crosses, .. } = moved;
+        let crossing_ns = self.own.durations.crossing_ns(crosses);
+        let ns = crossing_ns + self.own.durations.program_ns(sealed);
+        let clean = self.own.dies[die.index()].clean_mut(scope);
+        let merged = std::mem::take(&mut clean.merged);
+        if lazy && !suspends {
+            self.finish_all(merged, at + ns);
+        } else {
+            clean.ends_with_phase = merged;
+        }
+        self.begin_phase(at, die, scope, Phase::Program, self.own.durations.program_of_clean_steps(sealed, crosses), ns);
+        if lazy {
+            // Transfers are not interrupted.
+            self.own.dies[die.index()].clean_mut(scope).work.flight_from += crossing_ns;
+        }
+    }
+
+    /// An operation on the page in the register is served from it (rule 35).
+    fn merge(&mut self, at: TimeNs, id: u32, scope: u32) {
+        let Waiting { op, die, .. } = self.own.waiting[id];
+        self.take_waiting(at, id, true);
+        let transfer_ns = self.own.durations.transfer_ns;
+        let (lazy, steps) = (self.own.lazy, self.own.durations.merge_steps());
+        self.parts.counters.merges += 1;
+        self.own.waiting[id].starts(at, true);
+        self.own.waiting[id].time.transfer_ns += transfer_ns;
+        let state = self.die(die);
+        state.collecting.set(at, false);
+        state.slot.phase = SlotPhase::Merge;
+        state.slot.let_in_by = Some(scope);
+        state.clean_mut(scope).stand_aside();
+        if op.kind == OpKind::Write {
+            self.own.waiting[id].time.flash_ns += self.own.durations.program_ns(false);
+            self.parts.counters.host_pages_written += 1;
+            let mut merged = self.own.dies[die.index()].clean(scope).merged;
+            merged.push(id, &mut self.own.waiting);
+            self.die(die).clean_mut(scope).merged = merged;
+        } else {
+            self.parts.counters.host_pages_read += 1;
+            if lazy {
+                self.finish(id, at + transfer_ns);
+            } else {
+                self.die(die).slot.leaving = id;
+            }
+        }
+        if lazy {
+            self.die(die).slot.work.wait(at, transfer_ns);
+        } else {
+            self.begin_work(at, die, Worker::SLOT, steps, NO_PAGE);
+        }
+        if op.kind == OpKind::Write {
+            self.place_waiting(at);
+        }
+    }
+
+    /// Returns true if some poll before the end of the clean might let in what waits, or change the state for it.
+    pub(super) fn may_let_in(&self, clean: &Clean, queue: &super::Queue) -> bool {
+        match clean.state {
+            State::AllMayGoIn => true,
+            State::WritesWait => queue.reads() > 0 || queue.high_priority_waits() || self.preemption().merge,
+            State::AllWait => false,
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! A doubly linked list through the waiting operations.
+
+use super::super::waiting::{NONE, Waiting};
+use crate::events::Slab;
+
+/// Operations in the order in which they were added; each is in at most one list. The `previous` of the first one means nothing. Taking
+/// it out, the most frequent case, therefore touches no other.
+#[derive(Debug, Clone, Copy)]
+pub struct List {
+    head: u32,
+    tail: u32,
+}
+
+impl Default for List {
+    fn default() -> Self {
+        Self { head: NONE, tail: NONE }
+    }
+}
+
+impl List {
+    pub fn is_empty(&self) -> bool {
+        self.head == NONE
+    }
+
+    pub fn head(&self) -> u32 {
+        self.head
+    }
+
+    pub fn tail(&self) -> u32 {
+        self.tail
+    }
+
+    pub fn push(&mut self, id: u32, waiting: &mut Slab<Waiting>) {
+        (waiting[id].previous, waiting[id].next) = (self.tail, NONE);
+        if self.tail == NONE {
+            self.head = id;
+        } else {
+            waiting[self.tail].next = id;
+        }
+        self.tail = id;
+    }
+
+    pub fn remove(&mut self, id: u32, waiting: &mut Slab<Waiting>) {
+        let Waiting { previous, next, .. } = waiting[id];
+        if self.head == id {
+            self.head = next;
+            if next == NONE {
+                self.tail = NONE;
+            }
+            return;
+        }
+        waiting[previous].next = next;
+        if next == NONE {
+            self.tail = previous;
+        } else {
+            waiting[next].previous = previous;
+        }
+    }
+}
+
+/// An operation and all behind it.
+pub fn from<'a>(mut id: u32, waiting: &'a Slab<Waiting>) -> impl Iterator<Item = u32> + use<'a> {
+    std::iter::from_fn(move || {
+        let this = (id != NONE).then_some(id)?;
+        id = waiting[this].next;
+        Some(this)
+    })
+}

@@ -1,0 +1,184 @@
+//! The operations that wait for a die, in order of arrival, and which of them may go in.
+//!
+//! A short queue is walked through, which is fastest. A long one that is searched, as under an overload, also keeps an index. An
+//! operation then costs no more if many wait with it. First come first served searches nothing, however long the queue is.
+
+mod index;
+mod list;
+#[cfg(test)]
+mod tests;
+
+use super::waiting::{NONE, Waiting};
+use crate::events::{Slab, TimeNs};
+use crate::ids::Lpn;
+use crate::request::OpKind;
+use index::Index;
+pub(super) use list::List;
+use std::sync::OnceLock;
+
+/// A longer queue has an index once it has been searched, until half as many are left. The limit is lower in unit tests, so that random
+/// queues reach it.
+const SHORT: u32 = if cfg!(test) { 16 } else { 64 };
+
+/// Kinds of operations: reads, writes, high-priority writes, trims.
+const KINDS: usize = 4;
+
+/// True for each kind that is wanted.
+type Kinds = [bool; KINDS];
+
+fn kind_of(operation: &Waiting) -> usize {
+    match operation.op.kind {
+        OpKind::Read => 0,
+        OpKind::Write => 1 + usize::from(operation.op.high_priority),
+        _ => 3,
+    }
+}
+
+/// Kinds of operations that may go in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Admitted {
+    /// Reads and trims may go in.
+    pub reads: bool,
+    pub writes: bool,
+}
+
+/// A list through the all operations.
+#[derive(Debug, Clone)]
+pub(super) struct Queue {
+    list: List,
+    /// Number of waiting operations of each kind.
+    waiting: [u32; KINDS],
+    /// Number of operations that have joined so far.
+    arrivals: u64,
+    /// The first operation that no refusal of all writes has met.
+    not_refused: u32,
+    index: OnceLock<Box<Index>>,
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Self { list: List::default(), waiting: [0; KINDS], arrivals: 0, not_refused: NONE, index: OnceLock::new() }
+    }
+}
+
+impl Queue {
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    pub fn head(&self) -> u32 {
+        self.list.head()
+    }
+
+    pub fn tail(&self) -> u32 {
+        self.list.tail()
+    }
+
+    /// Number of waiting reads and trims.
+    pub fn reads(&self) -> u32 {
+        self.waiting[0] + self.waiting[3]
+    }
+
+    pub fn writes(&self) -> u32 {
+        self.waiting[1] + self.waiting[2]
+    }
+
+    /// Returns true if a write waits that must not wait for collection.
+    pub fn high_priority_waits(&self) -> bool {
+        self.waiting[2] > 0
+    }
+
+    fn len(&self) -> u32 {
+        self.waiting.iter().sum()
+    }
+
+    pub fn push(&mut self, id: u32, all: &mut Slab<Waiting>) {
+        self.list.push(id, all);
+        let operation = &mut all[id];
+        operation.arrival = self.arrivals;
+        operation.waits = true;
+        self.arrivals += 1;
+        self.waiting[kind_of(operation)] += 1;
+        if self.not_refused == NONE {
+            self.not_refused = id;
+        }
+        if let Some(index) = self.index.get_mut() {
+            index.push(id, operation);
+        }
+    }
+
+    /// The index of a queue that is to be searched, if it is long.
+    fn index(&self, all: &Slab<Waiting>) -> Option<&Index> {
+        if self.index.get().is_none() && self.len() <= SHORT {
+            return None;
+        }
+        Some(self.index.get_or_init(|| {
+            let mut index = Box::<Index>::default();
+            list::from(self.head(), all).for_each(|id| index.push(id, &all[id]));
+            index
+        }))
+    }
+
+    /// Takes out an operation that waits.
+    pub fn remove(&mut self, id: u32, all: &mut Slab<Waiting>) {
+        if self.not_refused == id {
+            self.not_refused = all[id].next;
+        }
+        self.list.remove(id, all);
+        all[id].waits = false;
+        self.waiting[kind_of(&all[id])] -= 1;
+        if let Some(index) = self.index.get_mut() {
+            index.remove(id, all);
+            if self.len() <= SHORT / 2 {
+                self.index.take();
+            }
+        }
+    }
+
+    /// Refuses every write that waits, for want of room.
+    pub fn refuse_writes(&mut self, at: TimeNs, all: &mut Slab<Waiting>) {
+        while self.not_refused != NONE {
+            let operation = &mut all[self.not_refused];
+            if operation.op.kind == OpKind::Write {
+                operation.refuse(at);
+            }
+            self.not_refused = operation.next;
+        }
+    }
+
+    /// The earliest waiting operation on the page `lpn`.
+    pub fn first_on(&self, lpn: Lpn, all: &Slab<Waiting>) -> Option<u32> {
+        match self.index(all) {
+            Some(index) => index.first_on(lpn),
+            None => list::from(self.head(), all).find(|&id| all[id].lpn == lpn),
+        }
+    }
+
+    /// The operations of an admitted kind that overtake none on the same page, in order (rule 34).
+    pub fn candidates<'a>(&'a self, admitted: Admitted, all: &'a Slab<Waiting>) -> impl Iterator<Item = u32> + 'a {
+        self.candidates_of([admitted.reads, admitted.writes, admitted.writes, admitted.reads], all)
+    }
+
+    /// The first high-priority write that overtakes none on its page.
+    pub fn first_high_priority_write(&self, all: &Slab<Waiting>) -> Option<u32> {
+        self.candidates_of([false, false, true, false], all).next()
+    }
+
+    fn candidates_of<'a>(&'a self, kinds: Kinds, all: &'a Slab<Waiting>) -> impl Iterator<Item = u32> + 'a {
+        let wanted = |kind: usize| kinds[kind] && self.waiting[kind] > 0;
+        let mut next = if (0..KINDS).any(wanted) { self.head() } else { NONE };
+        std::iter::from_fn(move || {
+            // What follows begins at an operation that arrived no earlier, whether or not it may go in itself.
+            let from = (next != NONE).then_some(next)?;
+            let found = match self.index(all) {
+                Some(index) => index.first_of(kinds, all[from].arrival)?,
+                None => list::from(from, all).find(|&id| {
+                    let operation = &all[id];
+                    kinds[kind_of(operation)] && self.first_on(operation.lpn, all) == Some(id)
+                })?,
+            };
+            next = all[found].next;
+            Some(found)
+        })
+    }
+}

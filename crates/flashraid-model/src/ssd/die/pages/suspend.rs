@@ -1,0 +1,150 @@
+//! Reads that interrupt a program or an erase in flight (Wu & He, FAST 2012; rules 39 and 102).
+
+use super::queue::Admitted;
+use super::waiting::{NONE, Waiting};
+use super::work::Work;
+use super::{Clean, NO_PAGE, PageTurn, Phase, SlotPhase, State};
+use crate::events::TimeNs;
+use crate::ids::{DieId, Lpn};
+use crate::request::OpKind;
+use crate::ssd::job::Worker;
+
+/// The operation that has been interrupted.
+#[derive(Debug, Clone)]
+pub(super) struct Suspended {
+    /// The slot's own host write, or the clean in a scope.
+    worker: Worker,
+    /// The rest of its wait.
+    rest_ns: u64,
+    /// The page that is being programmed.
+    programmed: Lpn,
+    /// The scope in which reads may be served besides those that are not busy.
+    scope: Option<u32>,
+    /// The host write that goes on later, and its work.
+    leaving: u32,
+    own: Work,
+}
+
+impl Suspended {
+    /// The end of a host write depends on it.
+    pub(super) fn holds_write(&self) -> bool {
+        self.leaving != NONE
+    }
+}
+
+impl PageTurn<'_> {
+    /// An operation has joined the queue and waits: it may interrupt what is in flight.
+    pub(super) fn interrupt_for(&mut self, now: TimeNs, id: u32) {
+        let Some(suspension) = self.own.suspension else { return };
+        let Waiting { op, lpn, die, .. } = self.own.waiting[id];
+        if op.kind != OpKind::Read || !self.pools.holds(die, lpn) {
+            return;
+        }
+        let needed = self.scope_of(die, lpn, op.kind).unwrap_or(0);
+        let state = &self.own.dies[die.index()];
+        let admits = |clean: &Clean| clean.state != State::AllWait;
+        let (worker, scope) = match state.slot.phase {
+            SlotPhase::Command => {
+                let scope = state.slot.let_in_by;
+                let may = match scope {
+                    Some(scope) => admits(state.clean(scope)) && (scope == needed || state.cleans[needed as usize].is_none()),
+                    None => state.cleans[needed as usize].is_none(),
+                };
+                (may.then_some(Worker::SLOT), scope)
+            }
+            SlotPhase::Free => {
+                let clean = state.cleans[needed as usize].as_ref();
+                let may = clean.is_some_and(|clean| admits(clean) && matches!(clean.phase, Phase::Program | Phase::Erase));
+                (may.then_some(Worker::clean(needed)), Some(needed))
+            }
+            _ => (None, None),
+        };
+        let Some(worker) = worker else { return };
+        if state.queue.first_on(lpn, &self.own.waiting) != Some(id) {
+            return;
+        }
+        let state = self.die(die);
+        let work = state.work_mut(worker);
+        if !work.is_in_flight(now) || work.lpn == lpn || work.interruptions >= suspension.times_max {
+            return;
+        }
+        work.interruptions += 1;
+        let (rest_ns, programmed) = (work.ends - now, work.lpn);
+        work.stop();
+        let own = if worker == Worker::SLOT { std::mem::take(work) } else { Work::default() };
+        let leaving = std::mem::replace(&mut state.slot.leaving, NONE);
+        state.slot.suspended = Some(Suspended { worker, rest_ns, programmed, scope, leaving, own });
+        state.slot.phase = SlotPhase::Suspending;
+        self.parts.counters.suspensions += 1;
+        self.begin_slot_wait(now, die, suspension.suspend_ns);
+    }
+
+    /// The slot's own wait, with an event if there have to be events.
+    fn begin_slot_wait(&mut self, at: TimeNs, die: DieId, ns: u64) {
+        if self.own.lazy {
+            self.die(die).slot.work.wait(at, ns);
+        } else {
+            self.begin_work(at, die, Worker::SLOT, std::iter::once(super::work::Step::wait(ns)), NO_PAGE);
+        }
+    }
+
+    /// The next read that may go in, or the way back.
+    pub(super) fn serve_while_suspended(&mut self, at: TimeNs, die: DieId) {
+        let state = &self.own.dies[die.index()];
+        let suspended = state.slot.suspended.as_ref().expect("something is suspended");
+        let (of_clean, programmed) = (suspended.worker != Worker::SLOT, suspended.programmed);
+        let busy = if self.own.by_plane { state.busy_scopes() & !suspended.scope.map_or(0, |scope| 1 << scope) } else { 0 };
+        let reads = Admitted { reads: true, writes: false };
+        let next = state.queue.candidates(reads, &self.own.waiting).find(|&id| {
+            let Waiting { op, lpn, .. } = self.own.waiting[id];
+            let free = self.scope_of(die, lpn, op.kind).is_none_or(|scope| busy >> scope & 1 == 0);
+            op.kind == OpKind::Read && lpn != programmed && free
+        });
+        let Some(id) = next else {
+            let resume_ns = self.own.suspension.map_or(0, |suspension| suspension.resume_ns);
+            let state = self.die(die);
+            state.collecting.set(at, of_clean);
+            state.slot.phase = SlotPhase::Resuming;
+            return self.begin_slot_wait(at, die, resume_ns);
+        };
+        let lpn = self.own.waiting[id].lpn;
+        self.take_waiting(at, id, of_clean);
+        let mapped = self.pools.is_mapped(lpn);
+        self.parts.counters.host_pages_read += 1;
+        self.own.waiting[id].starts(at, false);
+        self.own.durations.spend(OpKind::Read, mapped, false, &mut self.own.waiting[id].time);
+        let ns = self.own.durations.command_ns(OpKind::Read, mapped, false);
+        let lazy = self.own.lazy;
+        let state = self.die(die);
+        state.collecting.set(at, false);
+        state.slot.phase = SlotPhase::SuspendedRead;
+        if lazy {
+            state.slot.work.wait(at, ns);
+            self.finish(id, at + ns);
+        } else {
+            state.slot.leaving = id;
+            let steps = self.own.durations.command_steps(OpKind::Read, mapped, false);
+            self.begin_work(at, die, Worker::SLOT, steps, NO_PAGE);
+        }
+    }
+
+    /// The interrupted operation goes on.
+    pub(super) fn resume(&mut self, at: TimeNs, die: DieId) {
+        let state = self.die(die);
+        let Suspended { worker, rest_ns, leaving, own, .. } = state.slot.suspended.take().expect("something is suspended");
+        state.slot.leaving = leaving;
+        if worker == Worker::SLOT {
+            state.slot.phase = SlotPhase::Command;
+            state.slot.work = own;
+        } else {
+            state.slot.phase = SlotPhase::Free;
+            state.slot.work.stop();
+        }
+        let work = state.work_mut(worker);
+        work.plain_end = at + rest_ns + work.rest_ns();
+        self.begin_wait(at, die, worker, rest_ns, at);
+        if worker != Worker::SLOT && self.own.by_plane {
+            self.slot_freed(at, die);
+        }
+    }
+}

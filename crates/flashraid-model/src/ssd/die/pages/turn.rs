@@ -1,0 +1,228 @@
+//! The dies that take single pages: their state, and the calls that reach them.
+
+use super::Die;
+use super::durations::Durations;
+use super::immediate::{ImmediateDie, may_be_immediate};
+use super::lazy::may_be_lazy;
+use super::placement::Placement;
+use super::waiting::Waiting;
+use super::work::Channel;
+use crate::events::{Slab, TimeNs};
+use crate::ids::{DieId, Lpn, MemberId};
+use crate::request::OpKind;
+use crate::space::pools::Pools;
+use crate::ssd::collect::pools::Watermarks;
+use crate::ssd::front::{Front, PageBuffer};
+use crate::ssd::job::{NEVER, OpEnd, Origin, Owed, PageOp, SsdWake};
+use crate::ssd::mechanism::{AtDie, MechanismCounters};
+use crate::ssd::outbox::Outbox;
+use crate::ssd::params::{Allocation, Shortcuts, SsdParams, Suspension};
+use crate::ssd::parts::Parts;
+use std::collections::VecDeque;
+
+/// The dies of an SSD with pools, and the operations on their way to them.
+#[derive(Debug, Clone)]
+pub struct PageDies {
+    pub(super) durations: Durations,
+    /// The dies of an immediate member.
+    pub(super) immediate: Vec<ImmediateDie>,
+    /// The dies of any other.
+    pub(super) dies: Vec<Die>,
+    /// Dies proceed lazily, see `lazy.rs`.
+    pub(super) lazy: bool,
+    /// A clean blocks its plane only.
+    pub(super) by_plane: bool,
+    /// Writes choose their die when they arrive.
+    pub(super) dynamic: bool,
+    pub(super) suspension: Option<Suspension>,
+    pub(super) channels: Vec<Channel>,
+    /// Operations whose pages want to cross the link, in order of asking; the first one does. Lane 0 goes to the member, lane 1 to
+    /// the host; a half-duplex link has only lane 0.
+    pub(super) lanes: [VecDeque<u32>; 2],
+    pub(super) waiting: Slab<Waiting>,
+    pub(super) placement: Placement,
+    /// Number of dies, and of consecutive pages that go to one of them.
+    pub(super) striping: (u32, u32),
+    /// Pages go to dies one by one and the dies are a power of two: its logarithm.
+    pub(super) die_shift: Option<u32>,
+    /// The limits by which pools are collected.
+    pub(super) watermarks: Watermarks,
+    /// The pages of the write buffer.
+    pub(super) buffered: PageBuffer,
+}
+
+/// The dies with the parts that they work with, for one call.
+pub struct PageTurn<'a> {
+    /// The place where dies leave what they cause.
+    pub out: &'a mut Outbox,
+    /// The mapping of pages.
+    pub pools: &'a mut Pools,
+    /// The front before the dies.
+    pub front: &'a mut Front,
+    /// The parts that all SSDs have.
+    pub parts: &'a mut Parts,
+    /// The dies' own state.
+    pub own: &'a mut PageDies,
+}
+
+impl PageDies {
+    /// Dies that rest; a `controlled` member may be forced to collect by the array's controller.
+    pub fn new(params: &SsdParams, seed: u64, member: MemberId, controlled: bool, shortcuts: Shortcuts) -> Self {
+        let g = params.geometry;
+        let by_plane = params.gc.blocks_planes();
+        let scopes = if by_plane { g.planes } else { 1 };
+        let channels = params.channel.map_or(0, |c| g.dies.div_ceil(c.dies_per_channel));
+        let (immediate, in_steps) = if shortcuts.immediate && may_be_immediate(params, controlled) { (g.dies, 0) } else { (0, g.dies) };
+        let die = |die: u32| {
+            let mechanisms = AtDie::new(&params.mechanisms, seed, member, DieId(die));
+            Die::new(scopes, by_plane, params.gc.idle_ns, mechanisms)
+        };
+        let dynamic = params.allocation == Allocation::Dynamic;
+        Self {
+            durations: Durations::new(params),
+            immediate: vec![ImmediateDie::new(g.planes, params.gc.blocking); immediate as usize],
+            dies: (0..in_steps).map(die).collect(),
+            lazy: shortcuts.collapsed && may_be_lazy(params),
+            by_plane,
+            dynamic,
+            suspension: params.gc.preemption.and_then(|preemption| preemption.suspension),
+            channels: vec![Channel::default(); channels as usize],
+            lanes: Default::default(),
+            waiting: Slab::default(),
+            placement: Placement::default(),
+            striping: (g.dies, params.die_stride_pages),
+            die_shift: (params.die_stride_pages == 1 && g.dies.is_power_of_two()).then(|| g.dies.trailing_zeros()),
+            watermarks: Watermarks::new(params),
+            buffered: if params.front.is_some() { PageBuffer::new(g.dies, dynamic) } else { PageBuffer::default() },
+        }
+    }
+
+    /// Every operation is served when it comes, see `immediate`.
+    pub fn is_immediate(&self) -> bool {
+        !self.immediate.is_empty()
+    }
+
+    /// Die and logical page number of logical page `page` (rule 7).
+    #[inline]
+    pub fn home(&self, pools: &Pools, page: u32) -> (DieId, Lpn) {
+        // Every page comes here three times (twice to hint), and divisions would be a tenth of its cost.
+        if let Some(shift) = self.die_shift {
+            let die = DieId(page & ((1 << shift) - 1));
+            return (die, pools.lpn(die, page >> shift));
+        }
+        let (dies, stride) = self.striping;
+        let die = DieId(page / stride % dies);
+        let page_of_die = page / (stride * dies) * stride + page % stride;
+        (die, pools.lpn(die, page_of_die))
+    }
+
+    /// Returns the work that is still to be done at `now` for what the host has written.
+    pub fn owed(&self, pools: &Pools, preemptive: bool, now: TimeNs) -> Owed {
+        let immediate = self.immediate.iter().map(|die| die.collects_for(now));
+        let in_steps = (0..self.dies.len() as u32).map(|die| self.cleans_left(pools, preemptive, now, DieId(die)));
+        let (moves_pages, collection_ns) = in_steps.fold((0, immediate.sum()), |(pages, ns), die| (pages + die.0, ns + die.1));
+        Owed { buffered_pages: 0, moves_pages, collection_ns }
+    }
+
+    /// Returns the counters of the dies' mechanisms.
+    pub fn mechanism_counters(&self) -> MechanismCounters {
+        self.dies.iter().filter_map(|die| die.activity.mechanisms.as_ref()).map(|mechanisms| mechanisms.counters).sum()
+    }
+
+    /// The times for which dies have worked without a break and still did, or did last, at `end_ns`.
+    pub fn works(&self, end_ns: TimeNs) -> Vec<(TimeNs, TimeNs)> {
+        let in_steps = self.dies.iter().filter_map(|die| die.works(self.lazy, end_ns)).filter(|stretch| stretch.0 < stretch.1);
+        self.immediate.iter().map(ImmediateDie::works).chain(in_steps).collect()
+    }
+
+    /// Start of the oldest clean whose end is not known yet, or of one that is not known at all.
+    pub fn oldest_open_clean(&self) -> Option<TimeNs> {
+        self.dies.iter().map(Die::cleans_known_until).min()
+    }
+
+    /// The latest end that is known of what it has taken; 0 where ends become known one after the other.
+    pub fn busy_until(&self) -> TimeNs {
+        self.immediate.iter().map(ImmediateDie::busy_until).max().unwrap_or(0)
+    }
+
+    /// Verifies the pages of a write buffer in which `used` pages are.
+    ///
+    /// # Errors
+    /// A sentence that names the first invariant that does not hold.
+    pub fn verify_buffer(&self, used: u32) -> Result<(), String> {
+        self.buffered.verify(used)
+    }
+
+    /// Host writes of logical pages in their order, without time and without counting.
+    pub fn overwrite_untimed(&self, pools: &mut Pools, pages: &[(u32, u8)]) {
+        // Dies know nothing of each other: one after the other keeps the tables of one in the processor's cache.
+        let mut lpns_of_dies = vec![Vec::new(); self.striping.0 as usize];
+        for (page, _) in pages {
+            let (home, lpn) = self.home(pools, *page);
+            // Without time there is no earliest start: under dynamic allocation a page stays on the die that holds it.
+            let die = if pools.dynamic && pools.is_mapped(lpn) { pools.die_of(lpn) } else { home };
+            lpns_of_dies[die.index()].push(lpn);
+        }
+        for (die, lpns) in (0..).map(DieId).zip(&lpns_of_dies) {
+            pools.overwrite_untimed(die, lpns);
+        }
+    }
+}
+
+impl PageTurn<'_> {
+    /// Takes a page operation that has not come through a front. With `moment_is_over` all else that is scheduled for this nanosecond has
+    /// happened, as when a closed loop answers.
+    pub fn submit(&mut self, now: TimeNs, op: PageOp, moment_is_over: bool) {
+        let (die, lpn) = self.home(op.page);
+        let id = self.own.waiting.insert(Waiting::new(now, op, lpn, die));
+        if op.kind == OpKind::Write && self.parts.params.link.is_some() {
+            self.join_lane(now, 0, id);
+        } else {
+            self.arrive(now, if moment_is_over { NEVER } else { 0 }, id);
+        }
+    }
+
+    /// Goes on at a wake-up.
+    pub fn wake(&mut self, now: TimeNs, wake: SsdWake) {
+        match wake {
+            SsdWake::Worker { die, worker, number } => self.wake_worker(now, die, worker, number),
+            SsdWake::Die(die) => self.wake_lazy(now, die),
+            SsdWake::Crossed(lane) => self.crossed(now, lane),
+            SsdWake::Transferred(channel) => self.transferred(now, channel),
+            SsdWake::Front(wake) => self.wake_front(now, wake),
+            SsdWake::Superpages(_) => unreachable!("these dies take single pages"),
+        }
+    }
+
+    /// Die and logical page number of logical page `page` (rule 7).
+    #[inline]
+    pub(super) fn home(&self, page: u32) -> (DieId, Lpn) {
+        self.own.home(self.pools, page)
+    }
+
+    /// An operation has reached the member; `scheduled` tells where this stands among what happens at this nanosecond.
+    pub(super) fn arrive(&mut self, now: TimeNs, scheduled: TimeNs, id: u32) {
+        self.own.waiting[id].reached_ns = now;
+        if self.own.dynamic {
+            self.arrives_for_placement(now, id);
+        } else {
+            self.join_queue(now, scheduled, id);
+        }
+    }
+
+    /// The operation is done at `at`, which may lie in the future.
+    pub(super) fn finish(&mut self, id: u32, at: TimeNs) {
+        if self.own.waiting[id].origin != Origin::Array {
+            self.front_page_ends(id, at);
+            self.own.waiting.release(id);
+            return;
+        }
+        let waiting = &self.own.waiting[id];
+        if let Some(usage) = &mut self.parts.usage {
+            usage.operation(waiting.submitted_ns, at);
+        }
+        let (time, member) = (waiting.time_until(at), self.parts.member);
+        self.out.ends.push(OpEnd { completion: waiting.op.completion, member, at, met_gc: waiting.met_gc, time });
+        self.own.waiting.release(id);
+    }
+}

@@ -1,0 +1,95 @@
+//! A page operation while it is in a member with pools of blocks.
+
+use crate::events::{TimeNs, TimeParts};
+use crate::ids::{DieId, Lpn};
+use crate::ssd::job::{Before, NEVER, Origin, PageOp};
+
+/// The number of no operation.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// A page operation on its way through the member.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Waiting {
+    pub op: PageOp,
+    pub origin: Origin,
+    pub lpn: Lpn,
+    pub die: DieId,
+    pub submitted_ns: TimeNs,
+    /// Arrival at the member.
+    pub reached_ns: TimeNs,
+    /// Begin of its own time.
+    pub started_ns: TimeNs,
+    pub left_die_ns: TimeNs,
+    pub met_gc: bool,
+    /// The operation is merged or done together with a step of a clean, so that a wait after its start is collection.
+    pub beside_clean: bool,
+    /// The moment at which it was first refused for want of room.
+    pub refused_at: TimeNs,
+    /// The moment from which on it has waited for a scope as the head of the queue.
+    pub awaits_scope_since: TimeNs,
+    /// Work of its die until it joined the queue.
+    pub before: Before,
+    /// Nanoseconds for which it has waited while mechanisms held its die.
+    pub held_ns: u64,
+    pub time: TimeParts,
+    /// The operations before and behind it in its queue.
+    pub previous: u32,
+    pub next: u32,
+    /// Number of operations that had joined the queue before it.
+    pub arrival: u64,
+    /// The operation is in the queue.
+    pub waits: bool,
+}
+
+impl Waiting {
+    pub fn new(now: TimeNs, op: PageOp, lpn: Lpn, die: DieId) -> Self {
+        Self {
+            op,
+            origin: Origin::Array,
+            lpn,
+            die,
+            submitted_ns: now,
+            reached_ns: now,
+            started_ns: now,
+            left_die_ns: NEVER,
+            met_gc: false,
+            beside_clean: false,
+            refused_at: NEVER,
+            awaits_scope_since: NEVER,
+            before: Before::default(),
+            held_ns: 0,
+            time: TimeParts::default(),
+            previous: NONE,
+            next: NONE,
+            arrival: 0,
+            waits: false,
+        }
+    }
+
+    /// Takes notice that the operation does not go in because no pool has room for it (rule 34).
+    pub fn refuse(&mut self, at: TimeNs) {
+        self.refused_at = at.min(self.refused_at);
+    }
+
+    pub fn starts(&mut self, at: TimeNs, beside_clean: bool) {
+        (self.started_ns, self.beside_clean) = (at, beside_clean);
+    }
+
+    pub fn left_die(&mut self, at: TimeNs) {
+        self.left_die_ns = at;
+    }
+
+    /// Returns the parts of its time if it is done at `at`.
+    pub fn time_until(&self, at: TimeNs) -> TimeParts {
+        let mut time = self.time;
+        let left_die = at.min(self.left_die_ns);
+        if self.beside_clean {
+            let own = time.transfer_ns + time.flash_ns + time.other_ns;
+            time.collection_ns += (left_die - self.started_ns).saturating_sub(own);
+        }
+        time.other_ns += self.held_ns;
+        time.transfer_ns += (self.reached_ns - self.submitted_ns) + (at - left_die);
+        time.queue_ns = at - self.submitted_ns - time.total_ns();
+        time
+    }
+}

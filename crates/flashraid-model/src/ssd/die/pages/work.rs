@@ -1,0 +1,282 @@
+//! Waits of a worker, one after another, and transfers over a shared channel between them (rules 25 and 90).
+
+use super::{NO_PAGE, PageDies, PageTurn};
+use crate::events::TimeNs;
+use crate::ids::{DieId, Lpn};
+use crate::ssd::job::{NEVER, SsdWake, Worker};
+use crate::ssd::wire::Wire;
+use std::collections::VecDeque;
+
+/// A step of a command or of a phase of a clean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Takes time in the die.
+    Wait {
+        ns: u64,
+        /// Time after which a program or erase is in flight, which a read may interrupt; [`NEVER`] if none is.
+        flight_after_ns: u64,
+    },
+    /// Takes the channel for so long; with pins a wait like any other.
+    Transfer(u64),
+    /// Goes on when those are ready that are done together and that it waits for (rule 103).
+    Barrier,
+}
+
+impl Step {
+    /// Time that nothing interrupts.
+    pub const fn wait(ns: u64) -> Self {
+        Self::Wait { ns, flight_after_ns: NEVER }
+    }
+
+    /// A program or erase.
+    pub const fn flight(ns: u64) -> Self {
+        Self::Wait { ns, flight_after_ns: 0 }
+    }
+
+    fn ns(self) -> u64 {
+        match self {
+            Self::Wait { ns, .. } | Self::Transfer(ns) => ns,
+            Self::Barrier => 0,
+        }
+    }
+}
+
+/// The present wait of a worker, and the rest of its command or phase.
+#[derive(Debug, Clone)]
+pub(crate) struct Work {
+    /// The present wait began then.
+    pub began: TimeNs,
+    /// End of the present wait; [`NEVER`] while the worker waits for something else, or for nothing.
+    pub ends: TimeNs,
+    /// End of all of it if it waits for no transfer but one that it has asked for (rule 101).
+    pub plain_end: TimeNs,
+    /// End of the present wait or of the transfer that has been asked for.
+    present_ends: TimeNs,
+    /// The worker waits at a barrier.
+    at_barrier: bool,
+    /// The wait, among all of the die; a wake-up with another number is void.
+    number: u32,
+    steps: VecDeque<Step>,
+    /// The moment from which on a program or erase is in flight, to the end of the wait.
+    pub flight_from: TimeNs,
+    /// The page that is being programmed.
+    pub lpn: Lpn,
+    /// Number of interruptions so far.
+    pub interruptions: u32,
+    /// Time between asking for transfers and their ends.
+    pub transfers_ns: u64,
+}
+
+impl Default for Work {
+    fn default() -> Self {
+        Self {
+            began: 0,
+            ends: NEVER,
+            plain_end: 0,
+            present_ends: 0,
+            at_barrier: false,
+            number: 0,
+            steps: VecDeque::new(),
+            flight_from: NEVER,
+            lpn: NO_PAGE,
+            interruptions: 0,
+            transfers_ns: 0,
+        }
+    }
+}
+
+impl Work {
+    /// One wait that nothing interrupts unless it is allowed afterwards.
+    #[inline]
+    pub fn wait(&mut self, at: TimeNs, ns: u64) {
+        (self.began, self.ends, self.plain_end) = (at, at + ns, at + ns);
+        (self.flight_from, self.interruptions) = (NEVER, 0);
+    }
+
+    /// Lets reads interrupt the wait from `from` on, while `lpn` is programmed or something erased.
+    #[inline]
+    pub fn interruptible(&mut self, from: TimeNs, lpn: Lpn) {
+        (self.flight_from, self.lpn) = (from, lpn);
+    }
+
+    /// Nothing happens until somebody says so.
+    #[inline]
+    pub fn stop(&mut self) {
+        (self.ends, self.flight_from) = (NEVER, NEVER);
+    }
+
+    /// A program or erase is in flight at `now`.
+    #[inline]
+    pub fn is_in_flight(&self, now: TimeNs) -> bool {
+        self.flight_from <= now && now < self.ends && self.ends != NEVER
+    }
+
+    #[inline]
+    pub fn has_steps(&self) -> bool {
+        !self.steps.is_empty()
+    }
+
+    pub fn is_at_barrier(&self) -> bool {
+        self.at_barrier
+    }
+
+    /// Replaces all steps by `steps`; with pins transfers are waits, and waits that follow each other are one.
+    fn set_steps(&mut self, at: TimeNs, steps: impl Iterator<Item = Step>, pins: bool) {
+        self.steps.clear();
+        self.plain_end = at;
+        for step in steps {
+            self.plain_end += step.ns();
+            let step = match step {
+                Step::Transfer(ns) if pins => Step::wait(ns),
+                step => step,
+            };
+            match (self.steps.back_mut(), step) {
+                (Some(Step::Wait { ns: before, flight_after_ns: flight }), Step::Wait { ns, flight_after_ns }) => {
+                    *flight = (*flight).min(flight_after_ns.saturating_add(*before));
+                    *before += ns;
+                }
+                _ => self.steps.push_back(step),
+            }
+        }
+    }
+
+    /// Work that does not begin yet.
+    pub fn prepare(&mut self, at: TimeNs, steps: impl Iterator<Item = Step>, pins: bool) {
+        self.stop();
+        self.set_steps(at, steps, pins);
+        (self.at_barrier, self.lpn, self.interruptions, self.transfers_ns) = (false, NO_PAGE, 0, 0);
+    }
+
+    /// There is a barrier to come.
+    pub fn has_barrier(&self) -> bool {
+        self.steps.contains(&Step::Barrier)
+    }
+
+    /// Returns the same as `plain_end`. `pass` tells when a barrier is passed that is reached at a moment; 0 is a moment that is past.
+    pub fn ends_with_barriers(&self, mut pass: impl FnMut(TimeNs) -> TimeNs) -> TimeNs {
+        let begins = if self.is_at_barrier() { 0 } else { self.present_ends };
+        self.steps.iter().fold(begins, |at, step| if *step == Step::Barrier { pass(at) } else { at + step.ns() })
+    }
+
+    /// Returns the sum of its steps.
+    pub fn rest_ns(&self) -> u64 {
+        self.steps.iter().map(|step| step.ns()).sum()
+    }
+}
+
+/// A channel that dies share, and whose transfers end with events.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Channel {
+    /// Workers that want to transfer, in order of asking, when they asked, and for how long; the first one does.
+    queue: VecDeque<(DieId, Worker, TimeNs, u64)>,
+    wire: Wire,
+}
+
+impl PageTurn<'_> {
+    /// Begins a command or phase of several steps; `lpn` is the page that it programs, if it programs one.
+    pub(super) fn begin_work(&mut self, at: TimeNs, die: DieId, worker: Worker, steps: impl Iterator<Item = Step>, lpn: Lpn) {
+        let pins = self.own.channels.is_empty();
+        let work = self.own.dies[die.index()].work_mut(worker);
+        work.set_steps(at, steps, pins);
+        (work.lpn, work.interruptions, work.transfers_ns) = (lpn, 0, 0);
+        self.next_work_step(at, die, worker);
+    }
+
+    /// Begins the next step of a worker, or ends its work.
+    pub(super) fn next_work_step(&mut self, at: TimeNs, die: DieId, worker: Worker) {
+        loop {
+            let work = self.own.dies[die.index()].work_mut(worker);
+            work.stop();
+            work.at_barrier = false;
+            match work.steps.front().copied() {
+                None => return self.work_over(at, die, worker),
+                Some(Step::Barrier) => {
+                    if !self.passes_barrier(die, worker) {
+                        self.own.dies[die.index()].work_mut(worker).at_barrier = true;
+                        return;
+                    }
+                    self.own.dies[die.index()].work_mut(worker).steps.pop_front();
+                }
+                Some(Step::Wait { ns: 0, .. }) => {
+                    work.steps.pop_front();
+                }
+                Some(Step::Wait { ns, flight_after_ns }) => {
+                    work.steps.pop_front();
+                    self.begin_wait(at, die, worker, ns, at.saturating_add(flight_after_ns));
+                    return;
+                }
+                Some(Step::Transfer(ns)) => {
+                    work.steps.pop_front();
+                    return self.ask_for_channel(at, die, worker, ns);
+                }
+            }
+        }
+    }
+
+    /// Begins a wait with an event at its end.
+    pub(super) fn begin_wait(&mut self, at: TimeNs, die: DieId, worker: Worker, ns: u64, flight_from: TimeNs) {
+        let state = &mut self.own.dies[die.index()];
+        state.waits_begun = state.waits_begun.wrapping_add(1);
+        let number = state.waits_begun;
+        let work = state.work_mut(worker);
+        work.number = number;
+        (work.began, work.ends, work.present_ends, work.flight_from) = (at, at + ns, at + ns, flight_from);
+        if ns > 0 && !self.own.lazy {
+            self.out.wake(at + ns, SsdWake::Worker { die, worker, number });
+        }
+    }
+
+    /// An event that [`PageTurn::begin_wait`] has scheduled.
+    pub(super) fn wake_worker(&mut self, now: TimeNs, die: DieId, worker: Worker, number: u32) {
+        if self.own.expects(die, worker, number) {
+            self.wait_over(now, die, worker);
+        }
+    }
+
+    fn channel_of(&self, die: DieId) -> usize {
+        die.index() / self.parts.params.channel.map_or(1, |channel| channel.dies_per_channel as usize)
+    }
+
+    fn ask_for_channel(&mut self, at: TimeNs, die: DieId, worker: Worker, ns: u64) {
+        let number = self.channel_of(die);
+        let channel = &mut self.own.channels[number];
+        let free_at = channel.wire.ask(at, ns);
+        channel.queue.push_back((die, worker, at, ns));
+        let alone = channel.queue.len() == 1;
+        let work = self.own.dies[die.index()].work_mut(worker);
+        work.present_ends = free_at;
+        work.plain_end = free_at + work.rest_ns();
+        if alone {
+            self.start_transfer(at, number);
+        }
+    }
+
+    fn start_transfer(&mut self, at: TimeNs, channel: usize) {
+        if let Some(&(.., ns)) = self.own.channels[channel].queue.front() {
+            self.out.wake(at + ns, SsdWake::Transferred(channel as u32));
+        }
+    }
+
+    /// A transfer is over: its worker goes on first, then the next one begins.
+    pub(super) fn transferred(&mut self, now: TimeNs, channel: u32) {
+        let channel = channel as usize;
+        let (die, worker, asked, _) = self.own.channels[channel].queue[0];
+        self.own.dies[die.index()].work_mut(worker).transfers_ns += now - asked;
+        self.wait_over(now, die, worker);
+        self.own.channels[channel].queue.pop_front();
+        self.start_transfer(now, channel);
+    }
+}
+
+impl PageDies {
+    /// Returns true if the wait of that number goes on.
+    pub fn expects(&self, die: DieId, worker: Worker, number: u32) -> bool {
+        let state = &self.dies[die.index()];
+        let work = match (worker.companion(), worker.scope()) {
+            (Some(number), _) => state.work_of_companion(number),
+            (None, None) => Some(&state.slot.work),
+            (None, Some(scope)) => state.cleans[scope as usize].as_ref().map(|clean| &clean.work),
+        };
+        work.is_some_and(|work| work.number == number && work.ends != NEVER)
+    }
+}

@@ -1,0 +1,320 @@
+//! Superpages of the write buffer go to dies, and what follows from their programs (rules 204 to 208).
+
+use super::SuperpageTurn;
+use crate::events::TimeNs;
+use crate::space::superblocks::{NONE, Stream};
+use crate::ssd::front::{Entering, Superpage, SuperpageStage, units_of};
+use crate::ssd::job::{Reader, SuperpageWake};
+use crate::ssd::outbox::Programmed;
+
+impl SuperpageTurn<'_> {
+    /// The data of a write command have crossed the link.
+    pub(super) fn data_crossed(&mut self, now: TimeNs, id: u32) {
+        self.front.data_crossed(now, id, &self.parts.worked);
+        self.bring_in(now);
+    }
+
+    /// Units enter the buffer, command by command, as far as there is room (rule 204).
+    pub(super) fn bring_in(&mut self, now: TimeNs) {
+        while let Some(Entering { unit, pages, handle, .. }) = self.front.next_unit() {
+            if !self.enter(now, unit, handle, pages < self.own.params.unit_pages) {
+                return self.front.finds_no_room(now);
+            }
+            if let Some(id) = self.front.unit_is_in(now, pages) {
+                self.write_is_in(now, id);
+            }
+        }
+    }
+
+    /// A write is in the buffer; one that is to survive a loss of power closes the superpages that hold its units (rule 208).
+    fn write_is_in(&mut self, now: TimeNs, id: u32) {
+        let mut closes: Vec<u8> = Vec::new();
+        let (front, media, buffer) = (&mut *self.front, &*self.media, &self.own.buffer);
+        let (params, worked) = (&self.own.params, &self.parts.worked);
+        let units: Vec<u32> = if front.commands[id].fua {
+            units_of(&front.commands[id].ops, params.unit_pages).map(|(unit, _)| media.map[unit as usize]).collect()
+        } else {
+            Vec::new()
+        };
+        let holding = || {
+            // What is in the buffer no more has been programmed, or trimmed, in the meantime.
+            let mut numbers: Vec<u64> =
+                units.iter().filter_map(|&place| buffer.superpage_at(place)).map(|superpage| superpage.number).collect();
+            numbers.dedup();
+            // They lie in the superpages of several handles if they replace units of others.
+            closes.extend(numbers.iter().filter_map(|&number| buffer.filled_by(number, u64::MAX)));
+            numbers
+        };
+        if front.write_is_in(now, id, worked, holding, self.out) {
+            closes.sort_unstable();
+            closes.dedup();
+            closes.into_iter().for_each(|handle| self.close_filling(now, handle));
+        }
+    }
+
+    /// A unit enters, if there is room or it replaces one.
+    fn enter(&mut self, now: TimeNs, unit: u32, handle: u8, is_partial: bool) -> bool {
+        let place = self.media.map[unit as usize];
+        let held_by = self.own.buffer.superpage_at(place);
+        if held_by.is_some_and(|superpage| superpage.stage != SuperpageStage::Programming) {
+            self.front.counters.overwritten += 1;
+            return true;
+        }
+        if !self.front.buffer.take_room() {
+            return false;
+        }
+        let on_flash = place != NONE && held_by.is_none();
+        if on_flash {
+            self.media.invalidate(place);
+        }
+        let id = match self.own.buffer.filling(handle) {
+            Some(id) => id,
+            None => self.open_superpage(now, handle),
+        };
+        self.media.map[unit as usize] = self.own.buffer.slot(id, self.own.buffer[id].units.len());
+        let superpage = &mut self.own.buffer[id];
+        superpage.units.push(unit);
+        let is_full = superpage.units.len() == self.media.superpage_units(superpage.stream) as usize;
+        let reads = is_partial && on_flash && !self.own.merging.holds(place);
+        superpage.missing += u32::from(reads);
+        if is_full {
+            self.close_filling(now, handle);
+        }
+        if reads {
+            self.parts.drive_counters.rmw_reads += 1;
+            self.enqueue_read(now, place, Reader::Rest(id));
+            self.look_at_touched(now);
+        }
+        true
+    }
+
+    fn open_superpage(&mut self, now: TimeNs, handle: u8) -> u32 {
+        let stream = self.media.stream_of_host(handle, self.own.buffer.slc_promised());
+        let number = self.front.buffer.next_number();
+        self.front.buffer.begin_batch(number);
+        if let Some(linger_ns) = self.front.buffer.linger_ns() {
+            self.out.wake(now + linger_ns, SuperpageWake::Linger(number as u32));
+        }
+        self.own.buffer.open(handle, stream, number)
+    }
+
+    pub(super) fn lingered(&mut self, now: TimeNs, number: u32) {
+        if let Some(handle) = self.own.buffer.filled_by(u64::from(number), u64::from(u32::MAX)) {
+            self.close_filling(now, handle);
+        }
+    }
+
+    /// The superpage that takes units of the host with that handle takes no more.
+    fn close_filling(&mut self, now: TimeNs, handle: u8) {
+        if self.own.buffer.close(handle) {
+            self.place_superpages(now);
+        }
+    }
+
+    /// The rest of a unit has been read.
+    pub(super) fn rest_is_there(&mut self, now: TimeNs, id: u32) {
+        if self.own.buffer.rest_is_there(id) {
+            self.place_superpages(now);
+        }
+    }
+
+    /// Superpages of the host go to dies, in order, as far as collection lets them (rules 205 and 209).
+    pub(super) fn place_superpages(&mut self, now: TimeNs) {
+        while let Some(&id) = self.own.buffer.to_place.front() {
+            if self.own.collection.is_instantaneous() {
+                self.collect_at_once(now);
+            }
+            if self.own.collection.paced.is_at_floor(self.media.free()) {
+                if self.own.buffer.foreground_since.is_none() {
+                    self.own.buffer.foreground_since = Some(now);
+                    self.parts.drive_counters.foreground += 1;
+                    self.note_pace(now);
+                }
+                self.begin_parts(now);
+                return;
+            }
+            if let Some(since) = self.own.buffer.foreground_since.take() {
+                self.parts.drive_counters.foreground_ns += now - since;
+                self.note_pace(now);
+            }
+            if self.own.collection.owes_too_much() {
+                self.begin_parts(now);
+            }
+            if self.own.collection.owes_too_much() {
+                if !std::mem::replace(&mut self.own.buffer.waits_for_debt, true) {
+                    self.parts.drive_counters.debt_waits += 1;
+                }
+                return;
+            }
+            let Some(die) = self.earliest_die(now, self.own.buffer[id].stream) else { return };
+            self.own.buffer.waits_for_debt = false;
+            self.own.buffer.to_place.pop_front();
+            self.give_to_die(now, id, die);
+            self.earn(id);
+            self.dispatch(now, die);
+            self.begin_parts(now);
+        }
+    }
+
+    /// The superpage has its place.
+    fn give_to_die(&mut self, now: TimeNs, id: u32, die: u32) {
+        let free = self.media.free();
+        let stream = self.own.buffer[id].stream;
+        self.own.buffer.has_place(id, self.media.take_place(stream, die));
+        self.await_program(id, die);
+        if self.media.free() < free {
+            self.superblock_opened(now);
+        }
+    }
+
+    /// A superpage joins the queue of its class.
+    fn await_program(&mut self, id: u32, die: u32) {
+        let state = &mut self.own.dies[die as usize];
+        let queue = if self.own.buffer[id].stream.is_host() { &mut state.programs } else { &mut state.moved_programs };
+        queue.push_back(id);
+        let (transfer_ns, program_ns) = self.own.program_times(self.media, id);
+        self.own.dies[die as usize].waiting_ns += transfer_ns + program_ns;
+    }
+
+    /// Sends the parity of a row to its die, if the superpage whose program has begun was the last one with data (rule 218).
+    pub(super) fn parity_follows(&mut self, now: TimeNs, id: u32) {
+        let Superpage { stream, is_parity, first, .. } = self.own.buffer[id];
+        if is_parity {
+            return;
+        }
+        let Some(place) = self.media.row_is_full(first) else { return };
+        let id = self.own.buffer.begin(stream, self.front.buffer.next_number());
+        let parity = &mut self.own.buffer[id];
+        (parity.is_parity, parity.stage, parity.first) = (true, SuperpageStage::Closed, place);
+        let die = self.own.shape.place(place).die;
+        self.await_program(id, die);
+        self.dispatch(now, die);
+    }
+
+    /// The program of parity has ended.
+    fn parity_programmed(&mut self, now: TimeNs, id: u32) {
+        let stream = self.own.buffer[id].stream;
+        let units = u64::from(self.media.superpage_units(stream));
+        self.parts.drive_counters.units_parity += units;
+        self.parts.drive_counters.by_handle.programmed(stream, units);
+        self.out.programmed.push(Programmed { at: now, member: self.parts.member, units, pages_moved: 0 });
+        let is_sealed = self.media.superpage_programmed(self.own.buffer[id].first);
+        let units = std::mem::take(&mut self.own.buffer[id].units);
+        self.own.buffer.give_back(id, units);
+        if is_sealed {
+            self.superblock_sealed(now);
+        }
+    }
+
+    /// Looks again for something useful to collect: more than two superblocks may have waited for their last programs.
+    fn superblock_sealed(&mut self, now: TimeNs) {
+        self.begin_parts(now);
+        self.place_superpages(now);
+    }
+
+    /// Returns the die with the earliest estimated start of those that have room (rule 205). Of equal ones it is the one with most rows
+    /// left, so that dies that have fallen behind catch up. Channels take turns.
+    fn earliest_die(&mut self, now: TimeNs, stream: Stream) -> Option<u32> {
+        let all = self.own.die_order.len();
+        let from = self.own.next_die as usize;
+        let positions = (from..all).chain(0..from);
+        let with_room = positions.filter(|&at| self.media.has_room(stream, self.own.die_order[at]));
+        let at = with_room.min_by_key(|&at| {
+            let number = self.own.die_order[at];
+            let die = &self.own.dies[number as usize];
+            (now.max(die.current_work_ends) + die.waiting_ns, std::cmp::Reverse(self.media.rows_left(stream, number)))
+        })?;
+        self.own.next_die = if at + 1 == all { 0 } else { at as u32 + 1 };
+        Some(self.own.die_order[at])
+    }
+
+    /// A unit that collection has read, if it is still valid.
+    pub(super) fn put_moved(&mut self, now: TimeNs, source: u32) {
+        let stream = self.media.collection_of(self.media.superblock_of(source));
+        let id = match self.own.buffer.filling_moved(stream.handle()) {
+            Some(id) => id,
+            None => self.own.buffer.open_moved(stream, self.front.buffer.next_number()),
+        };
+        let unit = self.media.unit_at(source);
+        let superpage = &mut self.own.buffer[id];
+        superpage.units.push(unit);
+        superpage.sources.push(source);
+        if superpage.units.len() == self.own.shape.superpage_units() as usize {
+            self.close_moved(now, stream.handle());
+        }
+    }
+
+    /// The superpage that takes units of collection takes no more: of a handle, or of all as 0.
+    pub(super) fn close_moved(&mut self, now: TimeNs, handle: u8) {
+        if self.own.buffer.close_moved(handle) {
+            self.place_moved(now);
+        }
+    }
+
+    /// Superpages of collection go to dies, in order; those whose stream has no place let others pass.
+    pub(super) fn place_moved(&mut self, now: TimeNs) {
+        let mut at = 0;
+        while let Some(&id) = self.own.buffer.moved_to_place.get(at) {
+            let Some(die) = self.earliest_die(now, self.own.buffer[id].stream) else {
+                at += 1;
+                continue;
+            };
+            self.own.buffer.moved_to_place.remove(at);
+            self.give_to_die(now, id, die);
+            self.dispatch(now, die);
+        }
+    }
+
+    /// The program of a superpage has ended: its units are at their places now, unless they were replaced (rules 206 and 210).
+    pub(super) fn programmed(&mut self, now: TimeNs, id: u32) {
+        if self.own.buffer[id].is_parity {
+            return self.parity_programmed(now, id);
+        }
+        let Superpage { stream, number, units, sources, first, .. } = std::mem::take(&mut self.own.buffer[id]);
+        let of_host = stream.is_host();
+        let all = self.media.superpage_units(stream);
+        self.parts.drive_counters.units_padded += u64::from(all - units.len() as u32);
+        self.parts.drive_counters.by_handle.programmed(stream, u64::from(all));
+        let pages_moved = if of_host { 0 } else { units.len() as u64 * u64::from(self.own.params.unit_pages) };
+        self.out.programmed.push(Programmed { at: now, member: self.parts.member, units: u64::from(all), pages_moved });
+        if of_host {
+            self.parts.drive_counters.units_programmed += units.len() as u64;
+            self.parts.drive_counters.units_slc += if stream == Stream::Slc { units.len() as u64 } else { 0 };
+            for (at, &unit) in units.iter().enumerate() {
+                if self.media.map[unit as usize] == self.own.buffer.slot(id, at) {
+                    self.media.settle(unit, first + at as u32);
+                }
+            }
+            self.front.buffer.free_room(units.len() as u32);
+        } else {
+            self.parts.drive_counters.units_moved += units.len() as u64;
+            self.parts.drive_counters.units_folded += sources.iter().filter(|&&source| self.media.is_slc(source)).count() as u64;
+            self.parts.counters.gc_pages_moved += pages_moved;
+            for (at, (&unit, &source)) in units.iter().zip(&sources).enumerate() {
+                if self.media.map[unit as usize] == source {
+                    self.media.invalidate(source);
+                    self.media.settle(unit, first + at as u32);
+                }
+            }
+        }
+        let is_sealed = self.media.superpage_programmed(first);
+        let moved = if of_host { Vec::new() } else { sources };
+        self.own.buffer.give_back(id, units);
+        if of_host {
+            self.front.batch_ends(now, number, self.out);
+            self.bring_in(now);
+            if is_sealed {
+                self.superblock_sealed(now);
+            }
+        } else {
+            self.moves_programmed(now, &moved);
+        }
+    }
+
+    /// A flush that has something to wait for closes the superpages of the host (rule 208).
+    pub(super) fn flush_command(&mut self, now: TimeNs, id: u32) {
+        if self.front.flush_begins(now, id, self.out) {
+            (0..self.own.shape.placement.handles).for_each(|handle| self.close_filling(now, handle as u8));
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! The dies' part in collection of superblocks, and what follows from it (rules 209, 210 and 213). [`Collection`] decides.
+
+use super::SuperpageTurn;
+use crate::events::TimeNs;
+use crate::space::superblocks::Upkeep as Reason;
+use crate::ssd::agent::Agent;
+use crate::ssd::collect::superblocks::{Collection, Need, Next};
+use crate::ssd::job::SuperpageWake;
+use crate::ssd::outbox::Programmed;
+
+impl SuperpageTurn<'_> {
+    pub(super) fn need(&self) -> Need {
+        Need { free: self.media.free(), is_forced: self.is_forced(), is_controlled: self.parts.agent.is_some() }
+    }
+
+    fn collection(&mut self) -> &mut Collection {
+        &mut self.own.collection
+    }
+
+    /// A superpage of the host has its die. What collection does by itself the host owes nothing for.
+    pub(super) fn earn(&mut self, id: u32) {
+        let need = self.need();
+        if !self.own.collection.earns(need) {
+            return;
+        }
+        if !self.own.collection.has_victim() && self.own.collection.choose_victim(self.media) {
+            self.count_victim(None);
+        }
+        let superpage = &self.own.buffer[id];
+        // What counts is the room that it takes, which with one bit per cell is that of so many more units.
+        let times = self.own.shape.superpage_units() / self.media.superpage_units(superpage.stream);
+        let units = superpage.units.len() as u32 * times;
+        self.own.collection.earn(units, need);
+    }
+
+    fn count_victim(&mut self, reason: Option<Reason>) {
+        let is_forced = self.is_forced();
+        let (counters, of_superblocks) = (&mut self.parts.counters, &mut self.parts.drive_counters);
+        of_superblocks.victims += 1;
+        counters.collections += 1;
+        counters.forced_collections += u64::from(is_forced);
+        of_superblocks.refreshed += u64::from(reason == Some(Reason::Refresh));
+        of_superblocks.levelled += u64::from(reason == Some(Reason::Wear));
+    }
+
+    /// Begins parts of victims as far as credits, or need, and room allow. The last units of a victim wait for the next one's, unless their
+    /// superblock is needed and nothing else will come.
+    pub(super) fn begin_parts(&mut self, now: TimeNs) {
+        if self.own.collection.is_instantaneous() {
+            return;
+        }
+        loop {
+            let need = self.need();
+            match self.own.collection.next(self.media, need) {
+                Next::Nothing => break,
+                Next::Victim(reason) => self.count_victim(reason),
+                Next::AllBegun(block) => self.erase_if_empty(now, block),
+                Next::Part(id) => {
+                    let units = self.own.collection.parts[id].units.count_ones();
+                    self.front.part_wants_core(now, id, units, self.out);
+                }
+            }
+        }
+        for handle in 0..self.own.shape.placement.collections() as u8 {
+            if self.own.collection.comes_no_more(self.media, handle, self.need()) {
+                self.close_moved(now, handle);
+            }
+        }
+    }
+
+    /// A part goes to its die.
+    pub(super) fn part_has_core(&mut self, now: TimeNs, id: u32) {
+        let first = self.own.collection.parts[id].first;
+        let die = self.own.shape.place(first).die;
+        let page_type = self.own.next_type(id, 0);
+        self.own.collection.parts[id].page_type = page_type.expect("a part has units");
+        let plain_ns = self.own.part_plain_ns(self.media, id);
+        let state = &mut self.own.dies[die as usize];
+        state.waiting_ns += plain_ns;
+        state.moves.push_back(id);
+        self.dispatch(now, die);
+    }
+
+    /// All of a part has been read: what is still valid goes on.
+    pub(super) fn part_read(&mut self, now: TimeNs, id: u32) {
+        let part = self.own.collection.parts[id];
+        self.own.collection.parts.give_back(id);
+        let block = self.media.superblock_of(part.first);
+        let mut units = part.units;
+        let valid = (units & self.media.valid_units(part.first)).count_ones();
+        self.collection().part_is_read(block, valid, units.count_ones() - valid);
+        while units != 0 {
+            let source = part.first + units.trailing_zeros();
+            units &= units - 1;
+            if self.media.is_valid(source) {
+                self.put_moved(now, source);
+            } else {
+                self.own.merging.leaves(source);
+                self.parts.drive_counters.units_dropped += 1;
+                self.parts.counters.gc_pages_dropped += u64::from(self.own.params.unit_pages);
+            }
+        }
+        self.erase_if_empty(now, block);
+        self.begin_parts(now);
+        // Fewer moves may be owed.
+        self.place_superpages(now);
+    }
+
+    /// Units of collection have been programmed; `sources` is where they came from.
+    pub(super) fn moves_programmed(&mut self, now: TimeNs, sources: &[u32]) {
+        sources.iter().for_each(|&source| self.own.merging.leaves(source));
+        let superblock_units = self.own.shape.superblock_units();
+        for of_block in sources.chunk_by(|a, b| a / superblock_units == b / superblock_units) {
+            let block = of_block[0] / superblock_units;
+            self.own.collection.are_programmed(block, of_block.len() as u32);
+            self.erase_if_empty(now, block);
+        }
+        self.begin_parts(now);
+        self.place_superpages(now);
+    }
+
+    /// Lets the dies erase a victim all of which has been read and programmed.
+    fn erase_if_empty(&mut self, now: TimeNs, block: u32) {
+        if !self.own.collection.is_to_be_erased(block) {
+            return;
+        }
+        let erase_ns = self.own.erase_ns;
+        for state in &mut self.own.dies {
+            state.erases.push_back(block);
+            state.waiting_ns += erase_ns;
+        }
+        (0..self.own.shape.dies).for_each(|die| self.dispatch(now, die));
+    }
+
+    /// A die has erased its share of a superblock.
+    pub(super) fn erase_over(&mut self, now: TimeNs, block: u32) {
+        self.parts.counters.erases += u64::from(self.own.shape.planes);
+        if !self.own.collection.die_has_erased(block) {
+            return;
+        }
+        self.media.erased(block);
+        self.agent_sees_free(now);
+        self.note_pace(now);
+        self.place_moved(now);
+        self.begin_parts(now);
+        self.place_superpages(now);
+    }
+
+    /// A stream has taken a free superblock.
+    pub(super) fn superblock_opened(&mut self, now: TimeNs) {
+        self.note_pace(now);
+        self.agent_sees_opened(now);
+    }
+
+    /// Collection in no time, before a superpage of the host (rule 216).
+    pub(super) fn collect_at_once(&mut self, now: TimeNs) {
+        let planes = u64::from(self.own.shape.dies) * u64::from(self.own.shape.planes);
+        let per_superpage = u64::from(self.own.shape.superpage_units());
+        while let Some((victim, reason)) = self.own.collection.victim_at_once(self.media) {
+            self.count_victim(reason);
+            let of_slc = self.media.superblocks[victim as usize].is_slc;
+            let moved = self.media.collect_untimed(victim);
+            let parity = moved.parity_superpages * per_superpage;
+            let units = u64::from(moved.units);
+            let (counters, of_superblocks) = (&mut self.parts.counters, &mut self.parts.drive_counters);
+            of_superblocks.units_parity += parity;
+            of_superblocks.by_handle.programmed(moved.stream, units + parity);
+            of_superblocks.units_moved += units;
+            of_superblocks.units_folded += if of_slc { units } else { 0 };
+            let pages_moved = units * u64::from(self.own.params.unit_pages);
+            counters.gc_pages_moved += pages_moved;
+            counters.erases += planes;
+            self.out.programmed.push(Programmed { at: now, member: self.parts.member, units: units + parity, pages_moved });
+        }
+    }
+
+    /// The need may have changed, and with it that the SSD counts as collecting.
+    pub(super) fn note_pace(&mut self, now: TimeNs) {
+        let need = self.need();
+        let begins_by_need = self.own.collection.note(now, self.parts.member, need, &mut self.out.collections);
+        if begins_by_need && let Some(agent) = &mut self.parts.agent {
+            agent.collects_by_need(now, self.out);
+        }
+    }
+
+    /// A command has come.
+    pub(super) fn command_came(&mut self, now: TimeNs) {
+        if self.collection().idle.command_comes() {
+            self.note_pace(now);
+        }
+        self.await_idle(now);
+    }
+
+    /// Starts the first wait for idle time.
+    pub fn begin(&mut self) {
+        self.await_idle(0);
+    }
+
+    /// Starts to count time without commands.
+    fn await_idle(&mut self, now: TimeNs) {
+        if let Some((idle_ns, commands)) = self.own.collection.idle.wait() {
+            self.out.wake(now + idle_ns, SuperpageWake::Idle(commands));
+        }
+    }
+
+    pub(super) fn idle_since(&mut self, now: TimeNs, commands: u32) {
+        let denied = self.parts.agent.as_ref().is_some_and(Agent::is_denied);
+        if self.own.collection.idle.is_over(commands) && !denied && !self.own.collection.is_idle_goal_reached(self.media) {
+            self.collection().idle.begin();
+            self.note_pace(now);
+            self.begin_parts(now);
+            self.place_superpages(now);
+        }
+    }
+
+    /// The run is over: idle time is not used any more.
+    pub fn end_idle_collection(&mut self, now: TimeNs) {
+        if self.collection().idle.ends() {
+            self.note_pace(now);
+        }
+        if let Some(agent) = &mut self.parts.agent {
+            agent.run_ends();
+        }
+        self.agent_stops(now);
+    }
+
+    /// Idle collection has reached its goal.
+    pub(super) fn idle_sees_free(&mut self, now: TimeNs) {
+        if self.own.collection.idle.is_used() && self.own.collection.is_idle_goal_reached(self.media) {
+            self.collection().idle.stop();
+            self.note_pace(now);
+        }
+    }
+
+    /// Returns true if the controller has forced the SSD to collect, and it is not done.
+    pub(super) fn is_forced(&self) -> bool {
+        self.parts.agent.as_ref().is_some_and(|agent| agent.forced().is_some())
+    }
+}

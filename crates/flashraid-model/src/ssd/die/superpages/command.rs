@@ -1,0 +1,79 @@
+//! Commands of the host go to their work (rules 203 and 212).
+
+use super::SuperpageTurn;
+use crate::events::{TimeNs, TimeParts};
+use crate::request::OpKind;
+use crate::space::superblocks::{BUFFERED, NONE};
+use crate::ssd::front::units_of;
+use crate::ssd::job::{Before, Reader, Waiter};
+
+impl SuperpageTurn<'_> {
+    /// A command goes to its work.
+    pub(super) fn command_delayed(&mut self, now: TimeNs, id: u32) {
+        self.front.commands[id].begun = now;
+        match self.front.commands[id].kind {
+            OpKind::Read => self.read_command(now, id),
+            OpKind::Write => {
+                let pages = self.front.commands[id].ops.len() as u64;
+                self.parts.drive_counters.pages_received += pages;
+                self.parts.drive_counters.by_handle.received(self.front.commands[id].handle, pages);
+                self.parts.counters.host_pages_written += pages;
+                self.front.sends_data(now, id, self.out);
+            }
+            OpKind::Trim => self.trim_command(now, id),
+            OpKind::Flush => self.flush_command(now, id),
+        }
+    }
+
+    /// All of it joins the queues of its dies before one of them looks (rule 203).
+    fn read_command(&mut self, now: TimeNs, id: u32) {
+        let command = std::mem::take(&mut self.front.commands[id]);
+        self.parts.counters.host_pages_read += command.ops.len() as u64;
+        for op in &command.ops {
+            let waiter = Waiter {
+                completion: op.completion,
+                flight: command.flight,
+                arrived: command.arrived,
+                other_ns: now - command.started,
+                before: Before::default(),
+            };
+            let place = self.media.map[(op.page / self.own.params.unit_pages) as usize];
+            if place & BUFFERED == 0 {
+                self.enqueue_read(now, place, Reader::Host(waiter));
+            } else {
+                self.front.counters.buffer_hits += u64::from(place != NONE);
+                let at = self.front.cross(now, true, 1);
+                self.read_ends(at, &waiter, TimeParts { transfer_ns: at - now, ..TimeParts::default() });
+            }
+        }
+        self.look_at_touched(now);
+        self.front.release(id, command);
+    }
+
+    /// A page of a read is with the host.
+    pub(super) fn read_ends(&mut self, at: TimeNs, waiter: &Waiter, time: TimeParts) {
+        if time.collection_ns > 0 {
+            self.parts.drive_counters.reads_behind_collection += 1;
+            self.parts.drive_counters.reads_behind_collection_ns += time.collection_ns;
+        }
+        self.front.read_ends(at, waiter, time, self.out);
+    }
+
+    /// Whole units are unmapped; those in the buffer leave it with their superpage (rule 212).
+    fn trim_command(&mut self, now: TimeNs, id: u32) {
+        let ops = std::mem::take(&mut self.front.commands[id].ops);
+        self.parts.counters.host_pages_trimmed += ops.len() as u64;
+        for (unit, pages) in units_of(&ops, self.own.params.unit_pages) {
+            if pages.len() < self.own.params.unit_pages as usize {
+                self.parts.drive_counters.trimmed_in_part += pages.len() as u64;
+                continue;
+            }
+            let place = std::mem::replace(&mut self.media.map[unit as usize], NONE);
+            if place & BUFFERED == 0 {
+                self.media.invalidate(place);
+            }
+        }
+        self.front.commands[id].ops = ops;
+        self.front.command_ends(id, now, self.out);
+    }
+}

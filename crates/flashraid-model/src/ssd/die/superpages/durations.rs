@@ -1,0 +1,97 @@
+//! Durations and steps of what dies do with superpages, and the counters that their time belongs to.
+
+use super::SuperpageDies;
+use super::schedule::{Die, Exclusive, Job, Step};
+use crate::events::TimeNs;
+use crate::space::superblocks::{Stream, Superblocks};
+use crate::ssd::collect::superblocks::Part;
+use crate::ssd::counters::DriveCounters;
+
+impl SuperpageDies {
+    /// Time of an array read of the page with that number in its block, `ppn` being in that block.
+    pub fn array_read_ns(&self, media: &Superblocks, ppn: u32, page_of_block: u32) -> u64 {
+        let types = &self.params.page_read_ns;
+        let slc = self.params.slc.filter(|_| media.is_slc(ppn));
+        slc.map_or(types[page_of_block as usize % types.len()], |slc| slc.read_ns)
+    }
+
+    /// Times of the transfer and of the program of a superpage.
+    pub fn program_times(&self, media: &Superblocks, id: u32) -> (u64, u64) {
+        let stream = self.buffer[id].stream;
+        let transfer_ns = u64::from(media.superpage_units(stream)) * self.params.unit_transfer_ns;
+        let slc = self.params.slc.filter(|_| stream == Stream::Slc);
+        (transfer_ns, slc.map_or(self.program_ns, |slc| slc.program_ns))
+    }
+
+    /// Units of a part on pages of one type.
+    fn units_of_type(&self, part: &Part, page_type: u32) -> u32 {
+        let units = self.shape.planes * self.shape.flash_page_units;
+        (part.units >> (page_type * units) & (u128::MAX >> (128 - units))).count_ones()
+    }
+
+    pub fn next_type(&self, id: u32, from: u32) -> Option<u32> {
+        let part = &self.collection.parts[id];
+        (from..self.shape.pages_per_cell).find(|&page_type| self.units_of_type(part, page_type) > 0)
+    }
+
+    /// Array time of the step of a part, and the units that are transferred after it.
+    pub fn part_step(&self, media: &Superblocks, id: u32) -> (u64, u32) {
+        let part = &self.collection.parts[id];
+        self.step_of(media, part, part.page_type)
+    }
+
+    fn step_of(&self, media: &Superblocks, part: &Part, page_type: u32) -> (u64, u32) {
+        let page = self.shape.place(part.first).page_of_block + page_type;
+        (self.array_read_ns(media, part.first, page), self.units_of_type(part, page_type))
+    }
+
+    /// Returns the time that a part still takes if it waits for no channel.
+    pub fn part_plain_ns(&self, media: &Superblocks, id: u32) -> u64 {
+        let part = &self.collection.parts[id];
+        let steps = (part.page_type..self.shape.pages_per_cell).map(|page_type| self.step_of(media, part, page_type));
+        steps.filter(|&(_, units)| units > 0).map(|(ns, units)| ns + u64::from(units) * self.params.unit_transfer_ns).sum()
+    }
+
+    /// The first place of a part's superpage, and the units of its present step as bits.
+    pub fn part_step_units(&self, id: u32) -> (u32, u128) {
+        let Part { first, units, page_type } = self.collection.parts[id];
+        let of_type = self.shape.planes * self.shape.flash_page_units;
+        (first, units & (u128::MAX >> (128 - of_type)) << (page_type * of_type))
+    }
+
+    /// A step of a part is over; says whether another follows.
+    pub fn part_step_over(&mut self, id: u32) -> bool {
+        let next = self.next_type(id, self.collection.parts[id].page_type + 1);
+        if let Some(next) = next {
+            self.collection.parts[id].page_type = next;
+        }
+        next.is_some()
+    }
+
+    /// The counter of the time that dies spend so.
+    pub(super) fn time_of(&self, job: Job) -> fn(&mut DriveCounters) -> &mut u64 {
+        match job {
+            Job::Program(id) | Job::MovedProgram(id) if self.buffer[id].is_parity => |counters| &mut counters.parity_program_ns,
+            Job::Program(_) => |counters| &mut counters.program_ns,
+            Job::MovedProgram(_) => |counters| &mut counters.collection_program_ns,
+            Job::Erase(_) => |counters| &mut counters.erase_ns,
+            Job::Move(_) => |counters| &mut counters.collection_read_ns,
+        }
+    }
+
+    /// Time that a die is still to work for collection: on what it does for it, and on what waits there.
+    pub(super) fn collection_left_ns(&self, media: &Superblocks, now: TimeNs, die: &Die) -> u64 {
+        let current_ns = match die.exclusive {
+            Some(Exclusive { job, step, .. }) if job.is_of_collection() => match (job, step) {
+                (_, Step::Suspended { rest_ns }) => rest_ns,
+                (Job::Move(part), _) => self.part_plain_ns(media, part).min(die.current_work_ends.saturating_sub(now)),
+                _ => die.current_work_ends.saturating_sub(now),
+            },
+            _ => 0,
+        };
+        let programs_ns =
+            die.moved_programs.iter().map(|&id| self.program_times(media, id)).map(|(transfer_ns, program_ns)| transfer_ns + program_ns);
+        let moves_ns = die.moves.iter().map(|&part| self.part_plain_ns(media, part));
+        current_ns + programs_ns.chain(moves_ns).sum::<u64>() + die.erases.len() as u64 * self.erase_ns
+    }
+}

@@ -1,0 +1,205 @@
+//! Dies that program superpages out of a buffer, and collect superblocks little by little (section 24 of the rules).
+//!
+//! ```text
+//!  page operations ─▶ command ─▶ core ─▶ latency ─┬─▶ read ─▶ buffer? ─▶ die ─▶ link ─▶ end
+//!                                                 └─▶ link ─▶ buffer ─▶ superpage ─▶ die       end: when all is in the buffer
+//!                                    collection: part ─▶ core ─▶ die ─▶ superpage ─▶ die
+//! ```
+//!
+//! [`front`](crate::ssd::front) brings commands here, [`command`] serves them, and [`buffer`] fills superpages. [`schedule`] says what a
+//! die does next. [`collect`] keeps superblocks free, and [`forced`] does so at the controller's word.
+
+mod buffer;
+mod collect;
+mod command;
+mod durations;
+mod forced;
+mod held;
+mod preempt;
+mod schedule;
+mod suspend;
+
+use crate::events::TimeNs;
+use crate::ids::{DieId, MemberId};
+use crate::space::superblocks::{Shape, Superblocks};
+use crate::ssd::collect::superblocks::Collection;
+use crate::ssd::counters::{DriveCounters, MemberCounters};
+use crate::ssd::front::{Front, Superpages};
+use crate::ssd::job::{FrontWake, Owed, SsdWake, SuperpageWake, Table};
+use crate::ssd::mechanism::{AtDie, MechanismCounters};
+use crate::ssd::outbox::Outbox;
+use crate::ssd::params::{SsdParams, SuperblockParams};
+use crate::ssd::parts::Parts;
+use crate::ssd::wire::Wire;
+use preempt::{Merging, Overlap};
+use schedule::{Die, FlashRead};
+
+/// The dies of an SSD with superblocks, and what is on its way to them.
+#[derive(Debug, Clone)]
+pub struct SuperpageDies {
+    shape: Shape,
+    params: SuperblockParams,
+    program_ns: u64,
+    erase_ns: u64,
+    /// Host operations may go in between the steps of a read of collection.
+    semi: bool,
+    /// Overlap of host reads and steps of collection in a die.
+    overlap: Overlap,
+    /// The units that host reads find with collection.
+    merging: Merging,
+    /// Superpages in the buffer.
+    buffer: Superpages,
+    reads: Table<FlashRead>,
+    /// Dies that have got reads and have not looked yet.
+    touched_dies: Vec<u32>,
+    dies: Vec<Die>,
+    channels: Vec<Wire>,
+    /// Dies in the order in which equal ones are chosen: channels first.
+    die_order: Vec<u32>,
+    /// Position in it at which the next search begins.
+    next_die: u32,
+    programs_running: u32,
+    /// Dies that would program if more might, in order of asking.
+    waits_for_power: std::collections::VecDeque<u32>,
+    collection: Collection,
+    /// Moment from which on at least one die works for collection, if one does.
+    collecting_since: TimeNs,
+}
+
+/// The dies with the parts that they work with, for one call.
+pub struct SuperpageTurn<'a> {
+    /// The place where dies leave what they cause.
+    pub out: &'a mut Outbox,
+    /// The mapping of units.
+    pub media: &'a mut Superblocks,
+    /// Commands on their way to the dies, and the room of the buffer.
+    pub front: &'a mut Front,
+    /// The parts that all SSDs have.
+    pub parts: &'a mut Parts,
+    /// The dies' own state.
+    pub own: &'a mut SuperpageDies,
+}
+
+impl SuperpageDies {
+    /// Dies that rest, for superblocks as they are in `media`.
+    pub fn new(params: &SsdParams, superblock: &SuperblockParams, media: &Superblocks, seed: u64, member: MemberId) -> Self {
+        let shape = media.shape;
+        let dies_per_channel = params.channel.map_or(1, |channel| channel.dies_per_channel);
+        let channels = shape.dies.div_ceil(dies_per_channel);
+        let gc = &params.gc;
+        let die = |die: u32| {
+            let mechanisms = AtDie::new(&params.mechanisms, seed, member, DieId(die));
+            Die::new(shape.planes, die / dies_per_channel, mechanisms)
+        };
+        Self {
+            shape,
+            params: superblock.clone(),
+            program_ns: params.timing.page_program_ns,
+            erase_ns: params.timing.block_erase_ns,
+            semi: gc.preemption.is_some(),
+            overlap: Overlap::of(gc.preemption.as_ref(), superblock),
+            merging: Merging::new(gc.preemption.is_some_and(|preemption| preemption.merge)),
+            buffer: Superpages::new(shape.placement, shape.superpage_units()),
+            reads: Table::default(),
+            touched_dies: Vec::new(),
+            dies: (0..shape.dies).map(die).collect(),
+            channels: vec![Wire::default(); channels as usize],
+            die_order: media.die_order.clone(),
+            next_die: 0,
+            programs_running: 0,
+            waits_for_power: Default::default(),
+            collection: Collection::new(&shape, superblock, gc.idle_ns, gc.instantaneous),
+            collecting_since: 0,
+        }
+    }
+
+    /// Adds to the counters what dies do at `now`: the time until then counts.
+    pub fn count_until(&self, now: TimeNs, parts: &Parts) -> (MemberCounters, DriveCounters) {
+        let (mut counters, mut drive_counters) = (parts.counters, parts.drive_counters);
+        for die in &self.dies {
+            if let Some((job, ns)) = die.works_on_for(now) {
+                *self.time_of(job)(&mut drive_counters) += ns;
+                counters.gc_time_ns += if job.is_of_collection() { ns } else { 0 };
+            }
+        }
+        drive_counters.collecting_ns += if parts.worked.for_collection.dies() > 0 { now - self.collecting_since } else { 0 };
+        (counters, drive_counters)
+    }
+
+    /// Returns the work that is still to be done for what the host has written, beside what is in the buffer.
+    pub fn owed(&self, media: &Superblocks, now: TimeNs) -> Owed {
+        let unit_pages = u64::from(self.params.unit_pages);
+        let units = self.collection.owed_units() + self.collection.units_on_their_way();
+        let collection_ns = self.dies.iter().map(|die| self.collection_left_ns(media, now, die)).sum();
+        Owed { buffered_pages: 0, moves_pages: units * unit_pages, collection_ns }
+    }
+
+    /// Returns the counters of the dies' mechanisms.
+    pub fn mechanism_counters(&self) -> MechanismCounters {
+        self.dies.iter().filter_map(|die| die.activity.mechanisms.as_ref()).map(|mechanisms| mechanisms.counters).sum()
+    }
+
+    /// The times for which dies have worked without a break and still do at `end_ns`.
+    pub fn works(&self, end_ns: TimeNs) -> Vec<(TimeNs, TimeNs)> {
+        let since = self.dies.iter().filter_map(|die| die.activity.works_since());
+        since.map(|since| (since, end_ns)).filter(|stretch| stretch.0 < stretch.1).collect()
+    }
+
+    /// Returns the moment from which on the SSD has counted as collecting.
+    pub fn collects_since(&self) -> Option<TimeNs> {
+        self.collection.since()
+    }
+
+    /// Host writes of logical pages, each with its source, in their order, without time and without counting.
+    pub fn overwrite_untimed(&self, media: &mut Superblocks, front: &Front, pages: &[(u32, u8)]) {
+        let unit_pages = self.params.unit_pages;
+        media.overwrite_untimed(pages.iter().map(|&(page, source)| (page / unit_pages, front.handle_of(source))));
+    }
+}
+
+impl SuperpageTurn<'_> {
+    /// Goes on at a wake-up.
+    pub fn wake(&mut self, now: TimeNs, wake: SsdWake) {
+        match wake {
+            SsdWake::Superpages(wake) => self.wake_dies(now, wake),
+            SsdWake::Front(wake) => self.wake_front(now, wake),
+            SsdWake::Worker { .. } | SsdWake::Die(_) | SsdWake::Crossed(_) | SsdWake::Transferred(_) => {
+                unreachable!("these dies take superpages")
+            }
+        }
+    }
+
+    /// Goes on at a wake-up of the front.
+    fn wake_front(&mut self, now: TimeNs, wake: FrontWake) {
+        match wake {
+            FrontWake::Ready(id) => {
+                self.front.is_complete(id);
+                self.command_came(now);
+                self.front.joins(now, id, self.out);
+            }
+            FrontWake::Done => self.front.command_done(now, self.out),
+            FrontWake::Core(core) => {
+                if let Some(part) = self.front.core_done(now, core, self.out) {
+                    self.part_has_core(now, part);
+                }
+                self.front.use_cores(now, self.out);
+            }
+            FrontWake::Delayed(id) => self.command_delayed(now, id),
+            FrontWake::Crossed(id) => self.data_crossed(now, id),
+            FrontWake::Begun(_) | FrontWake::Programmed(_) => unreachable!("superpages are programmed, not pages"),
+        }
+    }
+
+    fn wake_dies(&mut self, now: TimeNs, wake: SuperpageWake) {
+        match wake {
+            SuperpageWake::ArrayRead(id) => self.array_read_over(now, id),
+            SuperpageWake::ReadOut(id) => self.read_out(now, id),
+            SuperpageWake::Exclusive(die) => self.exclusive_over(now, die),
+            SuperpageWake::Suspension(die) => self.suspension_goes_on(now, die),
+            SuperpageWake::Progress(die) => self.interrupt(now, die),
+            SuperpageWake::Held(die) => self.dispatch(now, die),
+            SuperpageWake::Linger(number) => self.lingered(now, number),
+            SuperpageWake::Idle(commands) => self.idle_since(now, commands),
+        }
+    }
+}

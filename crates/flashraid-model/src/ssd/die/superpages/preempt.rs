@@ -1,0 +1,149 @@
+//! Merging and pipelining of host reads with the steps in which collection reads (rule 229).
+
+use super::SuperpageTurn;
+use super::schedule::{Job, Step};
+use crate::events::{TimeNs, TimeParts};
+use crate::ssd::job::{Before, Reader};
+use crate::ssd::params::{Pipeline, PlaneReads, Preemption, SuperblockParams};
+use std::collections::HashSet;
+
+/// Overlap of host reads and steps of collection in a die.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Overlap {
+    /// Reads and steps do not overlap.
+    Off,
+    /// A step begins while the data of host reads before it leave the die.
+    BehindReads,
+    /// The same, and host reads begin while the data of a step leave the die.
+    Both,
+}
+
+impl Overlap {
+    /// Planes need a second register, and read each for itself.
+    pub fn of(preemption: Option<&Preemption>, superblock: &SuperblockParams) -> Self {
+        let has_registers = superblock.cache_read && superblock.plane_reads == PlaneReads::Independent;
+        match preemption.filter(|_| has_registers).map_or(Pipeline::Off, |preemption| preemption.pipeline) {
+            Pipeline::Off => Overlap::Off,
+            Pipeline::AtPoints => Overlap::BehindReads,
+            Pipeline::InFlight => Overlap::Both,
+        }
+    }
+}
+
+/// The units that collection has read and not programmed, by their old places. Nothing is kept unless host reads are merged.
+#[derive(Debug, Clone)]
+pub(super) struct Merging {
+    held: Option<HashSet<u32>>,
+}
+
+impl Merging {
+    pub fn new(is_on: bool) -> Self {
+        Self { held: is_on.then(HashSet::new) }
+    }
+
+    /// Returns true if a host read of that place needs no flash.
+    pub fn holds(&self, place: u32) -> bool {
+        self.held.as_ref().is_some_and(|held| held.contains(&place))
+    }
+
+    fn comes(&mut self, place: u32) {
+        if let Some(held) = &mut self.held {
+            assert!(held.insert(place), "collection reads a unit once");
+        }
+    }
+
+    /// The unit of that place has been programmed, or dropped.
+    pub fn leaves(&mut self, place: u32) {
+        if let Some(held) = &mut self.held {
+            assert!(held.remove(&place), "a unit that leaves has been read");
+        }
+    }
+}
+
+impl SuperpageTurn<'_> {
+    /// The registers of planes hold the data of a step of a part, or no longer.
+    pub(super) fn step_in_registers(&mut self, die: u32, part: u32, are_there: bool) {
+        if self.own.overlap != Overlap::Both {
+            return;
+        }
+        let (first, units) = self.own.part_step_units(part);
+        let shape = &self.own.shape;
+        let of_flash_page = (1_u128 << shape.flash_page_units) - 1;
+        let planes = &mut self.own.dies[die as usize].planes;
+        for flash_page in 0..shape.planes * shape.pages_per_cell {
+            if units >> (flash_page * shape.flash_page_units) & of_flash_page != 0 {
+                let plane = &mut planes[shape.place(first + flash_page * shape.flash_page_units).plane as usize];
+                plane.holds = if are_there { plane.holds + 1 } else { plane.holds - 1 };
+            }
+        }
+    }
+
+    /// Returns true if the next job of a die is a step of collection that may begin while data of host reads leave the die.
+    pub(super) fn may_overlap(&self, die: u32, next: Option<Job>) -> bool {
+        let is_free = || self.own.dies[die as usize].planes.iter().all(|plane| !plane.reads && plane.holds <= 1);
+        self.own.overlap != Overlap::Off && matches!(next, Some(Job::Move(_))) && is_free()
+    }
+
+    /// Begins host reads while the data of a step of collection leave the die.
+    pub(super) fn read_beside_step(&mut self, now: TimeNs, die: u32) {
+        let may = |turn: &Self| {
+            let state = &turn.own.dies[die as usize];
+            let leaves = state.exclusive.is_some_and(|exclusive| matches!((exclusive.job, exclusive.step), (Job::Move(_), Step::Transfer)));
+            leaves && !state.reads.is_empty() && state.reads_in_a_row < turn.own.params.reads_ahead
+        };
+        while self.own.overlap == Overlap::Both && may(self) && self.begin_read(now, die, true) {
+            self.parts.counters.pipelined += 1;
+        }
+    }
+
+    /// A step of a part has been read: its units are with collection now, and waiting host reads that want nothing else are served.
+    pub(super) fn merge_reads(&mut self, now: TimeNs, die: u32, step: (u32, u128)) {
+        if self.own.merging.held.is_none() {
+            return;
+        }
+        let (first, mut units) = step;
+        let shape = self.own.shape;
+        let of_flash_page = u64::MAX >> (64 - shape.flash_page_units);
+        let reads = &self.own.reads;
+        let is_merged = |id: u32| {
+            let read = &reads[id];
+            let first_page = first / shape.flash_page_units;
+            let at = read.flash_page.checked_sub(first_page).filter(|&at| at < shape.planes * shape.pages_per_cell);
+            at.is_some_and(|at| read.units & !((units >> (at * shape.flash_page_units)) as u64 & of_flash_page) == 0)
+        };
+        let state = &mut self.own.dies[die as usize];
+        let merged: Vec<u32> = state.reads.iter().copied().filter(|&id| is_merged(id)).collect();
+        state.reads.retain(|id| !merged.contains(id));
+        for &id in &merged {
+            state.waiting_ns -= self.own.reads[id].array_ns + self.own.params.unit_transfer_ns;
+        }
+        let done = state.done_before(now);
+        while units != 0 {
+            self.own.merging.comes(first + units.trailing_zeros());
+            units &= units - 1;
+        }
+        for id in merged {
+            let mut readers = std::mem::take(&mut self.own.reads[id].readers);
+            for reader in readers.drain(..) {
+                let waited = if let Reader::Host(waiter) = reader { done.since(waiter.before) } else { Before::default() };
+                self.serve_merged(now, reader, waited);
+            }
+            self.own.reads[id].readers = readers;
+            self.own.reads.give_back(id);
+        }
+    }
+
+    /// A host read finds its unit with collection.
+    pub(super) fn serve_merged(&mut self, now: TimeNs, reader: Reader, waited: Before) {
+        match reader {
+            Reader::Host(waiter) => {
+                self.parts.counters.merges += 1;
+                let at = self.front.cross(now, true, 1);
+                let Before { collected_ns: collection_ns, held_ns: other_ns } = waited;
+                let time = TimeParts { collection_ns, transfer_ns: at - now, other_ns, ..TimeParts::default() };
+                self.read_ends(at, &waiter, time);
+            }
+            Reader::Rest(superpage) => self.rest_is_there(now, superpage),
+        }
+    }
+}

@@ -1,0 +1,491 @@
+//! The next job of a die that takes superpages (rules 203, 211 and 214).
+
+use super::SuperpageTurn;
+use crate::events::{TimeNs, TimeParts};
+use crate::ssd::collect::order::{self, Class};
+use crate::ssd::die::activity::Activity;
+use crate::ssd::front::SuperpageStage;
+use crate::ssd::job::{Before, Reader, SuperpageWake};
+use crate::ssd::mechanism::AtDie;
+use crate::ssd::params::PlaneReads;
+use std::collections::VecDeque;
+
+/// A flash page that is read for the host.
+#[derive(Debug, Clone, Default)]
+pub(super) struct FlashRead {
+    pub flash_page: u32,
+    die: u32,
+    plane: u32,
+    pub array_ns: u64,
+    /// The units asked for, as bits.
+    pub units: u64,
+    pub readers: Vec<Reader>,
+    /// The array read has ended.
+    in_register: TimeNs,
+    /// Work of the die until it began.
+    before: Before,
+}
+
+/// Jobs of a die that need all its planes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Job {
+    Program(u32),
+    MovedProgram(u32),
+    Erase(u32),
+    Move(u32),
+}
+
+impl Job {
+    pub(super) fn is_of_collection(self) -> bool {
+        !matches!(self, Job::Program(_))
+    }
+}
+
+/// Steps of such a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Data are on the channel.
+    Transfer,
+    /// The array is working.
+    Array { ends: TimeNs },
+    /// The array comes to a halt; so much of its work is left.
+    Suspending { rest_ns: u64 },
+    /// Reads may go in.
+    Suspended { rest_ns: u64 },
+    /// The array is about to go on.
+    Resuming { rest_ns: u64 },
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Exclusive {
+    pub job: Job,
+    pub step: Step,
+    /// The moment from which on it has the die: its begin, or the end of the reads that have interrupted it.
+    pub began: TimeNs,
+    /// Number of suspensions so far, and the moment from which on another may come.
+    pub suspensions: u32,
+    pub suspended_from: TimeNs,
+    /// Reads have come since it has had its turn, or were left when it went on.
+    pub reads_came: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Plane {
+    /// The array is reading.
+    pub reads: bool,
+    /// Pages that have been read and have not left.
+    pub holds: u8,
+}
+
+/// A die of a drive.
+#[derive(Debug, Clone)]
+pub(super) struct Die {
+    channel: u32,
+    /// Flash pages that are to be read for the host.
+    pub reads: VecDeque<u32>,
+    pub programs: VecDeque<u32>,
+    pub erases: VecDeque<u32>,
+    pub moved_programs: VecDeque<u32>,
+    /// Parts of victims that are to be read.
+    pub moves: VecDeque<u32>,
+    pub planes: Vec<Plane>,
+    /// Flash pages that planes read or hold.
+    pub reading: u32,
+    pub exclusive: Option<Exclusive>,
+    /// Host reads that have begun while something else waited, since that had its turn.
+    pub reads_in_a_row: u32,
+    /// The die is among those that wait for leave to program.
+    asks_for_power: bool,
+    /// The die has got reads and has not looked yet.
+    touched: bool,
+    /// End of its present work if it waits for no channel.
+    pub current_work_ends: TimeNs,
+    /// Plain durations of what waits.
+    pub waiting_ns: u64,
+    collected_ns: u64,
+    /// Work, rest, and the mechanisms that hold it.
+    pub activity: Activity,
+    /// Until when a mechanism holds it.
+    pub held_until: Option<TimeNs>,
+}
+
+impl Exclusive {
+    fn is_suspended(&self) -> bool {
+        matches!(self.step, Step::Suspended { .. })
+    }
+}
+
+impl Die {
+    pub fn new(planes: u32, channel: u32, mechanisms: Option<Box<AtDie>>) -> Self {
+        Self {
+            channel,
+            reads: VecDeque::new(),
+            programs: VecDeque::new(),
+            erases: VecDeque::new(),
+            moved_programs: VecDeque::new(),
+            moves: VecDeque::new(),
+            planes: vec![Plane::default(); planes as usize],
+            reading: 0,
+            exclusive: None,
+            reads_in_a_row: 0,
+            asks_for_power: false,
+            touched: false,
+            current_work_ends: 0,
+            waiting_ns: 0,
+            collected_ns: 0,
+            activity: Activity::new(mechanisms),
+            held_until: None,
+        }
+    }
+
+    /// Reads or jobs wait in its queues.
+    pub fn has_something_waiting(&self) -> bool {
+        let Self { reads, programs, erases, moved_programs, moves, .. } = self;
+        !(reads.is_empty() && programs.is_empty() && erases.is_empty() && moved_programs.is_empty() && moves.is_empty())
+    }
+
+    pub fn done_before(&self, now: TimeNs) -> Before {
+        Before { collected_ns: self.collected_ns(now), held_ns: self.activity.held.at(now) }
+    }
+
+    fn works_for_collection(&self) -> bool {
+        self.exclusive.is_some_and(|exclusive| exclusive.job.is_of_collection() && !exclusive.is_suspended())
+    }
+
+    /// Returns the job that it works on with all its planes, and for how long it has done so without a break.
+    pub fn works_on_for(&self, now: TimeNs) -> Option<(Job, u64)> {
+        self.exclusive.filter(|exclusive| !exclusive.is_suspended()).map(|exclusive| (exclusive.job, now - exclusive.began))
+    }
+
+    /// Returns the time for which it has worked for collection.
+    pub fn collected_ns(&self, now: TimeNs) -> u64 {
+        let current = self.exclusive.filter(|_| self.works_for_collection()).map_or(0, |exclusive| now - exclusive.began);
+        self.collected_ns + current
+    }
+}
+
+impl SuperpageTurn<'_> {
+    /// A unit at a place is to be read; its die looks at it with [`SuperpageTurn::look_at_touched`].
+    pub(super) fn enqueue_read(&mut self, now: TimeNs, ppn: u32, mut reader: Reader) {
+        if self.own.merging.holds(ppn) {
+            return self.serve_merged(now, reader, Before::default());
+        }
+        let place = self.own.shape.place(ppn);
+        let die = &mut self.own.dies[place.die as usize];
+        if let Reader::Host(waiter) = &mut reader {
+            waiter.before = die.done_before(now);
+        }
+        if let Some(exclusive) = &mut die.exclusive {
+            exclusive.reads_came = true;
+        }
+        if !die.touched {
+            die.touched = true;
+            self.own.touched_dies.push(place.die);
+        }
+        let reads = &mut self.own.reads;
+        if let Some(&id) = die.reads.iter().find(|&&id| reads[id].flash_page == place.flash_page) {
+            reads[id].units |= 1 << place.unit_of_page;
+            reads[id].readers.push(reader);
+            self.parts.drive_counters.joined += 1;
+            return;
+        }
+        let id = reads.take();
+        let array_ns = self.own.array_read_ns(self.media, ppn, place.page_of_block);
+        let (die, read) = (&mut self.own.dies[place.die as usize], &mut self.own.reads[id]);
+        read.array_ns = array_ns;
+        (read.flash_page, read.die, read.plane) = (place.flash_page, place.die, place.plane);
+        read.units = 1 << place.unit_of_page;
+        read.readers.push(reader);
+        die.waiting_ns += read.array_ns + self.own.params.unit_transfer_ns;
+        die.reads.push_back(id);
+    }
+
+    /// The dies that have got reads look at what waits for them, in the order in which they got the first.
+    pub(super) fn look_at_touched(&mut self, now: TimeNs) {
+        let mut touched = std::mem::take(&mut self.own.touched_dies);
+        for &die in &touched {
+            self.own.dies[die as usize].touched = false;
+        }
+        for die in touched.drain(..) {
+            self.dispatch(now, die);
+        }
+        self.own.touched_dies = touched;
+    }
+
+    /// A die looks at what it can begin.
+    pub(super) fn dispatch(&mut self, now: TimeNs, die: u32) {
+        self.begin_what_may(now, die);
+        let state = &mut self.own.dies[die as usize];
+        match (state.activity.works_since(), state.exclusive.is_some() || state.reading > 0) {
+            (None, true) => state.activity.begins(now, self.parts),
+            (Some(_), false) => state.activity.stops(now, self.parts),
+            _ => {}
+        }
+    }
+
+    fn begin_what_may(&mut self, now: TimeNs, die: u32) {
+        if self.is_held(now, die) {
+            return;
+        }
+        loop {
+            let exclusive = &self.own.dies[die as usize].exclusive;
+            let is_suspended = exclusive.as_ref().is_some_and(Exclusive::is_suspended);
+            if exclusive.is_some() && !is_suspended {
+                self.read_beside_step(now, die);
+                return self.interrupt(now, die);
+            }
+            let next = if is_suspended { None } else { self.next_job(die) };
+            let others_wait = is_suspended || next.is_some();
+            let state = &self.own.dies[die as usize];
+            let may_read = !others_wait || state.reads_in_a_row < self.own.params.reads_ahead;
+            if may_read && !state.reads.is_empty() {
+                if !self.begin_read(now, die, others_wait) {
+                    return;
+                }
+            } else if state.reading > 0 && !self.may_overlap(die, next) {
+                return;
+            } else if is_suspended {
+                return self.resume(now, die);
+            } else if let Some(job) = next {
+                self.begin_job(now, die, job);
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// Begins the first waiting read whose plane is free, if there is one.
+    pub(super) fn begin_read(&mut self, now: TimeNs, die: u32, others_wait: bool) -> bool {
+        let state = &mut self.own.dies[die as usize];
+        if self.own.params.plane_reads == PlaneReads::Die && state.reading > 0 {
+            return false;
+        }
+        let holds_max = u8::from(self.own.params.cache_read);
+        let reads = &mut self.own.reads;
+        let is_free = |plane: &Plane| !plane.reads && plane.holds <= holds_max;
+        let Some(at) = state.reads.iter().position(|&id| is_free(&state.planes[reads[id].plane as usize])) else { return false };
+        let id = state.reads.remove(at).expect("it has just been found");
+        let read = &mut reads[id];
+        state.planes[read.plane as usize].reads = true;
+        state.reading += 1;
+        state.reads_in_a_row += u32::from(others_wait);
+        state.waiting_ns -= read.array_ns + self.own.params.unit_transfer_ns;
+        let ends = now + read.array_ns + u64::from(read.units.count_ones()) * self.own.params.unit_transfer_ns;
+        state.current_work_ends = state.current_work_ends.max(ends);
+        read.before = state.done_before(now);
+        let over = now + read.array_ns;
+        let block = self.media.superblock_of(read.flash_page * self.own.shape.flash_page_units);
+        self.media.superblocks[block as usize].reads += 1;
+        self.parts.drive_counters.array_reads += 1;
+        self.out.wake(over, SuperpageWake::ArrayRead(id));
+        true
+    }
+
+    pub(super) fn array_read_over(&mut self, now: TimeNs, id: u32) {
+        let read = &mut self.own.reads[id];
+        read.in_register = now;
+        let (die, plane, units) = (read.die, read.plane, u64::from(read.units.count_ones()));
+        let plane = &mut self.own.dies[die as usize].planes[plane as usize];
+        plane.reads = false;
+        plane.holds += 1;
+        let left = self.transfer(now, die, units * self.own.params.unit_transfer_ns);
+        self.out.wake(left, SuperpageWake::ReadOut(id));
+        if self.own.params.cache_read {
+            self.dispatch(now, die);
+        }
+    }
+
+    /// Returns the end of a transfer that a die asks for now.
+    fn transfer(&mut self, now: TimeNs, die: u32, ns: u64) -> TimeNs {
+        self.own.channels[self.own.dies[die as usize].channel as usize].ask(now, ns)
+    }
+
+    pub(super) fn read_out(&mut self, now: TimeNs, id: u32) {
+        let mut read = std::mem::take(&mut self.own.reads[id]);
+        let state = &mut self.own.dies[read.die as usize];
+        state.planes[read.plane as usize].holds -= 1;
+        state.reading -= 1;
+        for reader in read.readers.drain(..) {
+            match reader {
+                Reader::Host(waiter) => {
+                    let at = self.front.cross(now, true, 1);
+                    let Before { collected_ns: collection_ns, held_ns: other_ns } = read.before.since(waiter.before);
+                    let transfer_ns = at - read.in_register;
+                    let time = TimeParts { collection_ns, transfer_ns, flash_ns: read.array_ns, other_ns, ..TimeParts::default() };
+                    self.read_ends(at, &waiter, time);
+                }
+                Reader::Rest(superpage) => self.rest_is_there(now, superpage),
+            }
+        }
+        let (die, flash_page) = (read.die, read.flash_page);
+        self.own.reads[id] = read;
+        self.own.reads.give_back(id);
+        self.dispatch(now, die);
+        let reads = || self.media.superblocks[self.media.superblock_of(flash_page * self.own.shape.flash_page_units) as usize].reads;
+        if self.own.collection.upkeep.is_read_too_often(reads) {
+            self.begin_parts(now);
+        }
+    }
+
+    /// The first of what waits for all planes, in the order of its class (rule 211).
+    fn next_job(&mut self, die: u32) -> Option<Job> {
+        let hurries = self.own.collection.paced.hurries(self.own.collection.pace(self.need()));
+        let may_program = self.own.programs_running < self.own.params.programs_at_once;
+        let state = &mut self.own.dies[die as usize];
+        let program = state.programs.front().map(|&id| Job::Program(id));
+        let moved_program = state.moved_programs.front().map(|&id| Job::MovedProgram(id));
+        if !may_program && (program.is_some() || moved_program.is_some()) && !state.asks_for_power {
+            state.asks_for_power = true;
+            self.own.waits_for_power.push_back(die);
+        }
+        order::of_classes(hurries).into_iter().find_map(|class| match class {
+            Class::HostProgram => program.filter(|_| may_program),
+            Class::Erase => state.erases.front().map(|&block| Job::Erase(block)),
+            Class::CollectionProgram => moved_program.filter(|_| may_program),
+            Class::CollectionRead => state.moves.front().map(|&part| Job::Move(part)),
+        })
+    }
+
+    fn begin_job(&mut self, now: TimeNs, die: u32, job: Job) {
+        let state = &mut self.own.dies[die as usize];
+        state.reads_in_a_row = 0;
+        let plain_ns = match job {
+            Job::Program(id) | Job::MovedProgram(id) => {
+                let queue = if matches!(job, Job::Program(_)) { &mut state.programs } else { &mut state.moved_programs };
+                queue.pop_front();
+                self.own.programs_running += 1;
+                self.own.buffer[id].stage = SuperpageStage::Programming;
+                let (transfer_ns, program_ns) = self.own.program_times(self.media, id);
+                transfer_ns + program_ns
+            }
+            Job::Erase(_) => {
+                state.erases.pop_front();
+                self.own.erase_ns
+            }
+            Job::Move(part) => {
+                state.moves.pop_front();
+                self.own.part_plain_ns(self.media, part)
+            }
+        };
+        let state = &mut self.own.dies[die as usize];
+        state.waiting_ns -= plain_ns;
+        let of_reads = if state.reading > 0 { state.current_work_ends } else { 0 };
+        state.current_work_ends = of_reads.max(now + plain_ns);
+        self.parts.counters.pipelined += u64::from(state.reading > 0);
+        let step = Step::Transfer;
+        state.exclusive = Some(Exclusive { job, step, began: now, suspensions: 0, suspended_from: 0, reads_came: false });
+        self.works_from(now, job);
+        match job {
+            Job::Program(id) | Job::MovedProgram(id) => {
+                let at = self.transfer(now, die, self.own.program_times(self.media, id).0);
+                self.out.wake(at, SuperpageWake::Exclusive(die));
+                self.parity_follows(now, id);
+            }
+            Job::Erase(_) => self.array_works(now, die, self.own.erase_ns),
+            Job::Move(part) => self.array_works(now, die, self.own.part_step(self.media, part).0),
+        }
+    }
+
+    pub(super) fn array_works(&mut self, now: TimeNs, die: u32, ns: u64) {
+        if let Some(exclusive) = &mut self.own.dies[die as usize].exclusive {
+            exclusive.step = Step::Array { ends: now + ns };
+        }
+        self.out.wake(now + ns, SuperpageWake::Exclusive(die));
+        self.interrupt(now, die);
+    }
+
+    /// A transfer or an array operation of what a die does with all its planes is over.
+    pub(super) fn exclusive_over(&mut self, now: TimeNs, die: u32) {
+        let Some(exclusive) = self.own.dies[die as usize].exclusive else { return };
+        let in_array = match exclusive.step {
+            Step::Transfer => false,
+            Step::Array { ends } if ends == now => true,
+            // It was suspended in the meantime, and ends later.
+            _ => return,
+        };
+        match exclusive.job {
+            Job::Program(id) | Job::MovedProgram(id) if !in_array => {
+                return self.array_works(now, die, self.own.program_times(self.media, id).1);
+            }
+            Job::Move(part) if in_array => {
+                let ns = u64::from(self.own.part_step(self.media, part).1) * self.own.params.unit_transfer_ns;
+                let at = self.transfer(now, die, ns);
+                self.step_in_registers(die, part, true);
+                if let Some(exclusive) = &mut self.own.dies[die as usize].exclusive {
+                    exclusive.step = Step::Transfer;
+                }
+                self.out.wake(at, SuperpageWake::Exclusive(die));
+                return self.read_beside_step(now, die);
+            }
+            Job::Move(part) => {
+                self.step_in_registers(die, part, false);
+                let step = self.own.part_step_units(part);
+                let goes_on = self.own.part_step_over(part);
+                if goes_on && !self.own.semi {
+                    return self.array_works(now, die, self.own.part_step(self.media, part).0);
+                }
+                self.job_over(now, die);
+                if goes_on {
+                    let plain_ns = self.own.part_plain_ns(self.media, part);
+                    let state = &mut self.own.dies[die as usize];
+                    state.moves.push_front(part);
+                    state.waiting_ns += plain_ns;
+                }
+                self.merge_reads(now, die, step);
+                if !goes_on {
+                    self.part_read(now, part);
+                }
+            }
+            Job::Program(id) | Job::MovedProgram(id) => {
+                self.job_over(now, die);
+                self.own.programs_running -= 1;
+                self.programmed(now, id);
+                self.give_power(now);
+            }
+            Job::Erase(block) => {
+                self.job_over(now, die);
+                self.erase_over(now, block);
+            }
+        }
+        self.dispatch(now, die);
+    }
+
+    fn job_over(&mut self, now: TimeNs, die: u32) {
+        self.count_time(now, die);
+        self.own.dies[die as usize].exclusive = None;
+    }
+
+    /// Counts the time until now of a job that has had the die.
+    pub(super) fn count_time(&mut self, now: TimeNs, die: u32) {
+        let Some(Exclusive { job, began, .. }) = self.own.dies[die as usize].exclusive else { return };
+        *self.own.time_of(job)(&mut self.parts.drive_counters) += now - began;
+        if job.is_of_collection() {
+            self.parts.counters.gc_time_ns += now - began;
+            self.own.dies[die as usize].collected_ns += now - began;
+            self.parts.worked.for_collection.stops(now);
+            if self.parts.worked.for_collection.dies() == 0 {
+                self.parts.drive_counters.collecting_ns += now - self.own.collecting_since;
+            }
+        }
+    }
+
+    /// A die begins to work on something, or goes on with it.
+    pub(super) fn works_from(&mut self, now: TimeNs, job: Job) {
+        if job.is_of_collection() {
+            if self.parts.worked.for_collection.dies() == 0 {
+                self.own.collecting_since = now;
+            }
+            self.parts.worked.for_collection.begins(now);
+        }
+    }
+
+    /// A program has ended: the dies that wait for leave to begin one look again, in order of asking, while there is leave.
+    fn give_power(&mut self, now: TimeNs) {
+        while self.own.programs_running < self.own.params.programs_at_once
+            && let Some(die) = self.own.waits_for_power.pop_front()
+        {
+            self.own.dies[die as usize].asks_for_power = false;
+            self.dispatch(now, die);
+        }
+    }
+}

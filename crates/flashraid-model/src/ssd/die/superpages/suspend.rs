@@ -1,0 +1,81 @@
+//! Host reads that interrupt programs and erases in flight (rule 217).
+
+use super::SuperpageTurn;
+use super::schedule::{Job, Step};
+use crate::events::TimeNs;
+use crate::ssd::job::SuperpageWake;
+use crate::ssd::params::{OperationSuspension, SuperblockSuspension};
+
+impl SuperblockSuspension {
+    /// `None` for what is not interrupted.
+    fn of(&self, job: Job) -> Option<&OperationSuspension> {
+        match job {
+            Job::Program(_) | Job::MovedProgram(_) => Some(&self.program),
+            Job::Erase(_) => Some(&self.erase),
+            Job::Move(_) => None,
+        }
+    }
+}
+
+impl SuperpageTurn<'_> {
+    /// Reads that have come since a program or erase has had its turn suspend it, if they may.
+    pub(super) fn interrupt(&mut self, now: TimeNs, die: u32) {
+        let Some(suspension) = &self.own.params.suspension else { return };
+        let state = &mut self.own.dies[die as usize];
+        let Some(exclusive) = &mut state.exclusive else { return };
+        let (Step::Array { ends }, Some(of)) = (exclusive.step, suspension.of(exclusive.job)) else { return };
+        let may = exclusive.suspensions < of.times_max && exclusive.suspended_from <= now && ends > now + of.suspend_ns;
+        if !exclusive.reads_came || !may {
+            return;
+        }
+        let rest_ns = ends - now;
+        exclusive.suspensions += 1;
+        exclusive.step = Step::Suspending { rest_ns };
+        state.current_work_ends = now + of.suspend_ns;
+        state.waiting_ns += of.resume_ns + rest_ns;
+        self.parts.counters.suspensions += 1;
+        self.out.wake(now + of.suspend_ns, SuperpageWake::Suspension(die));
+    }
+
+    /// A die has come to a halt, or what was suspended goes on.
+    pub(super) fn suspension_goes_on(&mut self, now: TimeNs, die: u32) {
+        let state = &mut self.own.dies[die as usize];
+        let exclusive = state.exclusive.as_mut().expect("something is suspended");
+        match exclusive.step {
+            Step::Suspending { rest_ns } => {
+                exclusive.step = Step::Suspended { rest_ns };
+                self.count_time(now, die);
+                self.dispatch(now, die);
+            }
+            Step::Resuming { rest_ns } => {
+                let suspension = self.own.params.suspension.as_ref().expect("something was suspended");
+                let of = suspension.of(exclusive.job).expect("it was suspended");
+                exclusive.reads_came = !state.reads.is_empty();
+                exclusive.suspended_from = now + of.progress_ns;
+                let comes_again = exclusive.suspensions < of.times_max && rest_ns > of.progress_ns + of.suspend_ns;
+                let suspended_from = exclusive.suspended_from;
+                if comes_again && suspended_from > now {
+                    self.out.wake(suspended_from, SuperpageWake::Progress(die));
+                }
+                self.array_works(now, die, rest_ns);
+            }
+            Step::Transfer | Step::Array { .. } | Step::Suspended { .. } => unreachable!("nothing is on its way there"),
+        }
+    }
+
+    /// No read goes in any more: the way back.
+    pub(super) fn resume(&mut self, now: TimeNs, die: u32) {
+        let state = &mut self.own.dies[die as usize];
+        let (Some(exclusive), Some(suspension)) = (&mut state.exclusive, &self.own.params.suspension) else { return };
+        let (Step::Suspended { rest_ns }, Some(of)) = (exclusive.step, suspension.of(exclusive.job)) else { return };
+        exclusive.step = Step::Resuming { rest_ns };
+        exclusive.began = now;
+        state.reads_in_a_row = 0;
+        state.waiting_ns -= of.resume_ns + rest_ns;
+        state.current_work_ends = now + of.resume_ns + rest_ns;
+        let job = exclusive.job;
+        let goes_on_ns = now + of.resume_ns;
+        self.works_from(now, job);
+        self.out.wake(goes_on_ns, SuperpageWake::Suspension(die));
+    }
+}

@@ -1,0 +1,220 @@
+//! Superpages of a write buffer: units wait in them until they are full, and until they are programmed (rules 204 to 208).
+//!
+//! Superpages of collection go through the same tables, though their units take no room of the buffer.
+
+use crate::events::TimeNs;
+use crate::space::superblocks::{BUFFERED, NONE, PlacementHandles, Stream};
+use crate::ssd::job::Table;
+use std::collections::VecDeque;
+
+/// Stages of a superpage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SuperpageStage {
+    /// The superpage takes units.
+    #[default]
+    Filling,
+    /// The superpage takes no more, and waits for data, for leave, for a die, or in the queue of one.
+    Closed,
+    /// The program has begun, so that units cannot be replaced any more.
+    Programming,
+}
+
+/// A superpage on its way to flash.
+#[derive(Debug, Clone, Default)]
+pub struct Superpage {
+    /// The stream of superblocks that it goes to.
+    pub stream: Stream,
+    /// The superpage has no units, but parity of the others of its row.
+    pub is_parity: bool,
+    /// The stage that it is in.
+    pub stage: SuperpageStage,
+    /// Number of the superpage among all.
+    pub number: u64,
+    /// Logical units in it.
+    pub units: Vec<u32>,
+    /// The places that units of collection came from.
+    pub sources: Vec<u32>,
+    /// Units whose rest is still to be read from flash.
+    pub missing: u32,
+    /// The place that it goes to, once it has a die.
+    pub first: u32,
+}
+
+/// Superpages in the write buffer, and those of collection on their way.
+#[derive(Debug, Clone, Default)]
+pub struct Superpages {
+    table: Table<Superpage>,
+    units_max: u32,
+    /// The superpage that takes units of the host, for each placement handle.
+    filling: Vec<Option<u32>>,
+    /// The superpage that takes units of collection; by placement handle if what is moved stays with it.
+    filling_moved: Vec<Option<u32>>,
+    /// Full superpages of the host that no die has, in order.
+    pub to_place: VecDeque<u32>,
+    /// The same of collection.
+    pub moved_to_place: VecDeque<u32>,
+    /// Superpages with one bit per cell that have no place yet.
+    slc_promised: u32,
+    /// The moment from which on the first superpage of `to_place` has waited for a superblock.
+    pub foreground_since: Option<TimeNs>,
+    /// The first superpage of `to_place` has waited because moves were owed.
+    pub waits_for_debt: bool,
+}
+
+impl Superpages {
+    /// No superpages; one holds at most `units_max` units.
+    pub fn new(placement: PlacementHandles, units_max: u32) -> Self {
+        Self {
+            units_max,
+            filling: vec![None; placement.handles as usize],
+            filling_moved: vec![None; placement.collections() as usize],
+            ..Self::default()
+        }
+    }
+
+    /// The map entry of a unit in a superpage.
+    pub fn slot(&self, id: u32, at: usize) -> u32 {
+        BUFFERED | (id * self.units_max + at as u32)
+    }
+
+    /// The superpage that a map entry leads to, if it leads to one.
+    pub fn superpage_at(&self, place: u32) -> Option<&Superpage> {
+        let is_buffered = place != NONE && place & BUFFERED != 0;
+        is_buffered.then(|| &self.table[(place & !BUFFERED) / self.units_max])
+    }
+
+    /// Begins a superpage with that number, without units.
+    pub fn begin(&mut self, stream: Stream, number: u64) -> u32 {
+        let id = self.table.take();
+        let superpage = &mut self.table[id];
+        superpage.units.clear();
+        superpage.sources.clear();
+        (superpage.stream, superpage.is_parity, superpage.stage, superpage.missing) = (stream, false, SuperpageStage::Filling, 0);
+        superpage.number = number;
+        id
+    }
+
+    /// Gives the number of a superpage back, and the memory with it.
+    pub fn give_back(&mut self, id: u32, units: Vec<u32>) {
+        self.table[id].units = units;
+        self.table.give_back(id);
+    }
+
+    /// Superpages with one bit per cell that have no place yet.
+    pub fn slc_promised(&self) -> u32 {
+        self.slc_promised
+    }
+
+    /// The superpage that takes units of the host with that handle, if there is one.
+    pub fn filling(&self, handle: u8) -> Option<u32> {
+        self.filling[usize::from(handle)]
+    }
+
+    /// Begins the superpage that takes units of the host with that handle.
+    pub fn open(&mut self, handle: u8, stream: Stream, number: u64) -> u32 {
+        self.slc_promised += u32::from(stream == Stream::Slc);
+        let id = self.begin(stream, number);
+        self.filling[usize::from(handle)] = Some(id);
+        id
+    }
+
+    /// The handle whose units the superpage with that number takes, if it does; `bits` of the number are compared.
+    pub fn filled_by(&self, number: u64, bits: u64) -> Option<u8> {
+        let takes = |id: &Option<u32>| id.is_some_and(|id| (self.table[id].number ^ number) & bits == 0);
+        self.filling.iter().position(takes).map(|handle| handle as u8)
+    }
+
+    /// The superpage that takes units of the host with that handle takes no more. Returns true if it may go to a die.
+    pub fn close(&mut self, handle: u8) -> bool {
+        let Some(id) = self.filling[usize::from(handle)].take() else { return false };
+        self.table[id].stage = SuperpageStage::Closed;
+        self.may_go_to_die(id)
+    }
+
+    /// The rest of a unit of a superpage has been read. Returns true if it may go to a die.
+    pub fn rest_is_there(&mut self, id: u32) -> bool {
+        self.table[id].missing -= 1;
+        self.table[id].stage == SuperpageStage::Closed && self.may_go_to_die(id)
+    }
+
+    fn may_go_to_die(&mut self, id: u32) -> bool {
+        let is_whole = self.table[id].missing == 0;
+        if is_whole {
+            self.to_place.push_back(id);
+        }
+        is_whole
+    }
+
+    /// The superpage that takes units of collection with that handle, if there is one.
+    pub fn filling_moved(&self, handle: u8) -> Option<u32> {
+        self.filling_moved[usize::from(handle)]
+    }
+
+    /// Begins the superpage that takes units of collection.
+    pub fn open_moved(&mut self, stream: Stream, number: u64) -> u32 {
+        let id = self.begin(stream, number);
+        self.filling_moved[usize::from(stream.handle())] = Some(id);
+        id
+    }
+
+    /// The superpage that takes units of collection takes no more. Returns true if there was one.
+    pub fn close_moved(&mut self, handle: u8) -> bool {
+        let Some(id) = self.filling_moved[usize::from(handle)].take() else { return false };
+        self.table[id].stage = SuperpageStage::Closed;
+        self.moved_to_place.push_back(id);
+        true
+    }
+
+    /// The superpage has its place.
+    pub fn has_place(&mut self, id: u32, first: u32) {
+        self.table[id].first = first;
+        self.slc_promised -= u32::from(self.table[id].stream == Stream::Slc);
+    }
+}
+
+impl std::ops::Index<u32> for Superpages {
+    type Output = Superpage;
+    #[inline]
+    fn index(&self, id: u32) -> &Superpage {
+        &self.table[id]
+    }
+}
+
+impl std::ops::IndexMut<u32> for Superpages {
+    #[inline]
+    fn index_mut(&mut self, id: u32) -> &mut Superpage {
+        &mut self.table[id]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_superpage_goes_to_a_die_when_it_is_closed_and_whole() {
+        let mut superpages = Superpages::new(PlacementHandles::ONE, 4);
+        let id = superpages.open(0, Stream::Host(0), 7);
+        assert_eq!(
+            (superpages.filling(0), superpages.filled_by(7, u64::MAX), superpages.filled_by(6, u64::MAX)),
+            (Some(id), Some(0), None)
+        );
+        superpages[id].units.push(100);
+        superpages[id].missing = 1;
+        let place = superpages.slot(id, 0);
+        assert_eq!(superpages.superpage_at(place).map(|superpage| superpage.number), Some(7));
+        assert!(superpages.superpage_at(NONE).is_none() && superpages.superpage_at(3).is_none());
+        assert!(!superpages.close(0), "a part of a unit is still to be read");
+        assert!(superpages.rest_is_there(id) && superpages.to_place == [id]);
+        assert!(!superpages.close(0), "it is closed once");
+    }
+
+    #[test]
+    fn promises_of_one_bit_per_cell_are_kept_once() {
+        let mut superpages = Superpages::new(PlacementHandles::ONE, 4);
+        let id = superpages.open(0, Stream::Slc, 0);
+        assert_eq!(superpages.slc_promised(), 1);
+        superpages.has_place(id, 12);
+        assert_eq!((superpages.slc_promised(), superpages[id].first), (0, 12));
+    }
+}

@@ -1,0 +1,166 @@
+//! A tiny SSD with superblocks to the nanosecond, computed by hand; a file for each topic.
+
+mod buffer;
+mod collection;
+mod handles;
+mod one_bit;
+mod parity;
+mod queues;
+mod reads;
+
+use super::*;
+use crate::coordination::ToController;
+use crate::events::TimeParts;
+use crate::rng;
+use crate::space::superblocks::State;
+use std::collections::BTreeMap;
+
+/// One die of one plane. Superpages have two units on one flash page. There are four rows and twenty superblocks, eight of which are
+/// exported.
+///
+/// A read command costs 5 on the core and a write 7, then 20 pass. An array read takes 100, a unit on the wires 10, a page on the link 4.
+/// A program takes 1000, an erase 5000, and `ack` is 3. The buffer holds four units.
+fn params() -> SsdParams {
+    let mut params = tiny::ssd(1, 20, 12);
+    params.geometry.pages_per_block = 8;
+    (params.timing.page_program_ns, params.timing.block_erase_ns) = (1000, 5000);
+    params.link = Some(LinkParams { page_ns: 4, full_duplex: true });
+    params.superblock = Some(SuperblockParams {
+        unit_pages: 1,
+        flash_page_units: 2,
+        pages_per_cell: 1,
+        page_read_ns: vec![100],
+        unit_transfer_ns: 10,
+        plane_reads: PlaneReads::Independent,
+        cache_read: false,
+        reads_ahead: 2,
+        programs_at_once: 1,
+        rain: false,
+        placement: PlacementHandles::ONE,
+        slc: None,
+        buffer: BufferParams { units: 4, ack_ns: 3, is_protected: true, linger_ns: None },
+        queues: None,
+        firmware: FirmwareParams { cores: 1, read_ns: 5, write_ns: 7, move_ns: 0, trim_ns: 6, trim_unit_ns: 1, latency_ns: 20 },
+        collection: SuperblockCollection { target: 4, span: 2, floor: 2, debt_units: 8 },
+        upkeep: UpkeepParams::default(),
+        suspension: None,
+        fresh: false,
+    });
+    params
+}
+
+fn changed(change: impl FnOnce(&mut SuperblockParams)) -> SsdParams {
+    let mut params = params();
+    change(params.superblock.as_mut().expect("it has superblocks"));
+    params
+}
+
+/// Two dies with parity: rows of two superpages, one of which takes units.
+fn with_parity(change: impl FnOnce(&mut SuperblockParams)) -> SsdParams {
+    let mut params = changed(|superblock| {
+        (superblock.rain, superblock.fresh, superblock.programs_at_once) = (true, true, 2);
+        change(superblock);
+    });
+    (params.geometry.dies, params.geometry.blocks_per_plane, params.geometry.reserved_blocks_per_plane) = (2, 30, 22);
+    params
+}
+
+/// Two placement handles, and nothing mapped.
+fn with_handles(is_persistent: bool, change: impl FnOnce(&mut SuperblockParams)) -> SsdParams {
+    let mut params = changed(|superblock| {
+        (superblock.placement, superblock.fresh) = (PlacementHandles { handles: 2, is_persistent }, true);
+        superblock.buffer.units = 6;
+        (superblock.collection.target, superblock.collection.floor) = (5, 3);
+        change(superblock);
+    });
+    (params.geometry.blocks_per_plane, params.geometry.reserved_blocks_per_plane) = (28, 20);
+    params
+}
+
+/// A drive and its agenda.
+struct Bench {
+    drive: Ssd,
+    out: Outbox,
+    agenda: BTreeMap<(TimeNs, u64), SsdWake>,
+    scheduled: u64,
+    /// The moment at which the last page of each completion was done.
+    done: BTreeMap<u32, TimeNs>,
+    /// The parts of the time of the page that was told last, for each completion.
+    parts: BTreeMap<u32, TimeParts>,
+}
+
+impl Bench {
+    fn new(params: &SsdParams) -> Self {
+        let mut drive = Ssd::new(params, 1, MemberId(0), false, Shortcuts::default());
+        drive.begin(&mut Outbox::default());
+        Self { drive, out: Outbox::default(), agenda: BTreeMap::new(), scheduled: 0, done: BTreeMap::new(), parts: BTreeMap::new() }
+    }
+
+    fn gather(&mut self) {
+        for (at, wake) in std::mem::take(&mut self.out.wakes) {
+            self.agenda.insert((at, self.scheduled), wake);
+            self.scheduled += 1;
+        }
+        for end in std::mem::take(&mut self.out.ends) {
+            let done = self.done.entry(end.completion).or_insert(0);
+            *done = end.at.max(*done);
+            self.parts.insert(end.completion, end.time);
+        }
+    }
+
+    /// A command for `pages`; what comes before it happens first.
+    fn command(&mut self, at: TimeNs, completion: u32, kind: OpKind, pages: std::ops::Range<u32>) {
+        self.run_before(at);
+        self.submit(at, completion, 0, kind, pages, false);
+    }
+
+    /// A write of that part of a mix.
+    fn write_of(&mut self, source: u8, at: TimeNs, completion: u32, pages: std::ops::Range<u32>) {
+        self.run_before(at);
+        self.submit(at, completion, source, OpKind::Write, pages, false);
+    }
+
+    /// A write that is to survive a loss of power.
+    fn forced_write(&mut self, at: TimeNs, completion: u32, pages: std::ops::Range<u32>) {
+        self.forced_write_of(0, at, completion, pages);
+    }
+
+    fn forced_write_of(&mut self, source: u8, at: TimeNs, completion: u32, pages: std::ops::Range<u32>) {
+        self.run_before(at);
+        self.submit(at, completion, source, OpKind::Write, pages, true);
+    }
+
+    fn submit(&mut self, at: TimeNs, completion: u32, source: u8, kind: OpKind, pages: std::ops::Range<u32>, fua: bool) {
+        for page in pages {
+            self.drive.submit(at, PageOp { page, kind, fua, high_priority: false, source, completion }, false, &mut self.out);
+        }
+        self.gather();
+    }
+
+    /// A command of another source than the first.
+    fn command_of(&mut self, source: u8, at: TimeNs, completion: u32, kind: OpKind, pages: std::ops::Range<u32>) {
+        self.run_before(at);
+        self.submit(at, completion, source, kind, pages, false);
+    }
+
+    fn run_before(&mut self, end: TimeNs) {
+        while let Some(entry) = self.agenda.first_entry().filter(|entry| entry.key().0 < end) {
+            let ((at, _), wake) = entry.remove_entry();
+            self.drive.wake(at, wake, &mut self.out);
+            self.gather();
+        }
+    }
+
+    fn run(mut self) -> (BTreeMap<u32, TimeNs>, Ssd) {
+        self.run_before(TimeNs::MAX);
+        self.drive.media().verify().unwrap();
+        (self.done, self.drive)
+    }
+}
+
+impl Ssd {
+    /// Returns the superblocks of an SSD that has them.
+    fn media(&self) -> &Superblocks {
+        self.space().superblocks().expect("it has superblocks")
+    }
+}
