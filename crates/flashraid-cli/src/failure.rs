@@ -1,4 +1,4 @@
-//! Why the program ends without success, and the exit status of each reason.
+//! Reasons for which the program ends without success, and the exit status of each.
 
 use std::io;
 
@@ -9,24 +9,25 @@ use flashraid_report::WriteError;
 
 use crate::scenario;
 
-/// What a command returns.
+/// Result of a command, or the reason why it failed.
 pub type Outcome<T = ()> = Result<T, Failure>;
 
-/// A reason to stop; its text goes to standard error.
+/// Reason to end the program without success. Its text goes to standard error.
 #[derive(Debug)]
 pub enum Failure {
-    /// What the user gave can't be used.
+    /// The user's input can't be used.
     Input(String),
     /// The simulation or the writing of its results failed.
     Run(String),
-    /// The user stopped it; the text says what was kept.
+    /// The user stopped the command; the text says which results were kept.
     Interrupted(String),
-    /// Whoever read standard output has gone; nothing is left to say.
+    /// The program that read standard output has ended, so no message is needed.
     ReaderGone,
 }
 
 impl Failure {
-    /// The exit status: 2 for bad input, 1 for a failure, 130 after an interruption, as a shell reports it.
+    /// Returns the exit status: 2 for bad input, 1 for a failure, and 130 after an interruption, as a shell reports it. A reader that has
+    /// gone is no failure.
     pub fn status(&self) -> u8 {
         match self {
             Failure::ReaderGone => 0,
@@ -36,18 +37,18 @@ impl Failure {
         }
     }
 
-    /// The text for standard error.
+    /// Returns the text for standard error, if there is one.
     pub fn message(&self) -> Option<String> {
         match self {
             Failure::ReaderGone => None,
-            // A rendered configuration problem brings its own headline.
+            // A rendered configuration problem has its own headline.
             Failure::Input(text) if text.starts_with("error:") => Some(text.trim_end().to_owned()),
             Failure::Input(text) | Failure::Run(text) => Some(format!("error: {}", shown(text))),
             Failure::Interrupted(text) => Some(shown(text)),
         }
     }
 
-    /// Standard output that can't be written.
+    /// Makes the failure for an error that writing to standard output returned.
     pub fn stdout(error: &io::Error) -> Failure {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Failure::ReaderGone,
@@ -56,7 +57,7 @@ impl Failure {
     }
 }
 
-/// A text that is written to a terminal, where control characters would do things.
+/// Escapes control characters, which could change the state of a terminal.
 fn shown(text: &str) -> String {
     let escaped = |character: char| match character {
         '\n' | '\t' => character.to_string(),
@@ -99,7 +100,7 @@ impl From<FitError> for Failure {
     }
 }
 
-/// The problem in terms of the options that led to it.
+/// Describes a problem of a study in terms of the options that led to it.
 fn in_options(problem: &StudyProblem) -> String {
     match problem {
         StudyProblem::RepeatedKey { key, .. } => format!("--vary {key} is there twice; give all values at once: --vary {key}=A,B,C"),

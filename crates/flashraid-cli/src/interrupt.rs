@@ -1,4 +1,4 @@
-//! Ctrl-C: the first stops at the next step and keeps what is done, the second ends the program.
+//! Handling of Ctrl-C: the first one stops at the next step and keeps the results so far. The second one ends the program.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,21 +7,21 @@ use crate::failure::{Failure, Outcome};
 use crate::files;
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
-/// The handler of this process, which there can be one of, is there.
+/// True once the handler is installed, of which a process can have only one.
 static LISTENING: AtomicBool = AtomicBool::new(false);
 
-/// From now on the first Ctrl-C (or request to terminate) stops a simulation at its next step.
+/// Makes the first Ctrl-C, or SIGTERM, stop a simulation at its next step. The second one ends the program.
 pub fn stop_at_next_step() -> Outcome {
     listen(|| {
         if REQUESTED.swap(true, Ordering::Relaxed) {
             stop();
         }
-        // Not eprintln!, which panics when standard error is closed.
+        // `eprintln!` would panic if standard error were closed.
         let _ = writeln!(std::io::stderr(), "\nstopping after the current step; press Ctrl-C again to stop at once");
     })
 }
 
-/// From now on Ctrl-C ends the program, without what it has not finished.
+/// Makes Ctrl-C end the program at once. Unfinished files are removed.
 pub fn stop_at_once() -> Outcome {
     listen(stop)
 }
@@ -31,7 +31,7 @@ fn stop() {
     std::process::exit(130);
 }
 
-/// A command that runs several simulations asks for each of them.
+/// Installs a handler for Ctrl-C, unless one is installed already: a command with several simulations calls this for each.
 fn listen(handler: impl FnMut() + Send + 'static) -> Outcome {
     if LISTENING.swap(true, Ordering::Relaxed) {
         return Ok(());
@@ -45,7 +45,7 @@ fn listen(handler: impl FnMut() + Send + 'static) -> Outcome {
     })
 }
 
-/// The user wants to stop.
+/// Returns true once the user has asked to stop.
 pub fn requested() -> bool {
     REQUESTED.load(Ordering::Relaxed)
 }

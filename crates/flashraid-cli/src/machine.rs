@@ -1,4 +1,4 @@
-//! What of the machine a command uses: processors, and kept warm states. Nothing of it changes a result.
+//! Resources of the machine that a command uses: processors, and kept warm states. They do not change results.
 
 use flashraid::Stop;
 use flashraid::config::Scenario;
@@ -12,24 +12,27 @@ use crate::args::MachineArgs;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt;
 
-/// For these simulations; `jobs` at a time, unless the machine is to say.
+/// Chooses threads and the cache of warm states for these simulations. `jobs` is the number that run at a time; without it the machine's
+/// processors decide.
 ///
 /// # Errors
-/// They need more memory than there is.
+///
+/// Fails if the simulations need more memory than the machine has.
 pub fn means(arguments: MachineArgs, simulations: &[&Scenario], jobs: Option<u16>) -> Outcome<Means> {
     let cache = if arguments.no_cache { None } else { WarmCache::of_user() };
     Means::of_machine(simulations, jobs.map(usize::from), arguments.threads.map(usize::from), cache)
         .map_err(|lack| Failure::Input(text::too_little_memory(&lack, "--jobs")))
 }
 
-/// Work of about so many seconds is announced before it begins.
+/// Estimated work of at least so many seconds is announced before it begins.
 const LONG_S: f64 = 10.0;
 
-/// Says on standard error about how long the simulations take, if that is long. Kept states and points make it shorter.
-/// From here on the first Ctrl-C stops at the next step, since the beginning of a workload may be far away.
+/// Tells on standard error how long the simulations will take, if that is long. Kept states and points shorten the estimate. Also makes
+/// Ctrl-C stop at the next step, because opening a workload may take long.
 ///
 /// # Errors
-/// The program can't listen for Ctrl-C.
+///
+/// Fails if no handler for Ctrl-C can be installed.
 pub fn announce(simulations: &[&Scenario], means: &Means, quiet: bool) -> Outcome {
     interrupt::stop_at_next_step()?;
     if !quiet {
@@ -39,7 +42,7 @@ pub fn announce(simulations: &[&Scenario], means: &Means, quiet: bool) -> Outcom
     Ok(())
 }
 
-/// The same for simulations of which it is known about how long they take.
+/// Tells how long simulations will take if the estimate, in seconds, is known already.
 pub fn announce_seconds(seconds: Option<Seconds>, simulations: usize, means: &Means, quiet: bool) {
     let Some(seconds) = seconds.filter(|seconds| seconds.total() >= LONG_S && !quiet && !interrupt::requested()) else { return };
     let run = seconds

@@ -1,4 +1,4 @@
-//! The program `flashraid`: reads the command line, runs a command, ends with its exit status.
+//! The program `flashraid`: reads the command line, runs a command, and ends with its exit status.
 
 mod args;
 mod bench;
@@ -37,16 +37,16 @@ fn main() -> ExitCode {
             }
             ExitCode::from(failure.status())
         }
-        // The hook has said what happened.
+        // The panic hook has already printed a message.
         Err(_) => ExitCode::FAILURE,
     }
 }
 
-/// What the command line says; ends the program where it only asks for help, or is wrong.
+/// Parses the command line. Ends the program if it is wrong, or only asks for help.
 fn arguments() -> Outcome<Arguments> {
     Arguments::try_parse().or_else(|said| match said.use_stderr() {
         true => said.exit(),
-        // Help goes where results go, and may find no room there either.
+        // Help is written to standard output, which may be full or closed.
         false => match said.print().and_then(|()| std::io::stdout().flush()) {
             Ok(()) => std::process::exit(said.exit_code()),
             Err(error) => Err(Failure::stdout(&error)),
@@ -62,7 +62,7 @@ fn run(arguments: Arguments) -> Outcome {
 }
 
 fn complain(message: &str) {
-    // Not eprintln!, which panics when standard error is closed.
+    // `eprintln!` would panic if standard error were closed.
     let _ = writeln!(std::io::stderr(), "{message}");
 }
 

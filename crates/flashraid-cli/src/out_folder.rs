@@ -1,4 +1,4 @@
-//! Folders of results: nothing is overwritten unasked, and no part of a set of results is left as if it were the whole.
+//! Folders of results. Existing files are replaced only with `--force`, and a set of results is written completely or not at all.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -11,7 +11,7 @@ use flashraid_workload::files::is_temporary;
 
 use crate::failure::{Failure, Outcome};
 
-/// A folder for the results of one command. Dropped while nothing is in it, it goes if it was not there before.
+/// A folder for the results of one command. A new folder that is still empty is removed when this is dropped.
 #[derive(Debug)]
 pub struct OutFolder {
     path: PathBuf,
@@ -19,11 +19,12 @@ pub struct OutFolder {
 }
 
 impl OutFolder {
-    /// `wanted` if it is new or empty, or whatever it holds with `force`; else the next of `wanted`-2, `wanted`-3 … that is, which is said.
-    /// There is no `force` where the command has no such option.
+    /// Creates the folder `wanted`, or takes it if it is empty. With `force` it may hold anything. Otherwise the first of `wanted`-2,
+    /// `wanted`-3 … that is free is used, and the user is told. `force` is `None` for commands without this option.
     ///
     /// # Errors
-    /// No such folder can be made.
+    ///
+    /// Fails if the folder can't be created.
     pub fn claim(wanted: &Path, force: Option<bool>) -> Outcome<OutFolder> {
         if let Some(folder) = Self::try_claim(wanted, force == Some(true))? {
             return Ok(folder);
@@ -45,20 +46,20 @@ impl OutFolder {
 
     fn try_claim(path: &Path, force: bool) -> Outcome<Option<OutFolder>> {
         make_folder(flashraid_workload::files::folder_of(path))?;
-        // One step, so that of two commands at the same time only one gets it.
+        // Creating the folder is atomic, so only one of two simultaneous commands gets it.
         match fs::create_dir(path) {
             Ok(()) => return Ok(Some(OutFolder { path: path.to_owned(), is_new: true })),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            // With a message of its own.
+            // `make_folder` reports the error in our own words.
             Err(_) => make_folder(path)?,
         }
-        // What is no folder is refused in the same words.
+        // If the path is no folder, `make_folder` reports that, too.
         make_folder(path)?;
         let is_free = force || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
         Ok(is_free.then(|| OutFolder { path: path.to_owned(), is_new: false }))
     }
 
-    /// Where it is.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -67,25 +68,25 @@ impl OutFolder {
 impl Drop for OutFolder {
     fn drop(&mut self) {
         if self.is_new {
-            // Fails if there is anything in it.
+            // Removing fails if the folder holds anything, as intended.
             let _ = fs::remove_dir(&self.path);
         }
     }
 }
 
-/// The name that a number is put behind. `.` and `..` have none, and nobody who names them expects results beside them.
+/// Returns the name to which a number is appended. The paths `.` and `..` have no name, and results beside them would be unexpected.
 fn file_name(path: &Path) -> Outcome<OsString> {
     let refuse = || Failure::Input(format!("{} holds files already; name a new folder", path.display()));
     Ok(path.file_name().ok_or_else(refuse)?.to_owned())
 }
 
-/// Writes a set of files into `folder`; if one of them fails, those that were not there before go again.
+/// Writes a set of files into `folder`. If one of them fails, the files that did not exist before are removed.
 pub fn all_or_nothing<T>(folder: &Path, write: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
     let before: BTreeSet<OsString> = names(folder).collect();
     let written = write();
     if written.is_err() {
         for name in names(folder).filter(|name| !before.contains(name) && !name.to_str().is_some_and(is_temporary)) {
-            // Folders stay.
+            // Only files are removed; folders stay.
             let _ = fs::remove_file(folder.join(name));
         }
     }

@@ -1,22 +1,24 @@
-//! When memory runs out: a message and exit status 1, where the standard library would abort with a core dump and leave files half-written.
+//! Ends the program with a message and exit status 1 when memory runs out. The standard library would abort with a core dump, and leave
+//! half-written files.
 //!
-//! Before a simulation begins, its memory is estimated and refused if it is not there ([`crate::machine`]); this is for what no estimate sees.
+//! Before a simulation begins, its memory is estimated, and refused if the machine has less ([`crate::machine`]). This module handles the
+//! cases that the estimate misses.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The system's allocator, which ends the program where it has nothing left to give.
+/// Allocator of the system that ends the program when memory has run out.
 pub struct OrEnd;
 
-/// What is said; nothing can be put together any more.
+/// The message. It is constant, because formatting needs memory.
 const MESSAGE: &[u8] = b"error: memory has run out; reduce --jobs, array.members or ssd.geometry, or vary fewer values\n";
 
 static ENDING: AtomicBool = AtomicBool::new(false);
 
 #[cold]
 fn end() -> *mut u8 {
-    // What is done here may need memory itself; then the library's own way is taken.
+    // Cleaning up may need memory itself, and then calls this again. The second call returns null, so that the standard library aborts.
     if ENDING.swap(true, Ordering::SeqCst) {
         return std::ptr::null_mut();
     }
@@ -25,7 +27,8 @@ fn end() -> *mut u8 {
     std::process::exit(1);
 }
 
-// SAFETY: every call is passed on to the system's allocator, which keeps the contract; a null is never turned into anything else.
+// SAFETY: every call is passed to the system's allocator, which keeps the contract. A null pointer is only ever passed on, or ends the
+// program.
 unsafe impl GlobalAlloc for OrEnd {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's promise is passed on.

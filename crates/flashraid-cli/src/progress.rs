@@ -1,4 +1,4 @@
-//! The progress bar on standard error; indicatif hides it when that is not a terminal.
+//! The progress bar on standard error. It is hidden if that is no terminal.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,30 +8,30 @@ use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use flashraid_report::number;
 
-/// Steps of the whole bar.
+/// Number of steps of the whole bar.
 const STEPS: f64 = 10_000.0;
-/// How much of the bar a warm-up takes where there is one. Nobody knows its share of the time beforehand; the bar moves meanwhile.
+/// Share of the bar for the warm-up. Its share of the time is not known in advance.
 const WARM_UP_SHARE: f64 = 0.5;
 
-/// One bar over all simulations of a command.
+/// One progress bar over all simulations of a command.
 pub struct Board {
     bar: ProgressBar,
     quiet: bool,
     started: Instant,
     simulations: Mutex<Vec<Simulation>>,
-    /// Notes that have been shown.
+    /// Notes that were already shown.
     notes: Mutex<Vec<String>>,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Simulation {
-    /// Share of its warm-up that is done; `None` before one was seen, and where there is none.
+    /// Completed share of the warm-up. `None` before the warm-up is seen, and for runs without one.
     warmed: Option<f64>,
-    /// Share of its requests that are done; `None` if nobody knows how many there are.
+    /// Completed share of the requests. `None` if their number is unknown.
     fraction: Option<f64>,
-    /// Requests done by this process.
+    /// Number of requests completed by this process.
     requests: u64,
-    /// Finished, now or by an earlier process.
+    /// True if the simulation was completed, by this process or an earlier one.
     done: bool,
 }
 
@@ -44,23 +44,23 @@ impl Simulation {
         *self = Simulation { warmed, fraction, requests, done: false };
     }
 
-    /// How much of it is done, warm-up included.
+    /// Returns the completed share of the simulation, including the warm-up.
     fn share(&self) -> f64 {
         let run = self.fraction.unwrap_or(0.0);
         self.warmed.map_or(run, |warmed| WARM_UP_SHARE * warmed + (1.0 - WARM_UP_SHARE) * run)
     }
 }
 
-/// Lets a bar move while nothing is told to it, if it is shown.
+/// Redraws the bar at intervals, so that it moves between updates. Does nothing if the bar is hidden.
 pub fn keep_moving(bar: &ProgressBar) {
-    // The ticks need a thread, and without one the bar would end the program.
+    // Redrawing needs a thread. If none can be created, indicatif would panic.
     if !bar.is_hidden() && std::thread::Builder::new().spawn(|| {}).is_ok() {
         bar.enable_steady_tick(Duration::from_millis(250));
     }
 }
 
 impl Board {
-    /// A bar over so many simulations; a quiet one shows nothing, notes neither.
+    /// Creates a bar over so many simulations. A quiet one shows neither progress nor notes.
     pub fn new(simulations: usize, quiet: bool) -> Board {
         let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(8) };
         let bar = ProgressBar::with_draw_target(Some(STEPS as u64), target);
@@ -75,7 +75,7 @@ impl Board {
         }
     }
 
-    /// Shows a note above the bar, once whatever the number of simulations that give it.
+    /// Shows a note above the bar. A note that several simulations give is shown once.
     pub fn note(&self, text: &str) {
         if self.quiet {
             return;
@@ -87,21 +87,21 @@ impl Board {
         }
     }
 
-    /// News of one simulation.
+    /// Records the progress of one simulation, and redraws the bar.
     pub fn update(&self, simulation: usize, progress: &Progress) {
         let mut simulations = self.lock();
         simulations[simulation].update(progress.phase, progress.fraction, progress.requests);
         self.draw(&simulations);
     }
 
-    /// One simulation is done.
+    /// Marks one simulation as completed.
     pub fn end(&self, simulation: usize) {
         let mut simulations = self.lock();
         simulations[simulation] = Simulation { done: true, warmed: Some(1.0), fraction: Some(1.0), ..simulations[simulation] };
         self.draw(&simulations);
     }
 
-    /// Takes the bar away.
+    /// Removes the bar from the terminal.
     pub fn clear(&self) {
         self.bar.finish_and_clear();
     }

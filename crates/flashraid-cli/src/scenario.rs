@@ -1,4 +1,4 @@
-//! What a command simulates: a configuration, or a trace to replay, with options over it; and what is wrong with it.
+//! Reads the input of a command: a configuration or a trace, with the user's options over it. Also reports problems of the input.
 
 use std::io::Read;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnost
 use crate::args::ScenarioArgs;
 use crate::failure::{Failure, Outcome};
 
-/// What the file, the user's options, then `more` settings describe.
+/// Builds the simulation of the file, the user's options, and then `more` settings.
 pub fn simulation<'a>(arguments: &ScenarioArgs, more: &[Setting]) -> Outcome<Simulation<'a>> {
     let mut simulation = match start(arguments)? {
         Start::File => Simulation::from_file(&arguments.file)?,
@@ -25,7 +25,7 @@ pub fn simulation<'a>(arguments: &ScenarioArgs, more: &[Setting]) -> Outcome<Sim
     Ok(simulation)
 }
 
-/// The same as the base of a study.
+/// Builds a study with the file and the user's options as its base.
 pub fn study(arguments: &ScenarioArgs) -> Outcome<Study> {
     let mut study = match start(arguments)? {
         Start::File => Study::from_file(&arguments.file)?,
@@ -37,26 +37,26 @@ pub fn study(arguments: &ScenarioArgs) -> Outcome<Study> {
     Ok(study)
 }
 
-/// `--set`, then the options that are short for it.
+/// Returns the settings of `--set`, and then those of the options that abbreviate keys.
 fn settings(arguments: &ScenarioArgs) -> Vec<Setting> {
     let ScenarioArgs { set, ssd, level, members, .. } = arguments;
-    // An array of this level has no other number of members.
+    // The level `single` has exactly one member.
     let members = members.map(|members| members.to_string()).or_else(|| (level.as_deref() == Some("single")).then(|| "1".to_owned()));
     let short = [("ssd.preset", ssd.clone()), ("array.level", level.clone()), ("array.members", members)];
     let short = short.into_iter().filter_map(|(key, value)| Some(Setting { key: key.to_owned(), value: quoted(&value?) }));
     set.iter().cloned().chain(short).collect()
 }
 
-/// As a text of TOML, whatever is in it.
+/// Quotes a text as TOML, unless it is a number.
 fn quoted(text: &str) -> String {
     if text.bytes().all(|byte| byte.is_ascii_digit()) { text.to_owned() } else { format!("{text:?}") }
 }
 
-/// Where a configuration comes from.
+/// Source of the configuration.
 enum Start {
-    /// The file that is named.
+    /// The file that the user named.
     File,
-    /// This text: standard input, or made for a trace.
+    /// A text, which comes from standard input or was generated for a trace.
     Text(String),
 }
 
@@ -68,7 +68,7 @@ fn start(arguments: &ScenarioArgs) -> Outcome<Start> {
     if file.as_os_str() == "-" {
         return Ok(Start::Text(standard_input()?));
     }
-    // A pipe can be read only once, so that nothing can be found out about it.
+    // A pipe can be read only once, so its content can't be examined first.
     let is_toml = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"));
     if is_toml || !file.is_file() {
         return Ok(Start::File);
@@ -80,7 +80,7 @@ fn start(arguments: &ScenarioArgs) -> Outcome<Start> {
         Err(Error::Config(problems)) => problems.list.first().map(|problem| problem.message.clone()).unwrap_or_default(),
         Err(error) => return Err(error.into()),
     };
-    // The devices play no part here, and need a pass over the whole file.
+    // Detecting the format needs no devices, and finding them would read the whole file.
     match trace::open(&TraceSpec { devices: Devices::Fold, ..TraceSpec::new(file) }) {
         Ok(_) => replay(arguments),
         Err(no_trace) => Err(Failure::Input(format!(
@@ -92,13 +92,13 @@ fn start(arguments: &ScenarioArgs) -> Outcome<Start> {
     }
 }
 
-/// There is a line that is neither blank nor a comment.
+/// Returns true if the file has a line that is neither blank nor a comment.
 fn says_something(file: &Path) -> bool {
     let text = std::fs::read_to_string(file).unwrap_or_default();
     text.lines().any(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
 }
 
-/// A configuration that replays a trace, whatever its addresses are, and though its times go backwards a little.
+/// Returns a configuration that replays a trace. Any addresses are accepted, and times may go backwards a little.
 fn replay(arguments: &ScenarioArgs) -> Outcome<Start> {
     let is_input = arguments.file.as_os_str() == "-";
     let path = if is_input { Path::new("/dev/stdin") } else { arguments.file.as_path() };
@@ -109,16 +109,16 @@ fn replay(arguments: &ScenarioArgs) -> Outcome<Start> {
     if let Some(format) = arguments.format {
         text += &format!("format = \"{}\"\n", format.name());
     }
-    // To lay devices end to end takes two passes, which a pipe does not allow.
+    // Placing devices end to end needs two passes over the trace, and a pipe allows only one.
     if is_input && !path.is_file() {
         text += "devices = \"fold\"\n";
     }
     Ok(Start::Text(text))
 }
 
-/// All of it, as text.
+/// Reads standard input completely, as text.
 fn standard_input() -> Outcome<String> {
-    /// Bytes of a configuration at most, as of a file.
+    /// Largest configuration in bytes, as for files.
     const TEXT_MAX: u64 = 16 << 20;
     let mut bytes = Vec::new();
     let read = std::io::stdin().lock().take(TEXT_MAX + 1).read_to_end(&mut bytes);
@@ -130,7 +130,7 @@ fn standard_input() -> Outcome<String> {
         .map_err(|_| Failure::Input("standard input is not text: a configuration is TOML in UTF-8; for a trace add --format".to_owned()))
 }
 
-/// A file that can't be read is a failure, everything else bad input.
+/// Turns problems of a configuration into a failure. A file that can't be read is a failure of the run; the rest is bad input.
 pub fn refuse(problems: &Problems) -> Failure {
     match (problems.unreadable, problems.list.as_slice()) {
         (true, _) => Failure::Run(problems.to_string()),
@@ -139,7 +139,7 @@ pub fn refuse(problems: &Problems) -> Failure {
     }
 }
 
-/// The problems one after the other, each with an excerpt of the text that it is about.
+/// Formats the problems one after the other, each with an excerpt of the text.
 fn render(problems: &Problems) -> String {
     let handler = GraphicalReportHandler::new_themed(theme()).with_wrap_lines(false).with_context_lines(1);
     let mut text = match problems.list.len() {
@@ -163,9 +163,10 @@ fn render(problems: &Problems) -> String {
     text
 }
 
-/// The text around `span` as a terminal can show it: the lines before it, its own and one more, the long ones cut, control characters replaced.
+/// Returns the text around `span` for a terminal, and the span's place in it. It has the lines before the span, the span's line, and one
+/// more. Long lines are cut, and control characters are replaced.
 fn excerpt(text: &str, span: &Range<usize>) -> (String, Range<usize>) {
-    /// Bytes of a line, or of a span and what stands on either side of it, that are shown.
+    /// Bytes that are shown of a long line, on either side of the span.
     const WIDTH: usize = 120;
     let near = |mut at: usize| {
         at = at.min(text.len());
@@ -186,7 +187,7 @@ fn excerpt(text: &str, span: &Range<usize>) -> (String, Range<usize>) {
     let cut = near(end.min(start + WIDTH));
     shown += &text[start..cut];
     let span = begin..shown.len();
-    // Nothing behind a span that was cut, else the rest of its line and the next.
+    // If the span was cut, nothing after it is shown; otherwise the rest of its line and the next line.
     if cut == end {
         for line in text[end..].split_inclusive('\n').take(2) {
             shown += if line.len() > 2 * WIDTH { "…\n" } else { line };
@@ -195,7 +196,7 @@ fn excerpt(text: &str, span: &Range<usize>) -> (String, Range<usize>) {
     (without_control(&shown), span)
 }
 
-/// With another character of the same length in place of each control character, so that places stay.
+/// Replaces each control character by another one of the same length, so that positions stay valid.
 fn without_control(text: &str) -> String {
     let replaced = |character: char| match character {
         '\n' | '\t' => character,

@@ -1,4 +1,4 @@
-//! Shows simulations on the progress bar, stops them at Ctrl-C and, if wanted, writes files of requests.
+//! Connects simulations with the progress bar and with Ctrl-C, and writes files of requests if wanted.
 
 use flashraid::study::StudyObserver;
 use flashraid::{CompletedRequest, Observer, Progress, Stop};
@@ -11,22 +11,22 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::progress::Board;
 
-/// Watches one simulation.
+/// Observer of one simulation.
 pub struct Watcher<'a> {
     board: &'a Board,
     requests: Option<&'a mut RequestFiles>,
-    /// What fio's form of the results needs, if it is wanted.
+    /// Recorder of the figures in fio's output, if that is wanted.
     pub fio: Option<&'a mut fio::Recorder>,
-    /// The log of response times, if it is wanted.
+    /// Log of response times, if it is wanted.
     pub hdr: Option<&'a mut hdr::Log>,
-    /// fio's logs, if they are wanted.
+    /// Writer of fio's logs, if they are wanted.
     pub fio_logs: Option<&'a mut Logs>,
-    /// Why requests can't be written; an observer can't fail, so that the run is stopped and this reported instead.
+    /// Error in writing requests. An observer can't return errors, so the run is stopped, and the error reported afterwards.
     pub failure: Option<Failure>,
 }
 
 impl<'a> Watcher<'a> {
-    /// On a board of one simulation.
+    /// Creates an observer that shows progress on `board`, which has one simulation.
     pub fn new(board: &'a Board, requests: Option<&'a mut RequestFiles>) -> Watcher<'a> {
         Watcher { board, requests, fio: None, hdr: None, fio_logs: None, failure: None }
     }
@@ -62,7 +62,7 @@ impl Observer for Watcher<'_> {
     }
 }
 
-/// The simulations of a study.
+/// A study shows its simulations on the board.
 impl StudyObserver for Board {
     fn progress(&self, simulation: usize, progress: &Progress) -> bool {
         self.update(simulation, progress);

@@ -1,4 +1,4 @@
-//! What a device costs at least: its mapping and collection alone.
+//! A minimal loop that only maps pages and collects blocks. It measures the least that the benchmark *device* can cost.
 
 use std::time::Instant;
 
@@ -6,8 +6,8 @@ use flashraid_model::array::ArrayParams;
 use flashraid_model::flash::Geometry;
 use flashraid_model::rng;
 
-/// The same mapping and collection as *device* in a minimal loop: page-mapped, static dies, one pool per plane, planes in
-/// turn, greedy victims. No time, no queues, no requests.
+/// Maps pages and collects blocks as the benchmark *device* does, without time, queues, and requests. Pages are mapped statically to dies,
+/// each plane is a pool, planes take turns, and the victim is greedy.
 pub(super) struct Floor {
     geometry: Geometry,
     start_free_blocks: u32,
@@ -22,7 +22,7 @@ pub(super) struct Floor {
     turn: Vec<u32>,
 }
 
-/// Score of a block that is no victim.
+/// Score of a block that can't be a victim.
 const NOT_SEALED: i16 = i16::MAX;
 
 impl Floor {
@@ -125,7 +125,7 @@ impl Floor {
         self.open[plane] = (first + found, 0);
     }
 
-    /// Says whether there was anything to gain.
+    /// Collects the block with the fewest valid pages, and returns false if no block has garbage.
     fn clean(&mut self, plane: usize) -> bool {
         let blocks = self.geometry.blocks_per_plane as usize;
         let scores = &self.score[plane * blocks..(plane + 1) * blocks];
@@ -140,7 +140,7 @@ impl Floor {
             bits &= bits - 1;
             self.program(plane, lpn);
         }
-        // Free only now: a block that the moves open must not be the victim.
+        // The victim becomes free only now. Otherwise moved pages could open the victim itself.
         self.valid[victim] = 0;
         self.score[victim] = NOT_SEALED;
         self.free_blocks[plane] += 1;

@@ -1,4 +1,5 @@
-//! Speed of the simulator on this machine: fixed work at full size, with collection under way, on one core unless its name says otherwise.
+//! Measures the speed of the simulator on this machine. The work is fixed, at full size, and includes collection. It runs on one core
+//! unless its name says otherwise.
 
 mod floor;
 mod work;
@@ -16,7 +17,7 @@ use serde::Serialize;
 use std::thread;
 use std::time::Instant;
 
-/// What `flashraid bench` measures.
+/// Results of `flashraid bench`: a field for each kind of work.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BenchReport {
     /// Large requests to eight SSDs in RAID-0, each of which collects on its own (GGC Table 8, write-dominated).
@@ -54,7 +55,7 @@ pub struct Speed {
     pub host_page_ops_per_s: f64,
     /// All pages read and programmed, per second.
     pub flash_page_ops_per_s: f64,
-    /// Requests per second.
+    /// Requests simulated per second.
     pub requests_per_s: f64,
 }
 
@@ -71,7 +72,7 @@ impl Speed {
 /// Speed of an array on several threads.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ThreadsSpeed {
-    /// Threads.
+    /// Number of threads that simulate members.
     pub threads: usize,
     /// Pages read and programmed for the host, per second.
     pub host_page_ops_per_s: f64,
@@ -91,7 +92,7 @@ pub struct CoordinatedSpeed {
 /// Speed of an NVMe drive.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct NvmeSpeed {
-    /// Requests per second.
+    /// Requests simulated per second.
     pub requests_per_s: f64,
     /// The same as a multiple of that of the device.
     pub over_device: f64,
@@ -109,7 +110,7 @@ pub struct StudySpeed {
 /// Speed of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct DeviceSpeed {
-    /// Requests per second.
+    /// Requests simulated per second.
     pub requests_per_s: f64,
     /// All pages read and programmed, per second.
     pub flash_page_ops_per_s: f64,
@@ -120,7 +121,7 @@ pub struct DeviceSpeed {
 /// Speed of a device with semi-preemptive collection.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct SemiSpeed {
-    /// Requests per second.
+    /// Requests simulated per second.
     pub requests_per_s: f64,
     /// Time per request, as a multiple of the device's without preemption.
     pub time_over_device: f64,
@@ -140,11 +141,11 @@ pub struct WarmUpSpeed {
 /// Speed of the floor.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct FloorSpeed {
-    /// Requests per second.
+    /// Requests per second, without time and queues.
     pub requests_per_s: f64,
 }
 
-/// How much a bench does.
+/// Amount of work of a benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BenchSize {
     /// Requests to the array.
@@ -159,12 +160,12 @@ pub struct BenchSize {
     pub study_seeds: u64,
     /// Requests to the device and to the floor.
     pub device_requests: u64,
-    /// Dies as a share of the full geometry, one in so many; 1 is full size.
+    /// Divisor of the number of dies; 1 is the full geometry.
     pub shrink: u32,
 }
 
 impl BenchSize {
-    /// Full size: a few minutes.
+    /// Size of a benchmark that takes a few minutes.
     pub const FULL: Self = Self {
         array_requests: 150_000,
         lawc_requests: 3_000_000,
@@ -174,7 +175,7 @@ impl BenchSize {
         device_requests: 20_000_000,
         shrink: 1,
     };
-    /// A smoke test: a few seconds.
+    /// Size of a test that only shows that the benchmark works. It takes a few seconds.
     pub const SMOKE: Self = Self {
         array_requests: 200,
         lawc_requests: 2_000,
@@ -186,7 +187,7 @@ impl BenchSize {
     };
 }
 
-/// Arrays record what they do in every run.
+/// Arrays that record as every run does, on one thread.
 const SETUP: Setup = Setup {
     threads: 1,
     operations_per_thread: None,
@@ -194,13 +195,14 @@ const SETUP: Setup = Setup {
     record_destages: false,
     shortcuts: Shortcuts { immediate: true, collapsed: true },
 };
-/// Threads of `array_threads`, workers of `study`.
+/// Number of threads of `array_threads`, and of workers of `study`.
 const TWO: usize = 2;
 
-/// Measures. `report` is told what comes next.
+/// Runs all benchmarks, and tells `report` the name of each before it begins.
 ///
 /// # Errors
-/// None but those of a built-in configuration that is wrong, which is a bug.
+///
+/// Fails only if a built-in configuration is wrong, which is a bug.
 pub fn run(size: BenchSize, mut report: impl FnMut(&str)) -> Result<BenchReport, RunError> {
     report("warming up the array");
     let scenario = self::scenario(work::ARRAY, &[], size)?;
@@ -281,7 +283,7 @@ pub fn run(size: BenchSize, mut report: impl FnMut(&str)) -> Result<BenchReport,
     })
 }
 
-/// A built-in configuration with other values for some of its keys, smaller if it is to be.
+/// Reads a built-in configuration with `settings` over it, with fewer dies if `size` says so.
 fn scenario(text: &str, settings: &[(&str, &str)], size: BenchSize) -> Result<Scenario, RunError> {
     let settings: Vec<_> = settings.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
     let mut scenario = config::from_str("bench", text, &settings, None).map_err(|problems| RunError::Input(problems.to_string()))?;
@@ -290,7 +292,7 @@ fn scenario(text: &str, settings: &[(&str, &str)], size: BenchSize) -> Result<Sc
     Ok(scenario)
 }
 
-/// Warms the members up, on so many threads, and says how many seconds it took.
+/// Warms up the members on so many threads, and returns the seconds that it took.
 fn warm(array: &mut Array, scenario: &Scenario, threads: usize) -> Result<f64, RunError> {
     let begin = Instant::now();
     let members = array.untimed().members();
@@ -330,7 +332,7 @@ fn warm_and_timed(scenario: &Scenario, requests: u64) -> Result<(f64, MemberCoun
     timed(array, scenario, requests)
 }
 
-/// A grid of members and schemes, every point with several seeds: how many simulations it has, and how many seconds it takes.
+/// Runs a grid of members and schemes with several seeds for each point. Returns the number of simulations and the seconds that they took.
 fn study(size: BenchSize, workers: usize) -> Result<(usize, f64), RunError> {
     let study = || {
         flashraid::Study::from_toml(work::STUDY)?
@@ -362,7 +364,7 @@ mod tests {
         assert!(report.bytes_per_physical_page > 7.0 && report.bytes_per_physical_page <= 8.5, "{}", report.bytes_per_physical_page);
     }
 
-    /// A preset that changes must not move the work.
+    /// A changed preset must not change the measured work.
     #[test]
     fn the_work_names_no_preset() {
         let of_pools = ["footprint", "pool", "summary_page", "stop", "overwrites"].as_slice();

@@ -1,8 +1,8 @@
-//! The work, spelt out key by key: no preset and no default decides what is measured.
+//! Configurations of the benchmarks. They give each key, so that no preset and no default changes the measured work.
 
 /// Eight SSDs in RAID-0 under large requests, each collecting on its own.
 pub(super) const ARRAY: &str = include_str!("work/array.toml");
-/// The settings that make the array collect together, one victim each time.
+/// Settings with which the controller makes all members collect at once, one victim each.
 pub(super) const COORDINATED: &[(&str, &str)] = &[
     ("coordination.scheme", "\"reactive-inclusive\""),
     ("coordination.force_until", "\"one-victim\""),
@@ -14,7 +14,7 @@ pub(super) const COORDINATED: &[(&str, &str)] = &[
 ];
 /// One SSD under random writes.
 pub(super) const DEVICE: &str = include_str!("work/device.toml");
-/// The settings that let requests interrupt its collection.
+/// Settings that let requests interrupt the collection of `DEVICE`.
 pub(super) const SEMI: &[(&str, &str)] = &[
     ("ssd.gc.preemption", "\"semi\""),
     ("ssd.gc.t_hard", "0.5"),
@@ -29,5 +29,5 @@ pub(super) const LAWC: &str = include_str!("work/lawc.toml");
 pub(super) const NVME: &str = include_str!("work/nvme.toml");
 /// One drive that writes superpages out of a buffer and collects superblocks little by little.
 pub(super) const NVME_FULL: &str = include_str!("work/nvme_full.toml");
-/// A small array, of which the study has a grid.
+/// A small array, which the study simulates with different members and schemes.
 pub(super) const STUDY: &str = include_str!("work/study.toml");

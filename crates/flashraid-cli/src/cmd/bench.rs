@@ -11,7 +11,7 @@ use crate::progress;
 use flashraid_report::sheet::Sheet;
 use flashraid_report::{number, text};
 
-/// Runs the command.
+/// Runs `flashraid bench` with its arguments.
 pub fn run(arguments: &BenchArgs) -> Outcome {
     let size = if arguments.quick { BenchSize::SMOKE } else { BenchSize::FULL };
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());

@@ -1,4 +1,4 @@
-//! `flashraid cache`: the kept states of SSDs after their warm-ups.
+//! `flashraid cache`: lists or removes the states of SSDs that were kept after warm-ups.
 
 use std::time::SystemTime;
 
@@ -13,7 +13,7 @@ use flashraid_report::number::{bytes, counted};
 use flashraid_report::sheet::Sheet;
 use flashraid_report::text;
 
-/// Runs one of the commands.
+/// Runs `flashraid cache list` or `clear`; without either it lists.
 pub fn run(command: Option<&CacheCommand>) -> Outcome {
     let Some(cache) = WarmCache::of_user() else {
         return files::print("nothing is kept: FLASHRAID_CACHE is off, or there is no home folder\n");

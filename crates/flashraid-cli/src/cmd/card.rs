@@ -1,4 +1,4 @@
-//! `flashraid preset card`: a drive held against its data sheet.
+//! `flashraid preset card`: simulates a drive and compares it with its data sheet.
 
 use flashraid::content::Contents;
 use flashraid::study::{Simulated, run_all};
@@ -14,7 +14,7 @@ use crate::output::{json, reference};
 use crate::progress::Board;
 use crate::{files, interrupt, scenario};
 
-/// Runs the command.
+/// Runs `flashraid preset card` with its arguments.
 pub fn run(arguments: &CardArgs) -> Outcome {
     let card = find(&arguments.name)?;
     let jobs = card.jobs();
@@ -68,7 +68,7 @@ fn sheet(card: &Graded) -> Sheet {
     Sheet { label_columns: 2, rows: card.figures.iter().map(row).collect(), ..Sheet::new(title, &header) }
 }
 
-/// What the table does not say.
+/// Returns the text below the table: how many figures hold, and notes about the card.
 fn notes(card: &Graded) -> String {
     let (held, judged) = card.tally();
     let predicted = card.tally_of(Kind::Predicted);

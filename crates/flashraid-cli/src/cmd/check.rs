@@ -7,10 +7,10 @@ use crate::machine::means;
 use crate::output::json;
 use crate::scenario;
 
-/// Runs the command.
+/// Runs `flashraid check` with its arguments.
 pub fn run(arguments: &CheckArgs) -> Outcome {
     let simulation = scenario::simulation(&arguments.scenario, &[])?;
-    // What `run` would refuse is refused here, too.
+    // Configurations that `run` would refuse are refused here, too.
     means(MachineArgs::default(), &[&simulation.scenario()?], None)?;
     let report = simulation.check()?;
     match arguments.json {

@@ -1,4 +1,4 @@
-//! `flashraid compare`: every combination of the varied keys, side by side.
+//! `flashraid compare`: runs every combination of the varied keys, and compares the results.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ use crate::output::narrow::{columns, narrow};
 use crate::progress::Board;
 use crate::{files, interrupt, scenario};
 
-/// Runs the command.
+/// Runs `flashraid compare` with its arguments.
 pub fn run(arguments: &CompareArgs) -> Outcome {
     let plan = study(arguments)?.plan()?;
     let means = means(arguments.machine, &plan.scenarios(), arguments.jobs)?;
@@ -28,7 +28,7 @@ pub fn run(arguments: &CompareArgs) -> Outcome {
             plan.refuse_foreign_folder(out).map_err(|error| choose_another(error, "--out"))?;
             out.clone()
         }
-        // Named after the study.
+        // The default folder is named after the hash of the study.
         None => PathBuf::from(DEFAULT_OUT).join(format!("compare-{}", plan.hash())),
     };
     machine::announce(&plan.scenarios(), &means, arguments.machine.quiet)?;
@@ -62,7 +62,7 @@ fn study(arguments: &CompareArgs) -> Outcome<Study> {
     Ok(study)
 }
 
-/// The refusal of a folder, with what can be done about it.
+/// Turns an error about a folder of results into a message that names the options against it.
 fn choose_another(error: Error, option: &str) -> Failure {
     match error {
         Error::Study(problem) => Failure::Input(format!("{problem}; choose another folder with {option}, or --force to write over it")),
@@ -70,7 +70,7 @@ fn choose_another(error: Error, option: &str) -> Failure {
     }
 }
 
-/// A part of a comparison has nothing to compare; its simulations are in the folder.
+/// Reports one part of a comparison. It has nothing to compare yet, so the text only says which simulations the folder holds.
 fn report_shard((index, count): (usize, usize), result: &StudyResult, out: &Path, as_json: bool) -> Outcome {
     let simulations = result.rows.len();
     match as_json {
@@ -88,7 +88,7 @@ fn report_shard((index, count): (usize, usize), result: &StudyResult, out: &Path
     }
 }
 
-/// Runs a plan with a progress bar and Ctrl-C.
+/// Runs a plan. Shows a progress bar, and stops at the next step after Ctrl-C. `how_to_go_on` then tells the user how to continue.
 pub fn run_plan(plan: StudyPlan, quiet: bool, how_to_go_on: &str) -> Outcome<StudyResult> {
     interrupt::stop_at_next_step()?;
     let board = Board::new(plan.len(), quiet);
@@ -100,7 +100,7 @@ pub fn run_plan(plan: StudyPlan, quiet: bool, how_to_go_on: &str) -> Outcome<Stu
     })
 }
 
-/// Writes report.json, report.html, the points and what the charts show as data, and the pictures: all of them, or nothing that is new.
+/// Writes the reports, the points, the data of the charts, and the pictures. If one of them fails, no new file is left.
 pub fn write_reports(grid: &Grid, title: &str, out: &Path) -> Outcome {
     let part = page::of_grid(title, grid);
     let configuration = &grid.points[0].reports[0]["config"];
@@ -114,7 +114,7 @@ pub fn write_reports(grid: &Grid, title: &str, out: &Path) -> Outcome {
     })
 }
 
-/// A comparison on standard output: the summary, with `tables` everything else, the conclusion, and where the files are.
+/// Formats a comparison for standard output: the summary, the conclusion, and the paths of the files. With `tables` the other tables, too.
 pub fn shown(grid: &Grid, out: Option<&Path>, tables: bool) -> String {
     let width = columns();
     let sheet = grid.summary(width);
@@ -135,7 +135,7 @@ pub fn shown(grid: &Grid, out: Option<&Path>, tables: bool) -> String {
     text + &out.map_or_else(String::new, |out| written(out, "{points,charts}.{csv,parquet}"))
 }
 
-/// The files of a command.
+/// Formats the line that tells which files a command wrote.
 pub fn written(out: &Path, tables: &str) -> String {
     let folder = out.display();
     text::wrap(&format!("written: {folder}/report.html, report.json, *.svg, {tables}; --tables prints all tables"), columns(), "  ") + "\n"

@@ -1,4 +1,4 @@
-//! `flashraid completions`: what a shell needs to complete commands and options.
+//! `flashraid completions`: prints the script with which a shell completes commands and options.
 
 use clap::CommandFactory;
 use clap_complete::Shell;
@@ -7,7 +7,7 @@ use crate::args::Arguments;
 use crate::failure::Outcome;
 use crate::files;
 
-/// Runs the command.
+/// Runs `flashraid completions` for a shell.
 pub fn run(shell: Shell) -> Outcome {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "flashraid", &mut text);

@@ -1,4 +1,5 @@
-//! `flashraid demo`: remedies against garbage collection on the built-in array, as in the paper and where the workload goes everywhere.
+//! `flashraid demo`: compares remedies against garbage collection on a built-in array. The workload is once as in the paper, and once
+//! spread over the whole array.
 
 use std::path::Path;
 
@@ -19,7 +20,7 @@ use crate::output::narrow::{columns, narrow};
 
 use super::compare::run_plan;
 
-/// 8 SSDs of the GGC paper under its write-dominated HPC workload, at full size.
+/// Configuration of 8 SSDs of the GGC paper, at full size, under its write-dominated HPC workload.
 const CONFIGURATION: &str = include_str!("demo.toml");
 
 type Settings = &'static [(&'static str, &'static str)];
@@ -35,23 +36,23 @@ const REMEDIES: [(&str, Settings); 7] = [
     ("collection in 0 s", &[("coordination.scheme", "ideal")]),
 ];
 
-/// Meaning of the remedies' names.
+/// Explains the remedies' names in the output.
 const ABOUT: &str = "Preemption: requests go first between the steps of a collection. Reactive, proactive: the SSDs collect together. WA: \
                      write amplification.";
 
-/// Over the configuration with `--quick`: an eighth of the dies and of the blocks, a tenth of the requests.
+/// Settings of `--quick`: an eighth of the dies and of the blocks, and a tenth of the requests.
 const QUICK: Settings =
     &[("ssd.geometry.dies", "8"), ("ssd.geometry.blocks", "64"), ("workload.requests", "2000"), ("workload.address.footprint", "0.4")];
 
-/// One of the two comparisons.
+/// One of the two comparisons of the demo.
 struct Case {
-    /// Its value in documents.
+    /// Name of the case in JSON documents.
     name: &'static str,
-    /// Its heading.
+    /// Heading of the case on the page and on standard output.
     about: &'static str,
-    /// Keys over the configuration.
+    /// Settings that are added to the configuration.
     settings: Settings,
-    /// Prefix of the names of its pictures.
+    /// Prefix of the names of the case's pictures.
     pictures: &'static str,
 }
 
@@ -65,9 +66,9 @@ const CASES: [Case; 2] = [
     },
 ];
 
-/// Runs the command.
+/// Runs `flashraid demo` with its arguments.
 pub fn run(arguments: &DemoArgs) -> Outcome {
-    // What the machine can't do is said before there are files.
+    // A machine that is too small is reported before any file is written.
     let plan = study(arguments.quick)?.plan()?;
     let means = machine::means(arguments.machine, &plan.scenarios(), None)?;
     machine::announce(&plan.scenarios(), &means, arguments.machine.quiet)?;
@@ -88,7 +89,7 @@ fn study(quick: bool) -> Outcome<Study> {
     Ok(study.variants("remedy", REMEDIES.iter().map(|(name, of)| (*name, settings(of))))?)
 }
 
-/// Writes one page and one document of both cases, and the charts of each.
+/// Writes one page and one document of both cases, and the charts of each case.
 fn write(parts: &[Grid], document: &serde_json::Value, points: &flashraid_report::data::Table, out: &Path) -> Outcome {
     let title = "What each remedy against garbage collection changes";
     let pages: Vec<page::Part> = parts.iter().zip(&CASES).map(|(grid, case)| page::of_grid(case.about, grid)).collect();
@@ -106,7 +107,7 @@ fn write(parts: &[Grid], document: &serde_json::Value, points: &flashraid_report
     })
 }
 
-/// Both cases on standard output.
+/// Formats both cases for standard output.
 fn shown(parts: &[Grid], out: &Path, arguments: &DemoArgs) -> String {
     let width = columns();
     let line = |line: &str, indent: &str| text::wrap(line, width, indent) + "\n";

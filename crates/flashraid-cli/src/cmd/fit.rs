@@ -15,7 +15,7 @@ use crate::output::json;
 use crate::output::narrow::narrow;
 use crate::{files, interrupt};
 
-/// Runs the command.
+/// Runs `flashraid fit` with its arguments.
 pub fn run(arguments: &FitArgs) -> Outcome {
     let out = &arguments.out;
     let beside = out.with_extension("html");

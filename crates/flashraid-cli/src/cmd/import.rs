@@ -1,4 +1,4 @@
-//! `flashraid import`: workloads of other programs as `[workload]` tables.
+//! `flashraid import`: converts workloads of other programs to `[workload]` tables.
 
 use std::io::ErrorKind;
 
@@ -9,10 +9,10 @@ use crate::args::ImportArgs;
 use crate::failure::{Failure, Outcome};
 use crate::files;
 
-/// Most bytes of a job file; the largest are some kilobytes.
+/// Largest accepted job file; the largest that are known have some kilobytes.
 const BYTES_MAX: u64 = 1 << 20;
 
-/// Runs the command.
+/// Runs `flashraid import` with its arguments.
 pub fn run(arguments: &ImportArgs) -> Outcome {
     let refused = |reason: String| Failure::Input(format!("{}: {reason}", arguments.file.display()));
     let text = read_at_most(&arguments.file, BYTES_MAX).map_err(|error| match error.kind() {

@@ -1,4 +1,4 @@
-//! `flashraid init`: a commented configuration to begin with.
+//! `flashraid init`: writes a commented configuration to begin with.
 
 use std::fs;
 use std::path::Path;
@@ -7,17 +7,17 @@ use crate::args::InitArgs;
 use crate::failure::{Failure, Outcome};
 use crate::files;
 
-/// Small enough to run in a second, and with a comment at every key.
+/// Configuration that runs in a second, with a comment at each key.
 const CONFIGURATION: &str = include_str!("init.toml");
 
-/// Runs the command.
+/// Runs `flashraid init` with its arguments.
 pub fn run(arguments: &InitArgs) -> Outcome {
     let file: &Path = &arguments.file;
     if file.as_os_str() == "-" {
         return files::print(CONFIGURATION);
     }
     let name = file.display();
-    // A link that leads nowhere is there, too.
+    // A link to a missing file exists, too, and must not be replaced.
     match fs::symlink_metadata(file) {
         Ok(metadata) if metadata.is_dir() => {
             return Err(Failure::Input(format!("{name} is a folder; name a file, such as {name}/array.toml")));

@@ -1,4 +1,4 @@
-//! `flashraid man`: the manual pages.
+//! `flashraid man`: prints the manual page, or writes the pages of all commands.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::files;
 use crate::out_folder::all_or_nothing;
 use flashraid_report::files::make_folder;
 
-/// Runs the command.
+/// Runs `flashraid man`; with `out` it writes all pages into that folder.
 pub fn run(out: Option<&Path>) -> Outcome {
     let mut command = Arguments::command();
     command.build();
@@ -23,17 +23,17 @@ pub fn run(out: Option<&Path>) -> Outcome {
     files::print(&format!("{} pages written to {}\n", pages.len(), out.display()))
 }
 
-/// The pages of a command and of those below it.
+/// Adds the manual pages of a command and of its subcommands to `pages`.
 fn collect(command: &clap::Command, pages: &mut Vec<(String, String)>) -> Outcome {
     pages.push(page(command)?);
     command.get_subcommands().filter(|below| below.get_name() != "help").try_for_each(|below| collect(below, pages))
 }
 
-/// The file of a command's page, and its text.
+/// Returns the file name of a command's manual page, and its text.
 fn page(command: &clap::Command) -> Outcome<(String, String)> {
     let name = command.get_display_name().unwrap_or(command.get_name()).to_owned();
     let mut text = Vec::new();
-    // Of a command below another, `build` has made names such as flashraid-trace-info.
+    // `Command::build` gives subcommands names such as flashraid-trace-info.
     let page = Man::new(command.clone()).title(name.to_uppercase());
     page.render(&mut text).map_err(|error| Failure::Run(format!("can't make the manual page: {error}")))?;
     Ok((format!("{name}.1"), String::from_utf8(text).expect("a manual page is text")))

@@ -1,4 +1,4 @@
-//! `flashraid merge`: one comparison of the shards that `flashraid compare --shard` ran.
+//! `flashraid merge`: combines the parts that `flashraid compare --shard` ran into one comparison.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use crate::output::json;
 
 use super::compare::{shown, write_reports};
 
-/// Runs the command.
+/// Runs `flashraid merge` with its arguments.
 pub fn run(arguments: &MergeArgs) -> Outcome {
     let grid = Grid::of(Study::merge(&arguments.folders)?)?;
     let wanted = arguments.out.clone().unwrap_or_else(|| Path::new(DEFAULT_OUT).join("merge"));

@@ -1,4 +1,4 @@
-//! One file for each command.
+//! The commands of the program, one file each.
 
 mod bench;
 mod cache;
@@ -24,7 +24,7 @@ mod trace;
 use crate::args::Command;
 use crate::failure::Outcome;
 
-/// Runs a command.
+/// Runs the command that the user chose.
 pub fn run(command: Command) -> Outcome {
     match command {
         Command::Demo(arguments) => demo::run(&arguments),

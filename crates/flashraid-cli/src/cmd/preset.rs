@@ -1,4 +1,4 @@
-//! `flashraid preset`: the devices, arrays and workloads that come with the program.
+//! `flashraid preset`: shows the devices, arrays, and workloads that come with the program.
 
 use flashraid::config::{Preset, PresetKind, presets};
 use flashraid_experiments::card::{self, Graded};
@@ -8,7 +8,7 @@ use crate::failure::{Failure, Outcome};
 use crate::files;
 use crate::output::{json, reference};
 
-/// Runs one of the commands.
+/// Runs `flashraid preset list`, `show` or `card`; without any of them it lists.
 pub fn run(command: Option<&PresetCommand>) -> Outcome {
     match command {
         Some(PresetCommand::List { json: true, .. }) => json::print(&document()),
@@ -21,7 +21,7 @@ pub fn run(command: Option<&PresetCommand>) -> Outcome {
 
 const KINDS: [PresetKind; 3] = [PresetKind::Device, PresetKind::Array, PresetKind::Workload];
 
-/// The section of a configuration that names presets of this kind.
+/// Returns the section of a configuration that a preset of this kind belongs to.
 fn section(kind: PresetKind) -> &'static str {
     match kind {
         PresetKind::Device => "ssd",
@@ -43,12 +43,12 @@ fn document() -> serde_json::Value {
     serde_json::json!({ "schema": "flashraid.presets/1", "presets": presets().iter().map(preset).collect::<Vec<_>>() })
 }
 
-/// How the preset was graded last, if its drive has a data sheet.
+/// Returns the last stored report card of a preset, if its drive has a data sheet.
 fn kept(preset: &Preset) -> Option<Graded> {
     if preset.kind == PresetKind::Device { card::kept(&preset.name) } else { None }
 }
 
-/// How far a preset is trusted, in a few words; nothing if it follows no data sheet.
+/// Formats how many figures of the data sheet a preset meets. Empty if the preset follows no data sheet.
 fn trust(preset: &Preset) -> String {
     match kept(preset).map(|card| card.tally()) {
         Some((held, judged)) => format!(" · card {held}/{judged}"),
@@ -77,10 +77,10 @@ fn list() -> Outcome {
     files::print(&text)
 }
 
-/// Characters of a line.
+/// Width of a line in characters.
 const LINE: usize = 80;
 
-/// The text up to a word that still fits in so many characters.
+/// Cuts a text after the last word that fits `width` characters.
 fn shortened(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
@@ -90,7 +90,7 @@ fn shortened(text: &str, width: usize) -> String {
     format!("{} …", start[..end].trim_end_matches([',', ';', ':', '.']))
 }
 
-/// Prints the preset as the section of a configuration that it stands for.
+/// Prints a preset as a configuration that can be run as it is.
 fn show(name: &str) -> Outcome {
     let all = presets();
     let found: Vec<&Preset> = all.iter().filter(|preset| preset.name == name).collect();
@@ -102,10 +102,10 @@ fn show(name: &str) -> Outcome {
     files::print(&texts.join("\n"))
 }
 
-/// The preset as a configuration: the section that builds on it, with all that it says spelt out.
+/// Formats a preset as a configuration: its section, with all keys that it sets.
 fn as_configuration(preset: &Preset) -> String {
     let section = section(preset.kind);
-    // The text is what would stand in the section. Comments before its first key are about all of it.
+    // The preset's text is the content of the section. Comments before its first key describe the whole preset.
     let mut text = String::new();
     let mut is_open = false;
     for line in preset.text.trim_end().lines() {
@@ -122,7 +122,7 @@ fn as_configuration(preset: &Preset) -> String {
     text
 }
 
-/// A name that stands for itself: of a family such as `spider(R,I,W)` the member that is shown.
+/// Returns a name that can be run. For a family such as `spider(R,I,W)` it is the name of the member that is shown.
 fn a_name(name: &str) -> &str {
     name.split('(').next().unwrap_or(name)
 }

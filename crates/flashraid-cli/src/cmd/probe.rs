@@ -12,7 +12,7 @@ use crate::out_folder::{OutFolder, all_or_nothing};
 use crate::output::json;
 use crate::{files, interrupt};
 
-/// Runs the command.
+/// Runs `flashraid probe` with its arguments.
 pub fn run(arguments: &ProbeArgs) -> Outcome {
     match (&arguments.simulate, &arguments.target) {
         (Some(base), _) => simulate(arguments, base),
@@ -25,7 +25,7 @@ fn folder(arguments: &ProbeArgs) -> PathBuf {
     arguments.out.clone().unwrap_or_else(|| Path::new(DEFAULT_OUT).join("probe"))
 }
 
-/// A bar over steps, on a terminal only.
+/// Creates a progress bar over so many steps, which only a terminal shows.
 fn bar(steps: u64, quiet: bool) -> ProgressBar {
     let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(4) };
     let bar = ProgressBar::with_draw_target(Some(steps), target);
@@ -143,7 +143,7 @@ fn probe(arguments: &ProbeArgs, path: &Path) -> Outcome {
     finish(arguments, &out, &jobs)
 }
 
-/// What is said when all jobs are done.
+/// Reports the end of all jobs: the next command, or how much the measured bandwidth varies.
 #[cfg(unix)]
 fn finish(arguments: &ProbeArgs, out: &Path, jobs: &[flashraid_fit::sets::ProbeJob]) -> Outcome {
     use flashraid_fit::{page, variability};
@@ -161,11 +161,11 @@ fn finish(arguments: &ProbeArgs, out: &Path, jobs: &[flashraid_fit::sets::ProbeJ
     files::print(&format!("{tables}\nwritten: {0}/report.html, {0}/variability.json\n", out.display()))
 }
 
-/// Rate at which drives are filled, for the estimate: what a drive of the lower class does.
+/// Assumed rate of filling a drive, for estimates. Slow drives reach it.
 #[cfg(unix)]
 const FILL_BYTES_PER_S: u64 = 1_000_000_000;
 
-/// Seconds that a job takes; of preparing ones a guess.
+/// Estimates the seconds that a job takes; for jobs that prepare the drive this is a guess.
 #[cfg(unix)]
 fn estimate(job: &flashraid_fit::sets::ProbeJob) -> u64 {
     use flashraid_fit::sets::Length;
@@ -175,7 +175,7 @@ fn estimate(job: &flashraid_fit::sets::ProbeJob) -> u64 {
     }
 }
 
-/// How long jobs take, in a sentence.
+/// Formats the estimated time of jobs as a sentence.
 #[cfg(unix)]
 fn duration(jobs: &[flashraid_fit::sets::ProbeJob]) -> String {
     use flashraid_fit::sets::Length;

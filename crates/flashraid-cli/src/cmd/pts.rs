@@ -1,4 +1,4 @@
-//! `flashraid pts`: the tests of SNIA's specification on a simulated drive.
+//! `flashraid pts`: runs a test of SNIA's specification (PTS) on a simulated drive.
 
 use flashraid::{CompletedRequest, Observer, Progress, Stop};
 use flashraid_experiments::pts::{Band, Figures, Outcome as Tested, Round, Setup, Test, WINDOW, Watch, job_file, rounds};
@@ -14,12 +14,12 @@ use crate::output::narrow::narrow;
 use crate::progress::Board;
 use crate::{files, interrupt};
 
-/// Rounds in the job file of fio unless the user says otherwise: what is looked at together.
+/// Rounds in fio's job file unless the user says otherwise. It is the number of rounds that steady state is judged by.
 const FIO_ROUNDS: u32 = 5;
-/// Rounds that a table shows at most; all of them are in the document.
+/// Largest number of rounds in a table. The JSON document has all of them.
 const ROWS: usize = 24;
 
-/// Runs the command.
+/// Runs `flashraid pts` with its arguments.
 pub fn run(arguments: &PtsArgs) -> Outcome {
     let test = arguments.test;
     if arguments.fio {
@@ -56,7 +56,7 @@ pub fn run(arguments: &PtsArgs) -> Outcome {
     Ok(())
 }
 
-/// Shows how far the test is, and listens for Ctrl-C.
+/// Shows the progress of the test, and stops it after Ctrl-C.
 struct Watcher<'a> {
     board: &'a Board,
     watch: Watch,
@@ -94,7 +94,7 @@ fn sheets(tested: &Tested, test: Test) -> Vec<Sheet> {
     let mut by_round = Sheet::new(format!("{title}: {}", named(test.tracked().read_percent, test.tracked().block_bytes)), &header);
     let all = tested.rounds.len();
     let step = all.div_ceil(ROWS).max(1);
-    // The last rounds decide.
+    // The table always shows the last rounds, by which steady state is judged.
     let is_shown = |round: &&Round| (round.round as usize - 1).is_multiple_of(step) || round.round as usize + WINDOW > all;
     by_round.rows = tested.rounds.iter().filter(is_shown).map(|round| round_row(round, test)).collect();
     let mut sheets = vec![by_round];
@@ -142,7 +142,7 @@ fn window_row(figures: &Figures) -> Vec<Cell> {
     row
 }
 
-/// What the tables do not say.
+/// Returns the text below the tables: the steady state, and how the test ended.
 fn notes(tested: &Tested, test: Test) -> String {
     let steady = &tested.steady;
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! `flashraid report`: results that are there, on the terminal and as one page.
+//! `flashraid report`: shows earlier results on the terminal, and writes them as one page.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::out_folder::{OutFolder, all_or_nothing};
 
 use super::{compare, reproduce, run as one_run};
 
-/// Runs the command.
+/// Runs `flashraid report` with its arguments.
 pub fn run(arguments: &ReportArgs) -> Outcome {
     let results = results::read(&arguments.results).map_err(|error| Failure::Input(error.to_string()))?;
     let parts = results::parts(&results);
@@ -23,7 +23,7 @@ pub fn run(arguments: &ReportArgs) -> Outcome {
     let out = OutFolder::claim(&wanted, None)?;
     all_or_nothing(out.path(), || {
         files::write(&out.path().join("report.html"), Page { title: &title, parts: &parts }.html().as_bytes())?;
-        // Pictures have names of their own only where there is one result.
+        // Pictures of several results could have the same names, so only a single result has its pictures written.
         match parts.as_slice() {
             [part] => Ok(picture::write(&part.charts, out.path())?),
             _ => Ok(()),
@@ -33,7 +33,7 @@ pub fn run(arguments: &ReportArgs) -> Outcome {
     files::print(&format!("{}{written}\n", shown(&results, arguments.tables)))
 }
 
-/// Prints as the commands did that made the results; runs beside each other come first, if there are several.
+/// Formats results as the commands that made them would. With several runs, a table that compares them comes first.
 fn shown(results: &[Named], tables: bool) -> String {
     let beside = results::side_by_side(results).map(|(grid, differences)| {
         let differences = differences.map_or(String::new(), |sheet| format!("{}\n{}", sheet.title, text::compact(&sheet)));

@@ -1,4 +1,4 @@
-//! `flashraid reproduce`: the papers' figures, each with its claims.
+//! `flashraid reproduce`: simulates the papers' figures, and compares each of their claims with the results.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ use flashraid_report::chart::{self, Chart};
 use flashraid_report::page::{Page, Part};
 use flashraid_report::{claims, picture, results, text};
 
-/// Runs the command.
+/// Runs `flashraid reproduce` with its arguments.
 pub fn run(arguments: &ReproduceArgs) -> Outcome {
     let chosen = match arguments.figures.as_slice() {
         [only] if only == "list" => return list(arguments),
@@ -52,7 +52,7 @@ pub fn run(arguments: &ReproduceArgs) -> Outcome {
             (figure, evaluation)
         })
         .collect();
-    // The quick size leaves other settings than the figures' own out.
+    // With `--quick`, claims that disagree are not simulated with other settings.
     if size == Size::Full {
         add_sensitivities(&mut evaluated, &mut plan, arguments, &out)?;
     }
@@ -78,7 +78,7 @@ pub fn run(arguments: &ReproduceArgs) -> Outcome {
     }
 }
 
-/// A reproduction on standard output: one table of its claims, the sentence about them, and with `tables` every value.
+/// Formats a reproduction for standard output: a table of claims and the conclusion; with `tables` every value, too.
 pub fn shown(document: &Value, tables: bool) -> String {
     let sheet = claims::summary(document);
     let sentence = text::wrap(&format!("⇒ {}", claims::conclusion(document)), columns(), "  ");
@@ -98,7 +98,7 @@ fn list(arguments: &ReproduceArgs) -> Outcome {
     }
 }
 
-/// About how many seconds the simulations of a figure take, without those that check its claims with other settings.
+/// Estimates the seconds that the simulations of a figure take. The extra ones for claims that disagree are left out.
 fn seconds(figure: &Figure, size: Size, arguments: &ReproduceArgs, estimates: &mut Estimates) -> Outcome<f64> {
     let scenario = |point: &Point| {
         let scenario = config::from_str(&point.name, point.text, &point.settings(size, &[]), Some(arguments.seed));
@@ -114,7 +114,7 @@ fn seconds(figure: &Figure, size: Size, arguments: &ReproduceArgs, estimates: &m
     Ok((0..most).map(of_seed).sum())
 }
 
-/// The figures of these names; a paper's name means all of its figures.
+/// Returns the figures with these names. A paper's name selects all of its figures.
 fn choose(ids: &[String]) -> Outcome<Vec<Figure>> {
     let mut all = figures();
     let wanted = |figure: &Figure, id: &String| id == "all" || figure.id == id || figure.id.split('.').next() == Some(id);
@@ -126,7 +126,7 @@ fn choose(ids: &[String]) -> Outcome<Vec<Figure>> {
     Ok(all)
 }
 
-/// `NAME=FILE` pairs of workloads that exist.
+/// Converts the settings of `--trace` to pairs of workload and file. Refuses names that are no workload.
 fn traces(settings: &[Setting]) -> Outcome<Vec<(String, String)>> {
     for setting in settings {
         if let Err(problem) = catalogue::find(&setting.key) {
@@ -136,7 +136,7 @@ fn traces(settings: &[Setting]) -> Outcome<Vec<(String, String)>> {
     Ok(settings.iter().map(|setting| (setting.key.clone(), setting.value.clone())).collect())
 }
 
-/// A trace for a workload that no figure uses is a mistake.
+/// Refuses a trace for a workload that no chosen figure uses, as a likely mistake.
 fn refuse_unused(traces: &[(String, String)], chosen: &[Figure]) -> Outcome {
     let uses =
         |point: &Point, name: &String| point.settings(Size::Full, &[]).iter().any(|(key, value)| key == "workload.preset" && value == name);
@@ -147,7 +147,7 @@ fn refuse_unused(traces: &[(String, String)], chosen: &[Figure]) -> Outcome {
     }
 }
 
-/// Runs what the claims that don't agree are measured with besides.
+/// Runs the variations of claims that disagree, and evaluates these claims again with them.
 fn add_sensitivities(evaluated: &mut [(Figure, Evaluation)], plan: &mut Plan, arguments: &ReproduceArgs, out: &Path) -> Outcome {
     let mut varied = Vec::new();
     for (index, (figure, evaluation)) in evaluated.iter().enumerate() {
@@ -163,7 +163,7 @@ fn add_sensitivities(evaluated: &mut [(Figure, Evaluation)], plan: &mut Plan, ar
     Ok(())
 }
 
-/// Simulations and their reports; one that several figures share is there once.
+/// Simulations to run, and their reports. A simulation that several figures need is here once.
 struct Plan<'a> {
     size: Size,
     first_seed: u64,
@@ -171,11 +171,11 @@ struct Plan<'a> {
     contents: Contents,
     tasks: Vec<Simulated>,
     known: BTreeMap<String, usize>,
-    /// Of the first tasks, those that have been run.
+    /// Reports of the tasks that have run, which are the first ones.
     reports: Vec<Value>,
 }
 
-/// The name of a point and the positions of its tasks, one for each seed.
+/// Name of a point, and the positions of its tasks, one for each seed.
 type PlannedPoint = (String, Vec<usize>);
 
 impl<'a> Plan<'a> {
@@ -183,7 +183,7 @@ impl<'a> Plan<'a> {
         Plan { size, first_seed, traces, contents: Contents::default(), tasks: Vec::new(), known: BTreeMap::new(), reports: Vec::new() }
     }
 
-    /// Adds points, each with so many seeds.
+    /// Adds points, each with so many seeds. Returns where their tasks are.
     fn add(&mut self, points: &[Point], seeds: impl Fn(&Point) -> u64) -> Outcome<Vec<PlannedPoint>> {
         let mut planned = Vec::new();
         for point in points {
@@ -204,7 +204,7 @@ impl<'a> Plan<'a> {
         Ok(index)
     }
 
-    /// Runs the tasks that have not been run.
+    /// Runs the tasks that have not run yet.
     fn run(&mut self, arguments: &ReproduceArgs, out: &Path) -> Outcome {
         let tasks: Vec<&Simulated> = self.tasks[self.reports.len()..].iter().collect();
         let simulations: Vec<_> = tasks.iter().map(|task| &task.scenario).collect();
@@ -233,7 +233,7 @@ impl<'a> Plan<'a> {
         results
     }
 
-    /// The curves of a figure, with the first seed.
+    /// Returns the curves of a figure, from the reports of the first seed.
     fn curves(&self, figure: &Figure, points: &[PlannedPoint]) -> Vec<Chart> {
         let first = points.iter().filter_map(|(name, tasks)| Some((name.clone(), &self.reports[*tasks.first()?])));
         reproduction::curves(figure, &first.collect::<Vec<_>>())
@@ -256,14 +256,14 @@ fn write(evaluated: &[(Figure, Evaluation)], curves: Vec<Vec<Chart>>, origin: &O
     })
 }
 
-/// The day by the system's clock (UTC), as `2026-11-21`.
+/// Returns today's date by the system's clock (UTC), such as `2026-11-21`.
 fn today() -> String {
     let seconds = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let (year, month, day) = civil(seconds / 86_400);
     format!("{year:04}-{month:02}-{day:02}")
 }
 
-/// Year, month and day of a count of days since 1970-01-01.
+/// Returns year, month, and day of a number of days since 1970-01-01.
 fn civil(mut days: u64) -> (u64, u64, u64) {
     let leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let mut year = 1970;
@@ -297,7 +297,7 @@ mod tests {
             let names: usize = chosen.iter().map(|figure| plan.add(&figure.points, |point| point.seeds(size)).unwrap().len()).sum();
             (names, plan.tasks.len())
         };
-        // Figures 6 and 9 consist of points of figure 11, but for hpc-r. In the full size two of the five enterprise workloads have three seeds.
+        // Figures 6 and 9 use points of figure 11, except for hpc-r. At full size, two of the five enterprise workloads have three seeds.
         assert_eq!([Size::Quick, Size::Full].map(tasks), [(4 + 19 + 59, 4 * (59 + 2)), (4 + 19 + 59, 3 * 10 + 49 + 2)]);
     }
 

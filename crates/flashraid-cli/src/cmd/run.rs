@@ -1,4 +1,4 @@
-//! `flashraid run`: one simulation.
+//! `flashraid run`: runs one simulation and reports it.
 
 use std::fs;
 use std::ops::Range;
@@ -28,7 +28,7 @@ use flashraid_report::{chart, fio, fio_logs, hdr, picture, run as tables, series
 
 use super::compare::{run_plan, shown as shown_grid, write_reports as write_grid, written};
 
-/// Runs the command.
+/// Runs `flashraid run` with its arguments.
 pub fn run(arguments: &RunArgs) -> Outcome {
     refuse_overwriting(arguments)?;
     if let Some(seeds) = arguments.seeds {
@@ -41,7 +41,7 @@ pub fn run(arguments: &RunArgs) -> Outcome {
     if arguments.check {
         simulation = simulation.verify();
     }
-    // What is wrong is said before there are files, and what was found is not looked for again.
+    // Errors are reported before files are made. The scenario is kept, so that a trace's format is detected only once.
     let scenario = simulation.scenario()?;
     if arguments.timeline.is_some() && arguments.out.is_none() && arguments.form() != OutputFormat::Json {
         return Err(Failure::Input(
@@ -98,7 +98,7 @@ pub fn run(arguments: &RunArgs) -> Outcome {
     }
 }
 
-/// A run on standard output: the summary, what is to be said of it, and with `all` every table.
+/// Formats a run for standard output: the summary and its remarks; with `all` every table, too.
 pub fn shown(report: &Report, all: bool) -> String {
     let width = columns();
     let sheet = tables::summary(report);
@@ -112,7 +112,7 @@ pub fn shown(report: &Report, all: bool) -> String {
     )
 }
 
-/// Nothing is overwritten unasked: single files that are there are refused. Folders of results find another name.
+/// Refuses single files that exist already, unless `--force` is given. Folders of results get another name instead.
 fn refuse_overwriting(arguments: &RunArgs) -> Outcome {
     if arguments.force {
         return match (&arguments.out, &arguments.hdr, &arguments.fio_logs) {
@@ -123,14 +123,14 @@ fn refuse_overwriting(arguments: &RunArgs) -> Outcome {
         };
     }
     let logs = arguments.fio_logs.iter().flat_map(|prefix| fio_logs::paths(prefix));
-    // A link that leads nowhere is there, too.
+    // A link to a missing file exists, too.
     match arguments.hdr.iter().cloned().chain(logs).find(|file| fs::symlink_metadata(file).is_ok()) {
         Some(file) => Err(Failure::Input(format!("{} is there already; name another file, or --force to write over it", file.display()))),
         None => Ok(()),
     }
 }
 
-/// The same with several seeds, as a comparison of one point.
+/// Runs several seeds, as a comparison that has one point.
 fn run_seeds(arguments: &RunArgs, seeds: u64) -> Outcome {
     let mut study = scenario::study(&arguments.scenario)?.seeds(seeds);
     if let Some(seed) = arguments.seed {
@@ -150,7 +150,7 @@ fn run_seeds(arguments: &RunArgs, seeds: u64) -> Outcome {
     }
 }
 
-/// The settings that ask for a timeline.
+/// Returns the settings of the configuration that ask for a timeline.
 fn window(timeline: Option<&Range<Duration>>) -> Vec<Setting> {
     let setting = |key: &str, value: Duration| Setting { key: format!("report.timeline.{key}"), value: value.to_string() };
     timeline.map_or(Vec::new(), |window| vec![setting("from", window.start), setting("to", window.end)])

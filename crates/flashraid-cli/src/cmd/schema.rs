@@ -1,4 +1,4 @@
-//! `flashraid schema`: the JSON Schema of the configuration or of a report.
+//! `flashraid schema`: prints the JSON Schema of the configuration or of a report.
 
 use flashraid::config;
 
@@ -6,7 +6,7 @@ use crate::failure::Outcome;
 use crate::files;
 use crate::output::{json, reference};
 
-/// Runs the command.
+/// Runs `flashraid schema`: prints a schema, or with `markdown` the page of all keys.
 pub fn run(report: bool, markdown: bool) -> Outcome {
     if report {
         return json::print(&flashraid::report::schema());

@@ -1,4 +1,4 @@
-//! `flashraid trace`: what is in a trace, and the same trace in another format.
+//! `flashraid trace`: shows statistics of a trace, or converts it to another format.
 
 use flashraid::report::format_figure;
 use flashraid_workload::SourceError;
@@ -14,7 +14,7 @@ use flashraid_report::number::{self, bytes, counted, grouped};
 use flashraid_report::sheet::Sheet;
 use flashraid_report::text;
 
-/// Runs one of the commands.
+/// Runs `flashraid trace info` or `convert`.
 pub fn run(command: &TraceCommand) -> Outcome {
     match command {
         TraceCommand::Info(arguments) => show(arguments),
@@ -47,7 +47,7 @@ fn convert(arguments: &TraceConvertArgs) -> Outcome {
     let losses = losses.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("  {} {what}\n", grouped(*count)));
     let all = format!("{}: {} as {}\n", arguments.output.display(), counted(written.requests, "request"), arguments.to);
     let said = all + &losses.collect::<String>() + &taken_for_another(arguments);
-    // Where the trace itself goes to standard output, nothing else does.
+    // With the trace on standard output, messages go to standard error.
     if ["-", "/dev/stdout"].iter().any(|name| arguments.output.as_os_str() == *name) {
         crate::complain(said.trim_end());
         return Ok(());
@@ -55,8 +55,8 @@ fn convert(arguments: &TraceConvertArgs) -> Outcome {
     files::print(&said)
 }
 
-/// What to say where readers that go by its content take the trace that was written for one of another format, as they do where two formats
-/// differ only in what their numbers count.
+/// Returns a warning if readers would detect another format in the written trace, by its content. This happens with formats that differ
+/// only in the units of their numbers.
 fn taken_for_another(arguments: &TraceConvertArgs) -> String {
     let path = &arguments.output;
     let found = path.is_file().then(|| trace::open(&TraceSpec::new(path.clone())).ok()).flatten().map(|reader| reader.facts().format);
@@ -68,7 +68,7 @@ fn taken_for_another(arguments: &TraceConvertArgs) -> String {
     }
 }
 
-/// Keys of a configuration as the options that they are here.
+/// Replaces names of keys in an error by the options of this command.
 fn in_options(text: &str) -> String {
     let keys = ["skip_bad_lines", "time_unit", "sector_bytes"];
     keys.iter().fold(text.to_owned(), |text, key| text.replace(&format!(" {key}"), &format!(" --{}", key.replace('_', "-"))))
@@ -77,7 +77,7 @@ fn in_options(text: &str) -> String {
 fn refuse(error: &SourceError) -> Failure {
     match error {
         SourceError::Input(_) => Failure::Input(in_options(&error.to_string())),
-        // Whoever read what was written to a pipe has enough.
+        // A closed pipe is no error: its reader has read enough.
         SourceError::Io { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe => Failure::ReaderGone,
         error => Failure::Run(error.to_string()),
     }
@@ -144,7 +144,7 @@ fn sheets(info: &TraceInfo) -> Vec<Sheet> {
     sheets
 }
 
-/// Published footprints are as often in units of 10^6 as of 2^20.
+/// Formats a footprint in units of 2^20 and of 10^6, because publications use both.
 fn both_units(footprint_bytes: u64) -> String {
     format!("{} ({} MB)", bytes(footprint_bytes as f64), format_figure(Some(footprint_bytes as f64 / 1e6)))
 }

@@ -1,4 +1,4 @@
-//! JSON documents.
+//! Printing of JSON documents.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ pub use flashraid_report::json::{document, text};
 use crate::failure::Outcome;
 use crate::files;
 
-/// Prints the one document of a `--json` command.
+/// Prints the JSON document of a command.
 pub fn print(document: &Value) -> Outcome {
     files::print(&text(document))
 }

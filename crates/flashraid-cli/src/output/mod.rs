@@ -1,4 +1,4 @@
-//! How results are shown and kept, beside what [`flashraid_report`] makes of them.
+//! Output of the program that [`flashraid_report`] does not provide.
 
 pub mod json;
 pub mod narrow;

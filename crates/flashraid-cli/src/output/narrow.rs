@@ -1,17 +1,17 @@
-//! Tables that fit the terminal.
+//! Splits tables that are too wide for the terminal.
 
 use flashraid_report::sheet::Sheet;
 use flashraid_report::text;
 
-/// Columns of a terminal that has not been made wider, and of what is no terminal.
+/// Assumed width of the terminal in columns, also if standard output is no terminal.
 const WIDTH: usize = 80;
 
-/// Columns that standard output has.
+/// Returns the number of columns of standard output.
 pub fn columns() -> usize {
     terminal_size::terminal_size_of(std::io::stdout()).map_or(WIDTH, |(width, _)| usize::from(width.0).max(WIDTH / 2))
 }
 
-/// The same tables; one that is too wide is continued below by its further columns, each part with the names of its rows.
+/// Splits each table that is too wide. Its further columns continue below, and each part repeats the names of the rows.
 pub fn narrow(sheets: Vec<Sheet>) -> Vec<Sheet> {
     let columns = columns();
     sheets.into_iter().flat_map(|sheet| split(sheet, columns)).collect()
@@ -19,7 +19,7 @@ pub fn narrow(sheets: Vec<Sheet>) -> Vec<Sheet> {
 
 fn split(sheet: Sheet, most: usize) -> Vec<Sheet> {
     let labels = sheet.label_columns.min(sheet.header.len());
-    // The unit of a row stands in its last column, which each part needs.
+    // The last column has the units of the rows, which each part needs.
     let units = usize::from(sheet.unit_column);
     if width(&sheet) <= most || sheet.header.len() - labels - units < 2 {
         return vec![sheet];
@@ -27,7 +27,7 @@ fn split(sheet: Sheet, most: usize) -> Vec<Sheet> {
     let mut parts = Vec::new();
     let mut figures: Vec<Vec<usize>> = Vec::new();
     for column in labels..sheet.header.len() - units {
-        // A ratio belongs to the figure before it.
+        // A ratio stays with the figure before it.
         match figures.last_mut() {
             Some(group) if sheet.header[column].trim() == "×" => group.push(column),
             _ => figures.push(vec![column]),
@@ -50,7 +50,7 @@ fn split(sheet: Sheet, most: usize) -> Vec<Sheet> {
     parts
 }
 
-/// The labels, some columns, and the units.
+/// Returns a table of the labels, some columns, and the units.
 fn part(sheet: &Sheet, columns: &[usize], labels: usize) -> Sheet {
     let units = sheet.unit_column.then(|| sheet.header.len() - 1);
     let columns: Vec<usize> = (0..labels).chain(columns.iter().copied()).chain(units).collect();
@@ -63,11 +63,11 @@ fn part(sheet: &Sheet, columns: &[usize], labels: usize) -> Sheet {
     }
 }
 
-/// The longest line of a table, without the colours that it may have.
+/// Returns the length of the longest line of a table, without escape codes for colours.
 fn width(sheet: &Sheet) -> usize {
     let mut plain = sheet.clone();
     plain.rows.iter_mut().flatten().for_each(|cell| cell.tone = flashraid_report::sheet::Tone::Plain);
-    // The title may be longer; it is wrapped like any other text.
+    // The title does not count, because it is wrapped like any text.
     text::render(&[plain]).lines().skip(1).map(|line| line.chars().count()).max().unwrap_or(0)
 }
 

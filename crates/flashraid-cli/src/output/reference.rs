@@ -1,4 +1,4 @@
-//! The pages of the book that are made of the program: every configuration key, from the JSON Schema, and every preset.
+//! Generates two pages of the book: all configuration keys, from the JSON Schema, and all presets.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -22,7 +22,7 @@ Keys are written in [TOML](https://toml.io) or on the command line, as in `--set
 - Keys that have no effect beside others are named in a warning, keys that contradict others are refused, both before anything runs.
 ";
 
-/// Every configuration key as a page, made of the JSON Schema and of the quantities (name, what is allowed).
+/// Returns the page of all configuration keys. `quantities` has the name of each quantity, and the values that it allows.
 pub fn keys<'a>(schema: &Value, quantities: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     let mut page = Page { schema, text: KEYS_INTRO.to_owned(), done: BTreeSet::new(), homes: BTreeMap::new() };
     page.section("", schema);
@@ -33,28 +33,28 @@ pub fn keys<'a>(schema: &Value, quantities: impl Iterator<Item = (&'a str, &'a s
     page.text
 }
 
-/// Keys of a table with their schemas.
+/// Keys of a table, each with its schema.
 type Keys<'a> = Vec<(&'a String, &'a Value)>;
 
-/// The page of keys while it is written.
+/// The page of keys while it is being written.
 struct Page<'a> {
     schema: &'a Value,
     text: String,
-    /// Definitions that have a section, so that streams, which are workloads, do not go on for ever.
+    /// Definitions that already have a section. Streams contain workloads, which contain streams, so each is described once.
     done: BTreeSet<String>,
-    /// Under which key definitions have their section: where they come first.
+    /// The key below which a definition has its section, which is its first use.
     homes: BTreeMap<&'a str, String>,
 }
 
 impl<'a> Page<'a> {
-    /// The definition behind a reference, and its name.
+    /// Resolves a reference. Returns the name of the definition, and the definition.
     fn follow(&self, schema: &'a Value) -> (Option<&'a str>, &'a Value) {
         let reference = schema["$ref"].as_str();
         let target = reference.and_then(|reference| self.schema.pointer(reference.trim_start_matches('#')));
         (reference, target.unwrap_or(schema))
     }
 
-    /// What a value may be, without the "nothing" that stands for a key that is left out.
+    /// Returns the alternatives of a value, without `null`, which stands for a key that is left out.
     fn alternatives(&self, schema: &'a Value) -> Vec<&'a Value> {
         let (_, target) = self.follow(schema);
         match target["anyOf"].as_array() {
@@ -65,7 +65,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Writes the table of keys of an object, or the tables of its variants, and then the sections below it.
+    /// Writes the table of keys of an object, or the tables of its variants. The sections of its subtables follow.
     fn section(&mut self, path: &str, schema: &'a Value) {
         let (reference, target) = self.follow(schema);
         if !reference.is_none_or(|reference| self.done.insert(reference.to_owned())) {
@@ -125,7 +125,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// What may be written for a key.
+    /// Returns the values that a key may have, as text.
     fn value(&mut self, path: &str, schema: &'a Value) -> String {
         let texts: Vec<String> = self.alternatives(schema).into_iter().map(|one| self.one_value(path, one)).collect();
         texts.join(" or ")
@@ -161,7 +161,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// The meaning of every name that a key can have.
+    /// Returns the meaning of each name that a key may have.
     fn choices(&self, key: &str, property: &'a Value) -> String {
         let mut text = String::new();
         for alternative in self.alternatives(property) {
@@ -176,7 +176,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// The names of an enumeration.
+/// Returns the names of an enumeration, or `None` if the schema is none.
 fn names(schema: &Value) -> Option<Vec<&str>> {
     if let Some(name) = schema["const"].as_str() {
         return Some(vec![name]);
@@ -189,10 +189,10 @@ fn names(schema: &Value) -> Option<Vec<&str>> {
     Some(names.concat())
 }
 
-/// The limits of a number.
+/// Returns the limits of a number as text.
 fn range(schema: &Value) -> String {
     let whole = |number: &Value| number.as_f64().map(|number| number.to_string());
-    // Limits that only say what fits into the type are left out.
+    // Limits that only come from the integer type are left out.
     let greatest = whole(&schema["maximum"]).filter(|_| schema["maximum"].as_f64() < Some(4e9));
     match (whole(&schema["minimum"]), greatest) {
         (Some(least), Some(greatest)) => format!(", {least} to {greatest}"),
@@ -210,12 +210,12 @@ fn in_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A text as the cell of a table.
+/// Escapes a text for a cell of a table.
 fn cell(text: &str) -> String {
     in_one_line(text).replace('|', "\\|")
 }
 
-/// The anchor that mdBook gives a heading.
+/// Returns the anchor that mdBook generates for a heading.
 fn anchor(heading: &str) -> String {
     heading.chars().filter(|c| c.is_alphanumeric() || *c == '_' || *c == '-').collect::<String>().to_lowercase()
 }
@@ -233,7 +233,7 @@ Of its figures some were *fitted*: a number of the preset was chosen to meet the
 *Reported* figures stand beside the simulation, and nothing is claimed of them.
 ";
 
-/// Every preset as a page, with the card of each that `card` knows.
+/// Returns the page of all presets. `card` returns the report card of a preset, if it has one.
 pub fn presets(presets: &[Preset], card: &dyn Fn(&str) -> Option<Graded>) -> String {
     let mut text = PRESETS_INTRO.to_owned();
     for (kind, title, key) in [
@@ -252,7 +252,7 @@ pub fn presets(presets: &[Preset], card: &dyn Fn(&str) -> Option<Graded>) -> Str
     text
 }
 
-/// The card of a drive as a table.
+/// Formats the report card of a drive as a table.
 fn card_table(card: &Graded) -> String {
     let (held, judged) = card.tally();
     let mut text =
@@ -265,7 +265,7 @@ fn card_table(card: &Graded) -> String {
     text
 }
 
-/// Title, unit, both values, their difference, what is allowed of it, kind and verdict of a figure.
+/// Formats a figure of a report card: title, unit, both values, their difference, the tolerance, the kind, and the verdict.
 pub fn card_row(figure: &Grade) -> [String; 8] {
     let value = |value: f64| match figure.unit.as_str() {
         "IOPS" | "MB/s" => number::grouped(value.round() as u64),

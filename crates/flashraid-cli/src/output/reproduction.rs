@@ -1,4 +1,4 @@
-//! The papers' claims and our results as tables, charts and the document of `reproduce --json`.
+//! The papers' claims and the simulated results: as tables, as charts, and as the document of `reproduce --json`.
 
 use flashraid::duration;
 use flashraid_experiments::ledger::Origin;
@@ -12,10 +12,10 @@ use flashraid_report::data::Table;
 use flashraid_report::sheet::Sheet;
 use flashraid_report::text::wrap;
 
-/// A figure with what came out of it.
+/// Figures of the papers, each with the results of its simulations.
 pub type Evaluated = [(Figure, Evaluation)];
 
-/// The document of `reproduce --json`.
+/// Returns the document of `reproduce --json`.
 pub fn document(evaluated: &Evaluated, origin: &Origin) -> Outcome<Value> {
     let figure = |(figure, evaluation): &(Figure, Evaluation)| -> Outcome<Value> {
         Ok(json!({ "id": figure.id, "title": figure.title, "rows": to_json(&evaluation.rows)?, "claims": to_json(&evaluation.claims)? }))
@@ -31,7 +31,7 @@ pub fn document(evaluated: &Evaluated, origin: &Origin) -> Outcome<Value> {
     }))
 }
 
-/// The document of `reproduce list --json`; `seconds` has about how long each figure takes.
+/// Returns the document of `reproduce list --json`. `seconds` has the estimated time of each figure.
 pub fn list_document(figures: &[Figure], seconds: &[f64]) -> Value {
     let figure = |(figure, seconds): (&Figure, &f64)| {
         json!({
@@ -49,10 +49,10 @@ fn claims_of(figure: &Figure) -> Vec<String> {
     figure.facts().into_iter().map(|fact| fact.id).collect()
 }
 
-/// Titles of this width leave room for the other columns on a terminal of 80.
+/// Width of titles that leaves room for the other columns on a terminal of 80 columns.
 const TITLE_WIDTH: usize = 28;
 
-/// Lists the figures that can be reproduced; `seconds` has about how long each takes.
+/// Returns the table of figures that can be reproduced. `seconds` has the estimated time of each.
 pub fn list(figures: &[Figure], seconds: &[f64]) -> Sheet {
     let mut sheet = Sheet { label_columns: 2, ..Sheet::new("Figures and tables", &["id", "title", "points", "claims", "takes"]) };
     let row = |(figure, seconds): (&Figure, &f64)| {
@@ -64,11 +64,11 @@ pub fn list(figures: &[Figure], seconds: &[f64]) -> Sheet {
     sheet
 }
 
-/// The columns of the file of rows.
+/// Columns of measured values in rows.csv and rows.parquet.
 const COLUMNS: [&str; 8] =
     ["mean_ms", "stddev_ms", "p99_ms", "max_ms", "bandwidth_mb_s", "bandwidth_stddev_mb_s", "erases", "write_amplification"];
 
-/// All rows of all figures.
+/// Returns a table of all rows of all figures.
 pub fn table(evaluated: &Evaluated) -> Table {
     let rows: Vec<_> = evaluated.iter().flat_map(|(figure, evaluation)| evaluation.rows.iter().map(move |row| (figure, row))).collect();
     let mut table = Table::default();
@@ -80,7 +80,7 @@ pub fn table(evaluated: &Evaluated) -> Table {
     table
 }
 
-/// For every figure a chart of its points, charts of the paper's numbers beside ours, and its curves.
+/// Returns the charts of all figures: one of its points, those that compare the paper's numbers with ours, and its curves.
 pub fn charts(evaluated: &Evaluated, curves: Vec<Vec<Chart>>) -> Vec<Chart> {
     let of_figure = |(figure, curves): (&(Figure, Evaluation), Vec<Chart>)| {
         let points = Some(bars(figure)).filter(|_| !figure.1.rows.is_empty());
@@ -90,7 +90,7 @@ pub fn charts(evaluated: &Evaluated, curves: Vec<Vec<Chart>>) -> Vec<Chart> {
     evaluated.iter().zip(curves).flat_map(of_figure).collect()
 }
 
-/// The curves of a figure, from one report for each point.
+/// Returns the curves of a figure, from one report for each point.
 pub fn curves(figure: &Figure, reports: &[(String, &Value)]) -> Vec<Chart> {
     let named = || reports.iter().cloned();
     let charts: Vec<Chart> = match figure.curves() {
@@ -109,7 +109,7 @@ pub fn curves(figure: &Figure, reports: &[(String, &Value)]) -> Vec<Chart> {
     charts.into_iter().enumerate().map(named).collect()
 }
 
-/// The paper's numbers of a claim beside ours.
+/// Returns a chart that compares the paper's numbers of a claim with ours, if the paper has numbers.
 fn beside(claim: &Claim) -> Option<Chart> {
     let parts: Vec<_> = claim.parts.iter().filter(|part| part.paper.is_some()).collect();
     if parts.is_empty() {
@@ -121,7 +121,7 @@ fn beside(claim: &Claim) -> Option<Chart> {
         BarSeries::new("measured", parts.iter().map(|part| part.measured).collect(), parts.iter().map(|part| part.ci95).collect()),
     ];
     let bars = Bars::side_by_side(groups, Axis::linear(claim.unit.clone()), series);
-    // A figure with a claim of its own name has a chart of its points by that name.
+    // The suffix keeps the name apart from the chart of points, if a claim has the name of its figure.
     let id = format!("{}-beside-paper", claim.id.replace('.', "-"));
     Some(Chart::new(id, format!("{}: {}", claim.id, claim.figure), Content::Bars(bars)))
 }

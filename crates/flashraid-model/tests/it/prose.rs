@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 /// Files and folders that have not been rewritten in plain English yet. This list only shrinks.
 const NOT_YET: &[&str] = &[
     "ARCHITECTURE.md",
-    "crates/flashraid-cli",
+    "crates/flashraid-cli/src/args.rs",
+    "crates/flashraid-cli/tests",
     "crates/flashraid-experiments",
     "crates/flashraid-fit",
     "crates/flashraid-python",
