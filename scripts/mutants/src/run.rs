@@ -4,14 +4,20 @@ use crate::change::{LIST, MODEL};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::Write as _;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A run of the tests that takes so many times as long as without a mutant hangs.
-const PATIENCE: u32 = 3;
-/// Shortest patience: no mutant makes it shorter.
-const PATIENCE_MIN: Duration = Duration::from_secs(30);
+/// A run of the tests hangs if it takes so many times the processor time that it takes without a mutant. The clock says nothing on a machine that
+/// is busy with other things.
+const PATIENCE: u64 = 3;
+/// Shortest patience, in seconds of processor time.
+const PATIENCE_MIN_S: u64 = 20;
+/// The signal that ends a program which has used up its processor time.
+const SIGXCPU: i32 = 24;
+/// Patience with a run without a mutant.
+const PATIENCE_LONGEST_S: u64 = 3600;
 
 /// One of the two test programs, and the tests of it that are run.
 struct Tests {
@@ -20,7 +26,7 @@ struct Tests {
     filters: &'static [&'static str],
     /// Random cases of each kind that the model and the slow reference are compared on.
     cases: u32,
-    patience: Duration,
+    patience_s: u64,
     /// Places where it panics without a mutant, too: tests that want a panic.
     wanted: BTreeSet<String>,
 }
@@ -57,7 +63,8 @@ fn build(copy: &Path) -> Result<Vec<PathBuf>, String> {
 impl Tests {
     /// Runs them with a mutant, or without one, until they panic where they do not want to.
     fn run(&self, copy: &Path, mutant: Option<&str>) -> Result<Ended, String> {
-        let mut command = Command::new(&self.program);
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("ulimit -S -t {}; exec \"$0\" \"$@\"", self.patience_s)]).arg(&self.program);
         command.current_dir(copy.join(MODEL)).args(self.filters).args(["--test-threads", "1", "--nocapture"]);
         command.env("FLASHRAID_AGREEMENT_CASES", self.cases.to_string()).env("RUST_BACKTRACE", "0");
         if let Some(mutant) = mutant {
@@ -67,15 +74,14 @@ impl Tests {
         let file = std::fs::File::create(&log).map_err(|error| error.to_string())?;
         let both = file.try_clone().map_err(|error| error.to_string())?;
         let mut child = command.stdout(file).stderr(both).spawn().map_err(|error| error.to_string())?;
-        let begun = Instant::now();
         loop {
             let status = child.try_wait().map_err(|error| error.to_string())?;
             let panic = panics(&log)?.into_iter().find(|(place, _)| !self.wanted.contains(place));
             let ended = match (status, panic) {
                 (_, Some((place, said))) if mutant.is_some() => Ended::Failed { place, said },
                 (Some(status), _) if status.success() => return Ok(Ended::Passed),
+                (Some(status), _) if status.signal() == Some(SIGXCPU) => return Ok(Ended::Hangs),
                 (Some(status), _) => return Ok(Ended::Failed { place: "nowhere".to_owned(), said: status.to_string() }),
-                (None, _) if begun.elapsed() > self.patience => Ended::Hangs,
                 (None, _) => {
                     std::thread::sleep(Duration::from_millis(100));
                     continue;
@@ -128,13 +134,13 @@ pub fn run(copy: &Path, record: &Path, cases: u32) -> Result<(), String> {
     let is_unit = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("flashraid_model"));
     let program = |unit: bool| programs.iter().find(|path| is_unit(path) == unit).cloned().ok_or("a test program is missing");
     let mut all = [
-        Tests { name: "unit", program: program(true)?, filters: &[], cases, patience: Duration::MAX, wanted: BTreeSet::new() },
+        Tests { name: "unit", program: program(true)?, filters: &[], cases, patience_s: PATIENCE_LONGEST_S, wanted: BTreeSet::new() },
         Tests {
             name: "agreement",
             program: program(false)?,
             filters: &["agreement"],
             cases,
-            patience: Duration::MAX,
+            patience_s: PATIENCE_LONGEST_S,
             wanted: BTreeSet::new(),
         },
     ];
@@ -145,7 +151,7 @@ pub fn run(copy: &Path, record: &Path, cases: u32) -> Result<(), String> {
         }
         println!("{} tests: {:.1} s", tests.name, begun.elapsed().as_secs_f64());
         tests.wanted = panics(&tests.log())?.into_iter().map(|(place, _)| place).collect();
-        tests.patience = (begun.elapsed() * PATIENCE).max(PATIENCE_MIN);
+        tests.patience_s = (begun.elapsed().as_secs() * PATIENCE).max(PATIENCE_MIN_S);
     }
     let list = std::fs::read_to_string(copy.join(LIST)).map_err(|error| format!("{LIST}: {error}"))?;
     let known = std::fs::read_to_string(record).unwrap_or_default();

@@ -171,32 +171,28 @@ fn a_trim_drops_dirty_pages_and_trims_the_members() {
 #[test]
 fn destages_are_recorded_on_the_members_that_get_them() {
     let failures = vec![FailureParams { member: 1, at_ns: 500 }];
-    let setup = Setup { record_destages: true, ..Setup::default() };
-    let mut array = Array::new(&ArrayParams { failures, ..params(Level::Raid4, 4, 1, 300, cache(Wow::PARTS, 16, 0)) }, 1, setup);
-    let mut events = Vec::new();
-    for (tag, at) in [(0, 0), (1, 1000)] {
-        array
-            .submit(
-                at,
-                &PageRequest {
-                    tag,
-                    first_page: 0,
-                    pages: 3,
-                    kind: OpKind::Write,
-                    fua: false,
-                    high_priority: false,
-                    stream: 0,
-                    one_member: false,
-                },
-            )
-            .unwrap();
-        array.advance(at + 999, &mut events);
-    }
-    let members: Vec<u32> =
-        events.iter().filter_map(|event| if let Event::Destage(destage) = event { Some(destage.member) } else { None }).collect();
-    assert_eq!(members, [0, 1, 2, 0, 2]);
-    assert!(!array.volume.members.keeps_ends(), "what is told is forgotten");
-    assert!(events.is_sorted_by_key(Event::key));
+    let with_parity = ArrayParams { failures, ..params(Level::Raid4, 4, 1, 300, cache(Wow::PARTS, 16, 0)) };
+    let members = |params: &ArrayParams| {
+        let setup = Setup { record_destages: true, ..Setup::default() };
+        let mut array = Array::new(params, 1, setup);
+        let mut events = Vec::new();
+        for (tag, at) in [(0, 0), (1, 1000)] {
+            let kind = OpKind::Write;
+            let request =
+                PageRequest { tag, first_page: 0, pages: 3, kind, fua: false, high_priority: false, stream: 0, one_member: false };
+            array.submit(at, &request).unwrap();
+            array.advance(at + 999, &mut events);
+        }
+        assert!(!array.volume.members.keeps_ends(), "what is told is forgotten");
+        assert!(events.is_sorted_by_key(Event::key));
+        events
+            .iter()
+            .filter_map(|event| if let Event::Destage(destage) = event { Some(destage.member) } else { None })
+            .collect::<Vec<u32>>()
+    };
+    assert_eq!(members(&with_parity), [0, 1, 2, 0, 2]);
+    // Without parity each operation of a member ends for the destage itself.
+    assert_eq!(members(&params(Level::Raid0, 3, 1, 300, cache(Wow::PARTS, 16, 0))), [0, 1, 2, 0, 1, 2]);
 }
 
 fn policies() -> impl Strategy<Value = CacheParams> {

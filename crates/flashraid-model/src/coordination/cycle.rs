@@ -262,6 +262,7 @@ impl Cycle {
         if aware {
             self.ggc_aware.insert(spare);
         }
+        assert_eq!(self.everyone().contains(spare), aware, "a spare knows the protocol if the member did that it replaces");
         aware
     }
 }

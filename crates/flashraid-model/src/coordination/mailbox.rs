@@ -126,3 +126,31 @@ pub fn by_name(later: [u64; KINDS], earlier: [u64; KINDS]) -> BTreeMap<String, u
     let counts = KIND_NAMES.iter().zip(later.iter().zip(earlier)).enumerate();
     counts.filter(|&(kind, (_, (&l, e)))| known_to_all(kind) || l > e).map(|(_, (name, (&l, e)))| ((*name).to_owned(), l - e)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Mail;
+    use crate::coordination::{MemberState, Need, ToController, ToMember, Work};
+
+    /// Rule 42: of what arrives at one nanosecond each kind comes before the next one.
+    #[test]
+    fn every_kind_of_mail_has_its_rank() {
+        let state = MemberState { free_blocks_min: 1, blocks_above_start: 0 };
+        let in_order = [
+            Mail::MayAsk(0),
+            Mail::ToController(0, ToController::GcDone),
+            Mail::ToController(0, ToController::Participate),
+            Mail::ToController(0, ToController::GcState(state)),
+            Mail::ToController(0, ToController::GcRequest(Need::AT_LIMIT)),
+            Mail::BeginCycle,
+            Mail::ToMember(0, ToMember::Force(Work::OneVictim)),
+            Mail::ToMember(0, ToMember::Grant(Work::OneVictim)),
+            Mail::ToMember(0, ToMember::Stop),
+            Mail::ToMember(0, ToMember::Deny),
+            Mail::ToMember(0, ToMember::TellState),
+        ];
+        for (rank, mail) in in_order.iter().enumerate() {
+            assert_eq!(usize::from(mail.rank()), rank, "{mail:?}");
+        }
+    }
+}

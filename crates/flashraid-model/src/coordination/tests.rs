@@ -9,7 +9,7 @@
 
 use super::tiny as schemes;
 use super::{
-    ControllerAction, CoordinationParams, Cycle, KINDS, Kind, Mail, MemberState, Need, Notify, Scheme, SchemePolicy, ToController,
+    ControllerAction, CoordinationParams, Cycle, KINDS, Kind, Mail, MemberState, Need, Notify, Pools, Scheme, SchemePolicy, ToController,
     ToMember, UncoordinatedCleans, Work, by_name,
 };
 use crate::TimeNs;
@@ -18,6 +18,7 @@ use crate::events::GcInterval;
 use crate::ids::MemberSet;
 use crate::request::OpKind;
 use crate::ssd::{MemberCounters, Pipeline, Preemption, tiny};
+use crate::units::StopThreshold;
 
 const T: TimeNs = 10_000;
 
@@ -608,4 +609,11 @@ fn answers_of_the_controller_are_named_only_if_there_were_some() {
     some[Kind::GcDone as usize] = 5;
     let named = by_name(some, none);
     assert_eq!((named.len(), named.values().sum::<u64>()), (KINDS - 1, 8));
+}
+
+#[test]
+fn a_limit_lies_above_the_start_and_within_the_reserve() {
+    let pools = Pools { blocks: 100, reserved_blocks: 15, start_free_blocks: 5 };
+    let is_wrong = |above| pools.limit_problem("soft_limit", StopThreshold::AboveStart(above)).is_some();
+    assert!(is_wrong(0) && !is_wrong(1) && !is_wrong(10) && is_wrong(11));
 }

@@ -1,11 +1,11 @@
 //! Runs a case on the model (`flashraid_model::array`) and lays its outcome out for comparison.
 
-use crate::outcome::{Case, Collection, MemberOutcome, Outcome, PhysicalPage, RequestOutcome};
+use crate::outcome::{Case, Collection, DriveOutcome, MemberOutcome, Outcome, PhysicalPage, RequestOutcome};
 use flashraid_model::array::{Array, Event, Milestone, PageRequest, Setup, WarmUpPattern, pages_of};
 use flashraid_model::events::{GcInterval, TimeParts};
 use flashraid_model::ids::Lpn;
 use flashraid_model::request::{HostLoop, OpKind, Request};
-use flashraid_model::ssd::{Shortcuts, Ssd, UsagePoint};
+use flashraid_model::ssd::{MechanismCounters, MemberCounters, Shortcuts, Ssd, UsagePoint};
 
 /// The outcome of a case by the model.
 pub fn fast(case: &Case) -> Outcome {
@@ -35,10 +35,15 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<UsagePo
                 member.warm_up(case.warm_up.overwrites, case.seed);
             }
         }
-        WarmUpPattern::Steady => unreachable!("these members have no superblocks"),
+        WarmUpPattern::Steady => {
+            for member in array.untimed().members_to_warm_up() {
+                assert!(member.settle_down_while(case.seed, &mut |_| true));
+            }
+        }
         WarmUpPattern::Workload => {
             let writes = case.requests.iter().filter(|request| request.kind == OpKind::Write);
             array.untimed().overwrite(&writes.map(|request| pages(0, request)).collect::<Vec<_>>());
+            array.untimed().members().iter_mut().for_each(Ssd::warm_up_is_over);
         }
     }
     let nothing = RequestOutcome { arrival_ns: 0, done_ns: 0, gc_members_met: 0, pages_lost: 0, parts: TimeParts::default() };
@@ -99,8 +104,8 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<UsagePo
                             cleans.push(clean);
                             continue;
                         }
-                        Event::Health { .. } => continue,
-                        Event::Destage(_) | Event::Programmed(_) => unreachable!("nobody asked for them, and these members have pools"),
+                        Event::Health { .. } | Event::Programmed(_) => continue,
+                        Event::Destage(_) => unreachable!("nobody asked for them"),
                     };
                     done_count += 1;
                     let outcome = &mut outcomes[done.tag as usize];
@@ -148,6 +153,9 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<UsagePo
     };
     let by_plane = case.params.ssd.gc.blocking == flashraid_model::ssd::Blocking::Plane && !case.params.ssd.gc.instantaneous;
     let members = array.members().iter().map(|ssd| {
+        if let Some(drive) = outcome_of_drive(case, ssd) {
+            return drive;
+        }
         let pools = ssd.space().pools().expect("these members have pools");
         let counts = ssd.space().erase_counts();
         let (dies, blocks) = (case.params.ssd.geometry.dies, case.params.ssd.geometry.blocks_per_plane);
@@ -164,6 +172,7 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<UsagePo
             counters: *ssd.counters(),
             front: ssd.front_counters().copied(),
             mechanisms: ssd.mechanism_counters(),
+            drive: None,
             block_erases,
             pages: (0..dies * exported)
                 .map(Lpn)
@@ -183,6 +192,58 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<UsagePo
         requests: outcomes,
     };
     (outcome, usage)
+}
+
+/// What is compared of a drive with superblocks.
+fn outcome_of_drive(case: &Case, ssd: &Ssd) -> Option<MemberOutcome> {
+    let space = ssd.space();
+    let (media, of_drive, of_member) = (space.superblocks()?, ssd.drive_counters()?, ssd.counters());
+    let own = case.params.ssd.superblock.as_ref()?;
+    let units = case.params.ssd.exported_pages() / u64::from(own.unit_pages);
+    let stalls = ssd.mechanism_counters().background;
+    let counts = [
+        ("pages_read", of_member.host_pages_read),
+        ("pages_trimmed", of_member.host_pages_trimmed),
+        ("pages_received", of_drive.pages_received),
+        ("units_programmed", of_drive.units_programmed),
+        ("units_slc", of_drive.units_slc),
+        ("units_moved", of_drive.units_moved),
+        ("units_folded", of_drive.units_folded),
+        ("units_dropped", of_drive.units_dropped),
+        ("units_padded", of_drive.units_padded),
+        ("units_parity", of_drive.units_parity),
+        ("rmw_reads", of_drive.rmw_reads),
+        ("array_reads", of_drive.array_reads),
+        ("joined", of_drive.joined),
+        ("foreground", of_drive.foreground),
+        ("victims", of_drive.victims),
+        ("refreshed", of_drive.refreshed),
+        ("levelled", of_drive.levelled),
+        ("trimmed_in_part", of_drive.trimmed_in_part),
+        ("suspensions", of_member.suspensions),
+        ("merges", of_member.merges),
+        ("pipelined", of_member.pipelined),
+        ("stalls", stalls.stalls),
+        ("stall_waits_ns", stalls.waited_ns),
+    ];
+    let handles = (0..own.placement.handles as usize).map(|at| {
+        let of = of_drive.by_handle;
+        [of.pages_received[at], of.host_units[at], of.collection_units[at]]
+    });
+    let drive = DriveOutcome {
+        places: (0..units as u32).map(|unit| media.location(unit)).collect(),
+        erases: media.erase_counts().collect(),
+        handles: handles.collect(),
+        counts: counts.into_iter().filter(|&(_, count)| count > 0).collect(),
+    };
+    Some(MemberOutcome {
+        counters: MemberCounters { host_pages_written: of_member.host_pages_written, ..drive.counters() },
+        front: ssd.front_counters().copied(),
+        mechanisms: MechanismCounters::default(),
+        drive: Some(drive),
+        block_erases: Vec::new(),
+        pages: Vec::new(),
+    })
 }
 
 /// Cleans of one die (of one plane, if only that is busy) back to back are one collection.

@@ -12,6 +12,7 @@ use crate::cases::PAGE_BYTES;
 use crate::draw::{
     draw_cached_case, draw_case, draw_case_of_stripes, draw_coordinated_case, draw_fronted_case, draw_interruptible_case, draw_mixed_case,
 };
+use crate::draw_drives::{ONCE_STUCK, draw_drive_case};
 use crate::outcome::Case;
 use crate::reference;
 use crate::shrink::shrink;
@@ -53,6 +54,12 @@ fn the_model_agrees_with_the_reference_on_what_stands_before_dies() {
     agree(draw_fronted_case);
 }
 
+#[test]
+fn the_model_agrees_with_the_reference_on_drives_by_themselves() {
+    agree(draw_drive_case);
+    agree_on(&ONCE_STUCK, draw_drive_case);
+}
+
 /// Every case that qualifies for a shortcut, run both ways; so the shortcuts are proved without the reference, too.
 #[test]
 fn the_shortcuts_change_nothing() {
@@ -72,7 +79,11 @@ fn the_shortcuts_change_nothing() {
 }
 
 fn agree(draw: fn(u64) -> Case) {
-    let failing: Vec<u64> = seeds().into_iter().filter(|&seed| difference(&draw(seed)).is_some()).collect();
+    agree_on(&seeds(), draw);
+}
+
+fn agree_on(seeds: &[u64], draw: fn(u64) -> Case) {
+    let failing: Vec<u64> = seeds.iter().copied().filter(|&seed| difference(&draw(seed)).is_some()).collect();
     if let Some(&seed) = failing.first() {
         let case = shrink(draw(seed), |case| difference(case).is_some());
         let difference = difference(&case).expect("it still fails");

@@ -14,6 +14,7 @@ use flashraid_model::ssd::{
 };
 
 use crate::cases::PAGE_BYTES;
+use crate::draw_drives::{SLOWEST, draw_drive};
 use crate::outcome::Case;
 use crate::reference;
 
@@ -89,20 +90,40 @@ pub fn draw_cached_case(seed: u64) -> Case {
     case
 }
 
-/// A case in which everything may meet everything (section 14 of the rules).
+/// A case in which everything may meet everything (section 14 of the rules): the mapping is one more draw, and what stands before it another.
 pub fn draw_mixed_case(seed: u64) -> Case {
+    let mut of_mapping = Draw(rng::stream(seed, "agreement", 10));
+    if of_mapping.chance(45) {
+        return draw_mixed(seed, true);
+    }
+    let mut case = draw_mixed(seed, false);
+    if of_mapping.chance(40) {
+        of_mapping.put_front(&mut case);
+    }
+    case
+}
+
+fn draw_mixed(seed: u64, superblocks: bool) -> Case {
     let mut draw = Draw(rng::stream(seed, "agreement", 5));
+    let drive = superblocks.then(|| draw_drive(seed));
     let params = loop {
-        let params = draw.mixed_array();
+        let params = draw.mixed_array(drive.as_ref().map(|(ssd, _)| ssd));
         let physical_pages = u64::from(params.members) * params.ssd.geometry.physical_pages();
         if physical_pages <= 8000 && reference::array_pages(&params) > 0 {
             break params;
         }
     };
     let overwrites = if draw.chance(25) { 0.0 } else { draw.between(0, 2000) as f64 / 1000.0 };
-    let pattern = if draw.chance(15) { WarmUpPattern::Workload } else { WarmUpPattern::Random };
+    let mut pattern = if draw.chance(15) { WarmUpPattern::Workload } else { WarmUpPattern::Random };
     let host = if draw.chance(25) { HostLoop::Closed { depth: draw.between(1, 32) as u32, think_ns: 0 } } else { HostLoop::Open };
-    let requests = draw.requests(&params);
+    let mut requests = draw.requests(&params);
+    if let Some((ssd, times)) = drive {
+        requests.iter_mut().for_each(|request| request.arrival_ns = request.arrival_ns * times / SLOWEST);
+        let is_fresh = ssd.superblock.is_some_and(|own| own.fresh);
+        if !is_fresh && draw.chance(30) {
+            pattern = WarmUpPattern::Steady;
+        }
+    }
     let mut case = Case { params, warm_up: WarmUp { overwrites, pattern }, seed, host, requests };
     draw.want_few_pages(&mut case);
     draw.aim_at_members(&mut case);
@@ -120,9 +141,12 @@ pub fn draw_mixed_case(seed: u64) -> Case {
     if draw.chance(25) {
         draw.limit_host(&mut case);
     }
+    if superblocks {
+        draw.want_safety(&mut case);
+    }
     set_rules_by_seed(&mut case);
     let mut of_mechanisms = Draw(rng::stream(seed, "agreement", 9));
-    if of_mechanisms.chance(25) {
+    if !superblocks && of_mechanisms.chance(25) {
         case.params.ssd.mechanisms = Mechanisms::any(&mut of_mechanisms.0, case.params.ssd.timing.page_program_ns);
     }
     case
@@ -130,7 +154,7 @@ pub fn draw_mixed_case(seed: u64) -> Case {
 
 /// The same with section 25 of the rules.
 pub fn draw_fronted_case(seed: u64) -> Case {
-    let mut case = draw_mixed_case(seed);
+    let mut case = draw_mixed(seed, false);
     Draw(rng::stream(seed, "agreement", 8)).put_front(&mut case);
     case
 }
@@ -146,7 +170,7 @@ pub fn has_rule(scheme: &SchemePolicy) -> bool {
 fn set_rules_by_seed(case: &mut Case) {
     let mut draw = Draw(rng::stream(case.seed, "agreement", 6));
     let gc = &mut case.params.ssd.gc;
-    case.params.ssd.timing.spread_summaries = draw.chance(30);
+    case.params.ssd.timing.spread_summaries = draw.chance(30) && case.params.ssd.superblock.is_none();
     if gc.pool == Pool::Die && draw.chance(40) {
         gc.procedure = Procedure::ReferenceNoCopyBack;
         (gc.victim, gc.separate_open_block, gc.copy_back) = (VictimPolicy::default(), false, false);
@@ -264,9 +288,17 @@ impl Draw {
         }
     }
 
-    /// All features on switches of their own.
-    fn mixed_array(&mut self) -> ArrayParams {
+    /// All features on switches of their own; with such drives, if any are given.
+    fn mixed_array(&mut self, drive: Option<&SsdParams>) -> ArrayParams {
         let mut params = self.array();
+        if let Some(drive) = drive {
+            params.ssd = drive.clone();
+            if self.chance(50) && !drive.gc.instantaneous {
+                let target = u64::from(drive.gc.start_free_blocks);
+                params.coordination = Some(self.coordination(u64::from(params.members), target));
+            }
+            return params;
+        }
         if self.chance(15) {
             self.make_blocks_large(&mut params);
         }
@@ -360,6 +392,11 @@ impl Draw {
             }),
             firmware: if kinds & 4 > 0 { firmware } else { FirmwareParams::FREE },
         });
+        self.want_safety(case);
+    }
+
+    /// Some requests flush, and some writes are to survive a loss of power.
+    fn want_safety(&mut self, case: &mut Case) {
         let (flushes, forced) = (self.between(0, 8), if self.chance(50) { self.between(1, 60) } else { 0 });
         for request in &mut case.requests {
             if self.chance(flushes) {

@@ -5,7 +5,7 @@ mod agreement;
 mod cases;
 mod corners;
 mod draw;
-mod drives;
+mod draw_drives;
 mod ideal;
 mod layers;
 mod outcome;

@@ -1,5 +1,6 @@
 //! What two implementations of the rules must agree on, and the first item on which they do not.
 
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use flashraid_model::array::{ArrayParams, StripeCounters, WarmUp};
@@ -71,10 +72,41 @@ pub struct MemberOutcome {
     /// Of what stands before its dies.
     pub front: Option<FrontCounters>,
     pub mechanisms: MechanismCounters,
+    /// Of a drive with superblocks, which has neither blocks nor pages of pools.
+    pub drive: Option<DriveOutcome>,
     /// Erases of each block, warm-up included, in order of die, plane, block.
     pub block_erases: Vec<u32>,
     /// Where each logical page lies, in order of home die (rule 7) and that die's logical page.
     pub pages: Vec<PhysicalPage>,
+}
+
+/// What is compared of a drive with superblocks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DriveOutcome {
+    /// By unit: its place.
+    pub places: Vec<Option<u32>>,
+    /// By superblock.
+    pub erases: Vec<u32>,
+    /// By placement handle: pages received, units programmed by its streams of host and collection.
+    pub handles: Vec<[u64; 3]>,
+    /// By name; what is never counted is not there.
+    pub counts: BTreeMap<&'static str, u64>,
+}
+
+impl DriveOutcome {
+    /// What it counts as any member does.
+    pub fn counters(&self) -> MemberCounters {
+        let of = |name| self.counts.get(name).copied().unwrap_or(0);
+        MemberCounters {
+            host_pages_read: of("pages_read"),
+            host_pages_written: of("pages_received"),
+            host_pages_trimmed: of("pages_trimmed"),
+            suspensions: of("suspensions"),
+            merges: of("merges"),
+            pipelined: of("pipelined"),
+            ..MemberCounters::default()
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,6 +146,14 @@ impl Outcome {
             }
             if expected.front != found.front {
                 return Some(differs(&format!("counters before the dies of member {member}"), &expected.front, &found.front));
+            }
+            if let (Some(expected), Some(found)) = (&expected.drive, &found.drive) {
+                if expected.counts != found.counts {
+                    return Some(differs(&format!("counts of drive {member}"), &expected.counts, &found.counts));
+                }
+                if expected != found {
+                    return Some(differs(&format!("drive {member}"), expected, found));
+                }
             }
             let erases = first_in_list(&format!("member {member}: erases of block"), &expected.block_erases, &found.block_erases);
             let pages = first_in_list(&format!("member {member}: place of page"), &expected.pages, &found.pages);

@@ -6,8 +6,8 @@ use flashraid_model::coordination::{CoordinationParams, KINDS, Notify, ReactiveI
 use flashraid_model::placement::Level;
 use flashraid_model::request::HostLoop;
 use flashraid_model::ssd::{
-    Allocation, Blocking, FirmwareParams, FrontParams, Mechanisms, Pipeline, PlaneChoice, Pool, Preemption, Procedure, SsdParams, Trigger,
-    VictimPolicy,
+    Allocation, Blocking, FirmwareParams, FrontParams, Mechanisms, Pipeline, PlacementHandles, PlaneChoice, Pool, Preemption, Procedure,
+    SsdParams, SuperblockParams, Trigger, UpkeepParams, VictimPolicy,
 };
 
 use crate::cases::PAGE_BYTES;
@@ -22,6 +22,10 @@ pub fn shrink(mut case: Case, fails: impl Fn(&Case) -> bool) -> Case {
         for simpler in SIMPLER {
             let mut candidate = case.clone();
             simpler(&mut candidate);
+            if case.params.ssd.superblock.is_some() {
+                // Most of these hang together in a drive.
+                candidate.params.ssd.geometry = case.params.ssd.geometry;
+            }
             let members = candidate.params.members;
             if let Some(coordination) = &mut candidate.params.coordination {
                 coordination.ggc_aware.0 &= (1 << members) - 1;
@@ -89,8 +93,14 @@ fn is_possible(case: &Case) -> bool {
     };
     let redundant = !matches!(case.params.level, Level::Single | Level::Raid0);
     let survives = case.params.failures.iter().all(|failure| redundant && failure.member < case.params.members);
+    if let Some(own) = &case.params.ssd.superblock {
+        let shape = own.shape(&case.params.ssd.geometry);
+        if !shape.never_stops(own.collection.floor) || own.buffer.units < shape.buffer_units_min() {
+            return false;
+        }
+    }
     let fits = case.requests.iter().all(|request| !request.one_member || reference::fits_one_member(&case.params, request));
-    fits && has_room(&case.params.ssd)
+    fits && (case.params.ssd.superblock.is_some() || has_room(&case.params.ssd))
         && case.params.members >= least
         && (case.params.level != Level::Raid10 || case.params.members.is_multiple_of(2))
         && survives
@@ -120,7 +130,24 @@ fn front(case: &mut Case, simplify: fn(&mut FrontParams)) {
     }
 }
 
-const SIMPLER: [fn(&mut Case); 76] = [
+fn superblock(case: &mut Case, simplify: fn(&mut SuperblockParams)) {
+    if let Some(own) = &mut case.params.ssd.superblock {
+        simplify(own);
+    }
+}
+
+const SIMPLER: [fn(&mut Case); 87] = [
+    |case| superblock(case, |own| own.queues = None),
+    |case| superblock(case, |own| own.slc = None),
+    |case| superblock(case, |own| own.placement = PlacementHandles::ONE),
+    |case| superblock(case, |own| own.upkeep = UpkeepParams::default()),
+    |case| superblock(case, |own| own.suspension = None),
+    |case| superblock(case, |own| own.rain = false),
+    |case| superblock(case, |own| own.firmware = FirmwareParams::FREE),
+    |case| superblock(case, |own| own.buffer.linger_ns = None),
+    |case| superblock(case, |own| own.buffer.is_protected = true),
+    |case| superblock(case, |own| own.cache_read = false),
+    |case| superblock(case, |own| own.programs_at_once = 64),
     |case| case.params.ssd.mechanisms = Mechanisms::default(),
     |case| case.params.ssd.front = None,
     |case| front(case, |front| front.buffer = None),

@@ -160,3 +160,50 @@ impl Pools {
         OpenBlock { block, next_page: 0, sequence }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::flash::Geometry;
+    use crate::ids::{DieId, Lpn};
+    use crate::space::pools::{PlaneChoice, Pool, Pools, PoolsParams, Procedure, VictimPolicy};
+
+    /// In turn or not, a plane is chosen by its own room: nothing of another die counts.
+    #[test]
+    fn a_full_die_takes_no_write_while_another_has_room() {
+        for plane_choice in [PlaneChoice::Rotate, PlaneChoice::MostFree] {
+            let geometry = Geometry {
+                dies: 2,
+                planes: 2,
+                blocks_per_plane: 8,
+                pages_per_block: 4,
+                page_bytes: 4096,
+                reserved_blocks_per_plane: 3,
+                summary_page: false,
+            };
+            let mut pools = Pools::filled(
+                &PoolsParams {
+                    geometry,
+                    dynamic: false,
+                    plane_choice,
+                    pool: Pool::Plane,
+                    procedure: Procedure::AsSet,
+                    start_free_blocks: 1,
+                    stop_free_blocks: 2,
+                    victim: VictimPolicy::default(),
+                    separate_open_block: false,
+                    fill_seals_last_block: true,
+                },
+                1,
+                0,
+            );
+            // The second die has pages 40 to 79.
+            let mut written = 0;
+            while let Some(pool) = pools.place(DieId(1), Lpn(40), 0) {
+                pools.write(DieId(1), pool, Lpn(40));
+                written += 1;
+            }
+            assert!((9..=24).contains(&written), "{plane_choice:?}: {written} pages of both planes' reserve");
+            assert!(pools.place(DieId(0), Lpn(0), 0).is_some());
+        }
+    }
+}

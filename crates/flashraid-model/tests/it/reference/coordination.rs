@@ -7,6 +7,7 @@ use flashraid_model::coordination::{
 };
 use flashraid_model::ssd::Allocation;
 
+use super::superblocks::{Drive, Role};
 use super::{Event, Member, OpKind, Simulation};
 
 /// The controller and what was sent.
@@ -378,6 +379,9 @@ impl Simulation<'_> {
     pub fn controller_gets_spare(&mut self, failed: usize, spare: usize) {
         if let Some(controller) = &mut self.controller {
             controller.params.ggc_aware.0 |= (controller.params.ggc_aware.0 >> failed & 1) << spare;
+            if self.is_drive() {
+                self.drive_may_know_protocol(spare);
+            }
         }
     }
 
@@ -394,7 +398,7 @@ impl Simulation<'_> {
         }
     }
 
-    fn send(&mut self, member: usize, message: Message) {
+    pub fn send(&mut self, member: usize, message: Message) {
         let controller = self.controller.as_mut().expect("there is a controller");
         controller.sent[message.kind() as usize] += 1;
         let latency_ns = controller.params.latency_ns[message.kind() as usize];
@@ -404,8 +408,17 @@ impl Simulation<'_> {
     pub fn arrives(&mut self, member: usize, message: Message) {
         match message {
             Message::ForceGc(work) => self.is_forced(member, work),
-            Message::StopGc => self.protocol(member).is_stopped = true,
+            Message::StopGc => {
+                self.protocol(member).is_stopped = true;
+                if self.is_drive() {
+                    self.drive_does(member, Drive::is_stopped);
+                }
+            }
             Message::Question => {
+                if let Some(drive) = &self.members[member].drive {
+                    let free_blocks_least = drive.free_superblocks();
+                    return self.send(member, Message::Answer { free_blocks_least });
+                }
                 let flash = &self.members[member].flash;
                 let pools = (0..flash.dies.len()).flat_map(|die| (0..flash.dies[die].pools.len()).map(move |p| (die, p)));
                 let free_blocks_least = pools.map(|(die, pool)| flash.free_blocks(die, pool)).min().expect("there are pools");
@@ -541,7 +554,36 @@ impl Simulation<'_> {
         }
     }
 
+    /// What a member that knows the protocol has to know of it.
+    pub fn role_of(&self, member: usize) -> Option<Role> {
+        let params = &self.controller.as_ref()?.params;
+        let role = Role { registers: params.scheme.registers(), t_soft_free_blocks: params.t_soft_free_blocks };
+        self.knows_protocol(member).then_some(role)
+    }
+
+    /// A drive has reason to ask (rule 216).
+    pub fn drive_asks(&mut self, member: usize, pages_left: u64, is_at_limit: bool) {
+        let is_soft = self.controller.as_ref().expect("it knows the protocol").is_soft();
+        let Protocol { writes_given, times_forced, .. } = self.members[member].protocol;
+        let need = Need { pages_left, is_at_limit, writes_given, times_forced };
+        self.send(member, if is_soft { Message::SoftRequest(need) } else { Message::GcRequest });
+    }
+
+    /// A drive that has asked collects because it must (rule 121).
+    pub fn drive_collects_by_need(&mut self, member: usize) {
+        let controller = self.controller.as_mut().expect("it knows the protocol");
+        if controller.is_soft() && !controller.lost.contains(&member) {
+            let (during_cycles, others) = &mut controller.uncoordinated_cleans;
+            let waits_for_others = !controller.forced.is_empty() && !controller.forced.contains(&member);
+            *(if waits_for_others { during_cycles } else { others }) += 1;
+        }
+    }
+
     fn is_forced(&mut self, member: usize, work: Work) {
+        if self.is_drive() {
+            self.protocol(member).times_forced += 1;
+            return self.drive_does(member, |drive| drive.forced_to(work));
+        }
         let CoordinationParams { across_dies, t_soft_free_blocks, .. } = self.controller.as_ref().expect("somebody forces").params;
         let flash = &self.members[member].flash;
         let is_low = |die: usize| (0..flash.dies[die].pools.len()).any(|pool| flash.free_blocks(die, pool) <= t_soft_free_blocks);

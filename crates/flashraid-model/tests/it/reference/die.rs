@@ -278,7 +278,7 @@ impl Simulation<'_> {
         !state.cleans.is_empty() || state.cleans_ended.iter().any(|&end| end > operation.reached_member_ns)
     }
 
-    fn mark_met(&mut self, member: usize, operation: &Operation) {
+    pub fn mark_met(&mut self, member: usize, operation: &Operation) {
         let request = match operation.job.map(|job| self.jobs[job].purpose) {
             Some(Purpose::Host { request }) => Some(request),
             Some(Purpose::Cache { awaited, .. }) => self.request_that_waits(awaited),

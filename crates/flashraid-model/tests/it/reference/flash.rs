@@ -89,6 +89,11 @@ pub struct Move {
 }
 
 impl Flash {
+    /// A member that has none.
+    pub fn without_pools(params: &SsdParams) -> Flash {
+        Flash { params: params.clone(), dies: Vec::new(), places: HashMap::new() }
+    }
+
     /// A member after its fill (rule 23).
     pub fn filled(params: &SsdParams, seed: u64, member: usize) -> Flash {
         let dies = 0..params.geometry.dies as usize;
@@ -560,7 +565,7 @@ impl Flash {
             };
             PhysicalPage { die: place.die as u32, plane, block, page: place.slot as u32 }
         };
-        (0..pages).map(physical).collect()
+        if self.dies.is_empty() { Vec::new() } else { (0..pages).map(physical).collect() }
     }
 }
 

@@ -1,62 +1,72 @@
-//! Section 25 of the rules: what stands before the dies of a member. Everything stands in lists, from front to end.
+//! Sections 24 and 25 of the rules as far as they are one: queues, cores, the link and the write buffer of a member, whatever lies behind them.
+//! Everything stands in lists, from front to end.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use flashraid_model::ssd::{Allocation, FrontCounters, FrontParams};
+use flashraid_model::ssd::{FirmwareParams, FrontCounters, FrontParams, LinkParams, SsdParams};
 
-use super::{Awaited, Event, OpKind, Operation, Purpose, Simulation};
+use super::{Event, Message, OpKind, Operation};
 
-#[derive(Default)]
+/// What a part of a member tells the simulation, in the order in which it happens.
+pub enum Told {
+    /// Something happens at a time.
+    At(u64, Event),
+    /// A message to the controller.
+    Sends(Message),
+    /// A request for collection: pages left, and if it is at its limit.
+    Asks(u64, bool),
+    /// Collection begins by need (rule 121).
+    CollectsByNeed,
+}
+
+/// What stands before the dies of a member.
 pub struct Front {
-    commands: Vec<Command>,
+    member: usize,
+    pub params: FrontParams,
+    link: Option<LinkParams>,
+    /// Pages of what the map knows.
+    unit_pages: usize,
+    pub now: u64,
+    /// All that have ever come.
+    pub commands: Vec<Command>,
     unfetched: Vec<usize>,
     /// The queue whose turn it is, and how many commands it has given in it.
     turn: (usize, u32),
     in_flight: u32,
     wait_for_core: Vec<usize>,
-    /// The commands that hold cores.
-    cores: Vec<Option<usize>>,
+    /// Parts of victims that wait for a core, and for how long they will hold it.
+    parts_for_core: Vec<(usize, u64)>,
+    cores: Vec<Option<OnCore>>,
     lanes_free_ns: [u64; 2],
-    entering: Vec<usize>,
-    /// By command: how long it has waited for room; what the dies worked meanwhile, and with a clean in progress.
-    waits_for_room: std::collections::BTreeMap<usize, [u64; 3]>,
-    /// All that have ever been in the buffer, in order of entry.
-    pages: Vec<Page>,
-    /// Flushes, and writes that are to survive a loss of power: what they wait for, and when they would be done otherwise.
+    /// Writes that bring what they write into the buffer, in order.
+    pub entering: Vec<usize>,
+    /// By command: how long it has waited for room; what the dies worked meanwhile, and for collection.
+    waits_for_room: BTreeMap<usize, [u64; 3]>,
+    /// Flushes, and writes that are to survive a loss of power: the batches they wait for, and when they would be done otherwise.
     flushes: Vec<(usize, BTreeSet<usize>)>,
     forced: Vec<(usize, BTreeSet<usize>, u64)>,
     pub counters: FrontCounters,
+    pub told: Vec<Told>,
 }
 
-struct Command {
-    operations: Vec<Operation>,
+pub struct Command {
+    pub operations: Vec<Operation>,
     is_complete: bool,
-    arrived_ns: u64,
+    pub arrived_ns: u64,
     started_ns: u64,
-    begun_ns: u64,
-    crossed_ns: u64,
+    pub begun_ns: u64,
+    pub crossed_ns: u64,
     /// Operations that are in the buffer or have gone to dies.
-    passed: usize,
+    pub passed: usize,
     no_room_since: Option<u64>,
     ends_unknown: usize,
     last_end_ns: u64,
 }
 
-struct Page {
-    operation: Operation,
-    state: State,
-    /// Its begin has not been seen yet, so that it keeps others from its die.
-    holds_place: bool,
-    /// Reads and writes don't find it.
-    is_hidden: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    Waits,
-    Given,
-    Begun,
-    Gone,
+#[derive(Clone, Copy)]
+enum OnCore {
+    Command(usize),
+    Part(usize),
 }
 
 /// Where a page operation comes from.
@@ -82,74 +92,72 @@ pub enum FrontEvent {
     Ends(Operation),
 }
 
-impl Front {
-    fn command(&mut self, number: usize) -> &mut Command {
-        &mut self.commands[number]
+/// The front of a device, if it has one; drives with superblocks do.
+pub fn params_of(ssd: &SsdParams) -> Option<FrontParams> {
+    match &ssd.superblock {
+        Some(own) => Some(FrontParams { buffer: Some(own.buffer), queues: own.queues, firmware: own.firmware }),
+        None => ssd.front,
     }
+}
 
-    /// The page of the buffer that holds a page.
-    fn holder(&self, page: u64) -> Option<usize> {
-        (0..self.pages.len()).find(|&number| {
-            let Page { operation, state, is_hidden, .. } = &self.pages[number];
-            operation.page == page && !is_hidden && *state != State::Gone
+impl Front {
+    pub fn of(ssd: &SsdParams, member: usize) -> Option<Front> {
+        let params = params_of(ssd)?;
+        Some(Front {
+            member,
+            params,
+            link: ssd.link,
+            unit_pages: ssd.superblock.as_ref().map_or(1, |own| own.unit_pages as usize),
+            now: 0,
+            commands: Vec::new(),
+            unfetched: Vec::new(),
+            turn: (0, 0),
+            in_flight: 0,
+            wait_for_core: Vec::new(),
+            parts_for_core: Vec::new(),
+            cores: (0..params.firmware.cores).map(|_| None).collect(),
+            lanes_free_ns: [0; 2],
+            entering: Vec::new(),
+            waits_for_room: BTreeMap::new(),
+            flushes: Vec::new(),
+            forced: Vec::new(),
+            counters: FrontCounters::default(),
+            told: Vec::new(),
         })
     }
 
-    fn used(&self) -> usize {
-        self.pages.iter().filter(|page| page.state != State::Gone).count()
+    pub fn command(&mut self, number: usize) -> &mut Command {
+        &mut self.commands[number]
     }
 
-    /// Rule 231: so much time passes while so many dies work, and so many of them clean.
-    pub fn passes(&mut self, ns: u64, work: u64, clean: u64) {
+    fn schedule(&mut self, at: u64, what: FrontEvent) {
+        self.told.push(Told::At(at, Event::Front { member: self.member, what }));
+    }
+
+    /// Nothing happens for so long, in which so many dies work, and so many of them for collection (rule 231).
+    pub fn passes(&mut self, ns: u64, work: u64, collect: u64) {
+        self.now += ns;
         for &number in &self.entering {
             let sums = self.waits_for_room.entry(number).or_default();
-            sums.iter_mut().zip([1, work, clean]).for_each(|(sum, dies)| *sum += ns * dies);
+            sums.iter_mut().zip([1, work, collect]).for_each(|(sum, dies)| *sum += ns * dies);
         }
     }
 
     pub fn rests(&self) -> bool {
-        self.used() == 0 && self.commands.iter().all(|command| command.ends_unknown == 0) && self.entering.is_empty()
+        self.commands.iter().all(|command| command.ends_unknown == 0) && self.entering.is_empty()
     }
 
-    /// Writes that have been given to the member and that no die has got.
+    /// Writes that have come and are neither in the buffer nor with a die.
     pub fn writes(&self) -> Vec<Operation> {
         let of_commands = self.commands.iter().flat_map(|command| &command.operations[command.passed..]);
-        let of_buffer = self.pages.iter().filter(|page| page.state == State::Waits).map(|page| &page.operation);
-        of_commands.filter(|operation| operation.kind == OpKind::Write).chain(of_buffer).copied().collect()
-    }
-}
-
-impl Simulation<'_> {
-    fn front(&mut self, member: usize) -> &mut Front {
-        &mut self.members[member].front
+        of_commands.filter(|operation| operation.kind == OpKind::Write).copied().collect()
     }
 
-    fn front_params(&self) -> FrontParams {
-        self.ssd.front.expect("there is a front")
-    }
-
-    fn schedule_front(&mut self, member: usize, at: u64, what: FrontEvent) {
-        self.schedule(at - self.now, Event::Front { member, what });
-    }
-
-    /// The part of a mix that an operation belongs to (rule 219), and whether what it writes is to survive a loss of power.
-    pub fn source_and_fua(&self, job: Option<usize>) -> (u8, bool) {
-        let Some(job) = job else { return (0, false) };
-        match self.jobs[job].purpose {
-            Purpose::Host { request } => (self.case.requests[request].stream, self.case.requests[request].fua),
-            Purpose::Cache { awaited: Awaited::ReadFromArray { request } | Awaited::Trimmed { request }, .. } => {
-                (self.case.requests[request].stream, false)
-            }
-            Purpose::Cache { .. } => (0, false),
-        }
-    }
-
-    /// Rule 224: a page operation comes.
-    pub fn comes_to_front(&mut self, member: usize, operation: Operation) {
+    /// Rules 201 and 224: a page operation comes.
+    pub fn comes(&mut self, operation: Operation) {
         let now = self.now;
-        let front = self.front(member);
-        let number = front.commands.len();
-        if let Some(last) = front.commands.last_mut().filter(|last| !last.is_complete && last.arrived_ns == now) {
+        let number = self.commands.len();
+        if let Some(last) = self.commands.last_mut().filter(|last| !last.is_complete && last.arrived_ns == now) {
             let first = last.operations[0];
             let of = |operation: &Operation| (operation.kind, operation.job, operation.stripe_operation);
             if of(&first) == of(&operation) {
@@ -158,7 +166,7 @@ impl Simulation<'_> {
                 return;
             }
         }
-        front.commands.push(Command {
+        self.commands.push(Command {
             operations: vec![operation],
             is_complete: false,
             arrived_ns: now,
@@ -170,345 +178,218 @@ impl Simulation<'_> {
             ends_unknown: 1,
             last_end_ns: 0,
         });
-        self.schedule_front(member, now, FrontEvent::Complete(number));
+        self.schedule(now, FrontEvent::Complete(number));
     }
 
-    pub fn front_event(&mut self, member: usize, what: FrontEvent) {
-        let now = self.now;
-        match what {
-            FrontEvent::Complete(number) => {
-                let front = self.front(member);
-                front.counters.commands += 1;
-                front.command(number).is_complete = true;
-                if self.front_params().queues.is_some() {
-                    self.front(member).unfetched.push(number);
-                    self.fetch(member);
-                } else {
-                    self.wants_core(member, number);
-                }
-            }
-            FrontEvent::CoreDone(core) => {
-                let number = self.front(member).cores[core].take().expect("it was held");
-                let latency_ns = self.front_params().firmware.latency_ns;
-                self.schedule_front(member, now + latency_ns, FrontEvent::LatencyOver(number));
-                self.use_cores(member);
-            }
-            FrontEvent::LatencyOver(number) => {
-                self.front(member).command(number).begun_ns = now;
-                self.goes_to_work(member, number);
-            }
-            FrontEvent::Crossed(number) => {
-                self.front(member).command(number).crossed_ns = now;
-                if self.front_params().buffer.is_some() {
-                    self.front(member).entering.push(number);
-                    self.bring_in(member);
-                } else {
-                    let operations = self.front(member).command(number).operations.clone();
-                    self.front(member).command(number).passed = operations.len();
-                    self.bring_to_dies(member, number, operations);
-                }
-            }
-            FrontEvent::Begun(page) => {
-                self.front(member).pages[page].holds_place = false;
-                let lane = self.lane_of(member, page);
-                self.feed(member, lane);
-            }
-            FrontEvent::Programmed(page) => {
-                self.leaves_buffer(member, page);
-                self.bring_in(member);
-            }
-            FrontEvent::Done => {
-                self.front(member).in_flight -= 1;
-                self.fetch(member);
-            }
-            FrontEvent::Ends(operation) => self.operation_done(operation),
+    /// All of a command has come.
+    pub fn is_complete(&mut self, number: usize) {
+        self.counters.commands += 1;
+        self.command(number).is_complete = true;
+    }
+
+    pub fn joins(&mut self, number: usize) {
+        if self.params.queues.is_some() {
+            self.unfetched.push(number);
+            self.fetch();
+        } else {
+            self.wants_core(number);
         }
+    }
+
+    /// A command in flight is done.
+    pub fn command_is_done(&mut self) {
+        self.in_flight -= 1;
+        self.fetch();
     }
 
     /// Rule 219.
-    fn fetch(&mut self, member: usize) {
-        let Some(own) = self.front_params().queues else { return };
+    fn fetch(&mut self) {
+        let Some(own) = self.params.queues else { return };
         let (now, queues) = (self.now, own.queues as usize);
-        while self.front(member).in_flight < own.commands {
-            let front = self.front(member);
+        while self.in_flight < own.commands {
             let queue_of = |front: &Front, number: usize| usize::from(front.commands[number].operations[0].source) % queues;
             let has_some = |front: &Front, queue: usize| front.unfetched.iter().any(|&number| queue_of(front, number) == queue);
-            let Some(queue) = (0..queues).map(|step| (front.turn.0 + step) % queues).find(|&queue| has_some(front, queue)) else { return };
-            if queue != front.turn.0 {
-                front.turn = (queue, 0);
+            let Some(queue) = (0..queues).map(|step| (self.turn.0 + step) % queues).find(|&queue| has_some(self, queue)) else { return };
+            if queue != self.turn.0 {
+                self.turn = (queue, 0);
             }
-            let at = front.unfetched.iter().position(|&number| queue_of(front, number) == queue).expect("it has some");
-            let number = front.unfetched.remove(at);
-            front.turn.1 += 1;
-            if front.turn.1 == own.burst || !has_some(front, queue) {
-                front.turn = ((queue + 1) % queues, 0);
+            let at = self.unfetched.iter().position(|&number| queue_of(self, number) == queue).expect("it has some");
+            let number = self.unfetched.remove(at);
+            self.turn.1 += 1;
+            if self.turn.1 == own.burst || !has_some(self, queue) {
+                self.turn = ((queue + 1) % queues, 0);
             }
-            front.in_flight += 1;
-            let waited_ns = now - front.commands[number].arrived_ns;
-            front.counters.fetch_waits += u64::from(waited_ns > 0);
-            front.counters.fetch_wait_ns += waited_ns;
-            self.wants_core(member, number);
+            self.in_flight += 1;
+            let waited_ns = now - self.commands[number].arrived_ns;
+            self.counters.fetch_waits += u64::from(waited_ns > 0);
+            self.counters.fetch_wait_ns += waited_ns;
+            self.wants_core(number);
         }
     }
 
-    fn wants_core(&mut self, member: usize, number: usize) {
-        self.front(member).wait_for_core.push(number);
-        self.use_cores(member);
+    fn wants_core(&mut self, number: usize) {
+        self.wait_for_core.push(number);
+        self.use_cores();
     }
 
-    /// Rule 201.
-    fn use_cores(&mut self, member: usize) {
-        let (now, firmware) = (self.now, self.front_params().firmware);
-        loop {
-            let front = self.front(member);
-            front.cores.resize(firmware.cores as usize, None);
-            let Some(core) = front.cores.iter().position(Option::is_none) else { return };
-            if front.wait_for_core.is_empty() {
+    /// A part of a victim, of so many units, wants a core.
+    pub fn part_wants_core(&mut self, part: usize, units: usize) {
+        self.parts_for_core.push((part, units as u64 * self.params.firmware.move_ns));
+        self.use_cores();
+    }
+
+    /// Rule 201: commands go before parts.
+    pub fn use_cores(&mut self) {
+        let (now, firmware) = (self.now, self.params.firmware);
+        while let Some(core) = self.cores.iter().position(Option::is_none) {
+            let ns = if !self.wait_for_core.is_empty() {
+                let number = self.wait_for_core.remove(0);
+                self.cores[core] = Some(OnCore::Command(number));
+                self.command(number).started_ns = now;
+                self.cost_ns(number, firmware)
+            } else if !self.parts_for_core.is_empty() {
+                let (part, ns) = self.parts_for_core.remove(0);
+                self.cores[core] = Some(OnCore::Part(part));
+                ns
+            } else {
                 return;
-            }
-            let number = front.wait_for_core.remove(0);
-            front.cores[core] = Some(number);
-            let command = front.command(number);
-            command.started_ns = now;
-            let cost_ns = match command.operations[0].kind {
-                OpKind::Read => firmware.read_ns,
-                OpKind::Write | OpKind::Flush => firmware.write_ns,
-                OpKind::Trim => firmware.trim_ns + command.operations.len() as u64 * firmware.trim_unit_ns,
             };
-            self.schedule_front(member, now + cost_ns, FrontEvent::CoreDone(core));
+            self.schedule(now + ns, FrontEvent::CoreDone(core));
+        }
+    }
+
+    fn cost_ns(&self, number: usize, firmware: FirmwareParams) -> u64 {
+        let operations = &self.commands[number].operations;
+        match operations[0].kind {
+            OpKind::Read => firmware.read_ns,
+            OpKind::Write | OpKind::Flush => firmware.write_ns,
+            OpKind::Trim => firmware.trim_ns + operations.len().div_ceil(self.unit_pages) as u64 * firmware.trim_unit_ns,
+        }
+    }
+
+    /// A core is done: with a command, or with the part that is returned.
+    pub fn core_is_done(&mut self, core: usize) -> Option<usize> {
+        match self.cores[core].take().expect("it was held") {
+            OnCore::Part(part) => Some(part),
+            OnCore::Command(number) => {
+                self.schedule(self.now + self.params.firmware.latency_ns, FrontEvent::LatencyOver(number));
+                None
+            }
         }
     }
 
     /// Rule 202.
-    fn crosses_by(&mut self, member: usize, to_host: bool, pages: usize) -> u64 {
-        let Some(link) = self.ssd.link else { return self.now };
-        let now = self.now;
-        let lane = &mut self.front(member).lanes_free_ns[usize::from(link.full_duplex && to_host)];
-        *lane = now.max(*lane) + pages as u64 * link.page_ns;
+    pub fn crosses_by(&mut self, to_host: bool, pages: usize) -> u64 {
+        let Some(link) = self.link else { return self.now };
+        let lane = &mut self.lanes_free_ns[usize::from(link.full_duplex && to_host)];
+        *lane = self.now.max(*lane) + pages as u64 * link.page_ns;
         *lane
     }
 
-    fn goes_to_work(&mut self, member: usize, number: usize) {
-        let now = self.now;
-        let operations = self.front(member).command(number).operations.clone();
-        match operations[0].kind {
-            OpKind::Read => {
-                let front = self.front(member);
-                let (hits, others): (Vec<_>, Vec<_>) = operations.into_iter().partition(|operation| front.holder(operation.page).is_some());
-                for mut operation in hits {
-                    self.front(member).counters.buffer_hits += 1;
-                    let at = self.crosses_by(member, true, 1);
-                    self.books_front(member, number, &mut operation);
-                    operation.parts.transfer_ns += at - now;
-                    self.page_ends(member, number, operation, at);
-                }
-                self.bring_to_dies(member, number, others);
-            }
-            OpKind::Write => {
-                let at = self.crosses_by(member, false, operations.len());
-                self.schedule_front(member, at, FrontEvent::Crossed(number));
-            }
-            OpKind::Trim => {
-                for operation in &operations {
-                    self.is_trimmed(member, operation.page);
-                }
-                self.bring_to_dies(member, number, operations);
-                self.bring_in(member);
-            }
-            OpKind::Flush => {
-                let is_protected = self.front_params().buffer.is_none_or(|buffer| buffer.is_protected);
-                let front = self.front(member);
-                let all: BTreeSet<usize> = (0..front.pages.len()).filter(|&page| front.pages[page].state != State::Gone).collect();
-                if is_protected || all.is_empty() {
-                    self.command_ends(member, number, now);
-                } else {
-                    front.flushes.push((number, all));
-                }
-            }
-        }
+    /// The pages of a write set out together.
+    pub fn sends_data(&mut self, number: usize) {
+        let pages = self.commands[number].operations.len();
+        let at = self.crosses_by(false, pages);
+        self.schedule(at, FrontEvent::Crossed(number));
     }
 
     /// The time until a command has gone to its work and its data have crossed.
-    fn books_front(&mut self, member: usize, number: usize, operation: &mut Operation) {
-        let &mut Command { arrived_ns, started_ns, begun_ns, crossed_ns, .. } = self.front(member).command(number);
+    pub fn books(&self, number: usize, operation: &mut Operation) {
+        let Command { arrived_ns, started_ns, begun_ns, crossed_ns, .. } = self.commands[number];
         operation.parts.queue_ns += started_ns - arrived_ns;
         operation.parts.other_ns += begun_ns - started_ns;
         operation.parts.transfer_ns += crossed_ns.saturating_sub(begun_ns);
     }
 
-    fn bring_to_dies(&mut self, member: usize, number: usize, operations: Vec<Operation>) {
-        for mut operation in operations {
-            operation.origin = Origin::Command(number);
-            self.books_front(member, number, &mut operation);
-            self.reach_member(member, operation);
-        }
-    }
-
-    /// A die is done with what has come through the front.
-    pub fn leaves_to_front(&mut self, member: usize, mut operation: Operation) {
-        match operation.origin {
-            Origin::Array => unreachable!("it has not come through the front"),
-            Origin::Buffer(page) => self.schedule_front(member, self.now, FrontEvent::Programmed(page)),
-            Origin::Command(number) => {
-                let reads = operation.kind == OpKind::Read;
-                let at = if reads { self.crosses_by(member, true, 1) } else { self.now };
-                operation.parts.transfer_ns += at - self.now;
-                self.page_ends(member, number, operation, at);
-            }
-        }
+    /// A page of a read whose data are in the controller crosses the link, and ends then.
+    pub fn goes_to_host(&mut self, number: usize, mut operation: Operation) {
+        let at = self.crosses_by(true, 1);
+        operation.parts.transfer_ns += at - self.now;
+        self.page_ends(number, operation, at);
     }
 
     /// The end of a page is known.
-    fn page_ends(&mut self, member: usize, number: usize, mut operation: Operation, at: u64) {
+    pub fn page_ends(&mut self, number: usize, mut operation: Operation, at: u64) {
         operation.origin = Origin::Array;
-        self.schedule_front(member, at, FrontEvent::Ends(operation));
-        let has_queues = self.front_params().queues.is_some();
-        let command = self.front(member).command(number);
+        self.schedule(at, FrontEvent::Ends(operation));
+        let command = self.command(number);
         command.ends_unknown -= 1;
         command.last_end_ns = command.last_end_ns.max(at);
         let (is_last, last_end_ns) = (command.ends_unknown == 0, command.last_end_ns);
-        if is_last && has_queues {
-            self.schedule_front(member, last_end_ns, FrontEvent::Done);
+        if is_last && self.params.queues.is_some() {
+            self.schedule(last_end_ns, FrontEvent::Done);
         }
     }
 
     /// A command ends with all its pages, by what the front has done.
-    fn command_ends(&mut self, member: usize, number: usize, at: u64) {
-        let operations = self.front(member).command(number).operations.clone();
-        for mut operation in operations {
-            self.books_front(member, number, &mut operation);
+    pub fn command_ends(&mut self, number: usize, at: u64) {
+        for mut operation in self.commands[number].operations.clone() {
+            self.books(number, &mut operation);
+            let Command { begun_ns, crossed_ns, .. } = self.commands[number];
             if operation.kind == OpKind::Write {
-                let crossed_ns = self.front(member).command(number).crossed_ns;
-                let waits = self.front(member).waits_for_room.get(&number).copied().unwrap_or_default();
-                let [wait_ns, work_ns, clean_ns] = waits.map(u128::from);
-                operation.parts.collection_ns = (wait_ns * clean_ns).checked_div(work_ns).unwrap_or(0) as u64;
+                let waits = self.waits_for_room.get(&number).copied().unwrap_or_default();
+                let [wait_ns, work_ns, collect_ns] = waits.map(u128::from);
+                operation.parts.collection_ns = (wait_ns * collect_ns).checked_div(work_ns).unwrap_or(0) as u64;
                 operation.parts.cache_ns += at - crossed_ns - operation.parts.collection_ns;
             } else {
                 // What a flush waits for.
-                let begun_ns = self.front(member).command(number).begun_ns;
                 operation.parts.queue_ns += at - begun_ns;
             }
-            self.page_ends(member, number, operation, at);
+            self.page_ends(number, operation, at);
         }
     }
 
-    /// Rule 225: pages enter the buffer.
-    fn bring_in(&mut self, member: usize) {
-        let Some(buffer) = self.front_params().buffer else { return };
-        while let Some(&number) = self.front(member).entering.first() {
-            while let Some(&operation) = {
-                let command = self.front(member).command(number);
-                command.operations.get(command.passed)
-            } {
-                if !self.enters(member, operation, buffer.units as usize) {
-                    let now = self.now;
-                    let front = self.front(member);
-                    if front.commands[number].no_room_since.is_none() {
-                        front.commands[number].no_room_since = Some(now);
-                        front.counters.room_waits += 1;
-                    }
-                    return;
-                }
-                self.front(member).command(number).passed += 1;
-            }
-            let now = self.now;
-            let front = self.front(member);
-            front.entering.remove(0);
-            front.counters.room_wait_ns += front.commands[number].no_room_since.map_or(0, |since| now - since);
-            let operations = &front.commands[number].operations;
-            let holders: BTreeSet<usize> = operations.iter().filter_map(|operation| front.holder(operation.page)).collect();
-            if operations[0].fua && !buffer.is_protected && !holders.is_empty() {
-                front.counters.forced_waits += 1;
-                front.forced.push((number, holders, now + buffer.ack_ns));
-            } else {
-                self.command_ends(member, number, now + buffer.ack_ns);
-            }
+    /// What comes next finds no room in the buffer.
+    pub fn finds_no_room(&mut self) {
+        let (number, now) = (self.entering[0], self.now);
+        if self.commands[number].no_room_since.is_none() {
+            self.commands[number].no_room_since = Some(now);
+            self.counters.room_waits += 1;
         }
     }
 
-    fn enters(&mut self, member: usize, operation: Operation, units: usize) -> bool {
-        let front = self.front(member);
-        if let Some(page) = front.holder(operation.page)
-            && front.pages[page].state != State::Begun
-        {
-            front.counters.overwritten += 1;
-            return true;
+    /// All of the first write is in the buffer, in these batches as far as they are there yet (rule 208). Says if it waits for them.
+    pub fn is_in(&mut self, batches: BTreeSet<usize>) -> bool {
+        let buffer = self.params.buffer.expect("something has entered it");
+        let (number, now) = (self.entering.remove(0), self.now);
+        self.counters.room_wait_ns += self.commands[number].no_room_since.map_or(0, |since| now - since);
+        let waits = self.commands[number].operations[0].fua && !buffer.is_protected && !batches.is_empty();
+        if waits {
+            self.counters.forced_waits += 1;
+            self.forced.push((number, batches, now + buffer.ack_ns));
+        } else {
+            self.command_ends(number, now + buffer.ack_ns);
         }
-        if front.used() == units {
+        waits
+    }
+
+    /// A flush goes to its work; these batches are in the buffer. Says if it waits for them.
+    pub fn flush_begins(&mut self, number: usize, batches: BTreeSet<usize>) -> bool {
+        let is_protected = self.params.buffer.is_none_or(|buffer| buffer.is_protected);
+        if is_protected || batches.is_empty() {
+            self.command_ends(number, self.now);
             return false;
         }
-        for page in front.pages.iter_mut().filter(|page| page.operation.page == operation.page) {
-            page.is_hidden = true;
-        }
-        front.pages.push(Page { operation, state: State::Waits, holds_place: false, is_hidden: false });
-        let lane = self.lane_of(member, self.members[member].front.pages.len() - 1);
-        self.feed(member, lane);
+        self.flushes.push((number, batches));
         true
     }
 
-    /// The die of a page or, if dies are chosen late, none.
-    fn lane_of(&self, member: usize, page: usize) -> Option<usize> {
-        let page = self.members[member].front.pages[page].operation.page;
-        (self.ssd.allocation == Allocation::Static).then(|| self.members[member].flash.home_die(page))
-    }
-
-    /// Rule 226.
-    fn feed(&mut self, member: usize, lane: Option<usize>) {
-        let places = if lane.is_some() { 1 } else { self.members[member].dies.len() };
-        loop {
-            let front = &self.members[member].front;
-            let of_lane: Vec<usize> = (0..front.pages.len()).filter(|&page| self.lane_of(member, page) == lane).collect();
-            if of_lane.iter().filter(|&&page| front.pages[page].holds_place).count() == places {
-                return;
-            }
-            let Some(page) = of_lane.into_iter().find(|&page| front.pages[page].state == State::Waits) else { return };
-            let now = self.now;
-            let of_buffer = &mut self.front(member).pages[page];
-            (of_buffer.state, of_buffer.holds_place) = (State::Given, true);
-            let operation =
-                Operation { job: None, stripe_operation: None, origin: Origin::Buffer(page), issued_ns: now, ..of_buffer.operation };
-            self.reach_member(member, operation);
-        }
-    }
-
-    /// An operation leaves the queue of its die.
-    pub fn front_sees_begin(&mut self, member: usize, operation: &Operation) {
-        if let Origin::Buffer(page) = operation.origin {
-            self.front(member).pages[page].state = State::Begun;
-            self.schedule_front(member, self.now, FrontEvent::Begun(page));
-        }
-    }
-
-    /// Rule 227.
-    fn is_trimmed(&mut self, member: usize, page: u64) {
-        let front = self.front(member);
-        let holder = front.holder(page);
-        for of_buffer in front.pages.iter_mut().filter(|of_buffer| of_buffer.operation.page == page) {
-            of_buffer.is_hidden = true;
-        }
-        if let Some(holder) = holder.filter(|&holder| front.pages[holder].state == State::Waits) {
-            front.counters.dropped += 1;
-            self.leaves_buffer(member, holder);
-        }
-    }
-
-    fn leaves_buffer(&mut self, member: usize, page: usize) {
+    /// A batch is in the buffer no more.
+    pub fn batch_has_left(&mut self, batch: usize) {
         let now = self.now;
-        let front = self.front(member);
-        front.pages[page].state = State::Gone;
-        front.flushes.iter_mut().for_each(|(_, waits_for)| {
-            waits_for.remove(&page);
+        self.flushes.iter_mut().for_each(|(_, batches)| {
+            batches.remove(&batch);
         });
-        front.forced.iter_mut().for_each(|(_, waits_for, _)| {
-            waits_for.remove(&page);
+        self.forced.iter_mut().for_each(|(_, batches, _)| {
+            batches.remove(&batch);
         });
-        while let Some(at) = self.front(member).flushes.iter().position(|(_, waits_for)| waits_for.is_empty()) {
-            let (number, _) = self.front(member).flushes.remove(at);
-            self.command_ends(member, number, now);
+        while let Some(at) = self.flushes.iter().position(|(_, batches)| batches.is_empty()) {
+            let (number, _) = self.flushes.remove(at);
+            self.command_ends(number, now);
         }
-        while let Some(at) = self.front(member).forced.iter().position(|(_, waits_for, _)| waits_for.is_empty()) {
-            let (number, _, not_before_ns) = self.front(member).forced.remove(at);
-            self.command_ends(member, number, now.max(not_before_ns));
+        while let Some(at) = self.forced.iter().position(|(_, batches, _)| batches.is_empty()) {
+            let (number, _, not_before_ns) = self.forced.remove(at);
+            self.command_ends(number, now.max(not_before_ns));
         }
     }
 }

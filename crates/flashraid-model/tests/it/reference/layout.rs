@@ -21,12 +21,17 @@ pub fn array_pages(params: &ArrayParams) -> u64 {
 
 /// Pages that the array uses of a member.
 pub fn member_pages(params: &ArrayParams) -> u64 {
-    let stride = u64::from(params.ssd.die_stride_pages);
-    let die = u64::from(params.ssd.geometry.exported_pages_per_die()) / stride * stride;
     let unit = u64::from(params.stripe_unit_pages);
-    u64::from(params.ssd.geometry.dies) * die / unit * unit
+    let (dies, of_die) = (u64::from(params.ssd.geometry.dies), u64::from(params.ssd.geometry.exported_pages_per_die()));
+    if let Some(own) = &params.ssd.superblock {
+        // Whole units of all dies together (rule 200).
+        let unit_pages = u64::from(own.unit_pages);
+        return dies * of_die / unit_pages * unit_pages / unit * unit;
+    }
+    let stride = u64::from(params.ssd.die_stride_pages);
+    let die = of_die / stride * stride;
+    dies * die / unit * unit
 }
-
 /// The pages of the array that a request touches (rule 1), or those that it takes of one member (rule 50).
 pub fn pages_of(params: &ArrayParams, request: &Request) -> Vec<u64> {
     let page_bytes = u64::from(params.ssd.geometry.page_bytes);

@@ -3,6 +3,7 @@
 //! Everything is looked up in lists from front to end, and the next event is found by reading through all of them. It shares with the
 //! model only the parameters, the request and the random streams.
 
+mod buffer_of_pages;
 mod by_hand;
 mod by_hand_mixed;
 mod cache;
@@ -19,6 +20,7 @@ mod passes;
 mod placement;
 mod points;
 mod stalls;
+mod superblocks;
 mod suspend;
 mod together;
 mod transfer;
@@ -31,7 +33,8 @@ use flashraid_model::events::TimeParts;
 use flashraid_model::request::{HostLoop, OpKind};
 use flashraid_model::ssd::{MechanismCounters, MemberCounters, SsdParams};
 
-use crate::outcome::{Case, Collection, MemberOutcome, Outcome, RequestOutcome};
+use crate::outcome::{Case, Collection, DriveOutcome, MemberOutcome, Outcome, RequestOutcome};
+use buffer_of_pages::BufferedPage;
 use cache::{Awaited, Caches};
 use coordination::{Controller, Message, Protocol};
 use die::DieState;
@@ -41,6 +44,7 @@ use host_port::Port;
 pub use layout::{array_pages, fits_one_member, stripes};
 use parity::Stripes;
 use stalls::Stalls;
+use superblocks::{Drive, DriveEvent, collections_of};
 use transfer::{Channel, Lane};
 use work::{Work, Worker};
 
@@ -62,6 +66,7 @@ pub fn simulate(case: &Case) -> Outcome {
         members: (0..count).map(|member| Member::new(case, member, !is_fresh(member))).collect(),
         requests: Vec::new(),
         requests_done: 0,
+        end_is_told: false,
         controller: case.params.coordination.as_ref().map(|params| Controller::new(params, count)),
         stripes: Stripes::new(&case.params),
         caches: case.params.cache.as_ref().map(|params| Caches::new(params, case.params.members as usize)),
@@ -75,9 +80,13 @@ pub fn simulate(case: &Case) -> Outcome {
     simulation.start_checks();
     simulation.expect_failure();
     for member in 0..simulation.members.len() {
-        for die in 0..ssd.geometry.dies as usize {
+        for die in 0..simulation.members[member].dies.len() {
             simulation.rest_begins(member, die);
         }
+    }
+    simulation.drives_begin();
+    if case.requests.is_empty() {
+        simulation.drives_see_end();
     }
     match case.host {
         HostLoop::Open => simulation.run_open(),
@@ -96,6 +105,8 @@ struct Simulation<'a> {
     /// Those that have arrived, in order of arrival.
     requests: Vec<RequestState>,
     requests_done: usize,
+    /// Drives know that the last request is done.
+    end_is_told: bool,
     controller: Option<Controller>,
     stripes: Option<Stripes>,
     caches: Option<Caches>,
@@ -138,7 +149,7 @@ const FAILURE_RANK: u8 = 4;
 const REBUILD_RANK: u8 = 5;
 const CACHE_STEP_RANK: u8 = 6;
 
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Scheduled {
     time: u64,
     /// What comes after what happens in the members at the same nanosecond (rules 42 and 55).
@@ -147,7 +158,7 @@ struct Scheduled {
     event: Event,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 enum Event {
     /// A page has arrived at the other end of the host link.
     Travelled {
@@ -158,6 +169,11 @@ enum Event {
     Front {
         member: usize,
         what: FrontEvent,
+    },
+    /// Something of a drive with superblocks.
+    Drive {
+        member: usize,
+        what: DriveEvent,
     },
     /// A wait of some work is over.
     Waited {
@@ -221,7 +237,13 @@ struct Member {
     work: BTreeMap<Worker, Work>,
     channels: Vec<Channel>,
     lanes: Vec<Lane>,
-    front: Front,
+    /// What stands before dies with pools, if anything does, and the pages of its buffer, in order of entry.
+    front: Option<Front>,
+    buffered: Vec<BufferedPage>,
+    /// The other kind of member: then there are no pools.
+    drive: Option<Drive>,
+    /// What the workload's addresses overwrite of a drive before the run: pages, each with the source of its write.
+    overwritten: Vec<(Page, u8)>,
     /// Operations that wait for a die that accepts a write, in order (rule 8).
     unplaced: Vec<Operation>,
     die_chosen_last: Option<usize>,
@@ -268,10 +290,13 @@ impl Member {
     fn new(case: &Case, member: usize, warm: bool) -> Member {
         let ssd = &case.params.ssd;
         let dies = ssd.geometry.dies as usize;
-        let mut flash = Flash::filled(ssd, case.seed, member);
-        if warm {
+        let is_drive = ssd.superblock.is_some();
+        let drive = is_drive.then(|| Drive::new(ssd, case.seed, member, warm.then(|| case.warm_up.clone())));
+        let mut flash = if is_drive { Flash::without_pools(ssd) } else { Flash::filled(ssd, case.seed, member) };
+        if warm && !is_drive {
             flash.warm_up(case.warm_up.overwrites, case.seed, member);
         }
+        let dies = if is_drive { 0 } else { dies };
         let channels = ssd.channel.map_or(0, |channel| dies.div_ceil(channel.dies_per_channel as usize));
         let lanes = ssd.link.map_or(0, |link| if link.full_duplex { 2 } else { 1 });
         Member {
@@ -282,7 +307,10 @@ impl Member {
             work: BTreeMap::new(),
             channels: (0..channels).map(|_| Channel::default()).collect(),
             lanes: (0..lanes).map(|_| Lane::default()).collect(),
-            front: Front::default(),
+            front: if is_drive { None } else { Front::of(ssd, member) },
+            buffered: Vec::new(),
+            drive,
+            overwritten: Vec::new(),
             unplaced: Vec::new(),
             die_chosen_last: None,
             operations_joined: 0,
@@ -356,7 +384,7 @@ impl Simulation<'_> {
             return self.cache_sees_arrival(index, request);
         }
         let job = self.begin_job(Purpose::Host { request: index });
-        if kind == OpKind::Flush && self.ssd.front.is_some() {
+        if kind == OpKind::Flush && self.has_front() {
             // Rule 208.
             self.jobs[job].left = self.members.len();
             (0..self.members.len()).for_each(|member| self.issue_page(member, 0, Some(job), None, kind, false));
@@ -396,6 +424,11 @@ impl Simulation<'_> {
             (None, Some(job)) => self.part_of_job_done(job, operation.parts),
             (None, None) => unreachable!("somebody wants every page"),
         }
+    }
+
+    /// Something stands before the dies of members.
+    fn has_front(&self) -> bool {
+        front::params_of(self.ssd).is_some()
     }
 
     fn schedule_nothing(&mut self, job: usize) {
@@ -509,6 +542,7 @@ impl Simulation<'_> {
         match event {
             Event::Travelled { member, lane } => self.travelled(member, lane),
             Event::Front { member, what } => self.front_event(member, what),
+            Event::Drive { member, what } => self.drive_does(member, |drive| drive.happens(what)),
             Event::Waited { member, worker } => self.goes_on_together(member, worker),
             Event::Transferred { member, worker } => self.transferred(member, worker),
             Event::Rested { member, die } => self.idle_cleans(member, die),
@@ -525,6 +559,11 @@ impl Simulation<'_> {
             Event::CycleBegins => self.cycle_begins(),
             Event::Check => self.check(),
         }
+        let all_are_done = self.requests_done == self.case.requests.len();
+        if self.is_drive() && all_are_done && !self.end_is_told && self.earliest_event().is_none_or(|index| self.events[index].time > time)
+        {
+            self.drives_see_end();
+        }
     }
 }
 
@@ -536,7 +575,9 @@ impl Simulation<'_> {
         let mut members = Vec::new();
         for (number, member) in self.members.iter_mut().enumerate() {
             assert!(member.work.is_empty() && member.unplaced.is_empty(), "nothing is left to happen");
-            assert!(member.front.rests(), "nothing is left before the dies");
+            assert!(member.front.as_ref().is_none_or(Front::rests), "nothing is left before the dies");
+            assert!(!member.buffered.iter().any(BufferedPage::is_there), "nothing is left in the buffer");
+            gc_intervals.extend(member.drive.iter().flat_map(|drive| collections_of(number, drive)));
             assert!(member.dies.iter().all(DieState::is_at_rest), "no operation waits, and no clean is left in the middle");
             member.flash.check_invariants();
             for (&(die, _), runs) in &member.gc_runs {
@@ -556,9 +597,11 @@ impl Simulation<'_> {
                     });
                 }
             }
+            let drive = member.drive.as_ref().map(Drive::outcome);
             members.push(MemberOutcome {
-                counters: member.counters,
-                front: self.ssd.front.map(|_| member.front.counters),
+                counters: drive.as_ref().map_or(member.counters, DriveOutcome::counters),
+                front: member.drive.as_ref().map(|drive| &drive.front).or(member.front.as_ref()).map(|front| front.counters),
+                drive,
                 mechanisms: member.mechanisms,
                 block_erases: member.flash.block_erases(),
                 pages: member.flash.physical_pages(),

@@ -389,28 +389,44 @@ impl Simulation<'_> {
         for request in self.case.requests.iter().filter(|request| request.kind == OpKind::Write) {
             for part in self.parts(layout::pages_of(params, request), true) {
                 match part {
-                    Part::Free(pages) => pages.into_iter().for_each(|(member, page)| self.overwrite(member, page)),
+                    Part::Free(pages) => pages.into_iter().for_each(|(member, page)| self.overwrite(member, page, request.stream)),
                     Part::Locked { stripe, what: What::Write(mut places) } => {
                         let rows: BTreeSet<u64> = places.values().flatten().copied().collect();
                         let columns = data_columns(params);
                         places.extend((columns..columns + parities(params)).map(|strip| (strip, rows.clone())));
                         for (member, place) in self.on_members(stripe, &in_order(&places)) {
-                            self.overwrite(member, stripe * unit + place);
+                            self.overwrite(member, stripe * unit + place, request.stream);
                         }
                     }
                     Part::Locked { .. } => unreachable!("nothing is lost yet"),
                 }
             }
         }
+        for member in &mut self.members {
+            let overwritten = std::mem::take(&mut member.overwritten);
+            if let Some(drive) = &mut member.drive {
+                drive.overwrite(&overwritten);
+            }
+        }
     }
 
-    fn overwrite(&mut self, member: usize, logical_page: u64) {
-        let page = layout::home(self.ssd, logical_page);
-        self.members[member].flash.overwrite(page);
+    /// The page of a member as its mapping names it (rule 7; drives with superblocks have one for all dies).
+    fn name_of(&self, logical_page: u64) -> u64 {
+        if self.is_drive() { logical_page } else { layout::home(self.ssd, logical_page) }
+    }
+
+    fn overwrite(&mut self, member: usize, logical_page: u64, source: u8) {
+        let page = self.name_of(logical_page);
         let failures = failures_in_order(&self.case.params);
         let spare = failures.iter().find(|failure| failure.params.member as usize == member).and_then(|failure| failure.spare);
-        if let Some(spare) = spare.filter(|_| self.case.params.rebuild.is_some_and(|rebuild| rebuild.spare == Spare::Warm)) {
-            self.members[spare].flash.overwrite(page);
+        let is_warm = self.case.params.rebuild.is_some_and(|rebuild| rebuild.spare == Spare::Warm);
+        for member in std::iter::once(member).chain(spare.filter(|_| is_warm)) {
+            let of_member = &mut self.members[member];
+            match of_member.drive {
+                // Drives are written when all is known, each by itself.
+                Some(_) => of_member.overwritten.push((page, source)),
+                None => of_member.flash.overwrite(page),
+            }
         }
     }
 }
@@ -623,7 +639,7 @@ impl Simulation<'_> {
         let operation = Operation {
             job,
             stripe_operation,
-            page: layout::home(self.ssd, logical_page),
+            page: self.name_of(logical_page),
             kind,
             high_priority,
             source,

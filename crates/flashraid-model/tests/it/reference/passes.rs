@@ -44,7 +44,12 @@ impl Simulation<'_> {
             let clean = member.dies.iter().filter(|state| !state.cleans.is_empty()).count();
             let works = |state: &&DieState| (state.slot.is_some() && !state.is_stalled()) || !state.cleans.is_empty();
             let work = member.dies.iter().filter(works).count();
-            member.front.passes(ns, work as u64, clean as u64);
+            if let Some(front) = &mut member.front {
+                front.passes(ns, work as u64, clean as u64);
+            }
+            if let Some(drive) = &mut member.drive {
+                drive.passes_until(time);
+            }
             for (die, state) in member.dies.iter_mut().enumerate() {
                 state.passes(die, ns, blocks_die, &spent);
                 state.may_stall_at_rest(began, time);

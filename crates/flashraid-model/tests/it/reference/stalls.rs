@@ -12,8 +12,8 @@ pub struct Stalls {
     every_ns: u64,
     lasts_ns: u64,
     gaps: rng::Stream,
-    due_ns: u64,
-    ends_ns: u64,
+    pub due_ns: u64,
+    pub ends_ns: u64,
 }
 
 impl Stalls {
@@ -29,9 +29,20 @@ impl Stalls {
         self.due_ns += (self.every_ns as f64 * rng::exponential(&mut self.gaps)) as u64;
     }
 
-    fn begins(&mut self, at: u64) {
+    pub fn begins(&mut self, at: u64) {
         self.ends_ns = at + self.lasts_ns;
         self.draws();
+    }
+
+    /// A die rests until `time`.
+    pub fn passes_at_rest(&mut self, now: u64, time: u64) {
+        loop {
+            let begin = self.due_ns.max(self.ends_ns).max(now);
+            if begin > time {
+                return;
+            }
+            self.begins(begin);
+        }
     }
 }
 
@@ -41,13 +52,8 @@ impl DieState {
         if self.slot.is_some() || !self.cleans.is_empty() {
             return;
         }
-        let Some(stalls) = &mut self.stalls else { return };
-        loop {
-            let begin = stalls.due_ns.max(stalls.ends_ns).max(now);
-            if begin > time {
-                return;
-            }
-            stalls.begins(begin);
+        if let Some(stalls) = &mut self.stalls {
+            stalls.passes_at_rest(now, time);
         }
     }
 

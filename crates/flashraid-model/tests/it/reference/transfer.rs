@@ -1,16 +1,30 @@
 //! Rules 6 and 22: what travels, over the host link and over the channels.
 
-use super::front::Origin;
+use super::buffer_of_pages::BufferedPage;
+use super::front::{Front, Origin};
 use super::work::{Doing, Worker};
 use super::{Event, OpKind, Operation, Simulation};
+
+/// What carries one thing after another: from the moment at which something asks its end is known, as those before it come first.
+#[derive(Default)]
+pub struct Wires {
+    free_ns: u64,
+}
+
+impl Wires {
+    /// The end of what asks now.
+    pub fn asks(&mut self, now: u64, ns: u64) -> u64 {
+        self.free_ns = self.free_ns.max(now) + ns;
+        self.free_ns
+    }
+}
 
 #[derive(Default)]
 pub struct Channel {
     user: Option<Worker>,
     /// Who asked, and for how long, in order of asking.
     waiting: Vec<(Worker, u64)>,
-    /// When all of them will have been served.
-    free_ns: u64,
+    wires: Wires,
 }
 
 #[derive(Default)]
@@ -32,13 +46,11 @@ impl Simulation<'_> {
         die / self.ssd.channel.expect("there are channels").dies_per_channel as usize
     }
 
-    /// From the moment at which a transfer is asked for, its end is known: those before it come first.
     pub fn ask_for_channel(&mut self, member: usize, worker: Worker, ns: u64) {
         let number = self.channel_of(worker);
         let channel = &mut self.members[member].channels[number];
         channel.waiting.push((worker, ns));
-        channel.free_ns = channel.free_ns.max(self.now) + ns;
-        let until = channel.free_ns;
+        let until = channel.wires.asks(self.now, ns);
         self.doing(member, worker, Doing::Transfers { until });
         self.start_transfer(member, number);
     }
@@ -68,8 +80,8 @@ impl Simulation<'_> {
         if operation.kind == OpKind::Write {
             self.write_is_given(member);
         }
-        if self.ssd.front.is_some() {
-            self.comes_to_front(member, operation);
+        if self.has_front() {
+            self.front_does(member, |front| front.comes(operation));
         } else if operation.kind == OpKind::Write && self.ssd.link.is_some() {
             self.join_lane(member, 0, operation);
         } else {
@@ -79,8 +91,10 @@ impl Simulation<'_> {
 
     /// Writes that have not reached the member yet.
     pub fn writes_on_the_way(&self, member: usize) -> Vec<Operation> {
-        if self.ssd.front.is_some() {
-            return self.members[member].front.writes();
+        if self.has_front() {
+            let of_member = &self.members[member];
+            let buffered = of_member.buffered.iter().filter_map(BufferedPage::waits);
+            return of_member.front.iter().flat_map(Front::writes).chain(buffered).collect();
         }
         let Some(lane) = self.members[member].lanes.first() else { return Vec::new() };
         lane.travelling.iter().chain(&lane.waiting).filter(|operation| operation.kind == OpKind::Write).copied().collect()

@@ -10,7 +10,6 @@ impl SuperpageTurn<'_> {
     /// The member has got an agent.
     pub fn agent_begins(&mut self, now: TimeNs) {
         self.note_pace(now);
-        self.agent_sees_opened(now);
     }
 
     /// A message of the controller has arrived.

@@ -1,0 +1,399 @@
+//! Random small drives with superblocks, and loads for one by itself.
+
+use flashraid_model::array::{ArrayParams, Level, ReadPlan, WarmUp, WarmUpPattern};
+use flashraid_model::coordination::{CoordinationParams, KINDS, Notify, ReactiveInclusive, Work};
+use flashraid_model::flash::{Geometry, Timing};
+use flashraid_model::ids::MemberSet;
+use flashraid_model::request::{HostLoop, OpKind, Request};
+use flashraid_model::rng::{self, Stream};
+use flashraid_model::ssd::{
+    Allocation, Blocking, BufferParams, ChannelParams, FirmwareParams, GcParams, LinkParams, Mechanisms, OperationSuspension, Pipeline,
+    PlacementHandles, PlaneChoice, PlaneReads, Pool, Preemption, Procedure, QueueParams, SlcParams, SlcRoom, SsdParams,
+    SuperblockCollection, SuperblockParams, SuperblockSuspension, Trigger, UpkeepParams, VictimPolicy,
+};
+
+use crate::cases::PAGE_BYTES;
+use crate::outcome::Case;
+
+/// Cases in which the host once waited for good: nothing was useful before the last superblock was sealed, and nobody looked again then.
+/// They are drawn without what was added later.
+pub const ONCE_STUCK: [u64; 5] = [3773, 6614, 8046, 10_873, 14_181];
+
+/// Draws a drive by itself and a load for it, with a controller that forces it whenever it has asked in some cases.
+///
+/// Handles, one bit per cell, upkeep, victim policies and mechanisms are drawn apart, so that a case without is what it was before there were
+/// any.
+pub fn draw_drive_case(seed: u64) -> Case {
+    let extras = !ONCE_STUCK.contains(&seed);
+    let mut draw = DriveDraw(rng::stream(seed, "drives", 0));
+    let mut extra = ExtraDraws::of(seed, extras);
+    loop {
+        let mut ssd = draw.ssd();
+        extra.add_to(&mut ssd);
+        let superblock = ssd.superblock.as_ref().unwrap();
+        let shape = superblock.shape(&ssd.geometry);
+        if shape.exported_units >= 4 && shape.units() <= 3000 && shape.never_stops(superblock.collection.floor) {
+            let overwrites = if draw.chance(40) { 0.0 } else { draw.between(0, 1500) as f64 / 1000.0 };
+            let pattern = if superblock.fresh || draw.chance(80) { WarmUpPattern::Random } else { WarmUpPattern::Steady };
+            let mut requests = draw.requests(&ssd);
+            if extra.handles {
+                requests.iter_mut().for_each(|request| request.stream = extra.apart.small(0, 6) as u8);
+            }
+            let coordination = (!ssd.gc.instantaneous && draw.chance(30)).then(|| draw.coordination(&ssd));
+            let (ssd, requests) = draw.queues(ssd, requests);
+            let params = ArrayParams {
+                level: Level::Single,
+                members: 1,
+                stripe_unit_pages: 1,
+                ssd,
+                coordination,
+                failures: Vec::new(),
+                rebuild: None,
+                read_plan: ReadPlan::Home,
+                cache: None,
+                host_port: None,
+            };
+            return Case { params, warm_up: WarmUp { overwrites, pattern }, seed, host: HostLoop::Open, requests };
+        }
+    }
+}
+
+/// What is drawn apart.
+struct ExtraDraws {
+    extras: bool,
+    handles: bool,
+    slc: bool,
+    apart: DriveDraw,
+    one_bit: DriveDraw,
+    of_upkeep: DriveDraw,
+    of_victims: DriveDraw,
+    of_preemption: DriveDraw,
+    of_mechanisms: DriveDraw,
+}
+
+impl ExtraDraws {
+    fn of(seed: u64, extras: bool) -> Self {
+        let stream = |name| DriveDraw(rng::stream(seed, name, 0));
+        let (mut apart, mut one_bit) = (stream("handles"), stream("slc"));
+        Self {
+            extras,
+            handles: extras && apart.chance(60),
+            slc: extras && one_bit.chance(60),
+            apart,
+            one_bit,
+            of_upkeep: stream("upkeep"),
+            of_victims: stream("victims"),
+            of_preemption: stream("preemption"),
+            of_mechanisms: stream("mechanisms"),
+        }
+    }
+
+    fn add_to(&mut self, ssd: &mut SsdParams) {
+        if self.handles {
+            self.apart.handles(ssd);
+        } else if self.slc {
+            self.one_bit.slc(ssd);
+        }
+        if self.extras {
+            self.of_upkeep.upkeep(ssd);
+            ssd.gc.victim = VictimPolicy::any(&mut self.of_victims.0);
+            self.of_preemption.preemption(ssd);
+            if self.of_mechanisms.chance(40) {
+                ssd.mechanisms = Mechanisms::any(&mut self.of_mechanisms.0, ssd.timing.page_program_ns);
+            }
+        }
+    }
+}
+
+/// So many times as long as those of the fastest drives take operations of drives that are about as fast as dies with pools are here.
+pub const SLOWEST: u64 = 43;
+
+/// A drive to be a member of an array, with all that a drive may have, and queues in some.
+///
+/// Returns with it how many times as long its operations take as those of the fastest ones.
+pub fn draw_drive(seed: u64) -> (SsdParams, u64) {
+    let mut draw = DriveDraw(rng::stream(seed, "drives", 1));
+    let mut extra = ExtraDraws::of(seed, true);
+    loop {
+        let mut ssd = draw.ssd();
+        extra.add_to(&mut ssd);
+        let superblock = ssd.superblock.as_ref().unwrap();
+        let shape = superblock.shape(&ssd.geometry);
+        if shape.exported_units >= 16 && shape.units() <= 1500 && shape.never_stops(superblock.collection.floor) {
+            let ssd = draw.queues(ssd, Vec::new()).0;
+            let times = [1, 7, SLOWEST, SLOWEST][draw.between(0, 3) as usize];
+            return (slower(ssd, times), times);
+        }
+    }
+}
+
+/// The same drive with times that are so many times as long.
+fn slower(mut ssd: SsdParams, times: u64) -> SsdParams {
+    let own = ssd.superblock.as_mut().unwrap();
+    own.page_read_ns.iter_mut().for_each(|ns| *ns *= times);
+    for ns in [&mut own.unit_transfer_ns, &mut own.buffer.ack_ns, &mut ssd.timing.page_program_ns, &mut ssd.timing.block_erase_ns] {
+        *ns *= times;
+    }
+    let firmware = &mut own.firmware;
+    for ns in [&mut firmware.read_ns, &mut firmware.write_ns, &mut firmware.move_ns, &mut firmware.trim_ns, &mut firmware.latency_ns] {
+        *ns *= times;
+    }
+    if let Some(slc) = &mut own.slc {
+        (slc.program_ns, slc.read_ns) = (slc.program_ns * times, slc.read_ns * times);
+    }
+    for of in own.suspension.iter_mut().flat_map(|suspension| [&mut suspension.program, &mut suspension.erase]) {
+        (of.suspend_ns, of.resume_ns, of.progress_ns) = (of.suspend_ns * times, of.resume_ns * times, of.progress_ns * times);
+    }
+    own.buffer.linger_ns = own.buffer.linger_ns.map(|ns| ns * times);
+    ssd.gc.idle_ns = ssd.gc.idle_ns.map(|ns| ns * times);
+    if let Some(link) = &mut ssd.link {
+        link.page_ns *= times;
+    }
+    ssd
+}
+
+struct DriveDraw(Stream);
+
+impl DriveDraw {
+    fn between(&mut self, min: u64, max: u64) -> u64 {
+        min + rng::below(&mut self.0, max - min + 1)
+    }
+
+    fn small(&mut self, min: u64, max: u64) -> u32 {
+        self.between(min, max) as u32
+    }
+
+    fn chance(&mut self, percent: u64) -> bool {
+        self.between(1, 100) <= percent
+    }
+
+    /// Gives the drive placement handles, and as many more superblocks as these need.
+    fn handles(&mut self, ssd: &mut SsdParams) {
+        let own = ssd.superblock.as_mut().unwrap();
+        own.placement = PlacementHandles { handles: self.small(2, 4), is_persistent: self.chance(60) };
+        let shape = own.shape(&ssd.geometry);
+        let before = own.collection;
+        own.collection.floor = before.floor.max(shape.floor_min());
+        own.collection.target += own.collection.floor - before.floor;
+        let more = shape.open_max() - 4 + own.collection.floor - before.floor;
+        ssd.geometry.blocks_per_plane += more;
+        ssd.geometry.reserved_blocks_per_plane += more;
+        (ssd.gc.start_free_blocks, ssd.gc.stop_free_blocks) = (own.collection.target, own.collection.target + 1);
+        own.buffer.units = own.buffer.units.max(shape.buffer_units_min() + self.small(0, 3));
+    }
+
+    /// Some drives move what has been read often or erased seldom.
+    fn upkeep(&mut self, ssd: &mut SsdParams) {
+        let own = ssd.superblock.as_mut().unwrap();
+        own.upkeep = UpkeepParams {
+            refresh_reads: self.chance(40).then(|| self.between(1, 60)),
+            wear_difference: self.chance(40).then(|| self.small(1, 6)),
+        };
+    }
+
+    /// Some drives merge host reads with steps of collection, or overlap them.
+    fn preemption(&mut self, ssd: &mut SsdParams) {
+        if let Some(preemption) = &mut ssd.gc.preemption {
+            preemption.merge = self.chance(50);
+            preemption.pipeline = [Pipeline::Off, Pipeline::AtPoints, Pipeline::InFlight][self.between(0, 2) as usize];
+        }
+    }
+
+    /// Lets superblocks of the drive hold one bit per cell, and gives it as many more as these need.
+    fn slc(&mut self, ssd: &mut SsdParams) {
+        let own = ssd.superblock.as_mut().unwrap();
+        if own.pages_per_cell == 1 {
+            return;
+        }
+        let room = if self.chance(50) {
+            SlcRoom::Superblocks(self.small(1, 6))
+        } else {
+            SlcRoom::ShareOfFree { millionths: self.small(1, 1_000_000) }
+        };
+        own.slc = Some(SlcParams { room, program_ns: self.between(1, 3_000), read_ns: self.between(1, 300) });
+        let more = 2 + if let SlcRoom::Superblocks(superblocks) = room { superblocks } else { 0 };
+        ssd.geometry.blocks_per_plane += more;
+        ssd.geometry.reserved_blocks_per_plane += more;
+        // There is more idle time to fold in.
+        if self.chance(40) {
+            ssd.gc.idle_ns = Some(self.between(1, 2_000));
+        }
+    }
+
+    fn ssd(&mut self) -> SsdParams {
+        let (planes, pages_per_cell, flash_page_units) = (self.small(1, 3), self.small(1, 3), self.small(1, 4));
+        let unit_pages = if self.chance(60) { 1 } else { self.small(2, 4) };
+        let (dies, rows, superblocks) = (self.small(1, 4), self.small(1, 6), self.small(14, 40));
+        let floor = self.small(2, 3);
+        let target = floor + self.small(1, 3);
+        let geometry = Geometry {
+            dies,
+            planes,
+            blocks_per_plane: superblocks,
+            pages_per_block: rows * pages_per_cell * flash_page_units * unit_pages,
+            page_bytes: PAGE_BYTES as u32,
+            reserved_blocks_per_plane: self.small(u64::from(target) + 4, u64::from(superblocks) - 1),
+            summary_page: false,
+        };
+        let superpage_units = planes * pages_per_cell * flash_page_units;
+        let timing = Timing {
+            page_read_ns: 0,
+            page_program_ns: self.between(1, 9_000),
+            block_erase_ns: self.between(1, 20_000),
+            page_transfer_ns: 0,
+            summary_transfer_ns: 0,
+            command_overhead_ns: 0,
+            spread_summaries: false,
+        };
+        let superblock = SuperblockParams {
+            unit_pages,
+            flash_page_units,
+            pages_per_cell,
+            page_read_ns: (0..self.between(1, 3)).map(|_| self.between(1, 900)).collect(),
+            unit_transfer_ns: if self.chance(20) { 0 } else { self.between(1, 70) },
+            plane_reads: if self.chance(60) { PlaneReads::Independent } else { PlaneReads::Die },
+            cache_read: self.chance(50),
+            reads_ahead: self.small(1, 5),
+            programs_at_once: self.small(1, u64::from(dies)),
+            rain: dies > 1 && self.chance(40),
+            placement: PlacementHandles::ONE,
+            slc: None,
+            buffer: BufferParams {
+                units: superpage_units * self.small(2, 6) + self.small(0, 3),
+                ack_ns: self.between(0, 50),
+                is_protected: self.chance(50),
+                linger_ns: self.chance(40).then(|| self.between(1, 20_000)),
+            },
+            queues: None,
+            firmware: FirmwareParams {
+                cores: self.small(1, 3),
+                read_ns: self.between(0, 60),
+                write_ns: self.between(0, 90),
+                move_ns: self.between(0, 40),
+                trim_ns: self.between(0, 60),
+                trim_unit_ns: self.between(0, 5),
+                latency_ns: self.between(0, 200),
+            },
+            collection: SuperblockCollection {
+                target,
+                span: self.small(1, 3),
+                floor,
+                debt_units: u64::from(superpage_units) * self.between(0, 2 * u64::from(dies)),
+            },
+            upkeep: UpkeepParams::default(),
+            suspension: self.chance(50).then(|| SuperblockSuspension { program: self.suspension(), erase: self.suspension() }),
+            fresh: self.chance(20),
+        };
+        let preemption = Preemption { poll_ns: 0, t_hard: 0.0, pipeline: Pipeline::Off, merge: false, reorder: false, suspension: None };
+        let gc = GcParams {
+            procedure: Procedure::AsSet,
+            pool: Pool::Plane,
+            blocking: Blocking::Die,
+            start_free_blocks: target,
+            stop_free_blocks: target + 1,
+            trigger: Trigger::Request,
+            victim: VictimPolicy::default(),
+            separate_open_block: false,
+            copy_back: true,
+            instantaneous: self.chance(15),
+            preemption: (superblock.suspension.is_some() || self.chance(30)).then_some(preemption),
+            idle_ns: self.chance(25).then(|| self.between(1, 40_000)),
+        };
+        SsdParams {
+            geometry,
+            timing,
+            die_stride_pages: 1,
+            allocation: Allocation::Static,
+            plane_choice: PlaneChoice::MostFree,
+            gc,
+            fill_seals_last_block: true,
+            channel: self.chance(50).then(|| ChannelParams { dies_per_channel: self.small(1, u64::from(dies)) }),
+            link: self.chance(60).then(|| LinkParams { page_ns: self.between(1, 300), full_duplex: self.chance(70) }),
+            front: None,
+            mechanisms: Mechanisms::default(),
+            superblock: Some(superblock),
+        }
+    }
+
+    fn suspension(&mut self) -> OperationSuspension {
+        OperationSuspension {
+            suspend_ns: if self.chance(20) { 0 } else { self.between(0, 800) },
+            resume_ns: if self.chance(30) { 0 } else { self.between(0, 300) },
+            times_max: self.small(0, 5),
+            progress_ns: if self.chance(30) { 0 } else { self.between(0, 2_000) },
+        }
+    }
+
+    /// A controller that forces the drive whenever it has asked, or never answers.
+    fn coordination(&mut self, ssd: &SsdParams) -> CoordinationParams {
+        let mut latency_ns = [0; KINDS];
+        latency_ns.fill_with(|| if self.chance(20) { 0 } else { self.between(1, 5_000) });
+        CoordinationParams {
+            scheme: ReactiveInclusive {}.into(),
+            work: Work::Watermark,
+            t_soft_free_blocks: ssd.gc.start_free_blocks + 1,
+            notify: Notify::AtStart,
+            delay_ns: if self.chance(50) { 0 } else { self.between(1, 20_000) },
+            at_idle: false,
+            across_dies: true,
+            answers: self.chance(85),
+            ggc_aware: MemberSet::of(0),
+            latency_ns,
+        }
+    }
+
+    /// Some drives have queues. It is drawn last, so that the other cases stay what they were.
+    fn queues(&mut self, mut ssd: SsdParams, mut requests: Vec<Request>) -> (SsdParams, Vec<Request>) {
+        if self.chance(40) {
+            let most = if self.chance(70) { 6 } else { 100 };
+            let queues = QueueParams { queues: self.small(1, 5), burst: self.small(1, 4), commands: self.small(1, most) };
+            ssd.superblock.as_mut().unwrap().queues = Some(queues);
+            let sources = self.between(1, 6);
+            requests.iter_mut().for_each(|request| request.stream = self.between(0, sources - 1) as u8);
+        }
+        (ssd, requests)
+    }
+
+    fn requests(&mut self, ssd: &SsdParams) -> Vec<Request> {
+        let pages = ssd.exported_pages();
+        let (reads, trims, flushes) = (self.between(0, 60), self.between(0, 10), self.between(0, 6));
+        let forced = if self.chance(40) { self.between(1, 30) } else { 0 };
+        let gap_max = [40, 400, 3_000][self.between(0, 2) as usize];
+        let longest = if self.chance(50) { 3 } else { 40 };
+        let mut now = 0;
+        let count = self.between(20, 500);
+        (0..count)
+            .map(|_| {
+                if self.chance(60) {
+                    now += self.between(0, gap_max);
+                } else if self.chance(3) {
+                    now += self.between(0, 80_000);
+                }
+                let drawn = self.between(1, 100);
+                let kind = match drawn {
+                    _ if drawn <= reads => OpKind::Read,
+                    _ if drawn <= reads + trims => OpKind::Trim,
+                    _ if drawn <= reads + trims + flushes => return request(now, OpKind::Flush, 0, 1, false),
+                    _ => OpKind::Write,
+                };
+                let first = self.between(0, pages - 1);
+                let length = self.between(1, longest).min(pages - first);
+                request(now, kind, first, length, kind == OpKind::Write && self.chance(forced))
+            })
+            .collect()
+    }
+}
+
+fn request(arrival_ns: u64, kind: OpKind, first_page: u64, pages: u64, fua: bool) -> Request {
+    Request {
+        arrival_ns,
+        offset_bytes: first_page * PAGE_BYTES,
+        length_bytes: pages * PAGE_BYTES,
+        kind,
+        fua,
+        zeroes: false,
+        high_priority: false,
+        stream: 0,
+        one_member: false,
+    }
+}

@@ -1,0 +1,189 @@
+//! Rule 215 and what else takes no time: fill, steady state, warm-up, and the scheme `ideal` (rule 216).
+
+use flashraid_model::rng;
+
+use super::{Block, Drive, Where};
+
+impl Drive {
+    pub(super) fn is_steady(&mut self, seed: u64) {
+        let mut stream = rng::stream(seed, "warm-up", (self.member as u64) << 32);
+        let (per_block, exported) = (self.per_block(), self.units.len() as u32);
+        let streams = self.own.placement.handles + if self.own.placement.is_persistent { self.own.placement.handles } else { 1 };
+        let streams = streams + u32::from(self.own.slc.is_some());
+        let sealed = self.blocks.len() as u32 - self.own.collection.target - streams;
+        let left = |lambda: f64| -> Vec<f64> {
+            (0..sealed).map(|age| f64::from(self.data_per_block()) * (-lambda * (f64::from(age) + 0.5) / f64::from(sealed)).exp()).collect()
+        };
+        let (mut low, mut high) = (0.0, 1000.0);
+        for _ in 0..64 {
+            let middle = (low + high) / 2.0;
+            if left(middle).iter().sum::<f64>() > f64::from(exported) { low = middle } else { high = middle }
+        }
+        let left = left(high);
+        let until = |block: u32| match block + 1 == sealed {
+            true => exported,
+            false => (left[..=block as usize].iter().sum::<f64>() + 0.5) as u32,
+        };
+        let mut units: Vec<u32> = (0..exported).collect();
+        for block in 0..sealed {
+            assert_eq!(self.free.pop_front(), Some(block));
+            let mut valid = until(block) - if block == 0 { 0 } else { until(block - 1) };
+            let places: Vec<u32> = (block * per_block..(block + 1) * per_block).filter(|&place| !self.is_parity(place)).collect();
+            for (at, &place) in places.iter().enumerate() {
+                if rng::below(&mut stream, (places.len() - at) as u64) >= u64::from(valid) {
+                    continue;
+                }
+                // What is drawn makes room for the first of those that are left.
+                let drawn = rng::below(&mut stream, units.len() as u64) as usize;
+                let unit = units[drawn];
+                units[drawn] = units[0];
+                units.remove(0);
+                self.units[unit as usize] = Where::Flash(place);
+                self.written[place as usize] = Some(unit);
+                valid -= 1;
+            }
+            self.programmed[block as usize] = self.per_block() / self.per_superpage();
+            self.blocks[block as usize] = Block::Sealed;
+            // The oldest one comes last.
+            self.opened[block as usize] = sealed - block;
+        }
+        self.openings = sealed;
+    }
+
+    pub(super) fn warm_up(&mut self, overwrites: f64, seed: u64) {
+        let mut stream = rng::stream(seed, "warm-up", (self.member as u64) << 32);
+        let exported = self.units.len() as u64;
+        let writes = (overwrites * exported as f64) as u64;
+        let drawn: Vec<(u32, usize)> = (0..writes).map(|_| (rng::below(&mut stream, exported) as u32, 0)).collect();
+        // Each stream goes over the dies by itself, from die 0 on.
+        self.turns_in_no_time.fill(0);
+        self.overwrite_units(&drawn);
+    }
+
+    /// What the workload writes before the run: units, each with the source of its write.
+    pub fn overwrite(&mut self, pages: &[(u64, u8)]) {
+        let handles = self.handle_count();
+        let writes: Vec<(u32, usize)> =
+            pages.iter().map(|&(page, source)| (page as u32 / self.own.unit_pages, usize::from(source) % handles)).collect();
+        self.overwrite_units(&writes);
+    }
+
+    /// In their order, each stream superpage by superpage.
+    pub(super) fn overwrite_units(&mut self, writes: &[(u32, usize)]) {
+        // By handle: the superpage that is being filled, its stream, and the units in it.
+        let mut filling: Vec<Option<(u32, usize, u32)>> = vec![None; self.handle_count()];
+        for &(unit, handle) in writes {
+            if filling[handle].is_none() {
+                self.collect_whole();
+                let stream = self.stream_of_host(handle);
+                filling[handle] = Some((self.row_untimed(stream), stream, 0));
+            }
+            let (first, stream, filled) = filling[handle].expect("it is being filled");
+            self.units[unit as usize] = Where::Flash(first + filled);
+            self.written[(first + filled) as usize] = Some(unit);
+            let is_full = filled + 1 == self.units_of_stream(stream);
+            filling[handle] = if is_full { None } else { Some((first, stream, filled + 1)) };
+            if is_full {
+                self.is_programmed_in_no_time(first);
+            }
+        }
+        for (first, ..) in filling.into_iter().flatten() {
+            self.is_programmed_in_no_time(first);
+        }
+        self.nothing_is_open();
+    }
+
+    pub(super) fn write_untimed(&mut self, stream: usize, units: &[u32]) {
+        for units in units.chunks(self.per_superpage() as usize) {
+            self.superpage_untimed(stream, units);
+        }
+    }
+
+    /// Before a superpage: whole superblocks while no more than the target are free.
+    pub(super) fn collect_whole(&mut self) {
+        while self.free.len() as u32 <= self.own.collection.target
+            && let Some(block) = self.pick()
+        {
+            self.blocks[block as usize] = Block::Victim;
+            let valid: Vec<u32> = self.valid_places(block).iter().map(|&place| self.written[place as usize].unwrap()).collect();
+            self.moves_untimed(self.moves_to(block), &valid);
+            self.free_block(block);
+        }
+    }
+
+    /// Units of collection go on where the last one has left off.
+    pub(super) fn moves_untimed(&mut self, stream: usize, units: &[u32]) {
+        for &unit in units {
+            let (first, filled) = match self.left_off[stream].take() {
+                Some(left_off) => left_off,
+                None => (self.row_untimed(stream), 0),
+            };
+            self.units[unit as usize] = Where::Flash(first + filled);
+            self.written[(first + filled) as usize] = Some(unit);
+            if filled + 1 == self.per_superpage() {
+                self.is_programmed_in_no_time(first);
+            } else {
+                self.left_off[stream] = Some((first, filled + 1));
+            }
+        }
+    }
+
+    pub(super) fn row_untimed(&mut self, stream: usize) -> u32 {
+        let (dies, order) = (self.dies.len(), self.channels_first());
+        // What the host writes has one turn, with whatever bits per cell.
+        let of_host = if stream == self.slc_stream() { 0 } else { stream };
+        let turn = self.turns_in_no_time[of_host];
+        let at = (0..dies).map(|step| (turn + step) % dies).find(|&at| self.has_row(stream, order[at])).expect("room");
+        self.turns_in_no_time[of_host] = (at + 1) % dies;
+        self.take_row(stream, order[at])
+    }
+
+    pub(super) fn superpage_untimed(&mut self, stream: usize, units: &[u32]) {
+        let first = self.row_untimed(stream);
+        for (at, &unit) in units.iter().enumerate() {
+            self.units[unit as usize] = Where::Flash(first + at as u32);
+            self.written[first as usize + at] = Some(unit);
+        }
+        self.is_programmed_in_no_time(first);
+    }
+
+    pub(super) fn is_programmed_in_no_time(&mut self, first: u32) {
+        self.superpage_is_programmed(first);
+        if let Some(parity) = self.begins_to_be_written(first) {
+            self.superpage_is_programmed(parity);
+            self.parity_in_no_time += 1;
+        }
+    }
+
+    /// What a warm-up has left open is closed, and dies have their turns from the first one on.
+    pub(super) fn nothing_is_open(&mut self) {
+        for stream in 0..self.left_off.len() {
+            if let Some((first, _)) = self.left_off[stream].take() {
+                self.is_programmed_in_no_time(first);
+            }
+        }
+        self.turns_in_no_time.fill(0);
+    }
+
+    /// The scheme "ideal".
+    pub(super) fn collect_in_no_time(&mut self) {
+        let may_collect = |drive: &Self| drive.free.len() as u32 <= drive.own.collection.target;
+        loop {
+            let overdue = self.overdue().filter(|_| !may_collect(self));
+            let others = |drive: &mut Self| drive.to_fold().or_else(|| if may_collect(drive) { drive.pick() } else { None });
+            let Some(block) = overdue.map(|(block, _)| block).or_else(|| others(self)) else { return };
+            self.is_chosen(overdue.map(|(_, upkeep)| upkeep));
+            self.count("units_folded", if self.slc[block as usize] { self.valid_places(block).len() as u64 } else { 0 });
+            let (moved, stream) = (self.valid_places(block).len() as u64, self.moves_to(block));
+            self.count("units_moved", moved);
+            self.blocks[block as usize] = Block::Victim;
+            let valid: Vec<u32> = self.valid_places(block).iter().map(|&place| self.written[place as usize].unwrap()).collect();
+            let parity_before = self.parity_in_no_time;
+            self.moves_untimed(stream, &valid);
+            let parity = (self.parity_in_no_time - parity_before) * u64::from(self.per_superpage());
+            self.count("units_parity", parity);
+            self.count_of_stream(stream, moved + parity);
+            self.free_block(block);
+        }
+    }
+}
