@@ -132,7 +132,7 @@ mod tests {
     use super::Mail;
     use crate::coordination::{MemberState, Need, ToController, ToMember, Work};
 
-    /// Rule 42: of what arrives at one nanosecond each kind comes before the next one.
+    /// Mail that arrives at one nanosecond is taken in the order of its kinds (rule 42).
     #[test]
     fn every_kind_of_mail_has_its_rank() {
         let state = MemberState { free_blocks_min: 1, blocks_above_start: 0 };

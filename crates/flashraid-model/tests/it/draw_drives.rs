@@ -1,4 +1,4 @@
-//! Random small drives with superblocks, and loads for one by itself.
+//! Random small drives with superblocks, and loads for a single drive.
 
 use flashraid_model::array::{ArrayParams, Level, ReadPlan, WarmUp, WarmUpPattern};
 use flashraid_model::coordination::{CoordinationParams, KINDS, Notify, ReactiveInclusive, Work};
@@ -15,14 +15,15 @@ use flashraid_model::ssd::{
 use crate::cases::PAGE_BYTES;
 use crate::outcome::Case;
 
-/// Cases in which the host once waited for good: nothing was useful before the last superblock was sealed, and nobody looked again then.
-/// They are drawn without what was added later.
+/// Seeds of cases in which the host once waited for ever.
+///
+/// No superblock was a useful victim before the last one was sealed, and nothing looked for victims at that moment.
+/// These cases are drawn without the mechanisms that came later.
 pub const ONCE_STUCK: [u64; 5] = [3773, 6614, 8046, 10_873, 14_181];
 
-/// Draws a drive by itself and a load for it, with a controller that forces it whenever it has asked in some cases.
+/// Draws a single drive and a load for it. In some cases a controller forces the drive whenever it has asked.
 ///
-/// Handles, one bit per cell, upkeep, victim policies and mechanisms are drawn apart, so that a case without is what it was before there were
-/// any.
+/// Later mechanisms are drawn from streams of their own, so that a case without them stays as it was.
 pub fn draw_drive_case(seed: u64) -> Case {
     let extras = !ONCE_STUCK.contains(&seed);
     let mut draw = DriveDraw(rng::stream(seed, "drives", 0));
@@ -58,7 +59,7 @@ pub fn draw_drive_case(seed: u64) -> Case {
     }
 }
 
-/// What is drawn apart.
+/// Mechanisms that are drawn from streams of their own.
 struct ExtraDraws {
     extras: bool,
     handles: bool,
@@ -105,12 +106,10 @@ impl ExtraDraws {
     }
 }
 
-/// So many times as long as those of the fastest drives take operations of drives that are about as fast as dies with pools are here.
+/// Factor between the times of the fastest drives and those of drives that are about as fast as the dies with pools.
 pub const SLOWEST: u64 = 43;
 
-/// A drive to be a member of an array, with all that a drive may have, and queues in some.
-///
-/// Returns with it how many times as long its operations take as those of the fastest ones.
+/// Draws a drive that becomes a member of an array, and the factor by which its operations take longer than those of the fastest drives.
 pub fn draw_drive(seed: u64) -> (SsdParams, u64) {
     let mut draw = DriveDraw(rng::stream(seed, "drives", 1));
     let mut extra = ExtraDraws::of(seed, true);
@@ -127,7 +126,7 @@ pub fn draw_drive(seed: u64) -> (SsdParams, u64) {
     }
 }
 
-/// The same drive with times that are so many times as long.
+/// Multiplies all times of a drive.
 fn slower(mut ssd: SsdParams, times: u64) -> SsdParams {
     let own = ssd.superblock.as_mut().unwrap();
     own.page_read_ns.iter_mut().for_each(|ns| *ns *= times);
@@ -182,7 +181,7 @@ impl DriveDraw {
         own.buffer.units = own.buffer.units.max(shape.buffer_units_min() + self.small(0, 3));
     }
 
-    /// Some drives move what has been read often or erased seldom.
+    /// Lets some drives move data that are read often or that lie in superblocks which are seldom erased.
     fn upkeep(&mut self, ssd: &mut SsdParams) {
         let own = ssd.superblock.as_mut().unwrap();
         own.upkeep = UpkeepParams {
@@ -191,7 +190,7 @@ impl DriveDraw {
         };
     }
 
-    /// Some drives merge host reads with steps of collection, or overlap them.
+    /// Lets some drives merge host reads with steps of collection, or overlap them.
     fn preemption(&mut self, ssd: &mut SsdParams) {
         if let Some(preemption) = &mut ssd.gc.preemption {
             preemption.merge = self.chance(50);
@@ -214,7 +213,7 @@ impl DriveDraw {
         let more = 2 + if let SlcRoom::Superblocks(superblocks) = room { superblocks } else { 0 };
         ssd.geometry.blocks_per_plane += more;
         ssd.geometry.reserved_blocks_per_plane += more;
-        // There is more idle time to fold in.
+        // Frequent idle time lets more superblocks be folded.
         if self.chance(40) {
             ssd.gc.idle_ns = Some(self.between(1, 2_000));
         }
@@ -324,7 +323,7 @@ impl DriveDraw {
         }
     }
 
-    /// A controller that forces the drive whenever it has asked, or never answers.
+    /// Draws a controller that forces the drive whenever it has asked, or never answers.
     fn coordination(&mut self, ssd: &SsdParams) -> CoordinationParams {
         let mut latency_ns = [0; KINDS];
         latency_ns.fill_with(|| if self.chance(20) { 0 } else { self.between(1, 5_000) });
@@ -342,7 +341,7 @@ impl DriveDraw {
         }
     }
 
-    /// Some drives have queues. It is drawn last, so that the other cases stay what they were.
+    /// Gives some drives queues. They are drawn last, so that the other cases stay as they were.
     fn queues(&mut self, mut ssd: SsdParams, mut requests: Vec<Request>) -> (SsdParams, Vec<Request>) {
         if self.chance(40) {
             let most = if self.chance(70) { 6 } else { 100 };

@@ -24,7 +24,6 @@ const NOT_YET: &[&str] = &[
     "crates/flashraid-model/tests/it/cases.rs",
     "crates/flashraid-model/tests/it/corners.rs",
     "crates/flashraid-model/tests/it/draw.rs",
-    "crates/flashraid-model/tests/it/drives",
     "crates/flashraid-model/tests/it/ideal.rs",
     "crates/flashraid-model/tests/it/layers.rs",
     "crates/flashraid-model/tests/it/outcome.rs",

@@ -167,7 +167,7 @@ mod tests {
     use crate::ids::{DieId, Lpn};
     use crate::space::pools::{PlaneChoice, Pool, Pools, PoolsParams, Procedure, VictimPolicy};
 
-    /// In turn or not, a plane is chosen by its own room: nothing of another die counts.
+    /// A plane is chosen by its own room, in turn or not: the room of another die does not count.
     #[test]
     fn a_full_die_takes_no_write_while_another_has_room() {
         for plane_choice in [PlaneChoice::Rotate, PlaneChoice::MostFree] {
