@@ -103,6 +103,11 @@ pub fn draw_mixed_case(seed: u64) -> Case {
     case
 }
 
+/// The same for members with pools and nothing before their dies.
+pub fn draw_mixed_pools_case(seed: u64) -> Case {
+    draw_mixed(seed, false)
+}
+
 fn draw_mixed(seed: u64, superblocks: bool) -> Case {
     let mut draw = Draw(rng::stream(seed, "agreement", 5));
     let drive = superblocks.then(|| draw_drive(seed));

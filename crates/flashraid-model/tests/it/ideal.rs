@@ -6,13 +6,13 @@ use flashraid_model::ssd::Allocation;
 
 use crate::adapter;
 use crate::agreement::seeds;
-use crate::draw::{draw_case, draw_coordinated_case, draw_interruptible_case, draw_mixed_case};
+use crate::draw::{draw_case, draw_coordinated_case, draw_interruptible_case, draw_mixed_pools_case};
 use crate::outcome::Case;
 use crate::reference;
 
 /// A random case in the domain of the rule; its scheme and all else are what they are.
 fn draw_in_domain(seed: u64) -> Case {
-    let mut case = [draw_case, draw_interruptible_case, draw_coordinated_case, draw_mixed_case][seed as usize % 4](seed);
+    let mut case = [draw_case, draw_interruptible_case, draw_coordinated_case, draw_mixed_pools_case][seed as usize % 4](seed);
     let params = &mut case.params;
     params.level = Level::Raid0;
     params.failures.clear();
