@@ -326,4 +326,27 @@ mod tests {
             }
         }
     }
+
+    /// Loading finds fields that contradict each other: a pool that does not exist, or no mark at a pool that needs a clean.
+    #[test]
+    fn a_state_that_contradicts_itself_is_refused() {
+        let mut pools = Pools::filled(&params(0), 1, 0);
+        let lpn = pools.lpn(DieId(0), 0);
+        while !pools.needs_clean(DieId(0)) {
+            let pool = pools.place(DieId(0), lpn, 0).unwrap();
+            pools.write(DieId(0), pool, lpn);
+        }
+        let damage: [fn(&mut Pools); 4] = [
+            |_| (),
+            |pools| pools.dies[0].next_pool_to_clean = 2,
+            |pools| pools.dies[0].next_pool_to_write = 2,
+            |pools| pools.dies[0].need = 0,
+        ];
+        let is_refused = damage.map(|damage| {
+            let mut damaged = pools.clone();
+            damage(&mut damaged);
+            Pools::filled(&params(0), 1, 0).load(&damaged.save()).is_err()
+        });
+        assert_eq!(is_refused, [false, true, true, true]);
+    }
 }

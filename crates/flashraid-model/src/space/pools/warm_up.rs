@@ -70,3 +70,42 @@ impl Pools {
         self.write(die, pool, lpn);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::flash::Geometry;
+    use crate::space::pools::{PlaneChoice, Pool, Pools, PoolsParams, Procedure, VictimPolicy};
+
+    #[test]
+    fn progress_is_a_share_of_all_dies() {
+        let geometry = Geometry {
+            dies: 4,
+            planes: 1,
+            blocks_per_plane: 24,
+            pages_per_block: 16,
+            page_bytes: 4096,
+            reserved_blocks_per_plane: 6,
+            summary_page: false,
+        };
+        let params = PoolsParams {
+            geometry,
+            dynamic: false,
+            plane_choice: PlaneChoice::MostFree,
+            pool: Pool::Plane,
+            procedure: Procedure::AsSet,
+            start_free_blocks: 2,
+            stop_free_blocks: 3,
+            victim: VictimPolicy::default(),
+            separate_open_block: false,
+            fill_seals_last_block: true,
+        };
+        let mut told = Vec::new();
+        let mut go_on = |share: f64| {
+            told.push(share);
+            true
+        };
+        assert!(Pools::filled(&params, 1, 0).warm_up(1.0, 1, 0, &mut go_on));
+        assert!(told.is_sorted() && told.first() == Some(&0.0), "{told:?}");
+        assert!(told.iter().all(|share| (0.0..=1.0).contains(share)) && told.iter().any(|&share| share >= 0.75), "{told:?}");
+    }
+}

@@ -251,3 +251,40 @@ impl SlcRoom {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{PlacementHandles, Shape};
+
+    /// Twenty superblocks of 16 superpages of 8 units, of which each may be useless with 120 valid units.
+    fn shape(exported_units: u32) -> Shape {
+        Shape {
+            dies: 4,
+            planes: 2,
+            flash_page_units: 2,
+            pages_per_cell: 2,
+            rows: 4,
+            superblocks: 20,
+            exported_units,
+            rain: false,
+            placement: PlacementHandles::ONE,
+            slc: None,
+        }
+    }
+
+    #[test]
+    fn a_drive_never_stops_while_some_superblock_is_useful() {
+        assert_eq!((shape(1).superpage_units(), shape(1).data_units(), shape(1).open_max()), (8, 128, 4));
+        // Two superblocks are free, four are open, and two are on their way.
+        assert!(shape(12 * 120 - 1).never_stops(2));
+        assert!(!shape(12 * 120).never_stops(2));
+        assert!(!shape(12 * 120 - 1).never_stops(3));
+        assert!(!shape(1).never_stops(1), "collection needs a superblock of its own");
+    }
+
+    #[test]
+    fn a_buffer_holds_a_superpage_more_than_there_are_handles() {
+        let placement = PlacementHandles { handles: 3, is_persistent: true };
+        assert_eq!((shape(1).buffer_units_min(), Shape { placement, ..shape(1) }.buffer_units_min()), (16, 32));
+    }
+}
