@@ -1,4 +1,5 @@
-//! A reproduction as tables and a sentence: the papers' claims beside what was measured, from the document of `reproduce --json`.
+//! Tables and a sentence about a reproduction, from the document of `reproduce --json`. They show the papers' claims beside the measured
+//! values.
 
 use serde_json::Value;
 
@@ -6,7 +7,7 @@ use crate::grid::list;
 use crate::number::{counted, three_digits};
 use crate::sheet::{Cell, Sheet, Tone};
 
-/// Verdicts in documents, the best first: with one claim and with several, and the colour of a cell.
+/// Verdicts in documents, the best first. Each has its verb for one claim and for several, and the colour of a cell.
 const VERDICTS: [(&str, [&str; 2], Tone); 4] = [
     ("agrees", ["agrees", "agree"], Tone::Better),
     ("direction", ["holds in direction", "hold in direction"], Tone::Plain),
@@ -14,7 +15,7 @@ const VERDICTS: [(&str, [&str; 2], Tone); 4] = [
     ("unstable", ["is unstable", "are unstable"], Tone::Worse),
 ];
 
-/// Columns of the rows of figures: key in the document, heading.
+/// Columns of the rows of figures: the key in the document, and the heading.
 const COLUMNS: [(&str, &str); 8] = [
     ("mean_ms", "mean\nms"),
     ("stddev_ms", "deviation\nms"),
@@ -57,7 +58,7 @@ fn verdict(claim: &Value) -> Cell {
     Cell { text: verdict.to_owned(), tone }
 }
 
-/// Returns how many claims have each verdict: `Of 95 claims 40 agree, …`. All of them are counted, unstable ones as well.
+/// Returns the number of claims with each verdict, as in `Of 95 claims 40 agree, …`. Unstable claims count, too.
 pub fn tally(document: &Value) -> String {
     let counts = VERDICTS.map(|(name, forms, _)| {
         let count = claims(document).filter(|claim| text(claim, "verdict") == name).count();
@@ -66,7 +67,7 @@ pub fn tally(document: &Value) -> String {
     format!("Of {} {}", counted(claims(document).count() as u64, "claim"), counts.join(", "))
 }
 
-/// Returns the sentence about a reproduction: how many claims have each verdict, and which of them differ or are unstable.
+/// Returns the conclusion of a reproduction: how many claims have each verdict, and which of them differ or are unstable.
 pub fn conclusion(document: &Value) -> String {
     let named = |verdict: &str| {
         let ids: Vec<String> =
@@ -77,8 +78,8 @@ pub fn conclusion(document: &Value) -> String {
     format!("{}{named}.", tally(document))
 }
 
-/// Returns one table of all claims, a row each. Of a claim of several values it says how many are close to the paper's, of a statement how much
-/// of it holds.
+/// Returns a table of all claims, a row each. If a claim has several values, the row tells how many are close to the paper's. For a
+/// statement it tells how much of it holds.
 pub fn summary(document: &Value) -> Sheet {
     let mut sheet = Sheet { label_columns: 2, ..Sheet::new("Claims", &["claim", "", "paper", "measured", "verdict"]) };
     sheet.unit_column = true;
@@ -98,7 +99,7 @@ pub fn summary(document: &Value) -> Sheet {
     sheet
 }
 
-/// Returns the claims with each of their values.
+/// Returns a table of the claims with each of their values.
 pub fn values(document: &Value) -> Sheet {
     let mut sheet = Sheet { label_columns: 2, ..Sheet::new("Values of claims", &["claim", "", "paper", "measured", "verdict"]) };
     for claim in claims(document) {
@@ -112,7 +113,7 @@ pub fn values(document: &Value) -> Sheet {
     sheet
 }
 
-/// Returns the measured values of every figure that has some.
+/// Returns a table of measured values for each figure that has some.
 pub fn rows(document: &Value) -> Vec<Sheet> {
     let header: Vec<&str> = std::iter::once("point").chain(COLUMNS.map(|(_, heading)| heading)).collect();
     let sheet = |figure: &Value| {

@@ -1,49 +1,49 @@
-//! Why a result can't be written.
+//! Errors of writing results.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What writing returns.
+/// Result of writing, with [`WriteError`] as its error.
 pub type Outcome<T = ()> = Result<T, WriteError>;
 
-/// Why a result can't be written.
+/// Reason why a result can't be written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// A file.
+    /// A file can't be written.
     #[error("can't write {}: {reason}", path.display())]
     File {
-        /// Its final name.
+        /// Final name of the file.
         path: PathBuf,
-        /// The system's own words.
+        /// Text of the operating system's error.
         reason: String,
     },
-    /// Standard output, whose reader has gone.
+    /// The reader of standard output has closed it.
     #[error("whoever read standard output has gone")]
     ReaderGone,
-    /// A folder.
+    /// A folder can't be created.
     #[error("can't make the folder {}: {reason}", path.display())]
     Folder {
-        /// Its name.
+        /// Path of the folder.
         path: PathBuf,
-        /// The system's own words.
+        /// Text of the operating system's error.
         reason: String,
     },
-    /// A picture.
+    /// A picture can't be drawn.
     #[error("can't draw the picture {id}: {reason}")]
     Picture {
-        /// The chart's name.
+        /// Name of the chart.
         id: String,
-        /// The library's words.
+        /// Text of the library's error.
         reason: String,
     },
-    /// A document.
+    /// A result can't be expressed as JSON.
     #[error("can't express the result as JSON: {0}")]
     Json(#[from] serde_json::Error),
 }
 
 impl WriteError {
-    /// A file that can't be written.
+    /// Makes the error for a file that can't be written. A closed standard output (`-`) becomes [`WriteError::ReaderGone`].
     pub fn writing(path: &Path, error: &io::Error) -> WriteError {
         if path == Path::new("-") && error.kind() == io::ErrorKind::BrokenPipe {
             return WriteError::ReaderGone;

@@ -1,24 +1,24 @@
-//! The figures of a report that comparisons show, by their place in the JSON document.
+//! The figures of a report that comparisons show, each with its place in the JSON document.
 
-/// One figure of a report.
+/// A figure of a report, with its meaning for comparisons.
 #[derive(Debug)]
 pub struct Figure {
-    /// Heading.
+    /// Heading of the figure in tables.
     pub name: &'static str,
     /// JSON pointer into the report.
     pub pointer: &'static str,
-    /// How it is written.
+    /// Unit of the value in the report.
     pub unit: Unit,
-    /// Which way is better.
+    /// Direction in which the figure gets better.
     pub better: Better,
 }
 
-/// What a figure counts.
+/// Unit of a figure in the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// A duration in microseconds.
     Microseconds,
-    /// A number with a fixed unit, or none.
+    /// A number with a fixed unit, or with none.
     Plain(&'static str),
     /// A share, shown in percent.
     Share,
@@ -26,25 +26,25 @@ pub enum Unit {
     Bytes,
 }
 
-/// Which way a figure gets better.
+/// Direction in which a figure gets better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
-    /// Less is better.
+    /// Smaller values are better.
     Less,
-    /// More is better.
+    /// Larger values are better.
     More,
-    /// Neither.
+    /// Neither direction is better.
     Neutral,
 }
 
-/// The bytes that the array offers.
+/// JSON pointer to the bytes that the array offers.
 pub const CAPACITY: &str = "/capacity_bytes";
 
 const fn figure(name: &'static str, pointer: &'static str, unit: Unit, better: Better) -> Figure {
     Figure { name, pointer, unit, better }
 }
 
-/// The figures by tables, each of which fits the width of a common terminal.
+/// Tables of figures, each with a title. A table fits the width of a common terminal.
 pub const TABLES: &[(&str, &[Figure])] = &[
     (
         "Mean response time",
@@ -92,20 +92,21 @@ pub const TABLES: &[(&str, &[Figure])] = &[
     ),
 ];
 
-/// The figure at this place; all that are asked for are in the tables.
+/// Returns the figure at this place. Panics if no table has it, which is a bug.
 pub(crate) fn at(pointer: &str) -> &'static Figure {
     all().find(|figure| figure.pointer == pointer).expect("a figure of the tables")
 }
 
-/// All of them.
+/// Iterates over the figures of all tables.
 pub fn all() -> impl Iterator<Item = &'static Figure> {
     TABLES.iter().flat_map(|(_, figures)| *figures)
 }
 
-/// The figure of this key.
+/// Returns the figure with this key, such as `response_us.all.mean`.
 ///
 /// # Errors
-/// There is none; the text lists them.
+///
+/// Fails if there is no such figure; the text lists them all.
 pub fn of_key(key: &str) -> Result<&'static Figure, String> {
     all()
         .find(|figure| figure.key() == key)
@@ -113,7 +114,7 @@ pub fn of_key(key: &str) -> Result<&'static Figure, String> {
 }
 
 impl Figure {
-    /// Its key in documents: the pointer with dots.
+    /// Returns the key of the figure in documents, which is the pointer with dots.
     pub fn key(&self) -> String {
         self.pointer[1..].replace('/', ".")
     }

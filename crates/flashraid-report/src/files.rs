@@ -1,4 +1,4 @@
-//! Results in files: [`flashraid::files`], with folders that are made and errors that name the file.
+//! Writes files of results. Adds to [`flashraid::files`] that missing folders are created, and that errors name the file.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -9,70 +9,70 @@ pub use flashraid::files::{discard_unfinished, try_discard_unfinished};
 
 use crate::error::{Outcome, WriteError};
 
-/// A file that appears whole or not at all; dropped without [`NewFile::finish`] it leaves what was there before.
+/// A file that is written completely or not at all. If it is dropped without [`NewFile::finish`], the former file stays.
 pub struct NewFile {
     path: PathBuf,
     file: files::NewFile,
 }
 
 impl NewFile {
-    /// Begins a file, making its folders.
+    /// Begins a new file, and creates missing folders.
     pub fn begin(path: &Path) -> Outcome<NewFile> {
         make_folder(folder_of(path))?;
         let file = files::NewFile::begin(path).map_err(|error| WriteError::writing(path, &error))?;
         Ok(NewFile { path: path.to_owned(), file })
     }
 
-    /// The open file.
+    /// Returns a handle of the open file.
     pub fn handle(&self) -> io::Result<File> {
         self.file.handle()
     }
 
-    /// Writes all that is to be in it.
+    /// Writes the whole content of the file.
     pub fn write(&self, contents: &[u8]) -> Outcome {
         let written = self.handle().and_then(|mut handle| handle.write_all(contents));
         written.map_err(|error| WriteError::writing(&self.path, &error))
     }
 
-    /// Gives the file its final name, replacing an older one.
+    /// Gives the file its final name, and replaces an older one.
     pub fn finish(self) -> Outcome {
         self.file.finish().map_err(|error| WriteError::writing(&self.path, &error))
     }
 }
 
-/// A file that grows while a simulation runs; without [`GrowingFile::finish`] nothing is left of it.
+/// A file that grows while a simulation runs. If it is dropped without [`GrowingFile::finish`], nothing of it stays.
 pub struct GrowingFile {
     file: NewFile,
     out: BufWriter<File>,
 }
 
 impl GrowingFile {
-    /// Begins a file, making its folders.
+    /// Begins a new file, and creates missing folders.
     pub fn begin(path: &Path) -> Outcome<GrowingFile> {
         let file = NewFile::begin(path)?;
         let handle = file.handle().map_err(|error| WriteError::writing(path, &error))?;
         Ok(GrowingFile { file, out: BufWriter::with_capacity(1 << 16, handle) })
     }
 
-    /// Adds what `write` writes.
+    /// Calls `write` to append to the file.
     pub fn add(&mut self, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Outcome {
         write(&mut self.out).map_err(|error| WriteError::writing(&self.file.path, &error))
     }
 
-    /// Writes the rest and gives the file its name.
+    /// Writes buffered data, and gives the file its final name.
     pub fn finish(mut self) -> Outcome {
         self.add(BufWriter::flush)?;
         self.file.finish()
     }
 }
 
-/// Writes a whole file, making its folders.
+/// Writes a whole file, and creates missing folders.
 pub fn write(path: &Path, contents: &[u8]) -> Outcome {
     make_folder(folder_of(path))?;
     files::write(path, contents).map_err(|error| WriteError::writing(path, &error))
 }
 
-/// Makes a folder and those above it.
+/// Creates a folder and its parents, unless they exist.
 pub fn make_folder(folder: &Path) -> Outcome {
     fs::create_dir_all(folder).map_err(|error| WriteError::Folder { path: folder.to_owned(), reason: error.to_string() })
 }

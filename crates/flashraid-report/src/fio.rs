@@ -1,7 +1,7 @@
-//! Results in the form of `fio --output-format=json+`, for the tools that read it.
+//! Results in the format of `fio --output-format=json+`, for the tools that read it.
 //!
-//! Response times are fio's completion latencies (`clat`); nothing is submitted late, so that submission latencies are 0 and total ones
-//! the same. Bins are fio's own: 64 of each doubling, named by their middles.
+//! Response times are fio's completion latencies (`clat`). No request is submitted late, so submission latencies are 0, and total latencies
+//! equal completion latencies. The bins are fio's own: 64 for each doubling, named by their middles.
 
 use flashraid::CompletedRequest;
 use flashraid::report::Report;
@@ -10,20 +10,20 @@ use serde_json::{Map, Value, json};
 
 use crate::requests::counted_direction;
 
-/// Bits of fio's bins: 64 of each doubling.
+/// Logarithm of the number of fio's bins for each doubling.
 const PLAT_BITS: u32 = 6;
-/// fio's bins, in groups of 64.
+/// Number of fio's bins, which come in groups of 64.
 const PLAT_BINS: usize = 29 << PLAT_BITS;
-/// fio's default list of percentiles.
+/// Default percentiles of fio.
 const PERCENTILES: [f64; 17] = [1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
-/// Time over which fio averages bandwidth and requests per second (`bwavgtime`), in nanoseconds.
+/// Interval over which fio averages bandwidth and requests per second (`bwavgtime`), in nanoseconds.
 const AVERAGE_NS: u64 = 500_000_000;
-/// The version whose structure this is: readers choose by it.
+/// Version of fio that has this structure. Readers depend on it.
 const FIO_VERSION: &str = "fio-3.36";
-/// Upper ends of fio's coarse latency shares, in each unit; the last group is open.
+/// Upper ends of fio's coarse shares of latency, for each unit. The last group has no end.
 const SHARES: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
 
-/// Records what the document needs beyond a report.
+/// Records the data that fio's document has and a report has not.
 #[derive(Debug, Clone)]
 pub struct Recorder {
     skip: Skip,
@@ -36,7 +36,7 @@ struct Kind {
     bins: Vec<u64>,
     response: Moments,
     bytes: u64,
-    /// Of the stretch of [`AVERAGE_NS`] under way.
+    /// Index of the current interval of [`AVERAGE_NS`].
     stretch: u64,
     stretch_bytes: u64,
     stretch_requests: u64,
@@ -59,7 +59,7 @@ impl Default for Kind {
     }
 }
 
-/// fio's `plat_val_to_idx`.
+/// Returns the bin of a latency, as fio's `plat_val_to_idx` does.
 fn bin_of(ns: u64) -> usize {
     let msb = 63 - (ns | 1).leading_zeros();
     if msb <= PLAT_BITS {
@@ -70,7 +70,7 @@ fn bin_of(ns: u64) -> usize {
     (index as usize).min(PLAT_BINS - 1)
 }
 
-/// fio's `plat_idx_to_val`: the middle of a bin.
+/// Returns the middle of a bin, as fio's `plat_idx_to_val` does.
 fn middle_of(bin: usize) -> u64 {
     let bin = bin as u64;
     if bin < 2 << PLAT_BITS {
@@ -82,13 +82,13 @@ fn middle_of(bin: usize) -> u64 {
 }
 
 impl Recorder {
-    /// Counts what the statistics of the run count.
+    /// Creates a recorder that counts the requests after `skip`, as the statistics of the run do.
     #[must_use]
     pub fn new(skip: Skip) -> Self {
         Self { skip, kinds: [Kind::default(), Kind::default()], shares: [0; 32] }
     }
 
-    /// A request is done.
+    /// Records a completed request, if it counts.
     pub fn record(&mut self, done: &CompletedRequest) {
         let CompletedRequest { request, arrival_ns, done_ns, .. } = done;
         let Some(direction) = counted_direction(done, self.skip) else { return };
@@ -103,7 +103,7 @@ impl Recorder {
         self.shares[share_of(response_ns)] += 1;
     }
 
-    /// The document.
+    /// Returns the document of the run, which has one job of this name.
     #[must_use]
     pub fn document(mut self, report: &Report, job: &str) -> Value {
         let measured_ns = report.load_ns;
@@ -154,7 +154,7 @@ impl Recorder {
 }
 
 impl Kind {
-    /// Goes on to a stretch; idle ones between count.
+    /// Goes on to an interval. Intervals without requests count as zero.
     fn at(&mut self, stretch: u64) {
         if self.response.count() == 1 {
             self.stretch = stretch;
@@ -163,7 +163,7 @@ impl Kind {
             self.end_stretch();
             self.stretch += 1;
             if self.stretch + (1 << 20) < stretch {
-                // A pause of a week: its stretches say nothing.
+                // After a very long pause, such as a week, its intervals are left out.
                 self.stretch = stretch;
             }
         }
@@ -176,7 +176,7 @@ impl Kind {
         (self.stretch_bytes, self.stretch_requests) = (0, 0);
     }
 
-    /// `rate` is what is done per second, that of requests which came before the measured time included.
+    /// Returns fio's object for a direction. `rate` is requests per second, with those that arrived before the measured time.
     fn document(&mut self, measured_ns: u64, rate: Option<f64>) -> Value {
         let requests = self.response.count();
         if self.iops.count() == 0 && requests > 0 {
@@ -187,7 +187,7 @@ impl Kind {
         let mut clat = latency(&self.response);
         if requests > 0 {
             clat["percentile"] = PERCENTILES.iter().map(|percent| (format!("{percent:.6}"), json!(self.percentile(*percent)))).collect();
-            // fio's converter (of this version) takes no direction for one without bins, but stumbles over an empty list.
+            // fio's converter (of this version) skips a direction that has no bins, but fails on an empty list.
             let used = self.bins.iter().enumerate().filter(|(_, count)| **count > 0);
             clat["bins"] = used.map(|(bin, count)| (middle_of(bin).to_string(), json!(count))).collect();
         }
@@ -219,7 +219,7 @@ impl Kind {
         })
     }
 
-    /// As fio computes it: the bin in which this share of the requests is reached.
+    /// Returns a percentile as fio computes it: the bin in which this share of the requests is reached.
     fn percentile(&self, percent: f64) -> u64 {
         let wanted = percent / 100.0 * self.response.count() as f64;
         let mut counted = 0;
@@ -241,7 +241,7 @@ fn latency(moments: &Moments) -> Value {
     })
 }
 
-/// Ten shares of nanoseconds, ten of microseconds, twelve of milliseconds.
+/// Returns the index of a latency among fio's coarse shares: ten of nanoseconds, ten of microseconds, twelve of milliseconds.
 fn share_of(ns: u64) -> usize {
     let within = |value: u64| SHARES.iter().position(|end| value < *end);
     if ns < 1000 {
@@ -264,12 +264,12 @@ fn shares(counts: &[u64; 32]) -> [Value; 3] {
     [names(0, &[]), names(10, &[]), names(20, &["2000", ">=2000"])]
 }
 
-/// Requests that a closed loop keeps outstanding.
+/// Returns the number of requests that a closed loop keeps outstanding.
 fn depth(report: &Report) -> Option<u64> {
     report.config.pointer("/workload/arrivals/depth").and_then(Value::as_u64)
 }
 
-/// What readers of fio's output ask of the options of a job. Where requests differ in size, that is their mean.
+/// Returns the options of a job that readers of fio's output need. For requests of different sizes, the block size is their mean.
 fn options(report: &Report, job: &str, mean_bytes: u64) -> Value {
     let mut options = Map::new();
     let mut add = |key: &str, value: String| options.insert(key.to_owned(), value.into());
@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn bins_are_those_of_fio() {
-        // From fio's stat.h: 0 to 127 exact, then 64 of each doubling, named by their middles.
+        // These values follow fio's stat.h: latencies of 0 to 127 are exact; then each doubling has 64 bins, named by their middles.
         assert_eq!([0, 63, 64, 127, 128, 129, 130, 255, 256].map(bin_of), [0, 63, 64, 127, 128, 128, 129, 191, 192]);
         assert_eq!([0, 127, 128, 129, 192].map(middle_of), [0, 127, 129, 131, 258]);
         for ns in (0..5000).chain([1_000_000, 123_456_789, 17_000_000_000]) {

@@ -1,8 +1,10 @@
-//! Response times, bandwidth and requests per second over time as fio's logs, which its plotters read.
+//! Writes response times, bandwidth, and requests per second over time as fio's logs, for its plotters.
 //!
-//! Lines are fio's: `milliseconds, value, direction (0 read, 1 write), bytes of the request`. `_lat.log`, `_clat.log` and `_slat.log` have a
-//! line for each request, in nanoseconds: nothing is submitted late, so that the first two are the same and the third is 0. `_bw.log`
-//! (KiB/s) and `_iops.log` have one for each interval and direction, with 0 bytes, as with `log_avg_msec`.
+//! A line has fio's format: `milliseconds, value, direction (0 read, 1 write), bytes of the request`.
+//!
+//! - `_lat.log`, `_clat.log` and `_slat.log` have a line for each request, in nanoseconds. No request is submitted late, so the first two
+//!   are equal, and the third is 0.
+//! - `_bw.log` (KiB/s) and `_iops.log` have a line for each interval and direction, with 0 bytes, as with `log_avg_msec`.
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -16,7 +18,7 @@ use crate::requests::counted_direction;
 
 const NS_PER_MS: u64 = 1_000_000;
 
-/// The logs, which grow while the simulation runs; without [`Logs::finish`] nothing is left of them.
+/// Logs that grow while the simulation runs. If they are dropped without [`Logs::finish`], nothing of them stays.
 pub struct Logs {
     total: GrowingFile,
     completion: GrowingFile,
@@ -25,15 +27,15 @@ pub struct Logs {
     iops: GrowingFile,
     skip: Skip,
     interval_ms: u64,
-    /// The interval under way, counted from the begin of the run.
+    /// Index of the current interval, from the begin of the run.
     interval: u64,
-    /// Requests and bytes of reads and writes in it.
+    /// Requests and bytes of reads and of writes in the interval.
     done: [(u64, u64); 2],
-    /// Whether there have been any at all.
+    /// True for a direction that has had requests.
     seen: [bool; 2],
 }
 
-/// The files that logs of this prefix are.
+/// Returns the paths of the five logs with this prefix.
 pub fn paths(prefix: &Path) -> [PathBuf; 5] {
     ["lat", "clat", "slat", "bw", "iops"].map(|name| {
         let mut path = prefix.as_os_str().to_owned();
@@ -47,11 +49,12 @@ fn line(log: &mut GrowingFile, ms: u64, value: u64, direction: usize, bytes: u64
 }
 
 impl Logs {
-    /// Begins the logs of what the statistics of a run count that skip its beginning so; the names of their files begin with `prefix`.
-    /// Intervals are of this length, rounded up to whole milliseconds.
+    /// Begins logs of the requests after `skip`, with names that begin with `prefix`. The length of intervals is rounded up to whole
+    /// milliseconds.
     ///
     /// # Errors
-    /// A file can't be written.
+    ///
+    /// Fails if a file can't be written.
     pub fn begin(prefix: &Path, interval_ns: u64, skip: Skip) -> Outcome<Logs> {
         let [total, completion, submission, bandwidth, iops] = paths(prefix);
         Ok(Logs {
@@ -68,10 +71,11 @@ impl Logs {
         })
     }
 
-    /// Counts a request, which is done no earlier than those before.
+    /// Adds a completed request, which must not end before those added earlier.
     ///
     /// # Errors
-    /// A file can't be written.
+    ///
+    /// Fails if a file can't be written.
     pub fn add(&mut self, done: &CompletedRequest) -> Outcome {
         let CompletedRequest { request, arrival_ns, done_ns, .. } = done;
         let Some(direction) = counted_direction(done, self.skip) else { return Ok(()) };
@@ -90,7 +94,7 @@ impl Logs {
         Ok(())
     }
 
-    /// Writes the intervals before this one; those without requests are written, too, as long as a pause is no longer than a thousand of them.
+    /// Writes the intervals before `until`. Those without requests are written too, unless a pause is longer than a thousand intervals.
     fn end_intervals(&mut self, until: u64) -> Outcome {
         const PAUSE_MAX: u64 = 1000;
         if until > self.interval + PAUSE_MAX {
@@ -116,16 +120,17 @@ impl Logs {
         Ok(())
     }
 
-    /// Writes the rest and gives the files their names.
+    /// Writes the last interval, and gives the files their names.
     ///
     /// # Errors
-    /// A file can't be written.
+    ///
+    /// Fails if a file can't be written.
     pub fn finish(mut self) -> Outcome {
         if self.seen != [false; 2] {
             self.end_interval()?;
         }
         let mut logs = [self.total, self.completion, self.submission, self.bandwidth, self.iops];
-        // A disk that is full is noticed before the first of them has its name.
+        // Writing all buffers first shows a full disk before any file has its final name.
         logs.iter_mut().try_for_each(|log| log.add(BufWriter::flush))?;
         logs.into_iter().try_for_each(GrowingFile::finish)
     }

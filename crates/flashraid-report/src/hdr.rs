@@ -1,7 +1,7 @@
-//! Response times as an interval log of HdrHistogram, which its plotters and its log processor read.
+//! Writes response times as an interval log of HdrHistogram, for its plotters and its log processor.
 //!
-//! An interval has a histogram of reads (tag `read`) and one of writes (tag `write`), left out where there are none; values are nanoseconds.
-//! All of them added up are the histograms that the report's percentiles come from.
+//! An interval has a histogram of reads (tag `read`) and one of writes (tag `write`). Empty histograms are left out, and values are
+//! nanoseconds. The sum of all histograms gives the percentiles of the report.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -17,32 +17,34 @@ use crate::error::Outcome;
 use crate::files::GrowingFile;
 use crate::requests::counted_direction;
 
-/// Significant digits of the histograms: those of the report's.
+/// Significant digits of the histograms, as in reports.
 const SIGNIFICANT_DIGITS: u8 = 3;
-/// The greatest value that every implementation of HdrHistogram takes.
+/// Greatest value that every implementation of HdrHistogram accepts.
 const LONGEST_NS: u64 = i64::MAX as u64;
-/// The column of greatest values, which is for people, is in milliseconds.
+/// Nanoseconds of the unit of the column of greatest values, which people read.
 const NS_PER_MS: u64 = 1_000_000;
-/// The tags, reads first.
+/// Tags of the histograms, reads first.
 const TAGS: [&str; 2] = ["read", "write"];
 
-/// A log that grows while the simulation runs; without [`Log::finish`] nothing is left of it.
+/// A log that grows while the simulation runs. If it is dropped without [`Log::finish`], nothing of it stays.
 pub struct Log {
     out: GrowingFile,
     serializer: V2DeflateSerializer,
     skip: Skip,
     interval_ns: u64,
-    /// The interval under way, counted from the begin of the run.
+    /// Index of the current interval, from the begin of the run.
     interval: u64,
-    /// Its reads and writes.
+    /// Histograms of the interval's reads and writes.
     histograms: [Histogram<u64>; 2],
 }
 
 impl Log {
-    /// Begins a log with intervals of this length, rounded up to whole milliseconds as which they are written, of what the statistics of a run count that skip its beginning so.
+    /// Begins a log of the requests after `skip`. The length of intervals is rounded up to whole milliseconds, the unit in which the log
+    /// writes them.
     ///
     /// # Errors
-    /// The file can't be written.
+    ///
+    /// Fails if the file can't be written.
     pub fn begin(path: &Path, interval_ns: u64, skip: Skip) -> Outcome<Log> {
         let histogram = || Histogram::new_with_bounds(1, LONGEST_NS, SIGNIFICANT_DIGITS).expect("constant bounds that the crate allows");
         let mut log = Log {
@@ -58,7 +60,7 @@ impl Log {
     }
 
     fn header(&mut self) -> Outcome {
-        // Simulated time begins at no time of day.
+        // Simulated time has no date, so the log has no start time.
         let mut builder = IntervalLogWriterBuilder::new();
         builder
             .add_comment("[Histogram log format version 1.3]")
@@ -70,10 +72,11 @@ impl Log {
         self.out.add(|out| builder.begin_log_with(out, serializer).map(|_| ()))
     }
 
-    /// Counts a request, which is done no earlier than those before.
+    /// Adds a completed request, which must not end before those added earlier.
     ///
     /// # Errors
-    /// The file can't be written.
+    ///
+    /// Fails if the file can't be written.
     pub fn add(&mut self, done: &CompletedRequest) -> Outcome {
         let CompletedRequest { arrival_ns, done_ns, .. } = done;
         let Some(direction) = counted_direction(done, self.skip) else { return Ok(()) };
@@ -91,7 +94,7 @@ impl Log {
         let Self { out, serializer, histograms, interval_ns, .. } = self;
         for (histogram, tag) in histograms.iter_mut().zip(TAGS).filter(|(histogram, _)| !histogram.is_empty()) {
             out.add(|out| {
-                // The divisor is the header's; a builder that writes nothing else before the first line carries it.
+                // The divisor of values is part of the header, but only this builder passes it to the lines.
                 let mut line = Vec::new();
                 IntervalLogWriterBuilder::new()
                     .with_max_value_divisor(NS_PER_MS as f64)
@@ -107,10 +110,11 @@ impl Log {
         Ok(())
     }
 
-    /// Writes the rest and gives the file its name.
+    /// Writes the last interval, and gives the file its name.
     ///
     /// # Errors
-    /// The file can't be written.
+    ///
+    /// Fails if the file can't be written.
     pub fn finish(mut self) -> Outcome {
         self.write_interval()?;
         self.out.finish()

@@ -1,9 +1,9 @@
-//! Numbers for people: digits that matter, and a unit that fits.
+//! Formats numbers for people, with their significant digits and a fitting unit.
 
 use flashraid::report::format_figure;
 pub use flashraid_model::units::{counted, with_commas};
 
-/// Three significant digits, with `k`, `M`, `G` for large numbers.
+/// Formats three significant digits, with `k`, `M` or `G` for large numbers.
 pub fn rounded(value: f64) -> String {
     let (scaled, suffix) = match value.abs() {
         magnitude if magnitude >= 999.5e6 => (value / 1e9, "\u{202f}G"),
@@ -14,7 +14,7 @@ pub fn rounded(value: f64) -> String {
     format!("{}{suffix}", three_digits(scaled))
 }
 
-/// Three significant digits; whole numbers of more digits stay whole.
+/// Formats three significant digits. Whole numbers with more digits keep them.
 pub fn three_digits(value: f64) -> String {
     let magnitude = value.abs();
     if magnitude == 0.0 {
@@ -27,7 +27,8 @@ pub fn three_digits(value: f64) -> String {
     with_commas(&format!("{value:.decimals$}"))
 }
 
-/// A ratio to a baseline as a change, with half the width of its interval: `−75 ±3 %`; as a factor from ten on, and below a thousandth.
+/// Formats a ratio to a baseline as a change with half of its interval, such as `−75 ±3 %`. Ratios from ten on, and below a thousandth, are
+/// formatted as a factor.
 pub fn change(ratio: f64, half_width: Option<f64>) -> String {
     match ratio {
         factor if factor >= 2.0 => {
@@ -37,7 +38,7 @@ pub fn change(ratio: f64, half_width: Option<f64>) -> String {
         factor if factor > 0.0 && factor < 0.001 => format!("÷{}", three_digits(1.0 / factor)),
         _ => {
             let (percent, half_width) = ((ratio - 1.0) * 100.0, half_width.map(|half_width| half_width * 100.0));
-            // Enough digits for what is left of a figure that has nearly vanished, and for a narrow interval.
+            // The digits suffice for the rest of a figure that has nearly vanished, and for a narrow interval.
             let known = [Some(percent.abs()), Some(ratio * 100.0), half_width];
             let least = known.into_iter().flatten().filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min);
             let decimals = if least >= 9.95 {
@@ -56,25 +57,25 @@ pub fn change(ratio: f64, half_width: Option<f64>) -> String {
     }
 }
 
-/// A little bar of a value, at most `width` characters long for the greatest.
+/// Draws a bar of a value with block characters. The greatest value is `width` characters long.
 pub fn bar(value: f64, greatest: f64, width: usize) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = if greatest > 0.0 { (value / greatest * width as f64 * 8.0).round().clamp(0.0, width as f64 * 8.0) as usize } else { 0 };
     "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
 }
 
-/// A whole number with its digits in groups of three.
+/// Formats a whole number with its digits in groups of three.
 pub fn grouped(value: u64) -> String {
     with_commas(&value.to_string())
 }
 
-/// A duration with its unit.
+/// Formats a duration with its unit.
 pub fn duration_us(microseconds: f64) -> String {
     let (unit, factor) = time_unit(microseconds);
     format!("{} {unit}", three_digits(microseconds / factor))
 }
 
-/// The unit in which a duration reads best, and its length in microseconds.
+/// Returns the unit in which a duration is easy to read, and its length in microseconds.
 pub fn time_unit(microseconds: f64) -> (&'static str, f64) {
     match microseconds.abs() {
         magnitude if magnitude >= 999_500.0 => ("s", 1e6),
@@ -84,7 +85,7 @@ pub fn time_unit(microseconds: f64) -> (&'static str, f64) {
     }
 }
 
-/// A life in years or, if it is short, in days.
+/// Formats a lifetime in years or, if it is short, in days.
 pub fn years(days: f64) -> String {
     match days / DAYS_PER_YEAR {
         years if years >= 0.995 => format!("{} years", rounded(years)),
@@ -92,17 +93,17 @@ pub fn years(days: f64) -> String {
     }
 }
 
-/// Of the Julian calendar, as data sheets count.
+/// Days of a year of the Julian calendar, as data sheets count.
 const DAYS_PER_YEAR: f64 = 365.25;
 
-/// The capacity of a drive or an array with a decimal unit, as drives are sold.
+/// Formats the capacity of a drive or an array with a decimal unit, as drives are sold.
 pub fn capacity(bytes: f64) -> String {
     let units = [("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6)];
     let (unit, size) = units.into_iter().find(|(_, size)| bytes >= 0.9995 * size).unwrap_or(("kB", 1e3));
     format!("{} {unit}", three_digits(bytes / size))
 }
 
-/// Bytes with a binary unit and four significant digits.
+/// Formats bytes with a binary unit and four significant digits.
 pub fn bytes(bytes: f64) -> String {
     let mut value = bytes;
     for unit in ["B", "KiB", "MiB", "GiB", "TiB"] {

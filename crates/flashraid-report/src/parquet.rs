@@ -1,4 +1,4 @@
-//! Every request as a row of a Parquet file, written in row groups while the simulation runs.
+//! Writes every request as a row of a Parquet file, in row groups, while the simulation runs.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::error::{Outcome, WriteError};
 use crate::files::NewFile;
 
-/// The columns. Times are in nanoseconds of simulated time; rows come in the order in which requests were done.
+/// Columns of the file. Times are in nanoseconds of simulated time. Rows are in the order in which requests were completed.
 const SCHEMA: &str = "message requests {
     REQUIRED INT64 index (INTEGER(64, false));
     REQUIRED INT64 arrival_ns (INTEGER(64, false));
@@ -39,10 +39,10 @@ const SCHEMA: &str = "message requests {
     REQUIRED INT64 other_ns (INTEGER(64, false));
 }";
 
-/// Rows of a row group: about 18 MB before compression, which bounds the memory whatever the length of the run.
+/// Rows of a row group, about 18 MB before compression. They bound the memory for runs of any length.
 const ROWS_PER_GROUP: usize = 1 << 17;
 
-/// A file of requests that grows while the simulation runs; without [`RequestFile::finish`] nothing is left of it.
+/// A file of requests that grows while the simulation runs. If it is dropped without [`RequestFile::finish`], nothing of it stays.
 pub struct RequestFile {
     path: PathBuf,
     file: NewFile,
@@ -51,7 +51,7 @@ pub struct RequestFile {
 }
 
 impl RequestFile {
-    /// Begins a file.
+    /// Begins a file with the given metadata.
     pub fn begin(path: &Path, metadata: &Metadata) -> Outcome<RequestFile> {
         let file = NewFile::begin(path)?;
         let handle = file.handle().map_err(|error| WriteError::writing(path, &error))?;
@@ -60,13 +60,13 @@ impl RequestFile {
         Ok(RequestFile { path: path.to_owned(), file, writer, rows: Vec::with_capacity(ROWS_PER_GROUP) })
     }
 
-    /// Adds a row.
+    /// Adds a row for a completed request.
     pub fn add(&mut self, request: &CompletedRequest) -> Outcome {
         self.rows.push(*request);
         if self.rows.len() == ROWS_PER_GROUP { self.write_group() } else { Ok(()) }
     }
 
-    /// Writes the rest and gives the file its name.
+    /// Writes the last row group, and gives the file its name.
     pub fn finish(mut self) -> Outcome {
         self.write_group()?;
         self.writer.close().map_err(|error| failure(&self.path, &error))?;
@@ -93,7 +93,7 @@ fn write_columns(mut group: SerializedRowGroupWriter<'_, File>, rows: &[Complete
         |row| row.request.length_bytes,
     ];
     for value in columns_u64 {
-        // Parquet keeps an unsigned number in the bits of a signed one.
+        // Parquet stores an unsigned number in the bits of a signed one.
         let values: Vec<i64> = rows.iter().map(|row| value(row) as i64).collect();
         let mut column = group.next_column()?.expect("the schema has this column");
         column.typed::<Int64Type>().write_batch(&values, None, None)?;
@@ -131,18 +131,18 @@ fn write_columns(mut group: SerializedRowGroupWriter<'_, File>, rows: &[Complete
     group.close().map(drop)
 }
 
-/// What a file says of where it comes from: `flashraid.version`, `flashraid.config` (as JSON).
+/// Origin of a file: `flashraid.version` and `flashraid.config` (as JSON).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Metadata(Vec<(&'static str, String)>);
 
 impl Metadata {
-    /// Of a resolved configuration, as reports have it.
+    /// Creates metadata of a resolved configuration, as reports contain it.
     pub fn of(config: &Value) -> Metadata {
         Metadata(vec![("flashraid.version", env!("CARGO_PKG_VERSION").to_owned()), ("flashraid.config", config.to_string())])
     }
 }
 
-/// How every file is written.
+/// Returns the properties that all Parquet files are written with.
 pub fn properties(metadata: &Metadata) -> WriterProperties {
     let entry = |(key, value): &(&'static str, String)| KeyValue::new((*key).to_owned(), value.clone());
     WriterProperties::builder()
@@ -152,7 +152,7 @@ pub fn properties(metadata: &Metadata) -> WriterProperties {
         .build()
 }
 
-/// The file system's own words, without the name of the library around them.
+/// Makes an error that has the file system's text, without the name of the library around it.
 pub fn failure(path: &Path, error: &ParquetError) -> WriteError {
     let text = error.to_string();
     let text = text.trim_start_matches("Parquet error: ").trim_start_matches("External: ");

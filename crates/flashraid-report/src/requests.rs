@@ -1,4 +1,4 @@
-//! Every request as a row of a Parquet and of a CSV file, written while the simulation runs.
+//! Writes every request as a row of a Parquet file and of a CSV file, while the simulation runs.
 
 use std::io::Write;
 use std::path::Path;
@@ -11,10 +11,11 @@ use super::parquet::{Metadata, RequestFile};
 use crate::error::Outcome;
 use crate::files::GrowingFile;
 
-/// The columns of the CSV file, as in the Parquet file.
+/// Columns of the CSV file, as in the Parquet file.
 const HEADER: &str = "index,arrival_ns,done_ns,response_ns,offset_bytes,length_bytes,direction,stream,high_priority,gc_members_met,queue_ns,collection_ns,parity_ns,cache_ns,transfer_ns,flash_ns,other_ns";
 
-/// `requests.parquet` and `requests.csv`, which grow while the simulation runs; without [`RequestFiles::finish`] nothing is left of them.
+/// `requests.parquet` and `requests.csv`, which grow while the simulation runs. If they are dropped without [`RequestFiles::finish`],
+/// nothing of them stays.
 pub struct RequestFiles {
     parquet: RequestFile,
     csv: GrowingFile,
@@ -29,7 +30,7 @@ impl RequestFiles {
         Ok(RequestFiles { parquet, csv })
     }
 
-    /// Adds a row.
+    /// Adds a row for a completed request.
     pub fn add(&mut self, row: &CompletedRequest) -> Outcome {
         self.parquet.add(row)?;
         let CompletedRequest { index, request, arrival_ns, done_ns, gc_members_met, time } = row;
@@ -48,20 +49,20 @@ impl RequestFiles {
         })
     }
 
-    /// Writes the rest and gives the files their names.
+    /// Writes the rest, and gives the files their names.
     pub fn finish(self) -> Outcome {
         self.parquet.finish()?;
         self.csv.finish()
     }
 }
 
-/// 0 for a read and 1 for a write that the statistics of a run count; `None` for what they leave out, for trims and for flushes.
+/// Returns 0 for a read and 1 for a write that the statistics of the run count. Returns `None` for other requests.
 pub(crate) fn counted_direction(done: &CompletedRequest, skip: Skip) -> Option<usize> {
     let direction = match done.request.kind {
         OpKind::Read => 0,
         OpKind::Write => 1,
         OpKind::Trim | OpKind::Flush => return None,
     };
-    // The order of ends is not that of arrivals, by which the statistics begin.
+    // Requests end in another order than they arrive, and the statistics begin by arrival.
     skip.is_over(done.index, done.arrival_ns).then_some(direction)
 }

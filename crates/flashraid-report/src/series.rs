@@ -1,10 +1,10 @@
-//! A run interval by interval as a table: `series.csv` and `series.parquet`.
+//! The figures of a run interval by interval, as a table for `series.csv` and `series.parquet`.
 
 use serde_json::Value;
 
 use crate::data::Table;
 
-/// Lists of `/over_time` of a report that are columns, in order.
+/// Lists of `/over_time` of a report that become columns, in order.
 const COLUMNS: [&str; 10] = [
     "from_ms",
     "iops",
@@ -18,10 +18,10 @@ const COLUMNS: [&str; 10] = [
     "rebuilt_fraction",
 ];
 
-/// Lists of each of `/over_time/members`: columns `member_0_utilisation` and so on.
+/// Lists of each member of `/over_time/members`. Their columns are `member_0_utilisation` and so on.
 const OF_MEMBERS: [&str; 3] = ["utilisation", "response_us", "queue"];
 
-/// A row for each interval; columns that a run does not have are left out.
+/// Returns a row for each interval. Columns that a run does not have are left out.
 pub fn of_run(report: &Value) -> Table {
     let mut table = Table::default();
     for key in COLUMNS {

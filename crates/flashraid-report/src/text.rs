@@ -1,4 +1,4 @@
-//! Tables as text for a terminal or a file, and sentences that the program and the Python package have in common.
+//! Formats tables as text for a terminal or a file. Also has the sentences that the program and the Python package share.
 
 use std::io::IsTerminal;
 
@@ -9,7 +9,7 @@ use flashraid::memory::TooLittleMemory;
 use super::number::bytes;
 use super::sheet::{Sheet, Tone};
 
-/// Why simulations are refused that memory has no room for; `option` is what bounds how many run at a time.
+/// Returns the message for simulations that need more memory than there is. `option` names the limit on how many run at a time.
 pub fn too_little_memory(lack: &TooLittleMemory, option: &str) -> String {
     let TooLittleMemory { needed_bytes, available_bytes, bound, workers } = lack;
     let (needed, available) = (bytes(*needed_bytes as f64), bytes(*available_bytes as f64));
@@ -20,23 +20,23 @@ pub fn too_little_memory(lack: &TooLittleMemory, option: &str) -> String {
     )
 }
 
-/// The tables one below the other, coloured if standard output is a terminal.
+/// Formats tables one below the other, in colours if standard output is a terminal.
 pub fn render(sheets: &[Sheet]) -> String {
     let coloured = is_coloured();
     sheets.iter().map(|sheet| render_one(sheet, coloured)).collect::<Vec<_>>().join("\n")
 }
 
-/// A table without lines between its parts and without its title, coloured if standard output is a terminal.
+/// Formats a table without its title and without lines between its parts. It is coloured if standard output is a terminal.
 pub fn compact(sheet: &Sheet) -> String {
     format!("{}\n", table(sheet, presets::NOTHING, (0, 2), is_coloured()).trim_fmt())
 }
 
-/// The longest line of a compact table, in characters.
+/// Returns the length of the longest line of a compact table, in characters.
 pub fn width(sheet: &Sheet) -> usize {
     table(sheet, presets::NOTHING, (0, 2), false).trim_fmt().lines().map(|line| line.chars().count()).max().unwrap_or(0)
 }
 
-/// The text on lines of at most so many characters, unless a word is longer; further lines begin with `indent`.
+/// Wraps a text to lines of at most `most` characters, unless a word is longer. Further lines begin with `indent`.
 pub fn wrap(text: &str, most: usize, indent: &str) -> String {
     let (mut lines, mut column) = (String::new(), 0);
     for word in text.split(' ').filter(|word| !word.is_empty()) {
@@ -67,7 +67,7 @@ fn render_one(sheet: &Sheet, coloured: bool) -> String {
 fn table(sheet: &Sheet, lines: comfy_table::TableStyle, padding: (u16, u16), coloured: bool) -> Table {
     let mut table = Table::new();
     table.load_style(lines);
-    // A terminal that is too narrow wraps lines; wrapping inside columns would tear numbers apart.
+    // A narrow terminal wraps whole lines. Wrapping inside columns would split numbers.
     table.set_content_arrangement(ContentArrangement::Disabled);
     match coloured {
         true => table.enforce_styling(),

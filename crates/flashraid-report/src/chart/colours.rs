@@ -1,30 +1,30 @@
-//! One colour for each name, in all charts that are looked at together.
+//! Assigns colours to names. A name has the same colour in all charts that are shown together.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Chart, Content};
 
-/// Colours of the palette that tell names apart.
+/// Number of colours of the palette that tell names apart.
 pub const COLOURS: usize = 8;
-/// Greys of yardsticks, which follow the colours in the palette.
+/// Number of greys for yardsticks, which follow the colours in the palette.
 pub const GREYS: usize = 6;
 
-/// Names with a meaning of their own, and their places in the palette. Timelines draw requests, collections and destages in them, too.
+/// Names that always have the same place in the palette. Timelines draw requests, collections, and destages in these colours, too.
 pub const FIXED: [(&str, usize); 6] = [("all", 0), ("read", 5), ("write", 1), ("collection", 4), ("forced", 0), ("cache", 2)];
 
-/// The place of every name in the palette.
+/// Place of each name in the palette.
 #[derive(Debug, Default)]
 pub struct Colours(BTreeMap<String, usize>);
 
 impl Colours {
     /// Gives colours to all names of these charts, in the order in which they appear.
     ///
-    /// Names that share a chart differ; else a name gets the colour that fewest others have.
+    /// Names that share a chart differ. Otherwise a name gets the colour that the fewest others have.
     pub fn of<'a>(charts: impl IntoIterator<Item = &'a Chart>) -> Colours {
         let charts: Vec<(&Chart, Vec<&str>)> = charts.into_iter().map(|chart| (chart, chart.names())).collect();
         let yardsticks: BTreeSet<&str> = charts.iter().flat_map(|(chart, _)| chart.yardsticks.iter().map(String::as_str)).collect();
         let mut colours = Colours::default();
-        // A chart of one series needs no colour of its own: it takes the first, unless its name is one of several elsewhere.
+        // A chart with a single series takes the first colour, unless its name occurs in a chart with several.
         for name in charts.iter().filter(|(_, names)| names.len() > 1).flat_map(|(_, names)| names) {
             if colours.0.contains_key(*name) {
                 continue;
@@ -35,9 +35,9 @@ impl Colours {
                 charts.iter().filter(|(_, names)| names.contains(name)).flat_map(|(_, names)| names.iter().copied()).collect();
             let taken = |place: usize| colours.0.iter().filter(|(known, _)| beside.contains(known.as_str())).any(|(_, own)| *own == place);
             let users = |place: usize| colours.0.values().filter(|own| **own == place).count();
-            // What is fixed for a name of the same chart is taken, too, though that may come later.
+            // Colours that are fixed for other names of the same chart are taken, even if those names come later.
             let reserved = |place: usize| FIXED.iter().any(|(known, own)| *own == place && beside.contains(known));
-            // What a name with a meaning has in another chart is the last that others get.
+            // Colours that are fixed for a name of another chart are used last.
             let has_meaning = |place: usize| FIXED.iter().any(|(known, own)| *own == place && colours.0.contains_key(*known));
             let free = places.min_by_key(|place| (taken(*place), reserved(*place), has_meaning(*place), users(*place), *place));
             colours.0.insert((*name).to_owned(), fixed.unwrap_or_else(|| free.expect("the palette has places")));
@@ -52,7 +52,8 @@ impl Colours {
 }
 
 impl Chart {
-    /// The names that colours tell apart: of lines or bars, or of groups if these are what is compared.
+    /// Returns the names that colours tell apart: those of lines, or of series of bars. If groups of bars are compared, their names are
+    /// returned.
     pub fn names(&self) -> Vec<&str> {
         match &self.content {
             Content::Lines(lines) => lines.series.iter().map(|line| line.name.as_str()).collect(),
@@ -62,12 +63,12 @@ impl Chart {
         }
     }
 
-    /// Returns true if a name stands for what nobody can build.
+    /// Returns true if a name is a yardstick: a configuration that nobody can build.
     pub fn is_yardstick(&self, name: &str) -> bool {
         self.yardsticks.iter().any(|yardstick| yardstick == name)
     }
 
-    /// Returns a name as legends show it: a yardstick is called one, and symbols of doubt follow.
+    /// Returns a name as legends show it. Yardsticks are marked as such, and symbols of doubt follow the name.
     pub fn shown_name(&self, name: &str) -> String {
         let doubt = self.doubt(name);
         let (yardstick, gap) = (if self.is_yardstick(name) { " (yardstick)" } else { "" }, if doubt.is_empty() { "" } else { " " });

@@ -1,9 +1,9 @@
-//! Doubtful values of a chart: symbols beside them and in the legend, and what the symbols mean.
+//! Marks doubtful values of a chart with symbols, and explains the symbols.
 
 use super::{BarSeries, Chart, Content, Line, Mark};
 
 impl Line {
-    /// Returns the symbols of what is doubtful about a point.
+    /// Returns the symbols of doubt about a point, or an empty text.
     pub fn doubt(&self, point: usize) -> &str {
         match self.doubts.as_slice() {
             [all] => all,
@@ -13,14 +13,14 @@ impl Line {
 }
 
 impl BarSeries {
-    /// Returns the symbols of what is doubtful about the value of a group.
+    /// Returns the symbols of doubt about the value of a group, or an empty text.
     pub fn doubt(&self, group: usize) -> &str {
         self.doubts.get(group).map_or("", String::as_str)
     }
 }
 
 impl Chart {
-    /// Returns the symbols of all that is doubtful about the values of a name that colours tell apart, the gravest first.
+    /// Returns all symbols of doubt about the values of a name, the gravest first.
     pub fn doubt(&self, name: &str) -> String {
         let texts: Vec<&str> = match &self.content {
             Content::Lines(lines) => lines.series.iter().filter(|line| line.name == name).flat_map(|line| texts(&line.doubts)).collect(),
@@ -37,7 +37,7 @@ impl Chart {
         Mark::ALL.into_iter().filter(is_there).map(Mark::symbol).collect()
     }
 
-    /// Returns the marks that stand in a chart, each with its explanation: `! The run was not steady …`.
+    /// Returns the explanation of each symbol in the chart, such as `! The run was not steady …`.
     pub fn explanations(&self) -> Vec<String> {
         let symbols: String = self.names().into_iter().map(|name| self.doubt(name)).collect();
         let marks = Mark::ALL.into_iter().filter(|mark| symbols.contains(mark.symbol()));

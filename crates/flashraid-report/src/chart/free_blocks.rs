@@ -1,4 +1,4 @@
-//! Free blocks over time in multiples of the threshold at which collection starts, with the state of collection (PGC Fig. 11).
+//! Charts of free blocks over time, with the state of collection (PGC Fig. 11). The unit is the threshold at which collection starts.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -7,17 +7,17 @@ use serde_json::Value;
 
 use super::{Axis, Band, Chart, Line, Lines};
 
-/// States 1 to 3 of PGC III.D.
+/// Names of the states 1 to 3 of PGC III.D.
 const STATES: [&str; 3] = ["collecting, requests go in between", "collecting, writes wait", "collecting, all wait"];
 
-/// The least free blocks of a pool of every member over the whole run.
+/// Returns a chart of the fewest free blocks of any pool of each member, over the whole run.
 pub fn of_members(report: &Value) -> Option<Chart> {
     let members = report["free_blocks"].as_array()?;
     let lines = members.iter().enumerate().map(|(index, points)| Line::new(format!("member {index}"), line(points)));
     chart("free-blocks", "Free blocks, lowest pool of each member".to_owned(), lines.collect(), Vec::new(), levels(report))
 }
 
-/// The least free blocks of a pool of any member, a line for each report.
+/// Returns a chart of the fewest free blocks of any pool of any member, with a line for each report.
 pub fn of_points<'a>(reports: impl IntoIterator<Item = (String, &'a Value)>) -> Option<Chart> {
     let mut t_soft = Vec::new();
     let lines = reports.into_iter().map(|(name, report)| {
@@ -31,7 +31,7 @@ pub fn of_points<'a>(reports: impl IntoIterator<Item = (String, &'a Value)>) -> 
     chart("free-blocks", "Free blocks, lowest member".to_owned(), lines, Vec::new(), t_soft)
 }
 
-/// The pool whose free blocks fell lowest in the window of the timeline, with its states.
+/// Returns a chart of the pool whose free blocks fell lowest in the window of the timeline, with its states.
 pub fn of_pool(report: &Value) -> Option<Chart> {
     let timeline = &report["timeline"];
     let t_soft = timeline["t_soft_free_blocks"].as_f64().filter(|blocks| *blocks > 0.0)?;
@@ -71,7 +71,7 @@ fn chart(id: &str, title: String, series: Vec<Line>, bands: Vec<Band>, levels: V
     )
 }
 
-/// (Begin in ms, least) of the points of a member.
+/// Returns the points of a member: begin in milliseconds, and the fewest free blocks.
 fn line(points: &Value) -> Vec<(f64, f64)> {
     points.as_array().into_iter().flatten().filter_map(|point| Some((point[0].as_f64()?, point[1].as_f64()?))).collect()
 }
@@ -80,7 +80,7 @@ fn least(line: &[(f64, f64)]) -> f64 {
     line.iter().map(|point| point.1).fold(f64::INFINITY, f64::min)
 }
 
-/// Thresholds in multiples of T_soft.
+/// Returns the names of the thresholds, and their values in multiples of T_soft.
 fn levels(report: &Value) -> Vec<(String, f64)> {
     let gc = &report["config"]["ssd"]["gc"];
     let t_hard = gc["t_hard"].as_f64().filter(|_| gc["preemption"] == "semi");

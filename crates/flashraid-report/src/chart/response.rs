@@ -1,13 +1,14 @@
-//! Distributions of response times (GGC Fig. 12).
+//! Charts of the distribution of response times (GGC Fig. 12).
 
 use serde_json::Value;
 
 use super::{Axis, Chart, Line, Lines, unit_of};
 
-/// Shares beyond this are zero but for the rounding of the report's.
+/// Smallest share that is drawn. Smaller shares are rounding errors of the report.
 const SHARE_MIN: f64 = 5e-8;
 
-/// A curve in steps for each name with a response time (`/response_us/…` of a report) that counts requests; time is logarithmic.
+/// Returns a chart with a step curve for each name that has requests. Each value is a response time of a report (`/response_us/…`). The
+/// axis of time is logarithmic.
 pub fn distribution<'a>(responses: impl IntoIterator<Item = (String, &'a Value)>) -> Option<Chart> {
     let (series, unit) = curves(responses);
     let percent = |line: Line| Line { points: line.points.iter().map(|(x, share)| (*x, share * 100.0)).collect(), ..line };
@@ -16,14 +17,15 @@ pub fn distribution<'a>(responses: impl IntoIterator<Item = (String, &'a Value)>
     Chart::of_lines("response-cdf", "Response-time CDF", lines)
 }
 
-/// The same from the other end: how many took longer, both axes logarithmic, so that the tail can be read.
+/// Returns the distribution from the other end: the share of requests that took longer. Both axes are logarithmic, so that the tail can be
+/// read.
 pub fn tail<'a>(responses: impl IntoIterator<Item = (String, &'a Value)>) -> Option<Chart> {
     let (series, unit) = curves(responses);
     let beyond = |line: Line| {
         let last_x = line.points.last().map(|point| point.0);
         let shares = line.points.iter().map(|(x, share)| (*x, 1.0 - share)).filter(|(_, share)| *share > SHARE_MIN);
         let mut points: Vec<(f64, f64)> = shares.map(|(x, share)| (x, share * 100.0)).collect();
-        // The last step ends at the longest, beyond which there is nothing: a logarithmic axis has no zero.
+        // The last step ends at the longest response time. The share beyond it is zero, which a logarithmic axis can't show.
         let end = last_x.zip(points.last()).map(|(x, (_, share))| (x, *share));
         points.extend(end);
         Line { points, ..line }
@@ -33,11 +35,11 @@ pub fn tail<'a>(responses: impl IntoIterator<Item = (String, &'a Value)>) -> Opt
     Chart::of_lines("response-tail", "Response-time tail (1 − CDF)", Lines { steps: true, ..Lines::plain(x, y, series) })
 }
 
-/// Points (response time, share of the requests that took no longer), and the unit of time.
+/// Returns the curves and their unit of time. Points are a response time, and the share of requests that took no longer.
 fn curves<'a>(responses: impl IntoIterator<Item = (String, &'a Value)>) -> (Vec<Line>, &'static str) {
     let curve = |response: &Value| -> Vec<(f64, f64)> {
         let points = response["cdf"].as_array().into_iter().flatten();
-        // A logarithmic axis has no zero: a response that takes no time is shown as a nanosecond.
+        // A logarithmic axis has no zero: a response time of zero is drawn as a nanosecond.
         points.filter_map(|point| Some((point[0].as_f64()?.max(1e-3), point[1].as_f64()?))).collect()
     };
     let mut series: Vec<Line> = responses.into_iter().map(|(name, response)| Line::new(name, curve(response))).collect();

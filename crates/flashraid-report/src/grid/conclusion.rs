@@ -1,21 +1,22 @@
-//! The comparison in a sentence for each workload. The rule is in docs/figures.md; a test holds the sentences against the table.
+//! Summarises a comparison in a sentence for each workload. The rule is in docs/figures.md; a test compares the sentences with the table.
 
 use super::judge::{MEAN, TAILS, Trend, Workload};
 use super::{Estimate, Grid};
 use crate::figures::CAPACITY;
 use crate::number;
 
-/// Most names in one list of a sentence.
+/// Largest number of names in one list of a sentence.
 const NAMES_MAX: usize = 4;
 
-/// Figures in which a remedy may cost something, and how the sentence says so.
+/// Figures that a remedy may make worse, and their names in the sentence.
 const PRICES: [(&str, &str); 2] = [("/flash/write_amplification", "write amplification"), (CAPACITY, "capacity")];
 
 impl Grid {
-    /// A sentence for each workload, or none where there is nothing to compare: which remedy wins in mean and tail, and what the others do.
+    /// Returns a sentence for each workload: which remedy wins in mean and tail, and how the others do. Returns nothing if a workload has
+    /// only one point.
     pub fn conclusions(&self) -> Vec<String> {
         let workloads = self.workloads();
-        // Each workload has the same combinations of remedies.
+        // All workloads have the same combinations of remedies.
         let is_contest = |workload: &Workload| workload.points.len() > 1;
         if !workloads.iter().all(is_contest) {
             return Vec::new();
@@ -29,7 +30,7 @@ impl Grid {
     }
 }
 
-/// A contestant and its ratios to the baseline.
+/// A point that may win, with its ratios to the baseline.
 #[derive(Clone, Copy)]
 struct Contestant {
     point: usize,
@@ -37,13 +38,13 @@ struct Contestant {
     tail: Option<Estimate>,
 }
 
-/// What is compared within a workload.
+/// Comparison of the points of one workload.
 struct Contest<'a> {
     grid: &'a Grid,
     baseline: usize,
-    /// The percentile that is judged, with its name.
+    /// Pointer and name of the percentile that is judged.
     tail: Option<(&'static str, &'static str)>,
-    /// Real remedies other than the baseline that were measured and lost nothing.
+    /// Real remedies other than the baseline that were measured and lost no data.
     contestants: Vec<Contestant>,
     yardsticks: Vec<Contestant>,
     lost: Vec<usize>,
@@ -84,7 +85,7 @@ impl<'a> Contest<'a> {
         parts.join("; ")
     }
 
-    /// Who wins, and what the winner costs.
+    /// Returns the clauses about the winners and their costs.
     fn verdict(&self) -> Vec<String> {
         let base = self.name(self.baseline);
         let winners = self.winners();
@@ -121,8 +122,8 @@ impl<'a> Contest<'a> {
         vec![verdict]
     }
 
-    /// Those that shorten mean or tail and lengthen neither: the shortest means that are not distinguishable, and of these the shortest tails.
-    /// Marked points win only where no other does.
+    /// Returns the winners, which shorten mean or tail and lengthen neither. Of these the ones with the shortest means are kept, and then
+    /// those with the shortest tails. Points with marks of doubt win only if no other does.
     fn winners(&self) -> Vec<Contestant> {
         let is_clean = |one: &&Contestant| {
             let trends = [self.mean_trend(one), self.tail_trend(one)];
@@ -140,7 +141,7 @@ impl<'a> Contest<'a> {
         }
     }
 
-    /// The one with the least ratio of a figure, and those that are not distinguishable from it; the least first.
+    /// Returns the contestant with the smallest ratio of a figure, and those that can't be told from it, the smallest first.
     fn not_distinguishable(&self, mut of: Vec<Contestant>, pointer: &str, ratio: fn(&Contestant) -> Option<Estimate>) -> Vec<Contestant> {
         let rank = |one: &Contestant| ratio(one).map_or(f64::INFINITY, |ratio| ratio.mean);
         of.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
@@ -164,7 +165,7 @@ impl<'a> Contest<'a> {
         self.mean_trend(one) == Trend::Undecided && self.tail_trend(one) == Trend::Undecided
     }
 
-    /// What winners cost beside time.
+    /// Returns the figures that get worse with the winners.
     fn prices(&self, winners: &[Contestant]) -> Vec<String> {
         let price = |(pointer, name): &(&str, &str)| {
             let costly = if *pointer == CAPACITY { Trend::Less } else { Trend::More };
@@ -179,13 +180,13 @@ impl<'a> Contest<'a> {
         PRICES.iter().filter_map(price).collect()
     }
 
-    /// Who lengthens what, who is out, who is doubtful, and the yardstick.
+    /// Returns the clauses about the others: longer times, lost data, doubts, and the yardstick.
     fn clauses(&self) -> Vec<String> {
         let is_base_in = !self.lost.contains(&self.baseline) && !self.unmeasured.contains(&self.baseline);
         let named = |what: &str, points: &[usize]| {
             (!points.is_empty()).then(|| format!("{what}: {}", list(points.iter().map(|point| self.name(*point)))))
         };
-        // What the sentence rests on; the table has the marks of the others.
+        // Only the points that the sentence depends on are named as doubtful. The table marks the others.
         let rests_on = std::iter::once(self.baseline).chain(self.winners().into_iter().map(|winner| winner.point));
         let marked: Vec<usize> = rests_on.filter(|point| is_base_in && self.grid.points[*point].is_unsteady()).collect();
         let tail = self.tail.map_or("tail", |(_, name)| name);
@@ -204,7 +205,7 @@ impl<'a> Contest<'a> {
         longer.into_iter().chain(rest.into_iter().flatten()).collect()
     }
 
-    /// Who lengthens the tail and who the mean; in one list if these are the same.
+    /// Returns the clauses about those that lengthen the tail or the mean; one list if both are the same.
     fn longer(&self, tail: &str) -> Vec<String> {
         let of = |trend: fn(&Self, &Contestant) -> Trend| -> Vec<&Contestant> {
             self.contestants.iter().filter(|one| trend(self, one) == Trend::More).collect()
@@ -235,7 +236,7 @@ impl<'a> Contest<'a> {
     }
 }
 
-/// `A, B and C`; of many the first ones and how many more.
+/// Joins names as in `A, B and C`. From a long list it names the first ones, and the number of the others.
 pub(crate) fn list(names: impl Iterator<Item = String>) -> String {
     let mut names: Vec<String> = names.collect();
     if names.len() > NAMES_MAX {
@@ -249,7 +250,7 @@ pub(crate) fn list(names: impl Iterator<Item = String>) -> String {
     }
 }
 
-/// A change as tables show it; of several the least and the greatest.
+/// Formats several changes as the smallest and the largest.
 fn span(ratios: impl Iterator<Item = Estimate>) -> String {
     let mut ratios: Vec<Estimate> = ratios.collect();
     ratios.sort_by(|a, b| a.mean.total_cmp(&b.mean));
@@ -263,7 +264,7 @@ fn span(ratios: impl Iterator<Item = Estimate>) -> String {
     }
 }
 
-/// A change as tables show it.
+/// Formats a change as tables do.
 fn change(ratio: Estimate) -> String {
     number::change(ratio.mean, ratio.half_width)
 }

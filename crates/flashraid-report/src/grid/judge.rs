@@ -1,4 +1,4 @@
-//! Which points may be compared, how figures of two of them relate, and what is doubtful about one.
+//! Judges points of a grid: which of them may be compared, how their figures relate, and which figures are doubtful.
 
 use serde_json::Value;
 
@@ -8,30 +8,30 @@ use crate::results::RESULT_KEY;
 use flashraid::report::Mark;
 use flashraid::study::is_given;
 
-/// The figure that points are judged by first.
+/// JSON pointer to the figure that points are judged by first.
 pub(super) const MEAN: &str = "/response_us/all/mean";
-/// Percentiles that points are judged by next, the deepest first, with their names.
+/// JSON pointers to the percentiles that points are judged by next, with their names. The first that exists is used.
 pub(super) const TAILS: [(&str, &str); 2] = [("/response_us/all/p99_9", "p99.9"), ("/response_us/all/p99", "p99")];
 
-/// Least change that counts.
+/// Smallest relative change that counts.
 const CHANGE_MIN: f64 = 0.05;
-/// Least factor that counts for a response time whose interval is not known.
+/// Smallest factor that counts for a response time without an interval.
 const FACTOR_MIN: f64 = 1.25;
 
-/// The direction of a change, as far as it can be told.
+/// Direction of a change, as far as it is certain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trend {
     /// The figure is less than the baseline's.
     Less,
     /// The figure is more than the baseline's.
     More,
-    /// They are not distinguishable.
+    /// The difference is too small or uncertain.
     Undecided,
 }
 
 impl Trend {
-    /// Judges the ratio of a figure to the baseline's. A change counts from 5 % on, if 1 is not in its interval; a response time without an
-    /// interval counts from a factor of 1.25 on.
+    /// Judges the ratio of a figure to the baseline's. A change of 5 % or more counts if the interval does not contain 1. A response time
+    /// without an interval counts from a factor of 1.25 on.
     pub fn of(pointer: &str, ratio: Estimate) -> Trend {
         let Estimate { mean, half_width, .. } = ratio;
         let (less, more) = match half_width {
@@ -60,14 +60,14 @@ impl Trend {
 /// Points that do the same work, so that they can be compared.
 #[derive(Debug)]
 pub struct Workload {
-    /// The settings that make it, for instance `members = 4`; empty if there is only one.
+    /// Settings that make the workload, for instance `members = 4`. Empty if there is only one workload.
     pub name: String,
-    /// Positions of its points.
+    /// Positions of the workload's points in the grid.
     pub points: Vec<usize>,
 }
 
 impl Grid {
-    /// The points by the work that they do, in order of their first points.
+    /// Groups the points by workload, in the order of their first points.
     pub fn workloads(&self) -> Vec<Workload> {
         let names = self.key_names();
         let mut workloads: Vec<(Vec<String>, Workload)> = Vec::new();
@@ -88,7 +88,7 @@ impl Grid {
         workloads.into_iter().map(|(_, workload)| workload).collect()
     }
 
-    /// A grid for each workload, without the keys that make it.
+    /// Splits the grid into one for each workload, without the keys that make the workload.
     pub fn by_workload(self) -> Vec<Grid> {
         let workloads = self.workloads();
         let axes: Vec<Axis> = self.axes.iter().filter(|axis| !is_given(&axis.key)).cloned().collect();
@@ -104,8 +104,8 @@ impl Grid {
         workloads.into_iter().map(grid).collect()
     }
 
-    /// The ratio of a figure of a point to that of another. With several seeds it is paired by seed; with one, half the width of the interval
-    /// comes from ten batches of the run, where the report has them: Student's t of their paired differences.
+    /// Returns the ratio of a figure of a point to that of another point. Several seeds are paired. With one seed, the interval comes from
+    /// Student's t of ten pairs of batches, if the report has batches.
     pub fn ratio(&self, own: usize, base: usize, pointer: &str) -> Option<Estimate> {
         let (own, base) = (&self.points[own], &self.points[base]);
         let (values, bases) = (own.figure(pointer)?, base.figure(pointer)?);
@@ -118,26 +118,26 @@ impl Grid {
         Some(Estimate { half_width: half_width.map(|half_width| half_width / base_value), ..ratio })
     }
 
-    /// The same to the point's baseline.
+    /// Returns the ratio of a figure of a point to that of its baseline.
     pub fn ratio_to_baseline(&self, point: usize, figure: &Figure) -> Option<Estimate> {
         self.ratio(point, self.baselines[point], figure.pointer)
     }
 
-    /// Seeds of each point.
+    /// Returns the number of seeds of each point.
     pub fn seeds(&self) -> usize {
         self.points.iter().map(|point| point.reports.len()).max().unwrap_or(0)
     }
 }
 
 impl Point {
-    /// The values of the keys that are remedies: what a contestant is called within its workload.
+    /// Returns the values of the keys that are remedies. They name the point within its workload.
     pub fn remedy(&self) -> String {
         let remedies: Vec<&str> =
             self.settings.iter().filter(|setting| !is_given(&setting.key)).map(|setting| setting.value.as_str()).collect();
         if remedies.is_empty() { self.label() } else { remedies.join(" · ") }
     }
 
-    /// Returns true for collection that takes no time: a yardstick, and no remedy.
+    /// Returns true if collection takes no time in this point. It is then a yardstick, and no remedy.
     pub fn is_yardstick(&self) -> bool {
         let is_ideal = |report: &Value| report.pointer("/config/coordination/scheme").is_some_and(|scheme| scheme == "ideal");
         self.settings.iter().any(Setting::is_yardstick) || self.reports.iter().any(is_ideal)
@@ -165,19 +165,19 @@ impl Point {
         self.has(Mark::NotSteady)
     }
 
-    /// The symbols of what is doubtful about all figures of the point.
+    /// Returns the symbols of doubt about all figures of the point.
     pub fn marks(&self) -> String {
         self.doubtful().map(Mark::symbol).collect()
     }
 
-    /// The marks that are about all figures of the point.
+    /// Returns the marks that concern all figures of the point.
     fn doubtful(&self) -> impl Iterator<Item = Mark> {
         let unmeasured = (!self.is_measured()).then_some(Mark::NothingMeasured);
         let rest = [Mark::DataLost, Mark::NotSteady].into_iter().filter(|mark| self.has(*mark));
         unmeasured.into_iter().chain(rest)
     }
 
-    /// What runs that were made apart from each other have to have in common; nothing for the points of a study, whose keys say it.
+    /// Returns the settings that separate runs must have in common to be compared. Empty for the points of a study, whose keys tell.
     fn work(&self) -> Vec<String> {
         if self.settings.first().is_none_or(|setting| setting.key != RESULT_KEY) {
             return Vec::new();
@@ -186,15 +186,15 @@ impl Point {
         [&report["config"]["workload"], &report["config"]["array"]["members"], &report["seed"]].map(Value::to_string).to_vec()
     }
 
-    /// The mean of a figure over the seeds with half of its 95 % confidence interval. With one seed the interval comes from ten batches of the
-    /// run, where the report has them: the mean of ten values deviates as they do.
+    /// Returns the mean of a figure over the seeds, with half of its 95 % confidence interval. With one seed, the interval comes from ten
+    /// batches of the run, if the report has them.
     pub fn estimate(&self, pointer: &str) -> Option<Estimate> {
         let estimate = Estimate::of(&self.figure(pointer)?)?;
         let of_batches = || half_width_of_batches(&self.batches(pointer)?);
         Some(Estimate { half_width: estimate.half_width.or_else(of_batches), ..estimate })
     }
 
-    /// A figure of the ten batches of the only seed, if the report has it.
+    /// Returns a figure of the ten batches of a single seed, if the report has it.
     fn batches(&self, pointer: &str) -> Option<Vec<f64>> {
         let key = match pointer {
             MEAN => "mean_us",
@@ -208,13 +208,13 @@ impl Point {
     }
 }
 
-/// Half the interval of the mean of batches; exactly zero where they are equal, whatever the last digit of their mean is.
+/// Returns half of the confidence interval of the mean of batches. It is exactly zero if they are equal, without a rounding error.
 fn half_width_of_batches(values: &[f64]) -> Option<f64> {
     let is_equal = values.windows(2).all(|pair| pair[0] == pair[1]);
     if is_equal { Some(0.0) } else { Estimate::of(values)?.half_width }
 }
 
-/// The marks of a point, each with what is behind it; the first seed that says so counts.
+/// Returns the marks of a point, each with its reason from the first seed that has one.
 pub(super) fn doubts(point: &Point) -> Vec<(Mark, &'static str)> {
     let load = |name: &str| point.reports.iter().any(|report| report["verdict"]["load"] == name);
     let reason = |mark: Mark| match mark {
@@ -237,15 +237,15 @@ mod tests {
             Point { settings: Vec::new(), reports: vec![report] }
         };
         let point = of(json!({ "mean_us": [1.0, 3.0], "p99_us": [618.1, 618.1, 618.1], "p99_9_us": [null, null] }));
-        // Student's t of two values: 12.706 · √2 / √2.
+        // Student's t of two values is 12.706 · √2 / √2.
         assert!((point.estimate(MEAN).unwrap().half_width.unwrap() - 12.706).abs() < 1e-3);
         assert_eq!(point.estimate(MEAN).unwrap().mean, 2.0);
         assert_eq!(point.estimate("/response_us/all/p99").unwrap().half_width, Some(0.0));
-        // Too few requests in a batch, no batches, or a figure that they do not have.
+        // The cases are a batch with too few requests, no batches, and a figure that batches do not have.
         let few = of(json!({ "mean_us": [1.0, 3.0], "p99_us": [null, 618.0] }));
         assert_eq!(few.estimate("/response_us/all/p99").unwrap().half_width, None);
         assert_eq!(of(Value::Null).estimate(MEAN).unwrap().half_width, None);
-        // Several seeds have an interval of their own.
+        // With several seeds, the interval comes from the seeds.
         let seeds = Point { reports: [point.reports.clone(), point.reports].concat(), settings: Vec::new() };
         assert_eq!(seeds.estimate(MEAN).unwrap().half_width, Some(0.0));
     }

@@ -18,28 +18,28 @@ use crate::error::Outcome;
 use crate::figures::{Better, Figure};
 use crate::json;
 
-/// A finished grid.
+/// Results of a finished comparison.
 pub struct Grid {
-    /// The varied keys.
+    /// Varied keys with their values.
     pub axes: Vec<Axis>,
-    /// Every combination; the last key varies fastest.
+    /// All combinations of values; the last key varies fastest.
     pub points: Vec<Point>,
-    /// For each point the position of the one it is compared with.
+    /// Position of the point that each point is compared with.
     pub baselines: Vec<usize>,
-    /// By what tables put the points in order, the best first; as they were varied without it. Charts and documents keep that order.
+    /// Figure that orders the points in tables, the best first. Charts and documents keep the order in which keys were varied.
     pub sorted_by: Option<&'static Figure>,
 }
 
 /// One combination of the varied keys and its reports, one for each seed.
 pub struct Point {
-    /// The varied keys with their values here.
+    /// Values of the varied keys at this point.
     pub settings: Vec<Setting>,
-    /// The report of every seed, in order.
+    /// Reports of all seeds, in order.
     pub reports: Vec<Value>,
 }
 
 impl Grid {
-    /// A name for each varied key: its last part, or the whole key where two of them end alike.
+    /// Returns a name for each varied key: its last part, or the whole key if two keys have the same last part.
     pub fn key_names(&self) -> Vec<&str> {
         let last = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
         let is_alone = |axis: &Axis| self.axes.iter().filter(|other| last(&other.key) == last(&axis.key)).count() == 1;
@@ -47,7 +47,7 @@ impl Grid {
         self.axes.iter().map(|axis| &axis.key[name(axis)..]).collect()
     }
 
-    /// The results of a whole study.
+    /// Collects the results of a whole study.
     pub fn of(result: StudyResult) -> Outcome<Grid> {
         let StudyResult { axes, points, baselines, rows, .. } = result;
         let mut points: Vec<Point> = points.into_iter().map(|settings| Point { settings, reports: Vec::new() }).collect();
@@ -59,7 +59,7 @@ impl Grid {
 }
 
 impl Grid {
-    /// The positions of the points in the order of tables; points without the figure come last.
+    /// Returns the positions of the points in the order of tables. Points without the figure come last.
     fn in_order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.points.len()).collect();
         if let Some(figure) = self.sorted_by {
@@ -75,7 +75,7 @@ impl Grid {
 }
 
 impl Point {
-    /// The values of the varied keys.
+    /// Returns the values of the varied keys as a text.
     pub fn label(&self) -> String {
         match self.settings.as_slice() {
             [] => "as given".to_owned(),
@@ -83,16 +83,16 @@ impl Point {
         }
     }
 
-    /// Whether the figure is a percentile with fewer than ten requests beyond it in some seed.
+    /// Returns true if the figure is a percentile with fewer than ten requests beyond it, with some seed.
     pub fn is_guess(&self, pointer: &str) -> bool {
         let Some((of, key)) = pointer.rsplit_once('/') else { return false };
         let Some((_, quantile)) = PERCENTILES.iter().find(|(name, _)| *name == key) else { return false };
         let count = |report: &Value| report.pointer(&format!("{of}/count")).and_then(Value::as_u64);
-        // Reports without counts say nothing about it.
+        // Reports without counts can't tell, so they do not make a guess.
         self.reports.iter().filter_map(count).any(|count| count as f64 * (1.0 - quantile) < 10.0 - 1e-6)
     }
 
-    /// A figure of every seed's report; `None` if a report lacks it.
+    /// Returns a figure of the report of each seed. Returns `None` if a report lacks it.
     pub fn figure(&self, pointer: &str) -> Option<Vec<f64>> {
         self.reports.iter().map(|report| report.pointer(pointer)?.as_f64()).collect()
     }

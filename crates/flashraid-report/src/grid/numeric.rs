@@ -1,26 +1,26 @@
-//! Varied keys whose values are numbers or quantities: the horizontal axis of lines, columns of numbers in files.
+//! Varied keys whose values are numbers or quantities. Lines use them as the horizontal axis, and files as columns of numbers.
 
 use flashraid::workload::units::{Duration, Quantity, Rate, Size};
 
 use super::{Axis, Setting};
 
-/// What the values of an axis count.
+/// Unit of the values of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Numbers without a unit.
     Plain,
     /// Shares, written in percent.
     Percent,
-    /// Durations, in nanoseconds.
+    /// Durations as numbers of nanoseconds.
     Nanoseconds,
-    /// Sizes, in bytes.
+    /// Sizes as numbers of bytes.
     Bytes,
     /// Rates, in bytes per second.
     BytesPerSecond,
 }
 
 impl Unit {
-    /// What is added to the name of a column of such values.
+    /// Returns the suffix that the name of a column has for this unit.
     pub fn suffix(self) -> &'static str {
         match self {
             Unit::Plain => "",
@@ -42,7 +42,7 @@ impl Unit {
     }
 }
 
-/// The values of an axis as numbers of one unit, if they are such. Seeds are names rather than quantities.
+/// Returns the values of an axis as numbers of one unit, if all of them are such. Seeds are names and no numbers.
 pub fn numbers(axis: &Axis) -> Option<(Unit, Vec<f64>)> {
     let texts: Vec<String> = axis
         .values

@@ -1,24 +1,25 @@
-//! A drawing of an array: the host, the controller with its cache, the members with their dies, and spares.
+//! Draws an array: the host, the controller with its cache, the members with their dies, and spares.
 
 use serde_json::Value;
 
 use super::escape;
 use crate::number;
 
-/// Most members that are drawn one by one.
+/// Largest number of members that are drawn one by one.
 const MEMBERS_MAX: u64 = 12;
 const WIDTH: u64 = 440;
 const MARGIN: u64 = 8;
-/// Members on a row at most.
+/// Largest number of members in a row.
 const PER_ROW: u64 = 8;
-/// Where the line runs that connects rows.
+/// Horizontal position of the line that connects rows.
 const TRUNK: u64 = 4;
 
-/// Room between rows of members: for the line that connects a row.
+/// Space between rows of members, with the line that connects a row.
 const GAP: u64 = 28;
 const HEIGHT: u64 = 58;
 
-/// The drawing, as SVG; colours are those of the page. Where configurations differ, it says in how many ways, and draws the first.
+/// Returns the drawing as SVG in the colours of the page. If configurations differ, it draws the first, and tells how many values there
+/// are.
 pub fn of(configs: &[&Value]) -> String {
     let nothing = Value::Null;
     let config = configs.first().copied().unwrap_or(&nothing);
@@ -62,7 +63,7 @@ pub fn of(configs: &[&Value]) -> String {
     let (bus, top) = (108 + cache_height, 122 + cache_height);
     svg += &line((middle, 92 + cache_height), (middle, bus));
 
-    // As many on a row as have room for their names.
+    // Rows have the same number of members, as far as their names have room.
     let rows = boxes.div_ceil(PER_ROW);
     let per_row = boxes.div_ceil(rows);
     let step = (WIDTH - 2 * MARGIN) / per_row;
@@ -71,7 +72,7 @@ pub fn of(configs: &[&Value]) -> String {
         let on_row = per_row.min(boxes - row * per_row);
         let (begin, y) = ((WIDTH - on_row * step) / 2, top + row * (HEIGHT + GAP));
         let centre = |column: u64| begin + column * step + step / 2;
-        // Rows below the first hang on a line at the left edge.
+        // Rows below the first are connected by a line at the left edge.
         let (bus_y, first) = (y - (top - bus), if rows > 1 { TRUNK } else { centre(0).min(middle) });
         svg += &line((first, bus_y), (centre(on_row - 1).max(if row == 0 { middle } else { 0 }), bus_y));
         if row > 0 {
@@ -108,7 +109,7 @@ pub fn of(configs: &[&Value]) -> String {
     format!("<svg viewBox=\"0 0 {WIDTH} {}\" role=\"img\" aria-label=\"The array: {}\">\n{svg}</svg>\n", bottom + 18, escape(&said))
 }
 
-/// What all configurations have in common, or how many there are of it.
+/// Returns the value that all configurations have in common, or the number of different ones.
 fn one_of(configs: &[&Value], what: &str, of: impl Fn(&Value) -> String) -> String {
     let mut found: Vec<String> = configs.iter().map(|config| of(config)).collect();
     found.sort_unstable();
@@ -143,7 +144,7 @@ fn line((x1, y1): (u64, u64), (x2, y2): (u64, u64)) -> String {
     format!("<line x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"/>\n")
 }
 
-/// The dies of a member, as far as they have room: eight in a row, three rows.
+/// Draws the dies of a member: eight in a row, and at most three rows.
 fn die_grid(left: u64, top: u64, width: u64, dies: u64) -> String {
     let (per_row, shown) = (dies.min(8), dies.min(24));
     let size = ((width - 12) / per_row).min(9);
@@ -183,7 +184,7 @@ mod tests {
         assert!(of(&[&json!({})]).contains("SSD 0") && of(&[]).contains("1 member"));
     }
 
-    /// The lines of a drawing: (x1, y1), (x2, y2).
+    /// Returns the end points of the lines of a drawing: (x1, y1), (x2, y2).
     fn lines(svg: &str) -> Vec<[(u64, u64); 2]> {
         let number = |element: &str, name: &str| -> u64 {
             element.split(&format!("{name}=\"")).nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
@@ -204,7 +205,7 @@ mod tests {
                 };
                 a.iter().any(|point| within(point, b)) || b.iter().any(|point| within(point, a))
             };
-            // From the line below the controller along all lines that meet.
+            // The search starts at the line below the controller, and follows all lines that touch.
             let mut reached = vec![false; lines.len()];
             reached[1] = true;
             for _ in 0..lines.len() {

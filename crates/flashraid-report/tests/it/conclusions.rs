@@ -1,4 +1,4 @@
-//! The concluding sentences against the table, by the rule of docs/figures.md, written a second time and plainly.
+//! Compares the concluding sentences with the table. The rule of docs/figures.md is written a second time here, as simply as possible.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 type Names = BTreeSet<String>;
 
-/// Half widths of 95 % intervals are these times the standard error: Student's t for 2, 3 and 4 seeds, and for ten batches.
+/// Factors of the standard error that give half of a 95 % interval: Student's t for 2, 3 and 4 seeds, and for ten batches.
 const T: [(usize, f64); 4] = [(2, 12.706), (3, 4.303), (4, 3.182), (10, 2.262)];
 
-/// What a point of a test is like.
+/// Figures of a made-up point.
 #[derive(Clone)]
 struct Made {
     /// Mean of each seed, in microseconds.
@@ -19,7 +19,7 @@ struct Made {
     p99: f64,
     p99_9: f64,
     requests: u64,
-    /// Spread of the ten batches of the mean, as a share; `None` for a report without batches.
+    /// Spread of the mean's ten batches, as a share; `None` for a report without batches.
     batches: Option<f64>,
     amplification: f64,
     load: &'static str,
@@ -43,7 +43,7 @@ fn made(mean: f64, p99_9: f64) -> Made {
     Made { means: vec![mean], p99: p99_9 / 2.0, p99_9, ..PLAIN }
 }
 
-/// A number from -1 to 1 that depends on two others only.
+/// Returns a number from -1 to 1 that depends only on `a` and `b`.
 fn wobble(a: usize, b: usize) -> f64 {
     ((a * 7919 + b * 104_729) % 2001) as f64 / 1000.0 - 1.0
 }
@@ -82,7 +82,7 @@ impl Made {
     }
 }
 
-/// A comparison of these keys; the baseline has the first value of each key that is a remedy.
+/// Returns a comparison of these keys. The baseline has the first value of each key that is a remedy.
 fn grid(keys: &[&str], points: Vec<Made>) -> Grid {
     let axes: Vec<Axis> = keys.iter().map(|key| key.parse().unwrap()).collect();
     let settings = combinations(&axes);
@@ -104,7 +104,7 @@ fn grid(keys: &[&str], points: Vec<Made>) -> Grid {
     Grid { axes, points: points.collect(), baselines, sorted_by: None }
 }
 
-/// The keys of the tests that say what is asked.
+/// Returns true for keys of the tests that describe the workload, and no remedy.
 fn given(key: &str) -> bool {
     key == "seed" || key == "array.members" || key.starts_with("workload.")
 }
@@ -121,7 +121,7 @@ enum Way {
     Unclear,
 }
 
-/// A figure of each seed.
+/// Returns a figure of each seed.
 fn values(point: &Point, key: &str) -> Vec<f64> {
     point.reports.iter().filter_map(|report| report["response_us"]["all"][key].as_f64()).collect()
 }
@@ -133,7 +133,7 @@ fn half_width(values: &[f64]) -> f64 {
     T.iter().find(|(count, _)| *count == values.len()).unwrap().1 * (variance / n).sqrt()
 }
 
-/// The ratio of a figure of two points and half its interval, straight from the rule.
+/// Returns the ratio of a figure of two points, and half of its interval, as the rule says.
 fn ratio(own: &Point, base: &Point, key: &str) -> (f64, Option<f64>) {
     let (a, b) = (values(own, key), values(base, key));
     if a.len() > 1 {
@@ -171,7 +171,7 @@ fn marked(point: &Point) -> bool {
     point.reports.iter().any(|report| report["verdict"]["steady"] == false || report["verdict"]["load"] == "unstable")
 }
 
-/// What the rule says of one workload.
+/// Content of the sentence about one workload, by the rule.
 #[derive(Debug, Default, PartialEq)]
 struct Expected {
     best: Names,
@@ -183,7 +183,7 @@ struct Expected {
     yardstick: bool,
 }
 
-/// The names of the points that pass a test.
+/// Returns the names of the points that pass a test.
 fn names(points: &[&Point], test: impl Fn(&&&Point) -> bool) -> Names {
     points.iter().filter(test).map(|point| name(point)).collect()
 }
@@ -242,18 +242,18 @@ fn expected(points: &[&Point], base: &Point) -> Expected {
     expected
 }
 
-/// Names in `A, B and C`.
+/// Splits a list of names such as `A, B and C`.
 fn listed(text: &str) -> Names {
     text.replace(" and ", ", ").split(", ").map(str::to_owned).collect()
 }
 
-/// What a sentence says, read back.
+/// Content of a sentence, as the test reads it.
 #[derive(Debug, Default)]
 struct Said {
     expected: Expected,
-    /// The change of the mean of those that lengthen it, if it is one.
+    /// Change of the mean of those that lengthen it, if the sentence has it.
     longer_mean: Option<String>,
-    /// The change of the mean of a single winner.
+    /// Change of the mean of a single winner.
     mean: Option<String>,
     tail: Option<&'static str>,
 }
@@ -295,7 +295,7 @@ fn read(sentence: &str) -> Said {
     said
 }
 
-/// The thirty and more comparisons.
+/// Comparisons for the test, each with a name.
 fn comparisons() -> Vec<(&'static str, Grid)> {
     let three = |values: [(f64, f64); 3]| values.map(|(mean, tail)| made(mean, tail)).to_vec();
     let seeds = |means: &[f64], p99_9: f64| Made { means: means.to_vec(), p99: p99_9 / 2.0, p99_9, batches: None, ..PLAIN };
@@ -400,7 +400,7 @@ fn comparisons() -> Vec<(&'static str, Grid)> {
         ),
         ("one point", grid(&[], vec![made(1000.0, 4000.0)])),
     ];
-    // Any figures at all.
+    // Further comparisons have arbitrary figures.
     for round in 0..20_usize {
         let at = |point: usize, what: usize| (1.0 + wobble(round * 31 + point, what * 17 + round)) / 2.0;
         let point = |point: usize| {
@@ -423,7 +423,7 @@ fn sentences_follow_the_rule_and_the_table() {
     let mut won = 0;
     for (about, grid) in &comparisons {
         let sentences = grid.conclusions();
-        // By the settings that say what is asked.
+        // Points are grouped by the settings that describe the workload.
         let work = |point: &Point| -> Vec<String> {
             point.settings.iter().filter(|setting| given(&setting.key)).map(|setting| setting.value.clone()).collect()
         };
@@ -455,7 +455,7 @@ fn sentences_follow_the_rule_and_the_table() {
             let expected = expected(&points, base);
             assert_eq!(said.expected, expected, "{about}: {sentence}");
             won += usize::from(!expected.best.is_empty());
-            // What the table shows of a point.
+            // Cell of the table for a point and a column.
             let cell = |point: &str, name: &str| -> String {
                 let of_row = |row: &&Vec<flashraid_report::sheet::Cell>| {
                     let labels: Vec<&str> =
