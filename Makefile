@@ -26,7 +26,7 @@ setup:
 
 # The same, a browser (for the tests of reports), fio (for those of `probe`), and what environments of Python need.
 setup-tests:
-	@scripts/setup browser fio python
+	@scripts/setup browser fio python cbindgen
 
 # Files that a list of policies declares, where `cargo fmt` does not see them.
 POLICIES = $(wildcard crates/flashraid-model/src/space/victim/*.rs crates/flashraid-model/src/coordination/*.rs crates/flashraid-model/src/cache/policy/*.rs crates/flashraid-workload/src/synthetic/arrivals/*.rs crates/flashraid-workload/src/synthetic/sizes/*.rs crates/flashraid-workload/src/synthetic/addresses/*.rs crates/flashraid-workload/src/trace/formats/*.rs)
@@ -123,5 +123,5 @@ fuzz:
 	@$(CARGO) +nightly --version >/dev/null 2>&1 || { echo "fuzzing needs a nightly toolchain: rustup toolchain install nightly" >&2; exit 1; }
 	@$(CARGO) fuzz --version >/dev/null 2>&1 || { echo "cargo-fuzz is missing: cargo install cargo-fuzz --locked" >&2; exit 1; }
 	$(CARGO) +nightly run -q --manifest-path fuzz/Cargo.toml --bin seeds fuzz/corpus/trace
-	@for target in trace config; do echo "== $$target"; \
+	@for target in trace config device; do echo "== $$target"; \
 	  $(CARGO) +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; done

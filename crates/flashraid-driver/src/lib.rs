@@ -3,9 +3,11 @@
 //! It is a separate crate because a run spends its time here and in the model. This crate is fully optimised. The configurations, checks
 //! and reports of `flashraid` are not, so that they are built quickly.
 
+mod live;
 mod overwrite;
 mod upcoming;
 
+pub use live::{Answer, Live, Refused};
 pub use overwrite::overwrite_untimed;
 
 use flashraid_model::TimeNs;
@@ -148,46 +150,9 @@ pub fn simulate(
     params: &MetricsParams,
     watch: &mut dyn Watch,
 ) -> Result<Outcome, DriverError> {
-    let shape = *array.shape();
-    let metrics = Metrics::new(params, shape.members, shape.dies).with_phases(if shape.may_fail { Health::ALL.len() } else { 0 });
     let host = source.host_loop();
-    let takes_ahead = host == HostLoop::Open && shape.takes_ahead;
-    let mut loop_ = Loop {
-        upcoming: Upcoming::new(source, &array, takes_ahead),
-        takes_ahead,
-        at_restart: array.counters(0),
-        end: None,
-        slots: match host {
-            HostLoop::Open => None,
-            HostLoop::Closed { depth, think_ns } => Some(Slots { depth, think_ns, idle_ns: 0, uncounted_ns: 0 }),
-        },
-        idle_since: Vec::new(),
-        thinking: VecDeque::new(),
-        samples: shape.may_fail || shape.cache_pages.is_some(),
-        may_fail: shape.may_fail,
-        start_free_blocks: shape.start_free_blocks,
-        health: Health::Normal,
-        first_measured: 0,
-        measured_from_ns: 0,
-        measured_done: 0,
-        last_done_ns: 0,
-        requests_lost: 0,
-        array,
-        metrics,
-        params: *params,
-        limit,
-        measuring: params.skip == Skip::Nothing,
-        in_flight: Slab::default(),
-        events: Vec::new(),
-        ahead: Vec::new(),
-        sent: 0,
-        now: 0,
-        steps_since_question: 0,
-        idle_is_over: false,
-    };
-    if loop_.measuring {
-        loop_.array.reach(0, Milestone::MeasuringBegins, &mut loop_.events);
-    }
+    let mut loop_ = Loop::new(array, source, limit, params);
+    loop_.begin();
     let ended = match host {
         HostLoop::Open => loop_.run_open(watch),
         HostLoop::Closed { depth, think_ns } => loop_.run_closed(depth, think_ns, watch),
@@ -209,8 +174,8 @@ struct InFlight {
     health: Health,
 }
 
-struct Loop {
-    upcoming: Upcoming,
+struct Loop<S> {
+    upcoming: Upcoming<S>,
     array: Array,
     metrics: Metrics,
     params: MetricsParams,
@@ -259,14 +224,62 @@ struct Loop {
     idle_is_over: bool,
 }
 
-impl Loop {
+impl<S: Source> Loop<S> {
+    /// Brings the parts together at time 0.
+    fn new(array: Array, source: S, limit: Limit, params: &MetricsParams) -> Self {
+        let shape = *array.shape();
+        let metrics = Metrics::new(params, shape.members, shape.dies).with_phases(if shape.may_fail { Health::ALL.len() } else { 0 });
+        let host = source.host_loop();
+        let takes_ahead = host == HostLoop::Open && shape.takes_ahead;
+        Self {
+            upcoming: Upcoming::new(source, &array, takes_ahead),
+            takes_ahead,
+            at_restart: array.counters(0),
+            end: None,
+            slots: match host {
+                HostLoop::Open => None,
+                HostLoop::Closed { depth, think_ns } => Some(Slots { depth, think_ns, idle_ns: 0, uncounted_ns: 0 }),
+            },
+            idle_since: Vec::new(),
+            thinking: VecDeque::new(),
+            samples: shape.may_fail || shape.cache_pages.is_some(),
+            may_fail: shape.may_fail,
+            start_free_blocks: shape.start_free_blocks,
+            health: Health::Normal,
+            first_measured: 0,
+            measured_from_ns: 0,
+            measured_done: 0,
+            last_done_ns: 0,
+            requests_lost: 0,
+            array,
+            metrics,
+            params: *params,
+            limit,
+            measuring: params.skip == Skip::Nothing,
+            in_flight: Slab::default(),
+            events: Vec::new(),
+            ahead: Vec::new(),
+            sent: 0,
+            now: 0,
+            steps_since_question: 0,
+            idle_is_over: false,
+        }
+    }
+
+    /// Begins to measure at once, unless the statistics leave out the beginning.
+    fn begin(&mut self) {
+        if self.measuring {
+            self.array.reach(0, Milestone::MeasuringBegins, &mut self.events);
+        }
+    }
+
     /// Sends requests at the times that they carry. Returns true if it was stopped.
     fn run_open(&mut self, watch: &mut dyn Watch) -> Result<bool, DriverError> {
         let mut last_arrival = 0;
         loop {
             let arrival = self.next_arrival()?;
             if arrival.is_none() {
-                self.metrics.arrivals_end(last_arrival);
+                self.metrics.arrivals_end(last_arrival, 0);
                 self.end_measured_time();
                 self.end_idle_collection();
             }
@@ -465,7 +478,13 @@ impl Loop {
     /// Removes the next request from the source, as one that arrives at `now`.
     #[inline]
     fn take(&mut self, now: TimeNs) -> PageRequest {
-        let (request, mut pages) = self.upcoming.take(&self.array);
+        let (request, pages) = self.upcoming.take(&self.array);
+        self.enter(now, request, pages)
+    }
+
+    /// Notes that a request is on its way from `now` on; its pages then carry its number.
+    #[inline]
+    fn enter(&mut self, now: TimeNs, request: Request, mut pages: PageRequest) -> PageRequest {
         let in_flight = InFlight { request, index: self.sent, arrival_ns: now, health: self.health };
         pages.tag = u64::from(self.in_flight.insert(in_flight));
         self.sent += 1;

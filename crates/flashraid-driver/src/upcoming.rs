@@ -16,8 +16,8 @@ type Hints = [(Hint, u64, usize); 2];
 const BATCH: usize = 256;
 
 /// Requests read before their turn, so that the memory that they need can be prefetched.
-pub struct Upcoming {
-    pub source: Box<dyn Source>,
+pub struct Upcoming<S> {
+    pub source: S,
     batch: Vec<Request>,
     queue: VecDeque<(Request, PageRequest)>,
     /// Number of requests in the queue for which each kind of hint was given, and the number of their pages.
@@ -34,10 +34,10 @@ pub struct Upcoming {
     pub pages_since_tick: u64,
 }
 
-impl Upcoming {
+impl<S: Source> Upcoming<S> {
     /// Reads `source`. It gives hints to `array` unless `takes_ahead` is true, because the array then takes requests before their turn
     /// itself.
-    pub fn new(source: Box<dyn Source>, array: &Array, takes_ahead: bool) -> Self {
+    pub fn new(source: S, array: &Array, takes_ahead: bool) -> Self {
         let shape = array.shape();
         let hints: &[_] = match shape.cache_pages {
             _ if takes_ahead || !shape.takes_hints => &[],

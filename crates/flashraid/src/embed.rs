@@ -8,9 +8,11 @@ use serde_json::Value;
 use crate::Error;
 use crate::check::{CheckReport, preflight};
 use crate::config::{Config, Problem, Problems, Scenario, address_space};
+use crate::device::Device;
 use crate::observer::Observer;
 use crate::report::Report;
 use crate::run;
+use crate::study::Means;
 use crate::template::Template;
 use crate::warm_cache::WarmCache;
 use crate::warm_up::SharedWarmUps;
@@ -181,6 +183,28 @@ impl<'a> Simulation<'a> {
         let warm_ups = SharedWarmUps::default().kept_in(self.cache).on_threads(self.threads);
         let settings = run::RunSettings { warm_ups: &warm_ups, source: self.source, checked: self.checked, verify: self.verify };
         Ok(run::run_with(&scenario, settings, &mut *observer)?)
+    }
+
+    /// Warms the array up and returns it as a [`Device`], which takes requests at moments that the caller chooses. Requests of the
+    /// configuration's `[workload]` are not sent, though a warm-up by the workload's own addresses uses them. [`Simulation::source`] is not
+    /// asked.
+    ///
+    /// # Errors
+    /// As [`Simulation::run`].
+    pub fn open(self) -> Result<Device, Error> {
+        let scenario = self.scenario()?;
+        // Another program's process is not ours to end for want of memory.
+        if let Err(lack) = Means::of_machine(&[&scenario], None, Some(self.threads), None) {
+            let (needed_mib, available_mib) = (lack.needed_bytes >> 20, lack.available_bytes >> 20);
+            return Err(Error::Input(format!(
+                "this needs about {needed_mib} MiB of memory, and there are {available_mib} MiB ({}); reduce array.members or ssd.geometry \
+                 (dies, planes, blocks, pages)",
+                lack.bound
+            )));
+        }
+        let mut observer = self.observer.unwrap_or_else(|| Box::new(()));
+        let warm_ups = SharedWarmUps::default().kept_in(self.cache).on_threads(self.threads);
+        Ok(Device::warm(scenario, &warm_ups, &mut *observer)?)
     }
 
     /// Returns the checked scenario.

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use flashraid_driver::Refused as DeviceError;
 use flashraid_workload::SourceError;
 
 use crate::config::Problems;
@@ -37,6 +38,9 @@ pub enum Error {
     /// Simulated time would pass its last moment. The text says what to do.
     #[error("{0}")]
     ClockEnds(String),
+    /// A [`Device`](crate::Device) refused a call; nothing has changed.
+    #[error("{0}")]
+    Refused(#[from] DeviceError),
     /// An observer stopped the run before its first request, so that there is nothing to report.
     #[error("stopped before the first request")]
     Interrupted,
@@ -60,7 +64,7 @@ impl Error {
     pub fn is_input(&self) -> bool {
         match self {
             Self::Config(problems) => !problems.unreadable,
-            Self::Study(_) | Self::Input(_) => true,
+            Self::Study(_) | Self::Input(_) | Self::Refused(_) => true,
             Self::Source(error) => matches!(error, SourceError::Input(_)),
             Self::Io { .. } | Self::ClockEnds(_) | Self::Interrupted | Self::StudyInterrupted { .. } | Self::Inconsistent(_) => false,
         }

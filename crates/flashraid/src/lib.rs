@@ -80,6 +80,27 @@
 //! # }
 //! ```
 //!
+//! # An array in a program of one's own
+//!
+//! A [`Device`] takes requests at moments that the caller chooses, and gives answers back. It is the array of a discrete-event program, an
+//! emulator or a driver. C programs have the same four verbs (docs/library.md).
+//!
+//! ```
+//! use flashraid::{OpKind, Request, Simulation};
+//!
+//! # fn main() -> Result<(), flashraid::Error> {
+//! let mut device = Simulation::from_toml("ssd.geometry = { dies = 1, blocks = 64 }")?.open()?;
+//! // A host that thinks for 50 µs about each answer.
+//! let mut now_ns = 0;
+//! for page in 0..100 {
+//!     device.submit(&Request::new(OpKind::Write, now_ns, page * 4096, 4096), page)?;
+//!     device.advance(u64::MAX, 1, |answer| now_ns = answer.done_ns + 50_000)?;
+//! }
+//! assert_eq!(device.report()?.requests.write, 100);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # Features
 //!
 //! Features `gzip`, `zstd` and `bzip2` read compressed traces. All are on by default. Without them, nothing needs a C compiler. Tables,
@@ -90,6 +111,7 @@
 
 #[doc(hidden)]
 pub mod content;
+mod device;
 mod embed;
 mod error;
 mod observer;
@@ -113,6 +135,7 @@ pub mod warm_state;
 pub mod warm_up;
 
 pub use config::Config;
+pub use device::{Device, DeviceError};
 pub use embed::Simulation;
 pub use error::Error;
 pub use observer::{Observer, Phase, Progress};
@@ -121,6 +144,7 @@ pub use study::{Study, StudyObserver, StudyResult};
 
 #[doc(hidden)]
 pub use flashraid_driver as driver;
+pub use flashraid_driver::Answer;
 pub use flashraid_model as model;
 pub use flashraid_model::events::GcInterval;
 pub use flashraid_model::metrics::CompletedRequest;

@@ -100,6 +100,34 @@ pub(crate) fn run_with(scenario: &Scenario, settings: RunSettings<'_>, observer:
     let outcome = flashraid_driver::simulate(array, source, scenario.limit, &scenario.metrics, &mut watch)?;
     let run_s = run_begin.elapsed().as_secs_f64();
 
+    warnings.extend(nothing_measured(scenario, outcome.requests, outcome.skipped_all));
+    let partial_reason = outcome.stopped.then(|| format!("interrupted after {}", counted(outcome.requests, "request")));
+    report_of(scenario, outcome, Ran { begin, warm_up_s, run_s, warnings, workload_note, partial_reason, is_closed, verify })
+}
+
+/// Facts about a run that its outcome does not have.
+pub(crate) struct Ran {
+    /// The beginning of the warm-up.
+    pub begin: Instant,
+    /// Time that the warm-up took.
+    pub warm_up_s: f64,
+    /// Time that the requests took.
+    pub run_s: f64,
+    /// Findings of the check, and of the run.
+    pub warnings: Vec<String>,
+    /// Origin of the requests.
+    pub workload_note: Option<String>,
+    /// The reason why it ended early, if it did.
+    pub partial_reason: Option<String>,
+    /// The requests came from a closed loop.
+    pub is_closed: bool,
+    /// The whole state of every member is verified.
+    pub verify: bool,
+}
+
+/// Makes the report of a run.
+pub(crate) fn report_of(scenario: &Scenario, outcome: Outcome, ran: Ran) -> Result<Report, RunError> {
+    let Ran { begin, warm_up_s, run_s, warnings, workload_note, partial_reason, is_closed, verify } = ran;
     let Outcome {
         array,
         mut metrics,
@@ -116,7 +144,6 @@ pub(crate) fn run_with(scenario: &Scenario, settings: RunSettings<'_>, observer:
         skipped_all,
         notes,
     } = outcome;
-    warnings.extend(nothing_measured(scenario, requests, skipped_all));
     // Places of the depth of a closed loop end one after the other. A rate refers to the time that each was in use.
     let measured_ns = measured_to_ns - metrics.from_ns();
     let load_ns = match slots.filter(|_| !stopped && !skipped_all) {
@@ -167,7 +194,7 @@ pub(crate) fn run_with(scenario: &Scenario, settings: RunSettings<'_>, observer:
         }),
         cache_room_pages: array.shape().cache_pages.unwrap_or(0),
         is_closed,
-        partial_reason: stopped.then(|| format!("interrupted after {}", counted(requests, "request"))),
+        partial_reason,
         workload_note,
         trace_notes: notes,
         warnings,
@@ -229,7 +256,7 @@ fn nothing_measured(scenario: &Scenario, requests: u64, skipped_all: bool) -> Op
 }
 
 /// Note in the report for a workload that the configuration does not describe.
-const OWN_SOURCE: &str = "the requests came from a source of the caller's own instead of the configuration's workload";
+pub(crate) const OWN_SOURCE: &str = "the requests came from a source of the caller's own instead of the configuration's workload";
 
 /// Returns the note in the report for a workload from the catalogue.
 fn workload_note(scenario: &Scenario) -> Option<String> {

@@ -120,8 +120,11 @@ impl Course {
     }
 
     /// Tells that no request arrives after `last_ns`. Requests that are done later are recorded later.
-    pub(super) fn arrivals_end(&mut self, last_ns: TimeNs) {
-        self.last_arrival_ns = Some(last_ns);
+    pub(super) fn arrivals_end(&mut self, last_ns: TimeNs, outstanding: u64) {
+        // A loop says so at each of its steps.
+        if self.last_arrival_ns.replace(last_ns).is_none() {
+            self.outstanding = outstanding;
+        }
     }
 
     pub(super) fn finish(self) -> CourseSummary {
@@ -208,7 +211,7 @@ mod tests {
             let arrival = 1_000 + index * 1_000;
             let response = if index < 50_000 { 500_000 } else { 1_000_000 };
             if index == 90_000 {
-                course.arrivals_end(1_000 + 99_999 * 1_000);
+                course.arrivals_end(1_000 + 99_999 * 1_000, 0);
             }
             course.request(arrival, arrival + response, 4096);
             course.moved(arrival, 3);

@@ -274,9 +274,10 @@ impl Metrics {
         self.until_ns = now;
     }
 
-    /// Tells that the last request of an open loop arrived at `last_ns`. Everything done by then has been recorded.
-    pub fn arrivals_end(&mut self, last_ns: TimeNs) {
-        self.course.arrivals_end(last_ns);
+    /// Tells that the last request of an open loop arrived at `last_ns`. Everything done by then has been recorded, and so have
+    /// `outstanding` requests that were done later.
+    pub fn arrivals_end(&mut self, last_ns: TimeNs, outstanding: u64) {
+        self.course.arrivals_end(last_ns, outstanding);
     }
 
     /// Records pages that collection has moved. [`Metrics::gc`] records those of a whole clean.

@@ -51,6 +51,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("flashraid-workload", &["flashraid-model"]),
     ("flashraid-driver", &["flashraid-model", "flashraid-workload"]),
     ("flashraid", &["flashraid-driver", "flashraid-model", "flashraid-workload"]),
+    ("flashraid-c", &["flashraid"]),
     ("flashraid-experiments", &["flashraid", "flashraid-model", "flashraid-workload"]),
     ("flashraid-report", &["flashraid", "flashraid-model"]),
     ("flashraid-fit", &["flashraid", "flashraid-report"]),

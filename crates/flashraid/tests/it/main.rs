@@ -2,6 +2,7 @@
 
 mod book;
 mod combinations;
+mod device;
 mod drives;
 mod golden;
 mod matrix;

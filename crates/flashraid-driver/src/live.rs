@@ -1,0 +1,405 @@
+//! An array that another program drives: requests come one by one, at moments that the caller chooses, and answers go back.
+
+use crate::upcoming::Upcoming;
+use crate::{AHEAD, Loop, Outcome, Progress, REQUESTS_PER_TICK, STEP_NS, Watch};
+use flashraid_model::TimeNs;
+use flashraid_model::array::{Array, Event, Milestone, pages_of};
+use flashraid_model::events::{TIME_MAX_NS, TimeParts};
+use flashraid_model::metrics::{CompletedRequest, MetricsParams};
+use flashraid_workload::{HostLoop, OpKind, Request, Source, SourceError};
+use std::collections::VecDeque;
+
+/// The answer to a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answer {
+    /// The tag that the request came with.
+    pub tag: u64,
+    /// The moment at which the request reached the array, in nanoseconds.
+    pub arrival_ns: TimeNs,
+    /// The moment at which its last byte was done, in nanoseconds.
+    pub done_ns: TimeNs,
+    /// The operation that the request asked for.
+    pub kind: OpKind,
+    /// Number of members on which a page of it waited for garbage collection.
+    pub gc_members_met: u32,
+    /// Number of its pages that were not served, because too many members had failed.
+    pub pages_lost: u32,
+    /// The parts of its response time.
+    pub time: TimeParts,
+}
+
+/// The reason why a call was refused. Nothing has changed then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refused {
+    /// The moment lies before one that has passed.
+    #[error("time goes back: the call says {at_ns} ns, but simulated time is {now_ns} ns already")]
+    TimeGoesBack {
+        /// The moment of the call.
+        at_ns: TimeNs,
+        /// The moment up to which everything has happened.
+        now_ns: TimeNs,
+    },
+    /// Simulated time would pass its last moment.
+    #[error("simulated time ends at {TIME_MAX_NS} ns (146 years), but the call says {at_ns} ns")]
+    ClockEnds {
+        /// The moment of the call.
+        at_ns: TimeNs,
+    },
+    /// A read, write or trim of no bytes.
+    #[error("a {} of 0 bytes: only a flush has no length", kind.name())]
+    Empty {
+        /// The operation that the request asked for.
+        kind: OpKind,
+    },
+    /// The request reaches beyond the array.
+    #[error("{length_bytes} bytes at byte {offset_bytes} reach beyond the {capacity_bytes} bytes of the array")]
+    BeyondTheArray {
+        /// The first byte of the request.
+        offset_bytes: u64,
+        /// Number of bytes of the request.
+        length_bytes: u64,
+        /// Bytes of the array.
+        capacity_bytes: u64,
+    },
+}
+
+/// An array, its statistics, and the requests that are under way.
+pub struct Live {
+    inner: Loop<Nothing>,
+    /// The callers' tags, by the number of the request under way.
+    tags: Vec<u64>,
+    /// Answers that the caller has not taken.
+    answers: VecDeque<Answer>,
+    /// The caller has run everything up to and including this moment.
+    advanced_to: Option<TimeNs>,
+    last_arrival_ns: TimeNs,
+    /// Requests that came before that moment and were answered after it.
+    answered_since: u64,
+    /// Requests under way that came at that moment.
+    came_last: u64,
+    /// Pages of the requests in [`Loop::ahead`].
+    pages_ahead: u64,
+    page_bytes: u64,
+    exported_pages: u64,
+}
+
+impl Live {
+    /// Begins at time 0 with `array` in its working state.
+    pub fn new(array: Array, params: &MetricsParams) -> Self {
+        let shape = *array.shape();
+        let mut inner = Loop::new(array, Nothing, Default::default(), params);
+        inner.takes_ahead = shape.takes_ahead;
+        inner.begin();
+        Self {
+            inner,
+            tags: Vec::new(),
+            answers: VecDeque::new(),
+            advanced_to: None,
+            last_arrival_ns: 0,
+            answered_since: 0,
+            came_last: 0,
+            pages_ahead: 0,
+            page_bytes: u64::from(shape.page_bytes),
+            exported_pages: shape.layout.exported_pages(),
+        }
+    }
+
+    /// Returns the latest moment of any call.
+    #[inline]
+    pub fn now_ns(&self) -> TimeNs {
+        self.inner.now
+    }
+
+    /// Returns the number of requests without an answer.
+    #[inline]
+    pub fn under_way(&self) -> usize {
+        self.inner.in_flight.len()
+    }
+
+    /// Returns the number of bytes that the array offers.
+    #[inline]
+    pub fn capacity_bytes(&self) -> u64 {
+        self.exported_pages * self.page_bytes
+    }
+
+    /// Submits a request at its `arrival_ns`. At that moment it comes before everything that has not been advanced over (rule 25).
+    ///
+    /// # Errors
+    /// The time goes back or passes its last moment; the request has no bytes, or reaches beyond the array.
+    #[inline]
+    pub fn submit(&mut self, request: &Request, tag: u64) -> Result<(), Refused> {
+        let now = request.arrival_ns;
+        self.check_time(now)?;
+        let Some(pages) = pages_of(request, self.page_bytes, self.exported_pages) else { return Err(self.why_not(request)) };
+        let inner = &mut self.inner;
+        if inner.begins_to_measure(now) {
+            self.hand_over();
+            self.run_before(now);
+            self.inner.restart(now);
+        } else if !inner.takes_ahead {
+            self.run_before(now);
+        }
+        let inner = &mut self.inner;
+        let pages = inner.enter(now, *request, pages);
+        let number = pages.tag as usize;
+        if number >= self.tags.len() {
+            self.tags.resize(number + 1, 0);
+        }
+        self.tags[number] = tag;
+        if self.last_arrival_ns != now {
+            (self.last_arrival_ns, self.answered_since, self.came_last) = (now, 0, 0);
+        }
+        self.came_last += 1;
+        if inner.takes_ahead {
+            self.pages_ahead += u64::from(pages.pages);
+            inner.ahead.push((now, pages));
+            // What comes at a moment that is over is an answer's successor, and goes its own way.
+            if inner.ahead.len() as u64 >= AHEAD.0 || self.pages_ahead >= AHEAD.1 || self.advanced_to == Some(now) {
+                self.hand_over();
+            }
+        } else {
+            inner.array.submit(now, &pages).expect("the extent has been checked");
+        }
+        if self.inner.sent.is_multiple_of(REQUESTS_PER_TICK) {
+            self.count();
+        }
+        Ok(())
+    }
+
+    /// Returns the earliest moment at which something may happen, or `None` if nothing is pending. Answers that have not been taken are
+    /// pending.
+    #[inline]
+    pub fn next_time(&mut self) -> Option<TimeNs> {
+        self.hand_over();
+        if !self.answers.is_empty() {
+            return Some(self.inner.now);
+        }
+        self.inner.array.next_time().map(|at| at.max(self.inner.now))
+    }
+
+    /// Runs everything up to and including `until` and gives at most `room` answers to `take`, in the order of their ends. Returns their
+    /// number.
+    ///
+    /// If `room` answers are given, time stands still at the last of them, so that the caller can react to it. Another call then goes on.
+    /// With fewer, everything up to `until` has happened. [`TimeNs::MAX`] stands for "until nothing is under way", and time then stops
+    /// with the last answer.
+    ///
+    /// # Errors
+    /// The time goes back or passes its last moment.
+    #[inline]
+    pub fn advance(&mut self, until: TimeNs, room: usize, mut take: impl FnMut(&Answer)) -> Result<usize, Refused> {
+        let to_the_last_answer = until == TimeNs::MAX;
+        if !to_the_last_answer {
+            self.check_time(until)?;
+        }
+        self.hand_over();
+        let mut given = 0;
+        loop {
+            while given < room
+                && let Some(answer) = self.answers.pop_front()
+            {
+                take(&answer);
+                given += 1;
+            }
+            let under_way = self.inner.in_flight.len();
+            // Without room a call only lets time pass.
+            if (given == room && room > 0) || (to_the_last_answer && under_way == 0) {
+                return Ok(given);
+            }
+            let Some(next) = self.inner.array.next_time().filter(|&next| next <= until) else { break };
+            // Steps as those of a run: a longer one would pass moments at which something is sampled.
+            let is_safe = !to_the_last_answer && (room == 0 || room - given > under_way);
+            let to = if is_safe { until.min(next.saturating_add(STEP_NS)) } else { next };
+            if to > TIME_MAX_NS {
+                // Answers that have been given are told first.
+                return if given > 0 { Ok(given) } else { Err(Refused::ClockEnds { at_ns: to }) };
+            }
+            self.run_to(to.max(self.inner.now));
+            if self.inner.now >= until && self.answers.is_empty() {
+                break;
+            }
+        }
+        if !to_the_last_answer && self.inner.now < until {
+            self.run_to(until);
+        }
+        Ok(given)
+    }
+
+    /// Returns the statistics of everything up to now, as if the run had ended here. Requests under way are not among them. The array and
+    /// its statistics are copied, so that nothing of what follows changes.
+    pub fn outcome(&mut self) -> Outcome {
+        self.hand_over();
+        let mut copy = self.inner.copy();
+        let outstanding = self.answered_since + copy.in_flight.len() as u64 - self.came_last;
+        copy.metrics.arrivals_end(self.last_arrival_ns, outstanding);
+        copy.end_measured_time();
+        copy.end_idle_collection();
+        let stopped = !copy.in_flight.is_empty();
+        // A run goes on until nothing is left to do, such as a collection under way. Nothing of it counts, but some of it is shown.
+        while !stopped
+            && let Some(next) = copy.array.next_time()
+            && copy.advance(next).is_ok()
+        {
+            let mut events = std::mem::take(&mut copy.events);
+            events.drain(..).for_each(|event| copy.take_event(&event, &mut Unwatched));
+            copy.events = events;
+        }
+        copy.finish(stopped, &mut Unwatched)
+    }
+
+    #[inline]
+    fn check_time(&self, at_ns: TimeNs) -> Result<(), Refused> {
+        if at_ns > TIME_MAX_NS {
+            return Err(Refused::ClockEnds { at_ns });
+        }
+        let now_ns = self.inner.now;
+        if at_ns < now_ns { Err(Refused::TimeGoesBack { at_ns, now_ns }) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn why_not(&self, request: &Request) -> Refused {
+        let Request { offset_bytes, length_bytes, kind, .. } = *request;
+        match length_bytes {
+            0 if kind != OpKind::Flush => Refused::Empty { kind },
+            _ => Refused::BeyondTheArray { offset_bytes, length_bytes, capacity_bytes: self.capacity_bytes() },
+        }
+    }
+
+    /// Gives the array what has been collected for it.
+    #[inline]
+    fn hand_over(&mut self) {
+        if !self.inner.ahead.is_empty() {
+            self.hand_over_some();
+        }
+    }
+
+    fn hand_over_some(&mut self) {
+        let Loop { array, ahead, .. } = &mut self.inner;
+        let checked = "the extents have been checked";
+        // Alone, or at a moment that is over, it is what a closed loop sends.
+        let first = ahead[0].0;
+        if self.advanced_to == Some(first) || (ahead.len() == 1 && array.next_time().is_none_or(|next| next >= first)) {
+            let late = ahead.iter().take_while(|(at, _)| *at == first).count();
+            ahead.drain(..late).for_each(|(at, pages)| array.submit(at, &pages).expect(checked));
+        }
+        if !ahead.is_empty() {
+            array.submit_many(ahead).expect(checked);
+            ahead.clear();
+        }
+        self.pages_ahead = 0;
+    }
+
+    /// Lets everything before `now` happen.
+    #[inline]
+    fn run_before(&mut self, now: TimeNs) {
+        while let Some(next) = self.inner.array.next_time().filter(|&next| next < now) {
+            self.run_to((now - 1).min(next.saturating_add(STEP_NS)).max(self.inner.now));
+        }
+    }
+
+    /// Lets everything up to and including `to` happen, and keeps the answers.
+    #[inline]
+    fn run_to(&mut self, to: TimeNs) {
+        self.inner.advance(to).expect("the clock has been checked");
+        self.advanced_to = Some(to);
+        self.take_events();
+    }
+
+    #[inline]
+    fn take_events(&mut self) {
+        let Self { inner, tags, answers, last_arrival_ns, answered_since, came_last, .. } = self;
+        let mut events = std::mem::take(&mut inner.events);
+        for event in events.drain(..) {
+            if let Event::Done(done) = &event {
+                let entry = inner.in_flight[done.tag as u32];
+                if entry.arrival_ns == *last_arrival_ns {
+                    *came_last -= 1;
+                } else {
+                    *answered_since += u64::from(done.at > *last_arrival_ns);
+                }
+                answers.push_back(Answer {
+                    tag: tags[done.tag as usize],
+                    arrival_ns: entry.arrival_ns,
+                    done_ns: done.at,
+                    kind: entry.request.kind,
+                    gc_members_met: done.gc_members_met,
+                    pages_lost: done.pages_lost,
+                    time: done.parts,
+                });
+            }
+            inner.take_event(&event, &mut Unwatched);
+        }
+        inner.events = events;
+    }
+
+    /// Lets the statistics forget what is known, so that their memory stays small.
+    #[cold]
+    fn count(&mut self) {
+        self.hand_over();
+        let Loop { array, metrics, events, now, .. } = &mut self.inner;
+        let reached = array.reach(*now, Milestone::Count, events);
+        metrics.advance(reached.collections_known_until);
+        self.take_events();
+    }
+}
+
+impl Loop<Nothing> {
+    /// Copies everything; there is no source of requests that could not be copied.
+    fn copy(&self) -> Self {
+        Self {
+            upcoming: Upcoming::new(Nothing, &self.array, self.takes_ahead),
+            array: self.array.clone(),
+            metrics: self.metrics.clone(),
+            params: self.params,
+            limit: self.limit,
+            takes_ahead: self.takes_ahead,
+            measuring: self.measuring,
+            at_restart: self.at_restart.clone(),
+            end: None,
+            slots: self.slots,
+            idle_since: self.idle_since.clone(),
+            thinking: self.thinking.clone(),
+            samples: self.samples,
+            may_fail: self.may_fail,
+            start_free_blocks: self.start_free_blocks,
+            health: self.health,
+            first_measured: self.first_measured,
+            measured_from_ns: self.measured_from_ns,
+            measured_done: self.measured_done,
+            last_done_ns: self.last_done_ns,
+            requests_lost: self.requests_lost,
+            in_flight: self.in_flight.clone(),
+            events: self.events.clone(),
+            ahead: self.ahead.clone(),
+            sent: self.sent,
+            now: self.now,
+            steps_since_question: self.steps_since_question,
+            idle_is_over: self.idle_is_over,
+        }
+    }
+}
+
+/// A source that has no requests.
+struct Nothing;
+
+impl Source for Nothing {
+    fn host_loop(&self) -> HostLoop {
+        HostLoop::Open
+    }
+
+    fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
+        Ok(None)
+    }
+}
+
+/// A watch that ignores everything.
+struct Unwatched;
+
+impl Watch for Unwatched {
+    fn tick(&mut self, _: &Progress) -> bool {
+        true
+    }
+
+    fn completed(&mut self, _: &CompletedRequest) {}
+}

@@ -1,0 +1,126 @@
+//! An array as a device that another program drives: requests at moments of its choice, answers back, and a report at any time.
+
+use std::time::Instant;
+
+use crate::Error;
+use crate::check::check_without_workload;
+use crate::config::Scenario;
+use crate::observer::Observer;
+use crate::report::Report;
+use crate::run::{OWN_SOURCE, Ran, RunError, report_of};
+use crate::warm_up::{self, SharedWarmUps};
+pub use flashraid_driver::Refused as DeviceError;
+use flashraid_driver::{Answer, Live};
+use flashraid_model::TimeNs;
+use flashraid_workload::Request;
+use flashraid_workload::units::counted;
+
+/// A warmed-up array that takes requests one by one.
+///
+/// Four verbs drive it. [`Device::submit`] hands over a request at its moment, [`Device::next_time`] says when something happens next,
+/// [`Device::advance`] lets time pass and gives answers, and [`Device::report`] sums up. Simulated time never goes back. A device has no
+/// threads and no callbacks, so that nothing happens between two calls. The same calls give the same answers on every machine.
+///
+/// A request comes before everything else of its nanosecond that has not happened yet. So the requests of a trace, submitted at their
+/// times, get the response times of `flashraid run`. Time must not have been advanced to their own moment before.
+///
+/// [`Simulation::open`](crate::Simulation::open) makes one.
+pub struct Device {
+    live: Live,
+    scenario: Scenario,
+    warnings: Vec<String>,
+    begin: Instant,
+    warm_up_s: f64,
+}
+
+impl std::fmt::Debug for Device {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Device").field("now_ns", &self.now_ns()).field("under_way", &self.under_way()).finish_non_exhaustive()
+    }
+}
+
+impl Device {
+    /// Warms up the array of a scenario.
+    pub(crate) fn warm(scenario: Scenario, warm_ups: &SharedWarmUps, observer: &mut dyn Observer) -> Result<Self, RunError> {
+        let begin = Instant::now();
+        let warnings = check_without_workload(&scenario).warnings;
+        let array = warm_up::warm_array(&scenario, warm_ups, observer)?;
+        let live = Live::new(array, &scenario.metrics);
+        Ok(Self { live, scenario, warnings, begin, warm_up_s: begin.elapsed().as_secs_f64() })
+    }
+
+    /// Submits a request at its `arrival_ns`. `tag` comes back with the answer and may be any number.
+    ///
+    /// # Errors The time lies before [`Device::now_ns`] or passes 2^62 ns. The request has no bytes, or reaches beyond the array. Nothing
+    /// has changed then.
+    #[inline]
+    pub fn submit(&mut self, request: &Request, tag: u64) -> Result<(), DeviceError> {
+        self.live.submit(request, tag)
+    }
+
+    /// Returns the earliest moment at which something may happen, or `None` if nothing is pending. A request that is submitted later may
+    /// change it.
+    #[inline]
+    pub fn next_time(&mut self) -> Option<TimeNs> {
+        self.live.next_time()
+    }
+
+    /// Lets time pass up to and including `until_ns` and gives at most `room` answers to `take`, in the order of their ends. Returns their
+    /// number.
+    ///
+    /// If `room` answers are given, time stands still at the last of them, so that the caller can react to it. Another call then goes on.
+    /// With fewer, time is `until_ns`. [`u64::MAX`] stands for "until no request is under way", and time then stops with the last answer.
+    ///
+    /// # Errors
+    /// The time lies before [`Device::now_ns`] or passes 2^62 ns. Nothing has changed then.
+    #[inline]
+    pub fn advance(&mut self, until_ns: TimeNs, room: usize, take: impl FnMut(&Answer)) -> Result<usize, DeviceError> {
+        self.live.advance(until_ns, room, take)
+    }
+
+    /// Sums up what has happened so far, as the document of a run that ends now. Requests without an answer are not counted. The device
+    /// goes on as if nobody had asked. For that its state is copied, which takes as much memory again for a moment.
+    ///
+    /// # Errors
+    /// [`Error::Inconsistent`], which is a bug of the simulator.
+    pub fn report(&mut self) -> Result<Report, Error> {
+        let under_way = self.live.under_way() as u64;
+        let outcome = self.live.outcome();
+        let mut warnings = self.warnings.clone();
+        if outcome.requests == under_way {
+            warnings.push("nothing was measured: no request has been answered yet".to_owned());
+        } else if outcome.skipped_all {
+            warnings
+                .push("nothing was measured: the part that report.skip_requests or report.skip_time leaves out is not over yet".to_owned());
+        }
+        let ran = Ran {
+            begin: self.begin,
+            warm_up_s: self.warm_up_s,
+            run_s: self.begin.elapsed().as_secs_f64() - self.warm_up_s,
+            warnings,
+            workload_note: Some(OWN_SOURCE.to_owned()),
+            partial_reason: (under_way > 0).then(|| format!("{} without an answer yet", counted(under_way, "request"))),
+            is_closed: false,
+            verify: false,
+        };
+        Ok(report_of(&self.scenario, outcome, ran)?)
+    }
+
+    /// Returns the latest moment of any call, in nanoseconds.
+    #[inline]
+    pub fn now_ns(&self) -> TimeNs {
+        self.live.now_ns()
+    }
+
+    /// Returns the number of requests that the array works on. Answers that have not been taken yet are not among them.
+    #[inline]
+    pub fn under_way(&self) -> usize {
+        self.live.under_way()
+    }
+
+    /// Returns the number of bytes that the array offers; a request must end there.
+    #[inline]
+    pub fn capacity_bytes(&self) -> u64 {
+        self.live.capacity_bytes()
+    }
+}
