@@ -94,6 +94,19 @@ def test_every_snippet_is_run_by_a_test() -> None:
     assert {name for name in shown if not name.startswith("notebook-")} - {"python-reference.md"} == run
 
 
+def test_the_page_of_the_package_index(small: None, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a package index shows has links that lead somewhere from there, to files that are here."""
+    text = (ROOT / "python" / "README.md").read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)]*)\)", text)
+    home = "https://github.com/flashraid/flashraid/blob/main/"
+    assert len(links) >= 4
+    for link in links:
+        assert link.startswith(home) and (ROOT / link.removeprefix(home)).is_file(), link
+    (lines,) = snippets(ROOT / "python" / "README.md")
+    exec(compile(lines, "python/README.md", "exec"), {})
+    assert "reactive-inclusive" in capsys.readouterr().out
+
+
 def test_the_five_lines_of_the_readme(small: None, capsys: pytest.CaptureFixture[str]) -> None:
     (lines,) = snippets(ROOT / "README.md")
     assert len([line for line in lines.splitlines() if line.strip()]) == 5
