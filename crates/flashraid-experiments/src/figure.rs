@@ -1,29 +1,29 @@
-//! A figure or table of a paper: what to simulate and how to judge it.
+//! A figure or table of a paper: its simulations, and the function that judges them.
 
 use crate::{Evaluation, Fact, Results, facts, settings};
 
-/// How many requests a run sends.
+/// Key of the number of requests of a run.
 pub const REQUESTS: &str = "workload.requests";
-/// How many of them, from the first, its statistics leave out.
+/// Key of the number of requests at the begin that statistics leave out.
 pub const SKIPPED_REQUESTS: &str = "report.skip_requests";
 
-/// A figure or table.
+/// A figure or table of a paper.
 #[derive(Debug, Clone)]
 pub struct Figure {
-    /// For instance `ggc.fig6`.
+    /// Identifier, for instance `ggc.fig6`.
     pub id: &'static str,
-    /// What it shows.
+    /// Title of the figure in lists and pages.
     pub title: &'static str,
-    /// Its simulations.
+    /// Simulations that the figure consists of.
     pub points: Vec<Point>,
-    /// Judges their results.
+    /// Judges the results of the simulations, claim by claim.
     pub evaluate: fn(&Results, &mut Evaluation),
 }
 
-/// What a figure shows besides the means of its points.
+/// Kind of curve that a figure shows besides the means of its points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Curves {
-    /// Bandwidth over time.
+    /// Bandwidth in intervals over time.
     Bandwidth,
     /// Density of bandwidth over Z-scores.
     BandwidthDensity,
@@ -36,7 +36,7 @@ pub enum Curves {
 }
 
 impl Figure {
-    /// The curves of the figure in its paper, if it has some.
+    /// Returns the kind of curve that the figure has in its paper, if it has some.
     pub fn curves(&self) -> Option<Curves> {
         match self.id {
             "ggc.fig1" | "ggc.fig2" => Some(Curves::Bandwidth),
@@ -48,29 +48,29 @@ impl Figure {
         }
     }
 
-    /// What its paper reports of it.
+    /// Returns the claims of the paper that concern the figure.
     pub fn facts(&self) -> Vec<Fact> {
         let belongs = |id: &str| id.strip_prefix(self.id).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
         facts().into_iter().filter(|fact| belongs(&fact.id)).collect()
     }
 
-    /// It is about bandwidth; else about response times.
+    /// Returns true if the figure measures bandwidth. Otherwise it measures response times.
     pub fn measures_bandwidth(&self) -> bool {
         self.points.first().is_some_and(|point| point.text == settings::DRIVE)
     }
 }
 
-/// How much to simulate.
+/// Size of the simulations of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Size {
-    /// Smaller devices and fewer requests, but four seeds, since shorter runs scatter more.
+    /// Smaller devices and fewer requests. Four seeds, because shorter runs scatter more.
     Quick,
-    /// As in the papers; three seeds, or one where that is enough.
+    /// Devices and requests as in the papers. Three seeds, or one if that suffices.
     Full,
 }
 
 impl Size {
-    /// Seeds of a point for which one is not enough: consecutive, from the first.
+    /// Returns the number of consecutive seeds of a point, if one does not suffice.
     pub fn seeds(self) -> u64 {
         match self {
             Size::Quick => 4,
@@ -82,51 +82,52 @@ impl Size {
 /// One simulation of a figure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Point {
-    /// Its name in the figure: the values of the figure's axes, for instance `hpc-w local`.
+    /// Name of the point in the figure, which is the values of its axes, for instance `hpc-w local`.
     pub name: String,
-    /// Its configuration as TOML.
+    /// Base configuration as TOML.
     pub text: &'static str,
-    /// Keys over it.
+    /// Keys and values that replace those of the configuration.
     pub settings: Vec<(String, String)>,
-    /// Keys over these if the size is quick.
+    /// Further keys and values for the quick size.
     pub quick: Vec<(String, String)>,
-    /// One seed is enough in the full size.
+    /// True if one seed suffices at full size.
     pub one_seed: bool,
 }
 
 impl Point {
-    /// A point on a base configuration.
+    /// Creates a point with a base configuration.
     pub fn new(name: impl Into<String>, text: &'static str) -> Point {
         Point { name: name.into(), text, settings: Vec::new(), quick: Vec::new(), one_seed: false }
     }
 
-    /// Sets a key.
+    /// Adds a key and its value.
     #[must_use]
     pub fn set(mut self, key: &str, value: impl ToString) -> Point {
         self.settings.push((key.to_owned(), value.to_string()));
         self
     }
 
-    /// Sets a key for the quick size.
+    /// Adds a key and its value for the quick size.
     #[must_use]
     pub fn quick(mut self, key: &str, value: impl ToString) -> Point {
         self.quick.push((key.to_owned(), value.to_string()));
         self
     }
 
-    /// Whether one seed is enough in the full size.
+    /// Sets if one seed suffices at full size.
     #[must_use]
     pub fn one_seed(mut self, is_enough: bool) -> Point {
         self.one_seed = is_enough;
         self
     }
 
-    /// How many seeds it has, consecutive ones, if the user does not say.
+    /// Returns the number of consecutive seeds, unless the user chooses another.
     pub fn seeds(&self, size: Size) -> u64 {
         if self.one_seed && size == Size::Full { 1 } else { size.seeds() }
     }
 
-    /// The keys to set for a size, those that come later winning; a workload for which there is a trace (its name, its file) is replaced by all of it.
+    /// Returns the keys and values for a size. Later ones win. `traces` has names of workloads and files; such a workload is replaced by
+    /// its trace.
     pub fn settings(&self, size: Size, traces: &[(String, String)]) -> Vec<(String, String)> {
         let quick = if size == Size::Quick { self.quick.as_slice() } else { &[] };
         let settings = self.settings.iter().chain(quick);

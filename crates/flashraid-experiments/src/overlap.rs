@@ -1,11 +1,12 @@
-//! LAWC Fig. 4: two overlapping requests to a stripe of three strips and parity, and what the members do for them.
+//! LAWC Fig. 4: two overlapping requests to a stripe of three strips and parity. The simulation counts the strips that the members write
+//! and read.
 
 use flashraid::config;
 use flashraid_model::array::{Array, Event, Setup};
 use flashraid_model::placement::PageRequest;
 use flashraid_model::request::OpKind;
 
-/// Four small members with parity on the last and strips of a page.
+/// Configuration of four small members with parity on the last one, and strips of a page.
 const ARRAY: &str = r#"
 [array]
 level = "raid4"
@@ -24,14 +25,14 @@ low = 0
 high = 0
 "#;
 
-/// Strips, each of a page here, that members wrote and read.
+/// Numbers of strips that members wrote and read. A strip is a page here.
 pub struct Strips {
     pub written: u64,
     pub read: u64,
 }
 
-/// Strips of the two requests A (strips 0 and 1) and A' (strips 1 and 2), which come while a full stripe keeps the cache from destaging; it is left out
-/// of the counts.
+/// Returns the strips for two requests: A covers strips 0 and 1, and A' strips 1 and 2. A full stripe keeps the cache from destaging when
+/// they arrive. Its strips do not count.
 pub fn strips(policy: &str) -> Strips {
     let settings = [("cache.policy".to_owned(), policy.to_owned())];
     let scenario = config::from_str("LAWC Fig. 4", ARRAY, &settings, Some(1)).expect("the array of Fig. 4 is a configuration");
@@ -40,7 +41,7 @@ pub fn strips(policy: &str) -> Strips {
     Strips { written: both.written - first.written, read: both.read - first.read }
 }
 
-/// What members do for writes of so many pages from these on, all at time 0.
+/// Returns the strips for writes that all arrive at time 0. Each is a first page and a number of pages.
 fn count(params: &flashraid_model::array::ArrayParams, writes: &[(u64, u32)]) -> Strips {
     let mut array = Array::new(params, 1, Setup::default());
     let mut events: Vec<Event> = Vec::new();
@@ -60,7 +61,7 @@ fn count(params: &flashraid_model::array::ArrayParams, writes: &[(u64, u32)]) ->
 mod tests {
     use super::*;
 
-    /// Once the device no longer allowed what is written of it here, and `reproduce all` ended in a panic after an hour.
+    /// A changed device once refused this configuration, and `reproduce all` panicked after an hour.
     #[test]
     fn the_array_of_fig_4_serves_both_requests() {
         for policy in ["wow", "iwc", "iwc-sync", "lawc"] {

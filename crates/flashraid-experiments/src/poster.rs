@@ -18,7 +18,7 @@ const DRIVES: [(&str, &str); 2] = [("mlc", "mlc-sata2"), ("slc", "slc-sata2")];
 fn shares() -> Vec<Point> {
     let point = |(label, device), writes| {
         let point = drives(format!("{label} {writes} %"), device, "single", 1, &format!("w1({writes})"));
-        // "Large sequential": each request starts where the one before ended.
+        // The poster's "large sequential" means that each request starts where the one before ended.
         point.set("workload.sequential_fraction", 1)
     };
     DRIVES.iter().flat_map(|drive| [80, 60, 40, 20].map(|writes| point(*drive, writes))).collect()
@@ -65,7 +65,7 @@ fn fig1(results: &Results, evaluation: &mut Evaluation) {
     );
 }
 
-/// The least interval of bandwidth over the greatest.
+/// Returns the ratio of the smallest to the largest bandwidth over all intervals, for each seed.
 fn least_over_greatest(results: &Results, point: &str) -> Values {
     results.each(point, |report| {
         let series = report.pointer("/bandwidth_mb_s/series")?.as_array()?;
@@ -75,19 +75,19 @@ fn least_over_greatest(results: &Results, point: &str) -> Values {
     })
 }
 
-/// Writes of 512 KiB at both queue depths.
+/// Returns the points with writes of 512 KiB, at both queue depths.
 pub fn depths() -> Vec<Point> {
     let point = |(label, device), depth: u32| {
         let point = drives(format!("{label} depth {depth}"), device, "single", 1, "w1(80)");
         let point = point.set("workload.size", "512KiB").set("workload.read_fraction", 0.0);
         let point = point.set("workload.arrivals", format!("{{ process = \"closed\", depth = {depth} }}"));
-        // Tails and skewness need many seconds.
+        // Tails and skewness are measured over many seconds.
         point.set("workload.duration", "130s").quick("workload.duration", "40s")
     };
     DRIVES.iter().flat_map(|drive| [8, 64].map(|depth| point(*drive, depth))).collect()
 }
 
-/// Share of the seconds whose bandwidth lies further than two standard deviations from the mean.
+/// Returns the share of seconds with a bandwidth more than two standard deviations from the mean.
 fn tails(results: &Results, point: &str) -> f64 {
     mean(&results.each(point, |report| {
         let density = report.pointer("/bandwidth_mb_s/z_density")?.as_array()?;

@@ -1,4 +1,4 @@
-//! What the papers leave open, chosen once for all figures.
+//! The settings that the papers leave open, chosen once for all figures.
 
 use flashraid_workload::catalogue;
 
@@ -8,16 +8,16 @@ use crate::figure::{REQUESTS, SKIPPED_REQUESTS};
 /// A setting that a paper leaves open.
 #[derive(Debug, Clone, Copy)]
 pub struct Choice {
-    /// Key, or what it is about.
+    /// Key of the configuration, or the subject of the choice.
     pub key: &'static str,
-    /// What was chosen.
+    /// Value that was chosen.
     pub value: &'static str,
-    /// Why.
+    /// Reason for the choice.
     pub why: &'static str,
 }
 
-/// All of them; no figure has settings of its own beyond those its paper names. Each stands here with the paper's words or with the reason, and was fixed before
-/// the ledger was made by it.
+/// All choices, each with the paper's words or with a reason. They were fixed before the ledger was made with them. A figure has no other
+/// settings than these and those that its paper names.
 pub const CHOICES: &[Choice] = &[
     Choice {
         key: "workload.address.footprint of hpc-*, pgc-synthetic",
@@ -126,7 +126,7 @@ pub const CHOICES: &[Choice] = &[
     Choice { key: "requests of poster Fig. 1", value: "313KiB, depth 64", why: "\"large sequential\"; the size is that of GGC's W1" },
 ];
 
-/// The array of GGC sections 5 and 6.
+/// Configuration of the array of GGC sections 5 and 6.
 pub const GGC_ARRAY: &str = r#"
 [array]
 preset = "ggc-raid0-8"
@@ -134,7 +134,7 @@ preset = "ggc-raid0-8"
 preset = "ggc2014"
 "#;
 
-/// The device of PGC.
+/// Configuration of the device of PGC.
 pub const PGC_DEVICE: &str = r#"
 [array]
 preset = "pgc-single"
@@ -142,7 +142,8 @@ preset = "pgc-single"
 preset = "pgc2011"
 "#;
 
-/// The arrays of LAWC; caches have the paper's sizes by default: 32 KiB for each member, a quarter of them in the first level.
+/// Configuration of the arrays of LAWC. By default, caches have the paper's sizes: 32 KiB for each member, a quarter of it in the first
+/// level.
 pub const LAWC_ARRAY: &str = r#"
 [array]
 preset = "lawc-raid0-8"
@@ -150,7 +151,7 @@ preset = "lawc-raid0-8"
 preset = "lawc2017"
 "#;
 
-/// The drives of GGC section 3 and of the poster, under a closed loop; statistics begin when collection has settled.
+/// Configuration of the drives of GGC section 3 and of the poster, under a closed loop. Statistics begin when collection has settled.
 pub const DRIVE: &str = r#"
 [array]
 level = "single"
@@ -162,23 +163,24 @@ duration = "40s"
 skip_time = "10s"
 "#;
 
-/// What is written of the array of GGC before erases count: twice its reserve, 10 % of 8 × 32 GiB, in requests of hpc-w, of which each writes 102 pages.
+/// Requests of hpc-w before erases count in GGC's array. They write twice the reserve, which is 10 % of 8 × 32 GiB. Each request writes 102
+/// pages.
 const SETTLED_HPC: u64 = 135_000;
-/// The same in requests of financial, each of which writes 1.6 pages.
+/// Requests of financial before erases count in GGC's array. Each writes 1.6 pages.
 const SETTLED_FINANCIAL: u64 = 9_300_000;
-/// What is measured then, as a share of that.
+/// Number of requests that are then measured, as a share of those before.
 const MEASURED: f64 = 0.5;
 
-/// How much smaller the quick size makes devices and everything that goes with them.
+/// Divisor of the size of devices, and of all that depends on it, for `--quick`.
 const QUICK_GGC: u64 = 8;
 const QUICK_PGC: u64 = 8;
 
-/// The address space of the generator (see [`CHOICES`]) on devices that are this many times smaller.
+/// Returns the address space of the papers' generator (see [`CHOICES`]) on devices that are `divisor` times smaller.
 fn footprint(divisor: u64) -> String {
     format!("{}KiB", 3427 * 1024 / divisor)
 }
 
-/// Whether a workload is that of the generator of the papers' simulator.
+/// Returns true if the workload is that of the papers' generator.
 fn is_generated(workload: &str) -> bool {
     workload.starts_with("hpc-") || workload == "pgc-synthetic"
 }
@@ -187,7 +189,7 @@ fn is_stand_in(workload: &str) -> bool {
     catalogue::find(workload).is_ok_and(|workload| workload.is_stand_in)
 }
 
-/// Statistics of all but the first `skipped` of `requests`, both fewer in the quick size.
+/// Sets the number of requests, of which the first `skipped` do not count. Both are fewer in the quick size.
 fn length(point: Point, requests: u64, skipped: u64, quick_divisor: u64) -> Point {
     point
         .set(REQUESTS, requests)
@@ -196,12 +198,12 @@ fn length(point: Point, requests: u64, skipped: u64, quick_divisor: u64) -> Poin
         .quick(SKIPPED_REQUESTS, skipped / quick_divisor)
 }
 
-/// Devices that the workload itself has worn in.
+/// Overwrites the devices by the workload itself before the run begins.
 pub fn worn_in(point: Point) -> Point {
     point.set("ssd.warm_up.pattern", "workload").set("ssd.warm_up.overwrites", 0.5)
 }
 
-/// A point on the array of GGC.
+/// Creates a point on the array of GGC.
 pub fn ggc(name: impl Into<String>, workload: &str, scheme: &str) -> Point {
     let point = Point::new(name, GGC_ARRAY).set("workload.preset", workload).set("coordination.scheme", scheme);
     let point = worn_in(point).set("ssd.summary_page", "spread").quick("ssd.geometry.blocks", 512 / QUICK_GGC);
@@ -212,24 +214,26 @@ pub fn ggc(name: impl Into<String>, workload: &str, scheme: &str) -> Point {
     point.one_seed(!SCATTERED.contains(&workload))
 }
 
-/// Under these the means of three seeds differ by up to 9 %. Under the others they differ by less than 1 % in the median of the points and by 4 % at most, and their
-/// reductions, whose two points share a seed, by less than 1 % of themselves.
+/// Workloads of which three seeds differ by up to 9 % in their means. With the others, the median difference is below 1 %, and the largest
+/// is 4 %. Reductions are steadier: both of their points share a seed, and they differ by less than 1 % of themselves.
 const SCATTERED: [&str; 2] = ["cello", "tpc-h"];
 
-/// The same, long enough for erases; these differ between three seeds by 2 % in the median of the points and by 10 % at most.
+/// Creates a point on the array of GGC that is long enough to count erases. Three seeds differ by 2 % in the median of the points, and by
+/// at most 10 %.
 pub fn ggc_settled(name: impl Into<String>, workload: &str, scheme: &str) -> Point {
     let settled = if workload == "financial" { SETTLED_FINANCIAL } else { SETTLED_HPC };
     length(ggc(name, workload, scheme), settled + (settled as f64 * MEASURED) as u64, settled, QUICK_GGC)
 }
 
-/// A point on the device of PGC, which is full when it begins; everything counts. Under the generator's workload means and variances of three seeds differ by at most 1 %.
+/// Creates a point on the device of PGC, which is full when it begins. All requests count. With the generator's workload, means and
+/// variances of three seeds differ by at most 1 %.
 pub fn pgc(name: impl Into<String>, workload: &str) -> Point {
     let point = Point::new(name, PGC_DEVICE).set("workload.preset", workload).set("ssd.warm_up.overwrites", 0);
     let point = length(point, 1_500_000, 0, QUICK_PGC).quick("ssd.geometry.blocks", 2048 / QUICK_PGC);
     if is_generated(workload) { point.quick("workload.address.footprint", footprint(QUICK_PGC)).one_seed(true) } else { point }
 }
 
-/// A point on an array of LAWC with a write cache; `ggc` is `wow` with coordinated collection.
+/// Creates a point on an array of LAWC with a write cache. The policy `ggc` stands for `wow` with coordinated collection.
 pub fn lawc(name: impl Into<String>, level: &str, policy: &str, workload: &str) -> Point {
     let array = if level == "raid5" { "lawc-raid5-9" } else { "lawc-raid0-8" };
     let point = Point::new(name, LAWC_ARRAY).set("workload.preset", workload).set("array.preset", array);
@@ -243,10 +247,10 @@ pub fn lawc(name: impl Into<String>, level: &str, policy: &str, workload: &str) 
     }
 }
 
-/// The controller of the measured arrays: a limit of all data, fitted to the means of GGC Table 4 (`scripts/fit_presets.py`).
+/// Bandwidth of the measured arrays' controller, fitted to the means of GGC Table 4 (`scripts/fit_presets.py`).
 const CONTROLLER_BANDWIDTH: &str = "850MB/s";
 
-/// A point on `members` drives of the measurements.
+/// Creates a point on `members` drives of the measurements.
 pub fn drives(name: impl Into<String>, device: &str, level: &str, members: u32, workload: &str) -> Point {
     let point = Point::new(name, DRIVE).set("ssd.preset", device).set("workload.preset", workload);
     let point = match level {
@@ -259,7 +263,8 @@ pub fn drives(name: impl Into<String>, device: &str, level: &str, members: u32, 
     point.quick("workload.duration", "20s").quick("report.skip_time", "4s").quick("ssd.geometry.blocks", 128)
 }
 
-/// How often the host had written the reserve of the devices when statistics began, if its writes before were as those that are measured.
+/// Returns how often the host had written the devices' reserve when statistics began. It assumes that writes before were as those that are
+/// measured.
 pub fn turnovers(report: &serde_json::Value) -> Option<f64> {
     let number = |pointer: &str| report.pointer(pointer)?.as_f64();
     let skipped = number("/config/report/skip_requests").unwrap_or(0.0) / number("/requests/all")?;
@@ -269,7 +274,7 @@ pub fn turnovers(report: &serde_json::Value) -> Option<f64> {
     Some(number("/flash/host_pages_written")? * skipped / (RESERVE * raw))
 }
 
-/// The share of raw capacity of the devices of GGC between the threshold of collection (5 %) and all that is reserved (15 %).
+/// Share of the raw capacity of GGC's devices between the threshold of collection (5 %) and all that is reserved (15 %).
 const RESERVE: f64 = 0.10;
-/// How often that has to be written before erases count.
+/// Least number of times that the reserve must be written before erases count.
 pub const TURNOVERS_MIN: f64 = 2.0;

@@ -1,19 +1,22 @@
-//! What is simulated for a card, how it begins and how long it is.
+//! The simulations for report cards: their loads, the state that they begin with, and their lengths.
 //!
-//! Lengths follow from the drive as it is simulated, E bytes exported and S bytes in reserve, by one rule for all drives:
+//! The lengths follow from the simulated drive by one rule for all drives. E is the number of exported bytes, and S the number of reserved
+//! bytes.
 //!
-//! - *Random writes and 70/30* begin after two overwrites at random, which take no simulated time, and are measured while the host writes E/8,
-//!   after a quarter of that which does not count.
-//! - *Sequential writes* begin on a drive that was filled in order. They write S that does not count, until collection has begun, then E/16.
-//! - *Reads* find the filled drive: 400,000 commands at depth, after 20,000; 20,000 alone.
-//! - *Single writes* find the drive in the state of the random writes: 50,000.
+//! - *Random writes, and 70/30* begin after two overwrites at random, which take no simulated time. They are measured while the host writes
+//!   E/8, after a quarter of that which does not count.
+//! - *Sequential writes* begin on a drive that was filled in order. First the host writes S, until collection has begun; this does not
+//!   count. Then E/16 is measured.
+//! - *Reads* begin on a filled drive. At depth, 400,000 commands are measured after 20,000 that do not count; one at a time, 20,000.
+//! - *Single writes* begin in the state that random writes leave. 50,000 are measured.
 //!
-//! Between 100,000 and 8,000,000 requests are measured in the first two cases: enough for tails, and few enough that a card takes minutes. Of the largest drives
-//! here fewer would be some thirty superblocks, a few percent of the drive, and write amplification would tell how many free ones it began with.
+//! In the first two cases, between 100,000 and 8,000,000 requests are measured. These suffice for tails, and a card still takes only
+//! minutes. With fewer requests, the largest drives would write some thirty superblocks. Write amplification would then depend on the
+//! number of free superblocks at the begin.
 
 use flashraid::config::Scenario;
 
-/// A simulation of a card.
+/// A simulation that figures of a card are taken from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Job {
     /// 4 KiB at random, 256 at a time.
@@ -24,9 +27,9 @@ pub enum Job {
     RandomWrite8k,
     /// 16 KiB at random, 256 at a time.
     RandomWrite16k,
-    /// 16 KiB and 4 KiB at random, so many percent of the commands with 16 KiB, 256 at a time.
+    /// 16 KiB and 4 KiB at random, 256 at a time. The number is the percentage of commands with 16 KiB.
     RandomWrite16kAnd4k(u8),
-    /// 4 KiB at random, 70 % reads, 64 at a time.
+    /// 4 KiB at random, 70 % of them reads, 64 at a time.
     Mixed,
     /// 4 KiB at random, 512 at a time.
     RandomRead,
@@ -38,7 +41,7 @@ pub enum Job {
     SequentialWrite,
 }
 
-/// Space of a drive as it is simulated.
+/// Bytes of the simulated drive, exported and in reserve.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Space {
     exported_bytes: u64,
@@ -57,25 +60,25 @@ impl Space {
     }
 }
 
-/// What a job asks of the drive.
+/// Requests that a job sends to the drive.
 struct Load {
     read_fraction: f64,
-    /// As `workload.size`.
+    /// Value of the key `workload.size`.
     size: String,
-    /// Bytes that the map writes for a command.
+    /// Bytes that the mapping writes for a command.
     written_bytes: u64,
     depth: u32,
     sequential: bool,
 }
 
 const KIB: u64 = 1024;
-/// Requests that are measured where the drive decides how many.
+/// Limits of the number of measured requests, if it depends on the drive.
 const MEASURED: std::ops::RangeInclusive<u64> = 100_000..=8_000_000;
-/// Overwrites of the whole drive before random writes.
+/// Number of overwrites of the whole drive before random writes.
 const OVERWRITES: &str = "2";
 
 impl Job {
-    /// What is simulated, in a few words.
+    /// Returns a short description of the job.
     #[must_use]
     pub fn name(self) -> String {
         match self {
@@ -117,7 +120,7 @@ impl Job {
         }
     }
 
-    /// Requests that do not count, and those that do.
+    /// Returns the number of requests that do not count, and of those that do.
     fn lengths(self, space: &Space, load: &Load, quick: bool) -> (u64, u64) {
         let writes = |bytes: u64| (bytes as f64 / load.written_bytes as f64 / (1.0 - load.read_fraction)) as u64;
         let at_least_and_most = |requests: u64| requests.clamp(*MEASURED.start(), *MEASURED.end());
@@ -135,17 +138,17 @@ impl Job {
         if quick { (0, measured.min(2_000)) } else { (skipped, measured) }
     }
 
-    /// Whether it begins on a drive that was overwritten at random.
+    /// Returns true if the job begins on a drive that was overwritten at random.
     fn is_worn_in(self) -> bool {
         !matches!(self, Job::RandomRead | Job::SingleRead | Job::SequentialRead | Job::SequentialWrite)
     }
 
-    /// Keys and values of its configuration, beside the drive.
+    /// Returns keys and values of the job's configuration, except for those of the drive.
     pub(super) fn settings(self, space: &Space, quick: bool) -> Vec<(String, String)> {
         let load = self.load(space.unit_bytes);
         let (skipped, measured) = self.lengths(space, &load, quick);
         let overwrites = if self.is_worn_in() && !quick { OVERWRITES } else { "0" };
-        // Sizes of 8 and 16 KiB at multiples of themselves, as fio does; then a unit is hit as a whole wherever it can be.
+        // Requests of 8 and 16 KiB are aligned to their size, as fio does. They then cover whole mapping units if possible.
         let align = match self {
             Job::RandomWrite8k => "8KiB",
             Job::RandomWrite16k | Job::RandomWrite16kAnd4k(_) => "16KiB",

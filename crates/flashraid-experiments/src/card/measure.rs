@@ -1,21 +1,21 @@
-//! The figures of data sheets: of which simulations each is taken, and how.
+//! The figures of data sheets, and how each is taken from simulations.
 
 use flashraid::Report;
 
 use super::job::Job;
 
-/// A figure that data sheets have.
+/// A figure of data sheets that can be simulated.
 #[derive(Debug)]
 pub struct Measure {
-    /// For instance `random_write_4k_steady_iops`.
+    /// Key of the figure, for instance `random_write_4k_steady_iops`.
     pub name: &'static str,
-    /// What it is, for people.
+    /// Title for tables and pages.
     pub title: &'static str,
-    /// Its unit; empty for ratios.
+    /// Unit of the value; empty for ratios.
     pub unit: &'static str,
-    /// What is simulated for it.
+    /// Simulations that the figure is taken from.
     pub jobs: &'static [Job],
-    /// Its value in the reports of these, in their order.
+    /// Computes the value from the reports of these simulations, in their order.
     pub(super) of: fn(&[&Report]) -> Option<f64>,
 }
 
@@ -109,17 +109,17 @@ fn write_amplification(report: &Report) -> Option<f64> {
     report.drive.as_ref()?.write_amplification
 }
 
-/// Bytes that the host may write in the second job until the flash is worn, for each byte in the first.
+/// Returns how many bytes the host may write in the second job for each byte in the first, until the flash is worn out.
 fn endurance(reports: &[&Report]) -> Option<f64> {
     Some(write_amplification(reports[0])? / write_amplification(reports[1])?)
 }
 
-/// The figure of this name.
+/// Returns the figure with this name, if there is one.
 pub(super) fn find(name: &str) -> Option<&'static Measure> {
     MEASURES.iter().find(|measure| measure.name == name)
 }
 
-/// The title of the figure of this name, which is the name where there is none.
+/// Returns the title of the figure with this name, or the name if it is unknown.
 #[must_use]
 pub fn title(name: &str) -> &str {
     find(name).map_or(name, |measure| measure.title)

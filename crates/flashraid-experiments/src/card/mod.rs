@@ -1,10 +1,11 @@
-//! Report cards of drives: what a data sheet says of a drive, and what the preset that follows it gives when it is simulated.
+//! Report cards of drives: the figures of a data sheet, compared with simulations of the preset that follows it.
 //!
 //! ```text
-//!  cards.toml ─▶ Card ─ simulations ─▶ whoever runs them ─▶ reports ─▶ Graded ─ kept in cards/NAME.json
+//!  cards.toml ─▶ Card ─ simulations ─▶ caller runs them ─▶ reports ─▶ Graded ─ kept in cards/NAME.json
 //! ```
 //!
-//! Like the papers' figures, cards are described and judged here and run elsewhere. `job.rs` says what is simulated for a figure and how long.
+//! This module describes and judges cards, as it does the papers' figures. The caller runs the simulations. `job.rs` has their loads and
+//! lengths.
 
 mod job;
 mod measure;
@@ -23,50 +24,50 @@ pub use measure::{Measure, title};
 /// Name and version of the document of a card.
 pub const CARD_SCHEMA: &str = "flashraid.card/1";
 
-/// What is known of a drive.
+/// A drive's figures from its data sheet.
 #[derive(Debug, Clone)]
 pub struct Card {
-    /// The preset.
+    /// Name of the preset.
     pub drive: String,
-    /// The drive that it follows.
+    /// Product name of the drive that the preset follows.
     pub after: String,
-    /// The capacity that the figures are printed for.
+    /// Capacity that the figures are printed for.
     pub capacity: String,
-    /// The figures, in the order of the file.
+    /// Printed figures, in the order of the file.
     pub figures: Vec<Printed>,
 }
 
-/// A printed figure.
+/// A figure that a data sheet prints.
 #[derive(Debug, Clone)]
 pub struct Printed {
-    /// What it is, and how it is simulated.
+    /// Meaning of the figure, and its simulations.
     pub measure: &'static Measure,
-    /// What the data sheet says.
+    /// Value in the data sheet.
     pub value: f64,
-    /// How far from it the simulation may be, as a share of it; `None` where nothing is claimed.
+    /// Largest difference of the simulation, as a share of the value. `None` if nothing is claimed.
     pub tolerance: Option<f64>,
-    /// What the value may have been before it was rounded, where the data sheet's digits say no more.
+    /// Least and greatest value before rounding, if the data sheet's digits leave such a range.
     pub range: Option<[f64; 2]>,
-    /// What it was used for.
+    /// Role of the figure in choosing the preset's numbers.
     pub kind: Kind,
-    /// Where it is printed.
+    /// Document that prints the figure.
     pub source: String,
 }
 
-/// What a printed figure was used for.
+/// Role of a printed figure in choosing the preset's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// A number of the preset was chosen to meet it.
+    /// A number of the preset was chosen to meet the figure.
     Fitted,
-    /// Nothing was chosen by it.
+    /// No number of the preset was chosen by the figure.
     Predicted,
-    /// It is shown beside the simulation and not judged, for the reason that its source gives.
+    /// The figure is shown beside the simulation, and not judged. Its source tells why.
     Reported,
 }
 
 impl Kind {
-    /// Its name.
+    /// Returns the name of the role in documents.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -77,62 +78,62 @@ impl Kind {
     }
 }
 
-/// A card with what the simulation gives.
+/// A card with the results of the simulations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Graded {
-    /// [`CARD_SCHEMA`].
+    /// Name and version of the document: [`CARD_SCHEMA`].
     pub schema: String,
-    /// The preset.
+    /// Name of the preset.
     pub drive: String,
-    /// The drive that it follows.
+    /// Product name of the drive that the preset follows.
     pub after: String,
-    /// The capacity that the figures are printed for.
+    /// Capacity that the figures are printed for.
     pub capacity: String,
-    /// The drive was simulated at this scale.
+    /// Scale at which the drive was simulated.
     pub scale: u32,
-    /// A quick look, which proves nothing.
+    /// True for a quick test, which proves nothing about the drive.
     pub quick: bool,
-    /// The preset as it was simulated, so that a kept card shows whether it is still of this preset.
+    /// The preset as it was simulated. It shows whether a kept card still belongs to the preset.
     pub ssd: Value,
-    /// The figures.
+    /// Figures of the data sheet with their simulated values.
     pub figures: Vec<Grade>,
 }
 
-/// A figure of a card with what the simulation gives.
+/// A figure of a card with its simulated value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Grade {
-    /// For instance `random_write_4k_steady_iops`.
+    /// Key of the figure, for instance `random_write_4k_steady_iops`.
     pub name: String,
     /// Unit of the values; empty for ratios.
     pub unit: String,
-    /// What the data sheet says.
+    /// Value in the data sheet.
     pub data_sheet: f64,
-    /// What the simulation gives; `None` if it is undefined.
+    /// Simulated value; `None` if it is undefined.
     pub simulated: Option<f64>,
-    /// How far from each other they may be, as a share of the data sheet's; `None` where nothing is claimed.
+    /// Largest difference, as a share of the data sheet's value. `None` if nothing is claimed.
     pub tolerance: Option<f64>,
-    /// What the data sheet's value may have been before it was rounded; then this is judged by, not the tolerance.
+    /// Least and greatest value of the data sheet before rounding. If present, the figure is judged by it, and not by the tolerance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<[f64; 2]>,
-    /// What the figure was used for.
+    /// Role of the figure in choosing the preset's numbers.
     pub kind: Kind,
-    /// The simulation meets the data sheet; `None` where nothing is claimed.
+    /// True if the simulation meets the data sheet; `None` if nothing is claimed.
     pub holds: Option<bool>,
-    /// Its simulations were steady. One that was not shows a moment, not the drive.
+    /// True if the simulations were steady. An unsteady run shows a moment and not the drive.
     pub steady: bool,
-    /// Where the figure is printed.
+    /// Document that prints the figure.
     pub source: String,
 }
 
 impl Graded {
-    /// How many figures hold, of how many that are judged.
+    /// Returns how many figures hold, and how many are judged.
     #[must_use]
     pub fn tally(&self) -> (usize, usize) {
         let judged = self.figures.iter().filter_map(|figure| figure.holds);
         (judged.clone().filter(|&holds| holds).count(), judged.count())
     }
 
-    /// The same for one kind of figures.
+    /// Returns how many figures of one kind hold, and how many are judged.
     #[must_use]
     pub fn tally_of(&self, kind: Kind) -> (usize, usize) {
         let judged = self.figures.iter().filter(|figure| figure.kind == kind).filter_map(|figure| figure.holds);
@@ -140,14 +141,14 @@ impl Graded {
     }
 }
 
-/// Every card, in the order of `cards.toml`.
+/// Returns every card, in the order of `cards.toml`.
 #[must_use]
 pub fn cards() -> &'static [Card] {
     static CARDS: LazyLock<Vec<Card>> = LazyLock::new(|| read(include_str!("../../cards.toml")));
     &CARDS
 }
 
-/// The card of a drive as it was graded last, in a simulation of the preset as it is now or as it was then.
+/// Returns the last stored card of a drive, if there is one. Since then, the preset may have changed.
 #[must_use]
 pub fn kept(drive: &str) -> Option<Graded> {
     let (_, text) = KEPT.iter().find(|(name, _)| *name == drive)?;
@@ -156,7 +157,7 @@ pub fn kept(drive: &str) -> Option<Graded> {
 
 macro_rules! kept_cards {
     ($($name:literal),* $(,)?) => {
-        /// Name and document of the cards that were graded.
+        /// Names and documents of the stored cards.
         const KEPT: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../cards/", $name, ".json")))),*];
     };
 }
@@ -174,7 +175,7 @@ kept_cards!(
     "nvme-qlc-gen3",
 );
 
-/// The keys of a preset, without its comments.
+/// Returns the keys of a preset, without its comments.
 #[must_use]
 pub fn keys_of(drive: &str) -> Option<Value> {
     let preset = config::presets().into_iter().find(|preset| preset.kind == PresetKind::Device && preset.name == drive)?;
@@ -182,7 +183,7 @@ pub fn keys_of(drive: &str) -> Option<Value> {
     serde_json::to_value(table).ok()
 }
 
-/// As `cards.toml` has it.
+/// Content of `cards.toml`, with the sources of its figures.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -206,13 +207,13 @@ struct Entry {
     tolerance: Option<f64>,
     range: Option<[f64; 2]>,
     kind: Kind,
-    /// Key of a source.
+    /// Key of the source, in the table of sources.
     source: String,
-    /// What else is to be known of the figure.
+    /// Remark that is added to the source.
     note: Option<String>,
 }
 
-/// The file comes with the program: what is wrong in it is a bug, which a test finds.
+/// Parses `cards.toml`. The file is part of the program, so any error in it is a bug, which a test finds.
 fn read(text: &str) -> Vec<Card> {
     let file: File = toml::from_str(text).unwrap_or_else(|error| panic!("cards.toml: {error}"));
     let printed = |drive: &str, entry: Entry| {
@@ -222,7 +223,7 @@ fn read(text: &str) -> Vec<Card> {
         let Entry { value, tolerance, range, kind, .. } = entry;
         let is_judged = tolerance.is_some() || range.is_some();
         assert_eq!(is_judged, kind != Kind::Reported, "cards.toml: {drive}: {}", measure.name);
-        // What rounding allows, as a share; the range judges.
+        // The tolerance that is shown is the share that rounding allows. The range decides.
         let allowed = range.map(|[low, high]| (high / value - 1.0).max(1.0 - low / value));
         Printed { measure, value, tolerance: tolerance.or(allowed), range, kind, source }
     };
@@ -235,7 +236,7 @@ fn read(text: &str) -> Vec<Card> {
 }
 
 impl Card {
-    /// What is simulated for its figures; each once.
+    /// Returns the simulations for the card's figures, each once.
     #[must_use]
     pub fn jobs(&self) -> Vec<Job> {
         let mut jobs: Vec<Job> = self.figures.iter().flat_map(|figure| figure.measure.jobs).copied().collect();
@@ -244,15 +245,16 @@ impl Card {
         jobs
     }
 
-    /// What to simulate for a job, at the scale of the preset; `quick` shows that it works and nothing else.
+    /// Returns the configuration of a job at the scale of the preset. With `quick`, the run only shows that the simulation works.
     ///
     /// # Errors
-    /// None but those of a preset that is wrong, which is a bug.
+    ///
+    /// Fails only if the preset is wrong, which is a bug.
     pub fn scenario(&self, job: Job, quick: bool) -> Result<Scenario, Problems> {
         let text = format!("array.level = \"single\"\nworkload.kind = \"synthetic\"\nssd.preset = {:?}\n", self.drive);
         let mut settings = Vec::new();
         if quick {
-            // Rows can't be fewer than some least number, whatever the scale.
+            // A superblock keeps a least number of rows at any scale.
             settings.push(("ssd.scale".to_owned(), "4096".to_owned()));
         }
         let plain = config::from_str(&self.drive, &text, &settings, Some(1))?;
@@ -260,7 +262,7 @@ impl Card {
         config::from_str(&self.drive, &text, &settings, Some(1))
     }
 
-    /// What the figures come to; `reports` are those of [`Card::jobs`], in their order.
+    /// Compares the figures with the simulations. `reports` are those of [`Card::jobs`], in their order.
     #[must_use]
     pub fn grade(&self, reports: &[Report], quick: bool) -> Graded {
         let jobs = self.jobs();
@@ -298,7 +300,7 @@ impl Card {
 }
 
 impl Printed {
-    /// Least and greatest simulated value that meets it.
+    /// Returns the least and the greatest simulated value that meets the figure.
     fn bounds(&self) -> [f64; 2] {
         let share = self.tolerance.unwrap_or(0.0);
         self.range.unwrap_or([self.value * (1.0 - share), self.value * (1.0 + share)])

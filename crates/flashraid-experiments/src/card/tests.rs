@@ -1,4 +1,4 @@
-//! Cards: the file, what is simulated, verdicts, and the cards that are kept.
+//! Tests of cards: the file, the simulations, the verdicts, and the stored cards.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ fn every_card_can_be_simulated_and_a_quick_look_is_quick() {
             let requests = |quick| {
                 let scenario = card.scenario(job, quick).unwrap_or_else(|problems| panic!("{} {job:?}: {problems}", card.drive));
                 assert_eq!(scenario.array.members, 1);
-                // What random writes meet on a drive in use; what is read or written in order finds it filled.
+                // Random writes need a worn-in drive. Reads and writes in order need a filled one.
                 let is_worn_in = !job.name().contains("reads") && !job.name().contains("sequential") || job == Job::Mixed;
                 assert_eq!(scenario.warm_up.overwrites > 0.0, is_worn_in && !quick, "{job:?}");
                 scenario.config.workload.requests.unwrap()
@@ -75,7 +75,7 @@ fn a_figure_holds_within_its_tolerance_and_nothing_is_claimed_of_what_is_reporte
     let bad = graded(899.0, 6.4, false);
     assert_eq!(holds(&bad), [Some(false), Some(false), None]);
     assert_eq!(bad.figures.iter().map(|figure| figure.steady).collect::<Vec<_>>(), [false, false, true]);
-    // As the contract has it.
+    // Other programs read these keys of the document.
     let json = serde_json::to_value(&bad).unwrap();
     for key in ["name", "data_sheet", "simulated", "tolerance", "kind", "holds", "source"] {
         assert!(json["figures"][0].get(key).is_some(), "{key}");
@@ -90,7 +90,8 @@ fn what_is_judged_needs_a_tolerance() {
     card("{ figure = \"random_write_4k_steady_iops\", value = 1000, kind = \"predicted\", source = \"a\" }");
 }
 
-/// A preset or a figure that changes needs its card made anew: `flashraid preset card NAME --json > crates/flashraid-experiments/cards/NAME.json`.
+/// After a change of a preset or a figure, its card must be made again:
+/// `flashraid preset card NAME --json > crates/flashraid-experiments/cards/NAME.json`.
 #[test]
 fn kept_cards_are_of_presets_and_data_sheets_as_they_are_now() {
     for (name, _) in KEPT {
@@ -115,7 +116,7 @@ fn kept_cards_are_of_presets_and_data_sheets_as_they_are_now() {
     }
 }
 
-/// What makes predictions of them: nothing else differs.
+/// Predictions count as such because drives of a family differ in nothing but these keys.
 #[test]
 fn drives_of_a_family_differ_in_little() {
     let differing = |base: &str, other: &str| {
@@ -138,7 +139,8 @@ fn drives_of_a_family_differ_in_little() {
     }
 }
 
-/// docs/drives.md has, for each kept card that knows it, what theory says, what was simulated, and what the data sheet's endurance comes to.
+/// The table of docs/drives.md has a row for each stored card with write amplification: the theoretical, the simulated, and the data
+/// sheet's value.
 #[test]
 fn the_book_has_write_amplification_beside_theory_and_endurance() {
     let book = include_str!("../../../../docs/drives.md");

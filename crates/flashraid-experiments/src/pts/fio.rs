@@ -1,15 +1,15 @@
-//! The same tests as fio's jobs for a real drive.
+//! The tests as fio's jobs for a real drive.
 
 use std::fmt::Write as _;
 
 use super::{KIB, Pattern, Test};
 
-/// Jobs of a section and requests of each: together the depth of the test.
+/// Returns the number of jobs of a section, and the depth of each. Their product is the depth of the test.
 fn split(test: Test) -> (u32, u32) {
     if test.depth() == 1 { (1, 1) } else { (8, test.depth() / 8) }
 }
 
-/// fio's job file of a test; those that go round by round have so many rounds in it.
+/// Returns fio's job file of a test. Tests with several patterns contain so many rounds.
 #[must_use]
 pub fn job_file(test: Test, rounds: u32) -> String {
     let (processes, depth) = split(test);

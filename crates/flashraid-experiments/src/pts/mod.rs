@@ -1,11 +1,12 @@
-//! Steady state as drives are tested: three tests after the Performance Test Specification of SNIA (PTS 2.0), on a simulated drive.
+//! Three tests of steady state by the Performance Test Specification of SNIA (PTS 2.0), on a simulated drive.
 //!
 //! ```text
 //!  Test ─▶ Setup ─▶ simulation, with Requests as its source and Watch as its observer ─▶ Outcome
 //!            └────▶ fio: the same for a real drive
 //! ```
 //!
-//! A test goes round by round until the figure that it tracks is steady. Like cards, tests are described and judged here and run elsewhere.
+//! A test runs in rounds until the figure that it tracks is steady. This module describes and judges tests. The caller runs the
+//! simulations.
 
 mod fio;
 mod rounds;
@@ -22,20 +23,21 @@ pub use rounds::{Requests, Watch, rounds};
 /// Name and version of the document of a test.
 pub const PTS_SCHEMA: &str = "flashraid.pts/1";
 
-/// Rounds that are looked at together.
+/// Number of consecutive rounds that steady state is judged by.
 pub const WINDOW: usize = 5;
-/// Greatest − least value of the window, as a share of its mean, in the steady state.
+/// Largest range (greatest − least value) in the window at steady state, as a share of the mean.
 pub const RANGE_MAX: f64 = 0.2;
-/// Rise of the fitted line over the window, as a share of the mean, in the steady state.
+/// Largest rise of the fitted line over the window at steady state, as a share of the mean.
 pub const SLOPE_MAX: f64 = 0.1;
-/// A round lasts so long on the drive that is meant, for each pattern; divided by the scale of the simulated one.
+/// Time of a pattern in a round on the full drive, in nanoseconds. It is divided by the scale of the simulated drive.
 const PATTERN_NS: u64 = 60_000_000_000;
-/// How often the capacity has been written before a saturating drive may count as steady: a fresh one is even, too.
+/// Least number of times that the capacity must be written in `wsat` before the drive may count as steady. A fresh drive has even figures,
+/// too.
 const FILLS_BEFORE_STEADY: f64 = 2.0;
 
 const KIB: u64 = 1024;
 
-/// A test.
+/// A test of the specification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Test {
     /// Requests per second for 7 shares of reads and 8 sizes.
@@ -46,7 +48,7 @@ pub enum Test {
     Latency,
 }
 
-/// Requests of one share of reads and one size, at random addresses that are multiples of the size.
+/// Requests with one share of reads and one size, at random addresses that are multiples of the size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Pattern {
     /// Percent of the requests that read.
@@ -56,10 +58,10 @@ pub struct Pattern {
 }
 
 impl Test {
-    /// All of them.
+    /// All tests of the specification that there are here.
     pub const ALL: [Test; 3] = [Test::Iops, Test::Wsat, Test::Latency];
 
-    /// The name that users write.
+    /// Returns the name that users write.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -69,7 +71,7 @@ impl Test {
         }
     }
 
-    /// What a round has, in order.
+    /// Returns the patterns of a round, in order.
     #[must_use]
     pub fn patterns(self) -> Vec<Pattern> {
         let all = |shares: &[u8], sizes: &[u64]| {
@@ -86,13 +88,13 @@ impl Test {
         }
     }
 
-    /// The pattern whose figure has to be steady.
+    /// Returns the pattern whose figure must become steady.
     #[must_use]
     pub fn tracked(self) -> Pattern {
         Pattern { read_percent: 0, block_bytes: 4 * KIB }
     }
 
-    /// Requests outstanding.
+    /// Returns the number of outstanding requests.
     #[must_use]
     pub fn depth(self) -> u32 {
         match self {
@@ -101,13 +103,13 @@ impl Test {
         }
     }
 
-    /// Whether twice the capacity is written in order before the first round.
+    /// Returns true if twice the capacity is written in order before the first round.
     #[must_use]
     pub fn is_preconditioned(self) -> bool {
         self != Test::Wsat
     }
 
-    /// Rounds at most.
+    /// Returns the largest number of rounds.
     #[must_use]
     pub fn rounds_max(self) -> u32 {
         match self {
@@ -116,7 +118,7 @@ impl Test {
         }
     }
 
-    /// The figure that has to be steady, in its unit.
+    /// Returns the name of the figure that must become steady.
     #[must_use]
     pub fn tracks(self) -> &'static str {
         match self {
@@ -126,28 +128,29 @@ impl Test {
     }
 }
 
-/// What is tested, and how.
+/// A test, its drive, and its limits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setup {
-    /// The test.
+    /// Test to run on the drive.
     pub test: Test,
-    /// The preset of the drive.
+    /// Name of the drive's preset.
     pub drive: String,
     /// Keys and values that replace the preset's.
     pub settings: Vec<(String, String)>,
-    /// Rounds at most; at least [`WINDOW`].
+    /// Largest number of rounds, at least [`WINDOW`].
     pub rounds_max: u32,
     /// Seed of all random numbers.
     pub seed: u64,
 }
 
 impl Setup {
-    /// The simulation, which has no requests yet: it begins with an empty drive and goes on as long as there are any.
+    /// Returns the simulation, which begins with an empty drive. The caller adds the requests.
     ///
     /// # Errors
-    /// No such preset, no drive with superblocks, or settings that can't be.
+    ///
+    /// Fails if there is no such preset, if the drive has no superblocks, or if settings are invalid.
     pub fn simulation(&self) -> Result<Simulation<'static>, Error> {
-        // Its own requests are not used.
+        // The workload of this configuration is replaced by the test's requests.
         let text = "array.level = \"single\"\n[workload]\nkind = \"synthetic\"\nread_fraction = 0\nsize = \"4KiB\"\narrivals = { process = \"closed\", depth = 1 }\n";
         let empty = [("ssd.warm_up.start", "fresh"), ("ssd.warm_up.overwrites", "0")];
         let with = |before: &[(&str, &str)]| {
@@ -162,7 +165,8 @@ impl Setup {
             let message = "`ssd.scale_by` is \"width\", but these tests bring the load of a whole drive; scale it by \"space\"";
             return Err(Error::Input(message.to_owned()));
         }
-        // The keys that make it empty are not the user's: what they would be refused for is said here.
+        // The user did not write the keys that empty the drive. An error about them would confuse, so drives without superblocks are
+        // refused here.
         if with(&[])?.scenario()?.array.ssd.superblock.is_none() {
             let drives: Vec<&str> = cards().iter().map(|card| card.drive.as_str()).collect();
             return Err(Error::Input(format!(
@@ -175,110 +179,110 @@ impl Setup {
     }
 }
 
-/// A test that was run.
+/// Result of a test.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Outcome {
-    /// [`PTS_SCHEMA`].
+    /// Name and version of the document: [`PTS_SCHEMA`].
     pub schema: &'static str,
-    /// The name of the test.
+    /// Name of the test.
     pub test: &'static str,
-    /// The preset of the drive.
+    /// Name of the drive's preset.
     pub drive: String,
-    /// The drive was simulated at this scale.
+    /// Scale at which the drive was simulated.
     pub scale: u32,
     /// Seed of all random numbers.
     pub seed: u64,
-    /// What the simulated drive exports.
+    /// Bytes that the simulated drive exports.
     pub capacity_bytes: u64,
-    /// Requests outstanding.
+    /// Number of outstanding requests.
     pub depth: u32,
-    /// Simulated time of a pattern in a round at least, in seconds.
+    /// Least simulated time of a pattern in a round, in seconds.
     pub pattern_s: f64,
-    /// The rounds that were finished, in order.
+    /// Completed rounds, in order.
     pub rounds: Vec<Round>,
-    /// Whether and where the tracked figure was steady.
+    /// Judgement of the tracked figure: steady or not, and in which rounds.
     pub steady: Steady,
-    /// The last rounds together, by pattern: those of the steady state if it was reached.
+    /// Figures of the last rounds together, by pattern. If steady state was reached, these are its rounds.
     pub window: Vec<Figures>,
     /// Response times of the tracked pattern in these rounds.
     pub histogram: Vec<Band>,
-    /// The test was stopped before its end.
+    /// True if the test was stopped before its end.
     pub partial: bool,
 }
 
-/// A round.
+/// Results of a round of the test.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Round {
-    /// Its number, from 1.
+    /// Number of the round, from 1.
     pub round: u32,
-    /// Its begin, in seconds of simulated time.
+    /// Begin of the round in seconds of simulated time.
     pub from_s: f64,
-    /// How often the host has written the capacity by its end, what preconditioned the drive included.
+    /// Times that the host has written the capacity by the end of the round, preconditioning included.
     pub drive_fills: f64,
-    /// Bytes programmed for each byte that the host wrote in it, in whole units; `None` without writes.
+    /// Bytes programmed for each byte that the host wrote in the round, in whole units. `None` without writes.
     pub write_amplification: Option<f64>,
-    /// Its patterns, in order.
+    /// Figures of the round's patterns, in order.
     pub patterns: Vec<Figures>,
 }
 
-/// What was measured of a pattern.
+/// Figures of one pattern.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Figures {
-    /// The pattern.
+    /// Share of reads and size of the requests.
     #[serde(flatten)]
     pub pattern: Pattern,
-    /// Requests.
+    /// Number of completed requests.
     pub requests: u64,
-    /// Requests per second.
+    /// Completed requests per second.
     pub iops: f64,
     /// Bandwidth, in MB/s (10^6).
     pub mb_s: f64,
     /// Mean response time, in microseconds.
     pub mean_us: Option<f64>,
-    /// Median response time, in microseconds; `None` with fewer than ten requests beyond it, like the percentiles that follow.
+    /// Median response time, in microseconds. `None` if fewer than ten requests took longer, as for the percentiles below.
     pub p50_us: Option<f64>,
-    /// 99th percentile, likewise.
+    /// 99th percentile of the response time, in microseconds.
     pub p99_us: Option<f64>,
-    /// 99.9th percentile, likewise.
+    /// 99.9th percentile of the response time, in microseconds.
     pub p99_9_us: Option<f64>,
-    /// 99.99th percentile, likewise.
+    /// 99.99th percentile of the response time, in microseconds.
     pub p99_99_us: Option<f64>,
-    /// 99.999th percentile, likewise.
+    /// 99.999th percentile of the response time, in microseconds.
     pub p99_999_us: Option<f64>,
     /// Longest response time, in microseconds.
     pub max_us: Option<f64>,
 }
 
-/// Requests that took at least `from_us` and less than twice as long.
+/// Number of requests that took at least `from_us`, and less than twice as long.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Band {
-    /// In microseconds.
+    /// Least response time, in microseconds.
     pub from_us: f64,
-    /// How many.
+    /// Number of these requests.
     pub requests: u64,
-    /// Their share of all.
+    /// Share of these among all requests.
     pub share: f64,
 }
 
-/// Whether the tracked figure is steady.
+/// Judgement of the tracked figure.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Steady {
-    /// It is.
+    /// True if the figure is steady.
     pub is_steady: bool,
-    /// The first round of the window; `None` if there are too few rounds, like all that follows.
+    /// First round of the window. `None` if there are too few rounds, as for the fields below.
     pub from_round: Option<u32>,
-    /// The last round of the window: the round of steadiness, if it is steady.
+    /// Last round of the window. If the figure is steady, it is the round of steady state.
     pub round: Option<u32>,
-    /// Of the window: mean of the tracked figure.
+    /// Mean of the tracked figure in the window.
     pub mean: Option<f64>,
-    /// Greatest − least value, as a share of the mean.
+    /// Difference of the greatest and the least value, as a share of the mean.
     pub range: Option<f64>,
-    /// Rise of the fitted line from the first round to the last, as a share of the mean, without its sign.
+    /// Rise or fall of the fitted line over the window, as a share of the mean.
     pub slope: Option<f64>,
 }
 
 impl Steady {
-    /// Of the last rounds, by their tracked figures, the first of which is round 1.
+    /// Judges the last rounds by their tracked figures. The first value is that of round 1.
     #[must_use]
     pub fn of(values: &[f64]) -> Steady {
         let Some(from) = values.len().checked_sub(WINDOW) else {
@@ -287,7 +291,7 @@ impl Steady {
         let window = &values[from..];
         let mean = window.iter().sum::<f64>() / WINDOW as f64;
         let (least, most) = window.iter().fold((f64::INFINITY, 0.0_f64), |(least, most), &value| (least.min(value), most.max(value)));
-        // Least squares over 0, 1, 2 …
+        // The line is fitted by least squares to the values at 0, 1, 2 …
         let middle = (WINDOW - 1) as f64 / 2.0;
         let offsets = (0..WINDOW).map(|at| at as f64 - middle);
         let squares: f64 = offsets.clone().map(|offset| offset * offset).sum();

@@ -1,7 +1,8 @@
-//! The rounds of a test: where the requests come from, and what is seen of them.
+//! The rounds of a test: the source of its requests, and the observer that measures them.
 //!
-//! A slot is a pattern in a round, or what preconditions the drive before. It ends with the first request that comes after its time; requests are
-//! drawn some hundred ahead of their turn, so that a slot is that much longer. It lasts from its first request to that of the next slot.
+//! A slot is a pattern in a round, or the preconditioning before the first round. It lasts from its first request to the first request of
+//! the next slot. That request is the first one after the slot's time. Requests are drawn some hundred before their turn, so a slot is that
+//! much longer.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -14,29 +15,29 @@ use flashraid_workload::HostLoop;
 
 use super::{Band, FILLS_BEFORE_STEADY, Figures, KIB, Outcome, PATTERN_NS, PTS_SCHEMA, Pattern, Round, Setup, Steady, Test, WINDOW};
 
-/// Writes that precondition the drive.
+/// Pattern of the writes that precondition the drive.
 const FILL: Pattern = Pattern { read_percent: 0, block_bytes: 128 * KIB };
-/// Passes over the capacity of these.
+/// Number of times that preconditioning writes the capacity.
 const FILL_PASSES: u64 = 2;
-/// Requests that a percentile needs beyond it.
+/// Least number of requests beyond a percentile.
 const BEYOND: f64 = 10.0;
 
-/// A pattern at work.
+/// A pattern that is being measured.
 #[derive(Debug)]
 struct Slot {
     pattern: Pattern,
-    /// Number of its first request.
+    /// Index of the slot's first request.
     first: u64,
-    /// When that came.
+    /// Arrival of the first request; `None` until then.
     began_ns: Option<u64>,
-    /// Requests that are done.
+    /// Number of completed requests.
     done: u64,
     bytes: u64,
     written_bytes: u64,
     written_pages: u64,
     programmed_units: u64,
     latency: Latency,
-    /// Requests by the power of two of their response time in nanoseconds.
+    /// Number of requests by the power of two of their response time in nanoseconds.
     octaves: [u64; 64],
 }
 
@@ -57,7 +58,7 @@ impl Slot {
     }
 }
 
-/// A slot that is over, and how long it lasted.
+/// A completed slot, and its length.
 #[derive(Debug)]
 struct Measured {
     slot: Slot,
@@ -74,14 +75,14 @@ struct State {
     page_bytes: u64,
     unit_pages: u64,
     stream: Stream,
-    /// Requests that precondition, and those of them that have been drawn.
+    /// Number of requests of preconditioning.
     fill: u64,
     drawn: u64,
-    /// The end of the last request that was done.
+    /// Latest end of a completed request.
     now_ns: u64,
-    /// Slots that are not over, in order.
+    /// Slots that are not completed, in order.
     open: Vec<Slot>,
-    /// Slots of the rounds so far; those of former rounds than the window's are gone.
+    /// Completed slots of the last rounds, as many as steady state is judged by.
     measured: Vec<Measured>,
     slots_begun: usize,
     written_bytes: u64,
@@ -90,15 +91,15 @@ struct State {
     is_over: bool,
 }
 
-/// The requests of a test; a closed loop.
+/// Source of a test's requests, which is a closed loop.
 #[derive(Debug)]
 pub struct Requests(Rc<RefCell<State>>);
 
-/// Watches a test, round by round, and ends it when it is steady.
+/// Observer of a test. It measures the rounds, and ends the test once the figure is steady.
 #[derive(Debug)]
 pub struct Watch(Rc<RefCell<State>>);
 
-/// What goes into a simulation of `scenario`, and what watches it.
+/// Returns the source and the observer for a simulation of `scenario`.
 #[must_use]
 pub fn rounds(setup: &Setup, scenario: &Scenario) -> (Requests, Watch) {
     let ssd = &scenario.array.ssd;
@@ -162,13 +163,13 @@ impl Observer for Watch {
 }
 
 impl Watch {
-    /// Rounds that are finished.
+    /// Returns the number of completed rounds.
     #[must_use]
     pub fn rounds(&self) -> usize {
         self.0.borrow().rounds.len()
     }
 
-    /// What came out.
+    /// Returns the results of the test so far.
     #[must_use]
     pub fn outcome(&self, setup: &Setup, scenario: &Scenario) -> Outcome {
         let state = self.0.borrow();
@@ -238,7 +239,7 @@ impl State {
     fn done(&mut self, completed: &CompletedRequest) {
         self.now_ns = self.now_ns.max(completed.done_ns);
         let Some(slot) = self.open.iter_mut().rev().find(|slot| slot.first <= completed.index) else { return };
-        // The first one may be done after others.
+        // Requests end in another order than they arrive, so the earliest arrival counts.
         slot.began_ns = Some(slot.began_ns.map_or(completed.arrival_ns, |began_ns| began_ns.min(completed.arrival_ns)));
         let Request { offset_bytes, length_bytes, kind, .. } = completed.request;
         slot.done += 1;
@@ -256,7 +257,7 @@ impl State {
             && first.done == second.first - first.first
         {
             let slot = self.open.remove(0);
-            // The drive is ready.
+            // Preconditioning is over, and belongs to no round.
             if slot.first < self.fill {
                 continue;
             }
@@ -289,7 +290,7 @@ impl State {
             let figures = round.patterns.iter().find(|figures| figures.pattern == self.test.tracked())?;
             if self.test == Test::Latency { figures.mean_us } else { Some(figures.iops) }
         };
-        // An unpreconditioned drive is even before it is full.
+        // Without preconditioning, a drive has even figures before it is full.
         let may_be = |round: &&Round| self.test.is_preconditioned() || round.drive_fills >= FILLS_BEFORE_STEADY;
         let values: Vec<f64> = self.rounds.iter().filter_map(tracked).collect();
         let eligible = self.rounds.iter().filter(may_be).count();

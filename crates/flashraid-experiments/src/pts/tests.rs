@@ -1,4 +1,4 @@
-//! The criterion, the tests on small drives, and fio's jobs.
+//! Tests of the criterion of steady state, of the tests on small drives, and of fio's jobs.
 
 use super::*;
 
@@ -8,20 +8,20 @@ fn steady_is_what_ranges_little_and_does_not_rise() {
     let even = of(&[7.0, 100.0, 101.0, 100.0, 99.0, 100.0]);
     assert_eq!((even.is_steady, even.from_round, even.round, even.mean), (true, Some(2), Some(6), Some(100.0)));
     assert!((even.range.unwrap() - 0.02).abs() < 1e-12 && (even.slope.unwrap() - 0.008).abs() < 1e-12, "{even:?}");
-    // A fifth of the mean from the least to the greatest, and no more.
+    // The range may be a fifth of the mean, and no more.
     assert!(of(&[100.0, 110.0, 90.0, 110.0, 90.0]).is_steady);
     assert!(!of(&[100.0, 111.0, 90.0, 110.0, 90.0]).is_steady);
-    // A line that rises by a tenth from the first to the last, and no more.
+    // The fitted line may rise by a tenth of the mean, and no more.
     let line = |rise: f64| [0.0, 0.25, 0.5, 0.75, 1.0].map(|at| 100.0 + (at - 0.5) * rise);
     assert!(of(&line(9.9)).is_steady && of(&line(-9.9)).is_steady);
     assert!(!of(&line(10.1)).is_steady && !of(&line(-10.1)).is_steady);
     assert!((of(&line(-8.0)).slope.unwrap() - 0.08).abs() < 1e-12);
-    // Too few, and nothing at all.
+    // Too few rounds are not steady, and figures of zero neither.
     assert_eq!(of(&[1.0; 4]).round, None);
     assert!(!of(&[0.0; 5]).is_steady);
 }
 
-/// A drive that is full after a tenth of a simulated second.
+/// Returns a drive that is full after a tenth of a simulated second.
 fn small(test: Test, rounds_max: u32) -> Setup {
     let settings = [
         ("ssd.scale", "400"),
@@ -40,7 +40,7 @@ fn run(setup: &Setup) -> Outcome {
     let (requests, mut watch) = rounds(setup, &scenario);
     let report = simulation.source(requests).observe(&mut watch).verify().run().unwrap();
     let outcome = watch.outcome(setup, &scenario);
-    // Nothing is lost between the slots; what comes after the last one belongs to none.
+    // No request is lost between slots. Requests after the last slot belong to none.
     let measured: u64 = outcome.rounds.iter().flat_map(|round| &round.patterns).map(|figures| figures.requests).sum();
     assert!(measured <= report.requests.all && outcome.rounds.len() as u32 <= setup.rounds_max);
     outcome
@@ -57,11 +57,11 @@ fn a_saturated_drive_is_steady_at_its_write_amplification() {
     assert!((first.write_amplification.unwrap() - 1.0).abs() < 0.05, "{first:?}");
     assert!(last.drive_fills >= FILLS_BEFORE_STEADY);
     assert!(outcome.rounds.windows(2).all(|rounds| rounds[0].drive_fills < rounds[1].drive_fills && rounds[0].from_s < rounds[1].from_s));
-    // Rounds last as long as they are to, and some requests.
+    // Rounds last the given time, and some requests longer.
     let lengths = outcome.rounds.windows(2).map(|rounds| rounds[1].from_s - rounds[0].from_s);
     assert!(lengths.into_iter().all(|length| length >= outcome.pattern_s && length < 1.2 * outcome.pattern_s));
 
-    // What the criterion calls steady may still be on its way; the last round comes to the figures of a drive that was overwritten.
+    // The criterion may be met before the last change. The last round has the figures of a drive that was overwritten.
     let settings = [
         ("ssd.warm_up.start", "filled"),
         ("ssd.warm_up.overwrites", "3"),
@@ -96,7 +96,7 @@ fn latency_has_nine_patterns_on_a_drive_that_was_filled_twice() {
         outcome.window.iter().find(|figures| figures.pattern == pattern).unwrap().mean_us.unwrap()
     };
     assert!(mean(0, 4096) < mean(100, 4096), "writes end in the buffer");
-    // One at a time.
+    // With one request at a time, Little's law holds.
     for figures in &outcome.window {
         assert!((figures.iops * figures.mean_us.unwrap() / 1e6 - 1.0).abs() < 0.05, "{figures:?}");
         assert!(figures.p99_999_us.is_none(), "not enough of them");
@@ -110,7 +110,7 @@ fn iops_has_fifty_six_patterns() {
         assert!(test.patterns().contains(&test.tracked()), "{test:?}");
     }
     let mut setup = small(Test::Iops, 5);
-    // Rounds of a few milliseconds.
+    // Each round lasts a few milliseconds.
     setup.settings[0].1 = "4000".to_owned();
     let outcome = run(&setup);
     assert_eq!((outcome.rounds.len(), outcome.window.len()), (5, 56));
