@@ -7,6 +7,7 @@
 
 mod build;
 mod cache;
+mod drives;
 mod little;
 mod marks;
 mod schema;
@@ -25,6 +26,7 @@ use flashraid_model::ssd::Figures;
 
 pub(crate) use build::{DriveInputs, ReportInputs};
 pub(crate) use cache::cache;
+pub use drives::{DieTime, DriveReport, FrontReport, HandleReport, PlacementReport, SlcReport, UpkeepReport};
 pub(crate) use little::check_closed_loop;
 pub use marks::Mark;
 pub use schema::schema;
@@ -429,172 +431,6 @@ pub struct Bandwidth {
     pub series: Vec<f64>,
     /// Density of (x − mean)/stddev, as points (z, density).
     pub z_density: Vec<(f64, f64)>,
-}
-
-/// Counts of queues, cores and buffers before the dies of members without superblocks, all together (section 25 of the rules).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[non_exhaustive]
-pub struct FrontReport {
-    /// Number of commands. A command is what an operation of the array sends to a drive at a time.
-    pub commands: u64,
-    /// Number of commands that waited in a queue until they were fetched; left out without `ssd.queues`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fetch_waits: Option<u64>,
-    /// Mean of these waits, in microseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fetch_wait_mean_us: Option<f64>,
-    /// Number of pages that replaced one in the buffer, which was therefore not programmed.
-    pub overwritten: u64,
-    /// Number of pages read from the buffer.
-    pub buffer_hits: u64,
-    /// Number of pages that a trim removed from the buffer before a die had them.
-    pub trimmed: u64,
-    /// Number of write commands that waited for room in the buffer.
-    pub room_waits: u64,
-    /// Mean of these waits, in microseconds.
-    pub room_wait_mean_us: Option<f64>,
-    /// Number of writes with "force unit access" that waited for their programs; left out if there are none.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub forced_waits: u64,
-}
-
-/// Counts of drives with superblocks, all together (section 24 of the rules).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[non_exhaustive]
-pub struct DriveReport {
-    /// Factor by which the simulated drive is smaller than the full-size one, in rows of a superblock or in what `scale_by` names.
-    pub scale: u32,
-    /// `width` if dies, channels, cores and link are scaled, otherwise left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub scale_by: Option<ScaleBy>,
-    /// All units programmed, with padding and parity, divided by the units that the host sent. It equals that of `flash`.
-    pub write_amplification: Option<f64>,
-    /// Share of parity in this write amplification; left out without `ssd.superblock.rain`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub write_amplification_of_parity: Option<f64>,
-    /// Number of commands. A command is what an operation of the array sends to a drive at a time.
-    pub commands: u64,
-    /// Number of commands that waited in a queue until they were fetched; left out without `ssd.queues`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fetch_waits: Option<u64>,
-    /// Mean of these waits, in microseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fetch_wait_mean_us: Option<f64>,
-    /// Number of units programmed for the host.
-    pub units_programmed: u64,
-    /// Number of units that collection programmed.
-    pub units_moved: u64,
-    /// Number of units that the host replaced while collection moved them.
-    pub units_dropped: u64,
-    /// Number of places without data in superpages that were closed early.
-    pub units_padded: u64,
-    /// Number of places that were programmed with parity; left out if there are none.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub units_parity: u64,
-    /// Number of units that replaced one in the buffer.
-    pub overwritten: u64,
-    /// Number of pages read from the buffer.
-    pub buffer_hits: u64,
-    /// Number of units of which the host wrote a part, and whose rest was read from flash.
-    pub rmw_reads: u64,
-    /// Number of array reads for the host.
-    pub array_reads: u64,
-    /// Number of reads that shared the array read of another.
-    pub joined: u64,
-    /// Number of pages of trims that covered a unit only in part, and were ignored.
-    pub trimmed_in_part: u64,
-    /// Number of superblocks that collection began to move.
-    pub victims: u64,
-    /// Number of write commands that waited for room in the buffer.
-    pub room_waits: u64,
-    /// Mean of these waits, in microseconds.
-    pub room_wait_mean_us: Option<f64>,
-    /// Number of writes with "force unit access" that waited for their programs; left out if there are none.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub forced_waits: u64,
-    /// Number of superpages of the host that waited because moves were owed.
-    pub debt_waits: u64,
-    /// Number of superpages of the host that waited because too few superblocks were free.
-    pub foreground: u64,
-    /// Sum of these waits, in milliseconds.
-    pub foreground_ms: f64,
-    /// Number of pages of host reads that waited for collection at their die.
-    pub reads_behind_collection: u64,
-    /// Mean of these waits, in microseconds.
-    pub reads_behind_collection_mean_us: Option<f64>,
-    /// Shares of the time of all dies.
-    pub die_time: DieTime,
-    /// Counts of each placement handle; left out without `ssd.placement_handles`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub placement: Option<PlacementReport>,
-    /// Counts of superblocks with one bit per cell; left out without `ssd.slc`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub slc: Option<SlcReport>,
-    /// Counts of moves for upkeep; left out without `ssd.superblock.refresh_reads` and `wear_difference`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub upkeep: Option<UpkeepReport>,
-}
-
-/// Superblocks that drives have moved for upkeep (rule 223).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[non_exhaustive]
-pub struct UpkeepReport {
-    /// Number of superblocks that had been read many times.
-    pub refreshed: u64,
-    /// Number of superblocks that had been erased only a few times.
-    pub levelled: u64,
-}
-
-/// Units that drives have written with one bit per cell (rule 222).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[non_exhaustive]
-pub struct SlcReport {
-    /// Number of units with one bit per cell among those programmed for the host.
-    pub units_programmed: u64,
-    /// Number of units moved out of superblocks with one bit per cell, among those that collection programmed.
-    pub units_folded: u64,
-}
-
-/// Bytes sent to drives with placement handles, and bytes programmed (rule 221).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[non_exhaustive]
-pub struct PlacementReport {
-    /// Number of bytes that the host sent.
-    pub host_bytes: u64,
-    /// Number of bytes programmed: for the host, by collection, without data, and with parity.
-    pub media_bytes: u64,
-    /// Part of these that collection programmed into superblocks that all handles share. Left out if moved units stay with their handle.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shared_media_bytes: Option<u64>,
-    /// Counts of each handle, in order.
-    pub handles: Vec<HandleReport>,
-}
-
-/// Counts of one placement handle.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[non_exhaustive]
-pub struct HandleReport {
-    /// Number of bytes that the host sent with it.
-    pub host_bytes: u64,
-    /// Number of bytes programmed into its superblocks.
-    pub media_bytes: u64,
-}
-
-/// Shares of the time of all dies. The rest is reads of the host, or idle time.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[non_exhaustive]
-pub struct DieTime {
-    /// Programs of the host, with their transfers.
-    pub host_programs: Option<f64>,
-    /// Programs of collection, with their transfers.
-    pub collection_programs: Option<f64>,
-    /// Programs of parity, with their transfers; left out without `ssd.superblock.rain`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parity_programs: Option<f64>,
-    /// Reads of collection, with their transfers.
-    pub collection_reads: Option<f64>,
-    /// Erases of all dies.
-    pub erases: Option<f64>,
 }
 
 /// Counts on flash, summed over the members.

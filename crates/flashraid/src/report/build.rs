@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::drives::{OfDrives, OfFronts};
 use super::verdict::Facts;
 use super::*;
 use flashraid_driver::Counts;
@@ -12,7 +13,7 @@ use flashraid_model::metrics::{
 };
 use flashraid_model::space::Wear;
 use flashraid_model::ssd::{
-    DriveCounters, Figures, FrontCounters, MechanismCounters, Mechanisms, MemberCounters, Owed as MemberOwed, PlacementHandles, UsagePoint,
+    DriveCounters, Figures, MechanismCounters, Mechanisms, MemberCounters, Owed as MemberOwed, PlacementHandles, UsagePoint,
 };
 use flashraid_workload::OpKind;
 
@@ -140,8 +141,8 @@ impl Report {
             failure: failure(&inputs),
             failures: inputs.failures.iter().map(|progress| failed_member(&inputs, progress)).collect(),
             lost: inputs.lost,
-            drive: inputs.drive.as_ref().map(|drive| drive_report(&inputs, drive)),
-            front: (inputs.drive.is_none() && !inputs.counts.fronts.is_empty()).then(|| front_report(&inputs)),
+            drive: inputs.drive.as_ref().map(|drive| DriveReport::new(&OfDrives::new(&inputs, drive))),
+            front: (inputs.drive.is_none() && !inputs.counts.fronts.is_empty()).then(|| FrontReport::new(&OfFronts::new(&inputs))),
             mechanisms: {
                 let counters: MechanismCounters = inputs.counts.mechanisms.iter().copied().sum();
                 Figures::to_json(&inputs.mechanisms.figures(&counters))
@@ -195,86 +196,6 @@ pub struct DriveInputs {
     pub scale_by: ScaleBy,
 }
 
-fn drive_report(inputs: &ReportInputs, drive: &DriveInputs) -> DriveReport {
-    let DriveInputs { unit_pages, rain, has_queues, scale, scale_by, .. } = *drive;
-    let c: DriveCounters = inputs.counts.drives.iter().copied().sum();
-    let front: FrontCounters = inputs.counts.fronts.iter().copied().sum();
-    let share = |ns: u64| share_of_dies(inputs, inputs.counts.drives.len(), ns);
-    let mean_us = |sum_ns: u64, count: u64| (count > 0).then(|| us(sum_ns) / count as f64);
-    DriveReport {
-        scale,
-        scale_by: (scale_by == ScaleBy::Width && scale > 1).then_some(scale_by),
-        write_amplification: c.write_amplification(unit_pages),
-        write_amplification_of_parity: c.write_amplification_of_parity(unit_pages).filter(|_| rain),
-        commands: front.commands,
-        fetch_waits: has_queues.then_some(front.fetch_waits),
-        fetch_wait_mean_us: mean_us(front.fetch_wait_ns, front.fetch_waits),
-        units_programmed: c.units_programmed,
-        units_moved: c.units_moved,
-        units_dropped: c.units_dropped,
-        units_padded: c.units_padded,
-        units_parity: c.units_parity,
-        overwritten: front.overwritten,
-        buffer_hits: front.buffer_hits,
-        rmw_reads: c.rmw_reads,
-        array_reads: c.array_reads,
-        joined: c.joined,
-        trimmed_in_part: c.trimmed_in_part,
-        victims: c.victims,
-        room_waits: front.room_waits,
-        room_wait_mean_us: mean_us(front.room_wait_ns, front.room_waits),
-        forced_waits: front.forced_waits,
-        debt_waits: c.debt_waits,
-        foreground: c.foreground,
-        foreground_ms: c.foreground_ns as f64 / 1e6,
-        reads_behind_collection: c.reads_behind_collection,
-        reads_behind_collection_mean_us: mean_us(c.reads_behind_collection_ns, c.reads_behind_collection),
-        die_time: DieTime {
-            host_programs: share(c.program_ns),
-            collection_programs: share(c.collection_program_ns),
-            parity_programs: share(c.parity_program_ns).filter(|_| rain),
-            collection_reads: share(c.collection_read_ns),
-            erases: share(c.erase_ns),
-        },
-        placement: drive.placement.map(|placement| placement_report(drive, &c, placement)),
-        slc: drive.has_slc.then_some(SlcReport { units_programmed: c.units_slc, units_folded: c.units_folded }),
-        upkeep: drive.has_upkeep.then_some(UpkeepReport { refreshed: c.refreshed, levelled: c.levelled }),
-    }
-}
-
-fn front_report(inputs: &ReportInputs) -> FrontReport {
-    let counters: FrontCounters = inputs.counts.fronts.iter().copied().sum();
-    let mean_us = |sum_ns: u64, count: u64| (count > 0).then(|| us(sum_ns) / count as f64);
-    FrontReport {
-        commands: counters.commands,
-        fetch_waits: inputs.has_queues.then_some(counters.fetch_waits),
-        fetch_wait_mean_us: mean_us(counters.fetch_wait_ns, counters.fetch_waits),
-        overwritten: counters.overwritten,
-        buffer_hits: counters.buffer_hits,
-        trimmed: counters.dropped,
-        room_waits: counters.room_waits,
-        room_wait_mean_us: mean_us(counters.room_wait_ns, counters.room_waits),
-        forced_waits: counters.forced_waits,
-    }
-}
-
-fn placement_report(drive: &DriveInputs, counters: &DriveCounters, placement: PlacementHandles) -> PlacementReport {
-    let DriveInputs { unit_pages, page_bytes, .. } = *drive;
-    let pages = |pages: u64| pages * u64::from(page_bytes);
-    let units = |units: u64| pages(units * u64::from(unit_pages));
-    let of = counters.by_handle;
-    let handle = |at: usize| HandleReport {
-        host_bytes: pages(of.pages_received[at]),
-        media_bytes: units(of.host_units[at] + if placement.is_persistent { of.collection_units[at] } else { 0 }),
-    };
-    PlacementReport {
-        host_bytes: pages(counters.pages_received),
-        media_bytes: units(counters.programmed_units()),
-        shared_media_bytes: (!placement.is_persistent).then(|| units(of.collection_units[0])),
-        handles: (0..placement.handles as usize).map(handle).collect(),
-    }
-}
-
 fn iops(measured: &Measured, done: &DoneCounts) -> Iops {
     let seconds = measured.load_ns as f64 / 1e9;
     let rate = |count: u64| (seconds > 0.0).then(|| count as f64 / seconds);
@@ -296,7 +217,7 @@ fn owed(inputs: &ReportInputs) -> Owed {
 }
 
 /// Returns the share that `ns` has in the measured time of the dies of `drives` drives.
-fn share_of_dies(inputs: &ReportInputs, drives: usize, ns: u64) -> Option<f64> {
+pub(super) fn share_of_dies(inputs: &ReportInputs, drives: usize, ns: u64) -> Option<f64> {
     let dies = inputs.drive.map_or(0, |drive| drive.dies);
     let dies_ns = (inputs.measured.end_ns - inputs.measured.from_ns) as f64 * f64::from(dies) * drives as f64;
     (dies_ns > 0.0).then(|| ns as f64 / dies_ns)

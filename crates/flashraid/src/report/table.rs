@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use crate::config::ScaleBy;
 use flashraid_model::ssd::{Figure, MechanismCounters};
 
 use flashraid_model::units::with_commas;
@@ -38,7 +37,7 @@ pub struct Row {
 }
 
 impl Row {
-    fn new(name: impl Into<String>, values: impl IntoIterator<Item = String>, unit: &'static str) -> Self {
+    pub(super) fn new(name: impl Into<String>, values: impl IntoIterator<Item = String>, unit: &'static str) -> Self {
         Self { name: name.into(), values: values.into_iter().collect(), unit }
     }
 }
@@ -64,7 +63,7 @@ pub fn format_figure(figure: Option<f64>) -> String {
 /// Most streams of a mix in a table.
 const STREAMS_MAX: usize = 8;
 
-fn count(count: u64) -> String {
+pub(super) fn count(count: u64) -> String {
     with_commas(&count.to_string())
 }
 
@@ -84,8 +83,8 @@ impl Report {
         if let Some(failure) = &self.failure {
             sections.extend(failure_sections(failure, &self.failures));
         }
-        sections.extend(self.drive.as_ref().map(drive_section));
-        sections.extend(self.front.as_ref().map(front_section));
+        sections.extend(self.drive.as_ref().map(DriveReport::section));
+        sections.extend(self.front.as_ref().map(FrontReport::section));
         sections.extend(self.mechanism_sections());
         if !self.cache.is_empty() {
             sections.push(self.cache_section());
@@ -372,71 +371,6 @@ fn controller_section(controller: &Controller) -> Section {
 /// Returns the names of the columns, if there are several.
 fn failure_columns(failures: usize) -> Vec<String> {
     if failures > 1 { (1..=failures).map(|nth| format!("failure {nth}")).collect() } else { Vec::new() }
-}
-
-fn front_section(front: &FrontReport) -> Section {
-    let mut rows = vec![
-        Row::new("pages overwritten in the buffer", [count(front.overwritten)], ""),
-        Row::new("pages read from the buffer", [count(front.buffer_hits)], ""),
-        Row::new("writes that waited for the buffer", [count(front.room_waits)], ""),
-        Row::new("mean of these waits", [format_figure(front.room_wait_mean_us)], "µs"),
-    ];
-    if let Some(waits) = front.fetch_waits {
-        rows.push(Row::new("commands that waited to be fetched", [count(waits)], ""));
-        rows.push(Row::new("mean of these waits", [format_figure(front.fetch_wait_mean_us)], "µs"));
-    }
-    Section { title: "Drives' buffers and queues", columns: Vec::new(), rows }
-}
-
-fn drive_section(drive: &DriveReport) -> Section {
-    let share = |share: Option<f64>| format_figure(share.map(|share| share * 100.0));
-    let time = &drive.die_time;
-    let mut rows = vec![
-        Row::new("write amplification of the media", [format_figure(drive.write_amplification)], ""),
-        Row::new("superblocks collected", [count(drive.victims)], ""),
-        Row::new("dies in programs of the host", [share(time.host_programs)], "%"),
-        Row::new("dies in programs of collection", [share(time.collection_programs)], "%"),
-        Row::new("dies in reads of collection", [share(time.collection_reads)], "%"),
-        Row::new("dies in erases", [share(time.erases)], "%"),
-        Row::new("writes that waited for the buffer", [count(drive.room_waits)], ""),
-        Row::new("mean of these waits", [format_figure(drive.room_wait_mean_us)], "µs"),
-        Row::new("superpages that waited for moves", [count(drive.debt_waits)], ""),
-        Row::new("superpages that waited for a superblock", [count(drive.foreground)], ""),
-        Row::new("pages read that waited for collection", [count(drive.reads_behind_collection)], ""),
-        Row::new("mean of these waits", [format_figure(drive.reads_behind_collection_mean_us)], "µs"),
-    ];
-    if let Some(waits) = drive.fetch_waits {
-        rows.push(Row::new("commands that waited to be fetched", [count(waits)], ""));
-        rows.push(Row::new("mean of these waits", [format_figure(drive.fetch_wait_mean_us)], "µs"));
-    }
-    if let Some(parity) = time.parity_programs {
-        rows.insert(4, Row::new("dies in programs of parity", [share(Some(parity))], "%"));
-        rows.insert(1, Row::new("of which parity", [format_figure(drive.write_amplification_of_parity)], ""));
-    }
-    if let Some(placement) = &drive.placement {
-        rows.push(Row::new("bytes of the host", [count(placement.host_bytes)], "B"));
-        rows.push(Row::new("bytes programmed", [count(placement.media_bytes)], "B"));
-        for (at, handle) in placement.handles.iter().enumerate() {
-            rows.push(Row::new(format!("handle {at}: bytes of the host"), [count(handle.host_bytes)], "B"));
-            rows.push(Row::new(format!("handle {at}: bytes programmed"), [count(handle.media_bytes)], "B"));
-        }
-        if let Some(shared) = placement.shared_media_bytes {
-            rows.push(Row::new("moved, of all handles: bytes programmed", [count(shared)], "B"));
-        }
-    }
-    if let Some(upkeep) = &drive.upkeep {
-        rows.push(Row::new("superblocks moved as they had been read often", [count(upkeep.refreshed)], ""));
-        rows.push(Row::new("superblocks moved as they had been erased seldom", [count(upkeep.levelled)], ""));
-    }
-    if let Some(slc) = &drive.slc {
-        rows.push(Row::new("units programmed with one bit per cell", [count(slc.units_programmed)], ""));
-        rows.push(Row::new("units folded", [count(slc.units_folded)], ""));
-    }
-    if drive.scale > 1 {
-        let by = if drive.scale_by == Some(ScaleBy::Width) { " by width" } else { "" };
-        rows.insert(0, Row::new("scale", [format!("1 : {}{by}", drive.scale)], ""));
-    }
-    Section { title: "Drives", columns: Vec::new(), rows }
 }
 
 fn lost_section(lost: &Lost) -> Section {
