@@ -48,6 +48,7 @@ package:
 doc: package
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 	python3 scripts/figures_pages.py --check
+	python3 scripts/mqsim --page --check
 	@if command -v mdbook >/dev/null; then $(MAKE) --no-print-directory book; else echo "mdbook is missing: the book is checked by its own tests only"; fi
 
 # Changes the model in 200 places, one at a time, and writes down what notices it (docs/mutants.md). All are built at once. A mutant takes at most

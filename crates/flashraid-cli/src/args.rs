@@ -149,9 +149,12 @@ pub enum Command {
     /// Show what is in a trace, or convert it to another format
     #[command(subcommand)]
     Trace(TraceCommand),
-    /// Convert a workload of fio or MQSim to a [workload] table
+    /// Convert a workload of fio or MQSim, or a device of MQSim, to a configuration
     #[command(after_help = IMPORT_HELP)]
     Import(ImportArgs),
+    /// Write a drive and its workload for another simulator
+    #[command(after_help = EXPORT_HELP)]
+    Export(ExportArgs),
     /// Measure a drive by fio: writes over a file or block device
     #[command(after_help = PROBE_HELP)]
     Probe(ProbeArgs),
@@ -415,11 +418,12 @@ pub struct CompareArgs {
 }
 
 const IMPORT_HELP: &str = "\
-Prints a configuration of which only the workload is given; all else has its defaults. What has no counterpart is said and
-left out, what would change the requests and can't be expressed is refused.
+Prints a configuration of which only the workload, or only the drive, is given; all else has its defaults. What has no
+counterpart is said and left out, what would change the requests or the drive and can't be expressed is refused.
 
 Examples:
   flashraid import randrw.fio > randrw.toml && flashraid run randrw.toml
+  flashraid import ssdconfig.xml --out drive.toml
   flashraid import workload.xml --part 2 --out second.toml
 
 Exit status: 0 success, 1 the file can't be written, 2 bad input.";
@@ -427,7 +431,7 @@ Exit status: 0 success, 1 the file can't be written, 2 bad input.";
 /// Arguments of `import`.
 #[derive(Debug, Args)]
 pub struct ImportArgs {
-    /// A fio job file or an MQSim workload definition (XML)
+    /// A fio job file, or a workload definition or device of MQSim (workload.xml, ssdconfig.xml)
     pub file: PathBuf,
     /// The job of this name or, of MQSim, the scenario of this number, where there are several
     #[arg(long, value_name = "NAME|N")]
@@ -438,6 +442,48 @@ pub struct ImportArgs {
     /// Replace the file if it exists
     #[arg(long)]
     pub force: bool,
+}
+
+const EXPORT_HELP: &str = "\
+Prints the drive as the other program reads it, and says on standard error what that program can't be told.
+With --out the workload is written beside it.
+
+Examples:
+  flashraid export --to mqsim nvme-tlc-read > ssdconfig.xml
+  flashraid export --to mqsim array.toml --out mqsim
+  flashraid export --to femu nvme-simple > options.txt
+
+Exit status: 0 success, 1 the files can't be written, 2 bad input.";
+
+/// Arguments of `export`.
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// A preset, or a configuration (.toml), also a drive that `flashraid fit` made
+    #[arg(value_name = "PRESET|FILE.toml")]
+    pub what: String,
+    /// The program that shall read it
+    #[arg(long, value_name = "PROGRAM")]
+    pub to: Simulator,
+    /// Replace a key of the configuration (repeatable)
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<Setting>,
+    /// Write all files into this folder
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Replace files of the folder
+    #[arg(long, requires = "out")]
+    pub force: bool,
+}
+
+/// A simulator that drives are exported to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Simulator {
+    /// MQSim: ssdconfig.xml and workload.xml
+    Mqsim,
+    /// NVMeVirt: the constants of its ssd_config.h
+    Nvmevirt,
+    /// FEMU's black-box mode: options for QEMU
+    Femu,
 }
 
 const PROBE_HELP: &str = "\

@@ -121,6 +121,7 @@ pub mod check;
 pub mod config;
 #[doc(hidden)]
 pub mod duration;
+pub mod exchange;
 pub mod idle;
 pub mod memory;
 pub mod report;

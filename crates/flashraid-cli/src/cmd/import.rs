@@ -1,9 +1,9 @@
-//! `flashraid import`: converts workloads of other programs to `[workload]` tables.
+//! `flashraid import`: converts workloads and devices of other programs to configurations.
 
 use std::io::ErrorKind;
 
+use flashraid::exchange;
 use flashraid::files::read_at_most;
-use flashraid::workload::import;
 
 use crate::args::ImportArgs;
 use crate::failure::{Failure, Outcome};
@@ -17,14 +17,14 @@ pub fn run(arguments: &ImportArgs) -> Outcome {
     let refused = |reason: String| Failure::Input(format!("{}: {reason}", arguments.file.display()));
     let text = read_at_most(&arguments.file, BYTES_MAX).map_err(|error| match error.kind() {
         ErrorKind::FileTooLarge => {
-            let expected = "a fio job file or an MQSim workload definition is expected (traces are read as they are)";
+            let expected = "a fio job file, or a device or workload of MQSim, is expected (traces are read as they are)";
             refused(format!("is larger than 1 MiB; {expected}"))
         }
         _ => refused(format!("can't be read: {error}")),
     })?;
     let text = String::from_utf8(text)
-        .map_err(|_| refused("is not text; a fio job file or an MQSim workload definition is expected".to_owned()))?;
-    let imported = import::import(&text, arguments.part.as_deref()).map_err(|error| refused(error.to_string()))?;
+        .map_err(|_| refused("is not text; a fio job file, or a device or workload of MQSim, is expected".to_owned()))?;
+    let imported = exchange::import(&text, arguments.part.as_deref()).map_err(|error| refused(error.to_string()))?;
     for note in &imported.notes {
         crate::complain(&format!("note: {note}"));
     }

@@ -7,6 +7,7 @@ mod check;
 mod compare;
 mod completions;
 mod demo;
+mod export;
 mod fit;
 mod import;
 mod init;
@@ -31,6 +32,7 @@ pub fn run(command: Command) -> Outcome {
         Command::Init(arguments) => init::run(&arguments),
         Command::Run(arguments) => run::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Merge(arguments) => merge::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),

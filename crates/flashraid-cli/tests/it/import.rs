@@ -1,4 +1,4 @@
-//! `flashraid import`: workloads of fio and MQSim run.
+//! `flashraid import` and `export`: workloads of fio and MQSim run, and drives go to MQSim and back.
 
 use crate::program::Place;
 
@@ -44,12 +44,17 @@ fn what_cannot_be_imported_is_refused_with_its_place() {
     let place = Place::new();
     place.write("rate.fio", "[a]\nrw=read\nrate=1m\n");
     place.write("open.xml", "<a>\n<b>");
+    place.write(
+        "unknown.xml",
+        "<Execution_Parameter_Set><Device_Parameter_Set>\n<Chanel_Count>8</Chanel_Count></Device_Parameter_Set></Execution_Parameter_Set>",
+    );
     place.write("binary", [0xff, 0xfe, 0x00]);
     for (file, expected) in [
         ("rate.fio", "rate.fio: line 3: rate: only rate_iops"),
-        ("open.xml", "open.xml: line 2: <b> is never closed"),
+        ("open.xml", "open.xml: line 1: the root node was opened but never closed"),
         ("binary", "binary: is not text"),
         ("absent", "absent: can't be read"),
+        ("unknown.xml", "unknown.xml: line 2: <Chanel_Count> is no tag of MQSim here"),
         ("small.toml", "small.toml: line 2"),
     ] {
         let ended = place.run(&["import", file, "--out", "x.toml"]);
@@ -57,4 +62,26 @@ fn what_cannot_be_imported_is_refused_with_its_place() {
         assert!(ended.stderr.contains(expected), "{}", ended.stderr);
         assert!(!place.path("x.toml").exists());
     }
+}
+
+#[test]
+fn a_drive_goes_to_mqsim_and_comes_back() {
+    let place = Place::new();
+    let ended = place.run(&["export", "--to", "mqsim", "slc-sata2", "--set", "ssd.gc.victim=fifo"]);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    assert!(ended.stderr.contains("note: MQSim"), "{}", ended.stderr);
+    assert!(ended.stdout.contains("<GC_Block_Selection_Policy>FIFO</GC_Block_Selection_Policy>"), "{}", ended.stdout);
+    let ended = place.run(&["export", "--to", "mqsim", "small.toml", "--set", "ssd.geometry.blocks=128", "--out", "there"]);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    assert!(place.read("there/workload.xml").contains("<MQSim_IO_Scenarios>"));
+    place.write("drive.xml", place.read("there/ssdconfig.xml").replace("Ratio>", "Ratio >"));
+    let ended = place.run(&["import", "drive.xml", "--out", "drive.toml"]);
+    assert!(ended.stderr.contains("note: read: PCIe_Lane_Bandwidth"), "{}", ended.stderr);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    assert_eq!(place.run(&["check", "drive.toml"]).status, 0);
+    // Nothing is overwritten unasked, and an unknown name is told with the names there are.
+    let ended = place.run(&["export", "--to", "mqsim", "small.toml", "--out", "there"]);
+    assert!(ended.stderr.contains("results go to there-2"), "{}", ended.stderr);
+    let ended = place.run(&["export", "--to", "mqsim", "nothing"]);
+    assert_eq!((ended.status, ended.stderr.contains("slc-sata2")), (2, true), "{}", ended.stderr);
 }

@@ -1,7 +1,9 @@
-//! The flash medium: its shape, and the durations of its operations.
+//! The flash medium: its shape, its channels, and the durations of its operations.
 
+mod channels;
 mod geometry;
 mod timing;
 
+pub use channels::{ChannelOrder, ChannelParams};
 pub use geometry::Geometry;
 pub use timing::Timing;

@@ -3,14 +3,14 @@
 use flashraid_model::array::{ArrayParams, FailureParams, HostPortParams, Level, ReadPlan, RebuildParams, Spare, WarmUp, WarmUpPattern};
 use flashraid_model::cache::{CacheParams, CachePolicy, Parts};
 use flashraid_model::coordination::{CoordinationParams, KINDS, Kind, Notify, SchemePolicy, Work};
-use flashraid_model::flash::{Geometry, Timing};
+use flashraid_model::flash::{ChannelOrder, ChannelParams, Geometry, Timing};
 use flashraid_model::ids::MemberSet;
 use flashraid_model::policy::Listed;
 use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::rng::{self, Stream};
 use flashraid_model::ssd::{
-    Allocation, Blocking, BufferParams, ChannelParams, FirmwareParams, FrontParams, GcParams, LinkParams, Mechanisms, Pipeline,
-    PlaneChoice, Pool, Preemption, Procedure, QueueParams, SsdParams, Suspension, Trigger, VictimPolicy,
+    Allocation, Blocking, BufferParams, FirmwareParams, FrontParams, GcParams, LinkParams, Mechanisms, Pipeline, PlaneChoice, Pool,
+    Preemption, Procedure, QueueParams, SsdParams, Suspension, Trigger, VictimPolicy,
 };
 
 use crate::cases::PAGE_BYTES;
@@ -274,7 +274,11 @@ impl Draw {
             reserved_blocks_per_plane: reserved as u32,
             summary_page: self.chance(50),
         };
-        let channel = self.chance(30).then(|| ChannelParams { dies_per_channel: self.between(1, u64::from(geometry.dies)) as u32 });
+        let channel = self.chance(30).then(|| ChannelParams {
+            dies_per_channel: self.between(1, u64::from(geometry.dies)) as u32,
+            // Decided by an earlier draw, so that later ones stay as they were.
+            order: if geometry.pages_per_block.is_multiple_of(2) { ChannelOrder::Interleaved } else { ChannelOrder::Consecutive },
+        });
         let blocking = if channel.is_some() { Blocking::Die } else { blocking };
         let link = self.chance(30).then(|| LinkParams { page_ns: self.between(4_001, 60_000), full_duplex: self.chance(50) });
         SsdParams {

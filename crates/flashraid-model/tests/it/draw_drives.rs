@@ -2,14 +2,14 @@
 
 use flashraid_model::array::{ArrayParams, Level, ReadPlan, WarmUp, WarmUpPattern};
 use flashraid_model::coordination::{CoordinationParams, KINDS, Notify, ReactiveInclusive, Work};
-use flashraid_model::flash::{Geometry, Timing};
+use flashraid_model::flash::{ChannelOrder, ChannelParams, Geometry, Timing};
 use flashraid_model::ids::MemberSet;
 use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::rng::{self, Stream};
 use flashraid_model::ssd::{
-    Allocation, Blocking, BufferParams, ChannelParams, FirmwareParams, GcParams, LinkParams, Mechanisms, OperationSuspension, Pipeline,
-    PlacementHandles, PlaneChoice, PlaneReads, Pool, Preemption, Procedure, QueueParams, SlcParams, SlcRoom, SsdParams,
-    SuperblockCollection, SuperblockParams, SuperblockSuspension, Trigger, UpkeepParams, VictimPolicy,
+    Allocation, Blocking, BufferParams, FirmwareParams, GcParams, LinkParams, Mechanisms, OperationSuspension, Pipeline, PlacementHandles,
+    PlaneChoice, PlaneReads, Pool, Preemption, Procedure, QueueParams, SlcParams, SlcRoom, SsdParams, SuperblockCollection,
+    SuperblockParams, SuperblockSuspension, Trigger, UpkeepParams, VictimPolicy,
 };
 
 use crate::cases::PAGE_BYTES;
@@ -70,6 +70,7 @@ struct ExtraDraws {
     of_victims: DriveDraw,
     of_preemption: DriveDraw,
     of_mechanisms: DriveDraw,
+    of_channels: DriveDraw,
 }
 
 impl ExtraDraws {
@@ -86,6 +87,7 @@ impl ExtraDraws {
             of_victims: stream("victims"),
             of_preemption: stream("preemption"),
             of_mechanisms: stream("mechanisms"),
+            of_channels: stream("channels"),
         }
     }
 
@@ -101,6 +103,9 @@ impl ExtraDraws {
             self.of_preemption.preemption(ssd);
             if self.of_mechanisms.chance(40) {
                 ssd.mechanisms = Mechanisms::any(&mut self.of_mechanisms.0, ssd.timing.page_program_ns);
+            }
+            if let Some(channel) = ssd.channel.as_mut().filter(|_| self.of_channels.chance(50)) {
+                channel.order = ChannelOrder::Interleaved;
             }
         }
     }
@@ -306,7 +311,7 @@ impl DriveDraw {
             plane_choice: PlaneChoice::MostFree,
             gc,
             fill_seals_last_block: true,
-            channel: self.chance(50).then(|| ChannelParams { dies_per_channel: self.small(1, u64::from(dies)) }),
+            channel: self.chance(50).then(|| ChannelParams::consecutive(self.small(1, u64::from(dies)))),
             link: self.chance(60).then(|| LinkParams { page_ns: self.between(1, 300), full_duplex: self.chance(70) }),
             front: None,
             mechanisms: Mechanisms::default(),

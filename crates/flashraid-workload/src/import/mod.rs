@@ -4,6 +4,7 @@
 
 mod fio;
 mod mqsim;
+pub mod xml;
 
 pub use fio::size_bytes as fio_size_bytes;
 

@@ -1,35 +1,71 @@
 //! MQSim's workload definitions (`workload.xml`): scenarios of synthetic flows and of flows from traces.
 
+use super::xml::{Element, parse, refused};
 use super::{ImportError, Stream, quoted};
 
 /// Number of bytes in the sectors by which MQSim counts request sizes.
 const SECTOR_BYTES: f64 = 512.0;
 
-/// An element of XML: its name, the line of its beginning, its own text, and its children.
-#[derive(Debug, Default)]
-struct Element {
-    name: String,
-    line: usize,
-    text: String,
-    children: Vec<Element>,
+/// Tags of every flow that is read or, where `true`, has no counterpart in a workload.
+const OF_FLOWS: &[(&str, bool)] = &[
+    ("Priority_Class", false),
+    ("Device_Level_Data_Caching_Mode", true),
+    ("Channel_IDs", true),
+    ("Chip_IDs", true),
+    ("Die_IDs", true),
+    ("Plane_IDs", true),
+    ("Initial_Occupancy_Percentage", false),
+];
+
+/// Tags of generated flows.
+const OF_SYNTHETIC: &[(&str, bool)] = &[
+    ("Working_Set_Percentage", false),
+    ("Synthetic_Generator_Type", false),
+    ("Read_Percentage", false),
+    ("Address_Distribution", false),
+    ("Percentage_of_Hot_Region", false),
+    ("Generated_Aligned_Addresses", false),
+    ("Address_Alignment_Unit", false),
+    ("Request_Size_Distribution", false),
+    ("Average_Request_Size", false),
+    ("Variance_Request_Size", true),
+    ("Seed", true),
+    ("Average_No_of_Reqs_in_Queue", false),
+    ("Bandwidth", false),
+    // Written into MQSim's own files, and read by nothing.
+    ("Intensity", true),
+    ("Stop_Time", false),
+    ("Total_Requests_To_Generate", false),
+];
+
+/// Tags of flows from traces.
+const OF_TRACES: &[(&str, bool)] =
+    &[("File_Path", false), ("Time_Unit", false), ("Percentage_To_Be_Executed", false), ("Relay_Count", false)];
+
+/// Refuses unknown tags, and notes those without a counterpart.
+fn known(flow: &Element, own: &[(&str, bool)], notes: &mut Vec<String>) -> Result<(), ImportError> {
+    let mut without = Vec::new();
+    for child in &flow.children {
+        match own.iter().chain(OF_FLOWS).find(|(name, _)| *name == child.name) {
+            None => {
+                let names: Vec<&str> = own.iter().chain(OF_FLOWS).map(|(name, _)| *name).collect();
+                return Err(refused(child.line, format!("<{}> is no tag of a flow; there are {}", child.name, names.join(", "))));
+            }
+            Some((name, true)) => without.push(*name),
+            Some(_) => {}
+        }
+    }
+    if !without.is_empty() {
+        notes.push(format!("left out, since a workload has no counterpart: {}", without.join(", ")));
+    }
+    Ok(())
 }
 
-impl Element {
-    fn get(&self, name: &str) -> Option<&str> {
-        self.children.iter().find(|child| child.name == name).map(|child| child.text.trim())
-    }
-
-    fn number(&self, name: &str) -> Result<Option<f64>, ImportError> {
-        let Some(child) = self.children.iter().find(|child| child.name == name) else { return Ok(None) };
-        let number = child.text.trim().parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
-        number
-            .map(Some)
-            .ok_or_else(|| refused(child.line, format!("{name} is \"{}\": a number of 0 or more is expected", child.text.trim())))
-    }
-}
-
-fn refused(line: usize, reason: impl Into<String>) -> ImportError {
-    ImportError::Line { line, reason: reason.into() }
+/// Reads a child that is a number of 0 or more.
+fn number(element: &Element, name: &str) -> Result<Option<f64>, ImportError> {
+    let Some(child) = element.children.iter().find(|child| child.name == name) else { return Ok(None) };
+    let number = child.text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
+    number.map(Some).ok_or_else(|| refused(child.line, format!("{name} is \"{}\": a number of 0 or more is expected", child.text)))
 }
 
 /// Returns the streams of one scenario, and notes for the user.
@@ -76,10 +112,11 @@ pub fn streams(text: &str, part: Option<&str>) -> Result<(Vec<Stream>, Vec<Strin
 }
 
 fn synthetic(name: String, flow: &Element, notes: &mut Vec<String>) -> Result<Stream, ImportError> {
+    known(flow, OF_SYNTHETIC, notes)?;
     let mut stream = Stream { name, ..Stream::default() };
     stream.set("kind", quoted("synthetic"));
-    stream.set("read_fraction", format!("\"{}%\"", flow.number("Read_Percentage")?.unwrap_or(100.0).min(100.0)));
-    let sectors = flow.number("Average_Request_Size")?.unwrap_or(8.0).max(1.0);
+    stream.set("read_fraction", format!("\"{}%\"", number(flow, "Read_Percentage")?.unwrap_or(100.0).min(100.0)));
+    let sectors = number(flow, "Average_Request_Size")?.unwrap_or(8.0).max(1.0);
     let bytes = sectors * SECTOR_BYTES;
     match flow.get("Request_Size_Distribution").unwrap_or("FIXED") {
         "FIXED" => stream.set("size", format!("{bytes:.0}")),
@@ -98,7 +135,7 @@ fn synthetic(name: String, flow: &Element, notes: &mut Vec<String>) -> Result<St
         "STREAMING" => sequential = "1.0",
         "RANDOM_HOTCOLD" => {
             // MQSim sends (100 − h) % of the requests to h % of the space.
-            let hot = flow.number("Percentage_of_Hot_Region")?.unwrap_or(0.0).min(100.0);
+            let hot = number(flow, "Percentage_of_Hot_Region")?.unwrap_or(0.0).min(100.0);
             if hot > 0.0 {
                 address.push(format!("pattern = \"hot-cold\", request_share = \"{}%\", space_share = \"{hot}%\"", 100.0 - hot));
             }
@@ -113,22 +150,22 @@ fn synthetic(name: String, flow: &Element, notes: &mut Vec<String>) -> Result<St
     stream.set("sequential_fraction", sequential);
     match flow.get("Synthetic_Generator_Type").unwrap_or("QUEUE_DEPTH") {
         "QUEUE_DEPTH" => {
-            let depth = flow.number("Average_No_of_Reqs_in_Queue")?.unwrap_or(1.0).max(1.0);
+            let depth = number(flow, "Average_No_of_Reqs_in_Queue")?.unwrap_or(1.0).max(1.0);
             stream.is_closed = true;
             stream.set("arrivals", format!("{{ process = \"closed\", depth = {depth:.0} }}"));
         }
         "BANDWIDTH" => {
-            let bandwidth = flow.number("Bandwidth")?.filter(|bandwidth| *bandwidth > 0.0);
+            let bandwidth = number(flow, "Bandwidth")?.filter(|bandwidth| *bandwidth > 0.0);
             let bandwidth = bandwidth.ok_or_else(|| refused(flow.line, "BANDWIDTH needs a Bandwidth above 0, in bytes per second"))?;
             stream.set("arrivals", format!("{{ process = \"poisson\", mean_gap = \"{:.0}ns\" }}", (bytes / bandwidth * 1e9).max(1.0)));
         }
         other => return Err(refused(flow.line, format!("Synthetic_Generator_Type {other}: QUEUE_DEPTH and BANDWIDTH can be taken over"))),
     }
-    if let Some(share) = flow.number("Working_Set_Percentage")?.filter(|share| *share > 0.0 && *share < 100.0) {
+    if let Some(share) = number(flow, "Working_Set_Percentage")?.filter(|share| *share > 0.0 && *share < 100.0) {
         address.push(format!("footprint = \"{share}%\""));
     }
     if flow.get("Generated_Aligned_Addresses") == Some("true")
-        && let Some(sectors) = flow.number("Address_Alignment_Unit")?.filter(|sectors| *sectors >= 1.0)
+        && let Some(sectors) = number(flow, "Address_Alignment_Unit")?.filter(|sectors| *sectors >= 1.0)
     {
         address.push(format!("align = \"{:.0}B\"", sectors * SECTOR_BYTES));
     }
@@ -138,20 +175,21 @@ fn synthetic(name: String, flow: &Element, notes: &mut Vec<String>) -> Result<St
     if flow.get("Priority_Class").is_some_and(|class| class == "URGENT") {
         stream.set("high_priority_fraction", "1.0");
     }
-    let requests = flow.number("Total_Requests_To_Generate")?.filter(|requests| *requests >= 1.0);
-    let stop_ns = flow.number("Stop_Time")?.filter(|ns| *ns >= 1.0);
+    let requests = number(flow, "Total_Requests_To_Generate")?.filter(|requests| *requests >= 1.0);
+    let stop_ns = number(flow, "Stop_Time")?.filter(|ns| *ns >= 1.0);
     match (requests, stop_ns) {
         (Some(requests), _) => stream.set("limit", format!("{requests:.0}")),
         (None, Some(ns)) => stream.set("limit", format!("\"{ns:.0}ns\"")),
         (None, None) => {}
     }
-    if let Some(occupied) = flow.number("Initial_Occupancy_Percentage")? {
+    if let Some(occupied) = number(flow, "Initial_Occupancy_Percentage")? {
         notes.push(format!("Initial_Occupancy_Percentage {occupied} is left out: ssd.warm_up says in which state the SSDs begin"));
     }
     Ok(stream)
 }
 
 fn trace(name: String, flow: &Element, notes: &mut Vec<String>) -> Result<Stream, ImportError> {
+    known(flow, OF_TRACES, notes)?;
     let mut stream = Stream { name, ..Stream::default() };
     let path = flow.get("File_Path").filter(|path| !path.is_empty());
     let path = path.ok_or_else(|| refused(flow.line, "a flow from a trace needs a File_Path"))?;
@@ -172,54 +210,6 @@ fn trace(name: String, flow: &Element, notes: &mut Vec<String>) -> Result<Stream
         }
     }
     Ok(stream)
-}
-
-/// Reads elements without attributes, which is all that MQSim writes. Declarations and comments are skipped.
-fn parse(text: &str) -> Result<Element, ImportError> {
-    let line_of = |at: usize| text[..at].matches('\n').count() + 1;
-    let mut open = vec![Element::default()];
-    let mut at = 0;
-    while let Some(begin) = text[at..].find('<').map(|found| at + found) {
-        open.last_mut().expect("the document itself is never closed").text += &text[at..begin];
-        let rest = &text[begin..];
-        let end_of = |end: &str| {
-            rest.find(end)
-                .map(|found| begin + found + end.len())
-                .ok_or_else(|| refused(line_of(begin), format!("what begins here has no {end}")))
-        };
-        if rest.starts_with("<!--") {
-            at = end_of("-->")?;
-            continue;
-        }
-        at = end_of(">")?;
-        let tag = text[begin + 1..at - 1].trim();
-        if tag.starts_with(['?', '!']) {
-            continue;
-        }
-        if let Some(name) = tag.strip_prefix('/') {
-            let closed = open.pop().expect("the document itself is never closed");
-            let Some(parent) = open.last_mut().filter(|_| closed.name == name.trim()) else {
-                return Err(refused(line_of(begin), format!("</{}> closes nothing: <{}> is open", name.trim(), closed.name)));
-            };
-            parent.children.push(closed);
-            continue;
-        }
-        let (name, is_empty) = tag.strip_suffix('/').map_or((tag, false), |name| (name, true));
-        let name = name.split_whitespace().next().unwrap_or_default().to_owned();
-        let element = Element { name, line: line_of(begin), ..Element::default() };
-        match is_empty {
-            true => open.last_mut().expect("the document itself is never closed").children.push(element),
-            false => open.push(element),
-        }
-        if open.len() > 64 {
-            return Err(refused(line_of(begin), "more than 64 elements lie in each other: MQSim's workloads have four"));
-        }
-    }
-    match (open.pop(), open.len()) {
-        (Some(mut document), 0) if document.children.len() == 1 => Ok(document.children.remove(0)),
-        (Some(last), 1..) => Err(refused(last.line, format!("<{}> is never closed", last.name))),
-        _ => Err(ImportError::Whole("there is not one element around everything, such as MQSim_IO_Scenarios".to_owned())),
-    }
 }
 
 #[cfg(test)]
@@ -264,9 +254,9 @@ mod tests {
         let reason = |text: &str, part| import(text, part).unwrap_err().to_string();
         assert!(reason(&document(&[FLOW, FLOW]), None).contains("--part 1 to --part 2"));
         assert!(reason(&document(&[FLOW, FLOW]), Some("3")).contains("from 1 to 2"));
+        assert!(
+            reason(&document(&[&FLOW.replace("Stop_Time", "Stop")]), None).contains("<Stop> is no tag of a flow; there are Working_Set")
+        );
         assert!(reason(&document(&[&FLOW.replace(">70<", ">x<")]), None).contains("Read_Percentage is \"x\""));
-        assert!(reason("<a>\n<b>\n</a>", None).contains("line 3: </a> closes nothing"));
-        assert!(reason("<a>\n<b>", None).contains("never closed"));
-        assert!(reason(&"<a>".repeat(100), None).contains("more than 64"));
     }
 }

@@ -13,8 +13,9 @@ use crate::config::{Scenario, address_space};
 use crate::content::traces;
 use flashraid_driver::overwrite_untimed;
 use flashraid_model::array::{Array, ArrayParams, Level, Setup, WarmUpPattern};
+use flashraid_model::flash::ChannelParams;
 use flashraid_model::rng;
-use flashraid_model::ssd::{ChannelParams, SsdParams, SuperblockParams};
+use flashraid_model::ssd::{SsdParams, SuperblockParams};
 use flashraid_workload::synthetic::{Footprint, Pattern};
 use flashraid_workload::{self as workload, SourceSpec, Stop, WorkloadSpec};
 
@@ -118,7 +119,7 @@ fn smaller(array: &ArrayParams, superblock: &SuperblockParams) -> ArrayParams {
     let geometry = &mut ssd.geometry;
     (geometry.dies, geometry.planes, geometry.reserved_blocks_per_plane) = (1, 1, spare);
     geometry.pages_per_block = rows * row_units * superblock.unit_pages;
-    ssd.channel = ssd.channel.map(|_| ChannelParams { dies_per_channel: 1 });
+    ssd.channel = ssd.channel.map(|_| ChannelParams::consecutive(1));
     // Data with one bit per cell are moved out of there in any case.
     ssd.superblock = Some(SuperblockParams { rain: false, slc: None, programs_at_once: 1, ..superblock.clone() });
     smaller

@@ -3,6 +3,7 @@
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
+use flashraid_model::flash;
 use flashraid_model::ssd::Mechanisms;
 
 use super::gc::GcConfig;
@@ -262,9 +263,37 @@ pub enum Transfer {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ChannelConfig {
-    /// Number of consecutive dies on one channel.
+    /// Number of dies on one channel.
     #[schemars(range(min = 1, max = 65_536))]
     pub dies_per_channel: u32,
+    /// Order in which dies are numbered over the channels.
+    #[serde(default, skip_serializing_if = "ChannelOrder::is_default")]
+    pub order: ChannelOrder,
+}
+
+/// Order in which dies are numbered over the channels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChannelOrder {
+    /// Consecutive dies share a channel: all dies of one channel come before those of the next.
+    #[default]
+    Consecutive,
+    /// Consecutive dies are on different channels: the first die of every channel comes before the second of any.
+    Interleaved,
+}
+
+impl ChannelOrder {
+    fn is_default(&self) -> bool {
+        *self == Self::Consecutive
+    }
+
+    /// Returns the order as the model knows it.
+    pub(super) fn resolved(self) -> flash::ChannelOrder {
+        match self {
+            Self::Consecutive => flash::ChannelOrder::Consecutive,
+            Self::Interleaved => flash::ChannelOrder::Interleaved,
+        }
+    }
 }
 
 /// Limit of the host link: `"off"`, a rate for a half-duplex link such as SATA, or a table with `rate` and `duplex`.

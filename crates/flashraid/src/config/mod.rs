@@ -53,8 +53,8 @@ pub use array::{ArrayConfig, Level};
 pub use cache::{CacheConfig, CacheMemory};
 pub use coordination::{Answer, CoordinationConfig, ForceUntil, LatencyConfig, NotifyConfig, ProtocolConfig};
 pub use device::{
-    Allocation, ChannelConfig, Duplex, GeometryConfig, Link, LinkRate, LinkTable, NamedSummaryPage, PlaneChoice, ScaleBy, SsdConfig, Start,
-    SummaryPage, TimingConfig, Transfer, WarmUpConfig, WarmUpPattern, WriteZeroes,
+    Allocation, ChannelConfig, ChannelOrder, Duplex, GeometryConfig, Link, LinkRate, LinkTable, NamedSummaryPage, PlaneChoice, ScaleBy,
+    SsdConfig, Start, SummaryPage, TimingConfig, Transfer, WarmUpConfig, WarmUpPattern, WriteZeroes,
 };
 pub use flashraid_model::coordination::SchemePolicy;
 pub use flashraid_model::ssd::VictimPolicy;

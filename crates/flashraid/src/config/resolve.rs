@@ -12,10 +12,10 @@ use super::workload::Kind;
 use super::{Config, Limit, Scenario, WarmState, workload_spec};
 use flashraid_model::array::{self, ArrayParams, MEMBERS_MAX, WarmUp};
 use flashraid_model::events::TIME_MAX_NS;
-use flashraid_model::flash::{Geometry, Timing};
+use flashraid_model::flash::{ChannelParams, Geometry, Timing};
 use flashraid_model::metrics::{MetricsParams, Skip};
 use flashraid_model::policy::PolicyProblem;
-use flashraid_model::ssd::{self, ChannelParams, GcParams, LinkParams, Mechanisms, SsdParams, VictimPolicy};
+use flashraid_model::ssd::{self, GcParams, LinkParams, Mechanisms, SsdParams, VictimPolicy};
 use flashraid_workload::units::{Duration, Size, StopThreshold, counted};
 use flashraid_workload::{AddressSpace, SourceSpec};
 
@@ -554,7 +554,7 @@ impl Resolver<'_> {
                     let message = "`ssd.timing.transfer_per_byte` is 0, but with `ssd.transfer = \"channel\"` a transfer takes time";
                     self.problem("ssd.timing.transfer_per_byte", message, Some("set ssd.transfer = \"none\" for transfers that take none"));
                 }
-                Some(ChannelParams { dies_per_channel: per_channel })
+                Some(ChannelParams { dies_per_channel: per_channel, order: channel.order.resolved() })
             }
             (Transfer::Channel, None) => {
                 let message = "`ssd.transfer` is \"channel\", but nothing says how many dies share one";

@@ -17,6 +17,7 @@ mod victims;
 mod warm_up;
 
 use super::victim::VictimPolicy;
+use crate::flash::ChannelParams;
 use crate::rng;
 pub use shape::{Place, PlacementHandles, SUPERPAGE_UNITS_MAX, Shape, SlcRoom};
 use std::collections::{BTreeMap, VecDeque};
@@ -111,8 +112,8 @@ pub(crate) struct Open {
 pub struct SuperblocksParams {
     /// Sizes and numbers of superpages and superblocks.
     pub shape: Shape,
-    /// Number of dies that share a channel, at least 1. Superpages are spread over the channels first.
-    pub dies_per_channel: u32,
+    /// Dies that share a channel. Superpages are spread over the channels first.
+    pub channel: ChannelParams,
     /// Number of free superblocks that collection aims at. At or below it, writes without time collect first.
     pub target_free_superblocks: u32,
     /// Policy that chooses the superblock to collect.
@@ -166,13 +167,11 @@ impl Superblocks {
     ///
     /// `member` and `seed` name the random stream of the victim policies that draw.
     pub fn filled(params: &SuperblocksParams, seed: u64, member: u32) -> Self {
-        let SuperblocksParams { shape, dies_per_channel, target_free_superblocks, victim, fresh } = *params;
-        let channels = shape.dies.div_ceil(dies_per_channel);
-        let in_order = (0..dies_per_channel).flat_map(|of| (0..channels).map(move |channel| channel * dies_per_channel + of));
+        let SuperblocksParams { shape, channel, target_free_superblocks, victim, fresh } = *params;
         let places = shape.units() as usize;
         let mut filled = Self {
             shape,
-            die_order: in_order.filter(|&die| die < shape.dies).collect(),
+            die_order: channel.dies_channels_first(shape.dies),
             target_free_superblocks,
             victim,
             streams: if victim.draws() { vec![rng::stream(seed, "victim", u64::from(member) << 32)] } else { Vec::new() },

@@ -195,6 +195,7 @@ impl Superblocks {
 mod tests {
     use super::super::{PlacementHandles, Shape, SlcRoom, SuperblocksParams};
     use super::*;
+    use crate::flash::ChannelParams;
     use crate::rng;
     use crate::space::victim::{DChoices, Greedy};
 
@@ -223,8 +224,11 @@ mod tests {
         };
         // The policy draws random numbers, so that its stream is saved.
         let victim = if rain { DChoices { d: 50 }.into() } else { Greedy {}.into() };
-        let mut space =
-            Superblocks::filled(&SuperblocksParams { shape, dies_per_channel: 1, target_free_superblocks: 5, victim, fresh }, 3, 0);
+        let mut space = Superblocks::filled(
+            &SuperblocksParams { shape, channel: ChannelParams::consecutive(1), target_free_superblocks: 5, victim, fresh },
+            3,
+            0,
+        );
         assert!(space.warm_up(overwrites, 3, 0, &mut |_| true));
         // These writes use all handles, and some leave superblocks open.
         let units = 0..if overwrites > 0.0 { 150 } else { 0 };

@@ -5,7 +5,7 @@ mod superblock;
 
 use super::mechanism::Mechanisms;
 use crate::coordination::Pools;
-use crate::flash::{Geometry, Timing};
+use crate::flash::{ChannelParams, Geometry, Timing};
 use crate::request::OpKind;
 use crate::space::SpaceParams;
 use crate::space::pools::PoolsParams;
@@ -78,7 +78,7 @@ impl SsdParams {
         if let Some(superblock) = &self.superblock {
             return SpaceParams::Superblocks(SuperblocksParams {
                 shape: superblock.shape(&self.geometry),
-                dies_per_channel: self.channel.map_or(1, |channel| channel.dies_per_channel),
+                channel: self.channel.unwrap_or(ChannelParams::consecutive(1)),
                 target_free_superblocks: superblock.collection.target,
                 victim: self.gc.victim,
                 fresh: superblock.fresh,
@@ -248,13 +248,6 @@ pub enum Trigger {
     Request,
     /// Before writes of the host only.
     Write,
-}
-
-/// Dies that share a channel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ChannelParams {
-    /// Consecutive dies on one channel.
-    pub dies_per_channel: u32,
 }
 
 /// Limit of the host link of one SSD.

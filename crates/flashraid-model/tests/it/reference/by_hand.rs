@@ -1,6 +1,7 @@
 //! The reference itself, held against small examples worked out by hand.
 
 use flashraid_model::array::Level;
+use flashraid_model::flash::{ChannelOrder, ChannelParams};
 use flashraid_model::request::{HostLoop, OpKind};
 use flashraid_model::space::victim::{CostBenefit, DChoices, Fifo, Greedy, GreedyWearAware, Random};
 use flashraid_model::ssd::*;
@@ -185,15 +186,27 @@ fn dies_by_stride() {
 #[test]
 fn a_channel_carries_one_page_at_a_time() {
     let mut case = two_dies().read(0, 0, 1).read(0, 1, 1).write(1000, 0, 2);
-    case.params.ssd.channel = Some(ChannelParams { dies_per_channel: 2 });
+    case.params.ssd.channel = Some(ChannelParams::consecutive(2));
     // Reads end in the array at 21; writes ask at 1001.
     assert_eq!(simulate(&case).done(), [28, 35, 1001 + 2 * 7 + 200]);
 }
 
 #[test]
+fn interleaved_dies_share_a_channel_with_those_far_away() {
+    let mut case = two_dies().read(0, 0, 1).read(0, 1, 1).read(0, 2, 1);
+    case.params.ssd.geometry.dies = 3;
+    case.params.ssd.channel = Some(ChannelParams::consecutive(2));
+    // Dies 0 and 1 share a channel.
+    assert_eq!(simulate(&case).done(), [28, 35, 28]);
+    case.params.ssd.channel = Some(ChannelParams { dies_per_channel: 2, order: ChannelOrder::Interleaved });
+    // Dies 0 and 2 do.
+    assert_eq!(simulate(&case).done(), [28, 28, 35]);
+}
+
+#[test]
 fn a_clean_on_a_channel_goes_step_by_step() {
     let mut case = one_plane().writes(0, &[0, 3, 4, 6]).read(1035, 0, 1);
-    case.params.ssd.channel = Some(ChannelParams { dies_per_channel: 1 });
+    case.params.ssd.channel = Some(ChannelParams::consecutive(1));
     case.params.ssd.gc.copy_back = false;
     assert_eq!(simulate(&case).done(), [208, 416, 827, 1035, 1035 + 234 + 1000 + 28]);
 }

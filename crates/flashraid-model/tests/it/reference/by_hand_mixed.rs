@@ -1,6 +1,7 @@
 //! Small examples of how mechanisms compose (rules 90 to 109), worked out by hand.
 
 use flashraid_model::coordination::{CoordinationParams, KINDS, Kind, Notify, ReactiveInclusive, Work};
+use flashraid_model::flash::ChannelParams;
 use flashraid_model::ids::MemberSet;
 use flashraid_model::request::OpKind;
 use flashraid_model::space::victim::Fifo;
@@ -31,7 +32,7 @@ impl Case {
 /// page 10 is the only one that is valid in its block 1.
 fn on_a_channel() -> Case {
     let mut case = two_dies().writes(0, &[0, 6, 8, 12]);
-    case.params.ssd.channel = Some(ChannelParams { dies_per_channel: 2 });
+    case.params.ssd.channel = Some(ChannelParams::consecutive(2));
     case.params.ssd.gc.copy_back = false;
     case
 }
@@ -89,7 +90,7 @@ fn joining_a_step_in_flight_on_a_channel() {
 fn suspension_on_a_channel() {
     let mut case = one_plane().preempted(SUSPEND).write(0, 0, 1).read(5, 3, 1).read(100, 6, 1);
     case = case.write(1000, 1, 1).write(2000, 2, 1).read(2209, 3, 1).read(2300, 6, 1).read(2375, 3, 1);
-    case.params.ssd.channel = Some(ChannelParams { dies_per_channel: 1 });
+    case.params.ssd.channel = Some(ChannelParams::consecutive(1));
     let outcome = simulate(&case);
     // At 5 the page is being transferred, and nothing is in flight. At 100 it is being programmed, with 108 left. Page 3 is read from 105
     // to 133, page 6 to 161, and the program goes on at 167.

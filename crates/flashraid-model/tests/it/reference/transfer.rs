@@ -1,5 +1,7 @@
 //! Rules 6 and 22: what travels, over the host link and over the channels.
 
+use flashraid_model::flash::ChannelOrder;
+
 use super::buffer_of_pages::BufferedPage;
 use super::front::{Front, Origin};
 use super::work::{Doing, Worker};
@@ -43,7 +45,11 @@ impl Lane {
 impl Simulation<'_> {
     fn channel_of(&self, worker: Worker) -> usize {
         let (Worker::Slot { die } | Worker::Clean { die, .. } | Worker::Mate { die, .. }) = worker;
-        die / self.ssd.channel.expect("there are channels").dies_per_channel as usize
+        let channel = self.ssd.channel.expect("there are channels");
+        match channel.order {
+            ChannelOrder::Consecutive => die / channel.dies_per_channel as usize,
+            ChannelOrder::Interleaved => die % self.members[0].channels.len(),
+        }
     }
 
     pub fn ask_for_channel(&mut self, member: usize, worker: Worker, ns: u64) {

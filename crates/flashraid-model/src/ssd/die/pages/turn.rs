@@ -71,7 +71,7 @@ impl PageDies {
         let g = params.geometry;
         let by_plane = params.gc.blocks_planes();
         let scopes = if by_plane { g.planes } else { 1 };
-        let channels = params.channel.map_or(0, |c| g.dies.div_ceil(c.dies_per_channel));
+        let channels = params.channel.map_or(0, |channel| channel.count(g.dies));
         let (immediate, in_steps) = if shortcuts.immediate && may_be_immediate(params, controlled) { (g.dies, 0) } else { (0, g.dies) };
         let die = |die: u32| {
             let mechanisms = AtDie::new(&params.mechanisms, seed, member, DieId(die));

@@ -234,7 +234,8 @@ impl PageTurn<'_> {
     }
 
     fn channel_of(&self, die: DieId) -> usize {
-        die.index() / self.parts.params.channel.map_or(1, |channel| channel.dies_per_channel as usize)
+        let params = &self.parts.params;
+        params.channel.map_or(die.index(), |channel| channel.of(die.0, params.geometry.dies) as usize)
     }
 
     fn ask_for_channel(&mut self, at: TimeNs, die: DieId, worker: Worker, ns: u64) {

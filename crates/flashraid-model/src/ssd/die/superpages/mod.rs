@@ -20,6 +20,7 @@ mod schedule;
 mod suspend;
 
 use crate::events::TimeNs;
+use crate::flash::ChannelParams;
 use crate::ids::{DieId, MemberId};
 use crate::space::superblocks::{Shape, Superblocks};
 use crate::ssd::collect::superblocks::Collection;
@@ -84,12 +85,11 @@ impl SuperpageDies {
     /// Dies that rest, for superblocks as they are in `media`.
     pub fn new(params: &SsdParams, superblock: &SuperblockParams, media: &Superblocks, seed: u64, member: MemberId) -> Self {
         let shape = media.shape;
-        let dies_per_channel = params.channel.map_or(1, |channel| channel.dies_per_channel);
-        let channels = shape.dies.div_ceil(dies_per_channel);
+        let channels = params.channel.unwrap_or(ChannelParams::consecutive(1));
         let gc = &params.gc;
         let die = |die: u32| {
             let mechanisms = AtDie::new(&params.mechanisms, seed, member, DieId(die));
-            Die::new(shape.planes, die / dies_per_channel, mechanisms)
+            Die::new(shape.planes, channels.of(die, shape.dies), mechanisms)
         };
         Self {
             shape,
@@ -103,7 +103,7 @@ impl SuperpageDies {
             reads: Table::default(),
             touched_dies: Vec::new(),
             dies: (0..shape.dies).map(die).collect(),
-            channels: vec![Wire::default(); channels as usize],
+            channels: vec![Wire::default(); channels.count(shape.dies) as usize],
             die_order: media.die_order.clone(),
             next_die: 0,
             programs_running: 0,

@@ -257,9 +257,11 @@ impl Drive {
     }
 
     pub(super) fn channels_first(&self) -> Vec<usize> {
-        let per_channel = self.ssd.channel.map_or(1, |channel| channel.dies_per_channel) as usize;
         let mut order: Vec<usize> = (0..self.dies.len()).collect();
-        order.sort_by_key(|die| (die % per_channel, die / per_channel));
+        order.sort_by_key(|&die| {
+            let channel = self.channel_of(die);
+            ((0..die).filter(|&before| self.channel_of(before) == channel).count(), channel)
+        });
         order
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use flashraid_model::events::TimeParts;
+use flashraid_model::flash::{ChannelOrder, ChannelParams};
 use flashraid_model::ssd::{OperationSuspension, Pipeline, PlaneReads};
 
 use super::super::Operation;
@@ -361,8 +362,17 @@ impl Drive {
 
     /// When the channel of a die is done with something that asks now.
     pub(super) fn over_channel(&mut self, die: usize, ns: u64) -> u64 {
-        let per_channel = self.ssd.channel.map_or(1, |channel| channel.dies_per_channel) as usize;
-        self.channels[die / per_channel].asks(self.now, ns)
+        let number = self.channel_of(die);
+        self.channels[number].asks(self.now, ns)
+    }
+
+    /// The channel of a die; without channels each die has one of its own.
+    pub(super) fn channel_of(&self, die: usize) -> usize {
+        match self.ssd.channel {
+            Some(ChannelParams { dies_per_channel, order: ChannelOrder::Consecutive }) => die / dies_per_channel as usize,
+            Some(ChannelParams { order: ChannelOrder::Interleaved, .. }) => die % self.channels.len(),
+            None => die,
+        }
     }
 
     /// A job of collection has the die, and reads have not.

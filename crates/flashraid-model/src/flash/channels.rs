@@ -1,0 +1,76 @@
+//! The channels of one SSD: which dies share one.
+
+/// Order in which dies are numbered over the channels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ChannelOrder {
+    /// All dies of channel 0 come first, then those of channel 1.
+    #[default]
+    Consecutive,
+    /// The first die of every channel comes first, then the second of every channel.
+    Interleaved,
+}
+
+/// Dies that share a channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChannelParams {
+    /// Dies on one channel at most; at least 1.
+    pub dies_per_channel: u32,
+    /// Order in which dies are numbered over the channels.
+    pub order: ChannelOrder,
+}
+
+impl ChannelParams {
+    /// Makes channels of so many consecutive dies each.
+    pub fn consecutive(dies_per_channel: u32) -> Self {
+        Self { dies_per_channel, order: ChannelOrder::Consecutive }
+    }
+
+    /// Returns the number of channels of so many dies.
+    pub fn count(&self, dies: u32) -> u32 {
+        dies.div_ceil(self.dies_per_channel)
+    }
+
+    /// Returns the channel of a die, of so many dies in all.
+    #[inline]
+    pub fn of(&self, die: u32, dies: u32) -> u32 {
+        match self.order {
+            ChannelOrder::Consecutive => die / self.dies_per_channel,
+            ChannelOrder::Interleaved => die % self.count(dies),
+        }
+    }
+
+    /// Returns the dies in the order that takes one of every channel before the second of any.
+    pub fn dies_channels_first(&self, dies: u32) -> Vec<u32> {
+        match self.order {
+            ChannelOrder::Consecutive => {
+                let channels = self.count(dies);
+                let all = (0..self.dies_per_channel).flat_map(|of| (0..channels).map(move |channel| channel * self.dies_per_channel + of));
+                all.filter(|&die| die < dies).collect()
+            }
+            ChannelOrder::Interleaved => (0..dies).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_orders_put_every_die_on_a_channel_that_has_room() {
+        for order in [ChannelOrder::Consecutive, ChannelOrder::Interleaved] {
+            for (dies, dies_per_channel) in [(8, 2), (7, 3), (5, 5), (1, 1)] {
+                let channels = ChannelParams { dies_per_channel, order };
+                let mut on = vec![0; channels.count(dies) as usize];
+                (0..dies).for_each(|die| on[channels.of(die, dies) as usize] += 1);
+                assert!(on.iter().all(|&dies| (1..=dies_per_channel).contains(&dies)), "{order:?} {on:?}");
+                let taken = channels.dies_channels_first(dies);
+                let first: Vec<u32> = taken.iter().take(on.len()).map(|&die| channels.of(die, dies)).collect();
+                assert_eq!(first, (0..on.len() as u32).collect::<Vec<_>>());
+                assert_eq!(taken.len(), dies as usize);
+            }
+        }
+        assert_eq!(ChannelParams { dies_per_channel: 2, order: ChannelOrder::Interleaved }.of(5, 8), 1);
+        assert_eq!(ChannelParams::consecutive(2).of(5, 8), 2);
+    }
+}

@@ -1,0 +1,100 @@
+//! Flash of a drive in the terms of emulators: channels, LUNs, and pages as large as a plane reads them.
+
+use crate::config::{Scenario, SsdConfig, Transfer};
+
+/// Flash of one drive, and the times of its operations.
+pub(super) struct Medium {
+    pub channels: u32,
+    pub luns_per_channel: u32,
+    pub planes: u32,
+    pub blocks: u32,
+    /// Flash pages of a block.
+    pub pages: u32,
+    pub page_bytes: u64,
+    /// Array read of a flash page, on average over its kinds.
+    pub read_ns: u64,
+    /// Least and greatest array read of its kinds of pages.
+    pub read_range_ns: (u64, u64),
+    /// Program of all that one program brings to a plane.
+    pub program_ns: u64,
+    /// Flash pages that one program brings to a plane.
+    pub pages_per_program: u32,
+    pub erase_ns: u64,
+    /// Time of a byte on a channel; 0 if transfers take no time.
+    pub byte_ps: u64,
+    /// Free blocks of a plane below which collection begins, as a share of its blocks.
+    pub free_share: f64,
+}
+
+impl Medium {
+    /// Reads the medium off a scenario; appends what emulators cannot say of any drive.
+    pub fn of(scenario: &Scenario, program: &str, notes: &mut Vec<String>) -> Self {
+        let ssd: &SsdConfig = &scenario.config.ssd;
+        let geometry = &ssd.geometry;
+        if scenario.array.members > 1 {
+            notes.push(format!(
+                "{program} emulates one SSD: this is one of the {} members, without the array around it.",
+                scenario.array.members
+            ));
+        }
+        notes.push("The workload is left out: what runs on the machine is the workload there.".to_owned());
+        let luns_per_channel = match (ssd.transfer, &ssd.channel) {
+            (Transfer::Channel, Some(channel)) => channel.dies_per_channel,
+            _ => 1,
+        };
+        if !geometry.dies.is_multiple_of(luns_per_channel) {
+            notes.push(format!("All channels of {program} have the same number of LUNs: there are a few more."));
+        }
+        let (page_bytes, pages_per_program) = match &ssd.superblock {
+            Some(superblock) => (superblock.flash_page.bytes, superblock.pages_per_cell),
+            None => (geometry.page_size.bytes, 1),
+        };
+        let reads: Vec<u64> = match ssd.superblock.as_ref().map(|superblock| superblock.page_reads.as_slice()) {
+            None | Some([]) => vec![ssd.timing.page_read.ns],
+            Some(reads) => reads.iter().map(|read| read.ns).collect(),
+        };
+        let free = match &ssd.superblock {
+            Some(superblock) => f64::from(superblock.target),
+            None => f64::from(scenario.array.ssd.gc.start_free_blocks),
+        };
+        let byte_ps = match ssd.transfer {
+            Transfer::None => 0,
+            _ => ssd.timing.transfer_per_byte.ps * (512 + u64::from(ssd.timing.spare_bytes_per_sector)) / 512,
+        };
+        Self {
+            channels: geometry.dies.div_ceil(luns_per_channel),
+            luns_per_channel,
+            planes: geometry.planes,
+            blocks: geometry.blocks,
+            pages: (u64::from(geometry.pages) * geometry.page_size.bytes / page_bytes) as u32,
+            page_bytes,
+            read_ns: reads.iter().sum::<u64>() / reads.len() as u64,
+            read_range_ns: (reads.iter().copied().min().unwrap_or(0), reads.iter().copied().max().unwrap_or(0)),
+            program_ns: ssd.timing.page_program.ns,
+            pages_per_program,
+            erase_ns: ssd.timing.block_erase.ns,
+            byte_ps,
+            free_share: free / f64::from(geometry.blocks),
+        }
+    }
+
+    /// Returns the bytes of all flash.
+    pub fn raw_bytes(&self) -> u64 {
+        u64::from(self.channels * self.luns_per_channel * self.planes) * u64::from(self.blocks) * u64::from(self.pages) * self.page_bytes
+    }
+}
+
+/// Notes the parts of a drive that neither emulator has.
+pub(super) fn beyond(ssd: &SsdConfig, program: &str, notes: &mut Vec<String>) {
+    let there = [
+        ("suspension and preemption", ssd.suspension.is_some() || ssd.gc.preemption != crate::config::Preemption::None),
+        ("blocks with one bit per cell for a while", ssd.slc.is_some()),
+        ("submission queues with a limit", ssd.queues.is_some()),
+        ("mechanisms in tables of their own", ssd.mechanisms != flashraid_model::ssd::Mechanisms::default()),
+    ];
+    for (name, _) in there.into_iter().filter(|(_, there)| *there) {
+        notes.push(format!("{program} has no {name}."));
+    }
+    notes.push(format!("{program} collects lines, a block of every LUN, in the foreground; when and how fast is its own."));
+    notes.push("The state in which the drive begins is left out: it begins empty there.".to_owned());
+}
