@@ -173,6 +173,8 @@ pub struct Metrics {
     gc: gc::GcTracker,
     cleans: Vec<CleanTimes>,
     course: course::Course,
+    /// The course from time 0, restarts or not.
+    whole_course: course::Course,
     over_time: over_time::Recorder,
     timeline: Option<Timeline>,
     free_blocks: Vec<free_blocks::FreeBlocksRecorder>,
@@ -198,6 +200,7 @@ impl Metrics {
             gc: gc::GcTracker::new(members, dies_per_member, params.gc_slice_ns),
             cleans: vec![CleanTimes::default(); members as usize],
             course: course::Course::new(0),
+            whole_course: course::Course::new(0),
             over_time: over_time::Recorder::new(0),
             timeline: params.timeline.map(|(from_ns, to_ns)| Timeline::new(from_ns, to_ns)),
             free_blocks: vec![free_blocks::FreeBlocksRecorder::default(); members as usize],
@@ -239,6 +242,8 @@ impl Metrics {
         if let Some(timeline) = &mut self.timeline {
             timeline.request(done);
         }
+        let written = if done.request.kind == OpKind::Write { done.request.length_bytes } else { 0 };
+        self.whole_course.request(done.arrival_ns, done.done_ns, written);
         if done.index < self.first_index {
             return;
         }
@@ -249,10 +254,7 @@ impl Metrics {
         }
         self.breakdown.record(response_ns, &done.time);
         self.batches.request(done.index - self.first_index, response_ns);
-        if matches!(done.request.kind, OpKind::Read | OpKind::Write) {
-            let written = if done.request.kind == OpKind::Write { done.request.length_bytes } else { 0 };
-            self.course.request(done.arrival_ns, done.done_ns, written);
-        }
+        self.course.request(done.arrival_ns, done.done_ns, written);
         let met = (done.gc_members_met as usize).min(self.requests_by_members_met.len() - 1);
         self.requests_by_members_met[met] += 1;
     }
@@ -278,6 +280,7 @@ impl Metrics {
     /// `outstanding` requests that were done later.
     pub fn arrivals_end(&mut self, last_ns: TimeNs, outstanding: u64) {
         self.course.arrivals_end(last_ns, outstanding);
+        self.whole_course.arrivals_end(last_ns, outstanding);
     }
 
     /// Records pages that collection has moved. [`Metrics::gc`] records those of a whole clean.
@@ -343,8 +346,8 @@ impl Metrics {
 
     /// Forgets the statistics so far and measures from `now` on, from the request `first_index` on. Collections in progress continue.
     ///
-    /// Every start before `now` must have been reported, as for [`Metrics::advance`]. The timeline and the free blocks are kept, because
-    /// they have absolute times.
+    /// Every start before `now` must have been reported, as for [`Metrics::advance`]. The timeline, the free blocks and the course of the
+    /// whole run are kept, because they have absolute times.
     pub fn restart(&mut self, now: TimeNs, first_index: u64) {
         self.from_ns = now;
         self.first_index = first_index;
@@ -391,6 +394,7 @@ impl Metrics {
             gc: self.gc.finish(end_ns),
             cleans: self.cleans,
             course: self.course.finish(),
+            whole_course: self.whole_course.finish(),
             over_time: self.over_time.finish(end_ns),
             timeline: self.timeline,
             free_blocks: self.free_blocks.iter().map(free_blocks::FreeBlocksRecorder::points).collect(),
@@ -432,6 +436,8 @@ pub struct Measured {
     pub cleans: Vec<CleanTimes>,
     /// Trends of response times and pages moved over the measured time.
     pub course: CourseSummary,
+    /// Trends of response times over the whole run, with the requests that were skipped.
+    pub whole_course: CourseSummary,
     /// Figures of the run, interval by interval.
     pub over_time: OverTime,
     /// Single requests and collections, if a window was asked for.

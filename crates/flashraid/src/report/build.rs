@@ -109,6 +109,7 @@ impl Report {
         let flash = flash(&inputs, &members);
         let facts = Facts {
             course: &measured.course,
+            whole_course: &measured.whole_course,
             is_closed: inputs.is_closed,
             all: &measured.response.all,
             measured_from_ns: measured.from_ns,

@@ -8,6 +8,8 @@
 //! - *saturated*: less than 98 % of the requests that had arrived by then were served.
 //! - *stable*: all other runs.
 //!
+//! Skipped requests count for the load as well. A wait that grows evenly would seem to grow too little if only its second half were seen.
+//!
 //! **Steady state.** The time in which requests arrived is divided into tenths. Response times, and pages moved per byte written, are
 //! steady from the first tenth for which these hold:
 //! - It lies at least five tenths before the end.
@@ -77,6 +79,8 @@ impl Load {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Facts<'a> {
     pub course: &'a CourseSummary,
+    /// Course of the whole run, with the requests that were skipped.
+    pub whole_course: &'a CourseSummary,
     /// True if the host waits for one request before it sends another.
     pub is_closed: bool,
     /// Response times of all requests.
@@ -112,7 +116,7 @@ impl Verdict {
     #[must_use]
     pub(super) fn of(facts: &Facts) -> Verdict {
         let Facts { course, all, .. } = *facts;
-        let by_requests = if facts.is_closed { Load::Closed } else { load(course) };
+        let by_requests = if facts.is_closed { Load::Closed } else { load(facts.whole_course) };
         let may_be_steady = matches!(by_requests, Load::Closed | Load::Stable) && !facts.fills_cache;
         let steady_from_ns = if may_be_steady { steady_from(&course.tenths) } else { None };
         let deepest = super::PERCENTILES.iter().rev().find(|(_, quantile)| is_supported(all.moments(), *quantile));
@@ -249,6 +253,46 @@ mod tests {
         assert_eq!(load(&course(Some(20), (1.0, 1.5))), Load::Stable);
         assert_eq!(load(&course(Some(21), (1.0, 1.5))), Load::Saturated);
         assert_eq!(load(&course(None, (1.0, 9.0))), Load::Stable);
+    }
+
+    /// A queue that grows evenly is unstable whatever part of it is skipped.
+    #[test]
+    fn requests_that_are_skipped_count_for_the_load() {
+        use flashraid_model::events::TimeParts;
+        use flashraid_model::metrics::{CompletedRequest, Metrics, MetricsParams};
+        use flashraid_model::request::{OpKind, Request};
+        const REQUESTS: u64 = 20_000;
+        let load_of = |skipped: u64, wait_ns: fn(u64) -> u64| {
+            let params = MetricsParams { streams: 1, ..MetricsParams::default() };
+            let mut metrics = Metrics::new(&params, 1, 1);
+            let mut done: Vec<CompletedRequest> = (0..REQUESTS)
+                .map(|index| {
+                    let arrival_ns = index * 1_000;
+                    let request = Request::new(OpKind::Write, arrival_ns, 0, 4096);
+                    let (done_ns, time) = (arrival_ns + wait_ns(index), TimeParts::default());
+                    CompletedRequest { index, request, arrival_ns, done_ns, gc_members_met: 0, time }
+                })
+                .collect();
+            done.sort_by_key(|done| done.done_ns);
+            let mut begun = false;
+            let mut ended = false;
+            for done in &done {
+                if !begun && done.done_ns >= skipped * 1_000 {
+                    begun = true;
+                    metrics.restart(skipped * 1_000, skipped);
+                }
+                if !ended && done.done_ns >= (REQUESTS - 1) * 1_000 {
+                    ended = true;
+                    metrics.arrivals_end((REQUESTS - 1) * 1_000, 0);
+                }
+                metrics.request(done);
+            }
+            load(&metrics.finish(done[done.len() - 1].done_ns, 1).whole_course)
+        };
+        for skipped in [0, REQUESTS / 4, REQUESTS / 2, REQUESTS * 9 / 10] {
+            assert_eq!(load_of(skipped, |index| 500 + index * 500), Load::Unstable, "{skipped} skipped");
+            assert_eq!(load_of(skipped, |_| 5_000), Load::Stable, "{skipped} skipped");
+        }
     }
 
     /// Bursts make the second half slow, but the requests that piled up in them were served later.
