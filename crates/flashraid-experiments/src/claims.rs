@@ -1,9 +1,10 @@
 //! The papers' numbers, from `claims.toml`.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use toml::Table;
 
-use crate::{Figure, Point};
+use crate::{FACTOR, Figure, Point};
 
 /// What a paper reports.
 #[derive(Debug, Clone, Deserialize)]
@@ -27,12 +28,87 @@ pub struct Fact {
     /// What to know before judging.
     #[serde(default)]
     pub note: String,
+    /// What the paper's figures come from.
+    pub evidence: Evidence,
+    /// What agreement would mean.
+    #[serde(default)]
+    pub role: Role,
+    /// The paper's own load is more than its device can serve: response times are compared over its number of requests.
+    #[serde(default)]
+    pub overload: bool,
+    /// Factors within which values agree whose names contain these words, from the paper's own repeatability.
+    #[serde(default)]
+    pub within: BTreeMap<String, f64>,
     /// Why the model may differ.
     #[serde(default)]
     pub reason: String,
     /// What the reason rests on: the claim measured again with other settings.
     #[serde(default)]
     pub vary: Vec<Variation>,
+}
+
+/// What the figures of a paper come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Evidence {
+    /// Measurements of drives.
+    Hardware,
+    /// Simulations of generated requests whose parameters the paper gives.
+    Synthetic,
+    /// Simulations of traces, in whose place there are stand-ins.
+    Trace,
+}
+
+impl Evidence {
+    /// All of them.
+    pub const ALL: [Evidence; 3] = [Evidence::Hardware, Evidence::Synthetic, Evidence::Trace];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Evidence::Hardware => "hardware measurements",
+            Evidence::Synthetic => "published synthetic parameters",
+            Evidence::Trace => "traces, for which there are stand-ins",
+        }
+    }
+}
+
+/// What it means if a claim agrees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// Parameters were fitted to some of its values.
+    Fitted,
+    /// It follows from how things are built, or could hardly fail.
+    ByConstruction,
+    /// Nothing was fitted to it.
+    #[default]
+    Prediction,
+}
+
+impl Role {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Fitted => "fitted",
+            Role::ByConstruction => "by construction",
+            Role::Prediction => "prediction",
+        }
+    }
+}
+
+/// What several claims come from that do not agree.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RootCause {
+    /// The cause.
+    pub cause: String,
+    /// How it was read, or which settings show it.
+    pub reading: String,
+    /// What is known of it besides the claims themselves.
+    pub known: String,
+    /// Their names, or with `*` how these begin.
+    pub claims: Vec<String>,
 }
 
 /// Other settings for a figure, to see what they do to a claim.
@@ -47,6 +123,9 @@ pub struct Variation {
     /// Only the points whose names contain one of these have the settings, the others stay as they are. Without any all have them.
     #[serde(default)]
     pub only: Vec<String>,
+    /// What the paper says against these settings, which then establish nothing.
+    #[serde(default)]
+    pub contradicts: String,
 }
 
 impl Variation {
@@ -67,7 +146,19 @@ impl Variation {
     }
 }
 
+impl RootCause {
+    /// Returns true if the claim is one of its claims.
+    pub fn covers(&self, id: &str) -> bool {
+        self.claims.iter().any(|name| name.strip_suffix('*').map_or(name == id, |begin| id.starts_with(begin)))
+    }
+}
+
 impl Fact {
+    /// The factor within which one of its values agrees.
+    pub fn factor(&self, name: &str) -> f64 {
+        self.within.iter().find(|(words, _)| name.contains(words.as_str())).map_or(FACTOR, |(_, factor)| *factor)
+    }
+
     /// The paper's numbers by name; a single one has no name.
     pub fn numbers(&self) -> Vec<(String, f64)> {
         match &self.paper {
@@ -88,11 +179,23 @@ fn float(value: &toml::Value) -> f64 {
 
 /// All of them, in the order of the papers.
 pub fn facts() -> Vec<Fact> {
-    #[derive(Deserialize)]
-    struct File {
-        claim: Vec<Fact>,
-    }
-    toml::from_str::<File>(include_str!("../claims.toml")).expect("claims.toml is well-formed").claim
+    file().claim
+}
+
+/// The root causes, in the order of their weight.
+pub fn root_causes() -> Vec<RootCause> {
+    file().root_cause
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    claim: Vec<Fact>,
+    root_cause: Vec<RootCause>,
+}
+
+fn file() -> File {
+    toml::from_str(include_str!("../claims.toml")).expect("claims.toml is well-formed")
 }
 
 #[cfg(test)]
@@ -122,6 +225,16 @@ mod tests {
                     let loaded = flashraid::config::from_str(&point.name, point.text, &point.settings(crate::Size::Full, &[]), Some(7));
                     assert!(loaded.is_ok(), "{} {}: {}", fact.id, variation.set, loaded.unwrap_err());
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn root_causes_are_of_claims() {
+        let facts = facts();
+        for cause in root_causes() {
+            for claim in &cause.claims {
+                assert!(facts.iter().any(|fact| cause.covers(&fact.id)), "{}: no claim is called {claim}", cause.cause);
             }
         }
     }

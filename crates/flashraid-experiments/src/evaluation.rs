@@ -5,8 +5,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::results::{Used, Values};
-use crate::verdict::{Kind, Verdict};
-use crate::{Fact, Figure, Results, Variation};
+use crate::verdict::{FALSE, Kind, Verdict};
+use crate::{Evidence, Fact, Figure, Results, Role, Variation};
 
 /// One point of a figure with its measured values.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -35,6 +35,10 @@ pub struct Claim {
     pub ci95: Value,
     /// Unit of the values.
     pub unit: String,
+    /// What the paper's figures come from.
+    pub evidence: Evidence,
+    /// What it means if it agrees.
+    pub role: Role,
     /// The sign or order is the paper's.
     pub direction_holds: bool,
     /// The verdict.
@@ -47,11 +51,13 @@ pub struct Claim {
     pub note: String,
     /// Every value by itself.
     pub parts: Vec<Part>,
-    /// The runs whose requests pile up without bound; with any of them the verdict is that it is unstable.
+    /// The runs that give no mean, saturated ones marked; with any of them the verdict is that it is unstable, unless the paper's own load is
+    /// more than its device can serve.
     pub unstable: Vec<String>,
     /// What it comes to with other settings, if the verdict is not that it agrees.
     pub sensitivity: Vec<Sensitivity>,
-    /// Where it does not agree: whether a run with other settings bears the reason out, that is, whether a value that does not hold does with them.
+    /// Where it does not agree: other settings bear the reason out. With these, which nothing in the paper contradicts, the claim holds, or
+    /// comes nearer and no part of it that holds is lost.
     pub established: bool,
 }
 
@@ -62,8 +68,60 @@ pub struct Sensitivity {
     pub setting: String,
     /// The values that were measured.
     pub parts: Vec<Part>,
-    /// One that does not hold otherwise holds with it.
+    /// What becomes of the claim as a whole; `None` where a run gives no mean.
+    pub effect: Option<Effect>,
+    /// A part of it that holds otherwise does not hold with it.
+    pub loses: bool,
+    /// What the paper says against it.
+    pub contradicts: String,
+    /// It bears the reason out.
     pub bears_out: bool,
+}
+
+/// What becomes of a claim with other settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Effect {
+    /// All of it holds.
+    Holds,
+    /// It comes nearer.
+    Nearer,
+    /// It is as far as before, within a hundredth.
+    Alike,
+    /// It goes farther.
+    Farther,
+}
+
+impl Effect {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Effect::Holds => "holds",
+            Effect::Nearer => "nearer",
+            Effect::Alike => "alike",
+            Effect::Farther => "farther",
+        }
+    }
+
+    /// From the parts of a claim and those that were measured with other settings; of the rest it keeps its own.
+    fn of(kind: Kind, own: &[Part], varied: &[Part]) -> Effect {
+        let again = |part: &Part| varied.iter().find(|varied| varied.name == part.name);
+        if own.iter().all(|part| again(part).unwrap_or(part).holds) {
+            return Effect::Holds;
+        }
+        let distance = |part: &Part| match (part.paper, part.measured) {
+            (Some(paper), Some(measured)) => kind.distance(paper, measured),
+            _ if part.holds => 0.0,
+            _ => FALSE,
+        };
+        let measured = own.iter().filter_map(|part| Some((distance(part), distance(again(part)?))));
+        let (before, after) = measured.fold((0.0, 0.0), |(before, after), (own, varied)| (before + own, after + varied));
+        match after {
+            after if after < 0.99 * before => Effect::Nearer,
+            after if after > 1.01 * before => Effect::Farther,
+            _ => Effect::Alike,
+        }
+    }
 }
 
 /// One value of a claim, or one half-sentence of a statement.
@@ -115,18 +173,21 @@ impl Evaluation {
     }
 
     /// Adds what a claim comes to with other settings, from the results with these.
-    pub fn add_sensitivity(&mut self, figure: &Figure, claim: &str, setting: &str, results: &Results) {
+    pub fn add_sensitivity(&mut self, figure: &Figure, claim: &str, variation: &Variation, results: &Results) {
         let varied = Evaluation::of(figure, results).claims.into_iter().find(|varied| varied.id == claim);
         let own = self.claims.iter_mut().find(|own| own.id == claim);
         if let (Some(own), Some(varied)) = (own, varied) {
             let parts: Vec<Part> = varied.parts.into_iter().filter(|part| part.measured.is_some()).collect();
-            let failed = |part: &&Part| own.parts.iter().any(|own| own.name == part.name && !own.holds);
-            // Of a claim with unstable runs nothing is concluded, so that a run that is stable says more than it.
-            let stable_at_last = own.verdict == Verdict::Unstable && varied.unstable.is_empty();
-            let bears_out =
-                !parts.is_empty() && (stable_at_last || varied.unstable.is_empty() && parts.iter().filter(failed).any(|part| part.holds));
+            let is_judged = !parts.is_empty() && varied.verdict != Verdict::Unstable;
+            let effect = is_judged.then(|| Effect::of(Kind::of_unit(&own.unit), &own.parts, &parts));
+            let held = |part: &Part| own.parts.iter().any(|own| own.name == part.name && own.holds);
+            let loses = parts.iter().any(|part| !part.holds && held(part));
+            // How far a claim without a mean is from the paper says nothing, so that coming nearer does not either.
+            let comes_nearer = effect == Some(Effect::Nearer) && !loses && own.verdict != Verdict::Unstable;
+            let bears_out = variation.contradicts.is_empty() && (effect == Some(Effect::Holds) || comes_nearer);
             own.established |= bears_out;
-            own.sensitivity.push(Sensitivity { setting: setting.to_owned(), parts, bears_out });
+            let (setting, contradicts) = (variation.set.clone(), variation.contradicts.clone());
+            own.sensitivity.push(Sensitivity { setting, parts, effect, loses, contradicts, bears_out });
         }
     }
 
@@ -157,7 +218,7 @@ impl Evaluation {
                 let values = measured.iter().find(|(own, _)| *own == name).unwrap_or_else(|| panic!("{id} does not measure {name:?}"));
                 let estimate = Estimate::of(&values.1);
                 let measured = estimate.map(|estimate| estimate.mean);
-                let holds = measured.is_some_and(|measured| kind.is_close(paper, measured));
+                let holds = measured.is_some_and(|measured| kind.is_within(fact.factor(&name), paper, measured));
                 Part { name, paper: Some(paper), measured, ci95: estimate.and_then(|estimate| estimate.half_width), holds }
             })
             .collect();
@@ -180,7 +241,8 @@ impl Evaluation {
     fn judge(&mut self, fact: Fact, parts: Vec<Part>, direction_holds: bool) {
         let close = !parts.is_empty() && parts.iter().all(|part| part.holds);
         let unstable = self.used.take();
-        let verdict = if unstable.is_empty() { Verdict::of(close, direction_holds) } else { Verdict::Unstable };
+        let has_means = unstable.is_empty() || fact.overload;
+        let verdict = if has_means { Verdict::of(close, direction_holds) } else { Verdict::Unstable };
         let values = |value: fn(&Part) -> Option<f64>| match parts.as_slice() {
             [only] if only.name.is_empty() => json!(value(only)),
             _ => parts.iter().map(|part| (part.name.clone(), json!(value(part)))).collect::<Map<_, _>>().into(),
@@ -194,6 +256,8 @@ impl Evaluation {
             figure: fact.figure,
             what: fact.what,
             unit: fact.unit,
+            evidence: fact.evidence,
+            role: fact.role,
             direction_holds: close || direction_holds,
             verdict,
             derived: fact.derived,
@@ -269,6 +333,41 @@ mod tests {
         let varied: Vec<(&str, &str)> = evaluation.variations().map(|(claim, variation)| (claim, variation.set.as_str())).collect();
         assert!(varied.contains(&("ggc.fig6.hpc-r", "coordination.force_until=one-victim")));
         assert!(varied.iter().all(|(claim, _)| *claim == "ggc.fig6.hpc-r"), "{varied:?}");
+    }
+
+    /// A claim of two values: what other settings make of it.
+    #[test]
+    fn a_reason_is_established_by_the_claim_as_a_whole() {
+        let part =
+            |name: &str, measured: f64, holds| Part { name: name.into(), paper: Some(1.0), measured: Some(measured), ci95: None, holds };
+        let own = [part("a", 1.1, true), part("b", 4.0, false)];
+        let effect = |varied: &[Part]| Effect::of(Kind::Ratio, &own, varied);
+        assert_eq!(effect(&[part("a", 1.2, true), part("b", 1.3, true)]), Effect::Holds);
+        assert_eq!(effect(&[part("b", 1.3, true)]), Effect::Holds, "the other value keeps its own");
+        assert_eq!(effect(&[part("a", 1.1, true), part("b", 2.0, false)]), Effect::Nearer);
+        // One value gained and another lost, farther than the first came.
+        assert_eq!(effect(&[part("a", 8.0, false), part("b", 1.3, true)]), Effect::Farther);
+        assert_eq!(effect(&[part("b", 4.01, false)]), Effect::Alike);
+        let said = |holds| Part { name: "said".into(), paper: None, measured: Some(0.0), ci95: None, holds };
+        let statement = |varied| Effect::of(Kind::Quantity, &[said(false)], &[said(varied)]);
+        assert_eq!((statement(true), statement(false)), (Effect::Holds, Effect::Alike));
+    }
+
+    #[test]
+    fn a_run_without_a_mean_silences_a_claim_unless_the_papers_load_is_an_overload() {
+        let mut evaluation = evaluation();
+        let note = |evaluation: &Evaluation| {
+            let mut results = Results::with(evaluation.used.clone());
+            results.insert("p", vec![json!({ "verdict": { "load": "saturated" } })]);
+            results.values("p", "/x");
+        };
+        note(&evaluation);
+        evaluation.number("ggc.fig6.hpc-w", vec![0.71]);
+        note(&evaluation);
+        evaluation.number("pgc.fig12", vec![0.18]);
+        let [mean, overload] = evaluation.claims.as_slice() else { panic!("two claims") };
+        assert_eq!((mean.verdict, overload.verdict), (Verdict::Unstable, Verdict::Agrees));
+        assert_eq!((&mean.unstable, &overload.unstable), (&vec!["p (saturated)".to_owned()], &vec!["p (saturated)".to_owned()]));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::overlap::strips;
 use crate::results::{BANDWIDTH, MAX, MEAN, STDDEV, Values, combine, mean};
-use crate::settings::lawc;
+use crate::settings::{lawc, worn_in};
 use crate::verdict::FACTOR;
 use crate::{Evaluation, Figure, Point, Results};
 
@@ -11,10 +11,14 @@ const WORKLOADS: [&str; 10] =
     ["exchange", "lawc-cello", "lawc-financial", "lawc-tpc-h", "fiu-vm", "fiu-mail", "ms-ec", "ms-ft", "ms-ecft", "lawc-skewed"];
 /// Where synchronised caches are much better in the paper.
 const INTENSIVE: [&str; 6] = ["exchange", "lawc-cello", "fiu-vm", "fiu-mail", "ms-ec", "ms-ecft"];
+/// Where there is little to do.
+const LIGHT: [&str; 2] = ["lawc-financial", "lawc-tpc-h"];
 const POLICIES: [&str; 5] = ["wow", "ggc", "iwc", "iwc-sync", "lawc"];
 /// Shares of the first level; 0.09375 and 0.25 are the paper's.
 const FRONTS: [f64; 4] = [0.093_75, 0.25, 0.5, 0.75];
 const SIZES_KIB: [u32; 3] = [64, 256, 1024];
+/// The paper's "small" size of financial: a little below the baseline, at which lawc is nearly as far behind (8.19 against 9.57 %).
+const SMALL_KIB: u32 = 224;
 /// Read and write latency of the cache (Table 5).
 const LATENCIES: [(&str, &str, &str); 5] =
     [("FF", "31ns", "250ns"), ("F", "62ns", "500ns"), ("B", "125ns", "1us"), ("S", "250ns", "2us"), ("SS", "500ns", "4us")];
@@ -104,27 +108,38 @@ fn fig7(results: &Results, evaluation: &mut Evaluation) {
         // Other settings are measured for some of the workloads only.
         combine(&reductions.filter(|reduction| !reduction.is_empty()).collect::<Vec<_>>(), join)
     };
-    evaluation.numbers("lawc.fig7.best", on_both(&|level| over(&WORKLOADS, &["iwc-sync", "lawc"], level, MEAN, most)));
+    let best = |workloads: &[&str], level: &str| {
+        let of = |workload: &&str| over(&[*workload], &["iwc-sync", "lawc"], level, MEAN, most);
+        combine(&workloads.iter().map(of).filter(|best| !best.is_empty()).collect::<Vec<_>>(), mean)
+    };
+    let alone = LEVELS.map(|level| mean(&best(&["exchange"], level)));
+    evaluation.numbers_and(
+        "lawc.fig7.best",
+        on_both(&|level| best(&INTENSIVE, level)),
+        // They are there to be seen; the verdict is that of the averages.
+        vec![("exchange alone, raid0, not judged", alone[0], true), ("exchange alone, raid5, not judged", alone[1], true)],
+    );
 
-    let average = |policy: &str, workloads: &[&str], figure: &str| mean(&over(workloads, &[policy], "raid0", figure, mean));
-    let iwc = average("iwc", &WORKLOADS, MEAN);
-    let sync = average("iwc-sync", &INTENSIVE, MEAN);
-    let least_sync = mean(&over(&INTENSIVE, &["iwc-sync"], "raid0", MEAN, least));
-    let ggc = average("ggc", &WORKLOADS, MEAN);
-    let lawc_mean = average("lawc", &WORKLOADS, MEAN);
+    let average_on = |level: &str, policy: &str, workloads: &[&str], figure: &str| mean(&over(workloads, &[policy], level, figure, mean));
+    // On the level on which it is less, or more.
+    let lesser = |policy: &str, workloads: &[&str]| least(&LEVELS.map(|level| average_on(level, policy, workloads, MEAN)));
+    let greater = |policy: &str, workloads: &[&str]| most(&LEVELS.map(|level| average_on(level, policy, workloads, MEAN)));
+    let iwc = greater("iwc", &WORKLOADS);
+    let sync = lesser("iwc-sync", &INTENSIVE);
+    let least_sync = least(&LEVELS.map(|level| mean(&over(&INTENSIVE, &["iwc-sync"], level, MEAN, least))));
+    let ahead = least(&LEVELS.map(|level| average_on(level, "ggc", &WORKLOADS, MEAN) - average_on(level, "lawc", &WORKLOADS, MEAN)));
     evaluation.statement(
         "lawc.fig7.iwc",
         vec![
-            ("average reduction by iwc against wow is negative", iwc, iwc < 0.0),
-            ("average reduction by iwc-sync against wow on the write-intensive workloads", sync, sync > 0.0),
+            ("average reduction by iwc against wow, the greater of both levels: negative", iwc, iwc < 0.0),
+            ("average reduction by iwc-sync against wow on the write-intensive workloads, the lesser of both levels", sync, sync > 0.0),
             ("the least reduction by iwc-sync on one of them", least_sync, least_sync > 0.0),
-            ("average reduction by coordinated collection against wow, the greatest", ggc, ggc > lawc_mean),
+            ("average reduction by coordinated collection less that by lawc, the lesser of both levels; the greatest", ahead, ahead > 0.0),
         ],
     );
     let against_iwc =
-        |workload: &&str| mean(&results.reduction(&name("raid0", workload, "iwc"), &name("raid0", workload, "iwc-sync"), MEAN));
-    let gains = INTENSIVE.iter().map(against_iwc).collect::<Vec<_>>();
-    let iwc = average("iwc", &WORKLOADS, MEAN);
+        |level: &str, workload: &str| mean(&results.reduction(&name(level, workload, "iwc"), &name(level, workload, "iwc-sync"), MEAN));
+    let gains = LEVELS.iter().flat_map(|level| INTENSIVE.map(|workload| against_iwc(level, workload))).collect::<Vec<_>>();
     evaluation.statement(
         "lawc.fig7.sync",
         vec![
@@ -137,6 +152,24 @@ fn fig7(results: &Results, evaluation: &mut Evaluation) {
         ],
     );
 
+    let behind = most(&LEVELS.map(|level| most(&LIGHT.map(|workload| mean(&reduction(results, level, workload, "iwc-sync", MEAN))))));
+    evaluation.statement(
+        "lawc.fig7.light-sync",
+        vec![("reduction by iwc-sync against wow on financial and tpc-h, the greatest: negative", behind, behind < 0.0)],
+    );
+    let bypassing = LEVELS.iter().flat_map(|level| {
+        INTENSIVE.map(|workload| {
+            mean(&results.each(&name(level, workload, "lawc"), |report| {
+                Some(report.pointer("/cache/front/bypasses")?.as_f64()? / report.pointer("/requests/write")?.as_f64()?)
+            }))
+        })
+    });
+    let bypassing = least(&bypassing.collect::<Vec<_>>());
+    evaluation.statement(
+        "lawc.fig7.bypass",
+        vec![("writes that go past the first level, as a share of all, where it is least: above one half", bypassing, bypassing > 0.5)],
+    );
+
     let light = |workload: &str| {
         let on_levels = LEVELS.map(|level| reduction(results, level, workload, "lawc", MEAN));
         combine(&on_levels, |values| most(&values.iter().map(|value| value.abs()).collect::<Vec<_>>()))
@@ -147,8 +180,9 @@ fn fig7(results: &Results, evaluation: &mut Evaluation) {
     let gain = |level: &str| over(&WORKLOADS, &["lawc"], level, BANDWIDTH, mean).into_iter().map(|reduction| -reduction).collect();
     evaluation.numbers("lawc.fig7.throughput", on_both(&gain));
 
-    let by_policy = |figure: &str| ["ggc", "iwc", "iwc-sync", "lawc"].map(|policy| average(policy, &WORKLOADS, figure));
-    let (deviations, means) = (by_policy(STDDEV), by_policy(MEAN));
+    let by_policy =
+        |level: &str, figure: &str| ["ggc", "iwc", "iwc-sync", "lawc"].map(|policy| average_on(level, policy, &WORKLOADS, figure));
+    let [deviations, means] = [STDDEV, MEAN].map(|figure| LEVELS.map(|level| by_policy(level, figure)));
     let rank = |values: [f64; 4]| {
         let mut order = [0, 1, 2, 3];
         order.sort_by(|a, b| values[*b].total_cmp(&values[*a]));
@@ -158,11 +192,15 @@ fn fig7(results: &Results, evaluation: &mut Evaluation) {
         "lawc.fig7.stddev-order",
         vec![
             (
-                "average reduction of the deviation by coordinated collection less that by lawc; it is the greatest, and lawc's is above 0",
-                deviations[0] - deviations[3],
-                deviations[0] >= most(&deviations) && deviations[3] > 0.0,
+                "average reduction of the deviation by coordinated collection less that by lawc, the lesser of both levels; it is the greatest, and lawc's is above 0",
+                least(&deviations.map(|of| of[0] - of[3])),
+                deviations.iter().all(|of| of[0] >= most(of) && of[3] > 0.0),
             ),
-            ("that by lawc; the order of the policies is that of their means", deviations[3], rank(deviations) == rank(means)),
+            (
+                "that by lawc, the lesser of both levels; the order of the policies is that of their means",
+                least(&deviations.map(|of| of[3])),
+                (0..LEVELS.len()).all(|level| rank(deviations[level]) == rank(means[level])),
+            ),
         ],
     );
     let spread = |level: &str, workload: &str| {
@@ -228,8 +266,15 @@ fn spider() -> Vec<Point> {
     for level in LEVELS {
         for parameters in SPIDER.iter().chain(&SPIDER_AROUND) {
             let workload = format!("spider({})", parameters.replace(' ', ""));
-            let point =
-                |policy| lawc(name(level, parameters, policy), level, policy, &workload).set("workload.requests", 10_000).one_seed(true);
+            let kib: u64 = parameters.split(',').next().and_then(|size| size.parse().ok()).expect("W(R, I, W) begins with a size");
+            // "W(R, I, W) denotes request size R", and "the 1 MB request constitutes a write group": all of one size, and aligned.
+            let point = |policy| {
+                worn_in(lawc(name(level, parameters, policy), level, policy, &workload))
+                    .set("workload.size", format!("{kib}KiB"))
+                    .set("workload.address.align", format!("{}KiB", kib.min(1024)))
+                    .set("workload.requests", 10_000)
+                    .one_seed(true)
+            };
             points.extend(["wow", "ggc", "lawc"].map(point));
         }
     }
@@ -267,7 +312,8 @@ fn sizes() -> Vec<Point> {
     let mut points = Vec::new();
     for level in LEVELS {
         for workload in ["exchange", "lawc-financial"] {
-            for kib in SIZES_KIB {
+            let small = (workload == "lawc-financial").then_some(SMALL_KIB);
+            for kib in SIZES_KIB.into_iter().chain(small) {
                 let point =
                     |policy| lawc(sized(level, workload, kib, policy), level, policy, workload).set("cache.size", format!("{kib}KiB"));
                 points.extend(POLICIES.map(point));
@@ -283,7 +329,7 @@ fn fig10(results: &Results, evaluation: &mut Evaluation) {
     };
     let over_sizes =
         |baseline: &str, policy: &str| combine(&SIZES_KIB.map(|kib| against("raid0", "exchange", kib, baseline, policy)), most);
-    let small = |level: &str| against(level, "lawc-financial", SIZES_KIB[0], "lawc", "wow");
+    let small = |level: &str| against(level, "lawc-financial", SMALL_KIB, "lawc", "wow");
     let behind = combine(
         &SIZES_KIB.map(|kib| results.ratio(&sized("raid0", "exchange", kib, "lawc"), &sized("raid0", "exchange", kib, "ggc"), MEAN)),
         most,

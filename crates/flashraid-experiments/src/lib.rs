@@ -25,8 +25,8 @@ mod results;
 pub mod settings;
 mod verdict;
 
-pub use claims::{Fact, Variation, facts};
-pub use evaluation::{Claim, Evaluation, Part, Row, Sensitivity};
+pub use claims::{Evidence, Fact, Role, RootCause, Variation, facts, root_causes};
+pub use evaluation::{Claim, Effect, Evaluation, Part, Row, Sensitivity};
 pub use figure::{Curves, Figure, Point, Size};
 pub use results::Results;
 pub use verdict::{FACTOR, SHARE, Verdict};

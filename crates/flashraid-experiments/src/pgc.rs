@@ -1,7 +1,7 @@
 //! Lee et al., *A Semi-Preemptive Garbage Collector for Solid State Drives*, ISPASS 2011: Figures 2 and 8–12.
 
 use crate::figure::{REQUESTS, SKIPPED_REQUESTS};
-use crate::results::{MAX, MEAN, VARIANCE, Values, combine, mean, z_moment};
+use crate::results::{MAX, MEAN, STDDEV, VARIANCE, Values, combine, mean, z_moment};
 use crate::settings::{pgc, worn_in};
 use crate::verdict::FACTOR;
 use crate::{Evaluation, Figure, Point, Results, poster};
@@ -119,6 +119,8 @@ fn judge_fig8(results: &Results, evaluation: &mut Evaluation) {
             ("64 KiB variance", reduction(64, VARIANCE)),
         ],
     );
+
+    evaluation.numbers("pgc.fig8.size-deviation", vec![("8 KiB", reduction(8, STDDEV)), ("64 KiB", reduction(64, STDDEV))]);
 
     let reductions = SIZES_KIB.map(|kib| mean(&reduction(kib, MEAN)));
     evaluation.statement(
@@ -267,7 +269,12 @@ fn fig10(results: &Results, evaluation: &mut Evaluation) {
     let greatest = |figure| {
         combine(&TRACES.map(|name| reduction(name, 16, figure)), |values| values.iter().copied().fold(f64::NEG_INFINITY, f64::max))
     };
-    evaluation.numbers("pgc.fig10", vec![("mean", greatest(MEAN)), ("variance", greatest(VARIANCE))]);
+    let of_mean = mean(&greatest(MEAN));
+    evaluation.numbers_and(
+        "pgc.fig10",
+        vec![("variance", greatest(VARIANCE))],
+        vec![("greatest reduction of the mean, above 0", of_mean, of_mean > 0.0)],
+    );
     let growth = |name| mean(&reduction(name, 16, MEAN)) - mean(&reduction(name, 1, MEAN));
     let (financial, cello) = (growth("financial"), growth("cello"));
     evaluation.statement(

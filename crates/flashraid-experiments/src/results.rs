@@ -26,7 +26,7 @@ pub const ERASES: &str = "/flash/erases";
 /// One value for each seed; empty if a report lacks the figure.
 pub type Values = Vec<f64>;
 
-/// The runs that were read since the last claim was judged, as far as their requests piled up without bound: points by name.
+/// The runs that were read since the last claim was judged, as far as they give no mean: points by name, saturated ones marked.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Used(Rc<RefCell<BTreeSet<String>>>);
 
@@ -45,6 +45,12 @@ pub struct Results {
 }
 
 impl Results {
+    /// None yet; runs that give no mean are noted there.
+    #[cfg(test)]
+    pub(crate) fn with(used: Used) -> Self {
+        Self { reports: BTreeMap::new(), used }
+    }
+
     /// Adds the reports of a point.
     pub fn insert(&mut self, point: &str, reports: Vec<Value>) {
         self.reports.insert(point.to_owned(), reports);
@@ -53,8 +59,11 @@ impl Results {
     /// The reports of a point.
     pub fn reports(&self, point: &str) -> &[Value] {
         let reports = self.reports.get(point).map_or(&[][..], Vec::as_slice);
-        if reports.iter().any(|report| report["verdict"]["load"] == "unstable") {
+        let has = |load: &str| reports.iter().any(|report| report["verdict"]["load"] == load);
+        if has("unstable") {
             self.used.0.borrow_mut().insert(point.to_owned());
+        } else if has("saturated") {
+            self.used.0.borrow_mut().insert(format!("{point} (saturated)"));
         }
         reports
     }
@@ -139,6 +148,17 @@ mod tests {
         assert_eq!(combine(&[vec![1.0], vec![2.0]], sum), [3.0]);
         assert_eq!(combine(&[vec![1.0, 2.0], vec![10.0, 20.0, 30.0]], sum), [11.0, 22.0]);
         assert!(combine(&[vec![1.0], vec![]], sum).is_empty() && combine(&[], sum).is_empty());
+    }
+
+    #[test]
+    fn runs_without_a_mean_are_noted() {
+        let mut results = Results::default();
+        for load in ["stable", "closed", "saturated", "unstable"] {
+            results.insert(load, vec![json!({ "verdict": { "load": "stable" } }), json!({ "verdict": { "load": load } })]);
+            results.values(load, MEAN);
+        }
+        assert_eq!(results.used().take(), ["saturated (saturated)", "unstable"]);
+        assert!(results.used().take().is_empty());
     }
 
     #[test]

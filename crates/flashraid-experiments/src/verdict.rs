@@ -6,7 +6,8 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// A run of the claim piles requests up without bound, so that its figures are those of its length. Nothing is concluded.
+    /// A run of the claim gives no mean: requests pile up without bound, or the array serves less than is asked of it, so that figures are
+    /// those of the run's length. Nothing is concluded.
     Unstable,
     /// Neither.
     Differs,
@@ -45,6 +46,11 @@ pub const FACTOR: f64 = 1.33;
 /// A reduction differs by no more than this share of the paper's.
 pub const SHARE: f64 = 0.25;
 
+/// Distance of values that differ by a factor of a hundred or in sign.
+const FARTHEST: f64 = 4.605_170_185_988_092;
+/// Distance of a statement that does not hold.
+pub const FALSE: f64 = core::f64::consts::LN_2;
+
 /// What a number is, which decides how it is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -74,13 +80,28 @@ impl Kind {
     /// A reduction has to pass two tests, since each alone is lenient at one end: what is left of the baseline is within [`FACTOR`] (alone it would let
     /// 0.10 agree with −0.15), and the reduction itself within [`SHARE`] (alone it would let 0.82 agree with 1.00).
     pub fn is_close(self, paper: f64, measured: f64) -> bool {
+        self.is_within(FACTOR, paper, measured)
+    }
+
+    /// The same with another factor.
+    pub fn is_within(self, factor: f64, paper: f64, measured: f64) -> bool {
         let within = |paper: f64, measured: f64| {
-            paper == measured || (measured / paper > 0.0 && libm::fabs(libm::log(measured / paper)) <= libm::log(FACTOR))
+            paper == measured || (measured / paper > 0.0 && libm::fabs(libm::log(measured / paper)) <= libm::log(factor))
         };
         match self {
             Kind::Reduction => within(1.0 - paper, 1.0 - measured) && (measured - paper).abs() <= SHARE * paper.abs(),
             Kind::Fraction | Kind::Ratio | Kind::Quantity => within(paper, measured),
         }
+    }
+
+    /// How far a value is from the paper's: the size of the logarithm of their ratio, of reductions of what is left of the baseline.
+    pub fn distance(self, paper: f64, measured: f64) -> f64 {
+        let (paper, measured) = if self == Kind::Reduction { (1.0 - paper, 1.0 - measured) } else { (paper, measured) };
+        if paper == measured {
+            return 0.0;
+        }
+        let ratio = measured / paper;
+        if ratio > 0.0 && ratio.is_finite() { libm::fabs(libm::log(ratio)).min(FARTHEST) } else { FARTHEST }
     }
 
     /// The values of a claim go the paper's way: fractions have its sign, ratios lie on its side of 1, quantities come in its order.
@@ -131,6 +152,17 @@ mod tests {
         // Means and deviations are not put in one order; a single quantity has none.
         assert!(Kind::Quantity.same_direction(&[("mlc mean a", 100.0, 1.0), ("mlc stddev a", 5.0, 7.0)]));
         assert!(!Kind::Quantity.same_direction(&[("", 100.0, 1.0)]));
+    }
+
+    #[test]
+    fn distances_are_logarithms() {
+        let near = |a: f64, b: f64| (a - b).abs() < 1e-12;
+        assert!(near(Kind::Ratio.distance(2.0, 4.0), FALSE) && near(Kind::Ratio.distance(4.0, 2.0), FALSE));
+        assert!(near(Kind::Reduction.distance(0.8, 0.9), FALSE), "half as much is left");
+        assert_eq!((Kind::Quantity.distance(0.0, 0.0), Kind::Quantity.distance(0.0, 1.0)), (0.0, FARTHEST));
+        assert_eq!((Kind::Fraction.distance(0.1, -0.1), Kind::Ratio.distance(1.0, f64::NAN)), (FARTHEST, FARTHEST));
+        assert_eq!(Kind::Ratio.distance(1.0, 1e9), FARTHEST);
+        assert!(Kind::Quantity.is_within(1.83, 10.0, 18.2) && !Kind::Quantity.is_within(1.83, 10.0, 18.4));
     }
 
     #[test]

@@ -152,13 +152,13 @@ fn add_sensitivities(evaluated: &mut [(Figure, Evaluation)], plan: &mut Plan, ar
     let mut varied = Vec::new();
     for (index, (figure, evaluation)) in evaluated.iter().enumerate() {
         for (claim, variation) in evaluation.variations() {
-            varied.push((index, claim.to_owned(), variation.set.clone(), plan.add(&variation.points(figure), |_| 1)?));
+            varied.push((index, claim.to_owned(), variation.clone(), plan.add(&variation.points(figure), |_| 1)?));
         }
     }
     plan.run(arguments, out)?;
-    for (index, claim, setting, points) in varied {
+    for (index, claim, variation, points) in varied {
         let (figure, evaluation) = &mut evaluated[index];
-        evaluation.add_sensitivity(figure, &claim, &setting, &plan.results(&points));
+        evaluation.add_sensitivity(figure, &claim, &variation, &plan.results(&points));
     }
     Ok(())
 }
