@@ -173,7 +173,7 @@ pub struct Metrics {
     gc: gc::GcTracker,
     cleans: Vec<CleanTimes>,
     course: course::Course,
-    /// The course from time 0, restarts or not.
+    /// Course of the run from time 0, which no restart clears.
     whole_course: course::Course,
     over_time: over_time::Recorder,
     timeline: Option<Timeline>,
