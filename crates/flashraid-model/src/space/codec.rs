@@ -189,4 +189,17 @@ mod tests {
     fn an_entry_has_the_bits_of_the_greatest_one() {
         assert_eq!([0, 1, 2, 255, 256, u32::MAX].map(bits_for), [1, 1, 2, 8, 9, 32]);
     }
+
+    #[test]
+    fn a_damaged_byte_changes_the_checksum_wherever_it_is() {
+        let bytes: Vec<u8> = (0..=255).collect();
+        for length in [1, 7, 8, 31, 32, 100, 256] {
+            let whole = checksum(&bytes[..length]);
+            for at in 0..length {
+                let mut damaged = bytes[..length].to_vec();
+                damaged[at] ^= 1;
+                assert_ne!(checksum(&damaged), whole, "byte {at} of {length}");
+            }
+        }
+    }
 }

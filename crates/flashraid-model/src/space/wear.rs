@@ -50,9 +50,9 @@ mod tests {
 
     #[test]
     fn wear_of_two_members_is_that_of_all_their_blocks() {
-        // The blocks have 1, 3 and 5, 7 erases: the mean is 4, the deviation √5.
-        let members = [Wear { min: 1, mean: 2.0, max: 3, stddev: 1.0 }, Wear { min: 5, mean: 6.0, max: 7, stddev: 1.0 }];
-        assert_eq!(Wear::of_all(&members), Wear { min: 1, mean: 4.0, max: 7, stddev: f64::sqrt(5.0) });
+        // The blocks have 0, 4 and 4, 8 erases: the mean is 4, the deviation √8.
+        let members = [Wear { min: 0, mean: 2.0, max: 4, stddev: 2.0 }, Wear { min: 4, mean: 6.0, max: 8, stddev: 2.0 }];
+        assert_eq!(Wear::of_all(&members), Wear { min: 0, mean: 4.0, max: 8, stddev: f64::sqrt(8.0) });
         assert_eq!(Wear::of_all(&[]), Wear::default());
     }
 }

@@ -200,6 +200,7 @@ impl Ssd {
     /// # Errors
     /// A sentence that names the first invariant that does not hold.
     pub fn verify(&self) -> Result<(), String> {
+        self.front.verify()?;
         self.dies.verify_buffer(&self.front)?;
         self.space().verify()
     }

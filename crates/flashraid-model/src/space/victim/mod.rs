@@ -249,3 +249,28 @@ impl<'a> Draws<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Blocks, Candidate, DChoices, GreedyWearAware, Theory, Victim};
+    use crate::units::Fraction;
+
+    #[test]
+    fn policies_say_what_is_known_of_them() {
+        assert_eq!((DChoices { d: 1 }.theory(), DChoices { d: 2 }.theory()), (Theory::Random, Theory::AtLeastGreedy));
+        let wear_aware = |threshold| GreedyWearAware { threshold: Fraction(threshold), ..GreedyWearAware::default() };
+        assert!(wear_aware(0.5).levels_wear());
+        assert_eq!([0.0, 0.5, 1.0].map(|threshold| wear_aware(threshold).problems().len()), [1, 0, 1]);
+    }
+
+    #[test]
+    fn a_pool_tells_the_age_and_the_erases_of_its_blocks() {
+        // Two blocks of one word of valid pages each, opened as numbers 3 and 5, and erased 7 and 9 times.
+        let meta = [0b11, 3 | 7 << 32, 0b1, 5 | 9 << 32];
+        let blocks = Blocks::of_pool(&[2, 1], &meta, 2, 4, 6);
+        assert_eq!([0, 1].map(|block| (blocks.age(block), blocks.erases(block))), [(3, 7), (1, 9)]);
+        let superblocks = [Candidate { valid: 2, sequence: 3, erases: 7 }];
+        let blocks = Blocks::of_superblocks(&superblocks, 4, 4, 6);
+        assert_eq!((blocks.age(0), blocks.erases(0)), (3, 7));
+    }
+}

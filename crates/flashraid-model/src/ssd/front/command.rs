@@ -62,6 +62,11 @@ impl Command {
         (self.kind, self.fua, self.handle, self.arrived, self.next, self.waits_since) = (first.kind, first.fua, handle, now, 0, None);
     }
 
+    /// Returns true if the command has pages that are not done.
+    pub fn is_at_work(&self) -> bool {
+        !self.ops.is_empty() || self.pages_left > 0
+    }
+
     /// The source of its request.
     pub fn source(&self) -> u8 {
         self.ops.first().map_or(0, |op| op.source)

@@ -248,6 +248,15 @@ impl Front {
         writes.flat_map(|command| command.ops.iter().skip(command.next as usize)).map(|op| op.page)
     }
 
+    /// Verifies that each command that has a number has pages to serve.
+    ///
+    /// # Errors
+    /// A sentence that says how many commands have none.
+    pub fn verify(&self) -> Result<(), String> {
+        let (numbered, at_work) = (self.commands.taken(), self.commands.entries().filter(|command| command.is_at_work()).count());
+        if numbered == at_work { Ok(()) } else { Err(format!("{numbered} commands have a number, but {at_work} have pages to serve")) }
+    }
+
     /// Gives the number of a command back, and the memory with it.
     pub fn release(&mut self, id: u32, mut command: Command) {
         command.ops.clear();
