@@ -194,7 +194,7 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<UsagePo
     (outcome, usage)
 }
 
-/// What is compared of a drive with superblocks.
+/// Returns the state and the counts of a drive with superblocks that are compared.
 fn outcome_of_drive(case: &Case, ssd: &Ssd) -> Option<MemberOutcome> {
     let space = ssd.space();
     let (media, of_drive, of_member) = (space.superblocks()?, ssd.drive_counters()?, ssd.counters());

@@ -1,5 +1,5 @@
-//! The model agrees with the reference to the nanosecond, on thousands of small random arrays: in the ends of requests, and in where
-//! their time went.
+//! Compares the model with the reference on thousands of small random arrays. Ends of requests, and the parts of their time, agree to the
+//! nanosecond.
 //!
 //! Each case has a seed of its own; a failure prints it. `FLASHRAID_AGREEMENT_SEED=n` runs that one case,
 //! `FLASHRAID_AGREEMENT_CASES=n` so many from seed 0.

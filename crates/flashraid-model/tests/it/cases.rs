@@ -9,11 +9,11 @@ use crate::outcome::Case;
 
 pub const PAGE_BYTES: u64 = 4096;
 
-/// One die of one plane with blocks of three data pages and a summary, nine pages of which are exported: block 0 holds pages 0 to 2,
-/// block 1 3 to 5, block 2 6 to 8; block 3 is open, blocks 4 and 5 are free, and collection starts at one free block.
+/// Returns a case of one die with one plane. Blocks have three data pages and a summary, and nine pages are exported. Block 0 holds pages 0
+/// to 2, block 1 pages 3 to 5, and block 2 pages 6 to 8. Block 3 is open, and blocks 4 and 5 are free. Collection starts at one free block.
 ///
-/// Read 20, program 200, erase 1000, transfer of a page 7, of a summary 3, command 1; so an idle read takes 28 and an idle write 208, a
-/// move 220, a summary 203.
+/// Times in nanoseconds: read 20, program 200, erase 1000, transfer of a page 7, of a summary 3, command 1. An idle read takes 28, an idle
+/// write 208, a move 220, and a summary 203.
 pub fn one_plane() -> Case {
     let geometry = Geometry {
         dies: 1,

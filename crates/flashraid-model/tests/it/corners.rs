@@ -70,7 +70,7 @@ fn assert_often_enough(seen: &BTreeMap<&str, u64>, least: u64) {
     }
 }
 
-/// As above, for preemption.
+/// Counts the corners that cases with preemption reach.
 #[test]
 fn the_cases_of_preemption_reach_every_corner() {
     let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
@@ -102,7 +102,7 @@ fn the_cases_of_preemption_reach_every_corner() {
     assert_often_enough(&seen, CASES / 100);
 }
 
-/// As above, for coordination.
+/// Counts the corners that cases with coordination reach.
 #[test]
 fn the_cases_of_coordination_reach_every_corner() {
     let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
@@ -151,7 +151,7 @@ fn the_cases_of_coordination_reach_every_corner() {
     assert_often_enough(&seen, CASES / 100);
 }
 
-/// If messages take no time and the controller answers, members that ask in time collect in no other way than together (rule 121).
+/// Checks members that ask in time. If messages take no time and the controller answers, they collect only together (rule 121).
 fn check_uncoordinated(case: &Case, outcome: &Outcome) {
     let Some(coordination) = &case.params.coordination else { return };
     if coordination.answers && coordination.latency_ns.iter().all(|&ns| ns == 0) {
@@ -159,7 +159,7 @@ fn check_uncoordinated(case: &Case, outcome: &Outcome) {
     }
 }
 
-/// As above, for parity, failure and rebuild.
+/// Counts the corners that cases with parity, failure, and rebuilding reach.
 #[test]
 fn the_cases_of_parity_reach_every_corner() {
     let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
@@ -207,7 +207,7 @@ fn the_cases_of_parity_reach_every_corner() {
     assert_often_enough(&seen, CASES / 200);
 }
 
-/// As above, for caches.
+/// Counts the corners that cases with caches reach.
 #[test]
 fn the_cases_of_caches_reach_every_corner() {
     let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
@@ -247,7 +247,7 @@ fn the_cases_of_caches_reach_every_corner() {
     assert_often_enough(&seen, CASES / 200);
 }
 
-/// As above, for everything at once, with both mappings.
+/// Counts the corners that mixed cases reach, with both mappings.
 #[test]
 fn the_mixed_cases_reach_every_corner() {
     let mut seen: BTreeMap<String, u64> = BTreeMap::new();
@@ -314,7 +314,7 @@ fn sum_of(outcome: &Outcome, figure: impl Fn(&MemberCounters) -> u64) -> bool {
     outcome.members.iter().map(|member| figure(&member.counters)).sum::<u64>() > 0
 }
 
-/// What happens in members with pools.
+/// Returns the names of corners of members with pools, and true for those that a run reached.
 fn pools_meet(case: &Case, outcome: &Outcome) -> Vec<(&'static str, bool)> {
     let preemption = case.params.ssd.gc.preemption;
     let sum = |figure: fn(&MemberCounters) -> u64| sum_of(outcome, figure);
@@ -353,7 +353,7 @@ fn counted(outcome: &Outcome, what: &str) -> bool {
     outcome.members.iter().filter_map(|member| member.drive.as_ref()).any(|drive| drive.counts.contains_key(what))
 }
 
-/// What happens in drives with superblocks.
+/// Returns the names of corners of drives with superblocks, and true for those that a run reached.
 fn drives_meet(outcome: &Outcome) -> Vec<(&'static str, bool)> {
     let front =
         |figure: fn(&FrontCounters) -> u64| outcome.members.iter().filter_map(|member| member.front.as_ref()).any(|c| figure(c) > 0);
@@ -430,7 +430,7 @@ fn count_special(case: &Case, outcome: &Outcome, count: &mut dyn FnMut(&str, boo
     count("merging with dynamic allocation and channels", sum(|c| c.merges) && ssd.channel.is_some() && dynamic);
 }
 
-/// As above, for drives with superblocks by themselves.
+/// Counts the corners that cases with drives of superblocks reach.
 #[test]
 fn the_cases_of_drives_reach_every_corner() {
     let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
@@ -460,7 +460,7 @@ fn the_cases_of_drives_reach_every_corner() {
     assert_often_enough(&seen, CASES / 50);
 }
 
-/// As above, for what stands before dies with pools.
+/// Counts the corners of queues, cores, and buffers before dies with pools.
 #[test]
 fn the_cases_of_what_stands_before_dies_reach_every_corner() {
     let mut seen: BTreeMap<&str, u64> = BTreeMap::new();

@@ -90,7 +90,8 @@ pub fn draw_cached_case(seed: u64) -> Case {
     case
 }
 
-/// A case in which everything may meet everything (section 14 of the rules): the mapping is one more draw, and what stands before it another.
+/// Draws a case in which everything may meet everything (section 14 of the rules). The mapping is one more draw, and the parts before the
+/// dies another.
 pub fn draw_mixed_case(seed: u64) -> Case {
     let mut of_mapping = Draw(rng::stream(seed, "agreement", 10));
     if of_mapping.chance(45) {
@@ -164,14 +165,14 @@ pub fn draw_fronted_case(seed: u64) -> Case {
     case
 }
 
-/// Whether the rules have a scheme, and with them the second implementation.
+/// Returns true if the rules describe a scheme, and the reference implements it.
 pub fn has_rule(scheme: &SchemePolicy) -> bool {
     include_str!("../../../../docs/rules.md").contains(&format!("`{}`", scheme.name()))
 }
 
-/// Some cases spread their summaries (rule 138), and some with a pool for each die collect by the reference's procedure (rules 130 to
-/// 133), or let operations join steps in flight (rule 37), or ask softly or force some dies only (rules 119 to 122): the seed says so, so
-/// that a case that is drawn further stays what it is.
+/// Gives some cases rules that were added later. Summaries are spread (rule 138), or a pool for each die collects by the reference's
+/// procedure (rules 130 to 133). Other cases let operations join steps in flight (rule 37), or ask softly or force some dies
+/// only (rules 119 to 122). The seed decides, so that all other draws stay the same.
 fn set_rules_by_seed(case: &mut Case) {
     let mut draw = Draw(rng::stream(case.seed, "agreement", 6));
     let gc = &mut case.params.ssd.gc;
@@ -205,7 +206,7 @@ fn set_rules_by_seed(case: &mut Case) {
 struct Draw(Stream);
 
 impl Draw {
-    /// Uniform over `low..=high`.
+    /// Draws a number uniformly from `low..=high`.
     fn between(&mut self, low: u64, high: u64) -> u64 {
         low + rng::below(&mut self.0, high - low + 1)
     }
@@ -438,7 +439,7 @@ impl Draw {
         let with_idle = ssd.gc.preemption.is_none() || self.chance(30);
         ssd.gc.idle_ns = with_idle.then(|| 50_021 << self.between(0, 8));
         if with_idle {
-            // Dies that go idle together end together, and rule 38 leaves their order on the link to how the model works.
+            // Dies that become idle together also end together. Their order on the link is left to the implementation (rule 38).
             ssd.link = None;
         }
         self.want_few_pages(case);

@@ -1,4 +1,4 @@
-//! Rule 138: where all programs pay for summaries, no request ends later under collection without time.
+//! Compares runs with collection that takes no time. If all programs pay for summaries, no request ends later with it (rule 138).
 
 use flashraid_model::array::Level;
 use flashraid_model::request::HostLoop;
@@ -56,7 +56,7 @@ fn no_request_ends_earlier_than_under_ideal_where_summaries_are_spread() {
     assert!(gained > all / 20, "collection delays {gained} of {all} requests");
 }
 
-/// Why the rule spreads them: otherwise which write has to wait for a summary depends on what collection has left in the open blocks.
+/// Shows the need to spread summaries. Without spreading, the contents of open blocks decide which write waits for a summary.
 #[test]
 fn some_requests_end_earlier_than_under_ideal_where_single_programs_pay() {
     let violations: usize = (0..400)

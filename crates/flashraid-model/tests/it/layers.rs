@@ -1,10 +1,11 @@
-//! The direction of dependencies: a folder of the model uses only what stands below it, and so does a crate (ARCHITECTURE.md, "Who uses whom").
+//! Tests the direction of dependencies. A folder of the model uses only folders below it, and so do crates (ARCHITECTURE.md, "Who uses
+//! whom").
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What each folder of the model uses. A folder uses only what is named before it, so that no two use each other.
+/// Folders that each folder of the model uses. Only folders that are named earlier are allowed, so no two use each other.
 const FOLDERS: &[(&str, &[&str])] = &[
     ("events", &[]),
     ("flash", &[]),
@@ -22,7 +23,7 @@ const FOLDERS: &[(&str, &[&str])] = &[
     ("array", &["cache", "coordination", "events", "ids", "placement", "request", "ssd"]),
 ];
 
-/// What each part of an SSD uses, in the same order. `Ssd` holds them all and is used by none of them.
+/// Parts that each part of an SSD uses, in the same order. `Ssd` holds all parts, and none uses it.
 const PARTS: &[(&str, &[&str])] = &[
     ("job", &[]),
     ("mechanism", &[]),
@@ -45,7 +46,7 @@ const PARTS: &[(&str, &[&str])] = &[
     ("die", &["counters", "die::pages", "die::superpages", "front", "job", "mechanism", "outbox", "params", "parts"]),
 ];
 
-/// What each crate uses, in the same order.
+/// Crates that each crate uses, in the same order.
 const CRATES: &[(&str, &[&str])] = &[
     ("flashraid-model", &[]),
     ("flashraid-workload", &["flashraid-model"]),
@@ -166,9 +167,7 @@ fn every_crate_uses_only_what_stands_below_it() {
     assert_eq!(found, listed(CRATES), "left: what the manifests say, right: what this test allows");
 }
 
-/// Nothing else in the sources of any crate knows one of the policies, so that one is added by its file and a line. (Greedy is also the default and has a hint of
-/// its own; configurations, which are texts, may name all.)
-/// All that is called of an array from outside the model.
+/// Methods of an array that code outside the model calls.
 const DOOR: [&str; 12] =
     ["advance", "counters", "members", "new", "next_time", "prefetch", "reach", "shape", "submit", "submit_many", "untimed", "verify"];
 
@@ -186,6 +185,8 @@ fn an_array_has_a_dozen_methods() {
     assert_eq!(found, DOOR.map(str::to_owned).into(), "left: public methods of `Array`, right: what this test allows");
 }
 
+/// A policy is added by its file and a line, so no other source names one. Greedy is an exception: it is the default, and has its own hint.
+/// Configurations are texts, and may name all policies.
 #[test]
 fn no_victim_policy_is_named_elsewhere() {
     let mut elsewhere = Vec::new();

@@ -1,4 +1,4 @@
-//! What two implementations of the rules must agree on, and the first item on which they do not.
+//! Results that two implementations of the rules must agree on. A comparison reports the first item that differs.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -14,7 +14,7 @@ use flashraid_model::ssd::{FrontCounters, MechanismCounters, MemberCounters};
 #[derive(Debug, Clone)]
 pub struct Case {
     pub params: ArrayParams,
-    /// By the workload's addresses: all writes of the case, once.
+    /// Warm-up of the members. If it is by the workload, all writes of the case are the warm-up, once.
     pub warm_up: WarmUp,
     pub seed: u64,
     pub host: HostLoop,
@@ -24,17 +24,17 @@ pub struct Case {
 /// Everything that a simulation determines, run until nothing is left to happen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// By index of arrival: when the request arrived, when it was done, and on how many members a page of it met garbage collection.
+    /// Requests by index of arrival: arrival, end, and the number of members on which a page met garbage collection.
     pub requests: Vec<RequestOutcome>,
-    /// By member.
+    /// Results of each member, by its number.
     pub members: Vec<MemberOutcome>,
     /// Sorted by member, die, start, end, victims, pages moved.
     pub gc_intervals: Vec<Collection>,
-    /// Of the write cache; its mean occupancy only if it is empty at the end.
+    /// Counters of the write cache. The mean occupancy is compared only if the cache is empty at the end.
     pub cache_counters: Option<CacheCounters>,
-    /// Of parity, locks and rebuilding.
+    /// Counters of parity, locks, and rebuilding.
     pub stripe_counters: Option<StripeCounters>,
-    /// Of the host port: waits for a turn, their sum, the time in which data passed.
+    /// Counters of the host port: number of waits for a turn, their total time, and the time in which data passed.
     pub host_port_counters: Option<(u64, u64, u64)>,
     /// Messages of coordination by kind.
     pub messages: Option<[u64; KINDS]>,
@@ -51,7 +51,7 @@ pub struct Collection {
     pub end_ns: u64,
     pub victims: u32,
     pub pages_moved: u32,
-    /// Its first clean was forced by the array's controller.
+    /// True if the array's controller forced the first clean.
     pub forced: bool,
 }
 
@@ -62,39 +62,39 @@ pub struct RequestOutcome {
     pub gc_members_met: u32,
     /// Pages of it that too many failures have taken.
     pub pages_lost: u32,
-    /// Where its time went.
+    /// Parts of the request's response time.
     pub parts: TimeParts,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct MemberOutcome {
     pub counters: MemberCounters,
-    /// Of what stands before its dies.
+    /// Counters of queues, cores, and buffer before the dies.
     pub front: Option<FrontCounters>,
     pub mechanisms: MechanismCounters,
-    /// Of a drive with superblocks, which has neither blocks nor pages of pools.
+    /// State of a drive with superblocks. Such a drive has neither blocks nor pages of pools.
     pub drive: Option<DriveOutcome>,
     /// Erases of each block, warm-up included, in order of die, plane, block.
     pub block_erases: Vec<u32>,
-    /// Where each logical page lies, in order of home die (rule 7) and that die's logical page.
+    /// Places of the logical pages, in order of their home die (rule 7) and of that die's logical pages.
     pub pages: Vec<PhysicalPage>,
 }
 
-/// What is compared of a drive with superblocks.
+/// State and counts of a drive with superblocks that are compared.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DriveOutcome {
-    /// By unit: its place.
+    /// Place of each mapping unit.
     pub places: Vec<Option<u32>>,
-    /// By superblock.
+    /// Number of erases of each superblock.
     pub erases: Vec<u32>,
-    /// By placement handle: pages received, units programmed by its streams of host and collection.
+    /// Pages received, and units that streams of the host and of collection programmed, for each placement handle.
     pub handles: Vec<[u64; 3]>,
-    /// By name; what is never counted is not there.
+    /// Counts by name. A count that stays zero may be missing.
     pub counts: BTreeMap<&'static str, u64>,
 }
 
 impl DriveOutcome {
-    /// What it counts as any member does.
+    /// Returns the counts that every kind of member has.
     pub fn counters(&self) -> MemberCounters {
         let of = |name| self.counts.get(name).copied().unwrap_or(0);
         MemberCounters {
@@ -113,13 +113,13 @@ impl DriveOutcome {
 pub struct PhysicalPage {
     pub die: u32,
     pub plane: u32,
-    /// Within its plane.
+    /// Number of the block in its plane.
     pub block: u32,
     pub page: u32,
 }
 
 impl PhysicalPage {
-    /// Of an unmapped page (rule 107).
+    /// Place of an unmapped page (rule 107).
     pub const NOWHERE: PhysicalPage = PhysicalPage { die: u32::MAX, plane: u32::MAX, block: u32::MAX, page: u32::MAX };
 }
 

@@ -14,8 +14,8 @@ use crate::reference;
 
 const CASES: u64 = 2000;
 
-/// A load whose requests stay on one member each, many of them at the same nanosecond, and an array that is in the same state whatever
-/// the numbers of its members. Times are round, so that members do much at the same nanosecond.
+/// Draws a load whose requests stay on one member each, many of them at the same nanosecond. The state of the array does not depend on the
+/// numbers of its members. Times are round, so that members do much at the same nanosecond.
 fn draw(seed: u64) -> Case {
     let mut case = draw_coordinated_case(seed);
     let mut stream = rng::stream(seed, "permutation", 0);

@@ -34,18 +34,7 @@ const NOT_YET: &[&str] = &[
     "crates/flashraid-report/src/picture",
     "crates/flashraid-report/src/results.rs",
     "crates/flashraid-report/src/sheet.rs",
-    "crates/flashraid-model/tests/it/adapter.rs",
-    "crates/flashraid-model/tests/it/agreement.rs",
-    "crates/flashraid-model/tests/it/cases.rs",
-    "crates/flashraid-model/tests/it/corners.rs",
-    "crates/flashraid-model/tests/it/draw.rs",
-    "crates/flashraid-model/tests/it/ideal.rs",
-    "crates/flashraid-model/tests/it/layers.rs",
-    "crates/flashraid-model/tests/it/outcome.rs",
-    "crates/flashraid-model/tests/it/permutation.rs",
     "crates/flashraid-model/tests/it/reference",
-    "crates/flashraid-model/tests/it/shrink.rs",
-    "crates/flashraid-model/tests/it/theory.rs",
 ];
 
 /// Most characters of a line with a comment, and of a line of Markdown outside tables.

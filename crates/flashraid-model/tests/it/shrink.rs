@@ -75,7 +75,7 @@ fn rebuild(case: &mut Case, simplify: fn(&mut RebuildParams)) {
     }
 }
 
-/// Whether some pool always has room (rule 16).
+/// Returns true if each pool always has room for a write (rule 16).
 fn has_room(ssd: &SsdParams) -> bool {
     let planes_per_pool = if ssd.gc.pool == Pool::Plane { 1 } else { ssd.geometry.planes };
     let more = [ssd.gc.separate_open_block, ssd.allocation == Allocation::Dynamic, !ssd.fill_seals_last_block];
@@ -83,7 +83,7 @@ fn has_room(ssd: &SsdParams) -> bool {
     planes_per_pool * ssd.geometry.reserved_blocks_per_plane >= ssd.gc.start_free_blocks + 2 + more
 }
 
-/// Whether a level makes sense with the members and survives the failure, and writes find room.
+/// Returns true if the level suits the members and survives the failure, and if writes find room.
 fn is_possible(case: &Case) -> bool {
     let least = match case.params.level {
         Level::Single | Level::Raid0 => 1,

@@ -1,5 +1,5 @@
-//! Results that queueing theory and published analysis predict; each check takes the simulation as a function, so that the reference and
-//! the model go through the same one.
+//! Compares simulations with results of queueing theory and published analysis. Each check takes the simulation as a function, so that it
+//! serves both the reference and the model.
 
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::placement::Level;
@@ -63,8 +63,8 @@ fn nothing_is_lost_or_done_twice() {
     conservation(adapter::fast, 500);
 }
 
-/// Each request finds an idle device of the reference simulator's timing and takes exactly its command:
-/// read 25 + 105.6 µs, write 105.6 + 200 µs, and 13.2 + 200 µs more if it fills a block.
+/// Sends requests that find an idle device with the timing of the reference simulator. Each takes exactly its command: a read 25 + 105.6
+/// µs, and a write 105.6 + 200 µs. A write that fills a block takes 13.2 + 200 µs more.
 /// Pages of one request on different dies overlap, on one die they follow each other.
 fn idle_latencies(simulate: Simulate) {
     let mut case = one_plane();
@@ -113,14 +113,14 @@ fn poisson_reads(simulate: Simulate, requests: u64) {
 /// Greedy under uniform random writes, after Desnoyers, "Analytic models of SSD write performance", ACM TOS 2014.
 ///
 /// Let `T` blocks of `N` pages hold `U` valid pages. Each host write invalidates one of them, so a block with `j` valid pages loses one
-/// with probability `j / U`. In the steady state as many blocks pass from each level to the next below as are filled, `A / N` per host
-/// write, `A` the write amplification; hence `A U / (N j)` blocks have `j` valid pages. Greedy cleans at the lowest level: blocks live on
-/// the levels `N` down to some `X`, and one that falls from `X` is cleaned with `X − 1` pages to move, so `A = N / (N − (X − 1))`.
-/// The levels add up to all blocks: `T = (A U / N) Σ 1/j`, `j` from `X` to `N`, about `ln((N + ½) / (X − ½))`.
+/// with probability `j / U`. In the steady state, as many blocks pass from each level to the next below as are filled. That is `A / N`
+/// blocks per host write, where `A` is the write amplification. Hence `A U / (N j)` blocks have `j` valid pages. Greedy cleans at the
+/// lowest level: blocks live on the levels `N` down to some `X`. A block that falls from `X` is cleaned with `X − 1` pages to move, so
+/// `A = N / (N − (X − 1))`. The levels add up to all blocks: `T = (A U / N) Σ 1/j`, `j` from `X` to `N`, about `ln((N + ½) / (X − ½))`.
 /// With `α = T N / U`, solving for `X` gives `X = ½ − (N / α) · W(−β e^−β)`, `β = (1 + 1/(2N)) α`, `W` Lambert's.
 ///
-/// `T` are the blocks among which greedy chooses. With one pool and `start = 1` a clean comes when one block is free and one
-/// has just been opened, so all pages but one lie in the other blocks: `T = blocks − 2`.
+/// `T` is the number of blocks among which greedy chooses. With one pool and `start = 1`, a clean comes when one block is free and one has
+/// just been opened. All pages but one then lie in the other blocks: `T = blocks − 2`.
 fn greedy_write_amplification(simulate: Simulate, blocks: u32, reserved_percent: u32) {
     let case = uniform_writes(Greedy {}.into(), blocks, reserved_percent);
     let pages = f64::from(case.params.ssd.geometry.pages_per_block);
@@ -134,11 +134,11 @@ fn greedy_write_amplification(simulate: Simulate, blocks: u32, reserved_percent:
 
 /// First in, first out (Desnoyers' LRU) under uniform random writes.
 ///
-/// A page stays valid through a turn of all `T` blocks with probability `x = (1 − 1/U)^(T N / A)`, about `e^(−α / A)`, and a clean moves
-/// the share `x` of a block, so `A = 1 / (1 − x)`. Together `x = e^(−α (1 − x))`, that is `A = α / (α + W(−α e^−α))`.
+/// A page stays valid through a turn of all `T` blocks with probability `x = (1 − 1/U)^(T N / A)`, about `e^(−α / A)`. A clean moves the
+/// share `x` of a block, so `A = 1 / (1 − x)`. Together `x = e^(−α (1 − x))`, that is `A = α / (α + W(−α e^−α))`.
 ///
-/// As for greedy, a clean comes when `blocks − 2` blocks are sealed, and the victim is the oldest. The pages that were moved into it came
-/// when the clean before its filling began, and have lived through as many blocks; those that the host wrote, a share of `1 / A`, came
+/// As for greedy, a clean comes when `blocks − 2` blocks are sealed, and the victim is the oldest. Pages that were moved into it came when
+/// the clean before its filling began, and have lived through as many blocks. Pages that the host wrote are a share of `1 / A`. They came
 /// half a block later on average: `T = blocks − 2 − 1 / (2 A)`.
 fn fifo_write_amplification(simulate: Simulate, blocks: u32, reserved_percent: u32) {
     let case = uniform_writes(Fifo {}.into(), blocks, reserved_percent);
