@@ -5,6 +5,7 @@
 
 #![expect(clippy::print_stdout, reason = "the bench prints its figures")]
 
+use std::collections::VecDeque;
 use std::ffi::CString;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -83,11 +84,11 @@ fn requests(text: &str) -> Vec<Request> {
     (0..count).map_while(|_| source.next_request().expect("a generator goes on")).collect()
 }
 
-struct Given(std::vec::IntoIter<Request>);
+struct Given(VecDeque<Request>);
 
 impl Source for Given {
     fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
-        Ok(self.0.next())
+        Ok(self.0.pop_front())
     }
 }
 
@@ -108,7 +109,7 @@ impl Watch for Sum {
 fn of_run(text: &str, requests: &[Request]) -> f64 {
     let scenario = Simulation::from_toml(text).and_then(|simulation| simulation.scenario()).expect("a configuration of ours");
     let array = warm_array(&scenario, &SharedWarmUps::default(), &mut ()).expect("a warm-up without files");
-    let source = Box::new(Given(requests.to_vec().into_iter()));
+    let source = Box::new(Given(requests.iter().copied().collect()));
     let begin = Instant::now();
     let mut sum = Sum(0);
     simulate(array, source, Limit::default(), &scenario.metrics, &mut sum).expect("requests that fit");
