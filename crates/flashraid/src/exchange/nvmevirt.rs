@@ -18,12 +18,10 @@ pub fn export(scenario: &Scenario) -> Export {
         }
         Link::Rate(LinkRate::HalfDuplex(rate)) | Link::Table(LinkTable { rate, .. }) => rate.bytes_per_s / 1_000_000,
     };
-    let channel = if medium.byte_ps == 0 {
+    let channel = 1_000_000_u64.checked_div(medium.byte_ps).unwrap_or_else(|| {
         notes.push("NVMeVirt's channels take time: these got 64 GB/s.".to_owned());
         64_000
-    } else {
-        1_000_000 / medium.byte_ps
-    };
+    });
     if medium.planes > 1 {
         notes.push(format!(
             "NVMeVirt has one plane in a LUN: a flash page there is one of all {} planes, and all of them read and program at the same time.",

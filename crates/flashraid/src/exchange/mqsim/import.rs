@@ -186,7 +186,7 @@ fn device(tags: &Tags<'_>, notes: &mut Vec<String>) -> Result<String, ImportErro
     }
     let blocks = tags.whole("Block_No_Per_Plane");
     let page_bytes = tags.whole("Page_Capacity");
-    if page_bytes % 512 != 0 {
+    if !page_bytes.is_multiple_of(512) {
         return Err(refused(tags.get("Page_Capacity").1, format!("<Page_Capacity> is {page_bytes}, but a multiple of 512 is allowed")));
     }
     notes.push("MQSim keeps three open blocks in each plane for each flow: for writes, for moved pages, and for its map".to_owned());
