@@ -87,6 +87,16 @@ Examples:
   flashraid init mine.toml
   flashraid init - | less";
 
+const EXPLAIN_HELP: &str = "\
+Examples:
+  flashraid explain ssd.gc.victim            a key of the configuration
+  flashraid explain response_us.all.p99      a figure of a report
+  flashraid explain WA                       a column of a comparison
+
+The end of a name is enough. Pages show the same where a figure stands.
+
+Exit status: 0 success, 2 there is no such name.";
+
 const COMPLETIONS_HELP: &str = "\
 Examples:
   flashraid completions bash > ~/.local/share/bash-completion/completions/flashraid
@@ -193,6 +203,13 @@ pub enum Command {
         /// Print a page with a table of all keys instead
         #[arg(long)]
         markdown: bool,
+    },
+    /// Say what a key of the configuration or a figure of a report means
+    #[command(after_help = EXPLAIN_HELP)]
+    Explain {
+        /// Its name, or the end of it, for instance gc.runs
+        #[arg(value_name = "KEY|FIGURE")]
+        name: String,
     },
     /// Print the completions of a shell
     #[command(after_help = COMPLETIONS_HELP)]
@@ -365,6 +382,7 @@ Examples:
   flashraid compare array.toml --vary coordination.scheme=local,ideal --seeds 5
   flashraid compare array.toml --vary array.members=2..8
   flashraid compare array.toml --vary workload.arrivals.mean_gap=1ms..100ms:log:5 --out gaps
+  flashraid compare array.toml --vary coordination.scheme=local,reactive-inclusive --timeline 1s..1300ms
 
 A range FROM..TO stands for every whole number, FROM..TO:lin:N for N values with equal differences,
 FROM..TO:log:N with equal ratios; both ends are included. '\"2..8\"' in quotes is a text.
@@ -386,6 +404,9 @@ pub struct CompareArgs {
     /// The value that the others are compared with [default: the first of the first --vary]
     #[arg(long, value_name = "A")]
     pub baseline: Option<String>,
+    /// Keep single requests and collections of this window of simulated time, for instance 1s..1300ms: the page and a picture show each point below its baseline, with the slowest request and the collection that it met
+    #[arg(long, value_name = "FROM..TO", value_parser = parse_window)]
+    pub timeline: Option<Range<Duration>>,
     /// Sort the tables by this figure, the best first, for instance response_us.all.mean
     #[arg(long, value_name = "FIGURE", value_parser = figures::of_key)]
     pub sort: Option<&'static figures::Figure>,

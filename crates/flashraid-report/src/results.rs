@@ -278,7 +278,7 @@ pub fn of_reproduction(title: &str, document: &Value) -> Part {
     let verdicts = || figures().flat_map(|figure| figure["claims"].as_array().into_iter().flatten()).map(|claim| &claim["verdict"]);
     let tile = |(name, tone): (&str, Tone)| {
         let count = verdicts().filter(|verdict| **verdict == name).count();
-        Tile { name: name.to_owned(), value: count.to_string(), note: None, tone: if count > 0 { tone } else { Tone::Plain } }
+        Tile { tone: if count > 0 { tone } else { Tone::Plain }, ..Tile::plain(name, count.to_string(), None) }
     };
     Part {
         title: title.to_owned(),

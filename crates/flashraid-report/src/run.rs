@@ -100,9 +100,10 @@ fn sheet(section: Section) -> Sheet {
     let has_units = section.rows.iter().any(|row| !row.unit.is_empty());
     let columns = if section.columns.is_empty() { vec![String::new()] } else { section.columns };
     let header = std::iter::once(String::new()).chain(columns).chain(has_units.then(String::new)).collect();
+    let rows_of = section.rows.iter().map(|row| row.figure.clone()).collect();
     let rows = section.rows.into_iter().map(|row| {
         let unit = has_units.then(|| row.unit.to_owned());
         std::iter::once(row.name).chain(row.values).chain(unit).map(Cell::from).collect()
     });
-    Sheet { title: section.title.to_owned(), header, label_columns: 1, unit_column: has_units, rows: rows.collect() }
+    Sheet { unit_column: has_units, header, rows: rows.collect(), rows_of, ..Sheet::new(section.title, &[]) }
 }

@@ -13,6 +13,10 @@ pub struct Sheet {
     pub unit_column: bool,
     /// The rows, each as long as the header.
     pub rows: Vec<Vec<Cell>>,
+    /// Keys or figures that columns and rows are of ([`flashraid::meaning`]), in order; empty texts where they are of none, as are those that lack.
+    pub columns_of: Vec<String>,
+    /// The same of the rows.
+    pub rows_of: Vec<String>,
 }
 
 /// One field of a table.
@@ -50,6 +54,8 @@ impl Sheet {
             label_columns: 1,
             unit_column: false,
             rows: Vec::new(),
+            columns_of: Vec::new(),
+            rows_of: Vec::new(),
         }
     }
 

@@ -123,6 +123,7 @@ pub mod config;
 pub mod duration;
 pub mod exchange;
 pub mod idle;
+pub mod meaning;
 pub mod memory;
 pub mod report;
 #[doc(hidden)]

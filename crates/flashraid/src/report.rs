@@ -258,12 +258,15 @@ pub struct Batches {
 ///
 /// Of n requests, the slowest tenth are the ⌈n/10⌉ slowest, and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "the names of the shares say all")]
 #[non_exhaustive]
 pub struct TimeByShare {
+    /// Mean over all requests.
     pub all: Option<TimeSpent>,
+    /// Mean over the slowest tenth of the requests.
     pub slowest_10_percent: Option<TimeSpent>,
+    /// Mean over the slowest hundredth of the requests.
     pub slowest_1_percent: Option<TimeSpent>,
+    /// Mean over the slowest thousandth of the requests.
     pub slowest_0_1_percent: Option<TimeSpent>,
 }
 
@@ -389,21 +392,31 @@ pub struct StreamReport {
 /// Response times, in microseconds. Moments are exact, and percentiles at most 0.1 % too long. All except the count are `None` without
 /// requests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "the names of the figures say all")]
 #[non_exhaustive]
 pub struct ResponseTime {
+    /// Measured requests.
     pub count: u64,
+    /// Mean, exact.
     pub mean: Option<f64>,
+    /// Standard deviation, exact: divided by n, since these are all requests and not a sample.
     pub stddev: Option<f64>,
+    /// Shortest.
     pub min: Option<f64>,
+    /// Longest.
     pub max: Option<f64>,
+    /// Median: half of the requests took no longer.
     pub p50: Option<f64>,
+    /// 90th percentile: 90 % of the requests took no longer; at most 0.1 % too long.
     pub p90: Option<f64>,
+    /// 95th percentile: 95 % of the requests took no longer; at most 0.1 % too long.
     pub p95: Option<f64>,
+    /// 99th percentile: 99 % of the requests took no longer; at most 0.1 % too long.
     pub p99: Option<f64>,
+    /// 99.9th percentile: of a thousand requests one took longer; at most 0.1 % too long.
     pub p99_9: Option<f64>,
+    /// 99.99th percentile: of ten thousand requests one took longer; at most 0.1 % too long.
     pub p99_99: Option<f64>,
-    /// Variance of the response times, in µs².
+    /// Variance, exact, in µs².
     pub variance: Option<f64>,
     /// Distribution as points (response time, share of the requests that took at most this time).
     pub cdf: Vec<(f64, f64)>,
@@ -465,12 +478,15 @@ pub struct Flash {
 
 /// Number of erases per block.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "the names of the figures say all")]
 #[non_exhaustive]
 pub struct WearReport {
+    /// Of the least erased block.
     pub min: u32,
+    /// Mean over all blocks.
     pub mean: f64,
+    /// Of the most erased block.
     pub max: u32,
+    /// Standard deviation over all blocks.
     pub stddev: f64,
 }
 
@@ -801,6 +817,23 @@ pub struct TimelineReport {
     /// Failures of members and their rebuilding, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<TimelineMark>,
+    /// The slowest request that is done in the window; left out if none is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slowest: Option<TimelineSlowest>,
+}
+
+/// The slowest request that is done in a window, and the collection that it met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct TimelineSlowest {
+    /// Its position in `requests`.
+    pub request: usize,
+    /// The part of its response time that it waited for collections, in nanoseconds.
+    pub collection_ns: u64,
+    /// The position in `gc` of the collection that it met: of those on members with its data (with parity or a write cache on any member) the one
+    /// that lasts longest between its arrival and its end. Left out if it met none, or if that ended before the window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gc: Option<usize>,
 }
 
 /// A moment of a failure, on a timeline.

@@ -185,6 +185,7 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: Outcome, ran: Ran) -> Resu
             pages: counts.stripes.map_or(0, |counters| counters.pages_lost) + cache.map_or(0, |counters| counters.pages_lost),
         },
         page_bytes: g.page_bytes,
+        layout: array.shape().layout,
         drive: (!counts.drives.is_empty()).then(|| drive_inputs(scenario)),
         mechanisms: scenario.array.ssd.mechanisms.clone(),
         has_queues: scenario.array.ssd.front.is_some_and(|front| front.queues.is_some()),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use flashraid::study::{Study, StudyPlan};
+use flashraid::study::{Setting, Study, StudyPlan};
 use flashraid::{Error, StudyResult};
 use flashraid_report::grid::Grid;
 use flashraid_report::number::counted;
@@ -18,9 +18,16 @@ use crate::output::narrow::{columns, narrow};
 use crate::progress::Board;
 use crate::{files, interrupt, scenario};
 
+/// Most simulations of a comparison with timelines.
+const TIMELINES_MAX: usize = 12;
+
 /// Runs `flashraid compare` with its arguments.
 pub fn run(arguments: &CompareArgs) -> Outcome {
     let plan = study(arguments)?.plan()?;
+    if arguments.timeline.is_some() && plan.len() > TIMELINES_MAX {
+        let many = counted(plan.len() as u64, "simulation");
+        return Err(Failure::Input(format!("--timeline: {many} are too many to look at one by one; vary less, {TIMELINES_MAX} at most")));
+    }
     let means = means(arguments.machine, &plan.scenarios(), arguments.jobs)?;
     let out = match &arguments.out {
         Some(out) if arguments.force => out.clone(),
@@ -47,6 +54,9 @@ pub fn run(arguments: &CompareArgs) -> Outcome {
 
 fn study(arguments: &CompareArgs) -> Outcome<Study> {
     let mut study = scenario::study(&arguments.scenario)?.seeds(arguments.seeds);
+    for Setting { key, value } in super::run::window(arguments.timeline.as_ref()) {
+        study = study.set(&key, &value)?;
+    }
     for axis in &arguments.vary {
         study = study.vary_axis(axis.clone())?;
     }

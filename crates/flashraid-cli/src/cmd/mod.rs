@@ -7,6 +7,7 @@ mod check;
 mod compare;
 mod completions;
 mod demo;
+mod explain;
 mod export;
 mod fit;
 mod import;
@@ -46,6 +47,7 @@ pub fn run(command: Command) -> Outcome {
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Cache { command } => cache::run(command.as_ref()),
         Command::Schema { report, markdown } => schema::run(report, markdown),
+        Command::Explain { name } => explain::run(&name),
         Command::Completions { shell } => completions::run(shell),
         Command::Man { out } => man::run(out.as_deref()),
     }

@@ -151,7 +151,7 @@ fn run_seeds(arguments: &RunArgs, seeds: u64) -> Outcome {
 }
 
 /// Returns the settings of the configuration that ask for a timeline.
-fn window(timeline: Option<&Range<Duration>>) -> Vec<Setting> {
+pub fn window(timeline: Option<&Range<Duration>>) -> Vec<Setting> {
     let setting = |key: &str, value: Duration| Setting { key: format!("report.timeline.{key}"), value: value.to_string() };
     timeline.map_or(Vec::new(), |window| vec![setting("from", window.start), setting("to", window.end)])
 }

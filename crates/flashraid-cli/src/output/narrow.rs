@@ -60,6 +60,8 @@ fn part(sheet: &Sheet, columns: &[usize], labels: usize) -> Sheet {
         label_columns: sheet.label_columns,
         unit_column: sheet.unit_column,
         rows: sheet.rows.iter().map(|row| columns.iter().map(|column| row[*column].clone()).collect()).collect(),
+        columns_of: columns.iter().map(|column| sheet.columns_of.get(*column).cloned().unwrap_or_default()).collect(),
+        rows_of: sheet.rows_of.clone(),
     }
 }
 

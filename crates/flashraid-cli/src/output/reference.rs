@@ -33,6 +33,30 @@ pub fn keys<'a>(schema: &Value, quantities: impl Iterator<Item = (&'a str, &'a s
     page.text
 }
 
+/// Returns the allowed values of a key, its default, and the meaning of every name that it can have, as plain lines.
+pub fn of_key(schema: &Value, property: &Value) -> Vec<String> {
+    let mut page = Page { schema, text: String::new(), done: BTreeSet::new(), homes: BTreeMap::new() };
+    let value = unmarked(&page.value("", property));
+    let default = Some(&property["default"]).filter(|default| !default.is_null() && !default.is_object());
+    let choices = page.choices("", property);
+    let choices = choices.lines().filter_map(|line| line.strip_prefix("- ` = ")).map(|line| format!("  {}", unmarked(line)));
+    [("value", Some(value)), ("default", default.map(Value::to_string))]
+        .into_iter()
+        .filter_map(|(what, text)| Some(format!("{what}: {}", text.filter(|text| !text.is_empty())?)))
+        .chain(choices)
+        .collect()
+}
+
+/// Returns a text without marks of code and links.
+fn unmarked(text: &str) -> String {
+    let mut rest = text.replace('`', "");
+    while let Some((before, link)) = rest.split_once("](") {
+        let (name, after) = (before.replacen('[', "", 1), link.split_once(')').map_or("", |(_, after)| after));
+        rest = format!("{name}{after}");
+    }
+    rest
+}
+
 /// Keys of a table, each with its schema.
 type Keys<'a> = Vec<(&'a String, &'a Value)>;
 

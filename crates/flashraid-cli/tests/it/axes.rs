@@ -1,4 +1,4 @@
-//! Logarithmic axes over a thousand ranges, drawn by the script and the library of a page: each ends, with the numbers of the pictures.
+//! Axes over a thousand ranges, drawn by the script and the library of a page: each ends, with the numbers of the pictures.
 
 use flashraid_report::chart::{Axis, Chart, Content, Line, Lines, ticks};
 use flashraid_report::page::{Page, Part};
@@ -20,10 +20,10 @@ const PROBE: &str = r#"(async () => {
     const section = home.lastElementChild, u = section.querySelector(".plot").uplots[0];
     const note = async () => {
       await Promise.resolve();
-      axes.push(...["x", "y"].map((key, axis) => [u.scales[key].min, u.scales[key].max, u.axes[axis]._splits]));
+      axes.push(...["x", "y"].map((key, axis) => [u.scales[key].min, u.scales[key].max, u.axes[axis]._splits, u.width]));
     };
     await note();
-    const { min, max } = u.scales.x, at = (share) => min * (max / min) ** share;
+    const { min, max } = u.scales.x, at = (share) => (chart.x.log ? min * (max / min) ** share : min + (max - min) * share);
     u.setScale("x", { min: at(((index * 37) % 100) / 250), max: at(0.5 + ((index * 61) % 100) / 250) });
     await note();
     u.destroy();
@@ -40,8 +40,13 @@ fn shares() -> impl Iterator<Item = f64> {
     })
 }
 
+/// Numbers that an axis across of a chart so wide has room for, at most.
+fn most_across(width: f64) -> usize {
+    (((width - 100.0) / 85.0).floor() as usize).clamp(3, ticks::ACROSS_MAX)
+}
+
 #[test]
-fn every_logarithmic_axis_ends_and_has_numbers() {
+fn every_axis_ends_and_has_the_numbers_of_the_pictures() {
     let mut shares = shares();
     let mut share = || shares.next().unwrap();
     let mut ranges: Vec<[(f64, f64); 2]> = CORNERS.iter().map(|range| [*range, *range]).collect();
@@ -51,10 +56,13 @@ fn every_logarithmic_axis_ends_and_has_numbers() {
             (min, min * 10_f64.powf(9.0 * share().powi(2)))
         })
     }));
-    let chart = |[x, y]: &[(f64, f64); 2]| {
+    // Every third chart is linear.
+    let is_log = |index: usize| index % 3 < 2;
+    let chart = |(index, [x, y]): (usize, &[(f64, f64); 2])| {
+        let axis = |label| if is_log(index) { Axis::log(label) } else { Axis::linear(label) };
         let lines = Lines {
-            x: Axis::log("response, ms"),
-            y: Axis::log("share of requests, %"),
+            x: axis("response, ms"),
+            y: axis("share of requests, %"),
             steps: false,
             series: vec![Line::new("all", vec![(x.0, y.0), (x.1, y.1)])],
             bands: Vec::new(),
@@ -63,7 +71,7 @@ fn every_logarithmic_axis_ends_and_has_numbers() {
         };
         Chart::new("axes", "Axes", Content::Lines(lines))
     };
-    let part = Part { title: "Axes".to_owned(), charts: ranges.iter().map(chart).collect(), ..Part::default() };
+    let part = Part { title: "Axes".to_owned(), charts: ranges.iter().enumerate().map(chart).collect(), ..Part::default() };
     let html = Page { title: "Axes", parts: &[part] }.html();
 
     // The page itself has none of them, since so many at a time are more than a browser can hold.
@@ -76,9 +84,16 @@ fn every_logarithmic_axis_ends_and_has_numbers() {
     place.write("axes.html", format!("{before}{begin}[[]]</script>{after}"));
     let probe = PROBE.replace("CHARTS", &serde_json::to_string(&charts).unwrap().replace('<', "\\u003c"));
     let Some(seen) = visit_with(&place, "axes.html", LOOKS[0], &probe) else { return };
-    let axes: Vec<(f64, f64, Vec<f64>)> = serde_json::from_value(seen["axes"].clone()).unwrap();
+    let axes: Vec<(f64, f64, Vec<f64>, f64)> = serde_json::from_value(seen["axes"].clone()).unwrap();
     assert_eq!(axes.len(), 4 * RANGES);
-    for (min, max, numbers) in axes {
+    for (index, (min, max, numbers, width)) in axes.into_iter().enumerate() {
+        if !is_log(index / 4) {
+            let most = if index % 2 == 0 { most_across(width) } else { ticks::UPWARDS_MAX };
+            let whole = ranges[index / 4][0].0.fract() == 0.0 && ranges[index / 4][0].1.fract() == 0.0 && index % 2 == 0;
+            assert_eq!(numbers, ticks::linear(min, max, most, whole), "from {min} to {max}");
+            assert!(numbers.len() <= most, "from {min} to {max}: {numbers:?}");
+            continue;
+        }
         assert_eq!(numbers, ticks::logarithmic(min, max), "from {min} to {max}");
         assert!((3..=9).contains(&numbers.len()) || max / min < 1.0001, "from {min} to {max}: {numbers:?}");
     }

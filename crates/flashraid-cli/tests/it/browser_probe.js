@@ -16,7 +16,7 @@
   };
   const log = (u, key) => u.scales[key].distr === 3;
   const charts = [];
-  for (const section of document.querySelectorAll(".chart")) {
+  for (const section of document.querySelectorAll(".charts:not(.explored) > .chart")) {
     section.scrollIntoView();
     await settle();
     const plot = section.querySelector(".plot"), u = plot.uplots[0];

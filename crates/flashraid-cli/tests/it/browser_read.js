@@ -64,7 +64,7 @@
     }));
   };
   const charts = [], contents = JSON.parse(document.getElementById("charts-data").textContent).flat();
-  for (const section of document.querySelectorAll(".chart")) {
+  for (const section of document.querySelectorAll(".charts:not(.explored) > .chart")) {
     const plot = section.querySelector(".plot"), u = plot.uplots[0];
     const log = (key) => u.scales[key].distr === 3;
     const at = async (index) => {
@@ -123,7 +123,7 @@
     else Object.assign(seen, await switched(section, plot.uplots));
     charts.push(seen);
   }
-  const sections = [...document.querySelectorAll("section.table")];
+  const sections = [...document.querySelectorAll("section.table:not(.explored)")];
   tell({
     charts, headline: document.querySelector(".headline")?.textContent, tiles: [...document.querySelectorAll(".tiles dd")].map((tile) => tile.textContent),
     again: document.querySelector("details.text pre")?.textContent,

@@ -20,6 +20,7 @@ fn help_texts() {
         vec!["probe", "--help"],
         vec!["fit", "--help"],
         vec!["pts", "--help"],
+        vec!["explain", "--help"],
         vec!["completions", "--help"],
         vec!["man", "--help"],
         vec!["cache", "--help"],

@@ -5,6 +5,8 @@ mod bad_input;
 mod browser;
 mod cache;
 mod compare;
+mod explain;
+mod explorer;
 mod fio;
 mod fit;
 mod help;
@@ -28,6 +30,7 @@ mod run;
 mod schema;
 mod start;
 mod tables;
+mod timelines;
 #[cfg(unix)]
 mod tour;
 mod trace;

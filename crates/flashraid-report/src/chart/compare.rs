@@ -3,7 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::{Axis, BarSeries, Bars, Chart, Content, Line, Lines, SERIES_MAX, extent, facets, free_blocks, response, run, unit_of};
+use super::{
+    Axis, BarSeries, Bars, Chart, Content, Line, Lines, SERIES_MAX, extent, facets, free_blocks, over_time, response, run, time, timeline,
+    unit_of,
+};
 use crate::grid::{AxisUnit, Estimate, Grid, Point, Setting};
 use crate::number;
 
@@ -17,6 +20,9 @@ pub fn of_grid(grid: &Grid) -> Vec<Chart> {
     let responses = || first().map(|(name, report)| (name, &report["response_us"]["all"]));
     let axes: Vec<usize> = (0..grid.axes.len()).collect();
     let by_point = |chart: Option<Chart>| -> Vec<Chart> {
+        if grid.points.len() > EACH_MAX {
+            return Vec::new();
+        }
         let (per_chart, names) = split(grid, &axes);
         chart.map_or(Vec::new(), |chart| facets(chart, per_chart, &names))
     };
@@ -32,6 +38,43 @@ pub fn of_grid(grid: &Grid) -> Vec<Chart> {
         differing(amplification),
         by_point(of_lines(over_time)),
         by_point(of_lines(free_blocks::of_points(first()).filter(varies))),
+        beside_baselines(grid),
+    ];
+    charts.into_iter().flatten().collect()
+}
+
+/// The timeline of each point below that of its baseline, where the first seeds have one.
+fn beside_baselines(grid: &Grid) -> Vec<Chart> {
+    let named = |point: usize| (grid.points[point].label(), &grid.points[point].reports[0]);
+    let pairs = grid.baselines.iter().enumerate().filter(|(point, baseline)| *point != **baseline);
+    let charts = pairs.enumerate().filter_map(|(number, (point, baseline))| {
+        let id = if number == 0 { "timeline".to_owned() } else { format!("timeline-{}", number + 1) };
+        timeline::of_several(&id, &[named(*baseline), named(point)])
+    });
+    let charts: Vec<Chart> = charts.collect();
+    // The points say what they show, where there are several.
+    let of = |chart: Chart| match &chart.content {
+        Content::Timeline(timeline) => Chart { title: format!("{}: {}", chart.title, timeline.panels[1].name), ..chart },
+        _ => chart,
+    };
+    if charts.len() > 1 { charts.into_iter().map(of).collect() } else { charts }
+}
+
+/// Points beyond which charts with a series for each are too many to look at: three of eight series.
+const EACH_MAX: usize = 24;
+
+/// What an explorer shows of two points at a time: charts with a series for each point, and parts of the response time with a group for each point
+/// and share of its requests.
+pub fn of_each_point(grid: &Grid) -> Vec<Chart> {
+    let first = || grid.points.iter().map(|point| (point.label(), &point.reports[0]));
+    let responses = || first().map(|(name, report)| (name, &report["response_us"]["all"]));
+    let charts = [
+        percentiles(grid),
+        response::distribution(responses()).map(|chart| of_points(grid, chart)),
+        time::of_points(first()),
+        response::tail(responses()).map(|chart| of_points(grid, chart)),
+        over_time::means(first()).map(|chart| of_points(grid, chart)),
+        run::bandwidth(first()).map(|chart| of_points(grid, chart)),
     ];
     charts.into_iter().flatten().collect()
 }

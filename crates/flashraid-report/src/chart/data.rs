@@ -80,21 +80,27 @@ fn rows(chart: &Chart) -> Vec<Row> {
         }
         Content::Timeline(timeline) => {
             let x_axis = Some("time, ms".to_owned());
-            for (done_ms, response, is_write) in &timeline.requests {
-                let y_axis = Some(format!("response, {}", timeline.unit));
-                let series = if *is_write { "write" } else { "read" };
-                rows.push(Row { x: Some(*done_ms), y: Some(*response), x_axis: x_axis.clone(), y_axis, ..row(series) });
-            }
-            for (member, die, start_ms, end_ms, forced) in &timeline.collections {
-                let group = Some(format!("member {member} die {die}"));
-                let series = if *forced { "forced collection" } else { "collection" };
-                rows.push(Row { group, x: Some(*start_ms), x_end: Some(*end_ms), x_axis: x_axis.clone(), ..row(series) });
-            }
-            // A member's own part, and what it then waits for the others.
-            for (member, begun_ms, ended_ms, done_ms) in &timeline.destages {
-                for (series, from, to) in [("destage", begun_ms, ended_ms), ("destage waits for the others", ended_ms, done_ms)] {
-                    let group = Some(format!("member {member}"));
-                    rows.push(Row { group, x: Some(*from), x_end: Some(*to), x_axis: x_axis.clone(), ..row(series) });
+            for panel in &timeline.panels {
+                let row = |series: &str| match panel.name.as_str() {
+                    "" => row(series),
+                    name => row(&format!("{name}: {series}")),
+                };
+                for (done_ms, response, is_write) in &panel.requests {
+                    let y_axis = Some(format!("response, {}", timeline.unit));
+                    let series = if *is_write { "write" } else { "read" };
+                    rows.push(Row { x: Some(*done_ms), y: Some(*response), x_axis: x_axis.clone(), y_axis, ..row(series) });
+                }
+                for (member, die, start_ms, end_ms, forced) in &panel.collections {
+                    let group = Some(format!("member {member} die {die}"));
+                    let series = if *forced { "forced collection" } else { "collection" };
+                    rows.push(Row { group, x: Some(*start_ms), x_end: Some(*end_ms), x_axis: x_axis.clone(), ..row(series) });
+                }
+                // A member's own part, and what it then waits for the others.
+                for (member, begun_ms, ended_ms, done_ms) in &panel.destages {
+                    for (series, from, to) in [("destage", begun_ms, ended_ms), ("destage waits for the others", ended_ms, done_ms)] {
+                        let group = Some(format!("member {member}"));
+                        rows.push(Row { group, x: Some(*from), x_end: Some(*to), x_axis: x_axis.clone(), ..row(series) });
+                    }
                 }
             }
         }
@@ -104,20 +110,21 @@ fn rows(chart: &Chart) -> Vec<Row> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Timeline;
+    use super::super::{Panel, Timeline};
     use super::*;
 
     #[test]
     fn a_timeline_is_a_row_for_each_request_collection_and_part_of_a_destage() {
-        let timeline = Timeline {
-            window_ms: 0.0..10.0,
+        let panel = Panel {
+            name: String::new(),
             members: 2,
             dies: 1,
-            unit: "ms",
             requests: vec![(3.0, 2.0, true)],
             collections: vec![(1, 0, 2.0, 10.0, true)],
             destages: vec![(1, 1.0, 2.0, 4.0)],
+            slowest: None,
         };
+        let timeline = Timeline { window_ms: 0.0..10.0, unit: "ms", panels: vec![panel] };
         let chart = Chart::new("timeline", "", Content::Timeline(timeline));
         let cells = |row: &Row| (row.series.clone(), row.group.clone().unwrap_or_default(), row.x, row.x_end, row.y);
         let row = |series: &str, group: &str, x, x_end, y| (series.to_owned(), group.to_owned(), Some(x), x_end, y);

@@ -11,6 +11,7 @@ mod response;
 mod run;
 pub mod ticks;
 mod time;
+mod timeline;
 
 use std::ops::Range;
 
@@ -20,13 +21,14 @@ use serde::Serialize;
 use super::number;
 
 pub use colours::{COLOURS, Colours, FIXED, GREYS};
-pub use compare::{equal_figures, of_grid};
+pub use compare::{equal_figures, of_each_point, of_grid};
 pub use data::table;
 pub use free_blocks::of_points;
 pub use over_time::of_run as over_time;
 pub use response::distribution;
-pub use run::{bandwidth, bandwidth_density, of_run, timeline};
-pub use time::where_it_went;
+pub use run::{bandwidth, bandwidth_density, of_run};
+pub use time::{SHARES_OF_POINTS, where_it_went};
+pub use timeline::{Panel, Timeline, of_run as timeline, of_several as timelines};
 
 /// A chart.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -227,25 +229,6 @@ impl BarSeries {
         let half_widths = vec![None; values.len()];
         BarSeries::new(name, values, half_widths)
     }
-}
-
-/// A window of simulated time.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Timeline {
-    /// Its beginning and end, in ms.
-    pub window_ms: Range<f64>,
-    /// Members, each with a lane.
-    pub members: u32,
-    /// Dies of a member, each with a row in its lane.
-    pub dies: u32,
-    /// Unit of the response times.
-    pub unit: &'static str,
-    /// Requests that ended in the window: end in ms, response time, whether it is a write.
-    pub requests: Vec<(f64, f64, bool)>,
-    /// Collections: member, die, begin and end in ms, whether the controller forced it.
-    pub collections: Vec<(u32, u32, f64, f64, bool)>,
-    /// What members got of destages of the write cache: member, begin in ms, when the member was done, when all members were.
-    pub destages: Vec<(u32, f64, f64, f64)>,
 }
 
 /// Most lines or bars of a group that a chart shows; more are spread over several charts.

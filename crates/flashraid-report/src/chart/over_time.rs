@@ -48,6 +48,14 @@ pub fn of_run(report: &Value) -> Vec<Chart> {
     charts.into_iter().flatten().chain(members).collect()
 }
 
+/// Mean response times over the run, a line for each report.
+pub fn means<'a>(reports: impl IntoIterator<Item = (String, &'a Value)>) -> Option<Chart> {
+    let line = |(name, report): (String, &Value)| Line::new(name, points(report, &report["over_time"]["mean_us"], 1.0));
+    let series = reports.into_iter().map(line).filter(|line| line.points.len() > 1).collect();
+    let (y, series) = in_one_unit("mean response", series);
+    Chart::of_lines("time-response", "Mean response time over the run", Lines::plain(Axis::linear("time, s"), y, series))
+}
+
 /// A chart with a line for each member, spread over several if there are more than eight.
 pub fn of_eight(chart: Chart) -> Vec<Chart> {
     let Content::Lines(lines) = &chart.content else { return vec![chart] };

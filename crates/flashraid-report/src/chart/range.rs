@@ -36,6 +36,11 @@ impl Lines {
         }
     }
 
+    /// Returns true if all values across are whole, so that fractions between them mean nothing.
+    pub fn is_whole(&self) -> bool {
+        self.series.iter().flat_map(|line| &line.points).all(|point| point.0.fract() == 0.0)
+    }
+
     /// Returns true if each point has a mark: it has one value of few.
     pub fn is_marked(&self) -> bool {
         !self.steps && self.series.iter().all(|line| line.points.len() <= MARKED_MAX)

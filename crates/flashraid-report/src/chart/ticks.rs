@@ -1,4 +1,4 @@
-//! Numbers beside logarithmic axes, the same in pages (`page/script/ticks.js`) and pictures.
+//! Numbers beside axes, the same in pages (`page/script/ticks.js`) and pictures.
 
 /// Digits before the power of ten, from the coarsest choice to the finest.
 const DIGITS: [&[u32]; 3] = [&[1], &[1, 2, 5], &[1, 2, 3, 4, 5, 6, 7, 8, 9]];
@@ -27,6 +27,33 @@ pub fn logarithmic(min: f64, max: f64) -> Vec<f64> {
     }
 }
 
+/// Most numbers of a linear axis upwards.
+pub const UPWARDS_MAX: usize = 7;
+/// Most numbers of a linear axis across that has all the room.
+pub const ACROSS_MAX: usize = 10;
+
+/// Returns the numbers of a linear axis from `min` to `max`, in order, at most `most` of them: multiples of the least step 1, 2 or 5 times a power
+/// of ten that leaves room for each. Of an axis of `whole` numbers the step is one, too.
+pub fn linear(min: f64, max: f64, most: usize, whole: bool) -> Vec<f64> {
+    let span = max - min;
+    if !(span > 0.0 && span.is_finite()) {
+        return vec![min];
+    }
+    let largest = span.log10().ceil() as i32;
+    let steps = (0..4).rev().flat_map(|below| [1.0, 2.0, 5.0].map(|digit| (digit, largest - below)));
+    let multiples = |(digit, power): (f64, i32)| -> Option<Vec<f64>> {
+        let step = decimal(digit, power);
+        if whole && step < 1.0 {
+            return None;
+        }
+        let (first, last) = ((min / step - SLACK).ceil(), (max / step + SLACK).floor());
+        // An axis narrower than numbers are exact has none in between.
+        (last - first < most as f64)
+            .then(|| (0..=(last - first).max(-1.0) as i64).map(|index| decimal((first + index as f64) * digit, power)).collect())
+    };
+    steps.filter_map(multiples).next().unwrap_or_else(|| vec![min])
+}
+
 /// Multiples of the largest step 1, 2 or 5 times a power of ten that gives three of them.
 fn round_numbers(min: f64, max: f64) -> Vec<f64> {
     let largest = (max - min).log10().ceil() as i32;
@@ -47,7 +74,22 @@ fn decimal(digits: f64, power: i32) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::logarithmic;
+    use super::{ACROSS_MAX, UPWARDS_MAX, linear, logarithmic};
+
+    #[test]
+    fn linear_axes_have_as_many_round_numbers_as_fit() {
+        assert_eq!(linear(0.0, 10.6, UPWARDS_MAX, false), [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]);
+        assert_eq!(linear(0.0, 1.06, UPWARDS_MAX, false), [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]);
+        assert_eq!(linear(1.84, 6.16, ACROSS_MAX, true), [2.0, 3.0, 4.0, 5.0, 6.0]);
+        assert_eq!(linear(-3.0, 4.0, 4, false), [-2.0, 0.0, 2.0, 4.0]);
+        assert_eq!(linear(5.0, 5.0, 7, false), [5.0]);
+        for index in 0..2000 {
+            let min = f64::from(index % 37) * 0.37 - 5.0;
+            let max = min + 10_f64.powf(-6.0 + f64::from(index) * 0.006);
+            let numbers = linear(min, max, UPWARDS_MAX, false);
+            assert!((2..=UPWARDS_MAX).contains(&numbers.len()) && numbers.is_sorted_by(|a, b| a < b), "{min} {max}: {numbers:?}");
+        }
+    }
 
     #[test]
     fn wide_axes_have_powers_of_ten_and_short_ones_what_lies_between() {

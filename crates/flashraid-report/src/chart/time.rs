@@ -33,6 +33,30 @@ pub fn where_it_went(report: &Value) -> Option<Chart> {
     })
 }
 
+/// The shares of the requests of which a chart of several points has a group each.
+pub const SHARES_OF_POINTS: [&str; 2] = ["all", "slowest 1 %"];
+
+/// The parts of several reports: for each of them a group for each share.
+pub fn of_points<'a>(reports: impl IntoIterator<Item = (String, &'a Value)>) -> Option<Chart> {
+    let key = |name: &str| SHARES.iter().find(|(_, shown)| *shown == name).map_or("all", |(key, _)| *key);
+    let groups: Vec<(String, &Value)> = reports
+        .into_iter()
+        .flat_map(|(name, report)| SHARES_OF_POINTS.map(|share| (format!("{name}: {share}"), &report["time_us"][key(share)])))
+        .collect();
+    let total = |spent: &Value| PARTS.iter().filter_map(|part| spent[*part].as_f64()).sum::<f64>();
+    let (unit, scale) = unit_of(groups.iter().map(|(_, spent)| total(spent)).fold(0.0, f64::max));
+    let series = PARTS
+        .iter()
+        .map(|part| BarSeries::plain(*part, groups.iter().map(|(_, spent)| spent[*part].as_f64().map(|us| us / scale)).collect()));
+    let series: Vec<BarSeries> = series.filter(|part| part.values.iter().flatten().any(|value| *value > 0.0)).collect();
+    let names = groups.into_iter().map(|(name, _)| name).collect();
+    let y = Axis::linear(format!("mean response, {unit}"));
+    (!series.is_empty()).then(|| {
+        let bars = Bars { stacked: true, ..Bars::side_by_side(names, y, series) };
+        Chart::new("time-parts", "Parts of the response time", Content::Bars(bars))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -106,10 +106,7 @@ impl Grid {
 
     fn summary_of(&self, columns: &[Column]) -> Sheet {
         let order = self.together();
-        let mut header: Vec<String> = self.key_names().into_iter().map(str::to_owned).collect();
-        if header.is_empty() {
-            header.push(String::new());
-        }
+        let (mut header, mut columns_of) = self.label_header();
         let label_columns = header.len();
         let mut rows: Vec<Vec<Cell>> = order.iter().map(|point| self.labels(*point)).collect();
         let mut text_columns = Vec::new();
@@ -119,6 +116,11 @@ impl Grid {
             }
             let (heading, cells) = self.column(*column, &order);
             header.push(heading);
+            columns_of.push(match column {
+                Column::Figure(pointer) => figures::at(pointer).key(),
+                Column::Lost => "lost.requests".to_owned(),
+                Column::Change | Column::Bar(_) => String::new(),
+            });
             rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
         }
         let count = match self.points.len() {
@@ -131,7 +133,15 @@ impl Grid {
         };
         // Bars begin at the left like texts.
         let unit_column = text_columns.contains(&(header.len() - 1));
-        Sheet { title: format!("{count}, {seeds}"), header, label_columns, unit_column, rows }
+        Sheet { header, label_columns, unit_column, rows, columns_of, ..Sheet::new(format!("{count}, {seeds}"), &[]) }
+    }
+
+    /// The headings of the columns that name a point, at least one, and the keys that they are of.
+    pub(super) fn label_header(&self) -> (Vec<String>, Vec<String>) {
+        match self.axes.is_empty() {
+            true => (vec![String::new()], vec![String::new()]),
+            false => (self.key_names().into_iter().map(str::to_owned).collect(), self.axes.iter().map(|axis| axis.key.clone()).collect()),
+        }
     }
 
     /// The settings of a point with its marks; those of a yardstick in brackets.

@@ -19,34 +19,40 @@ impl Grid {
     }
 
     fn sheet(&self, title: &str, figures: &[Figure]) -> Sheet {
-        let mut header: Vec<String> = self.key_names().into_iter().map(str::to_owned).collect();
-        if header.is_empty() {
-            header.push(String::new());
-        }
+        let (mut header, mut columns_of) = self.label_header();
         let label_columns = header.len();
         let has_ratios = self.baselines.iter().enumerate().any(|(point, baseline)| point != *baseline);
         let mut rows: Vec<Vec<Cell>> = (0..self.points.len()).map(|point| self.labels(point)).collect();
         for figure in figures {
-            let means: Vec<Option<Estimate>> = self.points.iter().map(|point| point.estimate(figure.pointer)).collect();
-            let scale = Scale::of(figure.unit, means.iter().flatten());
-            header.push(heading(figure.name, scale.unit()));
+            let (unit, texts) = self.texts(figure);
+            header.push(heading(figure.name, unit));
+            columns_of.push(figure.key());
             if has_ratios {
                 header.push("×".to_owned());
+                columns_of.push(String::new());
             }
-            for (index, row) in rows.iter_mut().enumerate() {
-                let guess = if self.points[index].is_guess(figure.pointer) { GUESS } else { "" };
-                row.push(means[index].map_or("–".to_owned(), |mean| scale.text(mean) + guess).into());
+            for (index, (row, text)) in rows.iter_mut().zip(texts).enumerate() {
+                row.push(text.into());
                 if has_ratios {
                     row.push(self.ratio_cell(index, figure));
                 }
             }
         }
         let rows = self.in_order().into_iter().map(|index| std::mem::take(&mut rows[index])).collect();
-        Sheet { title: title.to_owned(), header, label_columns, unit_column: false, rows }
+        Sheet { header, label_columns, rows, columns_of, ..Sheet::new(title, &[]) }
+    }
+
+    /// A figure of every point as its column shows it, and the unit that all have in common; an empty one if each has its own.
+    pub(crate) fn texts(&self, figure: &Figure) -> (&'static str, Vec<String>) {
+        let means: Vec<Option<Estimate>> = self.points.iter().map(|point| point.estimate(figure.pointer)).collect();
+        let scale = Scale::of(figure.unit, means.iter().flatten());
+        let guess = |point: &Point| if point.is_guess(figure.pointer) { GUESS } else { "" };
+        let text = |(point, mean): (&Point, &Option<Estimate>)| mean.map_or("–".to_owned(), |mean| scale.text(mean) + guess(point));
+        (scale.unit(), self.points.iter().zip(&means).map(text).collect())
     }
 
     /// The ratio of a figure to the baseline's.
-    fn ratio_cell(&self, point: usize, figure: &Figure) -> Cell {
+    pub(crate) fn ratio_cell(&self, point: usize, figure: &Figure) -> Cell {
         let Some(ratio) = self.ratio_to_baseline(point, figure) else { return "–".into() };
         let text = match ratio.half_width {
             None => number::rounded(ratio.mean),

@@ -35,7 +35,7 @@ pub fn tile(configs: &[&Value]) -> Option<Tile> {
     };
     let arrays: BTreeSet<String> = configs.iter().map(|config| array(config)).collect();
     let what = if arrays.len() == 1 { arrays.into_iter().next()? } else { number::counted(arrays.len() as u64, "array") };
-    Some(Tile::plain("usable capacity", value, Some(format!("{what}{scale}"))))
+    Some(Tile::plain("usable capacity", value, Some(format!("{what}{scale}"))).of("capacity_bytes"))
 }
 
 /// Bytes that the host of the array that is meant may use, and how many times smaller it is simulated.

@@ -1,9 +1,11 @@
 //! Results as one self-contained page, which opens without a network and asks nobody for anything.
 
 mod capacity;
+mod explorer;
 mod part;
 mod sketch;
 
+use flashraid::meaning;
 use flashraid::report::Mark;
 use serde::Serialize;
 
@@ -11,6 +13,7 @@ use super::chart::{Chart, Colours, Content};
 use super::picture;
 use super::sheet::{Sheet, Tone};
 
+pub use explorer::Explorer;
 pub use part::{Part, Tile, headline, of_grid, of_run};
 
 const STYLE: &str = include_str!("page.css");
@@ -23,6 +26,7 @@ const SCRIPT: &str = concat!(
     include_str!("script/lines.js"),
     include_str!("script/bars.js"),
     include_str!("script/timeline.js"),
+    include_str!("script/explorer.js"),
     include_str!("script/start.js"),
     "})();\n"
 );
@@ -85,7 +89,7 @@ impl Page<'_> {
         let tile = |tile: &Tile| {
             let note = tile.note.as_ref().map_or(String::new(), |note| format!("<span class=\"note\">{}</span>", escape(note)));
             let tone = tone_class(tile.tone).map_or(String::new(), |class| format!(" class=\"{class}\""));
-            format!("<div{tone}><dt>{}</dt><dd>{}{note}</dd></div>\n", escape(&tile.name), escape(&tile.value))
+            format!("<div{tone}><dt{}>{}</dt><dd>{}{note}</dd></div>\n", hint(tile.figure, ""), escape(&tile.name), escape(&tile.value))
         };
         let tiles: String = part.tiles.iter().map(tile).collect();
         let tiles = if tiles.is_empty() { tiles } else { format!("<dl class=\"tiles\">\n{tiles}</dl>\n") };
@@ -103,9 +107,10 @@ impl Page<'_> {
         // Said once rather than below each chart.
         let hint = "<p class=\"hint\">Drag across a chart to zoom, double-click to see everything; with a chart in focus the arrow keys read values.</p>";
         let charts = if part.charts.is_empty() { String::new() } else { format!("{hint}\n<div class=\"charts\"></div>\n") };
+        let explorer = part.explorer.as_ref().map_or(String::new(), |explorer| explorer.html(&prefix));
         let texts: String = part.texts.iter().enumerate().map(|(index, text)| text_block(text, &format!("{prefix}text-{index}"))).collect();
         format!(
-            "<article id=\"{prefix}result\">\n<header class=\"first\">\n<div>\n<h{level}>{title}</h{level}>\n{headline}{tiles}</div>\n{sketch}</header>\n\
+            "<article id=\"{prefix}result\">\n<header class=\"first\">\n<div>\n<h{level}>{title}</h{level}>\n{headline}{tiles}</div>\n{sketch}</header>\n{explorer}\
              <div class=\"tables\">\n{summary}</div>\n{facts}{charts}<div class=\"tables\">\n{details}</div>\n{remarks}{texts}</article>\n",
             title = escape(&part.title),
             facts = list("facts", &part.facts),
@@ -129,7 +134,8 @@ impl Page<'_> {
         let charts: String = part.charts.iter().map(|chart| entry(format!("{prefix}{}", chart.id), &name(chart))).collect();
         let texts: String = part.texts.iter().enumerate().map(|(index, text)| entry(format!("{prefix}text-{index}"), text.title)).collect();
         let (before, after) = (of_sheets(before), of_sheets(after));
-        let list = format!("<ul>\n{before}{charts}{after}{texts}</ul>\n");
+        let explorer = part.explorer.as_ref().map_or(String::new(), |_| entry(format!("{prefix}explorer"), "Explore the points"));
+        let list = format!("<ul>\n{explorer}{before}{charts}{after}{texts}</ul>\n");
         match self.parts.len() {
             1 => list,
             _ => format!("<p><a href=\"#{prefix}result\">{}</a></p>\n{list}", escape(&part.title)),
@@ -141,20 +147,42 @@ impl Page<'_> {
             part.charts.iter().map(|chart| Chart { id: format!("{}{}", self.prefix(index), chart.id), ..chart.clone() }).collect()
         };
         let charts: Vec<Vec<Chart>> = self.parts.iter().enumerate().map(prefixed).filter(|charts| !charts.is_empty()).collect();
-        if charts.is_empty() {
+        let explorers: Vec<(usize, &Explorer)> =
+            self.parts.iter().enumerate().filter_map(|(index, part)| Some((index, part.explorer.as_ref()?))).collect();
+        if charts.is_empty() && explorers.is_empty() {
             return format!("<script>\n{ACTIONS}</script>\n");
         }
         let colours = Colours::of(charts.iter().flatten());
         let drawn: Vec<Vec<Drawn>> = charts.iter().map(|part| part.iter().map(|chart| Drawn::of(chart, &colours)).collect()).collect();
         // Inside a script element only this character could end it.
-        let data = serde_json::to_string(&drawn).expect("charts are plain data").replace('<', "\\u003c");
+        let escaped = |data: String| data.replace('<', "\\u003c");
+        let data = escaped(serde_json::to_string(&drawn).expect("charts are plain data"));
+        // Where no other chart has these names they have colours of their own.
+        let explorers = explorers.into_iter().map(|(index, explorer)| {
+            explorer.json(
+                &self.prefix(index),
+                &Colours::of(charts.iter().flatten().chain(explorer.charts().iter().filter(|chart| is_stacked(chart)))),
+            )
+        });
+        let explorers: Vec<serde_json::Value> = explorers.collect();
+        let explored = match explorers.is_empty() {
+            true => String::new(),
+            false => format!(
+                "<script type=\"application/json\" id=\"explorers-data\">{}</script>\n",
+                escaped(serde_json::Value::from(explorers).to_string())
+            ),
+        };
         let pictures: String = charts.iter().flatten().filter_map(|chart| embedded(chart, &colours)).collect();
         format!(
             "<noscript><p>The charts need JavaScript; the tables do not.</p></noscript>\n{pictures}\
-             <script type=\"application/json\" id=\"charts-data\">{data}</script>\n<script>{UPLOT_SCRIPT}</script>\n\
+             <script type=\"application/json\" id=\"charts-data\">{data}</script>\n{explored}<script>{UPLOT_SCRIPT}</script>\n\
              <script>\n{ACTIONS}</script>\n<script>\n{SCRIPT}</script>\n"
         )
     }
+}
+
+fn is_stacked(chart: &Chart) -> bool {
+    matches!(&chart.content, Content::Bars(bars) if bars.stacked)
 }
 
 /// A chart with its look, as the script gets it.
@@ -180,19 +208,21 @@ struct Look {
     #[serde(skip_serializing_if = "Option::is_none")]
     upwards: Option<(f64, f64)>,
     marked: bool,
+    /// Numbers across are whole: half a member is none.
+    whole: bool,
 }
 
 impl<'a> Drawn<'a> {
     fn of(chart: &'a Chart, colours: &Colours) -> Drawn<'a> {
-        let (across, upwards, marked) = match &chart.content {
-            Content::Lines(lines) => (Some(lines.across()), Some(lines.upwards()), lines.is_marked()),
-            Content::Bars(bars) => (None, Some(bars.range()), false),
-            Content::Timeline(_) => (None, None, false),
+        let (across, upwards, marked, whole) = match &chart.content {
+            Content::Lines(lines) => (Some(lines.across()), Some(lines.upwards()), lines.is_marked(), lines.is_whole()),
+            Content::Bars(bars) => (None, Some(bars.range()), false, false),
+            Content::Timeline(_) => (None, None, false, false),
         };
         let names = chart.names();
         let hollow = names.iter().map(|name| chart.is_yardstick(name)).collect();
         let (colours, names) = (colours.of_chart(chart), names.into_iter().map(|name| chart.shown_name(name)).collect());
-        Drawn { chart, look: Look { colours, names, hollow, explanations: chart.explanations(), across, upwards, marked } }
+        Drawn { chart, look: Look { colours, names, hollow, explanations: chart.explanations(), across, upwards, marked, whole } }
     }
 }
 
@@ -248,6 +278,9 @@ const LONG_CELL: usize = 32;
 /// Characters of a row that do not fit into half of the page.
 const WIDE_ROW: usize = 54;
 
+/// Rows from which on a table is scrolled through rather than pushing what follows out of sight.
+const LONG_TABLE: usize = 30;
+
 /// Whether a table gets the whole width.
 fn is_wide(sheet: &Sheet) -> bool {
     let columns = sheet.rows.iter().map(Vec::len).max().unwrap_or(0).max(sheet.header.len());
@@ -261,32 +294,47 @@ fn is_wide(sheet: &Sheet) -> bool {
 fn table(sheet: &Sheet, id: &str) -> String {
     let class = |column: usize| if sheet.is_figure(column) { " class=\"number\"" } else { "" };
     let wide = if is_wide(sheet) { " wide" } else { "" };
+    let long = if sheet.rows.len() > LONG_TABLE { " long-table" } else { "" };
     let mut html = format!(
-        "<section class=\"table{wide}\" id=\"{id}\">\n<header><h2>{}</h2><div class=\"export\"></div></header>\n<div class=\"scroll\" tabindex=\"0\">\n<table>\n",
+        "<section class=\"table{wide}{long}\" id=\"{id}\">\n<header><h2>{}</h2><div class=\"export\"></div></header>\n<div class=\"scroll\" tabindex=\"0\">\n<table>\n",
         escape(&sheet.title)
     );
     if sheet.header.iter().any(|text| !text.is_empty()) {
         html += "<thead><tr>";
         for (column, text) in sheet.header.iter().enumerate() {
-            html += &format!("<th scope=\"col\"{}>{}</th>", class(column), escape(text).replace('\n', "<br>"));
+            let of = sheet.columns_of.get(column).map_or("", String::as_str);
+            let class = if sheet.is_figure(column) { "number" } else { "" };
+            html += &format!("<th scope=\"col\"{}>{}</th>", hint(of, class), escape(text).replace('\n', "<br>"));
         }
         html += "</tr></thead>\n";
     }
     html += "<tbody>\n";
-    for row in &sheet.rows {
+    for (index, row) in sheet.rows.iter().enumerate() {
+        let of = sheet.rows_of.get(index).map_or("", String::as_str);
         html += "<tr>";
         for (column, cell) in row.iter().enumerate() {
             let text = with_marks(&cell.text);
             let text = tone_class(cell.tone).map_or(text.clone(), |class| format!("<b class=\"{class}\">{text}</b>"));
             let is_long = cell.text.chars().count() > LONG_CELL;
             html += &match column < sheet.label_columns {
-                true => format!("<th scope=\"row\"{}>{text}</th>", if is_long { " class=\"long\"" } else { "" }),
+                true => {
+                    format!("<th scope=\"row\"{}>{text}</th>", hint(if column == 0 { of } else { "" }, if is_long { "long" } else { "" }))
+                }
                 false => format!("<td{}>{text}</td>", if is_long { " class=\"long\"" } else { class(column) }),
             };
         }
         html += "</tr>\n";
     }
     html + "</tbody>\n</table>\n</div>\n</section>\n"
+}
+
+/// The attributes of an element with these classes that shows this figure or key: what `flashraid explain` says of it stands beside the cursor.
+fn hint(of: &str, classes: &str) -> String {
+    let title = Some(of).filter(|of| !of.is_empty()).and_then(meaning::hint);
+    let classes = [classes, if title.is_some() { "explained" } else { "" }].into_iter().filter(|class| !class.is_empty());
+    let class = classes.collect::<Vec<_>>().join(" ");
+    let class = if class.is_empty() { class } else { format!(" class=\"{class}\"") };
+    class + &title.map_or(String::new(), |title| format!(" title=\"{}\"", escape(&title).replace('\n', "&#10;")))
 }
 
 /// The text of a cell, with the marks at its end explained where they stand.
@@ -351,8 +399,9 @@ mod tests {
         Part {
             title: text.to_owned(),
             headline: Some(text.to_owned()),
-            tiles: vec![Tile { name: text.to_owned(), value: text.to_owned(), note: Some(text.to_owned()), tone: Tone::Worse }],
+            tiles: vec![Tile { tone: Tone::Worse, ..Tile::plain(text, text.to_owned(), Some(text.to_owned())) }],
             sketch: None,
+            explorer: None,
             summary: vec![sheet],
             facts: vec![text.to_owned()],
             details: Vec::new(),

@@ -4,7 +4,7 @@ use flashraid::Report;
 use flashraid::report::{Load, Mark, PERCENTILES};
 use serde_json::Value;
 
-use super::{Text, capacity, sketch};
+use super::{Explorer, Text, capacity, sketch};
 use crate::chart::{self, Chart};
 use crate::grid::Grid;
 use crate::number;
@@ -23,6 +23,8 @@ pub struct Part {
     pub tiles: Vec<Tile>,
     /// A drawing of the array, as SVG.
     pub sketch: Option<String>,
+    /// The points of a study, one at a time.
+    pub explorer: Option<Explorer>,
     /// The tables above the charts.
     pub summary: Vec<Sheet>,
     /// What has to be known to read these tables: marks, warnings.
@@ -47,12 +49,19 @@ pub struct Tile {
     pub note: Option<String>,
     /// Whether it is good or bad in itself.
     pub tone: Tone,
+    /// The key of the figure ([`flashraid::meaning`]); empty if it is none.
+    pub figure: &'static str,
 }
 
 impl Tile {
     /// A figure that is neither good nor bad in itself.
     pub fn plain(name: &str, value: String, note: Option<String>) -> Tile {
-        Tile { name: name.to_owned(), value, note, tone: Tone::Plain }
+        Tile { name: name.to_owned(), value, note, tone: Tone::Plain, figure: "" }
+    }
+
+    /// The same with the key of its figure.
+    pub(super) fn of(self, figure: &'static str) -> Tile {
+        Tile { figure, ..self }
     }
 }
 
@@ -68,6 +77,7 @@ pub fn of_run(title: &str, report: &Report, document: &Value) -> Part {
         tiles: tiles(report),
         facts: tables::notes(report, true).into_iter().filter(|note| !remarks.contains(note)).collect(),
         sketch: Some(sketch::of(&[&report.config])),
+        explorer: None,
         summary: sheets[..split].to_vec(),
         details: sheets[split..].to_vec(),
         charts: chart::of_run(document),
@@ -80,6 +90,8 @@ pub fn of_run(title: &str, report: &Report, document: &Value) -> Part {
 pub fn of_grid(title: &str, grid: &Grid) -> Part {
     /// Characters that the summary may take on a page.
     const SUMMARY_WIDTH: usize = 120;
+    /// Sentences that can be read at a glance.
+    const CONCLUSIONS_MAX: usize = 3;
     let firsts: Vec<&Value> = grid.points.iter().filter_map(|point| point.reports.first()).collect();
     let configs: Vec<&Value> = firsts.iter().map(|report| &report["config"]).collect();
     let config = configs.first().copied().unwrap_or(&Value::Null);
@@ -106,10 +118,25 @@ pub fn of_grid(title: &str, grid: &Grid) -> Part {
     let origins: Vec<String> = firsts.iter().flat_map(notes).collect();
     let (remarks, warnings): (Vec<String>, Vec<String>) = grid.notes().into_iter().partition(|note| origins.contains(note));
     let seed = firsts.first().and_then(|report| report["seed"].as_u64()).unwrap_or(1);
+    let (explorer, conclusions) = (Explorer::of(grid), grid.conclusions());
+    let (headline, of_conclusions) = match conclusions.len() {
+        0..=CONCLUSIONS_MAX => (conclusions.join(" "), None),
+        loads => {
+            let whose = if explorer.is_some() { ": that of the chosen point stands below" } else { "; they stand at the end of the page" };
+            let text = Text {
+                title: "Conclusions, load by load",
+                about: "What each remedy changes under each load that was varied.".to_owned(),
+                text: conclusions.join("\n\n"),
+                file: "conclusions.txt",
+            };
+            (format!("{loads} loads, each with a conclusion of its own{whose}."), Some(text))
+        }
+    };
     Part {
         title: title.to_owned(),
-        headline: Some(grid.conclusions().join(" ")).filter(|text| !text.is_empty()),
+        headline: Some(headline).filter(|text| !text.is_empty()),
         tiles,
+        explorer,
         sketch: config.is_object().then(|| sketch::of(&configs)),
         summary: vec![grid.summary(SUMMARY_WIDTH)],
         facts: [grid.summary_legend(), grid.legend()]
@@ -121,7 +148,7 @@ pub fn of_grid(title: &str, grid: &Grid) -> Part {
         details: grid.sheets(),
         charts: chart::of_grid(grid),
         remarks: chart::equal_figures(grid).into_iter().chain(remarks).collect(),
-        texts: again(config, seed).into_iter().collect(),
+        texts: of_conclusions.into_iter().chain(again(config, seed)).collect(),
     }
 }
 
@@ -219,31 +246,33 @@ fn tiles(report: &Report) -> Vec<Tile> {
         let by_kind = [("reads", times.read.mean), ("writes", times.write.mean)];
         let note: Vec<String> =
             by_kind.iter().filter_map(|(name, mean)| Some(format!("{name} {}", number::duration_us((*mean)?)))).collect();
-        tiles.push(tile("mean response", number::duration_us(mean), Some(note.join(", "))));
+        tiles.push(tile("mean response", number::duration_us(mean), Some(note.join(", "))).of("response_us.all.mean"));
     }
     if let Some((name, value)) = deepest(report) {
         tiles.push(tile(&name, number::duration_us(value), times.all.max.map(|max| format!("longest {}", number::duration_us(max)))));
     }
     if let Some(iops) = report.iops.all {
         let bandwidth = report.bandwidth_mb_s.overall.map(|mb_s| format!("{} MB/s", number::three_digits(mb_s)));
-        tiles.push(tile("requests per second", number::rounded(iops), bandwidth));
+        tiles.push(tile("requests per second", number::rounded(iops), bandwidth).of("iops.all"));
     }
     if let Some(amplification) = report.flash.write_amplification {
         let share = report.gc.busy_fraction.map(|share| format!("{} % of die time collecting", number::three_digits(share * 100.0)));
-        tiles.push(tile("write amplification", number::three_digits(amplification), share));
+        tiles.push(tile("write amplification", number::three_digits(amplification), share).of("flash.write_amplification"));
     }
     let written = |tbw: f64| format!("{} TB written to an SSD", number::rounded(tbw));
     match (report.flash.lifetime, report.flash.implied_life) {
         (Some(life), _) => {
             let of = if life.levels_wear { "mean" } else { "most worn" };
             let note = life.tbw.map(|tbw| format!("{}; of the {of} block", written(tbw)));
-            tiles.push(tile("life at this load", number::years(life.days()), note));
+            tiles.push(tile("life at this load", number::years(life.days()), note).of("flash.lifetime"));
         }
         (None, Some(life)) => {
             if let Some(days) = life.days {
                 let mark = Mark::LittleWear;
                 let note = format!("{}; {}", written(life.tbw), mark.explanation());
-                tiles.push(tile("even wear would give", format!("{} {}", number::years(days), mark.symbol()), Some(note)));
+                tiles.push(
+                    tile("even wear would give", format!("{} {}", number::years(days), mark.symbol()), Some(note)).of("flash.implied_life"),
+                );
             }
         }
         (None, None) => {}
@@ -260,6 +289,6 @@ fn tiles(report: &Report) -> Vec<Tile> {
         (_, Some(from_ns)) => ("steady", format!("from {} on; load: {load}", number::duration_us(from_ns as f64 / 1e3)), Tone::Better),
         (_, None) => ("not steady", format!("or too short to tell; load: {load}"), Tone::Worse),
     };
-    tiles.push(Tile { name: "verdict".to_owned(), value: verdict.to_owned(), note: Some(note), tone });
+    tiles.push(Tile { name: "verdict".to_owned(), value: verdict.to_owned(), note: Some(note), tone, figure: "verdict" });
     tiles
 }

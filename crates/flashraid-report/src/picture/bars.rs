@@ -6,7 +6,7 @@ use std::ops::Range;
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
 
-use super::{Area, DOT, Drawn, FONT, GRID, INK, Key, KeyMark, Look, TITLE, svg, tick};
+use super::{Area, DOT, Drawn, FONT, GRID, INK, Key, KeyMark, Look, TITLE, linear, svg, tick};
 use crate::chart::{Bars, ticks};
 use crate::number::three_digits;
 
@@ -32,7 +32,7 @@ pub fn draw(title: &str, bars: &Bars, looks: &[Look], notes: Vec<String>) -> Res
         let (upper, lower) = area.split_vertically(height);
         match bars.y.log {
             true => draw_in(&upper, title, bars, looks, from, (from..to).log_scale().with_key_points(ticks::logarithmic(from, to))),
-            false => draw_in(&upper, title, bars, looks, from, from..to),
+            false => draw_in(&upper, title, bars, looks, from, linear(&(from..to), ticks::ACROSS_MAX, false)),
         }?;
         key.draw(&lower)
     })

@@ -7,7 +7,7 @@ use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::{Area, Drawn, FONT, GRID, INK, Key, KeyMark, Look, ORANGE, SKY, TITLE, VERMILLION, dashed, svg, tick};
+use super::{Area, Drawn, FONT, GRID, INK, Key, KeyMark, Look, ORANGE, SKY, TITLE, VERMILLION, dashed, linear, svg, tick};
 use crate::chart::{Lines, ticks};
 
 const HEIGHT: u32 = 400;
@@ -22,10 +22,11 @@ pub fn draw(title: &str, lines: &Lines, looks: &[Look], notes: Vec<String>) -> R
     let picture = svg(HEIGHT + key.height(), |area| {
         let (upper, lower) = area.split_vertically(HEIGHT);
         let drawing = Drawing { title, lines, looks, x: &x, y: &y };
+        let (x_linear, y_linear) = (|| linear(&x, ticks::ACROSS_MAX, lines.is_whole()), || linear(&y, ticks::UPWARDS_MAX, false));
         match (lines.x.log, lines.y.log) {
-            (false, false) => drawing.draw(&upper, x.clone(), y.clone()),
-            (true, false) => drawing.draw(&upper, log(&x), y.clone()),
-            (false, true) => drawing.draw(&upper, x.clone(), log(&y)),
+            (false, false) => drawing.draw(&upper, x_linear(), y_linear()),
+            (true, false) => drawing.draw(&upper, log(&x), y_linear()),
+            (false, true) => drawing.draw(&upper, x_linear(), log(&y)),
             (true, true) => drawing.draw(&upper, log(&x), log(&y)),
         }?;
         key.draw(&lower)

@@ -5,13 +5,15 @@ mod lines;
 mod timeline;
 
 use std::error::Error;
+use std::ops::Range;
 use std::path::Path;
 
-use super::chart::{COLOURS, Chart, Colours, Content, GREYS};
+use super::chart::{COLOURS, Chart, Colours, Content, GREYS, ticks};
 use crate::error::{Outcome, WriteError};
 use crate::files;
 use crate::number::with_commas;
 use plotters::coord::Shift;
+use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
 
 /// Eight colours that stay apart for all kinds of colour vision and on white, found by searching for the greatest least distance in OKLab
@@ -223,6 +225,12 @@ fn dashed(mut svg: String) -> String {
         svg = svg.replace(&stroke, &format!("{stroke} stroke-dasharray=\"{dashes}\""));
     }
     svg
+}
+
+/// A linear axis with the numbers of a page ([`ticks::linear`]). The library can format given numbers only of axes that show a part of their range.
+fn linear(range: &Range<f64>, most: usize, whole: bool) -> impl AsRangedCoord<Value = f64, CoordDescType: ValueFormatter<f64>> + use<> {
+    let numbers = ticks::linear(range.start, range.end, most, whole);
+    range.clone().with_key_points(numbers).partial_axis(range.clone())
 }
 
 /// A number on an axis: no digits that say nothing, and none that are missing.

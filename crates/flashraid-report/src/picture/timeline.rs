@@ -5,8 +5,8 @@ use std::error::Error;
 
 use plotters::prelude::*;
 
-use super::{Area, Drawn, FONT, GRID, INK, Mark, PALETTE, TITLE, WIDTH, legend, svg, tick};
-use crate::chart::{FIXED, Timeline};
+use super::{Area, Drawn, FONT, GRID, INK, Mark, PALETTE, TITLE, WIDTH, legend, linear, svg, tick};
+use crate::chart::{FIXED, Panel, Timeline, ticks};
 use crate::number::counted;
 
 /// Colours of what is drawn, as in all other charts.
@@ -30,26 +30,51 @@ const LANES_FRAME: u32 = 74;
 /// Room for the legend above the lanes.
 const LANES_TOP: u32 = 24;
 
-/// Draws a timeline.
+/// Room above a panel for its name and its slowest request.
+const NAME_HEIGHT: u32 = 26;
+
+/// Draws a timeline: for each array the response times, and below them its lanes.
 pub fn draw(title: &str, timeline: &Timeline) -> Result<String, Box<dyn Error>> {
-    // A single member has room for its dies.
-    let lane_height = if timeline.members == 1 { (timeline.dies * 16).clamp(LANE_HEIGHT, 320) } else { LANE_HEIGHT };
-    let lane_height = lane_height + if timeline.destages.is_empty() { 0 } else { DESTAGES_HEIGHT };
-    svg(RESPONSES_HEIGHT + lane_height * timeline.members + LANES_FRAME, |area| {
-        let (upper, lower) = area.split_vertically(RESPONSES_HEIGHT);
-        draw_responses(&upper, title, timeline)?;
-        draw_lanes(&lower, timeline)
+    let heights: Vec<u32> = timeline.panels.iter().map(|panel| NAME_HEIGHT + RESPONSES_HEIGHT + lanes_height(panel)).collect();
+    svg(heights.iter().sum(), |area| {
+        let mut rest = area.clone();
+        for (index, (panel, height)) in timeline.panels.iter().zip(heights).enumerate() {
+            let (own, below) = rest.split_vertically(height);
+            let (name, own) = own.split_vertically(NAME_HEIGHT);
+            let (upper, lower) = own.split_vertically(RESPONSES_HEIGHT);
+            draw_responses(&upper, if index == 0 { title } else { "" }, timeline, panel)?;
+            draw_lanes(&lower, timeline, panel)?;
+            draw_name(&name, panel)?;
+            rest = below;
+        }
+        Ok(())
     })
 }
 
-fn draw_responses(area: &Area, title: &str, Timeline { window_ms: window, unit, requests, .. }: &Timeline) -> Drawn {
-    let longest = requests.iter().map(|request| request.1).fold(f64::MIN_POSITIVE, f64::max);
+fn lanes_height(panel: &Panel) -> u32 {
+    // A single member has room for its dies.
+    let lane_height = if panel.members == 1 { (panel.dies * 16).clamp(LANE_HEIGHT, 320) } else { LANE_HEIGHT };
+    let lane_height = lane_height + if panel.destages.is_empty() { 0 } else { DESTAGES_HEIGHT };
+    lane_height * panel.members + LANES_FRAME
+}
+
+/// Names a panel, if it is one of several, and its slowest request.
+fn draw_name(area: &Area, panel: &Panel) -> Drawn {
+    let slowest = panel.slowest.as_ref().map_or("", |slowest| slowest.text.as_str());
+    let gap = if panel.name.is_empty() || slowest.is_empty() { "" } else { ". " };
+    area.draw_text(&format!("{}{gap}{slowest}", panel.name), &FONT.into_font().color(&INK), (LEFT as i32, 8))?;
+    Ok(())
+}
+
+fn draw_responses(area: &Area, title: &str, timeline: &Timeline, panel: &Panel) -> Drawn {
+    let (Timeline { window_ms: window, unit, .. }, requests, longest) = (timeline, &panel.requests, timeline.longest());
+    let above = longest * 1.05;
     let mut chart = ChartBuilder::on(area)
         .margin_right(20)
         .margin_top(34)
         .x_label_area_size(8)
         .y_label_area_size(LEFT)
-        .build_cartesian_2d(window.clone(), 0.0..longest * 1.05)?;
+        .build_cartesian_2d(window.clone(), linear(&(0.0..above), ticks::UPWARDS_MAX, false))?;
     chart
         .configure_mesh()
         .disable_x_mesh()
@@ -76,22 +101,28 @@ fn draw_responses(area: &Area, title: &str, Timeline { window_ms: window, unit, 
             false => chart.draw_series(marks.map(|at| Circle::new(at, 2, colour.filled())))?,
         };
     }
+    if let Some(slowest) = &panel.slowest {
+        // From its arrival to its end, and a ring around it.
+        let ends = [(slowest.from_ms, slowest.response), (slowest.done_ms, slowest.response)];
+        chart.draw_series([PathElement::new(ends, INK.stroke_width(1))])?;
+        chart.draw_series([Circle::new(ends[1], 6, INK.stroke_width(1))])?;
+    }
     area.draw_text(title, &TITLE.into_font().color(&INK), (LEFT as i32, 8))?;
     legend(area, 18, &[("read", Mark::Dot, READ), ("write", Mark::Cross, WRITE)])
 }
 
-fn draw_lanes(area: &Area, timeline: &Timeline) -> Drawn {
-    let Timeline { window_ms: window, members, dies, collections, .. } = timeline;
+fn draw_lanes(area: &Area, timeline: &Timeline, panel: &Panel) -> Drawn {
+    let (window, Panel { members, dies, collections, .. }) = (&timeline.window_ms, panel);
     let (members, dies) = (*members, *dies);
     let rows = if dies == 1 { "its die".to_owned() } else { format!("a row for each of {}", counted(dies.into(), "die")) };
     // Destages have the upper part of a lane.
-    let below = if timeline.destages.is_empty() { 0.08 } else { 0.42 };
+    let below = if panel.destages.is_empty() { 0.08 } else { 0.42 };
     let mut chart = ChartBuilder::on(area)
         .margin_right(20)
         .margin_top(LANES_TOP)
         .x_label_area_size(46)
         .y_label_area_size(LEFT)
-        .build_cartesian_2d(window.clone(), f64::from(members)..0.0)?;
+        .build_cartesian_2d(linear(window, ticks::ACROSS_MAX, false), f64::from(members)..0.0)?;
     chart
         .configure_mesh()
         .disable_mesh()
@@ -99,7 +130,7 @@ fn draw_lanes(area: &Area, timeline: &Timeline) -> Drawn {
         .label_style(FONT)
         .y_labels(0)
         .x_label_formatter(&tick)
-        .x_desc(match timeline.destages.is_empty() {
+        .x_desc(match panel.destages.is_empty() {
             true => format!("time, ms; a lane for each member, in it {rows}"),
             false => format!("time, ms; a lane for each member, in it destages above {rows}"),
         })
@@ -118,7 +149,12 @@ fn draw_lanes(area: &Area, timeline: &Timeline) -> Drawn {
         });
         chart.draw_series(rectangles)?;
     }
-    for &(member, begun_ms, ended_ms, done_ms) in &timeline.destages {
+    if let Some(met) = panel.slowest.as_ref().and_then(|slowest| collections.get(slowest.collection?)) {
+        let top = f64::from(met.0) + below + (0.92 - below) / f64::from(dies) * f64::from(met.1);
+        let bottom = top + ((0.92 - below) / f64::from(dies)).max(least_row);
+        chart.draw_series([Rectangle::new([(met.2, top), (met.3.max(met.2 + pixel_ms), bottom)], INK.stroke_width(2))])?;
+    }
+    for &(member, begun_ms, ended_ms, done_ms) in &panel.destages {
         let bar = |from: f64, to: f64, top: f64, bottom: f64| {
             Rectangle::new([(from, f64::from(member) + top), (to, f64::from(member) + bottom)], DESTAGE.filled())
         };
@@ -136,7 +172,7 @@ fn draw_lanes(area: &Area, timeline: &Timeline) -> Drawn {
     }
     let destages = ("destage; thin: waits for the others", Mark::Bar, DESTAGE);
     let collections = [("collection of the member's own", Mark::Bar, OWN), ("forced by the controller", Mark::Bar, FORCED)];
-    match timeline.destages.is_empty() {
+    match panel.destages.is_empty() {
         true => legend(area, 10, &collections),
         false => legend(area, 10, &[destages, collections[0], collections[1]]),
     }
@@ -162,15 +198,16 @@ mod tests {
 
     #[test]
     fn every_collection_and_request_is_drawn() {
-        let timeline = Timeline {
-            window_ms: 0.0..10.0,
+        let panel = Panel {
+            name: String::new(),
             members: 2,
             dies: 2,
-            unit: "ms",
             requests: vec![(3.0, 2.0, true), (4.0, 1.0, false)],
             collections: vec![(1, 1, 2.0, 4.0, true), (0, 0, 5.0, 6.0, false)],
             destages: Vec::new(),
+            slowest: None,
         };
+        let timeline = Timeline { window_ms: 0.0..10.0, unit: "ms", panels: vec![panel.clone()] };
         let picture = draw("t", &timeline).unwrap();
         let marks = |colour: &str| picture.matches(colour).count();
         // Each has one mark, and one in the legend; a cross consists of two lines.
@@ -178,7 +215,8 @@ mod tests {
         assert_eq!((marks("stroke=\"#D73E19\""), marks("fill=\"#2AB2F2\"")), (4, 2));
         assert!(picture.contains("member 1") && !picture.contains("member 2") && marks("fill=\"#229684\"") == 0);
 
-        let with_destages = Timeline { destages: vec![(0, 1.0, 2.0, 2.0), (1, 1.0, 2.0, 3.0)], ..timeline };
+        let panel = Panel { destages: vec![(0, 1.0, 2.0, 2.0), (1, 1.0, 2.0, 3.0)], ..panel };
+        let with_destages = Timeline { panels: vec![panel], ..timeline };
         // Three bars, of which one waits, and the legend.
         assert_eq!(draw("t", &with_destages).unwrap().matches("fill=\"#229684\"").count(), 4);
     }

@@ -29,7 +29,7 @@ mod resolve_host_port;
 mod resolve_superblock;
 mod superblock;
 mod tree;
-mod validate;
+pub(crate) mod validate;
 mod workload;
 mod workload_spec;
 
@@ -61,6 +61,7 @@ pub use flashraid_model::ssd::VictimPolicy;
 pub use flashraid_workload::units::{StartThreshold, StopThreshold};
 pub use gc::{Blocking, GcConfig, Idle, Pool, Preemption, Procedure, Trigger};
 pub use presets::{Preset, PresetKind, presets};
+pub(crate) use problems::nearest as nearest_name;
 pub use problems::{Place, Problem, Problems, SourceText};
 pub use read::ReadConfig;
 pub use report::{ReportConfig, TimelineConfig};

@@ -148,7 +148,7 @@ pub(super) fn shown(text: &str, characters_max: usize) -> String {
 }
 
 /// Returns the name among `candidates` that a user who wrote `typed` most likely meant.
-pub(super) fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let fold = |text: &str| text.to_lowercase().replace(['_', '-', ' ', '.'], "");
     // A longer text means none of them, and takes long to compare.
     let typed = if typed.len() > 100 { return None } else { fold(typed) };

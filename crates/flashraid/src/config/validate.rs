@@ -9,6 +9,12 @@ use serde_json::Value;
 use super::problems::{Place, Problem, Problems, nearest, one_of};
 use super::quantities::{CHECKERS, Checker};
 use super::tree::Tree;
+use crate::meaning::{self, follow};
+
+/// The schema of the configuration.
+pub(crate) fn schema() -> &'static Value {
+    &compiled().schema
+}
 
 /// The schema, and the values derived from it once.
 struct Compiled {
@@ -27,8 +33,7 @@ fn compiled() -> &'static Compiled {
             options = options.with_format(*name, move |text: &str| check(text).is_ok());
         }
         let validator = options.build(&schema).expect("the schema of the configuration is valid");
-        let mut keys = Vec::new();
-        collect_keys(&schema, &schema, "", 0, &mut keys);
+        let keys = meaning::properties(&schema, false).into_iter().map(|property| property.path).collect();
         Compiled { schema, validator, keys }
     })
 }
@@ -36,32 +41,6 @@ fn compiled() -> &'static Compiled {
 /// Returns every key that a configuration can have.
 pub(super) fn keys() -> &'static [String] {
     &compiled().keys
-}
-
-/// Appends the paths of all keys below `schema`.
-fn collect_keys(root: &Value, schema: &Value, path: &str, depth: usize, keys: &mut Vec<String>) {
-    // Mixes hold workloads, which may hold mixes. One round is enough here.
-    if depth > 6 {
-        return;
-    }
-    let schema = follow(root, schema);
-    for (key, child) in schema["properties"].as_object().into_iter().flatten() {
-        let below = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-        collect_keys(root, child, &below, depth + 1, keys);
-        if !keys.contains(&below) {
-            keys.push(below);
-        }
-    }
-    for branch in ["anyOf", "oneOf"].iter().filter_map(|word| schema[*word].as_array()).flatten() {
-        collect_keys(root, branch, path, depth + 1, keys);
-    }
-}
-
-fn follow<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
-    match schema["$ref"].as_str().and_then(|reference| reference.strip_prefix('#')) {
-        Some(pointer) => root.pointer(pointer).unwrap_or(schema),
-        None => schema,
-    }
 }
 
 /// Reports everything in `tree` that does not fit the schema, and returns its paths.
@@ -195,7 +174,7 @@ impl Report<'_> {
             format!("did you mean `{}`?", dotted(&likely))
         } else if let [only] = elsewhere[..] {
             format!("did you mean `{only}`?")
-        } else if let Some(likely) = nearest(&name, keys().iter().map(String::as_str)) {
+        } else if let Some(likely) = meaning::likely_key(&name) {
             format!("did you mean `{likely}`?")
         } else {
             let place = if prefix.is_empty() { "at the top".to_string() } else { format!("in `{prefix}`") };

@@ -9,8 +9,9 @@ use flashraid_driver::Counts;
 use flashraid_model::array::{FailureProgress, Health};
 use flashraid_model::events::{DestageInterval, GcInterval};
 use flashraid_model::metrics::{
-    Batch, CleanTimes, CompletedRequest, DoneCounts, IntervalPoint, Latency, Measured, ResponseTimes, Sample, TimeSums,
+    Batch, CleanTimes, CompletedRequest, DoneCounts, IntervalPoint, Latency, Measured, ResponseTimes, Sample, TimeSums, Timeline,
 };
+use flashraid_model::placement::{Layout, PageRequest};
 use flashraid_model::space::Wear;
 use flashraid_model::ssd::{
     DriveCounters, Figures, MechanismCounters, Mechanisms, MemberCounters, Owed as MemberOwed, PlacementHandles, UsagePoint,
@@ -78,6 +79,8 @@ pub struct ReportInputs<'a> {
     pub too_many_failed: bool,
     /// Number of bytes in a page.
     pub page_bytes: u32,
+    /// Spread of addresses over the members.
+    pub layout: Layout,
     /// Facts about drives with superblocks, if the members are such.
     pub drive: Option<DriveInputs>,
     /// Mechanisms of the members.
@@ -600,6 +603,35 @@ fn free_blocks(measured: &Measured) -> Vec<Vec<(f64, f64, f64, f64)>> {
     points.collect()
 }
 
+/// The slowest request that is done in the window of a timeline, and the collection that it met.
+fn slowest(inputs: &ReportInputs, timeline: &Timeline) -> Option<TimelineSlowest> {
+    let is_within = |done: &CompletedRequest| (timeline.from_ns..timeline.to_ns).contains(&done.done_ns);
+    let length_ns = |done: &CompletedRequest| done.done_ns - done.arrival_ns;
+    let within = timeline.requests.iter().enumerate().filter(|(_, done)| is_within(done));
+    // Of equals the first.
+    let (request, done) = within.max_by_key(|(index, done)| (length_ns(done), std::cmp::Reverse(*index)))?;
+    let page_bytes = u64::from(inputs.page_bytes);
+    let (first, last) =
+        (done.request.offset_bytes / page_bytes, (done.request.offset_bytes + done.request.length_bytes).div_ceil(page_bytes));
+    let pages = PageRequest {
+        tag: 0,
+        first_page: first,
+        pages: (last - first) as u32,
+        kind: done.request.kind,
+        fua: false,
+        high_priority: false,
+        stream: 0,
+        one_member: done.request.one_member,
+    };
+    // With parity, a cache or a lost member it may have waited for any of them.
+    let is_anywhere = inputs.has_parity || !inputs.cache.is_empty() || !inputs.failures.is_empty();
+    let has_its_data = |member: u32| is_anywhere || inputs.layout.extents(&pages).any(|extent| extent.members().contains(&member));
+    let overlap_ns = |gc: &GcInterval| gc.end_ns.min(done.done_ns).saturating_sub(gc.start_ns.max(done.arrival_ns));
+    let met = timeline.gc.iter().enumerate().filter(|(_, gc)| done.time.collection_ns > 0 && overlap_ns(gc) > 0 && has_its_data(gc.member));
+    let met = met.max_by_key(|(index, gc)| (overlap_ns(gc), std::cmp::Reverse(*index)));
+    Some(TimelineSlowest { request, collection_ns: done.time.collection_ns, gc: met.map(|(index, _)| index) })
+}
+
 fn timeline(inputs: &ReportInputs) -> Option<TimelineReport> {
     let timeline = inputs.measured.timeline.as_ref()?;
     let request = |done: &CompletedRequest| TimelineRequest {
@@ -634,6 +666,7 @@ fn timeline(inputs: &ReportInputs) -> Option<TimelineReport> {
         done_ns: destage.done_ns,
     };
     Some(TimelineReport {
+        slowest: slowest(inputs, timeline),
         destages: timeline.destages.iter().map(destage).collect(),
         marks: marks(inputs, timeline.from_ns..timeline.to_ns),
         from_ns: timeline.from_ns,
@@ -652,6 +685,7 @@ pub(super) mod tests {
     use super::*;
     use flashraid_model::events::TimeParts;
     use flashraid_model::metrics::{Metrics, MetricsParams};
+    use flashraid_model::placement::Level;
     use flashraid_workload::Request;
 
     fn completed(index: u64, direction: OpKind, arrival_ns: u64, done_ns: u64, gc_members_met: u32) -> CompletedRequest {
@@ -698,6 +732,7 @@ pub(super) mod tests {
             failures: Vec::new(),
             lost: Lost::default(),
             page_bytes: 4096,
+            layout: Layout::new(Level::Raid0, 2, 1, 1 << 20),
             drive: None,
             mechanisms: Mechanisms::default(),
             has_queues: false,
@@ -829,6 +864,8 @@ pub(super) mod tests {
         assert_eq!(report.free_blocks, [vec![], vec![(1008.0, 2.0, 2.0, 2.0)]]);
         let timeline = report.timeline.unwrap();
         assert_eq!((timeline.requests.len(), timeline.gc.len(), timeline.omitted), (2, 1, 0));
+        let slowest = timeline.slowest.unwrap();
+        assert_eq!((slowest.request, slowest.gc), (1, None), "it ended long before the collection");
         let gc = timeline.gc[0];
         assert_eq!((gc.member, gc.die, gc.pool), (1, 3, 2));
         assert_eq!((timeline.t_soft_free_blocks, gc.free_blocks_before, gc.free_blocks_min), (12, 12, 11));

@@ -14,9 +14,9 @@ use flashraid_model::ssd::{DriveCounters, FrontCounters, PlacementHandles};
 
 /// Makes a part of the report from the list of its figures.
 ///
-/// `row` puts a figure into the table: its place, its label, its unit, and the condition under which it is shown.
+/// The literal is the key of the part in the document. `row` puts a figure into the table: its place, its label, its unit, and the condition under which it is shown.
 macro_rules! figures {
-    ($(#[$doc:meta])* pub struct $Name:ident($of:ident: $Of:ty) {
+    ($(#[$doc:meta])* pub struct $Name:ident($part:literal, $of:ident: $Of:ty) {
         $($(#[$about:meta])* $field:ident: $Type:ty = $value:expr $(, row $place:literal $label:literal in $unit:literal $(if $condition:expr)?)?;)*
     }) => {
         $(#[$doc])*
@@ -37,7 +37,7 @@ macro_rules! figures {
                 $($(
                     let conditions: &[fn(&Self) -> bool] = &[$($condition)?];
                     if conditions.iter().all(|condition| condition(self)) {
-                        rows.push(($place, Row::new($label, [self.$field.shown($unit)], $unit)));
+                        rows.push(($place, Row::figure(concat!($part, ".", stringify!($field)), $label, [self.$field.shown($unit)], $unit)));
                     }
                 )?)*
                 rows
@@ -90,7 +90,7 @@ impl OfFronts {
 
 figures! {
     /// Counts of queues, cores and buffers before the dies of members without superblocks, all together (section 25 of the rules).
-    pub struct FrontReport(of: OfFronts) {
+    pub struct FrontReport("front", of: OfFronts) {
         /// Number of commands. A command is what an operation of the array sends to a drive at a time.
         commands: u64 = of.front.commands;
         /// Number of commands that waited in a queue until they were fetched; left out without `ssd.queues`.
@@ -153,7 +153,7 @@ impl<'a> OfDrives<'a> {
 
 figures! {
     /// Counts of drives with superblocks, all together (section 24 of the rules).
-    pub struct DriveReport(of: OfDrives<'_>) {
+    pub struct DriveReport("drive", of: OfDrives<'_>) {
         /// Factor by which the simulated drive is smaller than the full-size one, in rows of a superblock or in what `scale_by` names.
         scale: u32 = of.drive.scale;
         /// `width` if dies, channels, cores and link are scaled, otherwise left out.
@@ -236,7 +236,7 @@ figures! {
 figures! {
     /// Superblocks that drives have moved for upkeep (rule 223).
     #[derive(Eq)]
-    pub struct UpkeepReport(of: DriveCounters) {
+    pub struct UpkeepReport("drive.upkeep", of: DriveCounters) {
         /// Number of superblocks that had been read many times.
         refreshed: u64 = of.refreshed, row 40 "superblocks moved as they had been read often" in "";
         /// Number of superblocks that had been erased only a few times.
@@ -247,7 +247,7 @@ figures! {
 figures! {
     /// Units that drives have written with one bit per cell (rule 222).
     #[derive(Eq)]
-    pub struct SlcReport(of: DriveCounters) {
+    pub struct SlcReport("drive.slc", of: DriveCounters) {
         /// Number of units with one bit per cell among those programmed for the host.
         units_programmed: u64 = of.units_slc, row 50 "units programmed with one bit per cell" in "";
         /// Number of units moved out of superblocks with one bit per cell, among those that collection programmed.
@@ -258,7 +258,7 @@ figures! {
 figures! {
     /// Shares of the time of all dies. The rest is reads of the host, or idle time.
     #[derive(Copy)]
-    pub struct DieTime(of: OfDrives<'_>) {
+    pub struct DieTime("drive.die_time", of: OfDrives<'_>) {
         /// Programs of the host, with their transfers.
         host_programs: Option<f64> = of.share(of.counts.program_ns), row 4 "dies in programs of the host" in "%";
         /// Programs of collection, with their transfers.
@@ -337,7 +337,7 @@ impl DriveReport {
         rows.extend(self.slc.iter().flat_map(SlcReport::rows));
         if self.scale > 1 {
             let by = if self.scale_by == Some(ScaleBy::Width) { " by width" } else { "" };
-            rows.push((0, Row::new("scale", [format!("1 : {}{by}", self.scale)], "")));
+            rows.push((0, Row::figure("drive.scale", "scale", [format!("1 : {}{by}", self.scale)], "")));
         }
         section("Drives", rows)
     }

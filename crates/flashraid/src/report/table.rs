@@ -34,11 +34,23 @@ pub struct Row {
     pub values: Vec<String>,
     /// Unit of the values, which may be empty.
     pub unit: &'static str,
+    /// The key of the figure in the document, such as `gc.runs`, that [`crate::meaning`] explains; empty if it is no single one.
+    pub figure: String,
 }
 
 impl Row {
     pub(super) fn new(name: impl Into<String>, values: impl IntoIterator<Item = String>, unit: &'static str) -> Self {
-        Self { name: name.into(), values: values.into_iter().collect(), unit }
+        Self { name: name.into(), values: values.into_iter().collect(), unit, figure: String::new() }
+    }
+
+    /// The row with the key of its figure.
+    pub(super) fn of(self, figure: impl Into<String>) -> Self {
+        Self { figure: figure.into(), ..self }
+    }
+
+    /// A row of the figure with this key.
+    pub(super) fn figure(figure: &str, name: impl Into<String>, values: impl IntoIterator<Item = String>, unit: &'static str) -> Self {
+        Self::new(name, values, unit).of(figure)
     }
 }
 
@@ -114,10 +126,12 @@ impl Report {
         let shown = |value: &Value| value.as_str().map_or_else(|| format_figure(value.as_f64()), str::to_owned);
         let rows = self.cache.iter().flat_map(|(name, value)| match value {
             Value::Object(parts) => {
-                let part = |(part, value): (&String, &Value)| Row::new(format!("{name}, {part}").replace('_', " "), [shown(value)], "");
+                let part = |(part, value): (&String, &Value)| {
+                    Row::new(format!("{name}, {part}").replace('_', " "), [shown(value)], "").of(format!("cache.{name}.{part}"))
+                };
                 parts.iter().map(part).collect()
             }
-            value => vec![Row::new(name.replace('_', " "), [shown(value)], "")],
+            value => vec![Row::new(name.replace('_', " "), [shown(value)], "").of(format!("cache.{name}"))],
         });
         Section { title: "Cache", columns: Vec::new(), rows: rows.collect() }
     }
@@ -127,7 +141,10 @@ impl Report {
         let all = MechanismCounters::default().figures().into_iter();
         all.filter_map(|figures| {
             let counted = self.mechanisms.get(figures.table)?;
-            let row = |figure: &Figure| Row::new(figure.label, [format_figure(counted[figure.key].as_f64())], figure.unit());
+            let row = |figure: &Figure| {
+                let key = format!("mechanisms.{}.{}", figures.table, figure.key);
+                Row::new(figure.label, [format_figure(counted[figure.key].as_f64())], figure.unit()).of(key)
+            };
             Some(Section { title: figures.title, columns: Vec::new(), rows: figures.figures.iter().map(row).collect() })
         })
     }
@@ -138,38 +155,38 @@ impl Report {
             None => "not reached".to_owned(),
         };
         let rows = vec![
-            Row::new("simulated time", [format_figure(Some(self.simulated_ns as f64 / 1e9))], "s"),
-            Row::new("statistics from", [format_figure(Some(self.measured_from_ns as f64 / 1e9))], "s"),
-            Row::new("statistics to", [format_figure(Some(self.measured_to_ns as f64 / 1e9))], "s"),
-            Row::new("seed", [self.seed.to_string()], ""),
-            Row::new("load", [self.verdict.load.name().to_owned()], ""),
-            Row::new("steady state", [steady], ""),
-            Row::new("requests per second", [self.marked(self.iops.all)], ""),
+            Row::figure("simulated_ns", "simulated time", [format_figure(Some(self.simulated_ns as f64 / 1e9))], "s"),
+            Row::figure("measured_from_ns", "statistics from", [format_figure(Some(self.measured_from_ns as f64 / 1e9))], "s"),
+            Row::figure("measured_to_ns", "statistics to", [format_figure(Some(self.measured_to_ns as f64 / 1e9))], "s"),
+            Row::figure("seed", "seed", [self.seed.to_string()], ""),
+            Row::figure("verdict.load", "load", [self.verdict.load.name().to_owned()], ""),
+            Row::figure("verdict.steady_from_ns", "steady state", [steady], ""),
+            Row::figure("iops.all", "requests per second", [self.marked(self.iops.all)], ""),
         ];
         Section { title: "Run", columns: Vec::new(), rows }
     }
 
     fn response_section(&self) -> Section {
-        type Figure = (&'static str, fn(&ResponseTime) -> Option<f64>);
+        type Figure = (&'static str, &'static str, fn(&ResponseTime) -> Option<f64>);
         const FIGURES: [Figure; 10] = [
-            ("mean", |times| times.mean),
-            ("standard deviation", |times| times.stddev),
-            ("min", |times| times.min),
-            ("median", |times| times.p50),
-            ("90 %", |times| times.p90),
-            ("95 %", |times| times.p95),
-            ("99 %", |times| times.p99),
-            ("99.9 %", |times| times.p99_9),
-            ("99.99 %", |times| times.p99_99),
-            ("max", |times| times.max),
+            ("mean", "mean", |times| times.mean),
+            ("standard deviation", "stddev", |times| times.stddev),
+            ("min", "min", |times| times.min),
+            ("median", "p50", |times| times.p50),
+            ("90 %", "p90", |times| times.p90),
+            ("95 %", "p95", |times| times.p95),
+            ("99 %", "p99", |times| times.p99),
+            ("99.9 %", "p99_9", |times| times.p99_9),
+            ("99.99 %", "p99_99", |times| times.p99_99),
+            ("max", "max", |times| times.max),
         ];
         let kinds = [&self.response_us.all, &self.response_us.read, &self.response_us.write];
         let shown_count = |times: &ResponseTime| match times.count {
             0 if self.verdict.has(Mark::NothingMeasured) => format!("0 {}", Mark::NothingMeasured.symbol()),
             number => count(number),
         };
-        let requests = Row::new("requests", kinds.map(shown_count), "");
-        let figures = FIGURES.iter().map(|(name, figure)| {
+        let requests = Row::figure("response_us.all.count", "requests", kinds.map(shown_count), "");
+        let figures = FIGURES.iter().map(|(name, key, figure)| {
             let percent = name.strip_suffix(" %").and_then(|percent| percent.parse::<f64>().ok());
             let is_guess = |times: &ResponseTime| times.count > 0 && percent.is_some_and(|percent| !times.supports(percent / 100.0));
             Row::new(
@@ -177,6 +194,7 @@ impl Report {
                 kinds.map(|times| if is_guess(times) { format_figure(figure(times)) + GUESS } else { self.marked(figure(times)) }),
                 "µs",
             )
+            .of(format!("response_us.all.{key}"))
         });
         let columns = ["all", "reads", "writes"].map(str::to_owned).to_vec();
         Section { title: "Response time", columns, rows: std::iter::once(requests).chain(figures).collect() }
@@ -207,7 +225,7 @@ impl Report {
         let is_anywhere = |part: &usize| all.named()[*part].1 > 0.0;
         let row = |part: usize| {
             let figures = shares.iter().map(|(_, time)| format_figure(time.map(|time| time.named()[part].1)));
-            Row::new(all.named()[part].0, figures, "µs")
+            Row::new(all.named()[part].0, figures, "µs").of(format!("time_us.all.{}", all.named()[part].0))
         };
         let mut rows: Vec<Row> = (0..all.named().len()).filter(is_anywhere).map(row).collect();
         rows.push(Row::new("response time", shares.iter().map(|(_, time)| format_figure(time.map(|time| time.total()))), "µs"));
@@ -217,11 +235,11 @@ impl Report {
     fn bandwidth_section(&self) -> Section {
         let bandwidth = &self.bandwidth_mb_s;
         let rows = vec![
-            Row::new("mean", [format_figure(bandwidth.mean)], "MB/s"),
-            Row::new("standard deviation", [format_figure(bandwidth.stddev)], "MB/s"),
-            Row::new("coefficient of variation", [format_figure(bandwidth.cv)], ""),
-            Row::new("intervals", [count(bandwidth.intervals)], ""),
-            Row::new("length of an interval", [format_figure(Some(bandwidth.interval_ms))], "ms"),
+            Row::figure("bandwidth_mb_s.mean", "mean", [format_figure(bandwidth.mean)], "MB/s"),
+            Row::figure("bandwidth_mb_s.stddev", "standard deviation", [format_figure(bandwidth.stddev)], "MB/s"),
+            Row::figure("bandwidth_mb_s.cv", "coefficient of variation", [format_figure(bandwidth.cv)], ""),
+            Row::figure("bandwidth_mb_s.intervals", "intervals", [count(bandwidth.intervals)], ""),
+            Row::figure("bandwidth_mb_s.interval_ms", "length of an interval", [format_figure(Some(bandwidth.interval_ms))], "ms"),
         ];
         Section { title: "Bandwidth", columns: Vec::new(), rows }
     }
@@ -229,14 +247,19 @@ impl Report {
     fn flash_section(&self) -> Section {
         let flash = &self.flash;
         let mut rows = vec![
-            Row::new("host pages read", [count(flash.host_pages_read)], "pages"),
-            Row::new("host pages written", [count(flash.host_pages_written)], "pages"),
-            Row::new("pages moved", [count(flash.gc_pages_moved)], "pages"),
-            Row::new("write amplification", [self.marked(flash.write_amplification)], ""),
-            Row::new("the same with all that is still owed", [format_figure(flash.write_amplification_max)], ""),
-            Row::new("erases", [count(flash.erases)], "blocks"),
-            Row::new("erases per block, mean", [format_figure(Some(flash.wear.mean))], ""),
-            Row::new("erases per block, max", [count(u64::from(flash.wear.max))], ""),
+            Row::figure("flash.host_pages_read", "host pages read", [count(flash.host_pages_read)], "pages"),
+            Row::figure("flash.host_pages_written", "host pages written", [count(flash.host_pages_written)], "pages"),
+            Row::figure("flash.gc_pages_moved", "pages moved", [count(flash.gc_pages_moved)], "pages"),
+            Row::figure("flash.write_amplification", "write amplification", [self.marked(flash.write_amplification)], ""),
+            Row::figure(
+                "flash.write_amplification_max",
+                "the same with all that is still owed",
+                [format_figure(flash.write_amplification_max)],
+                "",
+            ),
+            Row::figure("flash.erases", "erases", [count(flash.erases)], "blocks"),
+            Row::figure("flash.wear.mean", "erases per block, mean", [format_figure(Some(flash.wear.mean))], ""),
+            Row::figure("flash.wear.max", "erases per block, max", [count(u64::from(flash.wear.max))], ""),
         ];
         rows.extend(self.life_rows());
         Section { title: "Flash", columns: Vec::new(), rows }
@@ -250,19 +273,31 @@ impl Report {
                 let of = if life.levels_wear { "mean" } else { "most worn" };
                 let name = format!("life at {} cycles, of the {of} block", life.endurance_cycles);
                 let words = [
-                    ("the same in years", life.years, "years"),
-                    ("writes to an SSD in this time (TBW)", life.tbw, "TB"),
-                    ("drive writes per day at this load (DWPD)", life.dwpd, "per day"),
-                    ("drive writes per day for five years", life.dwpd_five_years, "per day"),
+                    ("the same in years", "years", life.years, "years"),
+                    ("writes to an SSD in this time (TBW)", "tbw", life.tbw, "TB"),
+                    ("drive writes per day at this load (DWPD)", "dwpd", life.dwpd, "per day"),
+                    ("drive writes per day for five years", "dwpd_five_years", life.dwpd_five_years, "per day"),
                 ];
-                let words = words.into_iter().filter(|(_, figure, _)| figure.is_some());
-                let words = words.map(|(name, figure, unit)| Row::new(name, [format_figure(figure)], unit));
-                std::iter::once(Row::new(name, [format_figure(Some(life.days()))], "days")).chain(words).collect()
+                let words = words.into_iter().filter(|(_, _, figure, _)| figure.is_some());
+                let words = words
+                    .map(|(name, key, figure, unit)| Row::new(name, [format_figure(figure)], unit).of(format!("flash.lifetime.{key}")));
+                let days = if life.levels_wear { "flash.lifetime.days_levelled" } else { "flash.lifetime.days_worst_block" };
+                std::iter::once(Row::figure(days, name, [format_figure(Some(life.days()))], "days")).chain(words).collect()
             }
             (None, Some(life)) => vec![
-                Row::new(format!("even wear at {} cycles would give a life of", life.endurance_cycles), [marked(life.days)], "days"),
-                Row::new("even wear would let be written to an SSD (TBW)", [marked(Some(life.tbw))], "TB"),
-                Row::new("the same per day for five years", [marked(Some(life.dwpd_five_years))], "drives per day"),
+                Row::figure(
+                    "flash.implied_life.days",
+                    format!("even wear at {} cycles would give a life of", life.endurance_cycles),
+                    [marked(life.days)],
+                    "days",
+                ),
+                Row::figure("flash.implied_life.tbw", "even wear would let be written to an SSD (TBW)", [marked(Some(life.tbw))], "TB"),
+                Row::figure(
+                    "flash.implied_life.dwpd_five_years",
+                    "the same per day for five years",
+                    [marked(Some(life.dwpd_five_years))],
+                    "drives per day",
+                ),
             ],
             (None, None) => Vec::new(),
         }
@@ -271,44 +306,49 @@ impl Report {
     fn gc_section(&self) -> Section {
         let gc = &self.gc;
         let mut rows = vec![
-            Row::new("collections", [count(gc.runs)], ""),
-            Row::new("forced collections", [count(gc.forced_runs)], ""),
-            Row::new("mean length of a collection", [format_figure(gc.mean_length_us)], "µs"),
-            Row::new("share of die time", [format_figure(gc.busy_fraction.map(|fraction| fraction * 100.0))], "%"),
-            Row::new("members collecting together, mean", [format_figure(gc.synchronised_mean)], ""),
+            Row::figure("gc.runs", "collections", [count(gc.runs)], ""),
+            Row::figure("gc.forced_runs", "forced collections", [count(gc.forced_runs)], ""),
+            Row::figure("gc.mean_length_us", "mean length of a collection", [format_figure(gc.mean_length_us)], "µs"),
+            Row::figure("gc.busy_fraction", "share of die time", [format_figure(gc.busy_fraction.map(|fraction| fraction * 100.0))], "%"),
+            Row::figure("gc.synchronised_mean", "members collecting together, mean", [format_figure(gc.synchronised_mean)], ""),
         ];
         let met: u64 = gc.requests_by_members_met.iter().skip(1).sum();
         let share = (self.requests.all > 0).then(|| met as f64 * 100.0 / self.requests.all as f64);
-        rows.push(Row::new("requests that met a collection", [format_figure(share)], "%"));
+        rows.push(Row::figure("gc.requests_by_members_met", "requests that met a collection", [format_figure(share)], "%"));
         let optional = [
-            ("preemptions", gc.preemptions),
-            ("merges", gc.merges),
-            ("pipelined operations", gc.pipelined),
-            ("suspensions", gc.suspensions),
-            ("writes that waited for a free block", gc.exhausted),
-            ("victims of idle time", gc.idle_cleans),
+            ("preemptions", "gc.preemptions", gc.preemptions),
+            ("merges", "gc.merges", gc.merges),
+            ("pipelined operations", "gc.pipelined", gc.pipelined),
+            ("suspensions", "gc.suspensions", gc.suspensions),
+            ("writes that waited for a free block", "gc.exhausted", gc.exhausted),
+            ("victims of idle time", "gc.idle_cleans", gc.idle_cleans),
         ];
-        rows.extend(optional.into_iter().filter(|&(_, n)| n > 0).map(|(name, n)| Row::new(name, [count(n)], "")));
+        rows.extend(optional.into_iter().filter(|&(.., n)| n > 0).map(|(name, figure, n)| Row::figure(figure, name, [count(n)], "")));
         if gc.exhausted > 0 {
             let mean_us = gc.exhausted_ms * 1e3 / gc.exhausted as f64;
-            rows.push(Row::new("mean wait for a free block", [format_figure(Some(mean_us))], "µs"));
+            rows.push(Row::figure("gc.exhausted_ms", "mean wait for a free block", [format_figure(Some(mean_us))], "µs"));
         }
         if let Some(cleans) = gc.uncoordinated_cleans {
-            rows.push(Row::new("uncoordinated cleans", [count(cleans.unanswered)], ""));
-            rows.push(Row::new("uncoordinated cleans during cycles", [count(cleans.during_cycles)], ""));
+            rows.push(Row::figure("gc.uncoordinated_cleans.unanswered", "uncoordinated cleans", [count(cleans.unanswered)], ""));
+            rows.push(Row::figure(
+                "gc.uncoordinated_cleans.during_cycles",
+                "uncoordinated cleans during cycles",
+                [count(cleans.during_cycles)],
+                "",
+            ));
         }
-        rows.extend(gc.messages.iter().map(|(kind, &n)| Row::new(format!("messages {kind}"), [count(n)], "")));
+        rows.extend(gc.messages.iter().map(|(kind, &n)| Row::figure("gc.messages", format!("messages {kind}"), [count(n)], "")));
         Section { title: "Garbage collection", columns: Vec::new(), rows }
     }
 
     /// Returns a column for each member, or the spread over them if they would not fit on a line.
     fn members_section(&self) -> Section {
-        type Figure = (&'static str, &'static str, fn(&Member) -> Option<f64>);
+        type Figure = (&'static str, &'static str, &'static str, fn(&Member) -> Option<f64>);
         const FIGURES: [Figure; 4] = [
-            ("host pages written", "pages", |member| Some(member.host_pages_written as f64)),
-            ("write amplification", "", |member| member.write_amplification),
-            ("erases", "blocks", |member| Some(member.erases as f64)),
-            ("time with a collection", "%", |member| member.gc_any_fraction.map(|share| share * 100.0)),
+            ("host pages written", "members.host_pages_written", "pages", |member| Some(member.host_pages_written as f64)),
+            ("write amplification", "members.write_amplification", "", |member| member.write_amplification),
+            ("erases", "members.erases", "blocks", |member| Some(member.erases as f64)),
+            ("time with a collection", "members.gc_any_fraction", "%", |member| member.gc_any_fraction.map(|share| share * 100.0)),
         ];
         let each = self.members.len() <= MEMBER_COLUMNS_MAX;
         let columns = if each {
@@ -316,15 +356,15 @@ impl Report {
         } else {
             ["min", "mean", "max"].map(str::to_owned).to_vec()
         };
-        let rows = FIGURES.iter().map(|&(name, unit, figure)| {
+        let rows = FIGURES.iter().map(|&(name, key, unit, figure)| {
             let figures = self.members.iter().map(figure);
             if each {
-                return Row::new(name, figures.map(format_figure), unit);
+                return Row::figure(key, name, figures.map(format_figure), unit);
             }
             let defined: Vec<f64> = figures.flatten().collect();
             let mean = (!defined.is_empty()).then(|| defined.iter().sum::<f64>() / defined.len() as f64);
             let spread = [defined.iter().copied().reduce(f64::min), mean, defined.iter().copied().reduce(f64::max)];
-            Row::new(name, spread.map(format_figure), unit)
+            Row::figure(key, name, spread.map(format_figure), unit)
         });
         Section { title: "Members", columns, rows: rows.collect() }
     }
@@ -332,11 +372,21 @@ impl Report {
     fn perf_section(&self) -> Section {
         let perf = &self.perf;
         let rows = vec![
-            Row::new("warm-up", [format_figure(Some(perf.warm_up_s))], "s"),
-            Row::new("simulation", [format_figure(Some(perf.run_s))], "s"),
-            Row::new("host page operations", [format_figure(Some(perf.host_page_ops_per_s / 1e6))], "million/s"),
-            Row::new("flash page operations", [format_figure(Some(perf.flash_page_ops_per_s / 1e6))], "million/s"),
-            Row::new("memory", [format_figure(perf.peak_rss_bytes.map(|bytes| bytes as f64 / 1e6))], "MB"),
+            Row::figure("perf.warm_up_s", "warm-up", [format_figure(Some(perf.warm_up_s))], "s"),
+            Row::figure("perf.run_s", "simulation", [format_figure(Some(perf.run_s))], "s"),
+            Row::figure(
+                "perf.host_page_ops_per_s",
+                "host page operations",
+                [format_figure(Some(perf.host_page_ops_per_s / 1e6))],
+                "million/s",
+            ),
+            Row::figure(
+                "perf.flash_page_ops_per_s",
+                "flash page operations",
+                [format_figure(Some(perf.flash_page_ops_per_s / 1e6))],
+                "million/s",
+            ),
+            Row::figure("perf.peak_rss_bytes", "memory", [format_figure(perf.peak_rss_bytes.map(|bytes| bytes as f64 / 1e6))], "MB"),
         ];
         Section { title: "Simulator", columns: Vec::new(), rows }
     }
@@ -344,26 +394,31 @@ impl Report {
 
 fn parity_section(parity: &Parity) -> Section {
     let mut rows = vec![
-        Row::new("full-stripe writes", [count(parity.full_stripe_writes)], ""),
-        Row::new("reconstruct writes", [count(parity.reconstruct_writes)], ""),
-        Row::new("read-modify writes", [count(parity.read_modify_writes)], ""),
-        Row::new("data pages read for parity", [count(parity.data_pages_read)], "pages"),
-        Row::new("parity pages read", [count(parity.parity_pages_read)], "pages"),
-        Row::new("parity pages written", [count(parity.parity_pages_written)], "pages"),
-        Row::new("waits for a stripe", [count(parity.lock_waits)], ""),
-        Row::new("mean wait for a stripe", [format_figure(parity.lock_wait_mean_us)], "µs"),
+        Row::figure("parity.full_stripe_writes", "full-stripe writes", [count(parity.full_stripe_writes)], ""),
+        Row::figure("parity.reconstruct_writes", "reconstruct writes", [count(parity.reconstruct_writes)], ""),
+        Row::figure("parity.read_modify_writes", "read-modify writes", [count(parity.read_modify_writes)], ""),
+        Row::figure("parity.data_pages_read", "data pages read for parity", [count(parity.data_pages_read)], "pages"),
+        Row::figure("parity.parity_pages_read", "parity pages read", [count(parity.parity_pages_read)], "pages"),
+        Row::figure("parity.parity_pages_written", "parity pages written", [count(parity.parity_pages_written)], "pages"),
+        Row::figure("parity.lock_waits", "waits for a stripe", [count(parity.lock_waits)], ""),
+        Row::figure("parity.lock_wait_mean_us", "mean wait for a stripe", [format_figure(parity.lock_wait_mean_us)], "µs"),
     ];
     if parity.no_parity_writes > 0 {
-        rows.insert(3, Row::new("writes without parity", [count(parity.no_parity_writes)], ""));
+        rows.insert(3, Row::figure("parity.no_parity_writes", "writes without parity", [count(parity.no_parity_writes)], ""));
     }
     Section { title: "Parity", columns: Vec::new(), rows }
 }
 
 fn controller_section(controller: &Controller) -> Section {
     let rows = vec![
-        Row::new("requests that waited for their turn", [count(controller.waits)], ""),
-        Row::new("mean wait", [format_figure(controller.wait_mean_us)], "µs"),
-        Row::new("time with data passing", [format_figure(controller.busy_fraction.map(|share| share * 100.0))], "%"),
+        Row::figure("controller.waits", "requests that waited for their turn", [count(controller.waits)], ""),
+        Row::figure("controller.wait_mean_us", "mean wait", [format_figure(controller.wait_mean_us)], "µs"),
+        Row::figure(
+            "controller.busy_fraction",
+            "time with data passing",
+            [format_figure(controller.busy_fraction.map(|share| share * 100.0))],
+            "%",
+        ),
     ];
     Section { title: "Controller", columns: Vec::new(), rows }
 }
@@ -375,8 +430,8 @@ fn failure_columns(failures: usize) -> Vec<String> {
 
 fn lost_section(lost: &Lost) -> Section {
     let rows = vec![
-        Row::new("requests with lost pages, counted nowhere else", [count(lost.requests)], ""),
-        Row::new("lost pages of reads, writes and destages", [count(lost.pages)], "pages"),
+        Row::figure("lost.requests", "requests with lost pages, counted nowhere else", [count(lost.requests)], ""),
+        Row::figure("lost.pages", "lost pages of reads, writes and destages", [count(lost.pages)], "pages"),
     ];
     Section { title: "Lost, since too many members had failed", columns: Vec::new(), rows }
 }
@@ -387,23 +442,33 @@ fn failure_sections(failure: &Failure, failures: &[FailedMember]) -> [Section; 2
     // The counts of all failures together stand in the first column.
     let total = |figure: u64| std::iter::once(count(figure)).chain(failures.iter().skip(1).map(|_| String::new()));
     let mut rows = vec![
-        Row::new("member", failures.iter().map(|failed| failed.member.to_string()), ""),
-        Row::new("failed at", by_failure(|failed| failed.failed_ms.map(|ms| ms / 1e3)), "s"),
-        Row::new("pages reconstructed", total(failure.pages_reconstructed), "pages"),
-        Row::new("pages read for these", total(failure.pages_read_to_reconstruct), "pages"),
+        Row::figure("failures.member", "member", failures.iter().map(|failed| failed.member.to_string()), ""),
+        Row::figure("failures.failed_ms", "failed at", by_failure(|failed| failed.failed_ms.map(|ms| ms / 1e3)), "s"),
+        Row::figure("failure.pages_reconstructed", "pages reconstructed", total(failure.pages_reconstructed), "pages"),
+        Row::figure("failure.pages_read_to_reconstruct", "pages read for these", total(failure.pages_read_to_reconstruct), "pages"),
     ];
     if failures.iter().any(|failed| failed.spare.is_some()) {
         rows.extend([
-            Row::new("rebuilding began at", by_failure(|failed| failed.rebuild_began_ms.map(|ms| ms / 1e3)), "s"),
-            Row::new("rebuilding ended at", by_failure(|failed| failed.rebuild_ended_ms.map(|ms| ms / 1e3)), "s"),
-            Row::new("rebuilt", by_failure(|failed| Some(failed.rebuilt_fraction * 100.0)), "%"),
-            Row::new("rate of rebuilding", by_failure(|failed| failed.rebuild_mb_s), "MB/s"),
-            Row::new("pages read to rebuild", total(failure.rebuild_pages_read), "pages"),
-            Row::new("pages written to rebuild", total(failure.rebuild_pages_written), "pages"),
+            Row::figure(
+                "failures.rebuild_began_ms",
+                "rebuilding began at",
+                by_failure(|failed| failed.rebuild_began_ms.map(|ms| ms / 1e3)),
+                "s",
+            ),
+            Row::figure(
+                "failures.rebuild_ended_ms",
+                "rebuilding ended at",
+                by_failure(|failed| failed.rebuild_ended_ms.map(|ms| ms / 1e3)),
+                "s",
+            ),
+            Row::figure("failures.rebuilt_fraction", "rebuilt", by_failure(|failed| Some(failed.rebuilt_fraction * 100.0)), "%"),
+            Row::figure("failures.rebuild_mb_s", "rate of rebuilding", by_failure(|failed| failed.rebuild_mb_s), "MB/s"),
+            Row::figure("failure.rebuild_pages_read", "pages read to rebuild", total(failure.rebuild_pages_read), "pages"),
+            Row::figure("failure.rebuild_pages_written", "pages written to rebuild", total(failure.rebuild_pages_written), "pages"),
         ]);
     }
     if failures.iter().any(|failed| failed.strips_lost > 0) {
-        rows.push(Row::new("strips given up", failures.iter().map(|failed| count(failed.strips_lost)), ""));
+        rows.push(Row::figure("failures.strips_lost", "strips given up", failures.iter().map(|failed| count(failed.strips_lost)), ""));
     }
     let by = &failure.response_us;
     let by_health = [&by.normal, &by.degraded, &by.rebuilding, &by.rebuilt];

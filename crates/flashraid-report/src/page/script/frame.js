@@ -69,6 +69,16 @@ function keep(parts, group) {
   drawn.push({ parts, group });
 }
 
+// Removes the charts of an element, and all that is kept of them.
+function discard(into) {
+  for (const { parts, group } of drawn.filter(({ parts }) => into.contains(parts.plot))) {
+    group.forEach((u) => u.destroy());
+    drawn.splice(drawn.findIndex((known) => known.parts === parts), 1);
+  }
+  for (let index = linked.length - 1; index >= 0; index--) if (linked[index].home === into) linked.splice(index, 1);
+  into.replaceChildren();
+}
+
 const widthOf = (plot) => Math.max(250, plot.clientWidth);
 const HEIGHT = 320;
 const HINT = "Drag to zoom, double-click to reset; keys: arrows read values, Shift and arrows move, + − 0 zoom.";
@@ -83,10 +93,13 @@ const numeral = (value) => {
   const [unit, scale] = Math.abs(value) >= 1e9 ? [" G", 1e9] : Math.abs(value) >= 1e6 ? [" M", 1e6] : Math.abs(value) >= 1e5 ? [" k", 1e3] : ["", 1];
   return Number((value / scale).toPrecision(6)).toLocaleString("en", { maximumSignificantDigits: 6 }) + unit;
 };
-const upwards = (label, log) => axis(label, {
-  size: LEFT - LABEL, values: (u, splits) => splits.map((value) => (value == null ? "" : numeral(value))),
-  ...(log ? { splits: (u, index, min, max) => logarithmicTicks(min, max), filter: (u, splits) => splits } : {}) });
-const across = (quantity) => ({ ...upwards(quantity.label, quantity.log), size: 34, labelSize: 22 });
+const UPWARDS_MAX = 7, ACROSS_MAX = 10;
+const upwards = (label, log, most = () => UPWARDS_MAX, whole = false) => axis(label, {
+  size: LEFT - LABEL, values: (u, splits) => splits.map((value) => (value == null ? "" : numeral(value))), filter: (u, splits) => splits,
+  splits: (u, index, min, max) => (log ? logarithmicTicks(min, max) : linearTicks(min, max, most(u), whole)) });
+// A narrow page has room for fewer numbers.
+const roomAcross = (u) => Math.max(3, Math.min(ACROSS_MAX, Math.floor((u.width - 100) / 85)));
+const across = (quantity, whole = false) => ({ ...upwards(quantity.label, quantity.log, roomAcross, whole), size: 34, labelSize: 22 });
 
 // Charts over time move together, in seconds; each keeps to what it has.
 const linked = [];

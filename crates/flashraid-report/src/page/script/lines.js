@@ -1,8 +1,5 @@
 // Lines over a quantity, in steps or joined.
 
-// Between the numbers of an axis whose values are whole: half a member is none.
-const WHOLE = [...Array(13).keys()].flatMap((power) => [1, 2, 5].map((step) => step * 10 ** power));
-
 // Points of several lines over one common list of x, in order. An x at which a line jumps is there twice, before and after.
 function aligned(series, steps) {
   const times = new Map();
@@ -148,7 +145,7 @@ function lines(chart) {
     scales: {
       x: { time: false, distr: chart.x.log ? 3 : 1, range: (u, min, max) => [min === first ? full[0] : min ?? full[0], !(max > min) || max === last ? full[1] : max] },
       y: { distr: chart.y.log ? 3 : 1, range: upTo } },
-    axes: [{ ...across(chart.x), ...(chart.x.log || !data[0].every(Number.isInteger) ? {} : { incrs: WHOLE }) }, upwards(chart.y.label, chart.y.log)],
+    axes: [across(chart.x, chart.look.whole), upwards(chart.y.label, chart.y.log)],
     series: [{}, ...chart.series.map((line, index) => ({
       label: line.name, stroke: () => colour(colours[index]), width: 2, dash: DASHES[colours[index] % DASHES.length], spanGaps: true,
       // Doubtful points are drawn apart.

@@ -14,7 +14,9 @@ flashraid.draw = (chart, into) => {
   home = into;
   kinds[chart.kind](chart);
 };
-const homes = document.querySelectorAll(".charts");
+const homes = document.querySelectorAll(".charts:not(.explored)");
 JSON.parse(document.getElementById("charts-data").textContent).forEach((charts, part) => charts.forEach((chart) => flashraid.draw(chart, homes[part])));
+const explorers = document.querySelectorAll(".explorer");
+JSON.parse(document.getElementById("explorers-data")?.textContent ?? "[]").forEach((data, index) => explore(data, explorers[index]));
 // What the address asks for was not there when the page was opened.
 if (location.hash) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();

@@ -1,0 +1,73 @@
+//! `flashraid explain`: what a key of the configuration or a figure of a report means.
+
+use std::fmt::Write;
+
+use flashraid::config;
+use flashraid::meaning::{self, Kind, Meaning};
+use flashraid_report::figures;
+use flashraid_report::text::wrap;
+
+use crate::failure::{Failure, Outcome};
+use crate::files;
+use crate::output::narrow::columns;
+use crate::output::reference;
+
+/// Most names of which everything is printed; of more only the names are.
+const WHOLE_MAX: usize = 3;
+
+/// Runs the command.
+pub fn run(name: &str) -> Outcome {
+    // Tables head some figures with names of their own.
+    let heads = |figure: &&figures::Figure| figure.name.eq_ignore_ascii_case(name);
+    let key = figures::all().find(heads).map(figures::Figure::key);
+    let found = meaning::find(name).or_else(|likely| key.and_then(|key| meaning::find(&key).ok()).ok_or(likely));
+    match found {
+        Ok(found) => files::print(&shown(&found)),
+        Err(likely) => Err(Failure::Input(unknown(name, &likely))),
+    }
+}
+
+fn unknown(name: &str, likely: &[&str]) -> String {
+    let hint = match likely {
+        [] => "`flashraid schema --markdown` lists the keys, docs/figures.md the figures".to_owned(),
+        [only] => format!("did you mean {only}?"),
+        several => format!("did you mean one of {}?", several.join(", ")),
+    };
+    format!("there is no key or figure \"{name}\"; {hint}")
+}
+
+fn shown(found: &[&Meaning]) -> String {
+    let mut text = String::new();
+    for meaning in found.iter().take(WHOLE_MAX) {
+        if !text.is_empty() {
+            text += "\n";
+        }
+        text += &whole(meaning);
+    }
+    for meaning in found.iter().skip(WHOLE_MAX) {
+        let _ = writeln!(text, "{}{}", if text.is_empty() { "" } else { "see also: " }, meaning.name);
+    }
+    text
+}
+
+/// Everything about one name.
+fn whole(meaning: &Meaning) -> String {
+    let width = columns();
+    let kind = match meaning.kind {
+        Kind::Figure => "a figure of a report",
+        _ => "a key of a configuration",
+    };
+    let mut text = format!("{}, {kind}\n", meaning.name);
+    let mut line = |line: &str| text += &(wrap(line, width, "  ") + "\n");
+    meaning.lines().lines().for_each(&mut line);
+    let parts: Vec<&Meaning> = meaning.parts().collect();
+    if meaning.kind == Kind::Key {
+        // What a table is made of stands below.
+        let facts = reference::of_key(&config::schema(), meaning.schema);
+        facts.iter().filter(|fact| *fact != "value: table").for_each(|fact| line(fact));
+    }
+    for part in parts {
+        line(&format!("  {}: {}", part.name, part.text));
+    }
+    text
+}

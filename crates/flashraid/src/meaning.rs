@@ -1,0 +1,218 @@
+//! The meaning of every key of a configuration and every figure of a report, by name.
+//!
+//! The texts are the documentation of the types that hold the keys and figures, as their JSON Schemas have it: `flashraid explain` prints them,
+//! pages show them where a figure stands, and nothing is written twice.
+
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+use crate::config::{nearest_name, validate};
+use crate::report;
+
+/// The kind of a name that has a meaning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// A key of a configuration.
+    Key,
+    /// A figure of a report.
+    Figure,
+}
+
+/// A key or figure and its documentation.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Meaning {
+    /// The whole name: `ssd.gc.victim`, `response_us.all.p99`.
+    pub name: String,
+    /// Key or figure.
+    pub kind: Kind,
+    /// What it is, in the words of its own documentation.
+    pub text: String,
+    /// The JSON Schema of its value.
+    pub schema: &'static Value,
+}
+
+/// A property somewhere below a schema.
+pub(crate) struct Property<'a> {
+    /// The names down to it, with dots.
+    pub path: String,
+    /// The schema of its value.
+    pub schema: &'a Value,
+}
+
+/// Most levels below the root. Mixes hold workloads, which may hold mixes: one round is enough.
+const DEPTH_MAX: u32 = 6;
+
+/// Returns every property below `root`, each path once; those of the entries of lists too, if `lists` says so.
+pub(crate) fn properties(root: &Value, lists: bool) -> Vec<Property<'_>> {
+    let mut found = Vec::new();
+    collect(root, root, "", 0, lists, &mut found);
+    found
+}
+
+fn collect<'a>(root: &'a Value, schema: &'a Value, path: &str, depth: u32, lists: bool, found: &mut Vec<Property<'a>>) {
+    if depth > DEPTH_MAX {
+        return;
+    }
+    let schema = follow(root, schema);
+    for (key, child) in schema["properties"].as_object().into_iter().flatten() {
+        let below = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+        collect(root, child, &below, depth + 1, lists, found);
+        if !found.iter().any(|known| known.path == below) {
+            found.push(Property { path: below, schema: child });
+        }
+    }
+    for branch in ["anyOf", "oneOf"].iter().filter_map(|word| schema[*word].as_array()).flatten() {
+        collect(root, branch, path, depth + 1, lists, found);
+    }
+    if lists && schema["items"].is_object() {
+        collect(root, &schema["items"], path, depth + 1, lists, found);
+    }
+}
+
+/// Returns the schema that a reference leads to, or the schema itself.
+pub(crate) fn follow<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
+    match schema["$ref"].as_str().and_then(|reference| reference.strip_prefix('#')) {
+        Some(pointer) => root.pointer(pointer).unwrap_or(schema),
+        None => schema,
+    }
+}
+
+/// Returns every key and figure that has a text of its own, keys first.
+pub fn all() -> &'static [Meaning] {
+    static ALL: OnceLock<Vec<Meaning>> = OnceLock::new();
+    static REPORT: OnceLock<Value> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let (configuration, report) = (validate::schema(), REPORT.get_or_init(report::schema));
+        let meanings = |root: &'static Value, kind: Kind| {
+            let meaning = move |property: Property<'static>| {
+                let own = property.schema["description"].as_str();
+                let text = own.or_else(|| follow(root, property.schema)["description"].as_str())?;
+                Some(Meaning { name: property.path, kind, text: plain(text), schema: property.schema })
+            };
+            properties(root, kind == Kind::Figure).into_iter().filter_map(meaning)
+        };
+        // A report repeats the configuration, whose keys are there already.
+        let figures = meanings(report, Kind::Figure).filter(|figure| !figure.name.starts_with("config."));
+        meanings(configuration, Kind::Key).chain(figures).collect()
+    })
+}
+
+/// Returns a documentation text as one paragraph, without marks of links.
+fn plain(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").replace("[`", "`").replace("`]", "`")
+}
+
+/// Returns what a name stands for: the key or figure of this whole name (both, if it is that of both), else all whose names end with it.
+///
+/// # Errors
+/// There is none; the names that were probably meant, maybe none, the most likely first.
+pub fn find(name: &str) -> Result<Vec<&'static Meaning>, Vec<&'static str>> {
+    let name = name.trim().trim_start_matches("config.");
+    let whole: Vec<&Meaning> = all().iter().filter(|meaning| meaning.name == name).collect();
+    let tail = format!(".{name}");
+    let found = if whole.is_empty() { all().iter().filter(|meaning| meaning.name.ends_with(&tail)).collect() } else { whole };
+    if found.is_empty() { Err(likely(name)) } else { Ok(found) }
+}
+
+/// Most names that are suggested.
+const SUGGESTED_MAX: usize = 4;
+
+/// Returns the key that was probably meant by a name that is none.
+pub(crate) fn likely_key(name: &str) -> Option<&'static str> {
+    likely_among(name, || all().iter().filter(|meaning| meaning.kind == Kind::Key).map(|meaning| meaning.name.as_str())).first().copied()
+}
+
+fn likely(name: &str) -> Vec<&'static str> {
+    likely_among(name, || all().iter().map(|meaning| meaning.name.as_str()))
+}
+
+/// Returns the names that were probably meant: near to the whole name, or whose last part is near to the last part of it.
+fn likely_among<I: Iterator<Item = &'static str>>(name: &str, names: impl Fn() -> I) -> Vec<&'static str> {
+    let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
+    let whole = nearest_name(name, names());
+    let lasts: Vec<String> = names().map(last).collect();
+    let near = nearest_name(&last(name), lasts.iter().map(String::as_str));
+    let of_last = names().filter(|known| Some(last(known).as_str()) == near);
+    let mut likely: Vec<&str> = Vec::new();
+    for name in whole.into_iter().chain(of_last) {
+        if !likely.contains(&name) && likely.len() < SUGGESTED_MAX {
+            likely.push(name);
+        }
+    }
+    likely
+}
+
+impl Meaning {
+    /// Returns the text of this name, then those of the tables that it stands in, a line each: `gc.runs: …`, `gc: …`.
+    #[must_use]
+    pub fn lines(&self) -> String {
+        let line = |meaning: &Meaning| format!("{}: {}", meaning.name, meaning.text);
+        let mut lines = vec![line(self)];
+        let mut name = self.name.as_str();
+        while let Some((table, _)) = name.rsplit_once('.') {
+            lines.extend(all().iter().find(|meaning| meaning.kind == self.kind && meaning.name == table).map(line));
+            name = table;
+        }
+        lines.join("\n")
+    }
+
+    /// Returns the names directly below this one, if it is a table.
+    pub fn parts(&self) -> impl Iterator<Item = &'static Meaning> + use<'_> {
+        let is_part = |meaning: &&Meaning| {
+            let rest = meaning.name.strip_prefix(&self.name).and_then(|rest| rest.strip_prefix('.'));
+            meaning.kind == self.kind && rest.is_some_and(|rest| !rest.contains('.'))
+        };
+        all().iter().filter(is_part)
+    }
+}
+
+/// Returns what stands beside a figure or key where it is shown, as [`Meaning::lines`]; `None` for a whole name that has no meaning.
+#[must_use]
+pub fn hint(name: &str) -> Option<String> {
+    all().iter().find(|meaning| meaning.name == name).map(Meaning::lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_and_figures_are_found_by_their_whole_names_and_by_their_ends() {
+        let victim = find("ssd.gc.victim").unwrap();
+        assert_eq!((victim.len(), victim[0].kind), (1, Kind::Key));
+        assert!(victim[0].text.starts_with("Which block"), "{}", victim[0].text);
+        assert_eq!(find("victim").unwrap()[0].name, "ssd.gc.victim");
+        let p99 = find("response_us.all.p99").unwrap();
+        assert_eq!(
+            p99[0].lines(),
+            "response_us.all.p99: 99th percentile: 99 % of the requests took no longer; at most 0.1 % too long.\n\
+             response_us.all: Reads and writes.\nresponse_us: Response times, in microseconds."
+        );
+        assert_eq!(find("config.ssd.gc.victim").unwrap(), victim, "as a report has it");
+        assert!(find("gc").unwrap()[0].parts().any(|part| part.name == "gc.runs"));
+    }
+
+    #[test]
+    fn near_misses_are_told() {
+        assert_eq!(find("ssd.gc.victm").unwrap_err()[0], "ssd.gc.victim");
+        assert_eq!(find("flash.erasse").unwrap_err()[0], "flash.erases");
+        assert!(find("victm").unwrap_err().contains(&"ssd.gc.victim"));
+        assert_eq!(find("qqqqqqqqqqqqqqqqqqqqqqqqqq").unwrap_err(), Vec::<&str>::new());
+    }
+
+    /// Every row of every table that names a figure names one that there is.
+    #[test]
+    fn every_figure_of_a_report_has_a_text() {
+        let schema = report::schema();
+        let missing: Vec<String> = properties(&schema, true)
+            .into_iter()
+            .filter(|property| property.schema["description"].is_null() && follow(&schema, property.schema)["description"].is_null())
+            .map(|property| property.path)
+            .filter(|path| !path.starts_with("config."))
+            .collect();
+        assert!(missing.is_empty(), "{missing:?}");
+    }
+}
