@@ -1,7 +1,7 @@
 //! The meaning of every key of a configuration and every figure of a report, by name.
 //!
-//! The texts are the documentation of the types that hold the keys and figures, as their JSON Schemas have it: `flashraid explain` prints them,
-//! pages show them where a figure stands, and nothing is written twice.
+//! The texts are the documentation of the types that hold the keys and figures, as their JSON Schemas have it. `flashraid explain` prints
+//! them, pages show them where a figure stands, and nothing is written twice.
 
 use std::sync::OnceLock;
 
@@ -26,9 +26,9 @@ pub enum Kind {
 pub struct Meaning {
     /// The whole name: `ssd.gc.victim`, `response_us.all.p99`.
     pub name: String,
-    /// Key or figure.
+    /// Kind of thing that has this name.
     pub kind: Kind,
-    /// What it is, in the words of its own documentation.
+    /// Text of its own documentation.
     pub text: String,
     /// The JSON Schema of its value.
     pub schema: &'static Value,
@@ -105,7 +105,7 @@ fn plain(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace("[`", "`").replace("`]", "`")
 }
 
-/// Returns what a name stands for: the key or figure of this whole name (both, if it is that of both), else all whose names end with it.
+/// Returns what a name stands for: the key and the figure of this whole name, else all whose names end with it.
 ///
 /// # Errors
 /// There is none; the names that were probably meant, maybe none, the most likely first.

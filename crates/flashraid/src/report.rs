@@ -394,15 +394,15 @@ pub struct StreamReport {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ResponseTime {
-    /// Measured requests.
+    /// Number of measured requests.
     pub count: u64,
-    /// Mean, exact.
+    /// Mean of all response times, exact.
     pub mean: Option<f64>,
     /// Standard deviation, exact: divided by n, since these are all requests and not a sample.
     pub stddev: Option<f64>,
-    /// Shortest.
+    /// Shortest of all response times.
     pub min: Option<f64>,
-    /// Longest.
+    /// Longest of all response times.
     pub max: Option<f64>,
     /// Median: half of the requests took no longer.
     pub p50: Option<f64>,
@@ -480,11 +480,11 @@ pub struct Flash {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct WearReport {
-    /// Of the least erased block.
+    /// Erases of the least erased block.
     pub min: u32,
     /// Mean over all blocks.
     pub mean: f64,
-    /// Of the most erased block.
+    /// Erases of the most erased block.
     pub max: u32,
     /// Standard deviation over all blocks.
     pub stddev: f64,
@@ -826,12 +826,13 @@ pub struct TimelineReport {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TimelineSlowest {
-    /// Its position in `requests`.
+    /// Position of the request in `requests`.
     pub request: usize,
     /// The part of its response time that it waited for collections, in nanoseconds.
     pub collection_ns: u64,
-    /// The position in `gc` of the collection that it met: of those on members with its data (with parity or a write cache on any member) the one
-    /// that lasts longest between its arrival and its end. Left out if it met none, or if that ended before the window.
+    /// Position in `gc` of the collection that it met: of those on members with its data, the one that overlaps with it longest.
+    ///
+    /// With parity or a write cache all members count. Left out if it met none, or if that one ended before the window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gc: Option<usize>,
 }
