@@ -6,6 +6,7 @@
 //! Anything that is not a regular file (a pipe, a terminal, `/dev/null`, `/dev/stdout`) is written to and never replaced.
 
 use std::fs::{self, File, Metadata};
+use std::hash::{Hash, Hasher};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -83,7 +84,7 @@ impl NewFile {
             use std::os::unix::fs::PermissionsExt;
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
-        let temporary = builder.prefix(TEMPORARY.0).suffix(TEMPORARY.1).tempfile_in(folder_of(&path))?;
+        let temporary = builder.prefix(&own_prefix()).suffix(TEMPORARY.1).tempfile_in(folder_of(&path))?;
         unfinished().push(temporary.path().to_owned());
         let new = Self { target: Target::Replace(path, temporary) };
         if let (Some(old), Target::Replace(_, temporary)) = (old, &new.target) {
@@ -198,11 +199,34 @@ pub fn is_abandoned(changed: SystemTime) -> bool {
     changed.elapsed().is_ok_and(|age| age > ABANDONED)
 }
 
-/// Removes the files that killed writers have left in `folder`, as far as the system allows it.
+/// Returns the beginning of the temporary names of this process: the machine, and the number of the process.
+fn own_prefix() -> String {
+    format!("{}{}-{}-", TEMPORARY.0, machine().unwrap_or_default(), std::process::id())
+}
+
+/// Returns a text that only processes share which see each other's numbers. Containers and other machines have another text.
+fn machine() -> Option<String> {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let space = fs::read_link("/proc/self/ns/pid").ok()?;
+    let mut hasher = std::hash::DefaultHasher::new();
+    (boot, space).hash(&mut hasher);
+    Some(format!("{:016x}", hasher.finish()))
+}
+
+/// Returns true if the process that has this temporary name is known to have ended.
+fn has_no_writer(name: &str) -> bool {
+    let parts = || name.strip_prefix(TEMPORARY.0)?.split_once('-').and_then(|(machine, rest)| Some((machine, rest.split_once('-')?.0)));
+    let Some((its_machine, process)) = parts() else { return false };
+    let is_number = process.bytes().all(|byte| byte.is_ascii_digit()) && !process.is_empty();
+    is_number && machine().is_some_and(|own| own == its_machine) && !Path::new("/proc").join(process).exists()
+}
+
+/// Removes from `folder` what writers that were killed have left there, as far as it may be done.
 pub fn remove_abandoned(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let is_left = entry.file_name().to_str().is_some_and(is_temporary)
-            && entry.metadata().and_then(|metadata| metadata.modified()).is_ok_and(is_abandoned);
+        let name = entry.file_name();
+        let is_left = name.to_str().is_some_and(|name| is_temporary(name) && has_no_writer(name))
+            || name.to_str().is_some_and(is_temporary) && entry.metadata().and_then(|metadata| metadata.modified()).is_ok_and(is_abandoned);
         if is_left {
             let _ = fs::remove_file(entry.path());
         }
@@ -319,6 +343,24 @@ mod tests {
         let written = fs::read(&path).unwrap();
         assert!(written.len() == 100_000 && written.iter().all(|byte| *byte == written[0]));
         assert_eq!(names(folder.path()), ["state"]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_processes_have_left_that_are_gone_is_removed_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut gone = std::process::Command::new("true").spawn().unwrap();
+        gone.wait().unwrap();
+        let machine = machine().unwrap();
+        let name = |machine: &str, process: u32| format!("{}{machine}-{process}-x{}", TEMPORARY.0, TEMPORARY.1);
+        let left =
+            [name(&machine, gone.id()), name(&machine, std::process::id()), name("another", gone.id()), ".flashraid-x.part".to_owned()];
+        left.iter().for_each(|name| fs::write(folder.path().join(name), "").unwrap());
+        remove_abandoned(folder.path());
+        let mut kept = left[1..].to_vec();
+        kept.sort();
+        assert_eq!(names(folder.path()), kept);
+        assert!(is_temporary(&left[0]));
     }
 
     #[cfg(unix)]

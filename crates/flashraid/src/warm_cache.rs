@@ -65,7 +65,9 @@ impl WarmCache {
             Some(own) => own,
             None => {
                 let of_system = variable("XDG_CACHE_HOME").filter(|folder| folder.is_absolute());
-                of_system.or_else(|| variable("HOME").map(|home| home.join(".cache")))?.join("flashraid")
+                // A relative path would be another folder wherever the program starts.
+                let home = || variable("HOME").filter(|home| home.is_absolute()).map(|home| home.join(".cache"));
+                of_system.or_else(home)?.join("flashraid")
             }
         };
         Some(Self::new(folder, LIMIT_BYTES))
@@ -117,6 +119,10 @@ impl WarmCache {
     /// case, the member must be filled again before it is used.
     pub(crate) fn load(&self, key: &str, member: &mut Ssd) -> Option<Result<(), String>> {
         let path = self.path(key);
+        // Opening a pipe would wait for a process that writes into it.
+        if !path.metadata().ok()?.is_file() {
+            return Some(Err(format!("{} is no regular file", path.display())));
+        }
         let file = File::open(&path).ok()?;
         // The time of use protects the state from removal. If it cannot be set, the state is only kept for a shorter time.
         let _ = File::options().append(true).open(&path).and_then(|file| file.set_modified(SystemTime::now()));
@@ -136,7 +142,11 @@ impl WarmCache {
     /// Saves the state of `key`.
     pub(crate) fn save(&self, key: &str, member: &Ssd) -> io::Result<()> {
         fs::create_dir_all(&self.folder)?;
-        let file = NewFile::begin(&self.path(key))?;
+        let path = self.path(key);
+        if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{} is no regular file", path.display())));
+        }
+        let file = NewFile::begin(&path)?;
         warm_state::write_states(&mut file.handle()?, key, std::iter::once(member))?;
         // A state that a crash of the machine damages is made again.
         file.finish_undurable()

@@ -12,7 +12,7 @@ use flashraid_model::array::{Array, ArrayParams, Setup, WarmUp, WarmUpPattern};
 use flashraid_model::flash::Geometry;
 use flashraid_model::space::Space;
 use flashraid_model::ssd::Ssd;
-use flashraid_workload::{self as workload, AddressSpace, Source, SourceError, SourceSpec, Stop, WorkloadSpec};
+use flashraid_workload::{self as workload, AddressSpace, OpKind, Request, Source, SourceError, SourceSpec, Stop, WorkloadSpec};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -378,18 +378,56 @@ fn warm_up(array: &mut Array, scenario: &Scenario, threads: usize, stop: &Stop, 
             // The seed differs from the run's, so that the run does not repeat the writes of the warm-up.
             let open =
                 |pass: u64| workload::open_until(&untimed, flashraid_model::rng::mix(seed ^ (pass + 1)), &address_space(params), stop);
-            overwrite_by_workload(array, &address_space(params), overwrites, open, go_on)?;
+            // A trace has the same requests in each pass, with any seed.
+            let is_trace = matches!(untimed.source, SourceSpec::Trace(_));
+            overwrite_by_workload(array, &address_space(params), overwrites, is_trace, open, go_on)?;
             array.untimed().members_to_warm_up().iter_mut().for_each(Ssd::warm_up_is_over);
             Ok(())
         }
     }
 }
 
+/// Most requests of a trace that is kept in memory for all passes, of which a short trace has thousands.
+const REPEATED_MAX: usize = 1 << 16;
+
+/// Writes of a short trace, repeated without an end.
+struct Repeated {
+    writes: Vec<Request>,
+    next: usize,
+}
+
+impl Source for Repeated {
+    fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
+        let request = self.writes[self.next];
+        self.next = (self.next + 1) % self.writes.len();
+        Ok(Some(request))
+    }
+}
+
+/// Returns the writes of a source that has few requests.
+fn few_writes(source: &mut dyn Source) -> Result<Option<Vec<Request>>, SourceError> {
+    let mut writes = Vec::new();
+    let mut requests = 0_usize;
+    while let Some(request) = source.next_request()? {
+        requests += 1;
+        if requests > REPEATED_MAX {
+            return Ok(None);
+        }
+        if request.kind == OpKind::Write {
+            writes.push(request);
+        }
+    }
+    Ok(Some(writes).filter(|writes| !writes.is_empty()))
+}
+
 /// Overwrites the write addresses of the workload, from its start again and again, until enough pages are written.
+///
+/// A workload that `is_repeated` has the same requests in each pass.
 fn overwrite_by_workload(
     array: &mut Array,
     space: &AddressSpace,
     overwrites: f64,
+    is_repeated: bool,
     open: impl Fn(u64) -> Result<Box<dyn Source>, SourceError>,
     go_on: GoOn<'_>,
 ) -> Result<(), RunError> {
@@ -401,7 +439,13 @@ fn overwrite_by_workload(
             told = go_on(((written + pages) as f64 / pages_to_write as f64).min(1.0));
             told.is_ok()
         };
-        let pages = overwrite_untimed(array, &mut *open(pass)?, pages_to_write - written, &mut tell)?;
+        // After the first pass, one endless pass does the rest for a short trace.
+        let mut source = open(pass)?;
+        let few = if is_repeated && pass == 1 { few_writes(&mut *open(pass)?)? } else { None };
+        if let Some(writes) = few {
+            source = Box::new(Repeated { writes, next: 0 });
+        }
+        let pages = overwrite_untimed(array, &mut *source, pages_to_write - written, &mut tell)?;
         told?;
         if pages == 0 {
             return Err(RunError::Input(

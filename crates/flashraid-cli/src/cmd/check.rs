@@ -5,7 +5,9 @@ use crate::failure::Outcome;
 use crate::files;
 use crate::machine::means;
 use crate::output::json;
+use crate::output::narrow::columns;
 use crate::scenario;
+use flashraid_report::text::wrap;
 
 /// Runs `flashraid check` with its arguments.
 pub fn run(arguments: &CheckArgs) -> Outcome {
@@ -15,6 +17,12 @@ pub fn run(arguments: &CheckArgs) -> Outcome {
     let report = simulation.check()?;
     match arguments.json {
         true => json::print(&json::document(&report)?),
-        false => files::print(&format!("{}\n", report.to_string().trim_end())),
+        false => {
+            let line = |line: &str| match line.starts_with("warning: ") {
+                true => wrap(line, columns(), "  ") + "\n",
+                false => format!("{line}\n"),
+            };
+            files::print(&report.to_string().trim_end().lines().map(line).collect::<String>())
+        }
     }
 }

@@ -4,6 +4,7 @@ use std::io::ErrorKind;
 
 use flashraid::exchange;
 use flashraid::files::read_at_most;
+use flashraid::{Error, Simulation};
 
 use crate::args::ImportArgs;
 use crate::failure::{Failure, Outcome};
@@ -25,6 +26,14 @@ pub fn run(arguments: &ImportArgs) -> Outcome {
     let text = String::from_utf8(text)
         .map_err(|_| refused("is not text; a fio job file, or a device or workload of MQSim, is expected".to_owned()))?;
     let imported = exchange::import(&text, arguments.part.as_deref()).map_err(|error| refused(error.to_string()))?;
+    // What no run would take is refused here, where the job stands, rather than written.
+    Simulation::from_toml(&imported.toml).and_then(|simulation| simulation.validate()).map_err(|error| match error {
+        Error::Config(problems) => {
+            let why: Vec<&str> = problems.list.iter().map(|problem| problem.message.as_str()).collect();
+            refused(format!("asks for what can't be simulated: {}", why.join("; ")))
+        }
+        error => error.into(),
+    })?;
     for note in &imported.notes {
         crate::complain(&format!("note: {note}"));
     }

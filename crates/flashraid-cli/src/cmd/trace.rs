@@ -100,6 +100,7 @@ fn sheets(info: &TraceInfo) -> Vec<Sheet> {
         (info.skipped.other_devices, "of other devices"),
         (info.skipped.discards, "discards"),
         (info.skipped.repeats, "repeats"),
+        (info.skipped.without_data, "flushes and commands without data"),
     ];
     let skipped: Vec<String> =
         skipped.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{} {what}", grouped(*count))).collect();

@@ -195,6 +195,9 @@ fn stream(name: &str, options: &[(usize, String, String)], notes: &mut Vec<Strin
                 let range = |text: &str| {
                     let (min, max) = text.split_once('-')?;
                     let (min, max) = (size_bytes(min)?, size_bytes(max)?);
+                    if min == 0 || max < min {
+                        return None;
+                    }
                     Some(format!(
                         "{{ distribution = \"uniform\", min = {min}, max = {max}, grain = {} }}",
                         quoted(&format!("{}B", min.max(512)))
@@ -222,7 +225,8 @@ fn stream(name: &str, options: &[(usize, String, String)], notes: &mut Vec<Strin
             "size" | "filesize" if value.ends_with('%') => {
                 notes.push(format!("{key}={value} of job {name} is a share of a file: the whole array is used"))
             }
-            "size" | "filesize" => job.span = Some(size()?),
+            // To fio a size of 0 is the whole file.
+            "size" | "filesize" => job.span = Some(size()?).filter(|bytes| *bytes > 0),
             "io_size" | "io_limit" => job.amount = Some(size()?),
             "number_ios" => job.requests = Some(number("a whole number")?),
             "runtime" | "timeout" => job.runtime = Some(time()?),

@@ -41,7 +41,10 @@ pub fn import(text: &str, part: Option<&str>) -> Result<Imported, ImportError> {
     let start = text.trim_start_matches('\u{feff}').trim_start();
     let (streams, mut notes) = if start.starts_with('<') { mqsim::streams(text, part)? } else { fio::streams(text, part)? };
     notes.dedup();
-    let comments: String = notes.iter().map(|note| format!("# {note}\n")).collect();
+    // A comment of TOML holds no control characters.
+    let plain =
+        |text: &str| text.chars().map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() }).collect::<String>();
+    let comments: String = notes.iter().map(|note| format!("# {}\n", plain(note))).collect();
     let toml = match streams.as_slice() {
         [] => return Err(ImportError::Whole("there is no workload in it".to_owned())),
         [stream] => format!("{comments}[workload]\n{}", stream.lines()),
@@ -53,7 +56,7 @@ pub fn import(text: &str, part: Option<&str>) -> Result<Imported, ImportError> {
         }
         streams => {
             let streams: String =
-                streams.iter().map(|stream| format!("\n# {}\n[[workload.streams]]\n{}", stream.name, stream.lines())).collect();
+                streams.iter().map(|stream| format!("\n# {}\n[[workload.streams]]\n{}", plain(&stream.name), stream.lines())).collect();
             format!("{comments}[workload]\nkind = \"mix\"\n{streams}")
         }
     };
@@ -81,7 +84,12 @@ impl Stream {
 
 /// Returns a text as a string of TOML.
 fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+    let escaped = |c: char| match c {
+        '\\' | '"' => format!("\\{c}"),
+        c if c.is_control() => format!("\\u{:04X}", u32::from(c)),
+        c => c.to_string(),
+    };
+    format!("\"{}\"", text.chars().map(escaped).collect::<String>())
 }
 
 #[cfg(test)]

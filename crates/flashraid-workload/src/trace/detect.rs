@@ -59,6 +59,12 @@ pub(crate) fn detect(sample: &Sample<'_>) -> Result<(Format, Vec<String>), Strin
     if let Some(what) = popularity_table(sample) {
         return Err(what);
     }
+    if !sample.complete && !sample.bytes.contains(&b'\n') {
+        return Err(format!(
+            "its first line is longer than {} MiB, which is no line of a trace; expected a request to a line",
+            sample.bytes.len() >> 20
+        ));
+    }
     if sample.lines().next().is_none() {
         return Err("it holds no line with content; expected a request to a line".to_owned());
     }

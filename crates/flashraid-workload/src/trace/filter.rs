@@ -73,7 +73,7 @@ impl Filter {
     }
 
     pub fn skipped(&self) -> Skipped {
-        self.records.skipped
+        Skipped { without_data: self.records.without_data(), ..self.records.skipped }
     }
 
     pub fn progress(&self) -> Option<f64> {

@@ -188,6 +188,7 @@ fn info_of(spec: &TraceSpec, origin: &Origin) -> Result<TraceInfo, SourceError> 
             100.0 * share(repeated)
         )
     });
+    let burst = super::burst_note(all.requests, duration_s == Some(0.0));
     Ok(TraceInfo {
         path: facts.name.clone(),
         format: facts.format,
@@ -222,7 +223,7 @@ fn info_of(spec: &TraceSpec, origin: &Origin) -> Result<TraceInfo, SourceError> 
         backwards: clock.backwards(),
         skipped: records.skipped(),
         repeats: facts.has_times.then_some(repeated),
-        notes: facts.notes.iter().cloned().chain(records.closing_remark()).chain(repeats_note).collect(),
+        notes: facts.notes.iter().cloned().chain(records.closing_remark()).chain(repeats_note).chain(burst).collect(),
     })
 }
 

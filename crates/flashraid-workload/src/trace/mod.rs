@@ -62,6 +62,9 @@ pub struct TraceReader {
     records: Reordered,
     layout: Layout,
     first_ns: Option<u64>,
+    /// Requests with the time of the first, and all of them.
+    at_first: u64,
+    requests: u64,
 }
 
 /// Opens the trace of `spec`.
@@ -98,7 +101,7 @@ impl TraceReader {
         if let Some(note) = layout.note() {
             records.note(note);
         }
-        Ok(Self { records: Reordered::new(records, spec.reorder), layout, first_ns: None })
+        Ok(Self { records: Reordered::new(records, spec.reorder), layout, first_ns: None, at_first: 0, requests: 0 })
     }
 
     /// Returns the next request as the trace holds it, in order of time.
@@ -143,10 +146,22 @@ impl TraceReader {
     }
 }
 
+/// The remark on a trace of which all requests have one time.
+fn burst_note(requests: u64, is_burst: bool) -> Option<String> {
+    (is_burst && requests > 1).then(|| {
+        format!(
+            "times: all {requests} requests have the same time, so that they arrive at once; if the trace has lost its times, \
+             `flashraid trace convert --rate` gives it others"
+        )
+    })
+}
+
 impl Source for TraceReader {
     fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
         let Some(record) = self.records.next()? else { return Ok(None) };
         let first_ns = *self.first_ns.get_or_insert(record.time_ns);
+        self.at_first += u64::from(record.time_ns == first_ns);
+        self.requests += 1;
         let arrival_ns = record.time_ns - first_ns;
         if arrival_ns > TIME_MAX_NS {
             return Err(SourceError::Input(format!(
@@ -179,6 +194,7 @@ impl Source for TraceReader {
         if self.bad_lines_skipped() > 0 {
             notes.push(format!("bad lines: {} were left out", self.bad_lines_skipped()));
         }
+        notes.extend(burst_note(self.requests, self.facts().has_times && self.at_first == self.requests));
         notes
     }
 

@@ -41,6 +41,8 @@ pub struct Skipped {
     pub discards: u64,
     /// Requests that repeat another, only with `drop_repeats_within_ns`.
     pub repeats: u64,
+    /// Flushes and commands, which move no data.
+    pub without_data: u64,
 }
 
 /// The requests of a trace in the order of the file.
@@ -147,6 +149,11 @@ impl Records {
     /// Returns the share of the file that was read, from 0 to 1.
     pub fn progress(&self) -> Option<f64> {
         self.input.progress()
+    }
+
+    /// Returns the number of requests that the format skipped because they move no data.
+    pub fn without_data(&self) -> u64 {
+        self.parser.without_data()
     }
 
     /// Returns a note for the user when the trace has been read.

@@ -125,6 +125,7 @@ fn warnings(config: &Config, array: &ArrayParams, written: &Tree) -> Vec<String>
         warnings.push(format!("coordination.{key} is set, but this scheme does not use it"));
     }
     warnings.extend(super::resolve_coordination::contradictions(config));
+    warnings.extend(super::resolve_superblock::warning_of_scale(config));
     if config.array.rebuild.is_some() && config.array.failure.is_none() {
         warnings.push("array.rebuild has no effect, since no member fails (array.failure)".into());
     }

@@ -36,6 +36,21 @@ fn of_pools() -> Vec<(String, serde_json::Value)> {
     device.chain(collection).collect()
 }
 
+/// Returns the warning of a scale that leaves fewer rows than a superblock can have.
+pub(super) fn warning_of_scale(config: &Config) -> Option<String> {
+    let (g, superblock) = (&config.ssd.geometry, config.ssd.superblock.as_ref()?);
+    let row_pages = u64::from(superblock.pages_per_cell) * superblock.flash_page.bytes.checked_div(g.page_size.bytes)?;
+    let rows = u64::from(g.pages).checked_div(row_pages)?;
+    let (scale, most) = (u64::from(config.ssd.scale), (rows / u64::from(ROWS_MIN)).max(1));
+    (config.ssd.scale_by == ScaleBy::Space && scale > most).then(|| {
+        format!(
+            "ssd.scale is {scale}, but a superblock keeps {} of its {rows} rows at least: the drive is simulated at 1 : {most}, and its capacity and \
+             life are still told as those of a drive {scale} times as large",
+            u64::from(ROWS_MIN).min(rows)
+        )
+    })
+}
+
 /// Returns the time of an erase in a drive that is simulated with fewer rows.
 fn scaled(ns: u64, config: &Config, geometry: &Geometry) -> u64 {
     (u128::from(ns) * u128::from(geometry.pages_per_block) / u128::from(config.ssd.geometry.pages.max(1))) as u64

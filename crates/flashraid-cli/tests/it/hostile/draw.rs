@@ -114,6 +114,17 @@ impl Draw {
         keys.concat()
     }
 
+    /// A fio job file: some options have values that nobody would write.
+    pub fn job(&mut self) -> String {
+        let mut text = format!("[job{}]\n", self.between(0, 9));
+        for _ in 0..self.between(1, 9) {
+            let option = self.one_of(&JOB_OPTIONS);
+            let value = if self.chance(60) { self.one_of(&JOB_VALUES) } else { self.one_of(&WILD_JOB_VALUES) };
+            text += &format!("{option}={value}\n");
+        }
+        text
+    }
+
     /// Changes some bytes, takes some out, doubles some, or cuts the end off.
     pub fn damage(&mut self, bytes: &mut Vec<u8>) {
         for _ in 0..self.between(1, 6) {
@@ -139,6 +150,48 @@ impl Draw {
         }
     }
 }
+
+const JOB_OPTIONS: [&str; 17] = [
+    "rw",
+    "bs",
+    "bsrange",
+    "bssplit",
+    "iodepth",
+    "numjobs",
+    "ioengine",
+    "rate_iops",
+    "thinktime",
+    "size",
+    "io_size",
+    "number_ios",
+    "runtime",
+    "percentage_random",
+    "random_distribution",
+    "rwmixread",
+    "no_such_option",
+];
+
+const JOB_VALUES: [&str; 14] =
+    ["randread", "randrw", "write", "4k", "4k,64k", "4k-64k", "4k/60:64k/40", "16", "libaio", "500", "100us", "1g", "30s", "zipf:1.2"];
+
+const WILD_JOB_VALUES: [&str; 16] = [
+    "0",
+    "-1",
+    "0-4k",
+    "64k-4k",
+    "9999999999999999999",
+    "99999999999999999999999999",
+    "zipf:99",
+    "zipf:-1",
+    "zipf:nan",
+    "\u{1b}[31m",
+    "a\tb",
+    "\"",
+    "\\",
+    "4k/0:64k/0",
+    "1t",
+    "",
+];
 
 /// Keys whose values may be anything without much memory or time.
 const WILD_KEYS: [&str; 22] = [

@@ -12,6 +12,7 @@ mod inputs;
 mod kill;
 mod machine;
 mod relations;
+mod second;
 mod signals;
 mod soak;
 mod writers;

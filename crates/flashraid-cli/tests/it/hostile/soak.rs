@@ -7,12 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use flashraid::workload::import;
 use flashraid::workload::trace::{self, Format, TraceSpec};
 use flashraid::{Error, Observer, Progress, Simulation, Stop, memory};
 use serde_json::Value;
 
 use super::draw::Draw;
-use super::kill;
+use super::{kill, second};
 use crate::program::without_wall_clock;
 
 /// Longer than any of these cases takes on a machine that is busy.
@@ -159,9 +160,51 @@ fn damaged_configuration(seed: u64) -> Option<String> {
     judged.err().map(|_| format!("damaged configuration {seed}: it panics\n{text}"))
 }
 
+/// Takes over a job file; what comes out must be a configuration, whatever the job asks for.
+fn imported_job(seed: u64) -> Option<String> {
+    let text = Draw::new(seed).job();
+    let imported = catch_unwind(|| import::import(&text, None));
+    let wrong = match imported {
+        Err(_) => "it panics".to_owned(),
+        Ok(Err(_)) => return None,
+        Ok(Ok(imported)) => match Simulation::from_toml(&imported.toml) {
+            Ok(_) => return None,
+            Err(error) => format!("{error}\n{}", imported.toml),
+        },
+    };
+    Some(format!("imported job {seed}: {wrong}\n{text}"))
+}
+
+/// Reads blkreplay files that were joined, of which the later ones have lost some of their first lines: no request may be lost for it.
+fn joined_trace(seed: u64) -> Option<String> {
+    let mut draw = Draw::new(seed);
+    let licence = ["Copyright somebody", "it may be copied", "without any warranty", "####"];
+    let (mut text, mut expected) = (String::new(), 0);
+    for part in 0..draw.between(1, 5) {
+        let lost = if part == 0 { 0 } else { draw.between(0, licence.len() as u64) as usize };
+        licence[lost..].iter().for_each(|line| text += &format!("{line}\n"));
+        text += "start ; sector; length ; op\n";
+        for request in 0..draw.between(1, 9) {
+            text += &format!("{request}.0 ; {} ; 8 ; W ; 0.0 ; 0.0\n", 8 * draw.between(0, 99));
+            expected += 1;
+        }
+    }
+    let spec = TraceSpec { format: Some(Format::Blkreplay), ..TraceSpec::new("joined") };
+    let read = catch_unwind(AssertUnwindSafe(|| trace::info::info_bytes(text.clone().into_bytes(), &spec)));
+    match read {
+        Ok(Ok(info)) if info.requests == expected => None,
+        Ok(Ok(info)) => Some(format!("joined trace {seed}: {} of {expected} requests\n{text}", info.requests)),
+        Ok(Err(error)) => Some(format!("joined trace {seed}: {error}\n{text}")),
+        Err(_) => Some(format!("joined trace {seed}: it panics\n{text}")),
+    }
+}
+
 /// Case `seed`, in the kinds that need no process.
 fn case(seed: u64) -> Vec<String> {
-    [configuration(seed), damaged_trace(seed), damaged_configuration(seed)].into_iter().flatten().collect()
+    [configuration(seed), damaged_trace(seed), damaged_configuration(seed), imported_job(seed), joined_trace(seed)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// Once, in a soak of an hour: it went on for ever, and with it the soak.
@@ -203,7 +246,7 @@ fn soak() {
     let number = |name: &str, default: u64| env::var(name).map_or(default, |text| text.parse().expect("a number"));
     let (seconds, first) = (number("FLASHRAID_SOAK_SECONDS", 60), number("FLASHRAID_SOAK_SEED", 1));
     let begin = Instant::now();
-    let (cases, grids, wrong) = (AtomicU64::new(0), AtomicU64::new(0), Mutex::new(Vec::new()));
+    let (cases, grids, caches, wrong) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0), Mutex::new(Vec::new()));
     let work = || {
         while begin.elapsed() < Duration::from_secs(seconds) {
             let number = cases.fetch_add(1, Ordering::Relaxed);
@@ -215,6 +258,11 @@ fn soak() {
                 found.extend(catch_unwind(|| kill::killed_and_resumed(seed)).err().map(|_| format!("killed grid {seed}")));
                 grids.fetch_add(1, Ordering::Relaxed);
             }
+            // Now and then two runs that fill one cache, one of which may be killed.
+            if number % 40 == 19 {
+                found.extend(catch_unwind(|| second::one_cache(seed)).err().map(|_| format!("one cache {seed}")));
+                caches.fetch_add(1, Ordering::Relaxed);
+            }
             let mut wrong = wrong.lock().unwrap();
             wrong.extend(found);
             if wrong.len() >= 10 {
@@ -224,6 +272,11 @@ fn soak() {
     };
     thread::scope(|scope| (0..thread::available_parallelism().map_or(1, usize::from)).for_each(|_| drop(scope.spawn(work))));
     let wrong = wrong.into_inner().unwrap();
-    eprintln!("{cases:?} configurations, as many damaged traces and configurations, {grids:?} killed grids, {} wrong", wrong.len());
+    eprintln!(
+        "{:.0} s: {cases:?} configurations, as many damaged traces and configurations, imported jobs and joined traces, {grids:?} killed grids, \
+         {caches:?} shared caches, {} wrong",
+        begin.elapsed().as_secs_f64(),
+        wrong.len()
+    );
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

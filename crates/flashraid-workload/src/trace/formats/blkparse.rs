@@ -19,6 +19,8 @@ use crate::OpKind;
 pub(crate) struct Blkparse {
     action: &'static [u8],
     in_summary: bool,
+    /// Flushes and commands so far.
+    without_data: u64,
 }
 
 impl TraceFormat for Blkparse {
@@ -37,7 +39,7 @@ impl TraceFormat for Blkparse {
     /// Chooses the action by the lines of the sample: Q if there is any, otherwise D.
     fn of_sample(sample: &Sample<'_>) -> Result<Self, String> {
         let queued = sample.lines().any(|line| action_of(line) == Some(b"Q"));
-        Ok(Self { action: if queued { b"Q" } else { b"D" }, in_summary: false })
+        Ok(Self { action: if queued { b"Q" } else { b"D" }, in_summary: false, without_data: 0 })
     }
 
     fn opening_remark(&self) -> Option<String> {
@@ -47,6 +49,10 @@ impl TraceFormat for Blkparse {
 
     fn device_label(&self, device: u32) -> String {
         label(device)
+    }
+
+    fn without_data(&self) -> u64 {
+        self.without_data
     }
 
     fn parse(&mut self, line: &[u8], units: Units) -> FieldResult<Option<TraceRecord>> {
@@ -73,19 +79,30 @@ impl TraceFormat for Blkparse {
         }
         let kind = fields.text("the kind of request (R, W, WS, …)")?;
         let Some(direction) = direction(kind) else {
+            self.without_data += 1;
             return Ok(None);
         };
-        let Some(first) = fields.next() else { return Ok(None) };
+        let Some(first) = fields.next() else {
+            self.without_data += 1;
+            return Ok(None);
+        };
         if integer(first).is_none() {
             // In this field, a flush has a process name, and a command has its bytes.
-            return if first.starts_with(b"[") { Ok(None) } else { Err(fields.bad("the start sector (a whole number)")) };
+            if !first.starts_with(b"[") {
+                return Err(fields.bad("the start sector (a whole number)"));
+            }
+            self.without_data += 1;
+            return Ok(None);
         }
         let sector = integer(first).unwrap_or(0);
         let offset_bytes = super::super::fields::offset_bytes(sector, units.sector_bytes)
             .ok_or_else(|| fields.bad("an address below 2^60 bytes (1 EiB)"))?;
         match fields.next() {
             Some(b"+") => {}
-            Some(word) if word.starts_with(b"[") || word.starts_with(b"(") => return Ok(None),
+            Some(word) if word.starts_with(b"[") || word.starts_with(b"(") => {
+                self.without_data += 1;
+                return Ok(None);
+            }
             _ => return Err(fields.bad("\"+\" between start and length")),
         }
         let zeroes = writes_zeroes(kind);

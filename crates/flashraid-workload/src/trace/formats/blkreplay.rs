@@ -4,10 +4,12 @@
 //! without such a line has no preamble.
 //!
 //! Several files may be joined. Another preamble (it begins "Copyright") or `start` line after requests is skipped, too. Times that begin
-//! anew continue from the last one.
+//! anew continue from the last one. A preamble that comes again may have lost its first lines: it begins at any line of the first preamble.
 //!
 //! These files are made from blktrace and may have more letters after R or W: RA reads ahead, WS writes synchronously. Like blkreplay, the
 //! parser uses the first letter.
+
+use std::collections::BTreeSet;
 
 use super::super::detect::Sample;
 use super::super::fields::{FieldResult, Fields};
@@ -18,9 +20,11 @@ use crate::OpKind;
 use crate::units::counted;
 
 /// Parser of the format: state of the preamble, number of requests that read ahead, and times of joined files.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Blkreplay {
     in_preamble: bool,
+    /// Lines of the first preamble.
+    preamble: BTreeSet<Vec<u8>>,
     read_aheads: u64,
     /// Number of files that follow the first.
     joined: u64,
@@ -54,7 +58,8 @@ impl TraceFormat for Blkreplay {
     /// Looks for the `start` line.
     fn of_sample(sample: &Sample<'_>) -> Result<Self, String> {
         let in_preamble = sample.lines().any(is_start);
-        Ok(Self { in_preamble, read_aheads: 0, joined: 0, at_begin: true, base_ns: 0, last_ns: 0 })
+        let preamble = sample.lines().take_while(|line| !is_start(line)).filter(|_| in_preamble).take(PREAMBLE_MAX).map(<[u8]>::to_vec);
+        Ok(Self { in_preamble, preamble: preamble.collect(), read_aheads: 0, joined: 0, at_begin: true, base_ns: 0, last_ns: 0 })
     }
 
     fn closing_remark(&self) -> Option<String> {
@@ -79,7 +84,7 @@ impl TraceFormat for Blkreplay {
             self.in_preamble = !is_start(line);
             return Ok(None);
         }
-        if is_start(line) || line.starts_with(PREAMBLE) {
+        if is_start(line) || line.starts_with(PREAMBLE) || self.preamble.contains(line) {
             self.in_preamble = !is_start(line);
             self.joined += u64::from(!self.at_begin);
             self.at_begin = true;
@@ -107,6 +112,8 @@ impl TraceFormat for Blkreplay {
     }
 }
 
+/// Most lines of the first preamble that are known again.
+const PREAMBLE_MAX: usize = 1000;
 /// First bytes of the preamble of a file.
 const PREAMBLE: &[u8] = b"Copyright";
 
@@ -140,6 +147,15 @@ mod tests {
         assert!(notes.iter().any(|note| note.contains("2 traces in a row")), "{notes:?}");
         let notes = info::info_bytes(PART.as_bytes().to_vec(), &TraceSpec::new("x")).unwrap().notes;
         assert!(!notes.iter().any(|note| note.contains("joined")), "{notes:?}");
+    }
+
+    /// Once: an error at the first of these lines.
+    #[test]
+    fn a_preamble_that_comes_again_without_its_first_lines_is_passed_over() {
+        let again = "\nmore of it\n####\nstart ; sector; length ; op\n0.0 ; 8 ; 8 ; W ; 0.0 ; 0.0\n";
+        assert_eq!(times(&[PART, again].concat()).unwrap(), [0, 2500, 2500]);
+        let after_header = "start ; sector; length ; op\nmore of it\n####\nstart ; sector; length ; op\n0.0 ; 8 ; 8 ; W ; 0.0 ; 0.0\n";
+        assert_eq!(times(&[PART, after_header].concat()).unwrap(), [0, 2500, 2500]);
     }
 
     #[test]

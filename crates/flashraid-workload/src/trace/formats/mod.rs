@@ -55,6 +55,11 @@ pub(crate) trait TraceFormat: Sized {
         None
     }
 
+    /// Returns the number of requests that were skipped because they move no data: flushes and commands.
+    fn without_data(&self) -> u64 {
+        0
+    }
+
     /// Returns the trace's own name of a device.
     fn device_label(&self, device: u32) -> String {
         device.to_string()
@@ -345,6 +350,13 @@ macro_rules! formats {
             pub fn closing_remark(&self) -> Option<String> {
                 match self {
                     $(Self::$Type(format) => TraceFormat::closing_remark(format),)+
+                }
+            }
+
+            /// Returns the number of requests without data; see [`TraceFormat::without_data`].
+            pub fn without_data(&self) -> u64 {
+                match self {
+                    $(Self::$Type(format) => TraceFormat::without_data(format),)+
                 }
             }
 
