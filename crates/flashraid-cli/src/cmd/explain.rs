@@ -15,7 +15,7 @@ use crate::output::reference;
 /// Most names of which everything is printed; of more only the names are.
 const WHOLE_MAX: usize = 3;
 
-/// Runs the command.
+/// Runs `flashraid explain` with a name.
 pub fn run(name: &str) -> Outcome {
     // Tables head some figures with names of their own.
     let heads = |figure: &&figures::Figure| figure.name.eq_ignore_ascii_case(name);
