@@ -46,17 +46,6 @@ fn a_pipe_under_the_name_of_a_kept_state_stops_nothing() {
     again["trace_notes"] = first["trace_notes"].clone();
     assert_eq!(without_wall_clock(again), without_wall_clock(first), "{told}");
     ends(&place.run(&["cache"]), 0, &[]);
-    // A point of a study likewise.
-    let study = ["compare", "small.toml", "--vary", "seed=1,2", "--json", "--out", "grid"];
-    let whole = place.run_json(&study);
-    let point = place.files().into_iter().find(|file| file.starts_with("grid/points/")).unwrap();
-    fs::remove_file(place.path(&point)).unwrap();
-    pipe(&place, &point);
-    let ended = place.run(&study);
-    assert!(ended.status <= 1, "{} {}", ended.status, ended.stderr);
-    if ended.status == 0 {
-        assert_eq!(without_wall_clock(serde_json::from_str(&ended.stdout).unwrap()), without_wall_clock(whole));
-    }
 }
 
 /// Once: the trace was opened for each of some ten thousand passes, for more than a minute.
