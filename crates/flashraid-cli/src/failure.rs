@@ -58,7 +58,7 @@ impl Failure {
 }
 
 /// Escapes control characters, which could change the state of a terminal.
-fn shown(text: &str) -> String {
+pub fn shown(text: &str) -> String {
     let escaped = |character: char| match character {
         '\n' | '\t' => character.to_string(),
         _ if character.is_control() => character.escape_default().to_string(),

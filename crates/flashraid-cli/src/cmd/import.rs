@@ -7,7 +7,7 @@ use flashraid::files::read_at_most;
 use flashraid::{Error, Simulation};
 
 use crate::args::ImportArgs;
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, Outcome, shown};
 use crate::files;
 
 /// Largest accepted job file; the largest that are known have some kilobytes.
@@ -35,7 +35,7 @@ pub fn run(arguments: &ImportArgs) -> Outcome {
         error => error.into(),
     })?;
     for note in &imported.notes {
-        crate::complain(&format!("note: {note}"));
+        crate::complain(&format!("note: {}", shown(note)));
     }
     match &arguments.out {
         None => files::print(&imported.toml),

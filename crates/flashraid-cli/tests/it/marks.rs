@@ -471,6 +471,7 @@ fn expect_rectangles(plot: &Plot, drawn: &Drawn, rectangles: &[Rectangle], what:
 }
 
 fn expect_timeline(plot: &Plot, content: &Value, read: &mut Marks) {
+    let content = &content["panels"][0];
     let requests: Vec<(f64, f64, bool)> = serde_json::from_value(content["requests"].clone()).unwrap();
     for (index, (name, kind, is_write)) in [("● read", "read", false), ("× write", "write", true)].into_iter().enumerate() {
         let drawn = drawn(plot, index, name);

@@ -270,7 +270,7 @@ fn expect_window(chart: &Value, report: &Value, about: &str) {
         rows
     };
     let drawn = |key: &str| {
-        let rows = content[key].as_array().unwrap().iter().map(|row| {
+        let rows = content["panels"][0][key].as_array().unwrap().iter().map(|row| {
             row.as_array().unwrap().iter().map(|cell| cell.as_f64().unwrap_or_else(|| f64::from(u8::from(cell == true)))).collect()
         });
         sorted(rows.collect())
@@ -301,11 +301,11 @@ fn expect_window(chart: &Value, report: &Value, about: &str) {
             );
         }
     }
-    assert_eq!(content["members"], report["members"].as_array().unwrap().len(), "{about}");
-    assert_eq!(content["dies"], report["config"]["ssd"]["geometry"]["dies"], "{about}");
+    assert_eq!(content["panels"][0]["members"], report["members"].as_array().unwrap().len(), "{about}");
+    assert_eq!(content["panels"][0]["dies"], report["config"]["ssd"]["geometry"]["dies"], "{about}");
     // What the cursor reads.
     for reading in chart["readings"].as_array().unwrap() {
-        let Some(request) = content["requests"].get(reading[0].as_u64().unwrap() as usize) else { continue };
+        let Some(request) = content["panels"][0]["requests"].get(reading[0].as_u64().unwrap() as usize) else { continue };
         let (at, text) = (request[0].as_f64().unwrap(), reading[1][if request[2] == true { 2 } else { 1 }].as_str().unwrap());
         assert!(text.ends_with(content["unit"].as_str().unwrap()), "{about}: {reading}");
         assert!((shown(text).unwrap() - request[1].as_f64().unwrap()).abs() <= 6e-4 * request[1].as_f64().unwrap(), "{about}: {reading}");

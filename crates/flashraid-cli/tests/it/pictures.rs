@@ -367,6 +367,7 @@ fn expect_bars(content: &Value, picture: &str, about: &str, read: &mut Marks) {
 }
 
 fn expect_timeline(content: &Value, picture: &str, about: &str, read: &mut Marks) {
+    let content = &content["panels"][0];
     let requests: Vec<(f64, f64, bool)> = serde_json::from_value(content["requests"].clone()).unwrap();
     let members = content["members"].as_f64().unwrap();
     let (across, of_x) = Axis::read(picture, false, false, about);
