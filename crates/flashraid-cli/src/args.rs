@@ -9,11 +9,12 @@ use clap_complete::Shell;
 use flashraid::study::{Axis, Setting};
 use flashraid_experiments::pts::Test;
 use flashraid_fit::Parameter;
+use flashraid_fit::datasheet::Flash;
 use flashraid_fit::sets::Set;
 use flashraid_report::figures;
 use flashraid_workload::trace::write::WRITABLE;
 use flashraid_workload::trace::{Devices, Discards, Format, Reorder, TimeUnit, TraceSpec};
-use flashraid_workload::units::Duration;
+use flashraid_workload::units::{Duration, Rate, Size};
 
 /// Where results go unless the user says otherwise.
 pub const DEFAULT_OUT: &str = "flashraid-out";
@@ -168,7 +169,7 @@ pub enum Command {
     /// Measure a drive by fio: writes over a file or block device
     #[command(after_help = PROBE_HELP)]
     Probe(ProbeArgs),
-    /// Make a device file of what fio measured
+    /// Make a device file of what fio measured, or of a data sheet
     #[command(after_help = FIT_HELP)]
     Fit(FitArgs),
     /// Show the devices, arrays and workloads that come with the program
@@ -511,11 +512,12 @@ const PROBE_HELP: &str = "\
 Examples:
   flashraid probe /dev/nvme1n1 --out drive            20 fio jobs of 70 s, and the drive written over three times
   flashraid probe /mnt/scratch/file --seconds 10
+  flashraid probe --gentle /dev/nvme0n1 --out drive   reads alone, for five minutes; the drive may be in use
   flashraid probe /dev/nvme1n1 --set ggc --out variability
   flashraid probe /dev/nvme1n1 --dry-run              the jobs, without running them
   flashraid probe --simulate nvme-gen5 --out known    the same results from a simulated drive
 
-All that the file or device holds is lost. What is mounted, in use, or holds a partition table, a file system or other data
+All that the file or device holds is lost, except with --gentle, which opens it for reading only. What is mounted, in use, or holds a partition table, a file system or other data
 is refused without both --destroy-data and --really. The same command goes on where an interrupted one stopped.
 
 Sets: fit (what `flashraid fit` needs), ggc (one-second bandwidth under large random requests, as in section 3 of the paper).
@@ -525,11 +527,14 @@ Exit status: 0 success, 1 fio failed, 2 bad input, 130 stopped by Ctrl-C: finish
 /// Arguments of `probe`.
 #[derive(Debug, Args)]
 pub struct ProbeArgs {
-    /// The file or block device to measure; it is written over
+    /// The file or block device to measure; it is written over unless --gentle is given
     #[arg(value_name = "FILE|DEVICE", required_unless_present = "simulate")]
     pub target: Option<PathBuf>,
+    /// Only read, for five minutes at most: works on what is mounted, in use or holds data
+    #[arg(long, conflicts_with_all = ["set", "overwrites", "destroy_data", "really"])]
+    pub gentle: bool,
     /// Which jobs: fit or ggc
-    #[arg(long, value_name = "NAME", default_value = "fit", value_parser = PossibleValuesParser::new(Set::ALL.map(Set::name)).map(|name| name.parse::<Set>().expect("the name of a set")))]
+    #[arg(long, value_name = "NAME", default_value = "fit", value_parser = PossibleValuesParser::new(Set::WRITING.map(Set::name)).map(|name| name.parse::<Set>().expect("the name of a set")))]
     pub set: Set,
     /// Time of each measured job, after a ramp of a sixth of it [default: 60, of the set ggc 300]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=86_400))]
@@ -585,8 +590,13 @@ Examples:
   flashraid fit drive --out drive.toml
   flashraid fit drive --base nvme-gen5 --out drive.toml
   flashraid fit one.json two.json --parameters link,latency --out drive.toml
+  flashraid fit --datasheet sheet.toml --out drive.toml
+  flashraid fit --datasheet --capacity 3.84TB --raw 4TiB --seq-read 6800MB/s --seq-write 4000MB/s --rand-read 1000000 \\
+    --rand-write 180000 --read-latency 85us --write-latency 30us --out drive.toml
 
 Results are those of `flashraid probe`, or of fio jobs of one's own with one size, a closed loop and --output-format=json+.
+A data sheet's figures stand for measurements. At the end the device is run for longer, and the page has the data sheet's
+figures beside those of these runs; figures that contradict each other are named.
 The device file inherits into configurations: inherits = \"drive.toml\". What measurements can't tell is the base's and marked
 `# assumed`; a value whose 95 % interval is wider than 30 % to one side is marked undetermined.
 
@@ -596,19 +606,27 @@ Exit status: 0 success, 1 a simulation or the writing of its results failed, 2 b
 #[derive(Debug, Args)]
 pub struct FitArgs {
     /// Results of fio (JSON), or folders of them
-    #[arg(value_name = "RESULT", required = true)]
+    #[arg(value_name = "RESULT", required_unless_present = "datasheet", conflicts_with = "datasheet")]
     pub results: Vec<PathBuf>,
     /// The device to begin with, a preset or a file that ends in .toml; of the same size and kind
-    #[arg(long, value_name = "PRESET|FILE.toml", default_value = "nvme-tlc-read")]
+    #[arg(long, value_name = "PRESET|FILE.toml", default_value = "nvme-tlc-read", conflicts_with = "datasheet")]
     pub base: String,
+    #[command(flatten)]
+    pub sheet: DataSheetArgs,
     /// The device file; a page with measured and simulated curves is written beside it (.html)
     #[arg(long, value_name = "DEVICE.toml")]
     pub out: PathBuf,
-    /// What to look for, at most seven of page_program, programs_at_once, page_read, link, latency, ack, read, move (of a write and a moved unit)
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "page_program,link,latency,ack,read,move")]
+    /// Of measurements: what to look for, at most seven of page_program, programs_at_once, page_read, link, latency, ack, read, move (of a write and a moved unit)
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "page_program,link,latency,ack,read,move",
+        conflicts_with = "datasheet"
+    )]
     pub parameters: Vec<Parameter>,
     /// Predict this job instead of fitting it; none: fit all [default: an even mix or a middle depth, if there are eight jobs]
-    #[arg(long, value_name = "JOB")]
+    #[arg(long, value_name = "JOB", conflicts_with = "datasheet")]
     pub hold_out: Option<String>,
     /// Simulate one row of each superblock in so many
     #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=65_536))]
@@ -631,6 +649,51 @@ pub struct FitArgs {
     /// Write over files that are there
     #[arg(long)]
     pub force: bool,
+}
+
+/// Figures of a data sheet.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Options of --datasheet")]
+pub struct DataSheetArgs {
+    /// Make a device of what a data sheet prints: the options below, or the same keys in FILE (with _ for -)
+    #[arg(long, value_name = "FILE.toml", num_args = 0..=1, help_heading = "Options")]
+    pub datasheet: Option<Option<PathBuf>>,
+    /// Name of the drive [default: that of --out]
+    #[arg(long, value_name = "NAME", requires = "datasheet")]
+    pub name: Option<String>,
+    /// Bytes that a host sees, such as 3.84TB
+    #[arg(long, value_name = "SIZE", requires = "datasheet")]
+    pub capacity: Option<Size>,
+    /// Bytes of flash, such as 4TiB [default: the least power of two that leaves 7 % or more]
+    #[arg(long, value_name = "SIZE", requires = "datasheet")]
+    pub raw: Option<Size>,
+    /// Sequential reads, such as 6800MB/s
+    #[arg(long, value_name = "RATE", requires = "datasheet")]
+    pub seq_read: Option<Rate>,
+    /// Sequential writes, such as 4000MB/s
+    #[arg(long, value_name = "RATE", requires = "datasheet")]
+    pub seq_write: Option<Rate>,
+    /// Random reads of 4 KiB in a second
+    #[arg(long, value_name = "N", requires = "datasheet")]
+    pub rand_read: Option<u64>,
+    /// Random writes of 4 KiB in a second, in the steady state
+    #[arg(long, value_name = "N", requires = "datasheet")]
+    pub rand_write: Option<u64>,
+    /// Response time of a single read of 4 KiB, such as 85us
+    #[arg(long, value_name = "TIME", requires = "datasheet")]
+    pub read_latency: Option<Duration>,
+    /// Response time of a single write of 4 KiB, such as 30us
+    #[arg(long, value_name = "TIME", requires = "datasheet")]
+    pub write_latency: Option<Duration>,
+    /// Drive writes a day that are promised for five years
+    #[arg(long, value_name = "X", requires = "datasheet")]
+    pub dwpd: Option<f64>,
+    /// Kind of flash: tlc or qlc [default: that of --like]
+    #[arg(long, value_name = "KIND", requires = "datasheet", value_parser = PossibleValuesParser::new(Flash::ALL.map(Flash::name)).map(|name| Flash::ALL.into_iter().find(|flash| flash.name() == name).expect("the name of a kind")))]
+    pub flash: Option<Flash>,
+    /// A device that has what data sheets do not print, a preset or a file that ends in .toml [default: a preset of the same flash and link]
+    #[arg(long, value_name = "PRESET|FILE.toml", requires = "datasheet")]
+    pub like: Option<String>,
 }
 
 const REPORT_HELP: &str = "\

@@ -73,7 +73,9 @@ impl Base {
     ///
     /// What is written before it counts fills the buffer, so that writes are as fast as what drains it; then it goes on until each superblock of the
     /// scaled drive has had its share, within limits.
-    pub(crate) fn configuration(&self, job: &Job, scale: u32, seed: u64) -> Value {
+    ///
+    /// `times` as many requests are measured as are enough for a search.
+    pub(crate) fn configuration(&self, job: &Job, times: u32, scale: u32, seed: u64) -> Value {
         /// Requests that are measured at most: enough for a 99th percentile.
         const MEASURED_MAX: f64 = 60_000.0;
         let drive = superblock(&self.params);
@@ -90,6 +92,7 @@ impl Base {
             let skipped = (1.5 * buffer_bytes / written_bytes).min(MEASURED_MAX);
             (500.0 + skipped + 4.0 * depth, (3.0 * buffer_bytes / written_bytes).clamp(10_000.0, MEASURED_MAX))
         };
+        let measured = f64::from(times) * measured;
         let mut ssd = self.ssd.clone();
         let own_scale = ssd["scale"].as_u64().unwrap_or(1);
         ssd["scale"] = json!(own_scale.max(u64::from(scale)));
@@ -114,8 +117,8 @@ impl Base {
     ///
     /// # Errors
     /// The drive can't be simulated at that scale, or the job is too large for it.
-    pub(crate) fn scenario(&self, job: &Job, scale: u32, seed: u64) -> Outcome<Scenario> {
-        let simulation = Simulation::from_value(&self.configuration(job, scale, seed))?;
+    pub(crate) fn scenario(&self, job: &Job, times: u32, scale: u32, seed: u64) -> Outcome<Scenario> {
+        let simulation = Simulation::from_value(&self.configuration(job, times, scale, seed))?;
         simulation.scenario().map_err(|error| crate::FitError::Input(format!("base {}, job {}: {error}", self.name, job.name)))
     }
 }

@@ -37,6 +37,11 @@ pub struct Least {
     slopes: Vec<Vec<f64>>,
 }
 
+/// Share of its own diagonal that is added to the matrix of slopes.
+const RIDGE: f64 = 1e-10;
+/// Unknowns whose variance others widen more than this are not told apart from them.
+const INFLATION_MAX: f64 = 1e8;
+
 impl Least {
     /// Half the widths of the unknowns' 95 % intervals; infinite where the function does not tell.
     ///
@@ -47,7 +52,10 @@ impl Least {
         // Without effect on anything, an unknown would make the matrix singular for all.
         let (with_effect, slopes): (Vec<usize>, Vec<Vec<f64>>) =
             self.slopes.iter().cloned().enumerate().filter(|(_, slopes)| squares(slopes) > 1e-12).unzip();
-        let Some(inverse) = inverse(&normal_matrix(&slopes)) else { return all };
+        let mut matrix = normal_matrix(&slopes);
+        // Unknowns with the same effect on everything would make the matrix singular for the others, too. A ridge keeps them apart.
+        matrix.iter_mut().enumerate().for_each(|(index, row)| row[index] *= 1.0 + RIDGE);
+        let Some(inverse) = inverse(&matrix) else { return all };
         // By how much each unknown moves with each residual, and how much of each residual the unknowns take up.
         let of_slopes = |row: &[f64], of: usize| row.iter().zip(&slopes).map(|(entry, slopes)| entry * slopes[of]).sum::<f64>();
         let moves: Vec<Vec<f64>> = inverse.iter().map(|row| (0..kinds.len()).map(|of| of_slopes(row, of)).collect()).collect();
@@ -65,8 +73,9 @@ impl Least {
             .map(|known| known.unwrap_or(least))
             .collect();
         for (row, (moves, index)) in moves.iter().zip(with_effect).enumerate() {
-            // Unknowns that only their sum matters of: none of them is known.
-            if inverse[row][row] > 0.0 {
+            // By how much others with a similar effect widen the interval. Of unknowns of which only the sum matters, none is known.
+            let inflation = inverse[row][row] * matrix[row][row];
+            if inflation > 0.0 && inflation < INFLATION_MAX {
                 let mut of_kind = vec![0.0; variances.len()];
                 moves.iter().zip(kinds).for_each(|(by, kind)| of_kind[*kind] += by * by * variances[*kind].0);
                 let variance: f64 = of_kind.iter().sum();
@@ -331,6 +340,10 @@ mod tests {
         // Only the sum of two: neither.
         let (sum, _) = least(|x| vec![x[0] + x[1] - 1.0, 0.5 * (x[0] + x[1]) - 0.6], &[0.0, 0.0], 50);
         assert!(widths(&sum).iter().all(|width| *width > 1e3), "{:?}", widths(&sum));
+        // The same beside a value that is known: that one stays known.
+        let (beside, _) = least(|x| vec![x[0] + x[1] - 1.0, x[2] - 0.5, x[2] - 0.6], &[0.0, 0.0, 0.0], 50);
+        let of_beside = beside.half_widths(&[0; 3], 0.1);
+        assert!(of_beside[0].is_infinite() && of_beside[1].is_infinite() && of_beside[2] < 1.0, "{of_beside:?}");
         // Four looks at one value, each with deviation 1: half the width is about 3.18 / √4, by the residuals' own deviation, known by three.
         let (mean, _) = least(|x| [-1.0, 1.0, -1.0, 1.0].map(|noise| x[0] + noise).to_vec(), &[0.3], 60);
         assert!(mean.at[0].abs() < 1e-3, "{:?}", mean.at);

@@ -5,12 +5,38 @@ use flashraid_report::number;
 use flashraid_report::page::{Page, Part};
 use flashraid_report::sheet::{Cell, Sheet};
 
+use crate::datasheet::Held;
 use crate::fit::{Compared, Fit, Shown};
 use crate::variability::Variability;
 
-/// The tables of a fit: what was found, and how the jobs are met.
+/// The card of a drive that was made of a data sheet: each printed figure beside that of a long run.
+fn card_sheet(card: &[Held]) -> Sheet {
+    let mut sheet =
+        Sheet::new("Figures of the data sheet, and of long runs", &["figure", "data sheet", "simulated", "error, %", "decides", ""]);
+    sheet.unit_column = true;
+    sheet.rows = card
+        .iter()
+        .map(|held| {
+            let shown = |value: f64| format!("{} {}", number::rounded(value), held.unit);
+            let verdict = if held.holds { "within 10 %" } else { "off by more than 10 %" };
+            [
+                held.name.replace('_', " "),
+                shown(held.data_sheet),
+                shown(held.simulated),
+                format!("{:+.1}", 100.0 * (held.simulated / held.data_sheet - 1.0)),
+                held.decides.to_owned(),
+                verdict.to_owned(),
+            ]
+            .map(Cell::from)
+            .into()
+        })
+        .collect();
+    sheet
+}
+
+/// The tables of a fit: the card if there is one, the values that were found, and how the jobs are met.
 #[must_use]
-pub fn sheets(fit: &Fit) -> Vec<Sheet> {
+pub fn sheets(fit: &Fit, card: &[Held]) -> Vec<Sheet> {
     let mut values = Sheet::new("Fitted values", &["value", "base", "fitted", "95 % interval", ""]);
     values.unit_column = true;
     values.rows = fit
@@ -45,12 +71,16 @@ pub fn sheets(fit: &Fit) -> Vec<Sheet> {
             .into()
         })
         .collect();
-    vec![values, jobs]
+    if card.is_empty() { vec![values, jobs] } else { vec![card_sheet(card), values] }
 }
 
 /// One sentence: how well it is met.
 #[must_use]
-pub fn headline(fit: &Fit) -> String {
+pub fn headline(fit: &Fit, card: &[Held]) -> String {
+    if !card.is_empty() {
+        let held = card.iter().filter(|held| held.holds).count();
+        return format!("{held} of {} figures of the data sheet are met within 10 % by long runs of the device", card.len());
+    }
     let determined = fit.parameters.iter().filter(|found| found.is_determined).count();
     let held_out = fit.jobs.iter().find(|job| job.held_out);
     let held_out = held_out.map_or(String::new(), |job| format!("; {}, held out, by {:.1} %", job.name, job.iops_error_percent.abs()));
@@ -63,12 +93,12 @@ pub fn headline(fit: &Fit) -> String {
 
 /// The page of a fit.
 #[must_use]
-pub fn html(fit: &Fit, title: &str) -> String {
+pub fn html(fit: &Fit, card: &[Held], title: &str) -> String {
     let part = Part {
         title: title.to_owned(),
-        headline: Some(headline(fit)),
+        headline: Some(headline(fit, card)),
         facts: fit.notes.clone(),
-        summary: sheets(fit),
+        summary: sheets(fit, card),
         charts: charts(fit),
         ..Part::default()
     };

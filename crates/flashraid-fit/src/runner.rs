@@ -144,10 +144,12 @@ impl Runner<'_> {
         let log = File::create(&errors).map_err(|error| failed(&errors, error))?;
         let mut fio = Command::new("fio");
         // Names relative to its folder, so that logs go there and no place is part of a job.
-        fio.current_dir(self.folder)
-            .args(["--output-format=json+", "--eta=never"])
-            .arg(format!("--output={}.json.part", job.name))
-            .arg(format!("{}.fio", job.name));
+        fio.current_dir(self.folder).args(["--output-format=json+", "--eta=never"]).arg(format!("--output={}.json.part", job.name));
+        if self.setup.reads_only {
+            // fio opens nothing for writing then, whatever a job says.
+            fio.arg("--readonly");
+        }
+        fio.arg(format!("{}.fio", job.name));
         let started = fio.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn();
         let ended =
             started.map_err(|error| FitError::Failed(format!("fio can't be started: {error}"))).and_then(|mut child| self.wait(&mut child));

@@ -15,24 +15,30 @@ pub enum Set {
     Fit,
     /// The measurement of GGC, section 3: bandwidth second by second under large random requests.
     Ggc,
+    /// Reads alone, for drives in use: response times at few depths, with their percentiles.
+    Gentle,
 }
 
 impl Set {
     /// All of them.
-    pub const ALL: [Set; 2] = [Set::Fit, Set::Ggc];
+    pub const ALL: [Set; 3] = [Set::Fit, Set::Ggc, Set::Gentle];
+
+    /// Those that write over what they measure.
+    pub const WRITING: [Set; 2] = [Set::Fit, Set::Ggc];
 
     /// The name that users write.
     pub fn name(self) -> &'static str {
         match self {
             Set::Fit => "fit",
             Set::Ggc => "ggc",
+            Set::Gentle => "gentle",
         }
     }
 
     /// The time of a measured job unless the user says otherwise, in seconds.
     pub fn seconds(self) -> u64 {
         match self {
-            Set::Fit => 60,
+            Set::Fit | Set::Gentle => 60,
             Set::Ggc => 300,
         }
     }
@@ -72,6 +78,8 @@ pub struct Setup {
     pub is_direct: bool,
     /// fio may write to what is mounted.
     pub is_mounted: bool,
+    /// fio is told to refuse every write.
+    pub reads_only: bool,
 }
 
 /// A job for fio.
@@ -111,6 +119,7 @@ pub fn jobs(set: Set, setup: &Setup) -> Vec<ProbeJob> {
     match set {
         Set::Fit => fit_jobs(setup),
         Set::Ggc => ggc_jobs(setup),
+        Set::Gentle => gentle_jobs(setup),
     }
 }
 
@@ -162,6 +171,28 @@ fn fit_jobs(setup: &Setup) -> Vec<ProbeJob> {
     list.jobs
 }
 
+/// The percentiles that are asked of fio: those in which drives are published, and enough others to draw the curve.
+const PERCENTILES: &str = "1:10:30:50:60:90:95:99:99.9:99.95:99.99:99.999";
+
+fn gentle_jobs(setup: &Setup) -> Vec<ProbeJob> {
+    let mut list = List { setup, jobs: Vec::new() };
+    let loops = [("randread", "4k", 1), ("randread", "4k", 16), ("randread", "4k", 32), ("read", "128k", 32)];
+    for (rw, size, depth) in loops {
+        let mut options = closed_loop(rw, size, depth);
+        let name = format!("{rw}-{size}-q{depth}");
+        let log = format!("{:02}-{name}", list.jobs.len());
+        options.extend([
+            ("percentile_list", PERCENTILES.to_owned()),
+            // The mean response time of each second, of all processes together.
+            ("log_avg_msec", "1000".to_owned()),
+            ("per_job_logs", "0".to_owned()),
+            ("write_lat_log", log),
+        ]);
+        list.measure(name, options);
+    }
+    list.jobs
+}
+
 /// Workloads of GGC Table 2 with their request sizes in KiB: 313 KB, 1.25 MB and 1.87 MB, to whole 4 KiB, which drives with such sectors need.
 const GGC_WORKLOADS: [(&str, u64); 3] = [("w1", 312), ("w2", 1280), ("w3", 1916)];
 
@@ -202,7 +233,7 @@ impl ProbeJob {
             ("refill_buffers", "1".to_owned()),
             ("group_reporting", "1".to_owned()),
         ];
-        if setup.is_mounted {
+        if setup.is_mounted && !setup.reads_only {
             global.push(("allow_mounted_write", "1".to_owned()));
         }
         let lines = |options: &[(&str, String)]| options.iter().map(|(key, value)| format!("{key}={value}\n")).collect::<String>();
@@ -229,7 +260,19 @@ mod tests {
             engine: "libaio".to_owned(),
             is_direct: true,
             is_mounted: false,
+            reads_only: false,
         }
+    }
+
+    #[test]
+    fn gentle_jobs_read_and_take_less_than_five_minutes() {
+        let setup = Setup { seconds: Set::Gentle.seconds(), reads_only: true, is_mounted: true, ..setup() };
+        let jobs = jobs(Set::Gentle, &setup);
+        assert!(jobs.iter().all(|job| job.simulated().is_some_and(|job| !job.writes())), "{jobs:?}");
+        let seconds: u64 = jobs.iter().map(|job| if let Length::Seconds(seconds) = job.length { seconds } else { u64::MAX }).sum();
+        assert!(seconds <= 300, "{seconds}");
+        assert!(jobs.iter().all(|job| !job.file(&setup).contains("allow_mounted_write")));
+        assert!(!Set::WRITING.contains(&Set::Gentle));
     }
 
     #[test]

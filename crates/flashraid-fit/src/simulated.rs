@@ -13,6 +13,8 @@ use crate::simulator::{Stopped, simulate};
 /// How to simulate.
 #[derive(Clone, Copy)]
 pub struct SimulatedOptions<'a> {
+    /// The jobs: [`Set::Fit`] or [`Set::Gentle`], which are closed loops.
+    pub set: Set,
     /// Rows of a superblock are so many times fewer than in the base; at least 1.
     pub scale: u32,
     /// Seed of all simulations.
@@ -23,7 +25,7 @@ pub struct SimulatedOptions<'a> {
     pub begins: &'a dyn Fn(usize, usize, &str),
 }
 
-/// The measured jobs of the set `fit` on a drive: names, and the documents as fio writes them. Jobs that only prepare have none.
+/// The measured jobs of a set on a drive: names, and the documents as fio writes them. Jobs that only prepare have none.
 ///
 /// # Errors
 /// The drive can't be simulated at that scale, or the user stopped it.
@@ -31,16 +33,17 @@ pub fn results(base: &Base, options: SimulatedOptions<'_>) -> Outcome<Vec<(Strin
     let setup = Setup {
         target: base.name.clone(),
         target_bytes: base.capacity_bytes(),
-        seconds: Set::Fit.seconds(),
+        seconds: options.set.seconds(),
         overwrites: 2.0,
         engine: "flashraid".to_owned(),
         is_direct: true,
         is_mounted: false,
+        reads_only: options.set == Set::Gentle,
     };
-    let jobs = jobs(Set::Fit, &setup);
+    let jobs = jobs(options.set, &setup);
     let with_scenarios = |probe: ProbeJob| {
         let job = probe.simulated()?;
-        Some(base.scenario(&job, options.scale, options.seed).map(|scenario| (probe, scenario)))
+        Some(base.scenario(&job, 1, options.scale, options.seed).map(|scenario| (probe, scenario)))
     };
     let jobs = jobs.into_iter().filter_map(with_scenarios).collect::<Outcome<Vec<_>>>()?;
     let warm_ups = SharedWarmUps::of(jobs.iter().map(|(_, scenario)| scenario));

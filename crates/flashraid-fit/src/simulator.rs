@@ -44,7 +44,7 @@ pub(crate) struct Simulator<'a> {
 }
 
 impl<'a> Simulator<'a> {
-    /// Of these jobs on `base`.
+    /// Returns a simulator of these jobs on `base`, with as many requests as a search needs.
     ///
     /// # Errors
     /// The drive can't be simulated.
@@ -56,7 +56,23 @@ impl<'a> Simulator<'a> {
         threads: usize,
         stopped: Stopped<'a>,
     ) -> Outcome<Self> {
-        let scenario = |job: Job| base.scenario(&job, scale, seed).map(|scenario| (job, scenario));
+        Self::with_length(base, jobs, parameters, 1, (scale, seed), threads, stopped)
+    }
+
+    /// Returns the same with `times` as many measured requests.
+    ///
+    /// # Errors
+    /// The drive can't be simulated.
+    pub fn with_length(
+        base: &Base,
+        jobs: impl IntoIterator<Item = Job>,
+        parameters: &[Parameter],
+        times: u32,
+        (scale, seed): (u32, u64),
+        threads: usize,
+        stopped: Stopped<'a>,
+    ) -> Outcome<Self> {
+        let scenario = |job: Job| base.scenario(&job, times, scale, seed).map(|scenario| (job, scenario));
         let jobs = jobs.into_iter().map(scenario).collect::<Outcome<Vec<_>>>()?;
         let warm_ups = SharedWarmUps::lasting(jobs.iter().map(|(_, scenario)| scenario));
         let parameters = parameters.to_vec();

@@ -67,7 +67,7 @@ fn value(base: &Base, ssd: &SsdParams, jobs: &[Measured], parameter: Parameter) 
         Parameter::Read => best(&|job| !large(job) && !job.job.writes()).map(|job| cores * 1e9 / job.figures.iops),
         Parameter::Move => {
             let job = best(&|job| !large(job) && !job.job.reads() && job.job.begins_worn_in())?;
-            Some(cores * 1e9 / (job.figures.iops * amplification(base)))
+            Some(cores * 1e9 / (job.figures.iops * amplification(exported_share(base))))
         }
         Parameter::PageRead => read_alone_ns((drive.firmware.read_ns + drive.firmware.latency_ns) as f64),
         Parameter::Latency => read_alone_ns(drive.firmware.read_ns as f64 + Parameter::PageRead.of(ssd)),
@@ -83,18 +83,23 @@ fn bandwidth(job: &Measured) -> f64 {
     job.figures.iops * job.job.size_bytes as f64
 }
 
-/// Write amplification of uniform writes with the base's spare: α / (α + W₀(−α e^−α)) of α, raw over exported capacity. With u, the share of a
-/// victim that is valid, this is 1 / (1 − u) where (1 − u) / −ln u = 1/α.
-fn amplification(base: &Base) -> f64 {
+/// The share of its flash that a host sees.
+fn exported_share(base: &Base) -> f64 {
     let geometry = &base.params.geometry;
     let raw = f64::from(geometry.blocks_per_plane);
-    let exported = raw - f64::from(geometry.reserved_blocks_per_plane);
-    let wanted = exported / raw;
+    (raw - f64::from(geometry.reserved_blocks_per_plane)) / raw
+}
+
+/// Write amplification of uniform random writes on a drive of whose flash a host sees this share, which lies between 0 and 1.
+///
+/// With α, raw over exported capacity, it is α / (α + W₀(−α e^−α)) (Desnoyers, SYSTOR 2012). With u, the share of a victim that is valid, this is
+/// 1 / (1 − u), where (1 − u) / −ln u = 1/α.
+pub(crate) fn amplification(exported_share: f64) -> f64 {
     let (mut low, mut high) = (1e-9, 1.0 - 1e-9);
     for _ in 0..100 {
         let middle = (low + high) / 2.0;
         // Grows with u.
-        if (1.0 - middle) / -libm::log(middle) < wanted { low = middle } else { high = middle }
+        if (1.0 - middle) / -libm::log(middle) < exported_share { low = middle } else { high = middle }
     }
     1.0 / (1.0 - low)
 }
@@ -107,6 +112,7 @@ mod tests {
     fn amplification_is_that_of_theory() {
         // docs/drives.md and the closed form: 1.146 raw over exported gives 4.1.
         let base = Base::read("nvme-tlc-read").unwrap();
-        assert!((amplification(&base) - 4.1).abs() < 0.1, "{}", amplification(&base));
+        let amplification = amplification(exported_share(&base));
+        assert!((amplification - 4.1).abs() < 0.1, "{amplification}");
     }
 }

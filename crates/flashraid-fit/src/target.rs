@@ -24,6 +24,8 @@ pub struct Target {
     pub identity: String,
     /// It is mounted, swapped to, or part of something that is.
     pub in_use: Vec<String>,
+    /// It is a file of which the file system keeps less than its size: reads of what was never written do not reach the drive.
+    pub has_holes: bool,
     /// What it holds: a partition table, a file system, other data. `None`: zeros at both ends.
     pub holds: Option<Content>,
 }
@@ -75,7 +77,8 @@ pub fn look(path: &Path) -> Outcome<Target> {
     } else {
         (format!("file {}:{}", metadata.dev(), metadata.ino()), Vec::new())
     };
-    Ok(Target { path: canonical, bytes, identity, in_use, holds })
+    let has_holes = !is_device && metadata.blocks().saturating_mul(512) < bytes;
+    Ok(Target { path: canonical, bytes, identity, in_use, has_holes, holds })
 }
 
 impl Target {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use flashraid_fit::Base;
+use flashraid_fit::sets::Set;
 use flashraid_fit::simulated::{SimulatedOptions, results};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -12,6 +13,9 @@ use crate::out_folder::{OutFolder, all_or_nothing};
 use crate::output::json;
 use crate::{files, interrupt};
 
+#[cfg(unix)]
+use flashraid_fit::drive_log::DriveLog;
+
 /// Runs `flashraid probe` with its arguments.
 pub fn run(arguments: &ProbeArgs) -> Outcome {
     match (&arguments.simulate, &arguments.target) {
@@ -19,6 +23,11 @@ pub fn run(arguments: &ProbeArgs) -> Outcome {
         (None, Some(target)) => probe(arguments, target),
         (None, None) => Err(Failure::Input("name a file or device, or --simulate".to_owned())),
     }
+}
+
+/// The set of jobs that the options name.
+fn set(arguments: &ProbeArgs) -> Set {
+    if arguments.gentle { Set::Gentle } else { arguments.set }
 }
 
 fn folder(arguments: &ProbeArgs) -> PathBuf {
@@ -34,9 +43,9 @@ fn bar(steps: u64, quiet: bool) -> ProgressBar {
 }
 
 fn simulate(arguments: &ProbeArgs, base: &str) -> Outcome {
-    use flashraid_fit::sets::Set;
-    if arguments.set != Set::Fit {
-        return Err(Failure::Input(format!("--simulate: the set {} is for real drives; the set fit can be simulated", arguments.set)));
+    let set = set(arguments);
+    if set == Set::Ggc {
+        return Err(Failure::Input(format!("--simulate: the set {set} is for real drives; the set fit and --gentle can be simulated")));
     }
     let base = Base::read(base)?;
     let out = OutFolder::claim(&folder(arguments), None)?;
@@ -47,7 +56,7 @@ fn simulate(arguments: &ProbeArgs, base: &str) -> Outcome {
         bar.set_position(index as u64);
         bar.set_message(format!("{}/{count} {name}", index + 1));
     };
-    let options = SimulatedOptions { scale: arguments.scale, seed: 1, stopped: &interrupt::requested, begins: &begins };
+    let options = SimulatedOptions { set, scale: arguments.scale, seed: 1, stopped: &interrupt::requested, begins: &begins };
     let documents = results(&base, options);
     bar.finish_and_clear();
     let documents = documents?;
@@ -67,21 +76,25 @@ fn probe(_: &ProbeArgs, _: &Path) -> Outcome {
 #[cfg(unix)]
 fn probe(arguments: &ProbeArgs, path: &Path) -> Outcome {
     use flashraid_fit::FitError;
+    use flashraid_fit::drive_log;
     use flashraid_fit::runner::{About, Runner, version};
     use flashraid_fit::sets::{self, ProbeJob, Setup};
     use flashraid_fit::target::look;
 
     let target = look(path)?;
+    let set = set(arguments);
+    let is_gentle = set == Set::Gentle;
     let setup = Setup {
         target: target.path.display().to_string(),
         target_bytes: target.bytes,
-        seconds: arguments.seconds.unwrap_or_else(|| arguments.set.seconds()),
+        seconds: arguments.seconds.unwrap_or_else(|| set.seconds()),
         overwrites: arguments.overwrites,
         engine: arguments.engine.clone(),
         is_direct: !arguments.buffered,
         is_mounted: !target.in_use.is_empty(),
+        reads_only: is_gentle,
     };
-    let jobs = sets::jobs(arguments.set, &setup);
+    let jobs = sets::jobs(set, &setup);
     if arguments.dry_run {
         let text: Vec<String> = jobs
             .iter()
@@ -91,9 +104,9 @@ fn probe(arguments: &ProbeArgs, path: &Path) -> Outcome {
         return files::print(&text.join("\n"));
     }
     let out = folder(arguments);
-    let about = About::new(arguments.set.name(), &target);
+    let about = About::new(set.name(), &target);
     let is_own = about.is_of(&out)?;
-    if let Some(objection) = target.objection(is_own).filter(|_| !(arguments.destroy_data && arguments.really)) {
+    if let Some(objection) = target.objection(is_own).filter(|_| !is_gentle && !(arguments.destroy_data && arguments.really)) {
         return Err(Failure::Input(format!(
             "{}: {objection}; all that it holds would be lost. If that is meant, say so twice: --destroy-data --really",
             path.display()
@@ -115,8 +128,23 @@ fn probe(arguments: &ProbeArgs, path: &Path) -> Outcome {
         let left: Vec<ProbeJob> = left.iter().map(|job| (*job).clone()).collect();
         crate::complain(&format!("{version} on {}, {}", path.display(), duration(&left)));
     }
+    if is_gentle && target.has_holes {
+        crate::complain(&format!(
+            "{} has holes, which the file system answers without the drive: figures would be too good. Take a file that was written whole",
+            path.display()
+        ));
+    }
     interrupt::stop_at_next_step()?;
     runner.begin(&about)?;
+    let drive = if is_gentle { drive_log::drive_of(&target.path) } else { None };
+    let log = |name: &str| -> Outcome<Option<DriveLog>> {
+        let log = drive.as_deref().and_then(drive_log::read);
+        if let Some(log) = &log {
+            files::write(&out.join(format!("drive-{name}.log")), log.text.as_bytes())?;
+        }
+        Ok(log)
+    };
+    let before_log = log("before")?;
     let bar = bar(left.iter().map(|job| estimate(job)).sum(), arguments.quiet);
     let mut before = 0;
     for (index, job) in left.iter().enumerate() {
@@ -140,7 +168,39 @@ fn probe(arguments: &ProbeArgs, path: &Path) -> Outcome {
         }
     }
     bar.finish_and_clear();
-    finish(arguments, &out, &jobs)
+    if is_gentle { finish_gentle(&out, &jobs, before_log.zip(log("after")?)) } else { finish(arguments, &out, &jobs) }
+}
+
+/// Says how reads fared, and what the drive's own log says.
+#[cfg(unix)]
+fn finish_gentle(out: &Path, jobs: &[flashraid_fit::sets::ProbeJob], logs: Option<(DriveLog, DriveLog)>) -> Outcome {
+    use flashraid_fit::percentiles;
+    use flashraid_report::number;
+    let times = percentiles::of_folder(out, jobs)?;
+    files::write(&out.join("percentiles.csv"), percentiles::csv(&times).as_bytes())?;
+    let mut text = flashraid_report::text::render(&[percentiles::sheet(&times)]);
+    match logs {
+        None => text += "\nThe drive's own log can't be read: nvme-cli or smartctl, and the right to use it, are needed.\n",
+        Some((before, after)) => {
+            let bytes = |bytes: Option<u64>| bytes.map_or_else(|| "unknown".to_owned(), |bytes| number::bytes(bytes as f64));
+            let written = after.host_written_bytes.zip(before.host_written_bytes).map(|(after, before)| after.saturating_sub(before));
+            let degrees = |log: &DriveLog| log.temperature_c.map_or_else(|| "unknown".to_owned(), |degrees| format!("{degrees} °C"));
+            text += &format!(
+                "\nDrive's log: {} written by hosts in its life, {} to flash; {} by others during these jobs; temperature {} before, {} after.\n",
+                bytes(after.host_written_bytes),
+                bytes(after.media_written_bytes),
+                bytes(written),
+                degrees(&before),
+                degrees(&after)
+            );
+        }
+    }
+    let folder = out.display();
+    text += &format!(
+        "\nNothing was written. Reads leave open how fast flash is programmed, what writes cost the controller, and collection.\n\
+         written: {folder}/percentiles.csv\nnext: flashraid fit {folder} --parameters link,latency,read --out device.toml\n"
+    );
+    files::print(&text)
 }
 
 /// Reports the end of all jobs: the next command, or how much the measured bandwidth varies.

@@ -21,6 +21,7 @@ for argument; do
   case $argument in --output=*) out=${argument#--output=};; *.fio) file=$argument;; esac
 done
 echo "$file" >> ../ran
+echo "$*" >> ../arguments
 [ -e ../broken ] && { echo "fio: direct I/O is not known here" >&2; exit 1; }
 [ -e ../slow ] && exec sleep 30
 name=${file%.fio}
@@ -205,4 +206,79 @@ fn a_file_in_memory_is_measured_and_fitted() {
     assert_eq!(ended.status, 0, "{}", ended.stderr);
     assert!(ended.stdout.contains("written: found.toml") && ended.stdout.contains("note: "), "memory is no flash: {}", ended.stdout);
     assert_eq!(place.run(&["check", "found.toml"]).status, 0);
+}
+
+#[test]
+fn gentle_measurements_only_read() {
+    let place = Place::new();
+    target(&place, "target");
+    use std::io::{Seek, SeekFrom, Write};
+    let mut file = File::options().write(true).open(place.path("target")).unwrap();
+    file.seek(SeekFrom::Start(1080)).unwrap();
+    file.write_all(b"\x53\xef").unwrap();
+    // It holds a file system, and the drive may be in use: both are no reason to refuse reads.
+    let ended = run(&place, &["probe", "--gentle", "target", "--seconds", "6", "--out", "out"]);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    assert!(ended.stderr.contains("4 jobs, about 28 s") && ended.stderr.contains("target has holes"), "{}", ended.stderr);
+    assert!(ended.stdout.contains("Nothing was written") && ended.stdout.contains("randread-4k-q16"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("next: flashraid fit out --parameters link,latency,read"), "{}", ended.stdout);
+    let arguments = place.read("arguments");
+    assert!(arguments.lines().count() == 4 && arguments.lines().all(|line| line.contains("--readonly")), "{arguments}");
+    let csv = place.read("out/percentiles.csv");
+    assert!(csv.starts_with("job,requests,iops,mean_us,p50_us") && csv.lines().count() == 5, "{csv}");
+    for refused in [&["--overwrites", "1"][..], &["--destroy-data"], &["--set", "ggc"]] {
+        let ended = run(&place, &[&["probe", "--gentle", "target"], refused].concat());
+        assert!(ended.status == 2 && ended.stderr.contains("cannot be used with"), "{}", ended.stderr);
+    }
+}
+
+/// fio itself, watched by strace: the target is opened for reading only, and stays as it was.
+#[test]
+fn fio_opens_nothing_for_writing_in_gentle_measurements() {
+    let is_there = |program: &str| Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
+    if !is_there("fio") || !is_there("strace") {
+        eprintln!("skipped: no fio or no strace");
+        return;
+    }
+    let place = Place::new();
+    fs::write(place.path("target"), vec![7; TARGET_BYTES as usize]).unwrap();
+    let before = fs::metadata(place.path("target")).unwrap().modified().unwrap();
+    let arguments = ["probe", "--gentle", "target", "--seconds", "1", "--buffered", "--engine", "psync", "--out", "out"];
+    let of_program = place.command(&arguments);
+    let mut traced = Command::new("strace");
+    traced.args(["-f", "-qq", "-e", "trace=open,openat,creat", "-o", "opens"]).arg(of_program.get_program()).args(of_program.get_args());
+    traced.current_dir(place.path(".")).stdout(Stdio::piped()).stderr(Stdio::piped());
+    traced.envs(of_program.get_envs().filter_map(|(key, value)| Some((key, value?))));
+    let ended = ended(traced.output().unwrap());
+    if ended.stderr.contains("ptrace") {
+        eprintln!("skipped: nothing may be traced here");
+        return;
+    }
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let opens = place.read("opens");
+    let of_target: Vec<&str> = opens.lines().filter(|line| line.contains("/target\"") || line.contains("\"target\"")).collect();
+    assert!(of_target.len() > 4, "fio has opened it for each job: {opens}");
+    for open in &of_target {
+        assert!(open.contains("O_RDONLY"), "{open}");
+    }
+    let metadata = fs::metadata(place.path("target")).unwrap();
+    assert_eq!((metadata.modified().unwrap(), metadata.len()), (before, TARGET_BYTES));
+    assert!(fs::read(place.path("target")).unwrap().iter().all(|byte| *byte == 7));
+    // `fit` takes the results, though a page cache is no drive.
+    fs::write(place.path("small.toml"), DRIVE).unwrap();
+    let fitted = place.run(&[
+        "fit",
+        "out",
+        "--base",
+        "small.toml",
+        "--parameters",
+        "latency",
+        "--simplex",
+        "0",
+        "--scale",
+        "1",
+        "--out",
+        "device.toml",
+    ]);
+    assert_eq!(fitted.status, 0, "{}", fitted.stderr);
 }

@@ -5,12 +5,13 @@ use std::fs;
 use flashraid::Simulation;
 use flashraid_fit::fit::{Fit, FitOptions, Found, fit};
 use flashraid_fit::measured::{self, Figures, Results, Times};
+use flashraid_fit::sets::Set;
 use flashraid_fit::simulated::{SimulatedOptions, results};
 use flashraid_fit::{Base, Parameter};
 
 /// A small drive, with the short erases of a scaled one, in which each value decides some job: the link sequential reads, programs sequential writes, cores random reads and, by what
 /// they move, random writes.
-const SMALL: &str = r#"
+pub const SMALL: &str = r#"
 [ssd]
 transfer = "channel"
 link = { rate = "1.0GB/s", duplex = "full" }
@@ -54,7 +55,7 @@ fn base(settings: &[(&str, &str)]) -> Base {
 
 /// What fio would measure, by way of its files.
 fn measure(drive: &Base, keep: impl Fn(&str) -> bool) -> Results {
-    let options = SimulatedOptions { scale: 1, seed: 1, stopped: &|| false, begins: &|_, _, _| {} };
+    let options = SimulatedOptions { set: Set::Fit, scale: 1, seed: 1, stopped: &|| false, begins: &|_, _, _| {} };
     let place = tempfile::tempdir().unwrap();
     for (name, document) in results(drive, options).unwrap().into_iter().filter(|(name, _)| keep(name)) {
         fs::write(place.path().join(format!("{name}.json")), document.to_string()).unwrap();
@@ -62,7 +63,7 @@ fn measure(drive: &Base, keep: impl Fn(&str) -> bool) -> Results {
     measured::read(&[place.path().to_owned()]).unwrap()
 }
 
-fn options(simplex_max: usize) -> FitOptions<'static> {
+pub fn options(simplex_max: usize) -> FitOptions<'static> {
     FitOptions {
         parameters: Parameter::USUAL.to_vec(),
         hold_out: None,
@@ -159,7 +160,7 @@ fn a_known_drive_is_found_again() {
     let again = Base::of("again", &Simulation::from_toml(&found.device).unwrap().scenario().unwrap()).unwrap();
     assert_eq!(again.capacity_bytes(), base(&[]).capacity_bytes());
     assert!(found.device.contains("# fitted, 95 %") && found.device.contains("# assumed"), "{}", found.device);
-    let page = flashraid_fit::page::html(&found, "title");
+    let page = flashraid_fit::page::html(&found, &[], "title");
     assert!(page.contains("iops-over-depth") && page.contains("measured") && page.contains("held out"));
 }
 

@@ -27,6 +27,7 @@ fn jobs_of_fio_run_and_can_be_stopped() {
         engine: "psync".to_owned(),
         is_direct: false,
         is_mounted: false,
+        reads_only: false,
     };
     let jobs = jobs(Set::Fit, &setup);
     let folder = place.path().join("out");

@@ -1,0 +1,108 @@
+//! A data sheet leads to a device that has its figures.
+
+use std::fs;
+
+use flashraid::Simulation;
+use flashraid_fit::datasheet::{DataSheet, Flash, Made};
+use flashraid_fit::fit::FitOptions;
+
+use crate::recovery::{SMALL, options};
+
+/// A sheet of the small drive: its figures are round numbers near those that it has.
+fn sheet(like: &std::path::Path) -> DataSheet {
+    DataSheet {
+        name: Some("small".to_owned()),
+        capacity: Some("144MiB".parse().unwrap()),
+        raw: Some("192MiB".parse().unwrap()),
+        seq_read: Some("900MB/s".parse().unwrap()),
+        seq_write: Some("300MB/s".parse().unwrap()),
+        rand_read: Some(100_000),
+        rand_write: Some(20_000),
+        read_latency: Some("110us".parse().unwrap()),
+        write_latency: Some("120us".parse().unwrap()),
+        like: Some(like.display().to_string()),
+        ..DataSheet::default()
+    }
+}
+
+fn quick() -> FitOptions<'static> {
+    options(0)
+}
+
+fn with_small<T>(work: impl FnOnce(&std::path::Path) -> T) -> T {
+    let place = tempfile::tempdir().unwrap();
+    let like = place.path().join("small.toml");
+    fs::write(&like, SMALL).unwrap();
+    work(&like)
+}
+
+#[test]
+fn a_device_has_the_figures_of_its_sheet() {
+    let Made { fit, card, contradictions } = with_small(|like| sheet(like).make(&quick())).unwrap();
+    assert_eq!(contradictions, Vec::<String>::new());
+    assert_eq!(card.len(), 6);
+    for held in &card {
+        assert!(held.holds && (held.simulated / held.data_sheet - 1.0).abs() <= held.tolerance, "{held}");
+    }
+    assert!(fit.device.starts_with("# small: a drive made of its data sheet"), "{}", fit.device);
+    for key in ["page_program", "rate", "latency", "ack", "read", "write", "move"] {
+        assert!(
+            fit.device.lines().any(
+                |line| line.starts_with(&format!("{key} =")) && ["# fitted", "# undetermined"].iter().any(|known| line.contains(known))
+            ),
+            "{key}\n{}",
+            fit.device
+        );
+    }
+    let scenario = Simulation::from_toml(&fit.device).unwrap().scenario().unwrap();
+    let ssd = &scenario.array.ssd;
+    let page_bytes = u64::from(ssd.geometry.page_bytes);
+    let capacity_bytes = ssd.exported_pages() * page_bytes;
+    assert!((capacity_bytes as f64 / f64::from(144 << 20) - 1.0).abs() < 0.01, "{capacity_bytes}");
+    assert_eq!(ssd.geometry.dies, 8, "raw capacity over that of a die");
+}
+
+#[test]
+fn figures_that_contradict_each_other_are_named() {
+    let made = with_small(|like| {
+        // 25 % to spare amplify random writes more than twice.
+        let sheet = DataSheet { seq_write: Some("100MB/s".parse().unwrap()), rand_write: Some(24_000), ..sheet(like) };
+        sheet.make(&quick()).unwrap()
+    });
+    assert!(
+        made.contradictions.len() == 1 && made.contradictions[0].contains("rand_write 24000/s and seq_write 100 MB/s"),
+        "{:?}",
+        made.contradictions
+    );
+    assert!(made.card.iter().any(|held| !held.holds), "both can't be met: {:?}", made.card);
+    assert!(made.fit.device.contains("# Note: contradiction: rand_write"), "{}", made.fit.device);
+    assert!(made.fit.device.contains(", off by more than 10 %"));
+}
+
+#[test]
+fn sheets_of_no_drive_are_refused() {
+    with_small(|like| {
+        let refused = |sheet: DataSheet| sheet.make(&quick()).unwrap_err().to_string();
+        assert!(refused(DataSheet { capacity: None, ..sheet(like) }).contains("capacity is missing"));
+        assert!(refused(DataSheet { raw: Some("100MiB".parse().unwrap()), ..sheet(like) }).contains("no more than 100MiB of flash"));
+        assert!(refused(DataSheet { flash: Some(Flash::Qlc), ..sheet(like) }).contains("3 bits per cell"));
+        assert!(refused(DataSheet { rand_read: Some(0), ..sheet(like) }).contains("rand_read = 0"));
+        assert!(refused(DataSheet { dwpd: Some(-1.0), ..sheet(like) }).contains("dwpd = -1"));
+        assert!(refused(DataSheet { like: Some("unknown".to_owned()), ..sheet(like) }).contains("no such device"));
+        let none = DataSheet { capacity: sheet(like).capacity, like: sheet(like).like, ..DataSheet::default() };
+        assert!(refused(none).contains("two figures or more"));
+    });
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("sheet.toml");
+    let error = |text: &str| {
+        fs::write(&path, text).unwrap();
+        DataSheet::read(&path).unwrap_err().to_string()
+    };
+    assert!(error("capacty = \"1TB\"").contains("unknown field `capacty`"), "{}", error("capacty = \"1TB\""));
+    assert!(error("seq_read = \"fast\"").contains("sheet.toml"));
+    fs::write(&path, "capacity = \"1TB\"\nrand_read = 5000\nflash = \"tlc\"").unwrap();
+    let read = DataSheet::read(&path).unwrap();
+    assert_eq!((read.rand_read, read.flash, read.capacity.map(|size| size.bytes)), (Some(5000), Some(Flash::Tlc), Some(1_000_000_000_000)));
+    let merged = DataSheet { rand_read: Some(1), ..DataSheet::default() }.or(read);
+    assert_eq!((merged.rand_read, merged.flash), (Some(1), Some(Flash::Tlc)), "options come before the file");
+}
