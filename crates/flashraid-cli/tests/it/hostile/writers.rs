@@ -53,7 +53,7 @@ const FILES: [&str; 20] = [
 ];
 
 /// Commands that write to standard output.
-const PRINTED: [&str; 26] = [
+const PRINTED: [&str; 27] = [
     "",
     "help",
     "run small.toml",
@@ -72,6 +72,7 @@ const PRINTED: [&str; 26] = [
     "trace convert ok.spc - --to spc",
     "init -",
     "import job.fio",
+    "export --to mqsim nvme-simple",
     "preset list",
     "preset show pgc2011",
     "schema",
