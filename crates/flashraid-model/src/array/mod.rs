@@ -70,6 +70,8 @@ pub const MEMBERS_MAX: u32 = 128;
 #[derive(Debug, Clone)]
 pub struct Array {
     shape: Shape,
+    /// True if nothing but the members acts: there is no host port, cache, parity or controller.
+    has_members_only: bool,
     /// Limits of the controller towards the host, if it has any.
     port: Option<Box<HostPort>>,
     /// The write cache, if there is one.
@@ -141,6 +143,7 @@ impl Array {
         };
         Some(Self {
             shape,
+            has_members_only: is_plain,
             port: params.host_port.map(|port| Box::new(HostPort::new(port, params.ssd.geometry.page_bytes))),
             caching,
             volume: Volume {
