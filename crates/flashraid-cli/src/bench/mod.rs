@@ -246,6 +246,9 @@ impl Watch for Unwatched {
         true
     }
     fn completed(&mut self, _: &CompletedRequest) {}
+    fn watches_requests(&self) -> bool {
+        false
+    }
 }
 
 fn timed(array: Array, scenario: &Scenario, requests: u64) -> Result<(f64, MemberCounters), RunError> {
