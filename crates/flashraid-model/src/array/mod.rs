@@ -139,7 +139,6 @@ impl Array {
             cache_pages: caching.as_ref().map(|caching| caching.cache.room_pages()),
             may_fail: !params.failures.is_empty(),
             takes_ahead: is_plain && first.is_immediate(),
-            takes_hints: first.takes_hints(),
         };
         Some(Self {
             shape,
@@ -300,9 +299,6 @@ impl Array {
     /// Hints that `request` comes soon, so that its memory can be prefetched.
     #[inline]
     pub fn prefetch(&self, hint: Hint, request: &PageRequest) {
-        if !self.shape.takes_hints {
-            return;
-        }
         for extent in self.volume.layout.extents(request) {
             for page in extent.first_page..extent.first_page + extent.pages {
                 self.volume.members.ssds[extent.first_member as usize].prefetch(hint, page);
