@@ -74,6 +74,7 @@ Examples:
 const BENCH_HELP: &str = "\
 Examples:
   flashraid bench
+  flashraid bench --only nvme --only device
   flashraid bench --quick --json";
 
 const SCHEMA_HELP: &str = "\
@@ -1035,6 +1036,9 @@ pub struct BenchArgs {
     /// Only look whether it works: a second of work on small devices
     #[arg(long)]
     pub quick: bool,
+    /// Measure this line alone, named as with --json: nvme, device … (repeatable)
+    #[arg(long, value_name = "LINE", value_enum, hide_possible_values = true)]
+    pub only: Vec<crate::bench::Line>,
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,

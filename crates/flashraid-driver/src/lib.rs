@@ -61,6 +61,10 @@ pub trait Watch {
     fn tick(&mut self, progress: &Progress) -> bool;
     /// Called for every completed request.
     fn completed(&mut self, request: &CompletedRequest);
+    /// Returns false if [`Watch::completed`] does nothing, so that it need not be called. It is asked once, at the beginning.
+    fn watches_requests(&self) -> bool {
+        true
+    }
     /// Called for every victim that was cleaned.
     fn collected(&mut self, _clean: &GcInterval) {}
     /// Called when drives with superblocks have programmed this number of units.
@@ -152,6 +156,7 @@ pub fn simulate(
 ) -> Result<Outcome, DriverError> {
     let host = source.host_loop();
     let mut loop_ = Loop::new(array, source, limit, params);
+    loop_.watches_requests = watch.watches_requests();
     loop_.begin();
     let ended = match host {
         HostLoop::Open => loop_.run_open(watch),
@@ -196,6 +201,8 @@ struct Loop<S> {
     thinking: VecDeque<TimeNs>,
     /// True if there is a write cache, or if members fail, so that samples are useful.
     samples: bool,
+    /// True if the observer wants to see requests that are done.
+    watches_requests: bool,
     /// True if a member fails in the course of the run.
     may_fail: bool,
     /// Number of free blocks of a pool at which it is collected.
@@ -243,6 +250,7 @@ impl<S: Source> Loop<S> {
             idle_since: Vec::new(),
             thinking: VecDeque::new(),
             samples: shape.may_fail || shape.cache_pages.is_some(),
+            watches_requests: true,
             may_fail: shape.may_fail,
             start_free_blocks: shape.start_free_blocks,
             health: Health::Normal,
@@ -302,9 +310,8 @@ impl<S: Source> Loop<S> {
                     // answer.
                     self.advance(arrival.map_or(event, |at| (at - 1).min(event + STEP_NS)))?;
                     let mut events = std::mem::take(&mut self.events);
-                    for event in events.drain(..) {
-                        self.take_event(&event, watch);
-                    }
+                    events.iter().for_each(|event| self.take_event(event, watch));
+                    events.clear();
                     self.events = events;
                     if !self.may_step(watch) {
                         return Ok(true);
@@ -341,14 +348,15 @@ impl<S: Source> Loop<S> {
                 (_, Some(event)) => {
                     self.advance(event)?;
                     let mut events = std::mem::take(&mut self.events);
-                    for event in events.drain(..) {
-                        self.take_event(&event, watch);
+                    for event in &events {
+                        self.take_event(event, watch);
                         match event {
                             Event::Done(done) if think_ns > 0 => self.thinking.push_back(done.at + think_ns),
                             Event::Done(done) => self.send_next(done.at)?,
                             _ => {}
                         }
                     }
+                    events.clear();
                     self.events = events;
                 }
                 _ => return Ok(false),
@@ -578,7 +586,9 @@ impl<S: Source> Loop<S> {
         if self.may_fail {
             self.metrics.request_of_phase(health as usize, &completed);
         }
-        watch.completed(&completed);
+        if self.watches_requests {
+            watch.completed(&completed);
+        }
     }
 
     #[inline]

@@ -361,6 +361,7 @@ impl Loop<Nothing> {
             idle_since: self.idle_since.clone(),
             thinking: self.thinking.clone(),
             samples: self.samples,
+            watches_requests: self.watches_requests,
             may_fail: self.may_fail,
             start_free_blocks: self.start_free_blocks,
             health: self.health,

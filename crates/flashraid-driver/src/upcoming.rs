@@ -40,7 +40,7 @@ impl<S: Source> Upcoming<S> {
     pub fn new(source: S, array: &Array, takes_ahead: bool) -> Self {
         let shape = array.shape();
         let hints: &[_] = match shape.cache_pages {
-            _ if takes_ahead || !shape.takes_hints => &[],
+            _ if takes_ahead => &[],
             Some(_) => &CACHED_HINTS,
             None => &HINTS,
         };

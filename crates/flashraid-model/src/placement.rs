@@ -246,11 +246,21 @@ impl Layout {
     /// Returns the place of a page of the array.
     #[inline]
     pub fn locate(&self, array_page: u64) -> Location {
-        let strip_pages = u64::from(self.strip_pages);
-        let (strip, within) = (array_page / strip_pages, array_page % strip_pages);
-        let columns = u64::from(self.shape.columns);
-        let (stripe, column) = (strip / columns, (strip % columns) as u32);
-        Location { stripe, column, member: self.strip_member(stripe, column), member_page: (stripe * strip_pages + within) as u32 }
+        let (stripe, column, within) = self.split(array_page);
+        let member_page = (stripe * u64::from(self.strip_pages) + u64::from(within)) as u32;
+        Location { stripe, column, member: self.strip_member(stripe, column), member_page }
+    }
+
+    /// Returns the stripe of a page of the array, its column, and its number within the strip.
+    ///
+    /// Every request comes here several times. Strips of one page and arrays of one member need no divisions, which take as long as
+    /// dozens of other instructions.
+    #[inline]
+    fn split(&self, array_page: u64) -> (u64, u32, u32) {
+        let (strip_pages, columns) = (u64::from(self.strip_pages), u64::from(self.shape.columns));
+        let (strip, within) = if strip_pages == 1 { (array_page, 0) } else { (array_page / strip_pages, array_page % strip_pages) };
+        let (stripe, column) = if columns == 1 { (strip, 0) } else { (strip / columns, strip % columns) };
+        (stripe, column as u32, within as u32)
     }
 
     /// Returns the page of the array that lies `offset` pages after the start of data strip `column` of `stripe`.
@@ -312,11 +322,7 @@ impl Layout {
     pub fn extents(&self, request: &PageRequest) -> impl Iterator<Item = Extent> + use<> {
         let layout = *self;
         let strip_pages = u64::from(self.strip_pages);
-        let columns = u64::from(self.shape.columns);
-        let strip = request.first_page / strip_pages;
-        let mut within = (request.first_page % strip_pages) as u32;
-        let mut column = (strip % columns) as u32;
-        let mut stripe = strip / columns;
+        let (mut stripe, mut column, mut within) = self.split(request.first_page);
         let mut left = request.pages;
         let one_member = request.one_member;
         std::iter::from_fn(move || {

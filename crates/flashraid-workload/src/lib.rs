@@ -5,6 +5,7 @@ pub mod files;
 pub mod import;
 mod mix;
 pub mod quantities;
+mod read_ahead;
 mod space;
 mod spec;
 pub mod synthetic;
@@ -19,8 +20,9 @@ pub use flashraid_model::quantity_impls;
 pub use flashraid_model::request::{HostLoop, OpKind, Request};
 pub use flashraid_model::units;
 pub use mix::Mix;
+pub use read_ahead::read_ahead;
 pub use space::{AddressSpace, Grain};
-pub use spec::{SourceSpec, SpecProblem, WorkloadSpec, open, open_until};
+pub use spec::{SourceSpec, SpecProblem, WorkloadSpec, open, open_ahead, open_until};
 pub use transform::{AddressFit, Transform, TransformSpec};
 
 /// A stream of requests in order of arrival.

@@ -1,8 +1,8 @@
 //! A workload as plain data, and the way from there to a stream of requests.
 
 use super::synthetic::{Synthetic, SyntheticSpec};
-use super::trace::{self, TraceSpec};
-use super::{AddressSpace, Mix, Source, SourceError, Stop, Transform, TransformSpec};
+use super::trace::{self, TraceReader, TraceSpec};
+use super::{AddressSpace, Mix, Source, SourceError, Stop, Transform, TransformSpec, read_ahead};
 
 /// A workload: a source of requests, and the changes made to them.
 #[derive(Debug, Clone, PartialEq)]
@@ -131,13 +131,40 @@ pub fn open_until(spec: &WorkloadSpec, seed: u64, space: &AddressSpace, stop: &S
     open_checked(spec, seed, space, stop)
 }
 
+/// Opens a workload like [`open_until`], but reads a trace ahead of its turn on a thread of its own. The requests are the same.
+///
+/// # Errors
+/// Returns an error in the cases of [`open_until`].
+pub fn open_ahead(spec: &WorkloadSpec, seed: u64, space: &AddressSpace, stop: &Stop) -> Result<Box<dyn Source>, SourceError> {
+    match &spec.source {
+        SourceSpec::Trace(trace) if spec.problems(space).is_empty() => {
+            Ok(read_ahead(Box::new(open_trace(trace, spec, seed, space, stop)?)))
+        }
+        _ => open_until(spec, seed, space, stop),
+    }
+}
+
+/// Opens a trace and its changes. Both are of known types, so that reading a request is one call.
+fn open_trace(
+    trace: &TraceSpec,
+    spec: &WorkloadSpec,
+    seed: u64,
+    space: &AddressSpace,
+    stop: &Stop,
+) -> Result<Transform<TraceReader>, SourceError> {
+    Transform::open(&spec.transform, seed, space, stop, || trace::open_until(trace, stop))
+}
+
 /// Opens a specification without problems.
 fn open_checked(spec: &WorkloadSpec, seed: u64, space: &AddressSpace, stop: &Stop) -> Result<Box<dyn Source>, SourceError> {
     let open_source = || open_source(&spec.source, seed, space, stop);
     if spec.transform.is_identity() && spec.source.stays_inside() {
         return open_source();
     }
-    Ok(Box::new(Transform::open(&spec.transform, seed, space, stop, open_source)?))
+    match &spec.source {
+        SourceSpec::Trace(trace) => Ok(Box::new(open_trace(trace, spec, seed, space, stop)?)),
+        _ => Ok(Box::new(Transform::open(&spec.transform, seed, space, stop, open_source)?)),
+    }
 }
 
 impl SourceSpec {

@@ -101,9 +101,11 @@ impl TransformSpec {
 const REQUESTS_PER_QUESTION: u64 = 1 << 14;
 
 /// A stream after its changes.
-pub struct Transform {
-    source: Box<dyn Source>,
+pub struct Transform<S = Box<dyn Source>> {
+    source: S,
     spec: TransformSpec,
+    /// True if the specification changes nothing about requests that fit.
+    is_identity: bool,
     space: AddressSpace,
     /// Number of pages that the original addresses, for `scale`.
     extent_pages: u64,
@@ -124,7 +126,7 @@ pub struct Transform {
     stop: Stop,
 }
 
-impl Transform {
+impl<S: Source> Transform<S> {
     /// Applies `spec` to the source that `open` returns. Random choices come from streams of `seed`.
     ///
     /// The source is opened a second time if its extent must be found out.
@@ -136,11 +138,11 @@ impl Transform {
         seed: u64,
         space: &AddressSpace,
         stop: &Stop,
-        open: impl Fn() -> Result<Box<dyn Source>, SourceError>,
+        open: impl Fn() -> Result<S, SourceError>,
     ) -> Result<Self, SourceError> {
         let extent_bytes = match spec.address_fit {
             AddressFit::Scale { extent_bytes: Some(bytes) } => bytes,
-            AddressFit::Scale { extent_bytes: None } => extent_of(&mut *open()?, spec, stop)?,
+            AddressFit::Scale { extent_bytes: None } => extent_of(&mut open()?, spec, stop)?,
             AddressFit::Error | AddressFit::Wrap => space.capacity_bytes,
         };
         let extent_pages = extent_bytes.div_ceil(space.page_bytes).max(1);
@@ -153,6 +155,7 @@ impl Transform {
         Ok(Self {
             source,
             spec: spec.clone(),
+            is_identity: spec.is_identity(),
             space: *space,
             extent_pages,
             read: 0,
@@ -185,6 +188,7 @@ impl Transform {
         Ok(None)
     }
 
+    #[inline]
     fn fit(&self, request: &mut Request) -> Result<(), SourceError> {
         let capacity = self.space.capacity_bytes;
         if (request.kind == OpKind::Trim || request.zeroes) && self.spec.address_fit != AddressFit::Error {
@@ -240,10 +244,12 @@ impl Transform {
         self.rest.pop().unwrap_or(request)
     }
 
+    #[cold]
     fn place_of_last(&self) -> String {
         self.source.place().unwrap_or_else(|| format!("request {}", self.read))
     }
 
+    #[cold]
     fn too_far(&self, request: &Request, fix: &str) -> SourceError {
         let place = self.place_of_last();
         let Request { offset_bytes: offset, length_bytes: length, .. } = request;
@@ -252,8 +258,45 @@ impl Transform {
     }
 }
 
-impl Source for Transform {
+impl<S: Source> Source for Transform<S> {
+    #[inline]
     fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
+        if self.is_identity {
+            let Some(mut request) = self.source.next_request()? else { return Ok(None) };
+            self.read += 1;
+            self.fit(&mut request)?;
+            return Ok(Some(request));
+        }
+        self.next_changed()
+    }
+
+    fn host_loop(&self) -> HostLoop {
+        self.source.host_loop()
+    }
+
+    fn progress(&self) -> Option<f64> {
+        self.source.progress()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = self.source.notes();
+        if self.zeroes_deallocated + self.zeroes_written > 0 {
+            let Self { zeroes_deallocated, zeroes_written, .. } = self;
+            notes.push(format!(
+                "write zeroes: {zeroes_deallocated} deallocated what they cover as a whole, {zeroes_written} wrote all or a rest"
+            ));
+        }
+        notes
+    }
+
+    fn place(&self) -> Option<String> {
+        self.source.place()
+    }
+}
+
+impl<S: Source> Transform<S> {
+    /// Returns the next request where the specification changes something.
+    fn next_changed(&mut self) -> Result<Option<Request>, SourceError> {
         if let Some(request) = self.rest.pop() {
             return Ok(Some(request));
         }
@@ -290,29 +333,6 @@ impl Source for Transform {
             Some(piece_bytes) if request.zeroes => self.deallocate(request, piece_bytes),
             _ => request,
         }))
-    }
-
-    fn host_loop(&self) -> HostLoop {
-        self.source.host_loop()
-    }
-
-    fn progress(&self) -> Option<f64> {
-        self.source.progress()
-    }
-
-    fn notes(&self) -> Vec<String> {
-        let mut notes = self.source.notes();
-        if self.zeroes_deallocated + self.zeroes_written > 0 {
-            let Self { zeroes_deallocated, zeroes_written, .. } = self;
-            notes.push(format!(
-                "write zeroes: {zeroes_deallocated} deallocated what they cover as a whole, {zeroes_written} wrote all or a rest"
-            ));
-        }
-        notes
-    }
-
-    fn place(&self) -> Option<String> {
-        self.source.place()
     }
 }
 

@@ -92,7 +92,10 @@ pub(crate) fn run_with(scenario: &Scenario, settings: RunSettings<'_>, observer:
     let workload_note = if source.is_some() { Some(OWN_SOURCE.to_owned()) } else { workload_note(scenario) };
     let source = match source {
         Some(source) => source,
-        None => workload::open_until(&scenario.workload, scenario.seed, &address_space(&scenario.array), &stop)?,
+        None => {
+            let open = if warm_ups.threads() > 1 { workload::open_ahead } else { workload::open_until };
+            open(&scenario.workload, scenario.seed, &address_space(&scenario.array), &stop)?
+        }
     };
     let is_closed = source.host_loop() != HostLoop::Open;
     let run_begin = Instant::now();

@@ -1,151 +1,56 @@
 //! Measures the speed of the simulator on this machine. The work is fixed, at full size, and includes collection. It runs on one core
 //! unless its name says otherwise.
 
+mod figures;
 mod floor;
+mod trace;
 mod work;
 
+pub use figures::*;
 use floor::Floor;
 
+use clap::ValueEnum;
 use flashraid::config::{self, Scenario, address_space};
-use flashraid::driver::{Limit, Progress, Watch, simulate};
+use flashraid::driver::{Limit, Outcome, Progress, Watch, simulate};
 use flashraid::run::{RunError, peak_rss_bytes};
 use flashraid_model::array::{Array, Setup};
 use flashraid_model::metrics::{CompletedRequest, MetricsParams};
 use flashraid_model::ssd::{MemberCounters, Shortcuts};
-use flashraid_workload as workload;
-use serde::Serialize;
+use flashraid_workload::{self as workload, Source};
 use std::thread;
 use std::time::Instant;
 
-/// Results of `flashraid bench`: a field for each kind of work.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct BenchReport {
-    /// Large requests to eight SSDs in RAID-0, each of which collects on its own (GGC Table 8, write-dominated).
-    pub array: Speed,
-    /// `array` on two threads.
-    pub array_threads: ThreadsSpeed,
-    /// `array` under reactive-inclusive coordination.
-    pub coordinated: CoordinatedSpeed,
-    /// Random requests of a page to one simple NVMe drive, 70 % reads, closed loop of 64.
-    pub nvme: NvmeSpeed,
-    /// The same load on a drive of today: a write buffer, superpages, incremental collection, a controller with cores.
-    pub nvme_full: NvmeSpeed,
-    /// A grid of 64 small arrays on two workers.
-    pub study: StudySpeed,
-    /// Uniform random writes of a page to one SSD (PGC Table II), closed loop of 32.
-    pub device: DeviceSpeed,
-    /// `device` with semi-preemptive collection.
-    pub device_semi: SemiSpeed,
-    /// A mail server's requests to eight SSDs behind the write cache `lawc` (LAWC Tables 1 and 3).
-    pub lawc: Speed,
-    /// Filling the array and overwriting it twice.
-    pub warm_up: WarmUpSpeed,
-    /// The mapping and the collection of `device` without time.
-    pub floor: FloorSpeed,
-    /// Resident memory of the array per physical page.
-    pub bytes_per_physical_page: f64,
-    /// The most memory that the process has had resident, where the system tells.
-    pub peak_rss_bytes: Option<u64>,
+/// A part of the bench that can be measured alone; its name is the key of its figures in the report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum Line {
+    /// Large requests to eight SSDs
+    Array,
+    /// The same on two threads
+    ArrayThreads,
+    /// The same under reactive-inclusive coordination
+    Coordinated,
+    /// A mail server's requests to eight SSDs behind a write cache
+    Lawc,
+    /// Random writes of a page to one SSD
+    Device,
+    /// The same with semi-preemptive collection
+    DeviceSemi,
+    /// Random requests of a page to a simple NVMe drive
+    Nvme,
+    /// The same to a drive of today
+    NvmeFull,
+    /// Random writes of a page out of a trace of text
+    Trace,
+    /// A grid of small arrays on two workers
+    Study,
+    /// Filling an array and overwriting it twice
+    WarmUp,
+    /// Mapping and collection of `device` without time
+    Floor,
 }
 
-/// Speed of an array.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Speed {
-    /// Pages read and programmed for the host, per second.
-    pub host_page_ops_per_s: f64,
-    /// All pages read and programmed, per second.
-    pub flash_page_ops_per_s: f64,
-    /// Requests simulated per second.
-    pub requests_per_s: f64,
-}
-
-impl Speed {
-    fn of(seconds: f64, totals: &MemberCounters, requests: u64) -> Self {
-        Self {
-            host_page_ops_per_s: totals.host_page_ops() as f64 / seconds,
-            flash_page_ops_per_s: totals.flash_page_ops() as f64 / seconds,
-            requests_per_s: requests as f64 / seconds,
-        }
-    }
-}
-
-/// Speed of an array on several threads.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct ThreadsSpeed {
-    /// Number of threads that simulate members.
-    pub threads: usize,
-    /// Pages read and programmed for the host, per second.
-    pub host_page_ops_per_s: f64,
-    /// The same as a multiple of that on one thread.
-    pub over_one_thread: f64,
-}
-
-/// Speed of a coordinated array.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct CoordinatedSpeed {
-    /// Pages read and programmed for the host, per second.
-    pub host_page_ops_per_s: f64,
-    /// The same as a multiple of that of the array without coordination.
-    pub over_array: f64,
-}
-
-/// Speed of an NVMe drive.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct NvmeSpeed {
-    /// Requests simulated per second.
-    pub requests_per_s: f64,
-    /// The same as a multiple of that of the device.
-    pub over_device: f64,
-}
-
-/// Speed of a study.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct StudySpeed {
-    /// Points on two workers, per second.
-    pub points_per_s: f64,
-    /// The same as a multiple of that on one worker.
-    pub over_one_worker: f64,
-}
-
-/// Speed of a device.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct DeviceSpeed {
-    /// Requests simulated per second.
-    pub requests_per_s: f64,
-    /// All pages read and programmed, per second.
-    pub flash_page_ops_per_s: f64,
-    /// Time per request, as a multiple of the floor's.
-    pub time_over_floor: f64,
-}
-
-/// Speed of a device with semi-preemptive collection.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct SemiSpeed {
-    /// Requests simulated per second.
-    pub requests_per_s: f64,
-    /// Time per request, as a multiple of the device's without preemption.
-    pub time_over_device: f64,
-}
-
-/// Speed of the warm-up.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct WarmUpSpeed {
-    /// Physical pages of the array.
-    pub pages: u64,
-    /// Time to fill it and to overwrite twice its capacity, on one thread.
-    pub seconds: f64,
-    /// The same on two threads.
-    pub two_threads_seconds: f64,
-}
-
-/// Speed of the floor.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct FloorSpeed {
-    /// Requests per second, without time and queues.
-    pub requests_per_s: f64,
-}
-
-/// Amount of work of a benchmark.
+/// Amount of work in a bench.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BenchSize {
     /// Requests to the array.
@@ -160,6 +65,8 @@ pub struct BenchSize {
     pub study_seeds: u64,
     /// Requests to the device and to the floor.
     pub device_requests: u64,
+    /// Requests of the trace.
+    pub trace_requests: u64,
     /// Divisor of the number of dies; 1 is the full geometry.
     pub shrink: u32,
 }
@@ -173,6 +80,7 @@ impl BenchSize {
         nvme_full_requests: 3_000_000,
         study_seeds: 16,
         device_requests: 20_000_000,
+        trace_requests: 2_000_000,
         shrink: 1,
     };
     /// Size of a test that only shows that the benchmark works. It takes a few seconds.
@@ -183,6 +91,7 @@ impl BenchSize {
         nvme_full_requests: 5_000,
         study_seeds: 1,
         device_requests: 20_000,
+        trace_requests: 5_000,
         shrink: 16,
     };
 }
@@ -198,89 +107,110 @@ const SETUP: Setup = Setup {
 /// Number of threads of `array_threads`, and of workers of `study`.
 const TWO: usize = 2;
 
-/// Runs all benchmarks, and tells `report` the name of each before it begins.
+/// Measures the lines `only`, or all of them if it names none. Tells `report` the name of each before it begins.
 ///
 /// # Errors
 ///
 /// Fails only if a built-in configuration is wrong, which is a bug.
-pub fn run(size: BenchSize, mut report: impl FnMut(&str)) -> Result<BenchReport, RunError> {
-    report("warming up the array");
-    let scenario = self::scenario(work::ARRAY, &[], size)?;
-    let mut array = Array::new(&scenario.array, scenario.seed, SETUP);
-    let warm_up_s = warm(&mut array, &scenario, 1)?;
-    let pages = scenario.array.ssd.geometry.physical_pages() * u64::from(scenario.array.members);
-    let resident_bytes: u64 = array.members().iter().map(|m| m.space().resident_bytes()).sum();
-
-    report("warming up the array on two threads");
-    let mut threads_array = Array::new(&scenario.array, scenario.seed, Setup { threads: TWO, ..SETUP });
-    let two_threads_s = warm(&mut threads_array, &scenario, TWO)?;
-    let coordinated = self::scenario(work::ARRAY, work::COORDINATED, size)?;
-    let mut coordinated_array = Array::new(&coordinated.array, coordinated.seed, SETUP);
-    for (member, warm) in coordinated_array.untimed().members().iter_mut().zip(array.members()) {
-        member.space_mut().copy_from(&warm.space());
+pub fn run(size: BenchSize, only: &[Line], mut report: impl FnMut(&str)) -> Result<BenchReport, RunError> {
+    let wants = |line: Line| only.is_empty() || only.contains(&line);
+    let mut bench = BenchReport::default();
+    if [Line::Array, Line::ArrayThreads, Line::Coordinated, Line::WarmUp].into_iter().any(wants) {
+        arrays(size, wants, &mut report, &mut bench)?;
     }
 
-    report("the array");
-    let (array_s, totals) = timed(array, &scenario, size.array_requests)?;
-    let array = Speed::of(array_s, &totals, size.array_requests);
+    let device = self::scenario(work::DEVICE, &[], size)?;
+    let requests = size.device_requests;
+    if wants(Line::Device) {
+        report("the device");
+        let (seconds, totals) = warm_and_timed(&device, requests)?;
+        bench.device = Some(DeviceSpeed::of(seconds, &totals, requests));
+    }
+    if wants(Line::DeviceSemi) {
+        report("the device with semi-preemptive collection");
+        let (seconds, _) = warm_and_timed(&self::scenario(work::DEVICE, work::SEMI, size)?, requests)?;
+        bench.device_semi = Some(SemiSpeed::of(seconds, requests));
+    }
+    if wants(Line::Floor) {
+        report("the floor");
+        let seconds = Floor::new(&device.array).warm_and_time(requests);
+        bench.floor = Some(FloorSpeed { requests_per_s: requests as f64 / seconds });
+    }
+    if wants(Line::Nvme) {
+        report("the NVMe drive");
+        let (seconds, _) = warm_and_timed(&self::scenario(work::NVME, &[], size)?, size.nvme_requests)?;
+        bench.nvme = Some(NvmeSpeed::of(seconds, size.nvme_requests, believable::NVME_NS));
+    }
+    if wants(Line::NvmeFull) {
+        report("the NVMe drive of today");
+        let (seconds, _) = warm_and_timed(&self::scenario(work::NVME_FULL, &[], size)?, size.nvme_full_requests)?;
+        bench.nvme_full = Some(NvmeSpeed::of(seconds, size.nvme_full_requests, believable::NVME_FULL_NS));
+    }
+    if wants(Line::Lawc) {
+        report("the array with a write cache");
+        let (seconds, totals) = warm_and_timed(&self::scenario(work::LAWC, &[], size)?, size.lawc_requests)?;
+        bench.lawc = Some(Speed::of(seconds, &totals, size.lawc_requests));
+    }
+    if wants(Line::Trace) {
+        bench.trace = Some(trace::measure(size, &mut report)?);
+    }
+    if wants(Line::Study) {
+        report("the study on one worker");
+        let (points, one_worker_s) = study(size, 1)?;
+        report("the study on two workers");
+        let (_, two_workers_s) = study(size, TWO)?;
+        bench.study = Some(StudySpeed { points_per_s: points as f64 / two_workers_s, over_one_worker: one_worker_s / two_workers_s });
+    }
+    bench.compare();
+    bench.peak_rss_bytes = peak_rss_bytes();
+    Ok(bench)
+}
 
-    report("the array, coordinated");
-    let (coordinated_s, totals) = timed(coordinated_array, &coordinated, size.array_requests)?;
-    let host_page_ops_per_s = totals.host_page_ops() as f64 / coordinated_s;
-    let coordinated = CoordinatedSpeed { host_page_ops_per_s, over_array: host_page_ops_per_s / array.host_page_ops_per_s };
+/// Measures the lines that need a large array which has been warmed up.
+fn arrays(size: BenchSize, wants: impl Fn(Line) -> bool, report: &mut impl FnMut(&str), bench: &mut BenchReport) -> Result<(), RunError> {
+    let scenario = self::scenario(work::ARRAY, &[], size)?;
+    let pages = scenario.array.ssd.geometry.physical_pages() * u64::from(scenario.array.members);
+    report("warming up the array");
+    let mut array = Array::new(&scenario.array, scenario.seed, SETUP);
+    let seconds = warm(&mut array, &scenario, 1)?;
+    let resident_bytes: u64 = array.members().iter().map(|m| m.space().resident_bytes()).sum();
+    bench.bytes_per_physical_page = Some(resident_bytes as f64 / pages as f64);
 
-    report("the array on two threads");
-    let (threads_s, totals) = timed(threads_array, &scenario, size.array_requests)?;
-    let host_page_ops_per_s = totals.host_page_ops() as f64 / threads_s;
-    let array_threads =
-        ThreadsSpeed { threads: TWO, host_page_ops_per_s, over_one_thread: host_page_ops_per_s / array.host_page_ops_per_s };
-
-    report("the device");
-    let device_scenario = self::scenario(work::DEVICE, &[], size)?;
-    let (device_s, totals) = warm_and_timed(&device_scenario, size.device_requests)?;
-    let device_per_s = size.device_requests as f64 / device_s;
-
-    report("the device with semi-preemptive collection");
-    let (semi_s, _) = warm_and_timed(&self::scenario(work::DEVICE, work::SEMI, size)?, size.device_requests)?;
-
-    report("the floor");
-    let floor_s = Floor::new(&device_scenario.array).warm_and_time(size.device_requests);
-
-    report("the NVMe drive");
-    let (nvme_s, _) = warm_and_timed(&self::scenario(work::NVME, &[], size)?, size.nvme_requests)?;
-    let nvme_per_s = size.nvme_requests as f64 / nvme_s;
-
-    report("the NVMe drive of today");
-    let (nvme_full_s, _) = warm_and_timed(&self::scenario(work::NVME_FULL, &[], size)?, size.nvme_full_requests)?;
-    let nvme_full_per_s = size.nvme_full_requests as f64 / nvme_full_s;
-
-    report("the array with a write cache");
-    let (lawc_s, lawc_totals) = warm_and_timed(&self::scenario(work::LAWC, &[], size)?, size.lawc_requests)?;
-
-    report("the study on one worker");
-    let (points, one_worker_s) = study(size, 1)?;
-    report("the study on two workers");
-    let (_, two_workers_s) = study(size, TWO)?;
-
-    Ok(BenchReport {
-        array,
-        array_threads,
-        coordinated,
-        nvme: NvmeSpeed { requests_per_s: nvme_per_s, over_device: nvme_per_s / device_per_s },
-        nvme_full: NvmeSpeed { requests_per_s: nvme_full_per_s, over_device: nvme_full_per_s / device_per_s },
-        study: StudySpeed { points_per_s: points as f64 / two_workers_s, over_one_worker: one_worker_s / two_workers_s },
-        lawc: Speed::of(lawc_s, &lawc_totals, size.lawc_requests),
-        device: DeviceSpeed {
-            requests_per_s: device_per_s,
-            flash_page_ops_per_s: totals.flash_page_ops() as f64 / device_s,
-            time_over_floor: device_s / floor_s,
-        },
-        device_semi: SemiSpeed { requests_per_s: size.device_requests as f64 / semi_s, time_over_device: semi_s / device_s },
-        warm_up: WarmUpSpeed { pages, seconds: warm_up_s, two_threads_seconds: two_threads_s },
-        floor: FloorSpeed { requests_per_s: size.device_requests as f64 / floor_s },
-        bytes_per_physical_page: resident_bytes as f64 / pages as f64,
-        peak_rss_bytes: peak_rss_bytes(),
-    })
+    let mut threads_array = None;
+    if wants(Line::WarmUp) || wants(Line::ArrayThreads) {
+        report("warming up the array on two threads");
+        let mut array = Array::new(&scenario.array, scenario.seed, Setup { threads: TWO, ..SETUP });
+        let two_threads_seconds = warm(&mut array, &scenario, TWO)?;
+        if wants(Line::WarmUp) {
+            bench.warm_up = Some(WarmUpSpeed { pages, seconds, two_threads_seconds });
+        }
+        threads_array = Some(array).filter(|_| wants(Line::ArrayThreads));
+    }
+    let coordinated = self::scenario(work::ARRAY, work::COORDINATED, size)?;
+    let coordinated_array = wants(Line::Coordinated).then(|| {
+        let mut coordinated_array = Array::new(&coordinated.array, coordinated.seed, SETUP);
+        for (member, warm) in coordinated_array.untimed().members().iter_mut().zip(array.members()) {
+            member.space_mut().copy_from(&warm.space());
+        }
+        coordinated_array
+    });
+    if wants(Line::Array) {
+        report("the array");
+        let (seconds, totals) = timed(array, &scenario, size.array_requests)?;
+        bench.array = Some(ArraySpeed::of(seconds, &totals, size.array_requests));
+    }
+    if let Some(array) = coordinated_array {
+        report("the array, coordinated");
+        let (seconds, totals) = timed(array, &coordinated, size.array_requests)?;
+        bench.coordinated = Some(CoordinatedSpeed::of(seconds, &totals));
+    }
+    if let Some(array) = threads_array {
+        report("the array on two threads");
+        let (seconds, totals) = timed(array, &scenario, size.array_requests)?;
+        let host_page_ops_per_s = totals.host_page_ops() as f64 / seconds;
+        bench.array_threads = Some(ThreadsSpeed { threads: TWO, host_page_ops_per_s, over_one_thread: None });
+    }
+    Ok(())
 }
 
 /// Reads a built-in configuration with `settings` over it, with fewer dies if `size` says so.
@@ -316,20 +246,33 @@ impl Watch for Unwatched {
         true
     }
     fn completed(&mut self, _: &CompletedRequest) {}
+    fn watches_requests(&self) -> bool {
+        false
+    }
 }
 
 fn timed(array: Array, scenario: &Scenario, requests: u64) -> Result<(f64, MemberCounters), RunError> {
     let source = workload::open(&scenario.workload, scenario.seed, &address_space(&scenario.array))?;
+    let (seconds, outcome) = timed_from(array, source, requests)?;
+    Ok((seconds, outcome.array.members().iter().map(|member| *member.counters()).sum()))
+}
+
+/// Runs so many requests of `source` and returns the seconds that they took.
+fn timed_from(array: Array, source: Box<dyn Source>, requests: u64) -> Result<(f64, Outcome), RunError> {
     let limit = Limit { requests: Some(requests), duration_ns: None };
     let begin = Instant::now();
     let outcome = simulate(array, source, limit, &MetricsParams::default(), &mut Unwatched)?;
-    Ok((begin.elapsed().as_secs_f64(), outcome.array.members().iter().map(|member| *member.counters()).sum()))
+    Ok((begin.elapsed().as_secs_f64(), outcome))
 }
 
 fn warm_and_timed(scenario: &Scenario, requests: u64) -> Result<(f64, MemberCounters), RunError> {
+    timed(warmed(scenario)?, scenario, requests)
+}
+
+fn warmed(scenario: &Scenario) -> Result<Array, RunError> {
     let mut array = Array::new(&scenario.array, scenario.seed, SETUP);
     warm(&mut array, scenario, 1)?;
-    timed(array, scenario, requests)
+    Ok(array)
 }
 
 /// Runs a grid of members and schemes with several seeds for each point. Returns the number of simulations and the seconds that they took.
@@ -353,15 +296,32 @@ mod tests {
 
     #[test]
     fn a_small_bench_runs_and_its_figures_are_sane() {
-        let report = run(BenchSize::SMOKE, |_| {}).unwrap();
+        let report = run(BenchSize::SMOKE, &[], |_| {}).unwrap();
         let json = serde_json::to_value(&report).unwrap();
+        for line in Line::value_variants() {
+            let name = line.to_possible_value().unwrap();
+            assert!(json.get(name.get_name()).is_some_and(serde_json::Value::is_object), "{line:?}");
+        }
         for (line, figures) in json.as_object().unwrap() {
             for figure in figures.as_object().into_iter().flat_map(|figures| figures.values()).chain(figures.as_number().map(|_| figures)) {
                 assert!(figure.as_f64().unwrap() > 0.0, "{line}: {figures}");
             }
         }
-        assert!(report.array.flash_page_ops_per_s > report.array.host_page_ops_per_s, "collection is under way");
-        assert!(report.bytes_per_physical_page > 7.0 && report.bytes_per_physical_page <= 8.5, "{}", report.bytes_per_physical_page);
+        let array = report.array.unwrap().speed;
+        assert!(array.flash_page_ops_per_s > array.host_page_ops_per_s, "collection is under way");
+        let bytes = report.bytes_per_physical_page.unwrap();
+        assert!(bytes > 7.0 && bytes <= 8.5, "{bytes}");
+    }
+
+    #[test]
+    fn one_line_alone_has_only_its_own_figures() {
+        let keys = |only: &[Line]| {
+            let json = serde_json::to_value(run(BenchSize::SMOKE, only, |_| {}).unwrap()).unwrap();
+            json.as_object().unwrap().keys().cloned().collect::<Vec<_>>()
+        };
+        assert_eq!(keys(&[Line::Nvme]), ["nvme", "peak_rss_bytes"]);
+        assert_eq!(keys(&[Line::Device, Line::Floor]), ["device", "floor", "peak_rss_bytes"]);
+        assert_eq!(keys(&[Line::Coordinated]), ["coordinated", "bytes_per_physical_page", "peak_rss_bytes"]);
     }
 
     /// A changed preset must not change the measured work.

@@ -23,6 +23,8 @@ pub(super) const SEMI: &[(&str, &str)] = &[
     ("ssd.gc.merge", "false"),
     ("ssd.gc.reorder", "false"),
 ];
+/// The settings that send its requests at times of their own.
+pub(super) const AT_TIMES: &[(&str, &str)] = &[("workload.arrivals", "{ process = \"poisson\", mean_gap = \"4000/s\" }")];
 /// Eight SSDs behind a write cache.
 pub(super) const LAWC: &str = include_str!("work/lawc.toml");
 /// One drive with channels and dynamic allocation.

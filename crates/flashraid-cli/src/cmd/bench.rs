@@ -3,7 +3,7 @@
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
 use crate::args::BenchArgs;
-use crate::bench::{self, BenchReport, BenchSize};
+use crate::bench::{self, BenchReport, BenchSize, Time};
 use crate::failure::Outcome;
 use crate::files;
 use crate::output::json;
@@ -16,7 +16,7 @@ pub fn run(arguments: &BenchArgs) -> Outcome {
     let size = if arguments.quick { BenchSize::SMOKE } else { BenchSize::FULL };
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
     progress::keep_moving(&bar);
-    let report = bench::run(size, |step| bar.set_message(step.to_owned()));
+    let report = bench::run(size, &arguments.only, |step| bar.set_message(step.to_owned()));
     bar.finish_and_clear();
     let report = report.map_err(flashraid::Error::from)?;
     match arguments.json {
@@ -25,40 +25,88 @@ pub fn run(arguments: &BenchArgs) -> Outcome {
     }
 }
 
+/// A row: what was measured, a figure of it, and the least time that can be believed.
+struct Row {
+    part: &'static str,
+    figure: &'static str,
+    measured: String,
+    floor: Option<f64>,
+}
+
+/// The rows of a table, of which those without a figure are left out.
+#[derive(Default)]
+struct Rows(Vec<Row>);
+
+impl Rows {
+    fn add(&mut self, part: &'static str, figure: &'static str, measured: Option<String>) {
+        self.0.extend(measured.map(|measured| Row { part, figure, measured, floor: None }));
+    }
+
+    fn rate(&mut self, part: &'static str, figure: &'static str, per_second: Option<f64>) {
+        self.add(part, figure, per_second.map(|per_second| format!("{}/s", number::rounded(per_second))));
+    }
+
+    fn ratio(&mut self, figure: &'static str, ratio: Option<f64>) {
+        self.add("", figure, ratio.map(number::three_digits));
+    }
+
+    fn time(&mut self, figure: &'static str, time: Option<Time>) {
+        let row = |time: Time| Row { part: "", figure, measured: nanoseconds(time.time_ns), floor: Some(time.believable_floor_ns) };
+        self.0.extend(time.map(row));
+    }
+}
+
+fn nanoseconds(ns: f64) -> String {
+    format!("{} ns", number::three_digits(ns))
+}
+
 fn sheet(report: &BenchReport, quick: bool) -> Sheet {
-    let rate = |per_second: f64| format!("{}/s", number::rounded(per_second));
-    let rows = [
-        ("array", "requests", rate(report.array.requests_per_s)),
-        ("", "host page operations", rate(report.array.host_page_ops_per_s)),
-        ("", "flash page operations", rate(report.array.flash_page_ops_per_s)),
-        ("array, two threads", "host page operations", rate(report.array_threads.host_page_ops_per_s)),
-        ("", "over one thread", number::three_digits(report.array_threads.over_one_thread)),
-        ("coordinated", "host page operations", rate(report.coordinated.host_page_ops_per_s)),
-        ("", "over the array", number::three_digits(report.coordinated.over_array)),
-        ("lawc", "requests", rate(report.lawc.requests_per_s)),
-        ("", "flash page operations", rate(report.lawc.flash_page_ops_per_s)),
-        ("device", "requests", rate(report.device.requests_per_s)),
-        ("", "flash page operations", rate(report.device.flash_page_ops_per_s)),
-        ("", "time over that of the floor", number::three_digits(report.device.time_over_floor)),
-        ("device, semi", "requests", rate(report.device_semi.requests_per_s)),
-        ("", "time over that of the device", number::three_digits(report.device_semi.time_over_device)),
-        ("nvme", "requests", rate(report.nvme.requests_per_s)),
-        ("", "over the device", number::three_digits(report.nvme.over_device)),
-        ("nvme, of today", "requests", rate(report.nvme_full.requests_per_s)),
-        ("", "over the device", number::three_digits(report.nvme_full.over_device)),
-        ("study", "points on two workers", rate(report.study.points_per_s)),
-        ("", "over one worker", number::three_digits(report.study.over_one_worker)),
-        ("floor", "requests", rate(report.floor.requests_per_s)),
-        ("warm-up", "physical pages", number::grouped(report.warm_up.pages)),
-        ("", "time", number::duration_us(report.warm_up.seconds * 1e6)),
-        ("", "on two threads", number::duration_us(report.warm_up.two_threads_seconds * 1e6)),
-        ("memory", "bytes per physical page", number::three_digits(report.bytes_per_physical_page)),
-    ];
+    let mut rows = Rows::default();
+    let array = report.array;
+    rows.rate("array", "requests", array.map(|array| array.speed.requests_per_s));
+    rows.rate("", "host page operations", array.map(|array| array.speed.host_page_ops_per_s));
+    rows.rate("", "flash page operations", array.map(|array| array.speed.flash_page_ops_per_s));
+    rows.time("time per page of the host", array.map(|array| array.time));
+    let threads = report.array_threads;
+    rows.rate("array, two threads", "host page operations", threads.map(|threads| threads.host_page_ops_per_s));
+    rows.ratio("over one thread", threads.and_then(|threads| threads.over_one_thread));
+    let coordinated = report.coordinated;
+    rows.rate("coordinated", "host page operations", coordinated.map(|coordinated| coordinated.host_page_ops_per_s));
+    rows.ratio("over the array", coordinated.and_then(|coordinated| coordinated.over_array));
+    rows.time("time per page of the host", coordinated.map(|coordinated| coordinated.time));
+    rows.rate("lawc", "requests", report.lawc.map(|lawc| lawc.requests_per_s));
+    rows.rate("", "flash page operations", report.lawc.map(|lawc| lawc.flash_page_ops_per_s));
+    let device = report.device;
+    rows.rate("device", "requests", device.map(|device| device.requests_per_s));
+    rows.rate("", "flash page operations", device.map(|device| device.flash_page_ops_per_s));
+    rows.ratio("time over that of the floor", device.and_then(|device| device.time_over_floor));
+    rows.time("time per request", device.map(|device| device.time));
+    let semi = report.device_semi;
+    rows.rate("device, semi", "requests", semi.map(|semi| semi.requests_per_s));
+    rows.ratio("time over that of the device", semi.and_then(|semi| semi.time_over_device));
+    rows.time("time per request", semi.map(|semi| semi.time));
+    for (part, nvme) in [("nvme", report.nvme), ("nvme, of today", report.nvme_full)] {
+        rows.rate(part, "requests", nvme.map(|nvme| nvme.requests_per_s));
+        rows.ratio("over the device", nvme.and_then(|nvme| nvme.over_device));
+        rows.time("time per request", nvme.map(|nvme| nvme.time));
+    }
+    rows.rate("trace", "requests", report.trace.map(|trace| trace.requests_per_s));
+    rows.ratio("time over that of a generator", report.trace.map(|trace| trace.time_over_generator));
+    rows.rate("study", "points on two workers", report.study.map(|study| study.points_per_s));
+    rows.ratio("over one worker", report.study.map(|study| study.over_one_worker));
+    rows.rate("floor", "requests", report.floor.map(|floor| floor.requests_per_s));
+    let warm_up = report.warm_up;
+    rows.add("warm-up", "physical pages", warm_up.map(|warm_up| number::grouped(warm_up.pages)));
+    rows.add("", "time", warm_up.map(|warm_up| number::duration_us(warm_up.seconds * 1e6)));
+    rows.add("", "on two threads", warm_up.map(|warm_up| number::duration_us(warm_up.two_threads_seconds * 1e6)));
+    rows.add("memory", "bytes per physical page", report.bytes_per_physical_page.map(number::three_digits));
     let title = match quick {
         false => "Speed at full size, on one core unless it says otherwise",
-        true => "Quick look (a sixteenth of the blocks, little work: shows that it works, not how fast it is)",
+        true => "Quick look (a sixteenth of the dies, little work: shows that it works, not how fast it is)",
     };
-    let mut sheet = Sheet { label_columns: 2, ..Sheet::new(title, &["", "", ""]) };
-    sheet.rows = rows.into_iter().map(|(part, name, value)| vec![part.into(), name.into(), value.into()]).collect();
+    let mut sheet = Sheet { label_columns: 2, ..Sheet::new(title, &["", "", "measured", "floor"]) };
+    let cells =
+        |row: Row| vec![row.part.into(), row.figure.into(), row.measured.into(), row.floor.map_or(String::new(), nanoseconds).into()];
+    sheet.rows = rows.0.into_iter().map(cells).collect();
     sheet
 }

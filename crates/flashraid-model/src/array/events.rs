@@ -3,7 +3,7 @@
 use super::Health;
 use super::caching::Caching;
 use crate::TimeNs;
-use crate::events::{DestageInterval, GcInterval, TimeParts};
+use crate::events::{DestageInterval, GcInterval, Slab, TimeParts};
 use crate::ssd;
 pub use crate::ssd::Programmed;
 use std::cmp::Reverse;
@@ -73,36 +73,15 @@ impl Event {
     }
 }
 
-/// A clean whose end is known, in the order of [`Event::key`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Ending(GcInterval);
-
-impl Ending {
-    fn key(&self) -> (TimeNs, TimeNs, [u32; 3]) {
-        let Self(clean) = self;
-        (clean.end_ns, clean.start_ns, [clean.member, clean.die, clean.pool])
-    }
-}
-
-impl Ord for Ending {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.key().cmp(&other.key())
-    }
-}
-
-impl PartialOrd for Ending {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
 /// Events that are reported later.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Outbox {
     /// Events of operations that were taken at once, in order.
     pub held: Vec<Event>,
     /// Cleans that members know before they end.
-    cleans: BinaryHeap<Reverse<Ending>>,
+    cleans: Slab<GcInterval>,
+    /// Ends of these cleans and their numbers in `cleans`. Large batches have thousands of them, so that entries are small.
+    ends: BinaryHeap<Reverse<(TimeNs, u32)>>,
     /// Changes of the array's health, in order.
     pub health: Vec<(TimeNs, Health)>,
 }
@@ -111,13 +90,12 @@ impl Outbox {
     /// Appends all events until `until` to `events`, which are in order from index `begin` on.
     #[inline]
     pub fn report(&mut self, until: TimeNs, told: &mut ssd::Outbox, caching: Option<&mut Caching>, begin: usize, events: &mut Vec<Event>) {
-        self.cleans.extend(told.collections.drain(..).map(|clean| Reverse(Ending(clean))));
+        for clean in told.collections.drain(..) {
+            self.ends.push(Reverse((clean.end_ns, self.cleans.insert(clean))));
+        }
         let requests = events.len();
-        while let Some(Reverse(Ending(clean))) = self.cleans.peek()
-            && clean.end_ns <= until
-        {
-            events.push(Event::Collection(*clean));
-            self.cleans.pop();
+        if self.ends.peek().is_some_and(|Reverse((end, _))| *end <= until) {
+            self.report_cleans(until, events);
         }
         let destages = events.len();
         if let Some(record) = caching.and_then(|caching| caching.record.as_mut()) {
@@ -133,9 +111,25 @@ impl Outbox {
         }
     }
 
+    /// Appends the cleans that end by `until`, in the order of [`Event::key`].
+    fn report_cleans(&mut self, until: TimeNs, events: &mut Vec<Event>) {
+        let mut begin = events.len();
+        while let Some(&Reverse((end, number))) = self.ends.peek()
+            && end <= until
+        {
+            self.ends.pop();
+            if events.get(begin).is_some_and(|event| event.at() != end) {
+                events[begin..].sort_by_key(Event::key);
+                begin = events.len();
+            }
+            events.push(Event::Collection(self.cleans.remove(number)));
+        }
+        events[begin..].sort_by_key(Event::key);
+    }
+
     /// Returns the earliest start of a clean that has not been reported.
     pub fn first_start(&self) -> Option<TimeNs> {
-        self.cleans.iter().map(|Reverse(Ending(clean))| clean.start_ns).min()
+        self.ends.iter().map(|&Reverse((_, number))| self.cleans[number].start_ns).min()
     }
 }
 

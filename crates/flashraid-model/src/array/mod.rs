@@ -70,6 +70,8 @@ pub const MEMBERS_MAX: u32 = 128;
 #[derive(Debug, Clone)]
 pub struct Array {
     shape: Shape,
+    /// True if nothing but the members acts: there is no host port, cache, parity or controller.
+    has_members_only: bool,
     /// Limits of the controller towards the host, if it has any.
     port: Option<Box<HostPort>>,
     /// The write cache, if there is one.
@@ -137,10 +139,10 @@ impl Array {
             cache_pages: caching.as_ref().map(|caching| caching.cache.room_pages()),
             may_fail: !params.failures.is_empty(),
             takes_ahead: is_plain && first.is_immediate(),
-            takes_hints: first.takes_hints(),
         };
         Some(Self {
             shape,
+            has_members_only: is_plain,
             port: params.host_port.map(|port| Box::new(HostPort::new(port, params.ssd.geometry.page_bytes))),
             caching,
             volume: Volume {
@@ -297,9 +299,6 @@ impl Array {
     /// Hints that `request` comes soon, so that its memory can be prefetched.
     #[inline]
     pub fn prefetch(&self, hint: Hint, request: &PageRequest) {
-        if !self.shape.takes_hints {
-            return;
-        }
         for extent in self.volume.layout.extents(request) {
             for page in extent.first_page..extent.first_page + extent.pages {
                 self.volume.members.ssds[extent.first_member as usize].prefetch(hint, page);

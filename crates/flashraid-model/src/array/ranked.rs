@@ -33,6 +33,9 @@ impl Array {
     #[inline]
     fn next_part(&self) -> Option<(TimeNs, Part)> {
         let mut next = self.volume.members.agenda.next_time().map(|at| (at, Part::Members));
+        if self.has_members_only {
+            return next;
+        }
         let mut also = |at: Option<TimeNs>, part: Part| {
             if let Some(at) = at
                 && next.is_none_or(|earliest| (at, part) < earliest)

@@ -54,6 +54,4 @@ pub struct Shape {
     pub may_fail: bool,
     /// True if requests may be taken before their turn, because no event can change the arrivals.
     pub takes_ahead: bool,
-    /// True if hints of coming requests ([`Array::prefetch`]) have an effect.
-    pub takes_hints: bool,
 }

@@ -210,12 +210,6 @@ impl Ssd {
         self.front.is_on()
     }
 
-    /// Returns true if hints bring anything near.
-    #[inline]
-    pub(crate) fn takes_hints(&self) -> bool {
-        !self.dies.takes_superpages()
-    }
-
     /// Start of the oldest collection whose end is not known yet, or of one that is not known at all.
     pub fn oldest_open_clean(&self) -> Option<TimeNs> {
         self.dies.oldest_open_collection()
@@ -250,9 +244,16 @@ impl Ssd {
         self.dies.of_pages(&self.space).0.time_of(now, kind, served)
     }
 
-    /// Brings near what serving logical page `page` will read; of a member that takes hints.
+    /// Brings near what serving logical page `page` will read.
     #[inline]
     pub fn prefetch(&self, hint: Hint, page: u32) {
+        if let Space::Superblocks(media) = &self.space {
+            let unit = page / self.parts.params.unit_pages();
+            return match hint {
+                Hint::Map => media.prefetch_map(unit),
+                Hint::Block => media.prefetch_place(unit),
+            };
+        }
         let (own, pools) = self.dies.of_pages(&self.space);
         let (die, lpn) = own.home(pools, page);
         prefetch_in(pools, hint, lpn);

@@ -4,6 +4,7 @@
 //! whenever there are too many. Moments may come in any order, and may lie ahead: an operation is told with both its ends.
 
 use crate::events::TimeNs;
+use std::ops::Range;
 
 /// Most intervals; beyond them two and two become one.
 const INTERVALS_MAX: usize = 400;
@@ -57,11 +58,14 @@ struct Recorder {
     /// Number of times that two intervals have become one: an interval is `FIRST_NS << doublings` long.
     doublings: u32,
     intervals: Vec<Interval>,
+    /// The interval in which the last stretch ended, and the time of it that is measured; most stretches lie wholly in the same one.
+    present: usize,
+    present_ns: Range<TimeNs>,
 }
 
 impl Recorder {
     fn new(from_ns: TimeNs) -> Self {
-        Self { from_ns, until_ns: TimeNs::MAX, doublings: 0, intervals: Vec::new() }
+        Self { from_ns, until_ns: TimeNs::MAX, doublings: 0, intervals: Vec::new(), present: 0, present_ns: 0..0 }
     }
 
     fn interval_ns(&self) -> u64 {
@@ -83,6 +87,13 @@ impl Recorder {
         (index as usize, rest_ns)
     }
 
+    /// Returns the interval of the last stretch if this one lies wholly in it.
+    #[inline]
+    fn holds(&mut self, from: TimeNs, to: TimeNs) -> Option<&mut Interval> {
+        let holds = self.present_ns.start <= from && to < self.present_ns.end;
+        if holds { Some(&mut self.intervals[self.present]) } else { None }
+    }
+
     #[cold]
     fn double(&mut self) {
         let interval_ns = self.interval_ns();
@@ -96,6 +107,7 @@ impl Recorder {
         });
         self.intervals = joined.collect();
         self.doublings += 1;
+        self.present_ns = 0..0;
     }
 
     /// Adds a stretch of time that ends in the measured time; returns the interval in which it does.
@@ -103,6 +115,8 @@ impl Recorder {
     fn stretch(&mut self, from: TimeNs, to: TimeNs, of: impl Fn(&mut Interval) -> &mut Stretches) -> usize {
         // The later one first: it may double the intervals.
         let (last, last_rest_ns) = self.at(to);
+        let end = to + last_rest_ns;
+        (self.present, self.present_ns) = (last, end - self.interval_ns()..end.min(self.until_ns));
         let length_ns = to - from.max(self.from_ns);
         if length_ns <= self.interval_ns() - last_rest_ns {
             // It begins there, too, as most do.
@@ -121,6 +135,12 @@ impl Recorder {
 
     #[inline]
     fn operation(&mut self, arrival: TimeNs, end: TimeNs) {
+        if let Some(interval) = self.holds(arrival, end) {
+            interval.operations.there_ns += i128::from(end - arrival);
+            interval.ended += 1;
+            interval.response_ns += u128::from(end - arrival);
+            return;
+        }
         if end < self.from_ns || arrival >= self.until_ns {
             return;
         }
@@ -136,6 +156,10 @@ impl Recorder {
 
     #[inline]
     fn worked(&mut self, from: TimeNs, to: TimeNs) {
+        if let Some(interval) = self.holds(from, to) {
+            interval.work.there_ns += i128::from(to - from);
+            return;
+        }
         if to > self.from_ns && from < self.until_ns {
             self.stretch(from, to.min(self.until_ns), |interval| &mut interval.work);
         }
@@ -192,7 +216,7 @@ impl Usage {
     /// The measured time ends now.
     pub fn end(&mut self, now: TimeNs) {
         if let State::Measuring(recorder) = &mut self.state {
-            recorder.until_ns = now;
+            (recorder.until_ns, recorder.present_ns) = (now, 0..0);
         }
     }
 

@@ -54,6 +54,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Returns the next field, if there is one.
+    #[inline]
     pub fn next(&mut self) -> Option<&'a [u8]> {
         match self.separator {
             None => {
@@ -97,29 +98,110 @@ impl<'a> Fields<'a> {
     }
 
     /// Returns the next field, which must exist.
+    #[inline]
     pub fn text(&mut self, expected: &'static str) -> FieldResult<&'a [u8]> {
         self.next().ok_or_else(|| self.bad(expected))
     }
 
     /// Skips a field that must exist but does not matter.
+    #[inline]
     pub fn skip(&mut self, expected: &'static str) -> FieldResult<()> {
         self.text(expected).map(|_| ())
     }
 
     /// Reads a whole number.
+    #[inline]
     pub fn integer(&mut self, expected: &'static str) -> FieldResult<u64> {
+        match self.plain_integer() {
+            Some(number) => Ok(number),
+            None => self.any_integer(expected),
+        }
+    }
+
+    /// Reads what [`Fields::integer`] reads, in the general way.
+    #[cold]
+    fn any_integer(&mut self, expected: &'static str) -> FieldResult<u64> {
         let text = self.text(expected)?;
         integer(text).ok_or_else(|| self.bad(expected))
     }
 
+    /// Reads a field of at most 18 digits in one pass over its bytes. Reads nothing if the field looks otherwise.
+    #[inline]
+    fn plain_integer(&mut self) -> Option<u64> {
+        let start = self.first_of_next();
+        let (number, digits) = leading_digits(self.line.get(start..)?);
+        let is_plain = (1..=PLAIN_DIGITS).contains(&digits);
+        (is_plain && self.take_if_it_ends(start, start + digits)).then_some(number)
+    }
+
+    /// Reads a number with at most nine decimals in one pass, and multiplies it as [`decimal_times`] does. Reads nothing if the field looks
+    /// otherwise.
+    #[inline]
+    fn plain_decimal_times(&mut self, scale: u64) -> Option<u64> {
+        let start = self.first_of_next();
+        let (whole, digits) = leading_digits(self.line.get(start..)?);
+        if !(1..=PLAIN_DIGITS).contains(&digits) {
+            return None;
+        }
+        let (mut end, mut billionths) = (start + digits, 0);
+        if self.line.get(end) == Some(&b'.') {
+            let (decimals, digits) = leading_digits(&self.line[end + 1..]);
+            billionths = decimals.checked_mul(*BILLIONTHS.get(digits)?)?;
+            end += 1 + digits;
+        }
+        let product = whole.checked_mul(scale)?.checked_add(billionths * scale / 1_000_000_000)?;
+        self.take_if_it_ends(start, end).then_some(product)
+    }
+
+    /// Returns the first byte of the next field. Blanks between fields are skipped.
+    #[inline]
+    fn first_of_next(&self) -> usize {
+        let mut start = self.next;
+        if self.separator.is_none() {
+            while self.line.get(start).copied().is_some_and(is_blank) {
+                start += 1;
+            }
+        }
+        start
+    }
+
+    /// Makes `start..end` the field that was read last, and returns true, unless the field goes on at `end`.
+    #[inline]
+    fn take_if_it_ends(&mut self, start: usize, end: usize) -> bool {
+        let ends = self.line.get(end).is_none_or(|byte| match self.separator {
+            None => is_blank(*byte),
+            Some(separator) => *byte == separator,
+        });
+        if ends {
+            self.start = start;
+            self.next = end + usize::from(self.separator.is_some());
+        }
+        ends
+    }
+
     /// Reads the number of a device.
+    #[inline]
     pub fn device(&mut self, expected: &'static str) -> FieldResult<u32> {
         let number = self.integer(expected)?;
         u32::try_from(number).map_err(|_| self.bad("a device number of at most 4294967295"))
     }
 
     /// Reads a time in units of `unit_ns`, with or without decimals, and returns nanoseconds.
+    #[inline]
     pub fn time_ns(&mut self, unit_ns: u64, expected: &'static str) -> FieldResult<u64> {
+        let begin = self.next;
+        match self.plain_decimal_times(unit_ns) {
+            Some(time_ns) if time_ns < TIME_STAMP_END_NS => Ok(time_ns),
+            _ => {
+                self.next = begin;
+                self.any_time_ns(unit_ns, expected)
+            }
+        }
+    }
+
+    /// Reads what [`Fields::time_ns`] reads, in the general way.
+    #[cold]
+    fn any_time_ns(&mut self, unit_ns: u64, expected: &'static str) -> FieldResult<u64> {
         let text = self.text(expected)?;
         match decimal_times(text, unit_ns) {
             Ok(time_ns) if time_ns < TIME_STAMP_END_NS => Ok(time_ns),
@@ -131,12 +213,14 @@ impl<'a> Fields<'a> {
     }
 
     /// Reads a start address in units of `unit_bytes`, and returns bytes.
+    #[inline]
     pub fn offset_bytes(&mut self, unit_bytes: u64, expected: &'static str) -> FieldResult<u64> {
         let number = self.integer(expected)?;
         offset_bytes(number, unit_bytes).ok_or_else(|| self.bad("an address below 2^60 bytes (1 EiB)"))
     }
 
     /// Reads a length in units of `unit_bytes`, and returns bytes.
+    #[inline]
     pub fn length_bytes(&mut self, unit_bytes: u64, expected: &'static str) -> FieldResult<u64> {
         let number = self.integer(expected)?;
         length_bytes(number, unit_bytes).ok_or_else(|| self.bad("a length of at most 1 GiB"))
@@ -152,6 +236,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Reads `0` for a write and `1` for a read, as in DiskSim and programs derived from it.
+    #[inline]
     pub fn write_0_read_1(&mut self) -> FieldResult<OpKind> {
         let expected = "the operation: 0 (write) or 1 (read)";
         match self.text(expected)? {
@@ -162,6 +247,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Reads a word or letter for read or write in any case: `R`, `Read`, `w`, `WRITE`.
+    #[inline]
     pub fn read_or_write(&mut self, expected: &'static str) -> FieldResult<OpKind> {
         let text = self.text(expected)?;
         if text.eq_ignore_ascii_case(b"r") || text.eq_ignore_ascii_case(b"read") {
@@ -174,6 +260,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Returns an error if fields follow the last one.
+    #[inline]
     pub fn end(&mut self, expected: &'static str) -> FieldResult<()> {
         match self.next() {
             None => Ok(()),
@@ -183,6 +270,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Returns an error for the field that was read last.
+    #[cold]
     pub fn bad(&self, expected: &'static str) -> Bad {
         let rest = &self.line[self.start.min(self.line.len())..];
         let length = match self.separator {
@@ -218,6 +306,28 @@ pub(crate) fn offset_bytes(number: u64, unit_bytes: u64) -> Option<u64> {
 /// Returns `number` × `unit_bytes`, or `None` if it is absurd as a length.
 pub(crate) fn length_bytes(number: u64, unit_bytes: u64) -> Option<u64> {
     number.checked_mul(unit_bytes).filter(|bytes| *bytes <= MAX_REQUEST_BYTES)
+}
+
+/// Number of digits that certainly fit into 64 bits.
+const PLAIN_DIGITS: usize = 18;
+/// Number of billionths that the last digit of a fraction counts, by the number of its digits.
+const BILLIONTHS: [u64; 10] = [1_000_000_000, 100_000_000, 10_000_000, 1_000_000, 100_000, 10_000, 1_000, 100, 10, 1];
+
+/// Returns the number with which `text` begins, and the number of its digits.
+///
+/// The value is meaningless if there are more than [`PLAIN_DIGITS`] digits.
+#[inline]
+fn leading_digits(text: &[u8]) -> (u64, usize) {
+    let (mut number, mut digits) = (0_u64, 0);
+    for byte in text {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            break;
+        }
+        number = number.wrapping_mul(10).wrapping_add(u64::from(digit));
+        digits += 1;
+    }
+    (number, digits)
 }
 
 /// Reads a whole number without a sign. It is `None` if the text is no such number or too large.
@@ -342,6 +452,60 @@ mod tests {
         assert_eq!(fields.next(), Some(&b""[..]));
         assert_eq!(fields.next(), Some(&b"c"[..]));
         assert_eq!(fields.next(), None);
+    }
+
+    /// Checks that reading in one pass has the same outcome as the general way.
+    #[test]
+    fn both_ways_of_reading_numbers_agree() {
+        let numbers = [
+            "0",
+            "7",
+            "42",
+            "007",
+            "999999999999999999",
+            "1000000000000000000",
+            "18446744073709551615",
+            "18446744073709551616",
+            "",
+            "-1",
+            "x",
+            "1x",
+            "1.5",
+            "1.",
+            ".5",
+            "0.000000001",
+            "12.123456789",
+            "12.1234567891",
+            "1e3",
+            "1.5e-3",
+            "1.2.3",
+            "18446744073.5",
+            "9999999999",
+            "1152921504606846977",
+            "2147483648",
+            "4294967296",
+        ];
+        let mut plain = 0;
+        for number in numbers {
+            for (line, separator) in [
+                (format!("{number} 5"), None),
+                (format!(" \t{number}"), None),
+                (format!("{number},5"), Some(b',')),
+                (format!(" {number} ,5"), Some(b',')),
+            ] {
+                let fields = || Fields { line: line.as_bytes(), separator, next: 0, start: 0 };
+                let (mut fast, mut general) = (fields(), fields());
+                assert_eq!(fast.integer("a number"), general.any_integer("a number"), "{line}");
+                assert_eq!((fast.next, fast.start), (general.next, general.start), "{line}");
+                plain += u32::from(fields().plain_integer().is_some());
+                for unit_ns in [0, 1, 1_000, 1_000_000, 1_000_000_000] {
+                    let (mut fast, mut general) = (fields(), fields());
+                    assert_eq!(fast.time_ns(unit_ns, "a time"), general.any_time_ns(unit_ns, "a time"), "{line}");
+                    assert_eq!((fast.next, fast.start), (general.next, general.start), "{line}");
+                }
+            }
+        }
+        assert!(plain > 20, "the plain way was taken only {plain} times");
     }
 
     #[test]

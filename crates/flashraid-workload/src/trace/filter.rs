@@ -42,6 +42,7 @@ impl Filter {
     }
 
     /// Returns the next request. The end of the trace is an error if there was no request at all.
+    #[inline]
     pub fn next(&mut self) -> Result<Option<TraceRecord>, SourceError> {
         while let Some(record) = self.records.next()? {
             if !self.devices.is_empty() && !self.devices.contains(&record.device) {

@@ -4,6 +4,8 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use memchr::memchr;
+
 use super::compression::{Compression, Gauge, Meter, Origin};
 use crate::{SourceError, Stop};
 
@@ -101,10 +103,11 @@ impl Input {
     }
 
     /// Returns the next line without its end (`\n` or `\r\n`).
+    #[inline]
     pub fn line(&mut self) -> Result<Option<&[u8]>, SourceError> {
         let mut searched = 0;
         let length = loop {
-            match self.buffer[self.start + searched..self.end].iter().position(|byte| *byte == b'\n') {
+            match memchr(b'\n', &self.buffer[self.start + searched..self.end]) {
                 Some(found) => break searched + found,
                 None => {
                     searched = self.end - self.start;
@@ -114,13 +117,7 @@ impl Input {
                         }
                         break searched;
                     }
-                    if searched == self.buffer.len() {
-                        return Err(SourceError::Input(format!(
-                            "{}: byte {}: found a line of more than 1 MiB, expected the lines of a trace; is this a text trace?",
-                            self.name, self.position
-                        )));
-                    }
-                    self.fill()?;
+                    self.fill_for_line()?;
                 }
             }
         };
@@ -132,6 +129,18 @@ impl Input {
             end -= 1;
         }
         Ok(Some(&self.buffer[begin..end]))
+    }
+
+    /// Reads more of the file when the buffer holds no whole line.
+    #[cold]
+    fn fill_for_line(&mut self) -> Result<(), SourceError> {
+        if self.end - self.start == self.buffer.len() {
+            return Err(SourceError::Input(format!(
+                "{}: byte {}: found a line of more than 1 MiB, expected the lines of a trace; is this a text trace?",
+                self.name, self.position
+            )));
+        }
+        self.fill()
     }
 
     /// Returns the next record of `size` bytes. The file must not end within it.

@@ -131,6 +131,17 @@ impl TraceReader {
         self.skipped().bad_lines
     }
 
+    #[cold]
+    fn too_late(&self, arrival_ns: u64) -> SourceError {
+        SourceError::Input(format!(
+            "{}: {}: a request comes {} years after the first one, but simulated time ends after 146 years (2^62 ns); is the unit right? \
+             time_unit overrules it",
+            self.facts().name,
+            self.records.filter().place(),
+            arrival_ns / 31_557_600_000_000_000
+        ))
+    }
+
     /// Returns the share of the file that was read, from 0 to 1, before decompression. It is `None` if the length is unknown.
     #[must_use]
     pub fn progress(&self) -> Option<f64> {
@@ -157,6 +168,7 @@ fn burst_note(requests: u64, is_burst: bool) -> Option<String> {
 }
 
 impl Source for TraceReader {
+    #[inline]
     fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
         let Some(record) = self.records.next()? else { return Ok(None) };
         let first_ns = *self.first_ns.get_or_insert(record.time_ns);
@@ -164,13 +176,7 @@ impl Source for TraceReader {
         self.requests += 1;
         let arrival_ns = record.time_ns - first_ns;
         if arrival_ns > TIME_MAX_NS {
-            return Err(SourceError::Input(format!(
-                "{}: {}: a request comes {} years after the first one, but simulated time ends after 146 years (2^62 ns); is the unit right? \
-                 time_unit overrules it",
-                self.facts().name,
-                self.records.filter().place(),
-                arrival_ns / 31_557_600_000_000_000
-            )));
+            return Err(self.too_late(arrival_ns));
         }
         Ok(Some(Request {
             arrival_ns,

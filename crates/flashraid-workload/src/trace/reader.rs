@@ -117,6 +117,7 @@ impl Records {
     }
 
     /// Returns the next request, or `None` at the end.
+    #[inline]
     pub fn next(&mut self) -> Result<Option<TraceRecord>, SourceError> {
         loop {
             let Some(bytes) = self.parser.next(&mut self.input)? else { return Ok(None) };

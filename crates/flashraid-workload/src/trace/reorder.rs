@@ -97,6 +97,7 @@ impl Reordered {
         &self.filter
     }
 
+    #[inline]
     pub fn next(&mut self) -> Result<Option<TraceRecord>, SourceError> {
         if self.read_all {
             self.read_all = false;

@@ -26,7 +26,7 @@ mod warm_up;
 use crate::flash::Geometry;
 use crate::ids::{DieId, Lpn};
 use crate::rng::Stream;
-use crate::space::tables::{prefetch, zeroed_table};
+use crate::space::tables::{LargeTable, prefetch};
 use crate::space::victim::VictimPolicy;
 pub use clean::CleanWork;
 pub(crate) use moves::Moved;
@@ -122,14 +122,14 @@ pub struct Pools {
     pub(crate) dynamic: bool,
 
     /// Map from lpn to physical page.
-    map: Vec<u32>,
+    map: LargeTable<u32>,
     /// Map from physical page to lpn, defined only where the valid bit is set.
-    rmap: Vec<u32>,
+    rmap: LargeTable<u32>,
     /// Words of each block: `words` words of valid bits, then `sequence | erases << 32`.
     ///
     /// Pages of an open block that are not programmed yet count as valid. This saves a memory access per program, and is correct again when
     /// the block is sealed.
-    meta: Vec<u64>,
+    meta: LargeTable<u64>,
     /// Score of each block: its valid pages if sealed, [`OPEN_SCORE`] more while open, [`FREE_SCORE`] if free.
     score: Vec<i16>,
     pub(crate) pools: Vec<PoolState>,
@@ -175,9 +175,9 @@ impl Pools {
             exported_per_die: exported,
             fill_seals_last_block: params.fill_seals_last_block,
             dynamic: params.dynamic,
-            map: zeroed_table((g.dies * exported) as usize),
-            rmap: zeroed_table(blocks << page_shift),
-            meta: zeroed_table(blocks * (words + 1)),
+            map: LargeTable::zeroed((g.dies * exported) as usize),
+            rmap: LargeTable::zeroed(blocks << page_shift),
+            meta: LargeTable::zeroed(blocks * (words + 1)),
             score: vec![FREE_SCORE; blocks],
             pools: Vec::with_capacity((g.dies * pools_per_die) as usize),
             rooms: Vec::with_capacity((g.dies * pools_per_die) as usize),

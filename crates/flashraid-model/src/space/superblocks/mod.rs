@@ -16,6 +16,7 @@ mod state;
 mod victims;
 mod warm_up;
 
+use super::tables::{LargeTable, prefetch};
 use super::victim::VictimPolicy;
 use crate::flash::ChannelParams;
 use crate::rng;
@@ -135,10 +136,10 @@ pub struct Superblocks {
     /// Number of superblocks that have been opened.
     sequence: u32,
     /// Entry of each logical unit: its place, its slot in the buffer, or [`NONE`].
-    pub(crate) map: Vec<u32>,
+    pub(crate) map: LargeTable<u32>,
     /// The logical unit that was written last at each place.
-    units: Vec<u32>,
-    valid: Vec<u64>,
+    units: LargeTable<u32>,
+    valid: LargeTable<u64>,
     pub(crate) superblocks: Vec<Superblock>,
     /// Free superblocks, in the order in which they became free.
     free: VecDeque<u32>,
@@ -176,9 +177,9 @@ impl Superblocks {
             victim,
             streams: if victim.draws() { vec![rng::stream(seed, "victim", u64::from(member) << 32)] } else { Vec::new() },
             sequence: 0,
-            map: vec![NONE; shape.exported_units as usize],
-            units: vec![NONE; places],
-            valid: vec![0; places.div_ceil(64)],
+            map: LargeTable::filled(shape.exported_units as usize, NONE),
+            units: LargeTable::filled(places, NONE),
+            valid: LargeTable::zeroed(places.div_ceil(64)),
             superblocks: vec![Superblock::free(0); shape.superblocks as usize],
             free: (0..shape.superblocks).collect(),
             open: vec![Vec::new(); shape.streams() as usize],
@@ -217,6 +218,20 @@ impl Superblocks {
         let low = word(at) >> shift | word(at + 1) << (64 - shift);
         let bits = if shift == 0 { low } else { low | word(at + 2) << (128 - shift) };
         bits & (u128::MAX >> (128 - self.shape.superpage_units()))
+    }
+
+    /// Prefetches the map entry of `unit`.
+    #[inline]
+    pub(crate) fn prefetch_map(&self, unit: u32) {
+        prefetch(&self.map, unit as usize);
+    }
+
+    /// Prefetches the memory that an overwrite of `unit` needs. The map entry must have been prefetched before.
+    #[inline]
+    pub(crate) fn prefetch_place(&self, unit: u32) {
+        if let Some(place) = self.location(unit) {
+            prefetch(&self.valid, place as usize / 64);
+        }
     }
 
     pub(crate) fn invalidate(&mut self, ppn: u32) {

@@ -6,6 +6,7 @@ use crate::events::TimeNs;
 use crate::ids::{DieId, Lpn};
 use crate::request::OpKind;
 use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// Memory of a member with dynamic allocation.
 #[derive(Debug, Clone, Default)]
@@ -13,9 +14,31 @@ pub(super) struct Placement {
     /// Operations that no die accepts yet, in order.
     unplaced: VecDeque<u32>,
     /// The die at which writes and trims of a page wait, and how many.
-    waiting: HashMap<Lpn, (DieId, u32)>,
+    waiting: HashMap<Lpn, (DieId, u32), BuildHasherDefault<PageHasher>>,
     /// The die at which the next search begins.
     next_die: u32,
+}
+
+/// Hasher of page numbers. Nobody chooses them to collide, so that it can be simple.
+#[derive(Debug, Clone, Copy, Default)]
+struct PageHasher(u64);
+
+impl Hasher for PageHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u32(u32::from(*byte)));
+    }
+
+    #[inline]
+    fn write_u32(&mut self, number: u32) {
+        // A multiplication by the golden ratio spreads neighbours over the upper bits.
+        self.0 = (self.0 ^ u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    #[inline]
+    fn finish(&self) -> u64 {
+        // Hash tables use both the lowest bits and the highest ones.
+        self.0 ^ (self.0 >> 32)
+    }
 }
 
 impl PageTurn<'_> {

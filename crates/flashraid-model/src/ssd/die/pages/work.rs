@@ -57,6 +57,8 @@ pub(crate) struct Work {
     /// The wait, among all of the die; a wake-up with another number is void.
     number: u32,
     steps: VecDeque<Step>,
+    /// Sum of the steps, in nanoseconds.
+    rest_ns: u64,
     /// The moment from which on a program or erase is in flight, to the end of the wait.
     pub flight_from: TimeNs,
     /// The page that is being programmed.
@@ -77,6 +79,7 @@ impl Default for Work {
             at_barrier: false,
             number: 0,
             steps: VecDeque::new(),
+            rest_ns: 0,
             flight_from: NEVER,
             lpn: NO_PAGE,
             interruptions: 0,
@@ -123,9 +126,9 @@ impl Work {
     /// Replaces all steps by `steps`; with pins transfers are waits, and waits that follow each other are one.
     fn set_steps(&mut self, at: TimeNs, steps: impl Iterator<Item = Step>, pins: bool) {
         self.steps.clear();
-        self.plain_end = at;
+        self.rest_ns = 0;
         for step in steps {
-            self.plain_end += step.ns();
+            self.rest_ns += step.ns();
             let step = match step {
                 Step::Transfer(ns) if pins => Step::wait(ns),
                 step => step,
@@ -138,6 +141,16 @@ impl Work {
                 _ => self.steps.push_back(step),
             }
         }
+        self.plain_end = at + self.rest_ns;
+    }
+
+    /// Removes the next step.
+    #[inline]
+    fn take_step(&mut self) {
+        if let Some(step) = self.steps.pop_front() {
+            self.rest_ns -= step.ns();
+        }
+        debug_assert!(self.rest_ns == 0 || !self.steps.is_empty(), "no step is left, but time is");
     }
 
     /// Work that does not begin yet.
@@ -159,8 +172,9 @@ impl Work {
     }
 
     /// Returns the sum of its steps.
+    #[inline]
     pub fn rest_ns(&self) -> u64 {
-        self.steps.iter().map(|step| step.ns()).sum()
+        self.rest_ns
     }
 }
 
@@ -195,18 +209,18 @@ impl PageTurn<'_> {
                         self.own.dies[die.index()].work_mut(worker).at_barrier = true;
                         return;
                     }
-                    self.own.dies[die.index()].work_mut(worker).steps.pop_front();
+                    self.own.dies[die.index()].work_mut(worker).take_step();
                 }
                 Some(Step::Wait { ns: 0, .. }) => {
-                    work.steps.pop_front();
+                    work.take_step();
                 }
                 Some(Step::Wait { ns, flight_after_ns }) => {
-                    work.steps.pop_front();
+                    work.take_step();
                     self.begin_wait(at, die, worker, ns, at.saturating_add(flight_after_ns));
                     return;
                 }
                 Some(Step::Transfer(ns)) => {
-                    work.steps.pop_front();
+                    work.take_step();
                     return self.ask_for_channel(at, die, worker, ns);
                 }
             }

@@ -7,6 +7,9 @@ use crate::ssd::front::{Entering, Superpage, SuperpageStage, units_of};
 use crate::ssd::job::{Reader, SuperpageWake};
 use crate::ssd::outbox::Programmed;
 
+/// Number of units by which map entries are brought near ahead of their turn.
+const AHEAD: usize = 12;
+
 impl SuperpageTurn<'_> {
     /// The data of a write command have crossed the link.
     pub(super) fn data_crossed(&mut self, now: TimeNs, id: u32) {
@@ -281,6 +284,7 @@ impl SuperpageTurn<'_> {
             self.parts.drive_counters.units_programmed += units.len() as u64;
             self.parts.drive_counters.units_slc += if stream == Stream::Slc { units.len() as u64 } else { 0 };
             for (at, &unit) in units.iter().enumerate() {
+                self.media.prefetch_map(units[(at + AHEAD).min(units.len() - 1)]);
                 if self.media.map[unit as usize] == self.own.buffer.slot(id, at) {
                     self.media.settle(unit, first + at as u32);
                 }
@@ -291,6 +295,7 @@ impl SuperpageTurn<'_> {
             self.parts.drive_counters.units_folded += sources.iter().filter(|&&source| self.media.is_slc(source)).count() as u64;
             self.parts.counters.gc_pages_moved += pages_moved;
             for (at, (&unit, &source)) in units.iter().zip(&sources).enumerate() {
+                self.media.prefetch_map(units[(at + AHEAD).min(units.len() - 1)]);
                 if self.media.map[unit as usize] == source {
                     self.media.invalidate(source);
                     self.media.settle(unit, first + at as u32);

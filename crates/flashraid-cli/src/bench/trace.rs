@@ -1,0 +1,44 @@
+//! The cost of reading requests from text: the same requests once out of the generator and once out of a trace.
+
+use super::{BenchSize, TraceSpeed, scenario, timed_from, warmed, work};
+use flashraid::config::address_space;
+use flashraid::run::RunError;
+use flashraid_workload::trace::{TraceSpec, open_bytes};
+use flashraid_workload::{self as workload, Source, SourceError, Stop, Transform, TransformSpec};
+use std::io::Write;
+
+/// Runs both and compares their times.
+pub(super) fn measure(size: BenchSize, report: &mut impl FnMut(&str)) -> Result<TraceSpeed, RunError> {
+    let scenario = scenario(work::DEVICE, work::AT_TIMES, size)?;
+    let (seed, space) = (scenario.seed, address_space(&scenario.array));
+    let requests = size.trace_requests;
+    let generator = || workload::open(&scenario.workload, seed, &space);
+
+    report("writing the trace");
+    let (text, first_ns) = disksim(&mut *generator()?, requests)?;
+    let bytes = text.len() as u64;
+    report("the device, requests from the generator");
+    let (generator_s, generated) = timed_from(warmed(&scenario)?, generator()?, requests)?;
+    report("the device, requests from the trace");
+    let reader = || open_bytes(text.as_slice(), &TraceSpec::new("bench.trace"));
+    // Text is read behind a transformation, as in every run from a trace.
+    let source = Transform::open(&TransformSpec::default(), seed, &space, &Stop::default(), reader)?;
+    let (trace_s, read) = timed_from(warmed(&scenario)?, Box::new(source), requests)?;
+    let (from_first, sent) = (generated.end_ns - first_ns, generated.requests);
+    assert_eq!((read.end_ns, read.requests), (from_first, sent), "the trace holds the requests of the generator");
+    Ok(TraceSpeed { requests_per_s: requests as f64 / trace_s, time_over_generator: trace_s / generator_s, bytes })
+}
+
+/// Writes requests as DiskSim's text, with times to the nanosecond; returns when the first one arrives, too, which a trace counts from.
+fn disksim(source: &mut dyn Source, requests: u64) -> Result<(Vec<u8>, u64), SourceError> {
+    let mut text = Vec::new();
+    let mut first_ns = None;
+    for _ in 0..requests {
+        let Some(request) = source.next_request()? else { break };
+        let ns = request.arrival_ns;
+        first_ns.get_or_insert(ns);
+        let (sector, sectors) = (request.offset_bytes / 512, request.length_bytes / 512);
+        writeln!(text, "{}.{:06} 0 {sector} {sectors} 0", ns / 1_000_000, ns % 1_000_000).expect("memory takes all that is written");
+    }
+    Ok((text, first_ns.unwrap_or(0)))
+}
