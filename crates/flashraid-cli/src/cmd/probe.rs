@@ -106,7 +106,7 @@ fn probe(arguments: &ProbeArgs, path: &Path) -> Outcome {
     let out = folder(arguments);
     let about = About::new(set.name(), &target);
     let is_own = about.is_of(&out)?;
-    if let Some(objection) = target.objection(is_own).filter(|_| !is_gentle && !(arguments.destroy_data && arguments.really)) {
+    if let Some(objection) = target.objection(is_own).filter(|_| !(is_gentle || arguments.destroy_data && arguments.really)) {
         return Err(Failure::Input(format!(
             "{}: {objection}; all that it holds would be lost. If that is meant, say so twice: --destroy-data --really",
             path.display()
