@@ -366,7 +366,25 @@ fn expect_bars(content: &Value, picture: &str, about: &str, read: &mut Marks) {
     }
 }
 
+/// Several panels stand above each other, each under its name, with the lanes of its members.
+fn expect_panels(panels: &[Value], picture: &str, about: &str, read: &mut Marks) {
+    let texts = texts(picture);
+    let mut above = f64::NEG_INFINITY;
+    for panel in panels {
+        let name = panel["name"].as_str().unwrap();
+        let at = texts.iter().find(|text| text.y > above && text.text.starts_with(name)).unwrap_or_else(|| panic!("{about}: no {name}"));
+        above = at.y;
+    }
+    let members: u64 = panels.iter().map(|panel| panel["members"].as_u64().unwrap()).sum();
+    let lanes = texts.iter().filter(|text| text.text.starts_with("member ")).count();
+    assert_eq!(lanes as u64, members, "{about}: lanes of all panels");
+    count(read, "lane", lanes);
+}
+
 fn expect_timeline(content: &Value, picture: &str, about: &str, read: &mut Marks) {
+    if let Some(panels) = content["panels"].as_array().filter(|panels| panels.len() > 1) {
+        return expect_panels(panels, picture, about, read);
+    }
     let content = &content["panels"][0];
     let requests: Vec<(f64, f64, bool)> = serde_json::from_value(content["requests"].clone()).unwrap();
     let members = content["members"].as_f64().unwrap();

@@ -53,7 +53,7 @@ const FILES: [&str; 20] = [
 ];
 
 /// Commands that write to standard output.
-const PRINTED: [&str; 27] = [
+const PRINTED: [&str; 28] = [
     "",
     "help",
     "run small.toml",
@@ -73,6 +73,7 @@ const PRINTED: [&str; 27] = [
     "init -",
     "import job.fio",
     "export --to mqsim nvme-simple",
+    "explain gc.runs",
     "preset list",
     "preset show pgc2011",
     "schema",
