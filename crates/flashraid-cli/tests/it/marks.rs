@@ -437,14 +437,33 @@ fn expect_whiskers(plot: &Plot, content: &Value, read: &mut Marks) {
 /// A rectangle: left, top, right, bottom.
 type Rectangle = (f64, f64, f64, f64);
 
-/// These rectangles are drawn, and nothing else; how many.
-fn expect_rectangles(plot: &Plot, drawn: &Drawn, rectangles: &[Rectangle], what: &str) -> usize {
+/// Pixels around an edge of the frame of a collection that its line covers.
+const FRAME: f64 = 3.5;
+
+/// These rectangles are drawn, and nothing else; how many. `frame` has the left and the right edge of a frame whose line covers them.
+fn expect_rectangles(plot: &Plot, drawn: &Drawn, rectangles: &[Rectangle], frame: &[f64], what: &str) -> usize {
+    let is_covered = |x: f64| frame.iter().any(|edge| (edge - x).abs() <= FRAME);
+    let joined = |runs: &[(usize, usize)]| -> Vec<(usize, usize)> {
+        let mut joined: Vec<(usize, usize)> = Vec::new();
+        for &(from, to) in runs {
+            match joined.last_mut() {
+                Some(last) if (from - last.1) as f64 <= FRAME && is_covered(last.1 as f64) && is_covered(from as f64) => last.1 = to,
+                _ => joined.push((from, to)),
+            }
+        }
+        joined
+    };
     for &(left, top, right, bottom) in rectangles {
+        if is_covered(left) && is_covered(right) && right - left <= FRAME {
+            continue;
+        }
+        let [slack_left, slack_right] = [left, right].map(|x| if is_covered(x) { FRAME } else { 1.5 });
         let row = (f64::midpoint(top, bottom) as usize).min(drawn.runs.len() - 1);
         let rows = row.saturating_sub(1)..=(row + 1).min(drawn.runs.len() - 1);
-        let covers = |run: &(usize, usize)| run.0 as f64 <= left.max(0.0) + 1.5 && run.1 as f64 >= right.min(plot.width) - 1.5;
+        let covers =
+            |run: &(usize, usize)| run.0 as f64 <= left.max(0.0) + slack_left && run.1 as f64 >= right.min(plot.width) - slack_right;
         assert!(
-            rows.clone().any(|row| drawn.runs[row].iter().any(covers)),
+            rows.clone().any(|row| joined(&drawn.runs[row]).iter().any(covers)),
             "{}: no {what} from {left} to {right} in row {row}: {:?}",
             plot.about,
             drawn.runs[row]
@@ -514,6 +533,9 @@ fn expect_timeline(plot: &Plot, content: &Value, read: &mut Marks) {
             *read.entry("tick").or_default() += 1;
         }
     }
+    // The collection that the slowest request met has a frame.
+    let met = content["slowest"]["collection"].as_u64().map(|at| collections[at as usize]);
+    let frame: Vec<f64> = met.iter().flat_map(|(_, _, start, end, _)| [plot.x(*start), plot.x(*end)]).collect();
     let below = if destages.is_empty() { 0.08 } else { 0.42 };
     let row = lane * (0.92 - below) / dies;
     for (index, kind, forced) in [(2, "collection", false), (3, "forced collection", true)] {
@@ -522,7 +544,7 @@ fn expect_timeline(plot: &Plot, content: &Value, read: &mut Marks) {
             let (left, top) = (plot.x(*start), lane * (member + below) + row * die);
             (left, top, plot.x(*end).max(left + 1.0), top + row)
         });
-        *read.entry(kind).or_default() += expect_rectangles(plot, &drawn, &rectangles.collect::<Vec<_>>(), kind);
+        *read.entry(kind).or_default() += expect_rectangles(plot, &drawn, &rectangles.collect::<Vec<_>>(), &frame, kind);
     }
     if !destages.is_empty() {
         let drawn = drawn(plot, 4, "destage; thin: waits for the others");
@@ -537,6 +559,6 @@ fn expect_timeline(plot: &Plot, content: &Value, read: &mut Marks) {
         let (whole, waits): (Vec<_>, Vec<_>) = (whole.collect(), waits.collect());
         *read.entry("destage").or_default() += whole.len();
         *read.entry("wait of a destage").or_default() += waits.len();
-        expect_rectangles(plot, &drawn, &[whole, waits].concat(), "destage");
+        expect_rectangles(plot, &drawn, &[whole, waits].concat(), &frame, "destage");
     }
 }
