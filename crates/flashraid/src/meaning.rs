@@ -183,7 +183,7 @@ mod tests {
     fn keys_and_figures_are_found_by_their_whole_names_and_by_their_ends() {
         let victim = find("ssd.gc.victim").unwrap();
         assert_eq!((victim.len(), victim[0].kind), (1, Kind::Key));
-        assert!(victim[0].text.starts_with("Which block"), "{}", victim[0].text);
+        assert!(victim[0].text.starts_with("Choice of the block"), "{}", victim[0].text);
         assert_eq!(find("victim").unwrap()[0].name, "ssd.gc.victim");
         let p99 = find("response_us.all.p99").unwrap();
         assert_eq!(

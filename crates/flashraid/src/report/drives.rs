@@ -14,7 +14,8 @@ use flashraid_model::ssd::{DriveCounters, FrontCounters, PlacementHandles};
 
 /// Makes a part of the report from the list of its figures.
 ///
-/// The literal is the key of the part in the document. `row` puts a figure into the table: its place, its label, its unit, and the condition under which it is shown.
+/// The literal is the key of the part in the document. `row` puts a figure into the table: its place, its label, its unit, and the
+/// condition under which it is shown.
 macro_rules! figures {
     ($(#[$doc:meta])* pub struct $Name:ident($part:literal, $of:ident: $Of:ty) {
         $($(#[$about:meta])* $field:ident: $Type:ty = $value:expr $(, row $place:literal $label:literal in $unit:literal $(if $condition:expr)?)?;)*
