@@ -53,7 +53,12 @@ def _bar_rows(chart: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _timeline_rows(chart: dict[str, Any]) -> list[dict[str, Any]]:
-    return [{"x": x, "y": y, "series": "write" if write else "read"} for x, y, write in chart["requests"]]
+    # A panel has a name only where there are several.
+    return [
+        {"x": x, "y": y, "series": f"{panel['name']} {'write' if write else 'read'}".strip()}
+        for panel in chart["panels"]
+        for x, y, write in panel["requests"]
+    ]
 
 
 def _altair(chart: dict[str, Any]) -> Any:
