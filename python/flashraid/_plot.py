@@ -138,9 +138,9 @@ def _matplotlib(chart: dict[str, Any]) -> Any:
         axes.set_yscale("log" if chart["y"]["log"] else "linear")
     else:
         rows = _timeline_rows(chart)
-        for direction in ("read", "write"):
-            own = [row for row in rows if row["series"] == direction]
-            axes.plot([row["x"] for row in own], [row["y"] for row in own], ".", label=direction)
+        for series in dict.fromkeys(row["series"] for row in rows):
+            own = [row for row in rows if row["series"] == series]
+            axes.plot([row["x"] for row in own], [row["y"] for row in own], ".", label=series)
         axes.set_xlabel("time, ms")
         axes.set_ylabel(f"response, {chart['unit']}")
     if chart["kind"] == "timeline" or len(chart["series"]) > 1:
