@@ -3,7 +3,7 @@
 use flashraid::Stop;
 use flashraid::config::Scenario;
 use flashraid::duration::{self, Estimates, Seconds};
-use flashraid::study::Means;
+use flashraid::study::Resources;
 use flashraid::warm_cache::WarmCache;
 use flashraid_report::number::counted;
 use flashraid_report::text;
@@ -18,9 +18,9 @@ use crate::interrupt;
 /// # Errors
 ///
 /// Fails if the simulations need more memory than the machine has.
-pub fn means(arguments: MachineArgs, simulations: &[&Scenario], jobs: Option<u16>) -> Outcome<Means> {
+pub fn resources(arguments: MachineArgs, simulations: &[&Scenario], jobs: Option<u16>) -> Outcome<Resources> {
     let cache = if arguments.no_cache { None } else { WarmCache::of_user() };
-    Means::of_machine(simulations, jobs.map(usize::from), arguments.threads.map(usize::from), cache)
+    Resources::of_machine(simulations, jobs.map(usize::from), arguments.threads.map(usize::from), cache)
         .map_err(|lack| Failure::Input(text::too_little_memory(&lack, "--jobs")))
 }
 
@@ -33,17 +33,17 @@ const LONG_S: f64 = 10.0;
 /// # Errors
 ///
 /// Fails if no handler for Ctrl-C can be installed.
-pub fn announce(simulations: &[&Scenario], means: &Means, quiet: bool) -> Outcome {
+pub fn announce(simulations: &[&Scenario], resources: &Resources, quiet: bool) -> Outcome {
     interrupt::stop_at_next_step()?;
     if !quiet {
-        let seconds = Estimates::default().of_all(simulations, means, &Stop::when(interrupt::requested));
-        announce_seconds(Some(seconds), simulations.len(), means, quiet);
+        let seconds = Estimates::default().of_all(simulations, resources, &Stop::when(interrupt::requested));
+        announce_seconds(Some(seconds), simulations.len(), resources, quiet);
     }
     Ok(())
 }
 
 /// Tells how long simulations will take if the estimate, in seconds, is known already.
-pub fn announce_seconds(seconds: Option<Seconds>, simulations: usize, means: &Means, quiet: bool) {
+pub fn announce_seconds(seconds: Option<Seconds>, simulations: usize, resources: &Resources, quiet: bool) {
     let Some(seconds) = seconds.filter(|seconds| seconds.total() >= LONG_S && !quiet && !interrupt::requested()) else { return };
     let run = seconds
         .run
@@ -51,7 +51,7 @@ pub fn announce_seconds(seconds: Option<Seconds>, simulations: usize, means: &Me
     let count = if simulations == 1 {
         String::new()
     } else {
-        format!(", {}, {} at a time", counted(simulations as u64, "simulation"), means.workers)
+        format!(", {}, {} at a time", counted(simulations as u64, "simulation"), resources.workers)
     };
     crate::complain(&format!(
         "note: this takes about {} ({} of warm-up, {run}{count})",

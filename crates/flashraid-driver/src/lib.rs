@@ -532,10 +532,10 @@ impl<S: Source> Loop<S> {
     #[inline]
     fn may_step(&mut self, watch: &mut dyn Watch) -> bool {
         self.steps_since_question += 1;
-        self.steps_since_question < STEPS_PER_QUESTION || self.may_go_on(watch)
+        self.steps_since_question < STEPS_PER_QUESTION || self.may_continue(watch)
     }
 
-    fn may_go_on(&mut self, watch: &mut dyn Watch) -> bool {
+    fn may_continue(&mut self, watch: &mut dyn Watch) -> bool {
         self.steps_since_question = 0;
         let by_requests = self.limit.requests.map(|limit| self.sent as f64 / limit as f64);
         let by_time = self.limit.duration_ns.map(|end| self.now as f64 / end as f64);
@@ -603,7 +603,7 @@ impl<S: Source> Loop<S> {
         self.metrics.advance(reached.collections_known_until);
         // Operations that have been taken may end long after they arrived.
         in_clock(reached.busy_until)?;
-        Ok(self.may_go_on(watch))
+        Ok(self.may_continue(watch))
     }
 
     fn finish(mut self, stopped: bool, watch: &mut dyn Watch) -> Outcome {

@@ -9,83 +9,83 @@ use flashraid_model::metrics::{CompletedRequest, MetricsParams};
 use flashraid_workload::{HostLoop, OpKind, Request, Source, SourceError};
 use std::collections::VecDeque;
 
-/// The answer to a request.
+/// Answer to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answer {
-    /// The tag that the request came with.
+    /// Tag of the request.
     pub tag: u64,
-    /// The moment at which the request reached the array, in nanoseconds.
+    /// Time at which the request reached the array, in nanoseconds.
     pub arrival_ns: TimeNs,
-    /// The moment at which its last byte was done, in nanoseconds.
+    /// Time at which its last byte was done, in nanoseconds.
     pub done_ns: TimeNs,
-    /// The operation that the request asked for.
+    /// Kind of the requested operation.
     pub kind: OpKind,
-    /// Number of members on which a page of it waited for garbage collection.
+    /// Number of members on which one of its pages waited for garbage collection.
     pub gc_members_met: u32,
-    /// Number of its pages that were not served, because too many members had failed.
+    /// Number of its pages that were not served because too many members had failed.
     pub pages_lost: u32,
-    /// The parts of its response time.
+    /// Parts of its response time.
     pub time: TimeParts,
 }
 
-/// The reason why a call was refused. Nothing has changed then.
+/// Reason why a call was refused. A refused call changes nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refused {
-    /// The moment lies before one that has passed.
+    /// The time lies before a time that has already passed.
     #[error("time goes back: the call says {at_ns} ns, but simulated time is {now_ns} ns already")]
     TimeGoesBack {
-        /// The moment of the call.
+        /// Time of the call, in nanoseconds.
         at_ns: TimeNs,
-        /// The moment up to which everything has happened.
+        /// Time up to which everything has happened, in nanoseconds.
         now_ns: TimeNs,
     },
     /// Simulated time would pass its last moment.
     #[error("simulated time ends at {TIME_MAX_NS} ns (146 years), but the call says {at_ns} ns")]
     ClockEnds {
-        /// The moment of the call.
+        /// Time of the call, in nanoseconds.
         at_ns: TimeNs,
     },
-    /// A read, write or trim of no bytes.
+    /// The request is a read, write or trim without bytes.
     #[error("a {} of 0 bytes: only a flush has no length", kind.name())]
     Empty {
-        /// The operation that the request asked for.
+        /// Kind of the requested operation.
         kind: OpKind,
     },
     /// The request reaches beyond the array.
     #[error("{length_bytes} bytes at byte {offset_bytes} reach beyond the {capacity_bytes} bytes of the array")]
     BeyondTheArray {
-        /// The first byte of the request.
+        /// Number of the first byte of the request.
         offset_bytes: u64,
-        /// Number of bytes of the request.
+        /// Number of bytes in the request.
         length_bytes: u64,
-        /// Bytes of the array.
+        /// Number of bytes in the array.
         capacity_bytes: u64,
     },
 }
 
-/// An array, its statistics, and the requests that are under way.
+/// An array with its statistics and the requests that it is serving.
 pub struct Live {
     inner: Loop<Nothing>,
-    /// The callers' tags, by the number of the request under way.
+    /// Tags of the caller, by the internal number of the request.
     tags: Vec<u64>,
     /// Answers that the caller has not taken.
     answers: VecDeque<Answer>,
-    /// The caller has run everything up to and including this moment.
+    /// Time up to which the caller has run everything, including that time.
     advanced_to: Option<TimeNs>,
     last_arrival_ns: TimeNs,
-    /// Requests that came before that moment and were answered after it.
+    /// Number of requests that arrived before that time and were answered after it.
     answered_since: u64,
-    /// Requests under way that came at that moment.
-    came_last: u64,
-    /// Pages of the requests in [`Loop::ahead`].
+    /// Number of unanswered requests that arrived at that time.
+    arrived_last: u64,
+    /// Number of pages in the requests of [`Loop::ahead`].
     pages_ahead: u64,
     page_bytes: u64,
     exported_pages: u64,
 }
 
 impl Live {
-    /// Begins at time 0 with `array` in its working state.
+    /// Starts at time 0 with `array` in its working state.
     pub fn new(array: Array, params: &MetricsParams) -> Self {
         let shape = *array.shape();
         let mut inner = Loop::new(array, Nothing, Default::default(), params);
@@ -98,14 +98,14 @@ impl Live {
             advanced_to: None,
             last_arrival_ns: 0,
             answered_since: 0,
-            came_last: 0,
+            arrived_last: 0,
             pages_ahead: 0,
             page_bytes: u64::from(shape.page_bytes),
             exported_pages: shape.layout.exported_pages(),
         }
     }
 
-    /// Returns the latest moment of any call.
+    /// Returns the latest time that any call has passed.
     #[inline]
     pub fn now_ns(&self) -> TimeNs {
         self.inner.now
@@ -123,10 +123,11 @@ impl Live {
         self.exported_pages * self.page_bytes
     }
 
-    /// Submits a request at its `arrival_ns`. At that moment it comes before everything that has not been advanced over (rule 25).
+    /// Submits a request at its `arrival_ns`. It comes before all events of that time that have not been run yet (rule 25).
     ///
     /// # Errors
-    /// The time goes back or passes its last moment; the request has no bytes, or reaches beyond the array.
+    ///
+    /// Returns an error if the time goes back or passes its last moment, and if the request has no bytes or reaches beyond the array.
     #[inline]
     pub fn submit(&mut self, request: &Request, tag: u64) -> Result<(), Refused> {
         let now = request.arrival_ns;
@@ -148,9 +149,9 @@ impl Live {
         }
         self.tags[number] = tag;
         if self.last_arrival_ns != now {
-            (self.last_arrival_ns, self.answered_since, self.came_last) = (now, 0, 0);
+            (self.last_arrival_ns, self.answered_since, self.arrived_last) = (now, 0, 0);
         }
-        self.came_last += 1;
+        self.arrived_last += 1;
         if inner.takes_ahead {
             self.pages_ahead += u64::from(pages.pages);
             inner.ahead.push((now, pages));
@@ -167,8 +168,7 @@ impl Live {
         Ok(())
     }
 
-    /// Returns the earliest moment at which something may happen, or `None` if nothing is pending. Answers that have not been taken are
-    /// pending.
+    /// Returns the earliest time at which something may happen, or `None` if nothing is pending. Answers that were not taken are pending.
     #[inline]
     pub fn next_time(&mut self) -> Option<TimeNs> {
         self.hand_over();
@@ -178,15 +178,16 @@ impl Live {
         self.inner.array.next_time().map(|at| at.max(self.inner.now))
     }
 
-    /// Runs everything up to and including `until` and gives at most `room` answers to `take`, in the order of their ends. Returns their
-    /// number.
+    /// Runs everything up to and including `until`. It gives at most `room` answers to `take`, in the order of their ends, and returns
+    /// their number.
     ///
-    /// If `room` answers are given, time stands still at the last of them, so that the caller can react to it. Another call then goes on.
-    /// With fewer, everything up to `until` has happened. [`TimeNs::MAX`] stands for "until nothing is under way", and time then stops
-    /// with the last answer.
+    /// After `room` answers, time stops at the last of them, so that the caller can react to it. Another call continues from there. With
+    /// fewer answers, everything up to `until` has happened. [`TimeNs::MAX`] stands for "until all requests are answered", and time then
+    /// stops at the last answer.
     ///
     /// # Errors
-    /// The time goes back or passes its last moment.
+    ///
+    /// Returns an error if the time goes back or passes its last moment.
     #[inline]
     pub fn advance(&mut self, until: TimeNs, room: usize, mut take: impl FnMut(&Answer)) -> Result<usize, Refused> {
         let to_the_last_answer = until == TimeNs::MAX;
@@ -226,12 +227,12 @@ impl Live {
         Ok(given)
     }
 
-    /// Returns the statistics of everything up to now, as if the run had ended here. Requests under way are not among them. The array and
-    /// its statistics are copied, so that nothing of what follows changes.
+    /// Returns the statistics up to now, as if the run had ended here. Requests without an answer do not count. Array and statistics are
+    /// copied, so that later calls are not affected.
     pub fn outcome(&mut self) -> Outcome {
         self.hand_over();
         let mut copy = self.inner.copy();
-        let outstanding = self.answered_since + copy.in_flight.len() as u64 - self.came_last;
+        let outstanding = self.answered_since + copy.in_flight.len() as u64 - self.arrived_last;
         copy.metrics.arrivals_end(self.last_arrival_ns, outstanding);
         copy.end_measured_time();
         copy.end_idle_collection();
@@ -266,7 +267,7 @@ impl Live {
         }
     }
 
-    /// Gives the array what has been collected for it.
+    /// Passes all collected requests to the array.
     #[inline]
     fn hand_over(&mut self) {
         if !self.inner.ahead.is_empty() {
@@ -290,7 +291,7 @@ impl Live {
         self.pages_ahead = 0;
     }
 
-    /// Lets everything before `now` happen.
+    /// Runs all events before `now`.
     #[inline]
     fn run_before(&mut self, now: TimeNs) {
         while let Some(next) = self.inner.array.next_time().filter(|&next| next < now) {
@@ -298,7 +299,7 @@ impl Live {
         }
     }
 
-    /// Lets everything up to and including `to` happen, and keeps the answers.
+    /// Runs all events up to and including `to`, and keeps the answers.
     #[inline]
     fn run_to(&mut self, to: TimeNs) {
         self.inner.advance(to).expect("the clock has been checked");
@@ -308,13 +309,13 @@ impl Live {
 
     #[inline]
     fn take_events(&mut self) {
-        let Self { inner, tags, answers, last_arrival_ns, answered_since, came_last, .. } = self;
+        let Self { inner, tags, answers, last_arrival_ns, answered_since, arrived_last, .. } = self;
         let mut events = std::mem::take(&mut inner.events);
         for event in events.drain(..) {
             if let Event::Done(done) = &event {
                 let entry = inner.in_flight[done.tag as u32];
                 if entry.arrival_ns == *last_arrival_ns {
-                    *came_last -= 1;
+                    *arrived_last -= 1;
                 } else {
                     *answered_since += u64::from(done.at > *last_arrival_ns);
                 }
@@ -333,7 +334,7 @@ impl Live {
         inner.events = events;
     }
 
-    /// Lets the statistics forget what is known, so that their memory stays small.
+    /// Lets the statistics process all events that are certain, so that their memory stays small.
     #[cold]
     fn count(&mut self) {
         self.hand_over();
@@ -345,7 +346,7 @@ impl Live {
 }
 
 impl Loop<Nothing> {
-    /// Copies everything; there is no source of requests that could not be copied.
+    /// Returns a copy of everything. It has no source of requests, which could not be copied.
     fn copy(&self) -> Self {
         Self {
             upcoming: Upcoming::new(Nothing, &self.array, self.takes_ahead),
@@ -381,7 +382,7 @@ impl Loop<Nothing> {
     }
 }
 
-/// A source that has no requests.
+/// A source without requests.
 struct Nothing;
 
 impl Source for Nothing {
@@ -394,7 +395,7 @@ impl Source for Nothing {
     }
 }
 
-/// A watch that ignores everything.
+/// A watcher that ignores every event.
 struct Unwatched;
 
 impl Watch for Unwatched {

@@ -1,7 +1,7 @@
 //! What of the machine a call uses: processors, memory and kept states. Nothing of it changes a result.
 
 use flashraid::config::Scenario;
-use flashraid::study::Means;
+use flashraid::study::Resources;
 use flashraid::warm_cache::WarmCache;
 use flashraid_report::text;
 use pyo3::prelude::*;
@@ -18,7 +18,7 @@ pub fn means(
     workers: Option<usize>,
     threads: Option<usize>,
     keep_warm: bool,
-) -> PyResult<Means> {
+) -> PyResult<Resources> {
     let cache = if keep_warm { WarmCache::of_user() } else { None };
-    Means::of_machine(simulations, workers, threads, cache).map_err(|lack| refused(py, &text::too_little_memory(&lack, "workers")))
+    Resources::of_machine(simulations, workers, threads, cache).map_err(|lack| refused(py, &text::too_little_memory(&lack, "workers")))
 }

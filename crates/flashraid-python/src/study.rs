@@ -54,7 +54,7 @@ impl Plan {
 
     /// The numbers of simulations that the folder does not hold yet, in groups that share a warm-up.
     fn open_groups(&self, py: Python<'_>) -> PyResult<Vec<Vec<usize>>> {
-        py.detach(|| self.0.open_groups()).map_err(|error| exception(py, &error))
+        py.detach(|| self.0.unfinished_groups()).map_err(|error| exception(py, &error))
     }
 
     /// The settings and the seed of a simulation.
@@ -98,7 +98,7 @@ impl Plan {
             None => Ok(()),
         };
         let observer = OfStudy(Arc::clone(&watch));
-        let work = || self.0.run_by(&means, &observer);
+        let work = || self.0.run_with(&means, &observer);
         let (result, raised) = interruptible(py, &watch, tick, work)?;
         let result = result.map_err(|error| exception(py, &error))?;
         if let (Some(progress), None) = (&progress, &raised) {

@@ -5,37 +5,36 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// Number of requests in a block. The driver takes as many at a time, so that remarks and places are those of a source without a thread.
+/// Number of requests in a block. The driver takes as many at a time, so that notes and places are the same as without a thread.
 const BLOCK_REQUESTS: usize = 256;
-/// Blocks that are handed over together, since waking another thread takes as long as reading some dozens of requests.
+/// Number of blocks that are handed over together. Waking another thread takes as long as reading some dozens of requests.
 const BLOCKS_AT_A_TIME: usize = 16;
-/// Handovers that may lie ready.
+/// Number of handovers that may be ready and not taken.
 const READY: usize = 2;
 
-/// Requests, and what the source says of itself after them.
+/// A block of requests, with the state of the source after them.
 #[derive(Default)]
 struct Block {
     requests: std::vec::IntoIter<Request>,
-    /// The reason why no more requests follow, if they end with an error.
+    /// Error after which no more requests follow.
     error: Option<SourceError>,
     progress: Option<f64>,
     notes: Vec<String>,
     place: Option<String>,
 }
 
-/// A source that a thread of its own reads ahead of its turn, in blocks.
+/// A source that a separate thread reads in advance, in blocks.
 struct ReadAhead {
     ready: Receiver<Vec<Block>>,
-    /// Blocks handed over and not begun.
+    /// Blocks that were handed over and have not been started.
     blocks: std::vec::IntoIter<Block>,
     block: Block,
     host_loop: HostLoop,
     thread: Option<thread::JoinHandle<()>>,
 }
 
-/// Returns a source that reads `source` ahead of its turn on a thread of its own. The requests are the same.
-///
-/// If the system gives no thread, it returns `source` itself.
+/// Returns a source that reads `source` in advance on a separate thread. The requests are the same. If the system provides no thread, it
+/// returns `source` itself.
 pub fn read_ahead(source: Box<dyn Source + Send>) -> Box<dyn Source> {
     let (host_loop, notes, progress) = (source.host_loop(), source.notes(), source.progress());
     let (sender, ready) = sync_channel(READY);
@@ -56,7 +55,7 @@ pub fn read_ahead(source: Box<dyn Source + Send>) -> Box<dyn Source> {
     }
 }
 
-/// Reads `source` to its end or to an error, or until nobody wants more.
+/// Reads `source` until its end, until an error, or until the receiver is gone.
 fn read(mut source: Box<dyn Source + Send>, sender: &SyncSender<Vec<Block>>) {
     loop {
         let mut blocks = Vec::with_capacity(BLOCKS_AT_A_TIME);

@@ -7,7 +7,7 @@ use crate::check::check_without_workload;
 use crate::config::Scenario;
 use crate::observer::Observer;
 use crate::report::Report;
-use crate::run::{OWN_SOURCE, Ran, RunError, report_of};
+use crate::run::{OWN_SOURCE, RunError, RunFacts, report_of};
 use crate::warm_up::{self, SharedWarmUps};
 pub use flashraid_driver::Refused as DeviceError;
 use flashraid_driver::{Answer, Live};
@@ -40,7 +40,7 @@ impl std::fmt::Debug for Device {
 }
 
 impl Device {
-    /// Warms up the array of a scenario.
+    /// Warms up the array of a scenario and returns it as a device.
     pub(crate) fn warm(scenario: Scenario, warm_ups: &SharedWarmUps, observer: &mut dyn Observer) -> Result<Self, RunError> {
         let begin = Instant::now();
         let warnings = check_without_workload(&scenario).warnings;
@@ -49,40 +49,45 @@ impl Device {
         Ok(Self { live, scenario, warnings, begin, warm_up_s: begin.elapsed().as_secs_f64() })
     }
 
-    /// Submits a request at its `arrival_ns`. `tag` comes back with the answer and may be any number.
+    /// Submits a request at its `arrival_ns`. The answer carries `tag`, which may be any number.
     ///
-    /// # Errors The time lies before [`Device::now_ns`] or passes 2^62 ns. The request has no bytes, or reaches beyond the array. Nothing
-    /// has changed then.
+    /// # Errors
+    ///
+    /// Returns an error, and changes nothing, if the time lies before [`Device::now_ns`] or passes 2^62 ns. The same holds if the request
+    /// has no bytes or reaches beyond the array.
     #[inline]
     pub fn submit(&mut self, request: &Request, tag: u64) -> Result<(), DeviceError> {
         self.live.submit(request, tag)
     }
 
-    /// Returns the earliest moment at which something may happen, or `None` if nothing is pending. A request that is submitted later may
+    /// Returns the earliest time at which something may happen, or `None` if nothing is pending. A request that is submitted later may
     /// change it.
     #[inline]
     pub fn next_time(&mut self) -> Option<TimeNs> {
         self.live.next_time()
     }
 
-    /// Lets time pass up to and including `until_ns` and gives at most `room` answers to `take`, in the order of their ends. Returns their
-    /// number.
+    /// Runs the device up to and including `until_ns`. It gives at most `room` answers to `take`, in the order of their ends, and returns
+    /// their number.
     ///
-    /// If `room` answers are given, time stands still at the last of them, so that the caller can react to it. Another call then goes on.
-    /// With fewer, time is `until_ns`. [`u64::MAX`] stands for "until no request is under way", and time then stops with the last answer.
+    /// After `room` answers, time stops at the last of them, so that the caller can react to it. Another call continues from there. With
+    /// fewer answers, time is `until_ns`. [`u64::MAX`] stands for "until all requests are answered", and time then stops at the last
+    /// answer.
     ///
     /// # Errors
-    /// The time lies before [`Device::now_ns`] or passes 2^62 ns. Nothing has changed then.
+    ///
+    /// Returns an error, and changes nothing, if the time lies before [`Device::now_ns`] or passes 2^62 ns.
     #[inline]
     pub fn advance(&mut self, until_ns: TimeNs, room: usize, take: impl FnMut(&Answer)) -> Result<usize, DeviceError> {
         self.live.advance(until_ns, room, take)
     }
 
-    /// Sums up what has happened so far, as the document of a run that ends now. Requests without an answer are not counted. The device
-    /// goes on as if nobody had asked. For that its state is copied, which takes as much memory again for a moment.
+    /// Returns the report of a run that would end now. Requests without an answer are not counted. The device continues as if it had not
+    /// been called. Its state is copied for the report, which needs as much memory again for a moment.
     ///
     /// # Errors
-    /// [`Error::Inconsistent`], which is a bug of the simulator.
+    ///
+    /// Returns [`Error::Inconsistent`], which is a bug of the simulator.
     pub fn report(&mut self) -> Result<Report, Error> {
         let under_way = self.live.under_way() as u64;
         let outcome = self.live.outcome();
@@ -93,7 +98,7 @@ impl Device {
             warnings
                 .push("nothing was measured: the part that report.skip_requests or report.skip_time leaves out is not over yet".to_owned());
         }
-        let ran = Ran {
+        let facts = RunFacts {
             begin: self.begin,
             warm_up_s: self.warm_up_s,
             run_s: self.begin.elapsed().as_secs_f64() - self.warm_up_s,
@@ -103,22 +108,22 @@ impl Device {
             is_closed: false,
             verify: false,
         };
-        Ok(report_of(&self.scenario, outcome, ran)?)
+        Ok(report_of(&self.scenario, outcome, facts)?)
     }
 
-    /// Returns the latest moment of any call, in nanoseconds.
+    /// Returns the latest time that any call has passed, in nanoseconds.
     #[inline]
     pub fn now_ns(&self) -> TimeNs {
         self.live.now_ns()
     }
 
-    /// Returns the number of requests that the array works on. Answers that have not been taken yet are not among them.
+    /// Returns the number of requests that the array is serving. Answers that have not been taken yet do not count.
     #[inline]
     pub fn under_way(&self) -> usize {
         self.live.under_way()
     }
 
-    /// Returns the number of bytes that the array offers; a request must end there.
+    /// Returns the number of bytes that the array offers. No request may reach beyond them.
     #[inline]
     pub fn capacity_bytes(&self) -> u64 {
         self.live.capacity_bytes()

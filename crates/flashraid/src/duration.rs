@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::check::{WorkloadSample, first_requests, warm_up_pages};
 use crate::config::Scenario;
-use crate::study::Means;
+use crate::study::Resources;
 use crate::warm_up::warm_up_key;
 use flashraid_model::array::WarmUpPattern;
 use flashraid_workload::Stop;
@@ -87,10 +87,10 @@ pub struct Estimates {
 }
 
 impl Estimates {
-    /// Estimates simulations on the machine that `means` describes. Simulations that begin in the same state share their warm-up.
+    /// Estimates simulations on the machine that `resources` describes. Simulations that begin in the same state share their warm-up.
     ///
     /// If `stop` asks to stop, fewer workloads are examined.
-    pub fn of_all(&mut self, simulations: &[&Scenario], means: &Means, stop: &Stop) -> Seconds {
+    pub fn of_all(&mut self, simulations: &[&Scenario], resources: &Resources, stop: &Stop) -> Seconds {
         let mut warm_ups = HashSet::new();
         let (mut warm_up, mut run) = (0.0, Some(0.0));
         for scenario in simulations {
@@ -100,8 +100,8 @@ impl Estimates {
             }
             run = run.zip(seconds.run).map(|(sum, run)| sum + run);
         }
-        let at_a_time = means.workers.clamp(1, simulations.len().max(1)) as f64;
-        Seconds { warm_up: warm_up / at_a_time, run: run.map(|run| run / at_a_time) }.on_threads(means.threads)
+        let at_a_time = resources.workers.clamp(1, simulations.len().max(1)) as f64;
+        Seconds { warm_up: warm_up / at_a_time, run: run.map(|run| run / at_a_time) }.on_threads(resources.threads)
     }
 
     fn sample(&mut self, scenario: &Scenario, stop: &Stop) -> Option<&WorkloadSample> {
@@ -147,16 +147,17 @@ mod tests {
             let settings: Vec<(String, String)> = settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
             crate::config::from_str("test", "[workload]\npreset = \"hpc-w\"\nrequests = 20000\n", &settings, None).unwrap()
         };
-        let means = |workers| Means { workers, threads: 1, cache: None };
+        let resources = |workers| Resources { workers, threads: 1, cache: None };
         let (one, twice) = (scenario(&[]), scenario(&[("workload.requests", "40000")]));
-        let of_all = |simulations: &[&Scenario], means: Means| Estimates::default().of_all(simulations, &means, &Stop::default());
-        let alone = of_all(&[&one], means(1));
-        let both = of_all(&[&one, &twice], means(1));
+        let of_all =
+            |simulations: &[&Scenario], resources: Resources| Estimates::default().of_all(simulations, &resources, &Stop::default());
+        let alone = of_all(&[&one], resources(1));
+        let both = of_all(&[&one, &twice], resources(1));
         assert_eq!(both.warm_up, alone.warm_up);
         assert!((both.run.unwrap() / alone.run.unwrap() - 3.0).abs() < 0.01);
-        assert_eq!(of_all(&[&one, &twice], means(2)).run, both.run.map(|run| run / 2.0));
+        assert_eq!(of_all(&[&one, &twice], resources(2)).run, both.run.map(|run| run / 2.0));
         let semi = scenario(&[("ssd.gc.preemption", "semi")]);
-        assert!(of_all(&[&semi], means(1)).run > alone.run);
+        assert!(of_all(&[&semi], resources(1)).run > alone.run);
         assert!(alone.warm_up > 1.0, "{alone:?}");
     }
 }

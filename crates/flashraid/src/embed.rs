@@ -12,7 +12,7 @@ use crate::device::Device;
 use crate::observer::Observer;
 use crate::report::Report;
 use crate::run;
-use crate::study::Means;
+use crate::study::Resources;
 use crate::template::Template;
 use crate::warm_cache::WarmCache;
 use crate::warm_up::SharedWarmUps;
@@ -194,7 +194,7 @@ impl<'a> Simulation<'a> {
     pub fn open(self) -> Result<Device, Error> {
         let scenario = self.scenario()?;
         // Another program's process is not ours to end for want of memory.
-        if let Err(lack) = Means::of_machine(&[&scenario], None, Some(self.threads), None) {
+        if let Err(lack) = Resources::of_machine(&[&scenario], None, Some(self.threads), None) {
             let (needed_mib, available_mib) = (lack.needed_bytes >> 20, lack.available_bytes >> 20);
             return Err(Error::Input(format!(
                 "this needs about {needed_mib} MiB of memory, and there are {available_mib} MiB ({}); reduce array.members or ssd.geometry \

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::config::{nearest_name, validate};
 use crate::report;
 
-/// The kind of a name that has a meaning.
+/// Kind of a documented name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
@@ -20,32 +20,32 @@ pub enum Kind {
     Figure,
 }
 
-/// A key or figure and its documentation.
+/// A key or figure with its documentation.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Meaning {
-    /// The whole name: `ssd.gc.victim`, `response_us.all.p99`.
+    /// Full name, such as `ssd.gc.victim` or `response_us.all.p99`.
     pub name: String,
-    /// Kind of thing that has this name.
+    /// Kind of the name: key or figure.
     pub kind: Kind,
-    /// Text of its own documentation.
+    /// Documentation of this name.
     pub text: String,
-    /// The JSON Schema of its value.
+    /// JSON Schema of the value.
     pub schema: &'static Value,
 }
 
-/// A property somewhere below a schema.
+/// A property at any depth below a schema.
 pub(crate) struct Property<'a> {
-    /// The names down to it, with dots.
+    /// Path to the property, as names with dots between them.
     pub path: String,
-    /// The schema of its value.
+    /// Schema of the property's value.
     pub schema: &'a Value,
 }
 
-/// Most levels below the root. Mixes hold workloads, which may hold mixes: one round is enough.
+/// Most levels below the root. A mix holds workloads, which may hold mixes again, so that the schema has no end.
 const DEPTH_MAX: u32 = 6;
 
-/// Returns every property below `root`, each path once; those of the entries of lists too, if `lists` says so.
+/// Returns every property below `root`, each path once. With `lists`, properties of list entries are included.
 pub(crate) fn properties(root: &Value, lists: bool) -> Vec<Property<'_>> {
     let mut found = Vec::new();
     collect(root, root, "", 0, lists, &mut found);
@@ -72,7 +72,7 @@ fn collect<'a>(root: &'a Value, schema: &'a Value, path: &str, depth: u32, lists
     }
 }
 
-/// Returns the schema that a reference leads to, or the schema itself.
+/// Returns the schema that a reference points to, or the schema itself.
 pub(crate) fn follow<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     match schema["$ref"].as_str().and_then(|reference| reference.strip_prefix('#')) {
         Some(pointer) => root.pointer(pointer).unwrap_or(schema),
@@ -80,7 +80,7 @@ pub(crate) fn follow<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     }
 }
 
-/// Returns every key and figure that has a text of its own, keys first.
+/// Returns every key and figure with documentation, keys first.
 pub fn all() -> &'static [Meaning] {
     static ALL: OnceLock<Vec<Meaning>> = OnceLock::new();
     static REPORT: OnceLock<Value> = OnceLock::new();
@@ -100,15 +100,16 @@ pub fn all() -> &'static [Meaning] {
     })
 }
 
-/// Returns a documentation text as one paragraph, without marks of links.
+/// Returns documentation as one paragraph, without the syntax of links.
 fn plain(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace("[`", "`").replace("`]", "`")
 }
 
-/// Returns what a name stands for: the key and the figure of this whole name, else all whose names end with it.
+/// Returns the key and the figure with exactly this name. If there are none, returns all whose names end with it.
 ///
 /// # Errors
-/// There is none; the names that were probably meant, maybe none, the most likely first.
+///
+/// Returns similar names, the most likely first. There may be none.
 pub fn find(name: &str) -> Result<Vec<&'static Meaning>, Vec<&'static str>> {
     let name = name.trim().trim_start_matches("config.");
     let whole: Vec<&Meaning> = all().iter().filter(|meaning| meaning.name == name).collect();
@@ -120,7 +121,7 @@ pub fn find(name: &str) -> Result<Vec<&'static Meaning>, Vec<&'static str>> {
 /// Most names that are suggested.
 const SUGGESTED_MAX: usize = 4;
 
-/// Returns the key that was probably meant by a name that is none.
+/// Returns the existing key that was probably meant by an unknown name.
 pub(crate) fn likely_key(name: &str) -> Option<&'static str> {
     likely_among(name, || all().iter().filter(|meaning| meaning.kind == Kind::Key).map(|meaning| meaning.name.as_str())).first().copied()
 }
@@ -129,7 +130,7 @@ fn likely(name: &str) -> Vec<&'static str> {
     likely_among(name, || all().iter().map(|meaning| meaning.name.as_str()))
 }
 
-/// Returns the names that were probably meant: near to the whole name, or whose last part is near to the last part of it.
+/// Returns the names that were probably meant. They resemble the whole name, or their last part resembles its last part.
 fn likely_among<I: Iterator<Item = &'static str>>(name: &str, names: impl Fn() -> I) -> Vec<&'static str> {
     let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
     let whole = nearest_name(name, names());
@@ -146,7 +147,7 @@ fn likely_among<I: Iterator<Item = &'static str>>(name: &str, names: impl Fn() -
 }
 
 impl Meaning {
-    /// Returns the text of this name, then those of the tables that it stands in, a line each: `gc.runs: …`, `gc: …`.
+    /// Returns the documentation of this name, and then of the tables above it, one line each: `gc.runs: …`, `gc: …`.
     #[must_use]
     pub fn lines(&self) -> String {
         let line = |meaning: &Meaning| format!("{}: {}", meaning.name, meaning.text);
@@ -169,7 +170,7 @@ impl Meaning {
     }
 }
 
-/// Returns what stands beside a figure or key where it is shown, as [`Meaning::lines`]; `None` for a whole name that has no meaning.
+/// Returns the text to show beside a figure or key, as [`Meaning::lines`]. It is `None` for a name without documentation.
 #[must_use]
 pub fn hint(name: &str) -> Option<String> {
     all().iter().find(|meaning| meaning.name == name).map(Meaning::lines)

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::config::ScaleBy;
-use flashraid_model::metrics::course::SAMPLES_BEYOND;
+use flashraid_model::metrics::trend::SAMPLES_BEYOND;
 use flashraid_model::ssd::Figures;
 
 pub(crate) use build::{DriveInputs, ReportInputs};

@@ -105,32 +105,32 @@ pub(crate) fn run_with(scenario: &Scenario, settings: RunSettings<'_>, observer:
 
     warnings.extend(nothing_measured(scenario, outcome.requests, outcome.skipped_all));
     let partial_reason = outcome.stopped.then(|| format!("interrupted after {}", counted(outcome.requests, "request")));
-    report_of(scenario, outcome, Ran { begin, warm_up_s, run_s, warnings, workload_note, partial_reason, is_closed, verify })
+    report_of(scenario, outcome, RunFacts { begin, warm_up_s, run_s, warnings, workload_note, partial_reason, is_closed, verify })
 }
 
-/// Facts about a run that its outcome does not have.
-pub(crate) struct Ran {
-    /// The beginning of the warm-up.
+/// Facts about a run that its outcome does not contain.
+pub(crate) struct RunFacts {
+    /// Time at which the warm-up began, on the wall clock.
     pub begin: Instant,
-    /// Time that the warm-up took.
+    /// Time that the warm-up took, in seconds.
     pub warm_up_s: f64,
-    /// Time that the requests took.
+    /// Time that the requests took, in seconds.
     pub run_s: f64,
-    /// Findings of the check, and of the run.
+    /// Warnings of the check and of the run.
     pub warnings: Vec<String>,
-    /// Origin of the requests.
+    /// Note about the origin of the requests.
     pub workload_note: Option<String>,
-    /// The reason why it ended early, if it did.
+    /// Reason why the run ended early, if it did.
     pub partial_reason: Option<String>,
-    /// The requests came from a closed loop.
+    /// True if the requests came from a closed loop.
     pub is_closed: bool,
-    /// The whole state of every member is verified.
+    /// True to verify the whole state of every member.
     pub verify: bool,
 }
 
-/// Makes the report of a run.
-pub(crate) fn report_of(scenario: &Scenario, outcome: Outcome, ran: Ran) -> Result<Report, RunError> {
-    let Ran { begin, warm_up_s, run_s, warnings, workload_note, partial_reason, is_closed, verify } = ran;
+/// Returns the report of a run.
+pub(crate) fn report_of(scenario: &Scenario, outcome: Outcome, facts: RunFacts) -> Result<Report, RunError> {
+    let RunFacts { begin, warm_up_s, run_s, warnings, workload_note, partial_reason, is_closed, verify } = facts;
     let Outcome {
         array,
         mut metrics,

@@ -15,8 +15,9 @@ pub(crate) struct Template {
     name: String,
     text: String,
     sets: Vec<(String, String)>,
+    /// Seed in place of the configuration's own.
     pub seed: Option<u64>,
-    /// Problems because of which there is no text.
+    /// Problems that prevented a text from being made.
     refused: Option<Problems>,
 }
 
@@ -80,7 +81,7 @@ impl Template {
         Ok(())
     }
 
-    /// Checks everything, with more settings on top and another seed in place of its own.
+    /// Returns the checked scenario, with the settings of `more` on top, and with `seed` in place of its own seed.
     pub fn scenario(&self, more: impl IntoIterator<Item = (String, String)>, seed: Option<u64>) -> Result<Scenario, Problems> {
         if let Some(problems) = &self.refused {
             return Err(problems.clone());

@@ -92,7 +92,7 @@ impl SharedWarmUps {
     /// Warms `array` up by `make`, or copies the state that an earlier run left.
     ///
     /// `go_on` is called between two members, because a copy of the half gigabyte of an array takes as long as a user should wait.
-    fn bring(
+    fn warm_up_or_copy(
         &self,
         scenario: &Scenario,
         array: &mut Array,
@@ -212,8 +212,8 @@ pub fn warm_array(scenario: &Scenario, shared: &SharedWarmUps, observer: &mut dy
         warm_state::load(path, &scenario.array, &mut array)?;
     } else {
         let notes = Mutex::new(Vec::new());
-        shared.bring(scenario, &mut array, &mut go_on, |array, go_on| match kept(scenario, shared, array, go_on)? {
-            Some(kept) => kept.bring(scenario, array, shared.threads(), &notes, &stop, go_on),
+        shared.warm_up_or_copy(scenario, &mut array, &mut go_on, |array, go_on| match kept(scenario, shared, array, go_on)? {
+            Some(kept) => kept.load_or_make(scenario, array, shared.threads(), &notes, &stop, go_on),
             None => warm_up(array, scenario, shared.threads(), &stop, go_on),
         })?;
         for note in notes.into_inner().unwrap_or_else(PoisonError::into_inner) {
@@ -226,13 +226,13 @@ pub fn warm_array(scenario: &Scenario, shared: &SharedWarmUps, observer: &mut dy
     Ok(array)
 }
 
-/// Place at which the states of an array's members are kept.
+/// Cache and keys under which the states of an array's members are kept.
 struct Kept<'a> {
     cache: &'a WarmCache,
     keys: Vec<String>,
 }
 
-/// Returns the place for the states of `array`, if it takes long enough to make them.
+/// Returns the cache and keys for the states of `array`, if making them takes long enough.
 fn kept<'a>(scenario: &Scenario, shared: &'a SharedWarmUps, array: &mut Array, go_on: GoOn<'_>) -> Result<Option<Kept<'a>>, RunError> {
     let Some(cache) = &shared.cache else { return Ok(None) };
     let members = array.untimed().members_to_warm_up().len();
@@ -247,7 +247,7 @@ fn kept<'a>(scenario: &Scenario, shared: &'a SharedWarmUps, array: &mut Array, g
 
 impl Kept<'_> {
     /// Loads the states that exist, and makes and keeps the others.
-    fn bring(
+    fn load_or_make(
         &self,
         scenario: &Scenario,
         array: &mut Array,
@@ -355,7 +355,7 @@ fn fill(scenario: &Scenario, member: &mut Ssd) {
 /// Warms up a member by itself. Returns false if it was ended early.
 fn warm_up_member(scenario: &Scenario, member: &mut Ssd, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
     match scenario.warm_up.pattern {
-        WarmUpPattern::Steady => member.settle_down_while(scenario.seed, go_on),
+        WarmUpPattern::Steady => member.make_steady_while(scenario.seed, go_on),
         _ => member.warm_up_while(scenario.warm_up.overwrites, scenario.seed, go_on),
     }
 }

@@ -8,7 +8,7 @@ use flashraid_report::text;
 
 use crate::args::CardArgs;
 use crate::failure::{Failure, Outcome};
-use crate::machine::means;
+use crate::machine::resources;
 use crate::output::narrow::narrow;
 use crate::output::{json, reference};
 use crate::progress::Board;
@@ -25,11 +25,11 @@ pub fn run(arguments: &CardArgs) -> Outcome {
     };
     let tasks = jobs.iter().map(simulated).collect::<Outcome<Vec<Simulated>>>()?;
     let scenarios: Vec<_> = tasks.iter().map(|task| &task.scenario).collect();
-    let means = means(arguments.machine, &scenarios, arguments.jobs)?;
+    let resources = resources(arguments.machine, &scenarios, arguments.jobs)?;
 
     interrupt::stop_at_next_step()?;
     let board = Board::new(tasks.len(), arguments.machine.quiet);
-    let reports = run_all(&tasks.iter().collect::<Vec<_>>(), &means, None, &board);
+    let reports = run_all(&tasks.iter().collect::<Vec<_>>(), &resources, None, &board);
     board.clear();
     let reports = reports?;
     let (done, all) = (reports.iter().flatten().count(), reports.len());

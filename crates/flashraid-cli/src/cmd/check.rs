@@ -3,7 +3,7 @@
 use crate::args::{CheckArgs, MachineArgs};
 use crate::failure::Outcome;
 use crate::files;
-use crate::machine::means;
+use crate::machine::resources;
 use crate::output::json;
 use crate::output::narrow::columns;
 use crate::scenario;
@@ -13,7 +13,7 @@ use flashraid_report::text::wrap;
 pub fn run(arguments: &CheckArgs) -> Outcome {
     let simulation = scenario::simulation(&arguments.scenario, &[])?;
     // Configurations that `run` would refuse are refused here, too.
-    means(MachineArgs::default(), &[&simulation.scenario()?], None)?;
+    resources(MachineArgs::default(), &[&simulation.scenario()?], None)?;
     let report = simulation.check()?;
     match arguments.json {
         true => json::print(&json::document(&report)?),

@@ -11,7 +11,7 @@ use flashraid_report::{chart, picture, text};
 
 use crate::args::{CompareArgs, DEFAULT_OUT};
 use crate::failure::{Failure, Outcome};
-use crate::machine::{self, means};
+use crate::machine::{self, resources};
 use crate::out_folder::all_or_nothing;
 use crate::output::json;
 use crate::output::narrow::{columns, narrow};
@@ -28,7 +28,7 @@ pub fn run(arguments: &CompareArgs) -> Outcome {
         let many = counted(plan.len() as u64, "simulation");
         return Err(Failure::Input(format!("--timeline: {many} are too many to look at one by one; vary less, {TIMELINES_MAX} at most")));
     }
-    let means = means(arguments.machine, &plan.scenarios(), arguments.jobs)?;
+    let resources = resources(arguments.machine, &plan.scenarios(), arguments.jobs)?;
     let out = match &arguments.out {
         Some(out) if arguments.force => out.clone(),
         Some(out) => {
@@ -38,9 +38,9 @@ pub fn run(arguments: &CompareArgs) -> Outcome {
         // The default folder is named after the hash of the study.
         None => PathBuf::from(DEFAULT_OUT).join(format!("compare-{}", plan.hash())),
     };
-    machine::announce(&plan.scenarios(), &means, arguments.machine.quiet)?;
+    machine::announce(&plan.scenarios(), &resources, arguments.machine.quiet)?;
     let how_to_go_on = format!("The same command goes on from here; finished simulations are in {}.", out.display());
-    let result = run_plan(plan.folder(&out).by(means), arguments.machine.quiet, &how_to_go_on)?;
+    let result = run_plan(plan.folder(&out).with_resources(resources), arguments.machine.quiet, &how_to_go_on)?;
     if let Some(shard) = arguments.shard {
         return report_shard(shard, &result, &out, arguments.json);
     }

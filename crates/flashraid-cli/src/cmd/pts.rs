@@ -8,7 +8,7 @@ use flashraid_report::text;
 
 use crate::args::PtsArgs;
 use crate::failure::{Failure, Outcome};
-use crate::machine::means;
+use crate::machine::resources;
 use crate::output::json;
 use crate::output::narrow::narrow;
 use crate::progress::Board;
@@ -34,12 +34,12 @@ pub fn run(arguments: &PtsArgs) -> Outcome {
     };
     let simulation = setup.simulation()?;
     let scenario = simulation.scenario()?;
-    let means = means(arguments.machine, &[&scenario], None)?;
+    let resources = resources(arguments.machine, &[&scenario], None)?;
     interrupt::stop_at_next_step()?;
     let board = Board::new(1, arguments.machine.quiet);
     let (requests, watch) = rounds(&setup, &scenario);
     let mut watcher = Watcher { board: &board, watch, rounds_max: setup.rounds_max };
-    let result = simulation.threads(means.threads).source(requests).observe(&mut watcher).run();
+    let result = simulation.threads(resources.threads).source(requests).observe(&mut watcher).run();
     board.clear();
     result?;
     let tested = watcher.watch.outcome(&setup, &scenario);

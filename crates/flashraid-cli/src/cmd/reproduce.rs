@@ -7,7 +7,7 @@ use flashraid::Stop;
 use flashraid::config::{self, Scenario};
 use flashraid::content::Contents;
 use flashraid::duration::Estimates;
-use flashraid::study::{Means, Setting, Simulated, Store, default_workers, run_all};
+use flashraid::study::{Resources, Setting, Simulated, Store, default_workers, run_all};
 use flashraid_experiments::ledger::{self, Origin};
 use flashraid_experiments::{Evaluation, Figure, Point, Results, Size, figures};
 use flashraid_workload::catalogue;
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::args::{DEFAULT_OUT, ReproduceArgs};
 use crate::failure::{Failure, Outcome};
-use crate::machine::means;
+use crate::machine::resources;
 use crate::out_folder::all_or_nothing;
 use crate::output::narrow::{columns, narrow};
 use crate::output::{json, reproduction};
@@ -105,10 +105,10 @@ fn seconds(figure: &Figure, size: Size, arguments: &ReproduceArgs, estimates: &m
         Ok((scenario.map_err(|problems| scenario::refuse(&problems))?, arguments.seeds.unwrap_or(point.seeds(size))))
     };
     let points = figure.points.iter().map(scenario).collect::<Outcome<Vec<(Scenario, u64)>>>()?;
-    let means = Means { workers: arguments.jobs.map_or_else(default_workers, usize::from), threads: 1, cache: None };
+    let resources = Resources { workers: arguments.jobs.map_or_else(default_workers, usize::from), threads: 1, cache: None };
     let of_seed = |seed: u64| {
         let simulations: Vec<&Scenario> = points.iter().filter(|(_, seeds)| *seeds > seed).map(|(scenario, _)| scenario).collect();
-        estimates.of_all(&simulations, &means, &Stop::default()).total()
+        estimates.of_all(&simulations, &resources, &Stop::default()).total()
     };
     let most = points.iter().map(|(_, seeds)| *seeds).max().unwrap_or(0);
     Ok((0..most).map(of_seed).sum())
@@ -208,10 +208,10 @@ impl<'a> Plan<'a> {
     fn run(&mut self, arguments: &ReproduceArgs, out: &Path) -> Outcome {
         let tasks: Vec<&Simulated> = self.tasks[self.reports.len()..].iter().collect();
         let simulations: Vec<_> = tasks.iter().map(|task| &task.scenario).collect();
-        let means = means(arguments.machine, &simulations, arguments.jobs)?;
+        let resources = resources(arguments.machine, &simulations, arguments.jobs)?;
         let store = Store::open(out)?;
         let board = Board::new(tasks.len(), arguments.machine.quiet);
-        let reports = run_all(&tasks, &means, Some(&store), &board);
+        let reports = run_all(&tasks, &resources, Some(&store), &board);
         board.clear();
         let reports = reports?;
         let (done, all) = (reports.iter().flatten().count(), reports.len());

@@ -13,7 +13,7 @@ use crate::args::{OutputFormat, RunArgs};
 use crate::failure::{Failure, Outcome};
 use crate::files;
 use crate::interrupt;
-use crate::machine::{self, means};
+use crate::machine::{self, resources};
 use crate::out_folder::{OutFolder, all_or_nothing};
 use crate::output::json;
 use crate::output::narrow::{columns, narrow};
@@ -48,11 +48,11 @@ pub fn run(arguments: &RunArgs) -> Outcome {
             "--timeline: add --out DIR for the picture of the window, or --json for its entries; tables have no place for it".to_owned(),
         ));
     }
-    let means = means(arguments.machine, &[&scenario], None)?;
+    let resources = resources(arguments.machine, &[&scenario], None)?;
     interrupt::stop_at_next_step()?;
     let checked = simulation.check_until(&Stop::when(interrupt::requested))?;
-    machine::announce_seconds(checked.seconds.map(|seconds| seconds.on_threads(means.threads)), 1, &means, arguments.machine.quiet);
-    simulation = simulation.checked(checked).threads(means.threads).warm_cache(means.cache);
+    machine::announce_seconds(checked.seconds.map(|seconds| seconds.on_threads(resources.threads)), 1, &resources, arguments.machine.quiet);
+    simulation = simulation.checked(checked).threads(resources.threads).warm_cache(resources.cache);
     let config = json::document(&scenario.config)?;
     let out = arguments.out.as_deref().map(|out| OutFolder::claim(out, Some(arguments.force))).transpose()?;
     let mut requests = out.as_ref().map(|out| RequestFiles::begin(out.path(), &Metadata::of(&config))).transpose()?;
@@ -137,10 +137,10 @@ fn run_seeds(arguments: &RunArgs, seeds: u64) -> Outcome {
         study = study.seed(seed);
     }
     let plan = study.plan()?;
-    let means = means(arguments.machine, &plan.scenarios(), None)?;
-    machine::announce(&plan.scenarios(), &means, arguments.machine.quiet)?;
+    let resources = resources(arguments.machine, &plan.scenarios(), None)?;
+    machine::announce(&plan.scenarios(), &resources, arguments.machine.quiet)?;
     let out = arguments.out.as_deref().map(|out| OutFolder::claim(out, Some(arguments.force))).transpose()?;
-    let grid = Grid::of(run_plan(plan.by(means), arguments.machine.quiet, "Nothing was written.")?)?;
+    let grid = Grid::of(run_plan(plan.with_resources(resources), arguments.machine.quiet, "Nothing was written.")?)?;
     if let Some(out) = &out {
         write_grid(&grid, &format!("flashraid run {} --seeds {seeds}", arguments.scenario.file.display()), out.path())?;
     }

@@ -86,7 +86,7 @@ impl Ahead {
             let copies = read_plan.members(layout, &extent, kind);
             for page in extent.first_page..extent.first_page + extent.pages {
                 for member in copies.clone() {
-                    let (die, lpn) = members.ssds[member as usize].home(page);
+                    let (die, lpn) = members.ssds[member as usize].die_and_lpn(page);
                     let die = member * dies + die.0;
                     self.cursors[die as usize] += 1;
                     self.operations.push(Taken { arrival: now, request: index, lpn, die, kind });

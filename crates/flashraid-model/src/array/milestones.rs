@@ -45,7 +45,7 @@ impl Array {
                 }
             }
             Milestone::MeasuringEnds => {
-                let issued = self.volume.members.with_each(|member, out| member.catch_up_with(now, out));
+                let issued = self.volume.members.with_each(|member, out| member.catch_up_through(now, out));
                 self.drain(issued);
                 self.volume.members.ssds.iter_mut().for_each(|ssd| ssd.measure_usage_until(now));
             }
@@ -76,7 +76,7 @@ impl Array {
         let Members { ssds, agenda, .. } = &mut self.volume.members;
         agenda.retain(|wake| match *wake {
             Wake::Completed(_) => true,
-            Wake::Member(member, wake) => ssds[member as usize].expects_wake(wake),
+            Wake::Member(member, wake) => ssds[member as usize].needs_wake_up(wake),
         });
     }
 

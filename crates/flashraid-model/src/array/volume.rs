@@ -96,7 +96,7 @@ impl Volume {
             for page in extent.first_page..extent.first_page + extent.pages {
                 for member in members.clone() {
                     let ssd = &mut ssds[member as usize];
-                    let (die, lpn) = ssd.home(page);
+                    let (die, lpn) = ssd.die_and_lpn(page);
                     let served = ssd.serve_now(now, die, lpn, kind, &mut told.collections);
                     if served.end > last_end {
                         (last_end, time) = (served.end, ssd.time_of(now, kind, &served));

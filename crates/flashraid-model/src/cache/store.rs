@@ -2,7 +2,7 @@
 
 use super::CacheParams;
 use super::common::Writer;
-use super::stow::SequentialShare;
+use super::sequential_share::SequentialShare;
 use crate::TimeNs;
 use std::collections::BTreeMap;
 

@@ -207,18 +207,18 @@ impl Cycle {
         self.collecting = members;
         self.work = work;
         self.registered = self.registered.without(members);
-        self.tell(members, ToMember::Force(work));
+        self.send(members, ToMember::Force(work));
         assert!(self.registered.0 & self.collecting.0 == 0, "who is forced is registered no longer");
     }
 
     /// Ends the use of idle time. Cleans in progress still come to their end.
     pub fn stop(&mut self) {
         self.work = self.usual_work;
-        self.tell(self.collecting, ToMember::Stop);
+        self.send(self.collecting, ToMember::Stop);
     }
 
     /// Sends a message to each of these members.
-    pub fn tell(&mut self, members: MemberSet, message: ToMember) {
+    pub fn send(&mut self, members: MemberSet, message: ToMember) {
         for member in members.iter() {
             self.actions.push(ControllerAction::Message(member, message));
             if matches!(message, ToMember::Force(_) | ToMember::Grant(_)) {

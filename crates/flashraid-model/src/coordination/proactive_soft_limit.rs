@@ -110,7 +110,7 @@ impl Scheme for ProactiveSoftLimit {
         self.polls.next = now + self.check_interval.ns;
         if self.polls.awaited.is_empty() {
             self.polls.awaited = cycle.everyone();
-            cycle.tell(self.polls.awaited, ToMember::TellState);
+            cycle.send(self.polls.awaited, ToMember::TellState);
         }
     }
 

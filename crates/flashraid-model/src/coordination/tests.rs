@@ -434,9 +434,9 @@ impl Scheme for Token {
         match message {
             ToController::GcRequest(_) if self.holder.is_none() => {
                 self.holder = Some(from);
-                cycle.tell(MemberSet::of(from), ToMember::Grant(Work::OneVictim));
+                cycle.send(MemberSet::of(from), ToMember::Grant(Work::OneVictim));
             }
-            ToController::GcRequest(_) => cycle.tell(MemberSet::of(from), ToMember::Deny),
+            ToController::GcRequest(_) => cycle.send(MemberSet::of(from), ToMember::Deny),
             ToController::GcDone => self.holder = None,
             _ => cycle.receive(now, from, message),
         }

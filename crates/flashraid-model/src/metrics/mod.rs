@@ -13,7 +13,6 @@ pub mod bandwidth;
 pub mod batches;
 pub mod breakdown;
 mod counts;
-pub mod course;
 pub mod free_blocks;
 pub mod gc;
 pub mod interval;
@@ -21,6 +20,7 @@ pub mod latency;
 pub mod moments;
 pub mod over_time;
 pub mod timeline;
+pub mod trend;
 
 use crate::TimeNs;
 use crate::events::{DestageInterval, GcInterval, TimeParts};
@@ -29,14 +29,14 @@ use crate::request::{OpKind, Request};
 pub use bandwidth::BandwidthSummary;
 pub use batches::Batch;
 pub use breakdown::TimeSums;
-pub use course::{CourseSummary, Tenth};
 pub use free_blocks::FreeBlocksPoint;
 pub use gc::GcActivity;
 pub use interval::Estimate;
 pub use latency::{CdfPoint, Latency, ResponseTimes};
 pub use moments::Moments;
-pub use over_time::{Course as OverTime, IntervalPoint, Sample};
+pub use over_time::{IntervalPoint, OverTime, Sample};
 pub use timeline::Timeline;
+pub use trend::{Tenth, TrendSummary};
 
 /// A request that is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -172,9 +172,9 @@ pub struct Metrics {
     bandwidth: bandwidth::BandwidthRecorder,
     gc: gc::GcTracker,
     cleans: Vec<CleanTimes>,
-    course: course::Course,
+    trend: trend::TrendRecorder,
     /// Course of the run from time 0, which no restart clears.
-    whole_course: course::Course,
+    whole_trend: trend::TrendRecorder,
     over_time: over_time::Recorder,
     timeline: Option<Timeline>,
     free_blocks: Vec<free_blocks::FreeBlocksRecorder>,
@@ -199,8 +199,8 @@ impl Metrics {
             bandwidth: bandwidth::BandwidthRecorder::new(0, params.bandwidth_interval_ns),
             gc: gc::GcTracker::new(members, dies_per_member, params.gc_slice_ns),
             cleans: vec![CleanTimes::default(); members as usize],
-            course: course::Course::new(0),
-            whole_course: course::Course::new(0),
+            trend: trend::TrendRecorder::new(0),
+            whole_trend: trend::TrendRecorder::new(0),
             over_time: over_time::Recorder::new(0),
             timeline: params.timeline.map(|(from_ns, to_ns)| Timeline::new(from_ns, to_ns)),
             free_blocks: vec![free_blocks::FreeBlocksRecorder::default(); members as usize],
@@ -243,7 +243,7 @@ impl Metrics {
             timeline.request(done);
         }
         let written = if done.request.kind == OpKind::Write { done.request.length_bytes } else { 0 };
-        self.whole_course.request(done.arrival_ns, done.done_ns, written);
+        self.whole_trend.request(done.arrival_ns, done.done_ns, written);
         if done.index < self.first_index {
             return;
         }
@@ -254,7 +254,7 @@ impl Metrics {
         }
         self.breakdown.record(response_ns, &done.time);
         self.batches.request(done.index - self.first_index, response_ns);
-        self.course.request(done.arrival_ns, done.done_ns, written);
+        self.trend.request(done.arrival_ns, done.done_ns, written);
         let met = (done.gc_members_met as usize).min(self.requests_by_members_met.len() - 1);
         self.requests_by_members_met[met] += 1;
     }
@@ -279,15 +279,15 @@ impl Metrics {
     /// Tells that the last request of an open loop arrived at `last_ns`. Everything done by then has been recorded, and so have
     /// `outstanding` requests that were done later.
     pub fn arrivals_end(&mut self, last_ns: TimeNs, outstanding: u64) {
-        self.course.arrivals_end(last_ns, outstanding);
-        self.whole_course.arrivals_end(last_ns, outstanding);
+        self.trend.arrivals_end(last_ns, outstanding);
+        self.whole_trend.arrivals_end(last_ns, outstanding);
     }
 
     /// Records pages that collection has moved. [`Metrics::gc`] records those of a whole clean.
     #[inline]
     pub fn moved(&mut self, at: TimeNs, pages: u64) {
         if at <= self.until_ns {
-            self.course.moved(at, pages);
+            self.trend.moved(at, pages);
             self.over_time.moved(at, pages);
         }
     }
@@ -361,7 +361,7 @@ impl Metrics {
         self.cleans.fill(CleanTimes::default());
         self.requests_by_members_met.fill(0);
         self.bandwidth = bandwidth::BandwidthRecorder::new(now, self.bandwidth.initial_interval_ns());
-        self.course = course::Course::new(now);
+        self.trend = trend::TrendRecorder::new(now);
         self.over_time = over_time::Recorder::new(now);
         self.gc.restart(now);
     }
@@ -393,8 +393,8 @@ impl Metrics {
             bandwidth: self.bandwidth.finish(end_ns, load_ns),
             gc: self.gc.finish(end_ns),
             cleans: self.cleans,
-            course: self.course.finish(),
-            whole_course: self.whole_course.finish(),
+            trend: self.trend.finish(),
+            whole_trend: self.whole_trend.finish(),
             over_time: self.over_time.finish(end_ns),
             timeline: self.timeline,
             free_blocks: self.free_blocks.iter().map(free_blocks::FreeBlocksRecorder::points).collect(),
@@ -435,9 +435,9 @@ pub struct Measured {
     /// Time of the cleans that began in the measured time, by member.
     pub cleans: Vec<CleanTimes>,
     /// Trends of response times and pages moved over the measured time.
-    pub course: CourseSummary,
+    pub trend: TrendSummary,
     /// Trends of response times over the whole run, with the requests that were skipped.
-    pub whole_course: CourseSummary,
+    pub whole_trend: TrendSummary,
     /// Figures of the run, interval by interval.
     pub over_time: OverTime,
     /// Single requests and collections, if a window was asked for.

@@ -188,7 +188,7 @@ impl Recorder {
     }
 
     /// Returns the intervals up to the end. Requests done later are left out.
-    pub(super) fn finish(&mut self, end_ns: TimeNs) -> Course {
+    pub(super) fn finish(&mut self, end_ns: TimeNs) -> OverTime {
         let requests: u64 = self.intervals.iter().map(|interval| interval.reads + interval.writes).sum();
         let intervals_max = (requests / REQUESTS_MIN).max(INTERVALS_MIN);
         while self.intervals.len() as u64 > intervals_max {
@@ -220,7 +220,7 @@ impl Recorder {
             }
         };
         let points = self.intervals.iter().enumerate().map(point).filter(|point| point.from_ns < end_ns).collect();
-        Course { interval_ns: self.interval_ns, points }
+        OverTime { interval_ns: self.interval_ns, points }
     }
 }
 
@@ -233,7 +233,7 @@ impl Interval {
 
 /// Figures of a run, interval by interval.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Course {
+pub struct OverTime {
     /// Length of an interval, in nanoseconds.
     pub interval_ns: u64,
     /// The intervals in order.
@@ -288,10 +288,10 @@ mod tests {
                 over_time.request(if write { OpKind::Write } else { OpKind::Read }, arrival, done, 4096);
             }
             let end_ns = requests.last().unwrap().1 + 1;
-            let course = over_time.finish(end_ns);
-            prop_assert!(course.points.len() <= INTERVALS_MAX && course.interval_ns.is_multiple_of(FIRST_NS));
-            for point in &course.points {
-                let span = point.from_ns..point.from_ns + course.interval_ns;
+            let result = over_time.finish(end_ns);
+            prop_assert!(result.points.len() <= INTERVALS_MAX && result.interval_ns.is_multiple_of(FIRST_NS));
+            for point in &result.points {
+                let span = point.from_ns..point.from_ns + result.interval_ns;
                 let done: Vec<_> = requests.iter().filter(|request| span.contains(&request.1)).collect();
                 prop_assert_eq!(point.reads + point.writes, done.len() as u64);
                 prop_assert_eq!(point.written_bytes, 4096 * done.iter().filter(|request| request.2).count() as u64);
@@ -317,9 +317,9 @@ mod tests {
         let mut over_time = Recorder::new(0);
         over_time.request(OpKind::Read, 0, 1500, 4096);
         over_time.lengthen(3000);
-        let course = over_time.finish(5000);
-        assert_eq!((course.interval_ns, course.points.len(), course.points[0].reads), (4000, 1, 1));
-        assert!((course.points[0].outstanding - 1500.0 / 4000.0).abs() < 1e-12);
+        let result = over_time.finish(5000);
+        assert_eq!((result.interval_ns, result.points.len(), result.points[0].reads), (4000, 1, 1));
+        assert!((result.points[0].outstanding - 1500.0 / 4000.0).abs() < 1e-12);
     }
 
     #[test]
@@ -332,8 +332,8 @@ mod tests {
         over_time.sample(1000, sample(2));
         // This moment is so late that intervals are merged.
         over_time.sample(INTERVALS_MAX as u64 * FIRST_NS, sample(3));
-        let course = over_time.finish(u64::MAX);
-        assert_eq!((course.points.len(), course.points[0].sample), (13, Some(sample(2))));
-        assert_eq!(course.points.last().unwrap().sample, Some(sample(3)));
+        let result = over_time.finish(u64::MAX);
+        assert_eq!((result.points.len(), result.points[0].sample), (13, Some(sample(2))));
+        assert_eq!(result.points.last().unwrap().sample, Some(sample(3)));
     }
 }

@@ -64,8 +64,8 @@ impl Space {
     /// Makes the steady state of uniform random writes in one pass, for superblocks (rule 215). Pools stay as they are.
     ///
     /// If `go_on` returns false, it ends and returns false.
-    pub fn settle_down(&mut self, seed: u64, member: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
-        self.as_mut().superblocks().is_none_or(|superblocks| superblocks.settle_down(seed, member, go_on))
+    pub fn make_steady(&mut self, seed: u64, member: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
+        self.as_mut().superblocks().is_none_or(|superblocks| superblocks.make_steady(seed, member, go_on))
     }
 
     /// Closes what a warm-up has left open. The drive continues as if its state had been loaded.

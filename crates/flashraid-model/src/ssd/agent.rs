@@ -1,7 +1,7 @@
 //! The protocol between a member and the controller of its array, on the member's side (sections 11, 21 and 22 of the rules).
 //!
-//! The agent knows neither dies nor mapping. Dies tell it how many blocks are free, whether a limit is reached, how many pages are left
-//! and what is done. They ask it what they may do.
+//! The agent knows neither dies nor mapping. Dies report free blocks, limits, pages left and finished work to it, and ask it whether they
+//! may collect.
 
 use super::job::NEVER;
 use super::outbox::Outbox;
@@ -10,56 +10,56 @@ use crate::events::TimeNs;
 use crate::ids::MemberId;
 use crate::request::OpKind;
 
-/// The memory of a member that knows the protocol.
+/// Protocol state of one member: the requests it has sent, and the orders of the controller that it has not finished.
 #[derive(Debug, Clone)]
 pub struct Agent {
     member: MemberId,
     role: MemberRole,
-    /// Work that it has been forced, or allowed, to do and has not done.
+    /// Work that the controller has ordered or allowed, and that the member has not finished.
     forced: Option<Work>,
-    /// Dies that have not done yet what they were forced to do, where each counts for itself.
+    /// Number of dies that have not finished the forced work.
     dies_left: u32,
-    /// Page writes that it has been given.
+    /// Number of page writes that the member has received.
     pages_given: u64,
     times_forced: u32,
-    /// The member has asked since it was forced last.
+    /// True if the member has asked for collection since it was last forced.
     has_asked: bool,
-    /// The member has said since then that it is at its limit.
+    /// True if the member has reported since then that it is at its limit.
     has_said_limit: bool,
-    /// The member has registered since it was forced last.
+    /// True if the member has registered since it was last forced.
     participates: bool,
-    /// Collection above the hard limit was denied, and has been neither granted nor forced since.
+    /// True if the controller denied collection above the hard limit, and has neither granted nor forced it since.
     denied: bool,
-    /// The idle time that it was to use is over.
+    /// True if the idle time that the member could use has ended.
     stopped: bool,
-    /// The run is over, so that no idle time is used any more.
+    /// True if the run has ended, after which no idle time is used.
     run_is_over: bool,
-    /// The last moment at which cleans that pools needed began, and the number of them (rule 43).
+    /// The last time at which pools needed cleans that then began, and the number of these cleans (rule 43).
     needed_began: (TimeNs, u32),
-    /// The moment of the last request, and how many of the cleans that began at that nanosecond are still under way. While there are any,
-    /// and until the member is forced, the request is outstanding.
+    /// Time of the last request, and the number of cleans from that nanosecond that are still in progress. The request stays outstanding
+    /// until all of them end, or until the member is forced.
     request: (TimeNs, u32),
-    /// The last moment at which a host write left a low pool (rule 119).
-    low_at: TimeNs,
-    /// The last moment at which the member reached its limit.
-    limit_at: TimeNs,
-    /// The array will let it ask at the end of that nanosecond.
-    asks_at: TimeNs,
+    /// The last time at which a host write left a pool at or below its soft limit (rule 119).
+    low_pool_write_at: TimeNs,
+    /// The last time at which the member reached its hard limit.
+    limit_reached_at: TimeNs,
+    /// The nanosecond at whose end the array will let the member ask.
+    ask_scheduled_at: TimeNs,
 }
 
-/// Consequence of a message.
+/// Effect that a message has on the member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Consequence {
-    /// The member collects at once.
+    /// The member starts this work at once.
     Collect(Work),
-    /// The idle time that was to be used is over.
+    /// The idle time that the member could use has ended.
     Stop,
-    /// The member does nothing at once.
+    /// Nothing happens at once.
     Nothing,
 }
 
 impl Agent {
-    /// The agent of a member that knows the protocol from now on.
+    /// Returns the protocol state of a member that joins the protocol now.
     pub fn new(member: MemberId, role: MemberRole) -> Self {
         Self {
             member,
@@ -76,19 +76,19 @@ impl Agent {
             run_is_over: false,
             needed_began: (NEVER, 0),
             request: (NEVER, 0),
-            low_at: NEVER,
-            limit_at: NEVER,
-            asks_at: NEVER,
+            low_pool_write_at: NEVER,
+            limit_reached_at: NEVER,
+            ask_scheduled_at: NEVER,
         }
     }
 
-    /// Takes notice of an operation that has been given to the member.
+    /// Counts an operation that the member has received.
     #[inline]
-    pub fn given(&mut self, kind: OpKind) {
+    pub fn count_operation(&mut self, kind: OpKind) {
         self.pages_given += u64::from(kind == OpKind::Write);
     }
 
-    /// The work that the member has been forced to do and is not done.
+    /// Returns the forced work that the member has not finished.
     pub fn forced(&self) -> Option<Work> {
         self.forced
     }
@@ -98,32 +98,32 @@ impl Agent {
         self.denied
     }
 
-    /// Returns true if pools above their hard limit need no clean (rules 117 and 119).
-    pub fn holds_out(&self) -> bool {
+    /// Returns true if pools above their hard limit may wait with their cleans (rules 117 and 119).
+    pub fn may_defer(&self) -> bool {
         self.denied || self.has_asked
     }
 
-    /// Returns true if the idle time that was to be used is over.
+    /// Returns true if the idle time that the member could use has ended.
     pub fn idle_is_over(&self) -> bool {
         self.stopped
     }
 
-    /// Returns true if work would be void, because idle time is not used any more.
-    pub fn is_void(&self, work: Work) -> bool {
+    /// Returns true if `work` needs idle time although the run has ended.
+    pub fn is_cancelled(&self, work: Work) -> bool {
         self.run_is_over && work == Work::UntilReserved
     }
 
-    /// Returns true if a die with so many free blocks in its lowest pool takes part when the member is forced (rule 122).
+    /// Returns true if a die takes part in forced collection. `free_blocks` are the free blocks in its lowest pool (rule 122).
     pub fn takes_part(&self, free_blocks: u32) -> bool {
         self.role.across_dies || free_blocks <= self.role.t_soft_free_blocks
     }
 
-    /// The run is over: idle time is not used any more.
+    /// Ends the use of idle time, because the run has ended.
     pub fn run_ends(&mut self) {
         (self.stopped, self.run_is_over) = (true, true);
     }
 
-    /// A message of the controller has arrived; `state` tells how the member is.
+    /// Processes a message of the controller. `state` returns the member's state, if the controller asks for it.
     pub fn receive(&mut self, now: TimeNs, message: ToMember, state: impl FnOnce() -> MemberState, out: &mut Outbox) -> Consequence {
         match message {
             ToMember::Force(work) | ToMember::Grant(work) => {
@@ -132,7 +132,7 @@ impl Agent {
                 (self.request, self.needed_began) = ((NEVER, 0), (NEVER, 0));
                 (self.participates, self.denied, self.stopped) = (false, false, self.run_is_over);
                 (self.has_asked, self.has_said_limit, self.times_forced) = (false, false, self.times_forced + 1);
-                (self.low_at, self.limit_at) = (NEVER, NEVER);
+                (self.low_pool_write_at, self.limit_reached_at) = (NEVER, NEVER);
                 Consequence::Collect(work)
             }
             ToMember::Stop => {
@@ -144,47 +144,48 @@ impl Agent {
                 Consequence::Nothing
             }
             ToMember::TellState => {
-                self.tell(now, ToController::GcState(state()), out);
+                self.send(now, ToController::GcState(state()), out);
                 Consequence::Nothing
             }
         }
     }
 
-    fn tell(&self, at: TimeNs, message: ToController, out: &mut Outbox) {
+    /// Sends a message to the controller.
+    fn send(&self, at: TimeNs, message: ToController, out: &mut Outbox) {
         out.report(at, self.member, News::Sends(message));
     }
 
-    /// Takes notice of how many dies have to do what the member was forced to do.
-    pub fn dies_begin(&mut self, dies: u32) {
+    /// Sets the number of dies that must finish the forced work.
+    pub fn set_dies_left(&mut self, dies: u32) {
         assert!(self.forced.is_some() && self.dies_left == 0, "a member is forced once at a time");
         self.dies_left = dies;
     }
 
-    /// A die is done; returns whether it was the last.
-    pub fn die_is_done(&mut self) -> bool {
+    /// Counts a die that has finished its forced work. Returns true if it was the last one.
+    pub fn finish_die(&mut self) -> bool {
         assert!(self.forced.is_some() && self.dies_left > 0, "a die that is done was forced");
         self.dies_left -= 1;
         self.dies_left == 0
     }
 
-    /// All is done that the member was forced to do.
-    pub fn is_done(&mut self, at: TimeNs, out: &mut Outbox) {
+    /// Ends the forced work, and reports that to the controller.
+    pub fn finish_forced_work(&mut self, at: TimeNs, out: &mut Outbox) {
         assert!(self.forced.is_some() && self.dies_left == 0, "only a forced member is done");
         self.forced = None;
-        self.tell(at, ToController::GcDone, out);
+        self.send(at, ToController::GcDone, out);
     }
 
-    /// After all is done: a member that had reason to ask meanwhile asks (rules 43 and 119).
-    pub fn asks_again(&mut self, at: TimeNs, out: &mut Outbox) {
+    /// Asks again after forced work has ended, if there was a reason to ask in the meantime (rules 43 and 119).
+    pub fn ask_again_if_due(&mut self, at: TimeNs, out: &mut Outbox) {
         match self.role.notify {
             Notify::AtStart => self.ask(at, out),
-            Notify::Soft if self.low_at == at || self.limit_at == at => self.will_ask(at, out),
+            Notify::Soft if self.low_pool_write_at == at || self.limit_reached_at == at => self.schedule_ask(at, out),
             Notify::Soft => {}
         }
     }
 
-    /// A clean that a pool needed, and that began at `began`, is over.
-    pub fn needed_clean_is_over(&mut self, at: TimeNs, began: TimeNs, out: &mut Outbox) {
+    /// Ends a clean that a pool needed and that began at `began`.
+    pub fn needed_clean_ended(&mut self, at: TimeNs, began: TimeNs, out: &mut Outbox) {
         if began == self.request.0 {
             assert!(self.request.1 > 0, "a request is outstanding while its cleans go on");
             self.request.1 -= 1;
@@ -192,21 +193,21 @@ impl Agent {
         }
     }
 
-    /// Collection begins because it must: it counts as uncoordinated if the member has asked (rule 121).
-    pub fn collects_by_need(&mut self, at: TimeNs, out: &mut Outbox) {
+    /// Counts collection that could not wait, if the member had already asked for it (rule 121).
+    pub fn needed_collection_began(&mut self, at: TimeNs, out: &mut Outbox) {
         if self.role.notify == Notify::Soft && self.has_asked {
             debug_assert_eq!(self.forced, None, "being forced answers what was asked");
             out.report(at, self.member, News::CollectsUnanswered);
         }
     }
 
-    /// A die begins a clean because a pool needs one (rules 43 and 119).
-    pub fn needed_clean_begins(&mut self, at: TimeNs, out: &mut Outbox) {
+    /// Records that a die begins a clean because a pool needs it (rules 43 and 119).
+    pub fn needed_clean_began(&mut self, at: TimeNs, out: &mut Outbox) {
         if self.role.notify == Notify::Soft {
-            self.limit_at = at;
-            self.collects_by_need(at, out);
+            self.limit_reached_at = at;
+            self.needed_collection_began(at, out);
             if !self.has_said_limit {
-                self.will_ask(at, out);
+                self.schedule_ask(at, out);
             }
             return;
         }
@@ -221,77 +222,81 @@ impl Agent {
         }
     }
 
-    /// Asks for collection if there is reason to. Dies come to the same nanosecond in any order. This is therefore tried whenever
-    /// something allows the member to ask, with the same result as one attempt at the end (rule 43).
+    /// Asks for collection if there is a reason to.
+    ///
+    /// Dies reach the same nanosecond in any order. Each event that may allow a request therefore calls this method. The result
+    /// is the same as with one call at the end of the nanosecond (rule 43).
     fn ask(&mut self, at: TimeNs, out: &mut Outbox) {
         if self.forced.is_none() && self.request.1 == 0 && self.needed_began.0 == at {
             self.request = self.needed_began;
-            self.tell(at, ToController::GcRequest(Need::AT_LIMIT), out);
+            self.send(at, ToController::GcRequest(Need::AT_LIMIT), out);
         }
     }
 
-    /// Returns true if a host write may lead to a message.
+    /// Returns true if a host write could make the member send a message.
     #[inline]
-    pub fn heeds_writes(&self) -> bool {
+    pub fn reacts_to_writes(&self) -> bool {
         let may_ask = self.role.notify == Notify::Soft && !self.has_said_limit;
         (self.role.registers && !self.participates) || may_ask
     }
 
-    /// A host write has begun and leaves its pool with so many free blocks; `is_at_limit` says whether that is its hard limit.
-    pub fn sees_write(&mut self, at: TimeNs, free_blocks: u32, is_at_limit: bool, out: &mut Outbox) {
+    /// Processes the start of a host write that leaves `free_blocks` free blocks in its pool. `is_at_limit` is true if the pool is then at
+    /// its hard limit.
+    pub fn host_write_began(&mut self, at: TimeNs, free_blocks: u32, is_at_limit: bool, out: &mut Outbox) {
         if free_blocks > self.role.t_soft_free_blocks {
             return;
         }
         let registers = self.role.registers && !self.participates;
         if self.role.notify == Notify::Soft && !self.has_said_limit {
-            self.low_at = at;
+            self.low_pool_write_at = at;
             if is_at_limit {
-                self.limit_at = at;
+                self.limit_reached_at = at;
             }
             if is_at_limit || !self.has_asked {
-                self.will_ask(at, out);
+                self.schedule_ask(at, out);
             }
         }
         if registers {
             self.participates = true;
-            self.tell(at, ToController::Participate, out);
+            self.send(at, ToController::Participate, out);
         }
     }
 
-    /// Asks the array for leave to ask at the end of this nanosecond, unless the member is forced.
-    fn will_ask(&mut self, at: TimeNs, out: &mut Outbox) {
-        if self.forced.is_none() && self.asks_at != at {
-            self.asks_at = at;
+    /// Requests a call at the end of this nanosecond, when the member may ask. A forced member requests none.
+    fn schedule_ask(&mut self, at: TimeNs, out: &mut Outbox) {
+        if self.forced.is_none() && self.ask_scheduled_at != at {
+            self.ask_scheduled_at = at;
             out.report(at, self.member, News::MayAsk);
         }
     }
 
-    /// All else of this nanosecond has happened: says whether the member asks softly now (rule 119).
-    pub fn asks_softly(&mut self, now: TimeNs) -> bool {
-        self.asks_at = NEVER;
-        self.forced.is_none() && !self.has_said_limit && (!self.has_asked || self.limit_at == now)
+    /// Returns true if the member sends a soft request now, at the end of the nanosecond (rule 119).
+    pub fn take_scheduled_ask(&mut self, now: TimeNs) -> bool {
+        self.ask_scheduled_at = NEVER;
+        self.forced.is_none() && !self.has_said_limit && (!self.has_asked || self.limit_reached_at == now)
     }
 
-    /// Asks softly: so many pages are left, which may be fewer than none, and a pool may be at its limit.
+    /// Sends a soft request. `pages_left` is the number of pages that can still be written; below 0, more pages already wait than fit.
     pub fn ask_softly(&mut self, now: TimeNs, pages_left: i64, is_at_limit: bool, out: &mut Outbox) {
-        let at_limit = self.limit_at == now || pages_left < 0 || is_at_limit;
+        let at_limit = self.limit_reached_at == now || pages_left < 0 || is_at_limit;
         (self.has_asked, self.has_said_limit) = (true, at_limit);
-        self.tell(now, ToController::GcRequest(self.need(pages_left.max(0) as u64, at_limit)), out);
+        self.send(now, ToController::GcRequest(self.need(pages_left.max(0) as u64, at_limit)), out);
     }
 
+    /// Returns the state of the member for a request.
     fn need(&self, pages_left: u64, at_limit: bool) -> Need {
         Need { pages_left, at_limit, pages_given: self.pages_given, times_forced: self.times_forced }
     }
 
-    /// Takes notice of an opened superblock, or of the end of forced collection. The member may then have to register, and asks if it is
-    /// at its target (rule 216).
-    pub fn sees_opened(&mut self, at: TimeNs, free_blocks: u32, asks: bool, pages_left: u64, at_limit: bool, out: &mut Outbox) {
+    /// Reports that a superblock was opened, or that forced collection has ended. The member then registers or asks if it has few free
+    /// superblocks (rule 216).
+    pub fn superblock_opened(&mut self, at: TimeNs, free_blocks: u32, asks: bool, pages_left: u64, at_limit: bool, out: &mut Outbox) {
         if self.forced.is_some() {
             return;
         }
         if self.role.registers && free_blocks <= self.role.t_soft_free_blocks && !self.participates {
             self.participates = true;
-            self.tell(at, ToController::Participate, out);
+            self.send(at, ToController::Participate, out);
         }
         if asks {
             self.has_asked = true;
@@ -299,7 +304,7 @@ impl Agent {
                 Notify::AtStart => Need::AT_LIMIT,
                 Notify::Soft => self.need(pages_left, at_limit),
             };
-            self.tell(at, ToController::GcRequest(need), out);
+            self.send(at, ToController::GcRequest(need), out);
         }
     }
 }

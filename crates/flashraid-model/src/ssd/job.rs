@@ -4,49 +4,49 @@ use crate::events::{TimeNs, TimeParts};
 use crate::ids::{DieId, MemberId};
 use crate::request::OpKind;
 
-/// A moment that never comes.
+/// Time that never comes.
 pub const NEVER: TimeNs = TimeNs::MAX;
 
-/// One page to read, write or trim for the layer above.
+/// A page to read, write or trim for the layer above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageOp {
-    /// Logical page of the member.
+    /// Number of the logical page in the member.
     pub page: u32,
-    /// The kind of operation; never a flush, which concerns no page.
+    /// Kind of operation. It is never a flush, which concerns no page.
     pub kind: OpKind,
-    /// A write that is done only when its data survive a loss of power.
+    /// True for a write that is done only when its data survive a loss of power.
     pub fua: bool,
-    /// A write that must not wait for garbage collection.
+    /// True for a write that must not wait for garbage collection.
     pub high_priority: bool,
-    /// The part of a mix whose request it belongs to; 0 without a mix, and for what the array does by itself.
+    /// Stream of a mix to which its request belongs; 0 without a mix, and for operations of the array itself.
     pub source: u8,
-    /// The completion to tell, which comes back with the end.
+    /// Number of the completion, which comes back with the end.
     pub completion: u32,
 }
 
-/// The end of a page operation; may lie in the future of the moment at which it is reported.
+/// The end of a page operation. It may be reported before it happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpEnd {
-    /// The completion of the operation.
+    /// Number of the completion.
     pub completion: u32,
-    /// The member that has served it.
+    /// Member that served the operation.
     pub member: MemberId,
-    /// The moment at which the page is done.
+    /// Time at which the page is done.
     pub at: TimeNs,
-    /// The page waited while garbage collection kept its die or plane busy.
+    /// True if the page waited while garbage collection occupied its die or plane.
     pub met_gc: bool,
-    /// The parts of its time.
+    /// Parts of its time.
     pub time: TimeParts,
 }
 
 /// Work that is still to be done for what the host has written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Owed {
-    /// Pages that are in buffers and are not programmed.
+    /// Number of pages in buffers that are not programmed.
     pub buffered_pages: u64,
-    /// Pages that collection is to move.
+    /// Number of pages that collection must move.
     pub moves_pages: u64,
-    /// Time of dies that collections which have begun still take, in nanoseconds.
+    /// Time of dies that the current collections still take, in nanoseconds.
     pub collection_ns: u64,
 }
 
@@ -60,27 +60,27 @@ impl std::iter::Sum for Owed {
     }
 }
 
-/// A moment at which a member has to go on.
+/// Wake-ups of a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SsdWake {
-    /// A wait of a worker is over.
+    /// A wait of a worker ends.
     Worker {
-        /// The die of the worker.
+        /// Die of the worker.
         die: DieId,
-        /// The worker that waits.
+        /// Worker whose wait ends.
         worker: Worker,
         /// Number of the wait.
         number: u32,
     },
-    /// A die that proceeds lazily has to catch up.
+    /// A lazy die must be brought up to date.
     Die(DieId),
-    /// A page has crossed that lane of the link.
+    /// A page has crossed this lane of the link.
     Crossed(u32),
-    /// A transfer on that channel is over.
+    /// A transfer on this channel ends.
     Transferred(u32),
-    /// The front goes on.
+    /// The front has something to do.
     Front(FrontWake),
-    /// Dies that work on superpages go on.
+    /// Dies that take superpages continue.
     Superpages(SuperpageWake),
 }
 
@@ -90,22 +90,22 @@ impl From<SuperpageWake> for SsdWake {
     }
 }
 
-/// A moment at which a front goes on.
+/// Wake-ups of a front.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrontWake {
-    /// All page operations of a command are there.
+    /// All page operations of a command have arrived.
     Ready(u32),
-    /// A core is done.
+    /// The work at this core ends.
     Core(u32),
     /// A command that was fetched is done.
     Done,
-    /// The latency of a command is over.
+    /// The latency of a command ends.
     Delayed(u32),
     /// The data of a write command have crossed the link.
     Crossed(u32),
-    /// The page of the buffer with that number has its die.
+    /// A die has begun to program this page of the buffer.
     Begun(u32),
-    /// The page of the buffer with that number is programmed.
+    /// This page of the buffer has been programmed.
     Programmed(u32),
 }
 
@@ -115,43 +115,43 @@ impl From<FrontWake> for SsdWake {
     }
 }
 
-/// A moment at which dies that work on superpages go on.
+/// Wake-ups of dies that take superpages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SuperpageWake {
-    /// An array read of a plane is over.
+    /// An array read of a plane ends.
     ArrayRead(u32),
     /// The data of a read have left their die.
     ReadOut(u32),
-    /// The job that has all planes of a die goes on.
+    /// The job that occupies all planes of this die continues.
     Exclusive(u32),
-    /// A die is suspended, or what was suspended there goes on.
+    /// A suspension of this die begins or ends.
     Suspension(u32),
-    /// The suspended job of a die has worked long enough to be suspended again.
+    /// The resumed job of this die has worked long enough to be suspended again.
     Progress(u32),
-    /// A mechanism does not hold a die any more, or another one does.
+    /// A mechanism no longer occupies this die, or another one begins to.
     Held(u32),
-    /// A superpage has been open for as long as it may; the last bits of its number.
+    /// A superpage has been open for the longest allowed time. The number has the last bits of the superpage's number.
     Linger(u32),
-    /// Nothing has come for as long as idle collection waits; the commands so far.
+    /// The drive has been idle long enough to collect. The number is that of the commands so far.
     Idle(u32),
 }
 
-/// A worker in a die: the command slot, the clean in a scope, or an operation done together with a step of a clean.
+/// Worker in a die: the command slot, the clean in a scope, or an operation that overlaps with a step of a clean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Worker(u32);
 
 impl Worker {
-    /// The worker that serves host operations.
+    /// Worker that serves host operations.
     pub const SLOT: Self = Self(0);
-    /// The first of those that are done together; there are fewer scopes than this.
+    /// Number of the first companion. There are fewer scopes than this.
     const FIRST_COMPANION: u32 = 1 << 8;
 
-    /// The clean in a scope.
+    /// Returns the worker of the clean in a scope.
     pub(super) fn clean(scope: u32) -> Self {
         Self(scope + 1)
     }
 
-    /// One of those that are done together with a step of a clean.
+    /// Returns the worker of an operation that overlaps with a step of a clean.
     pub(super) fn of_companion(number: usize) -> Self {
         Self(Self::FIRST_COMPANION + number as u32)
     }
@@ -165,78 +165,78 @@ impl Worker {
     }
 }
 
-/// The origin of a page operation of a die.
+/// Origin of a page operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// The array asks for it.
+    /// The array has sent it.
     Array,
-    /// A page of the command with that number, which has come through the front.
+    /// A page of this command, which has passed the front.
     Command(u32),
-    /// The page of the write buffer with that number.
+    /// The page of the write buffer with this number.
     Buffer(u32),
 }
 
 /// A page of a host read on its way through a drive with superblocks.
 #[derive(Debug, Clone, Copy)]
 pub struct Waiter {
-    /// The completion to tell.
+    /// Number of the completion.
     pub completion: u32,
-    /// The number of its command among those in flight.
+    /// Number of its command among those that were fetched.
     pub flight: u32,
     /// Arrival of its command.
     pub arrived: TimeNs,
-    /// Time of its command at the core, and the latency behind that.
+    /// Time of its command at the core and of the latency after it, in nanoseconds.
     pub other_ns: u64,
-    /// Work of its die until it joined the queue.
-    pub before: Before,
+    /// Work of its die before it joined the queue.
+    pub before: WorkSnapshot,
 }
 
-/// Work of a die until a moment.
+/// Work that a die had done up to some time.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Before {
-    /// Nanoseconds for which it had collected.
+pub struct WorkSnapshot {
+    /// Time for which the die had collected, in nanoseconds.
     pub collected_ns: u64,
-    /// Nanoseconds for which mechanisms had held it while something waited.
+    /// Time for which mechanisms had occupied the die while operations waited, in nanoseconds.
     pub held_ns: u64,
 }
 
-impl Before {
-    /// Returns the work since `earlier`.
+impl WorkSnapshot {
+    /// Returns the work done since `earlier`.
     pub fn since(self, earlier: Self) -> Self {
         Self { collected_ns: self.collected_ns - earlier.collected_ns, held_ns: self.held_ns - earlier.held_ns }
     }
 }
 
-/// The reader of a unit.
+/// Reader of a unit.
 #[derive(Debug, Clone, Copy)]
 pub enum Reader {
-    /// The host reads it.
+    /// A read of the host.
     Host(Waiter),
-    /// A superpage one of whose units the host wrote a part of.
+    /// A superpage with a unit that the host wrote only in part.
     Rest(u32),
 }
 
-/// The cause of a clean.
+/// Cause of a clean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
-    /// A pool needs it.
+    /// A pool needs the clean.
     Needed,
     /// No operation waits for the die.
     Idle,
-    /// The controller of the array wants it.
+    /// The array's controller forces the clean.
     Forced,
 }
 
-/// The time for which something has gone on.
+/// Measures the total time for which something is on.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Clock {
+pub struct Stopwatch {
     total_ns: u64,
     on: bool,
     since: TimeNs,
 }
 
-impl Clock {
-    /// Starts or stops the clock.
+impl Stopwatch {
+    /// Starts or stops the stopwatch.
     #[inline]
     pub fn set(&mut self, at: TimeNs, on: bool) {
         if self.on {
@@ -255,7 +255,7 @@ impl Clock {
     }
 }
 
-/// Entries by number, used again with what they own.
+/// Table whose entries keep their numbers. Removed entries are used again with the memory that they own.
 #[derive(Debug, Clone)]
 pub struct Table<T> {
     entries: Vec<T>,
@@ -269,7 +269,7 @@ impl<T> Default for Table<T> {
 }
 
 impl<T: Default> Table<T> {
-    /// A number for an entry, which may be a used one.
+    /// Returns the number of a free entry.
     pub fn take(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| {
             self.entries.push(T::default());
@@ -277,18 +277,18 @@ impl<T: Default> Table<T> {
         })
     }
 
-    /// Makes a number free for another entry.
+    /// Frees an entry for later use.
     pub fn give_back(&mut self, number: u32) {
         debug_assert!((number as usize) < self.entries.len(), "nobody has taken entry {number}");
         self.free.push(number);
     }
 
-    /// Entries that are taken.
+    /// Returns the number of entries in use.
     pub fn taken(&self) -> usize {
         self.entries.len() - self.free.len()
     }
 
-    /// All entries, those that are not taken included.
+    /// Returns all entries, with those that are not in use.
     pub fn entries(&self) -> impl Iterator<Item = &T> {
         self.entries.iter()
     }

@@ -1,24 +1,24 @@
-//! One member SSD: page operations in, their ends out.
+//! One member SSD, which takes page operations and reports their ends.
 //!
 //! ```text
-//!  submit ─▶ front ─────────────▶ dies ─▶ end            wake ─▶ what waits at the front or in the dies goes on
-//!            queues, cores,        │  ▲
-//!            link, write buffer    ▼  │
-//!                                 space: what lies where;  collect: what is due;  agent: the array's controller
+//! submit ─▶ front ─────────────▶ dies ─▶ end            wake ─▶ work at the front or in the dies continues
+//!           queues, cores,        │  ▲
+//!           link, write buffer    ▼  │
+//!           space: place of data;  collect: collection that is due;  agent: protocol with the array's controller
 //! ```
 //!
 //! | part | knows |
 //! |---|---|
-//! | `job` | nothing: plain types that the parts pass to each other |
-//! | `params`, `counters`, `worked`, `usage`, `mechanism`, `wire`, `outbox` | these types |
-//! | `agent`, `front`, `collect` | the above, not each other |
-//! | `parts` | what every SSD has once, whatever its dies take |
-//! | `die` | all of the above: what the dies do, and what follows from it |
+//! | `job` | nothing; it has plain types that the parts pass to each other |
+//! | `params`, `counters`, `work_times`, `usage`, `mechanism`, `wire`, `outbox` | these types |
+//! | `agent`, `front`, `collect` | the above, but not each other |
+//! | `parts` | everything that an SSD has once, for both kinds of dies |
+//! | `die` | all of the above; it has the work of the dies and its effects |
 //!
-//! [`Ssd`] is the only place that holds the parts. For a call it lends them to the dies, as a `Turn`.
+//! [`Ssd`] is the only place that holds the parts. It lends them to the dies for each call, as a `DieContext`.
 //!
-//! Two shortcuts compute the same sooner. With *immediate* the end of an operation follows from its arrival, with *collapsed* nothing can
-//! interrupt what a die does.
+//! Two shortcuts compute the same results sooner. With *immediate*, the end of an operation follows from its arrival. With *collapsed*,
+//! nothing can interrupt the work of a die, so that waits need no events.
 
 mod agent;
 mod collect;
@@ -37,7 +37,7 @@ pub(crate) mod tiny;
 mod usage;
 mod warm_up;
 mod wire;
-mod worked;
+mod work_times;
 
 use crate::coordination::{MemberRole, ToMember};
 use crate::events::{GcInterval, TimeNs, TimeParts};
@@ -49,7 +49,7 @@ use crate::space::superblocks::Superblocks;
 use agent::Agent;
 pub use counters::{ByHandle, DriveCounters, FrontCounters, MemberCounters};
 pub(crate) use die::Served;
-use die::{Dies, ImmediateTurn, Turn};
+use die::{DieContext, Dies, ImmediateContext};
 use front::Front;
 pub use job::{FrontWake, OpEnd, Owed, PageOp, SsdWake, SuperpageWake, Worker};
 pub use mechanism::{Figure, Figures, MechanismCounters, Mechanisms};
@@ -59,30 +59,30 @@ use parts::Parts;
 use usage::Usage;
 pub use usage::UsagePoint;
 
-/// Memory that can be brought near before an operation comes.
+/// Memory that can be prefetched before an operation arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hint {
-    /// The map entry of its page.
+    /// Map entry of the page.
     Map,
-    /// The block that the map entry leads to, given that the first hint has had time.
+    /// Block that the map entry refers to. The map entry must have been prefetched before.
     Block,
 }
 
-/// One member SSD, made of parts.
+/// One SSD of an array.
 #[derive(Debug, Clone)]
 pub struct Ssd {
-    /// Settings, agent, counters and records.
+    /// Settings, protocol state, counters and records.
     parts: Parts,
-    /// The mapping: what lies where.
+    /// Mapping: the place of every page or unit.
     space: Space,
-    /// The front before the dies.
+    /// Queues, cores and buffer before the dies.
     front: Front,
-    /// The dies, and what is on its way to them.
+    /// The dies, and the work on its way to them.
     dies: Dies,
 }
 
 impl Ssd {
-    /// A filled SSD; a `controlled` one may be forced to collect by the array's controller.
+    /// Returns a filled SSD. If it is `controlled`, the array's controller may force it to collect.
     pub fn new(params: &SsdParams, seed: u64, member: MemberId, controlled: bool, shortcuts: Shortcuts) -> Self {
         let mut params = params.clone();
         params.timing = params.timing.with_shares(&params.geometry);
@@ -96,58 +96,58 @@ impl Ssd {
         Self { parts: Parts::new(member, params), space, front, dies }
     }
 
-    /// Lends the parts to the dies.
-    fn turn<'a>(&'a mut self, out: &'a mut Outbox) -> Turn<'a> {
-        Turn::new(&mut self.dies, &mut self.space, &mut self.front, &mut self.parts, out)
+    /// Borrows the parts for the dies.
+    fn context<'a>(&'a mut self, out: &'a mut Outbox) -> DieContext<'a> {
+        DieContext::new(&mut self.dies, &mut self.space, &mut self.front, &mut self.parts, out)
     }
 
-    /// Lends the parts to the dies, and records the operations that have ended at the front. Dies record those of others.
-    fn act(&mut self, out: &mut Outbox, act: impl FnOnce(&mut Turn)) {
+    /// Calls `act` with the dies and their parts, and records the operations that ended at the front. Dies record all other operations.
+    fn act(&mut self, out: &mut Outbox, act: impl FnOnce(&mut DieContext)) {
         let told = out.ends.len();
-        act(&mut self.turn(out));
+        act(&mut self.context(out));
         if self.front.is_on() {
             self.parts.record_operations(told, out);
         }
     }
 
-    /// Number of the member in the array.
+    /// Returns the number of the member in the array.
     pub fn member(&self) -> MemberId {
         self.parts.member
     }
 
-    /// Dies of the member.
+    /// Returns the number of dies.
     pub fn dies(&self) -> u32 {
         self.parts.params.geometry.dies
     }
 
-    /// The counts at `now`; of what dies do with superpages the time until then counts.
+    /// Returns the counts at `now`. For superpages, they contain the work that dies have done so far.
     pub fn counters_at(&self, now: TimeNs) -> (MemberCounters, Option<DriveCounters>) {
         self.dies.counters_at(now, &self.parts)
     }
 
-    /// Returns the work that is still to be done at `now` for what it has been given.
+    /// Returns the work that is still to be done at `now` for what the host has written.
     pub fn owed(&self, now: TimeNs) -> Owed {
         let buffered_pages = u64::from(self.front.buffer.used()) * u64::from(self.parts.params.unit_pages());
         let preemptive = self.parts.params.gc.preemption.is_some();
         Owed { buffered_pages, ..self.dies.owed(&self.space, preemptive, now) }
     }
 
-    /// Counts since the end of the warm-up.
+    /// Returns the counts since the end of the warm-up.
     pub fn counters(&self) -> &MemberCounters {
         &self.parts.counters
     }
 
-    /// Counts of superpages and superblocks, if it has any.
+    /// Returns the counts of superpages and superblocks, if the member has any.
     pub fn drive_counters(&self) -> Option<&DriveCounters> {
         self.dies.takes_superpages().then_some(&self.parts.drive_counters)
     }
 
-    /// Counts of what stands before the dies, if anything does.
+    /// Returns the counts of the front, if any part of it is switched on.
     pub fn front_counters(&self) -> Option<&FrontCounters> {
         self.front.is_on().then_some(&self.front.counters)
     }
 
-    /// Returns the counters of its mechanisms.
+    /// Returns the counters of the mechanisms.
     pub fn mechanism_counters(&self) -> MechanismCounters {
         self.dies.mechanism_counters()
     }
@@ -162,27 +162,27 @@ impl Ssd {
         self.space.as_mut()
     }
 
-    /// Starts to record how the member is used. This comes before anything has happened.
+    /// Starts to record how the member is used. It must be called before the first operation.
     pub fn record_usage(&mut self) {
         self.parts.usage = Some(Box::new(Usage::new()));
     }
 
-    /// Starts to count what is recorded at `now`, which is no earlier than any operation that has come.
+    /// Starts the measured time of the record at `now`, which is at or after the arrival of every operation so far.
     pub fn measure_usage_from(&mut self, now: TimeNs) {
         if let Some(usage) = &mut self.parts.usage {
             usage.begin(now);
         }
     }
 
-    /// Stops to count what is recorded at `now`.
+    /// Ends the measured time of the record at `now`.
     pub fn measure_usage_until(&mut self, now: TimeNs) {
         if let Some(usage) = &mut self.parts.usage {
             usage.end(now);
         }
     }
 
-    /// Returns the length of the intervals in which use is recorded, in nanoseconds. It is a microsecond, doubled until there are at most
-    /// 400; 0 if nothing is recorded.
+    /// Returns the length of the recorded intervals, in nanoseconds. It is a microsecond, doubled until there are at most 400 intervals; 0
+    /// if nothing is recorded.
     pub fn usage_interval_ns(&self) -> u64 {
         self.parts.usage.as_ref().map_or(0, |usage| usage.interval_ns())
     }
@@ -192,51 +192,52 @@ impl Ssd {
     /// recorded.
     pub fn usage(&self, interval_ns: u64, count: usize, end_ns: TimeNs) -> Vec<UsagePoint> {
         let Some(usage) = &self.parts.usage else { return Vec::new() };
-        usage.points(interval_ns, count, end_ns, self.dies(), self.dies.works(end_ns).into_iter())
+        usage.points(interval_ns, count, end_ns, self.dies(), self.dies.busy_periods(end_ns).into_iter())
     }
 
-    /// Verifies its whole state.
+    /// Verifies the whole state.
     ///
     /// # Errors
-    /// A sentence that names the first invariant that does not hold.
+    ///
+    /// Returns a sentence that names the first invariant that does not hold.
     pub fn verify(&self) -> Result<(), String> {
         self.front.verify()?;
         self.dies.verify_buffer(&self.front)?;
         self.space().verify()
     }
 
-    /// Returns true if a flush is something to do.
+    /// Returns true if flushes have an effect on the member.
     pub(crate) fn takes_flushes(&self) -> bool {
         self.front.is_on()
     }
 
-    /// Start of the oldest collection whose end is not known yet, or of one that is not known at all.
+    /// Returns the earliest start of a collection that has not been reported, because its end is unknown.
     pub fn oldest_open_clean(&self) -> Option<TimeNs> {
         self.dies.oldest_open_collection()
     }
 
-    /// The latest end that is known of what it has taken; 0 where ends become known one after the other.
+    /// Returns the latest known end of an operation. It is 0 if ends become known one after the other.
     pub(crate) fn busy_until(&self) -> TimeNs {
         self.dies.busy_until()
     }
 
-    /// Die and logical page number of logical page `page` (rule 7); of a member with pools.
+    /// Returns the die and logical page number of logical page `page` of a member with pools (rule 7).
     #[inline]
-    pub(crate) fn home(&self, page: u32) -> (DieId, Lpn) {
+    pub(crate) fn die_and_lpn(&self, page: u32) -> (DieId, Lpn) {
         let (own, pools) = self.dies.of_pages(&self.space);
-        own.home(pools, page)
+        own.die_and_lpn(pools, page)
     }
 
-    /// Every operation is served when it comes.
+    /// Returns true if every operation is served when it arrives.
     #[inline]
     pub fn is_immediate(&self) -> bool {
         self.dies.is_immediate()
     }
 
-    /// Serves an operation of an immediate member, behind everything that the die has taken before.
+    /// Serves an operation of an immediate member, after all operations that the die has already received.
     #[inline]
     pub(crate) fn serve_now(&mut self, now: TimeNs, die: DieId, lpn: Lpn, kind: OpKind, cleans: &mut Vec<GcInterval>) -> Served {
-        ImmediateTurn::new(&mut self.dies, &mut self.space, &mut self.parts).serve_now(now, die, lpn, kind, cleans)
+        ImmediateContext::new(&mut self.dies, &mut self.space, &mut self.parts).serve_now(now, die, lpn, kind, cleans)
     }
 
     /// Returns the parts of the time of an operation of an immediate member that arrived at `now`.
@@ -244,7 +245,7 @@ impl Ssd {
         self.dies.of_pages(&self.space).0.time_of(now, kind, served)
     }
 
-    /// Brings near what serving logical page `page` will read.
+    /// Prefetches memory that an operation on logical page `page` will need.
     #[inline]
     pub fn prefetch(&self, hint: Hint, page: u32) {
         if let Space::Superblocks(media) = &self.space {
@@ -255,90 +256,90 @@ impl Ssd {
             };
         }
         let (own, pools) = self.dies.of_pages(&self.space);
-        let (die, lpn) = own.home(pools, page);
+        let (die, lpn) = own.die_and_lpn(pools, page);
         prefetch_in(pools, hint, lpn);
         if hint == Hint::Block && own.is_immediate() && pools.needs_clean(die) {
             pools.prefetch_clean(die);
         }
     }
 
-    /// Does the same as [`Ssd::prefetch`], but for the clean before the operation.
+    /// Prefetches like [`Ssd::prefetch`], for a page that is already known by its logical page number.
     #[inline]
     pub(crate) fn prefetch_lpn(&self, hint: Hint, lpn: Lpn) {
         prefetch_in(self.dies.of_pages(&self.space).1, hint, lpn);
     }
 
-    /// Starts the first rests, which begin with the run.
+    /// Starts the idle periods with which the run begins.
     pub fn begin(&mut self, out: &mut Outbox) {
-        self.act(out, |turn| turn.begin());
+        self.act(out, |context| context.begin());
     }
 
-    /// Takes a page operation. With `moment_is_over` all else that is scheduled for this nanosecond has happened, as when a closed loop
-    /// answers.
+    /// Processes a page operation. `moment_is_over` is true if all scheduled events of this nanosecond have run, as when the host sends a
+    /// request in reply to a completion.
     #[inline]
     pub fn submit(&mut self, now: TimeNs, op: PageOp, moment_is_over: bool, out: &mut Outbox) {
         if self.is_immediate() {
-            let (die, lpn) = self.home(op.page);
+            let (die, lpn) = self.die_and_lpn(op.page);
             let served = self.serve_now(now, die, lpn, op.kind, &mut out.collections);
             let time = self.time_of(now, op.kind, &served);
             out.ends.push(OpEnd { completion: op.completion, member: self.parts.member, at: served.end, met_gc: served.met_gc, time });
             return;
         }
         if let Some(agent) = &mut self.parts.agent {
-            agent.given(op.kind);
+            agent.count_operation(op.kind);
         }
         if self.front.is_on() {
             self.front.submit(now, op, out);
         } else {
-            self.turn(out).submit(now, op, moment_is_over);
+            self.context(out).submit(now, op, moment_is_over);
         }
     }
 
-    /// Goes on at a wake-up.
+    /// Continues at a wake-up.
     pub fn wake(&mut self, now: TimeNs, wake: SsdWake, out: &mut Outbox) {
-        self.act(out, |turn| turn.wake(now, wake));
+        self.act(out, |context| context.wake(now, wake));
     }
 
-    /// Returns true if a wake-up still means something; those of waits that have been given up do not.
-    pub fn expects_wake(&self, wake: SsdWake) -> bool {
-        self.dies.expects(wake)
+    /// Returns true if a wake-up still has an effect. Wake-ups of waits that were given up have none.
+    pub fn needs_wake_up(&self, wake: SsdWake) -> bool {
+        self.dies.needs_wake_up(wake)
     }
 
-    /// Brings every die up to date: all that ended before `now` is counted and reported.
+    /// Brings every die up to date: everything that ended before `now` is counted and reported.
     pub fn catch_up_all(&mut self, now: TimeNs, out: &mut Outbox) {
-        self.act(out, |turn| turn.catch_up(now, 0));
+        self.act(out, |context| context.catch_up(now, 0));
     }
 
-    /// The same with all that ends now.
-    pub fn catch_up_with(&mut self, now: TimeNs, out: &mut Outbox) {
-        self.act(out, |turn| turn.catch_up(now, job::NEVER));
+    /// Brings every die up to date, including everything that ends at `now`.
+    pub fn catch_up_through(&mut self, now: TimeNs, out: &mut Outbox) {
+        self.act(out, |context| context.catch_up(now, job::NEVER));
     }
 
-    /// After `now` no idle collection begins (rule 38). Wake-ups for it are void from now on.
+    /// Ends the use of idle time: after `now`, no idle collection begins (rule 38). Wake-ups for it have no effect any more.
     pub fn end_idle_collection(&mut self, now: TimeNs, out: &mut Outbox) {
-        self.act(out, |turn| turn.end_idle_collection(now));
+        self.act(out, |context| context.end_idle_collection(now));
     }
 
-    /// Gives the member an agent, which speaks the protocol with the array's controller. The member must not be immediate.
+    /// Makes the member follow the protocol of the array's controller. The member must not be immediate.
     pub fn become_ggc_aware(&mut self, now: TimeNs, role: MemberRole, out: &mut Outbox) {
-        self.act(out, |turn| turn.catch_up(now, job::NEVER));
+        self.act(out, |context| context.catch_up(now, job::NEVER));
         self.parts.agent = Some(Agent::new(self.parts.member, role));
-        self.act(out, |turn| turn.agent_begins(now));
+        self.act(out, |context| context.agent_begins(now));
     }
 
-    /// A message of the controller has arrived; all else that happens at this nanosecond has happened.
+    /// Processes a message of the controller, after everything else of this nanosecond.
     pub fn receive(&mut self, now: TimeNs, message: ToMember, out: &mut Outbox) {
-        self.act(out, |turn| {
-            turn.catch_up(now, job::NEVER);
-            turn.receive(now, message);
+        self.act(out, |context| {
+            context.catch_up(now, job::NEVER);
+            context.receive(now, message);
         });
     }
 
-    /// All else of this nanosecond has happened: asks the controller softly if there is reason to (rule 119).
+    /// Sends a soft request at the end of this nanosecond, if there is a reason to (rule 119).
     pub fn may_ask(&mut self, now: TimeNs, out: &mut Outbox) {
-        self.act(out, |turn| {
-            turn.catch_up(now, job::NEVER);
-            turn.may_ask(now);
+        self.act(out, |context| {
+            context.catch_up(now, job::NEVER);
+            context.may_ask(now);
         });
     }
 }

@@ -7,7 +7,8 @@ use crate::flash::{Geometry, Timing};
 pub const READ: TimeNs = 28;
 pub const WRITE: TimeNs = 208;
 
-/// Dies of one plane with that many blocks, `reserved` of which the fill leaves free. A pool starts at one free block and stops at two.
+/// Returns an SSD with dies of one plane and so many blocks, of which the fill leaves `reserved` free. Collection of a pool starts at one
+/// free block and stops at two.
 pub fn ssd(dies: u32, blocks: u32, reserved: u32) -> SsdParams {
     SsdParams {
         geometry: Geometry {

@@ -1,42 +1,42 @@
-//! The use of a member over time: page operations in each interval, how long they take, how busy its dies are.
+//! The use of a member over time: page operations in each interval, their response times, and the share of time in which its dies work.
 //!
-//! Intervals are those of the figures over time of the whole run (`metrics/over_time.rs`): they begin with a microsecond and double
-//! whenever there are too many. Moments may come in any order, and may lie ahead: an operation is told with both its ends.
+//! The intervals are those of the whole run's figures over time (`metrics/over_time.rs`): they begin with a microsecond and double whenever
+//! there are too many. Events may be recorded in any order, and before they happen: an operation is recorded with its begin and its end.
 
 use crate::events::TimeNs;
 use std::ops::Range;
 
-/// Most intervals; beyond them two and two become one.
+/// Most intervals that are kept. Beyond this number, pairs of intervals are merged.
 const INTERVALS_MAX: usize = 400;
-/// Length of an interval at first, in nanoseconds.
+/// Length of the first intervals, in nanoseconds.
 const FIRST_NS: u64 = 1000;
 
-/// An interval of what a member did.
+/// Use of a member in one interval.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct UsagePoint {
-    /// Share of the time of its dies in which they worked, for the host or for collection.
+    /// Share of the time in which its dies worked, for the host or for collection.
     pub utilisation: f64,
-    /// Mean time from the arrival of a page operation at the member to its end, in nanoseconds. Operations that ended in the interval
-    /// count; `None` if none did.
+    /// Mean time from the arrival of a page operation at the member to its end, in nanoseconds. It is over the operations that ended in the
+    /// interval, and `None` if none did.
     pub response_ns: Option<f64>,
-    /// Mean number of page operations in the member, those included that are being served.
+    /// Mean number of page operations in the member, with those being served.
     pub operations: f64,
 }
 
-/// Something that begins and ends, summed over an interval.
+/// Sums over an interval for operations, or for busy periods.
 #[derive(Debug, Clone, Copy, Default)]
 struct Stretches {
-    /// Number of those that begin in the interval, less those that end in it.
+    /// Number of those that begin in the interval minus those that end in it.
     begun: i64,
-    /// Time within the interval, from the begin of each to the end of the interval, less that from the end of each.
-    there_ns: i128,
+    /// Time from each begin to the end of the interval, minus the time from each end to the end of the interval.
+    present_ns: i128,
 }
 
 impl Stretches {
-    /// Joins the interval behind this one to it.
+    /// Merges the following interval into this one.
     fn join(&mut self, second: &Self, interval_ns: u64) {
         // What began in the first half was there for the whole second one.
-        self.there_ns += second.there_ns + i128::from(self.begun) * i128::from(interval_ns);
+        self.present_ns += second.present_ns + i128::from(self.begun) * i128::from(interval_ns);
         self.begun += second.begun;
     }
 }
@@ -49,16 +49,16 @@ struct Interval {
     work: Stretches,
 }
 
-/// The record from the begin of the measured time on.
+/// Records the use from the start of the measured time on.
 #[derive(Debug, Clone)]
 struct Recorder {
     from_ns: TimeNs,
-    /// The moment at which the record ends. Later begins are left out, and of the rest the time behind it.
+    /// End of the record. Later events are left out, and longer ones are cut off.
     until_ns: TimeNs,
-    /// Number of times that two intervals have become one: an interval is `FIRST_NS << doublings` long.
+    /// Number of times that pairs of intervals were merged. An interval is `FIRST_NS << doublings` long.
     doublings: u32,
     intervals: Vec<Interval>,
-    /// The interval in which the last stretch ended, and the time of it that is measured; most stretches lie wholly in the same one.
+    /// Interval of the last end, and the part of it that is measured. Most stretches lie wholly in the same interval as the one before.
     present: usize,
     present_ns: Range<TimeNs>,
 }
@@ -72,7 +72,7 @@ impl Recorder {
         FIRST_NS << self.doublings
     }
 
-    /// The interval of a moment, and how long the moment lies before its end.
+    /// Returns the interval of a moment, and the time from the moment to the end of the interval.
     #[inline]
     fn at(&mut self, at: TimeNs) -> (usize, u64) {
         let since = at.saturating_sub(self.from_ns);
@@ -87,7 +87,7 @@ impl Recorder {
         (index as usize, rest_ns)
     }
 
-    /// Returns the interval of the last stretch if this one lies wholly in it.
+    /// Returns the interval of the last stretch if this stretch lies wholly in it.
     #[inline]
     fn holds(&mut self, from: TimeNs, to: TimeNs) -> Option<&mut Interval> {
         let holds = self.present_ns.start <= from && to < self.present_ns.end;
@@ -110,7 +110,7 @@ impl Recorder {
         self.present_ns = 0..0;
     }
 
-    /// Adds a stretch of time that ends in the measured time; returns the interval in which it does.
+    /// Adds a stretch of time that ends in the measured time. Returns the interval of its end.
     #[inline]
     fn stretch(&mut self, from: TimeNs, to: TimeNs, of: impl Fn(&mut Interval) -> &mut Stretches) -> usize {
         // The later one first: it may double the intervals.
@@ -120,23 +120,23 @@ impl Recorder {
         let length_ns = to - from.max(self.from_ns);
         if length_ns <= self.interval_ns() - last_rest_ns {
             // It begins there, too, as most do.
-            of(&mut self.intervals[last]).there_ns += i128::from(length_ns);
+            of(&mut self.intervals[last]).present_ns += i128::from(length_ns);
             return last;
         }
         let (first, first_rest_ns) = self.at(from);
         let begin = of(&mut self.intervals[first]);
         begin.begun += 1;
-        begin.there_ns += i128::from(first_rest_ns);
+        begin.present_ns += i128::from(first_rest_ns);
         let end = of(&mut self.intervals[last]);
         end.begun -= 1;
-        end.there_ns -= i128::from(last_rest_ns);
+        end.present_ns -= i128::from(last_rest_ns);
         last
     }
 
     #[inline]
-    fn operation(&mut self, arrival: TimeNs, end: TimeNs) {
+    fn record_operation(&mut self, arrival: TimeNs, end: TimeNs) {
         if let Some(interval) = self.holds(arrival, end) {
-            interval.operations.there_ns += i128::from(end - arrival);
+            interval.operations.present_ns += i128::from(end - arrival);
             interval.ended += 1;
             interval.response_ns += u128::from(end - arrival);
             return;
@@ -155,9 +155,9 @@ impl Recorder {
     }
 
     #[inline]
-    fn worked(&mut self, from: TimeNs, to: TimeNs) {
+    fn record_work(&mut self, from: TimeNs, to: TimeNs) {
         if let Some(interval) = self.holds(from, to) {
-            interval.work.there_ns += i128::from(to - from);
+            interval.work.present_ns += i128::from(to - from);
             return;
         }
         if to > self.from_ns && from < self.until_ns {
@@ -166,7 +166,7 @@ impl Recorder {
     }
 }
 
-/// Something that may reach into the measured time, which has not begun.
+/// Stretch of time that may reach into the measured time, which has not begun.
 #[derive(Debug, Clone, Copy)]
 struct Ahead {
     from: TimeNs,
@@ -174,7 +174,7 @@ struct Ahead {
     is_operation: bool,
 }
 
-/// Records how a member is used.
+/// Records the use of a member.
 #[derive(Debug, Clone)]
 pub struct Usage {
     state: State,
@@ -182,8 +182,8 @@ pub struct Usage {
 
 #[derive(Debug, Clone)]
 enum State {
-    /// The measured time is yet to begin, not before `now`. Work that was over by then is forgotten, at the latest with `forget_at`
-    /// entries.
+    /// State before the measured time, which begins at `now` or later. Work that ended before is forgotten from time to time, when there
+    /// are `forget_at` entries.
     Before {
         ahead: Vec<Ahead>,
         now: TimeNs,
@@ -197,43 +197,43 @@ impl Usage {
         Self { state: State::Before { ahead: Vec::new(), now: 0, forget_at: 1024 } }
     }
 
-    /// The measured time begins now.
+    /// Begins the measured time now.
     pub fn begin(&mut self, now: TimeNs) {
         let mut recorder = Recorder::new(now);
         if let State::Before { ahead, .. } = &self.state {
             for entry in ahead {
                 match entry.is_operation {
                     // What ended in time has no part in it.
-                    true if entry.to >= now => recorder.operation(entry.from, entry.to),
+                    true if entry.to >= now => recorder.record_operation(entry.from, entry.to),
                     true => {}
-                    false => recorder.worked(entry.from, entry.to),
+                    false => recorder.record_work(entry.from, entry.to),
                 }
             }
         }
         self.state = State::Measuring(recorder);
     }
 
-    /// The measured time ends now.
+    /// Ends the measured time now.
     pub fn end(&mut self, now: TimeNs) {
         if let State::Measuring(recorder) = &mut self.state {
             (recorder.until_ns, recorder.present_ns) = (now, 0..0);
         }
     }
 
-    /// A page operation that came at `arrival` is done at `end`, which may lie ahead.
+    /// Records a page operation that arrived at `arrival` and is done at `end`, which may lie in the future.
     #[inline]
-    pub fn operation(&mut self, arrival: TimeNs, end: TimeNs) {
+    pub fn record_operation(&mut self, arrival: TimeNs, end: TimeNs) {
         match &mut self.state {
-            State::Measuring(recorder) => recorder.operation(arrival, end),
+            State::Measuring(recorder) => recorder.record_operation(arrival, end),
             State::Before { .. } => self.keep(Ahead { from: arrival, to: end, is_operation: true }),
         }
     }
 
-    /// A die has worked without a break.
+    /// Records a busy period of a die.
     #[inline]
-    pub fn worked(&mut self, from: TimeNs, to: TimeNs) {
+    pub fn record_work(&mut self, from: TimeNs, to: TimeNs) {
         match &mut self.state {
-            State::Measuring(recorder) => recorder.worked(from, to),
+            State::Measuring(recorder) => recorder.record_work(from, to),
             State::Before { .. } => self.keep(Ahead { from, to, is_operation: false }),
         }
     }
@@ -251,7 +251,7 @@ impl Usage {
         }
     }
 
-    /// Length of the intervals so far, in nanoseconds; 0 before the measured time.
+    /// Returns the current length of an interval, in nanoseconds; 0 before the measured time.
     pub fn interval_ns(&self) -> u64 {
         match &self.state {
             State::Before { .. } => 0,
@@ -259,8 +259,8 @@ impl Usage {
         }
     }
 
-    /// Returns the first `count` intervals for a run that ended at `end_ns`, and a member with so many dies. Their length is
-    /// [`Usage::interval_ns`] or a power of two times as long. `working` are stretches of work that have not been told.
+    /// Returns the first `count` intervals of a run that ended at `end_ns`, for a member with so many dies. Their length is
+    /// [`Usage::interval_ns`] or a power of two times as long. `working` are busy periods that have not been recorded.
     pub fn points(
         &self,
         interval_ns: u64,
@@ -282,7 +282,7 @@ impl Usage {
                 // What ends behind the last interval goes on to its end.
                 if let Some(interval) = recorder.intervals.get_mut(index as usize) {
                     interval.work.begun += begun;
-                    interval.work.there_ns += i128::from(begun) * i128::from((index + 1) * interval_ns - since);
+                    interval.work.present_ns += i128::from(begun) * i128::from((index + 1) * interval_ns - since);
                 }
             }
         }
@@ -295,8 +295,8 @@ impl Usage {
             *before += of.begun;
             // What goes on beyond the end (of a run that was stopped) is counted up to the end of the interval.
             let beyond_ns = i128::from(*before) * i128::from(interval_ns - length_ns);
-            let there_ns = i128::from(there) * i128::from(interval_ns) + of.there_ns - beyond_ns;
-            if length_ns > 0 { there_ns as f64 / length_ns as f64 } else { 0.0 }
+            let present_ns = i128::from(there) * i128::from(interval_ns) + of.present_ns - beyond_ns;
+            if length_ns > 0 { present_ns as f64 / length_ns as f64 } else { 0.0 }
         };
         let point = |(index, interval): (usize, &Interval)| UsagePoint {
             utilisation: (spent(&mut work, &interval.work, index) / f64::from(dies)).clamp(0.0, 1.0),
@@ -328,11 +328,11 @@ mod tests {
             let begin = if early > 0 { begin + operations.iter().take(early).map(|operation| operation.0).max().unwrap_or(0) } else { begin };
             let (told, open) = work.split_at(work.len() - open.min(work.len()));
             // Some of it is told before the measured time begins.
-            operations.iter().take(early).for_each(|&(from, to)| usage.operation(from, to));
-            told.iter().take(early).for_each(|&(from, to)| usage.worked(from, to));
+            operations.iter().take(early).for_each(|&(from, to)| usage.record_operation(from, to));
+            told.iter().take(early).for_each(|&(from, to)| usage.record_work(from, to));
             usage.begin(begin);
-            operations.iter().skip(early).for_each(|&(from, to)| usage.operation(from, to));
-            told.iter().skip(early).for_each(|&(from, to)| usage.worked(from, to));
+            operations.iter().skip(early).for_each(|&(from, to)| usage.record_operation(from, to));
+            told.iter().skip(early).for_each(|&(from, to)| usage.record_work(from, to));
 
             let interval_ns = usage.interval_ns() << doublings;
             let all = operations.iter().chain(&work);
@@ -364,7 +364,7 @@ mod tests {
     fn what_is_over_before_the_measured_time_is_forgotten() {
         let mut usage = Usage::new();
         for at in 0..100_000 {
-            usage.operation(at * 10, at * 10 + 25);
+            usage.record_operation(at * 10, at * 10 + 25);
         }
         let State::Before { ahead, .. } = &usage.state else { panic!("it is yet to begin") };
         assert!(ahead.len() < 2100, "{}", ahead.len());
@@ -378,13 +378,13 @@ mod tests {
     fn what_lies_behind_the_end_of_the_measured_time_is_left_out() {
         let mut usage = Usage::new();
         usage.begin(0);
-        usage.worked(0, 400);
+        usage.record_work(0, 400);
         usage.end(1000);
         // An hour later: intervals are as short as before.
-        usage.operation(500, 3_600_000_000_000);
-        usage.operation(1000, 1500);
-        usage.worked(900, 3_600_000_000_000);
-        usage.worked(1000, 2000);
+        usage.record_operation(500, 3_600_000_000_000);
+        usage.record_operation(1000, 1500);
+        usage.record_work(900, 3_600_000_000_000);
+        usage.record_work(1000, 2000);
         assert_eq!(usage.interval_ns(), FIRST_NS);
         let points = usage.points(usage.interval_ns(), 1, 1000, 1, std::iter::empty());
         assert_eq!((points[0].utilisation, points[0].operations, points[0].response_ns), (0.5, 0.5, None));
@@ -394,8 +394,8 @@ mod tests {
     fn work_beyond_the_end_of_a_run_is_not_counted() {
         let mut usage = Usage::new();
         usage.begin(0);
-        usage.worked(0, 5000);
-        usage.operation(250, 5000);
+        usage.record_work(0, 5000);
+        usage.record_operation(250, 5000);
         let points = usage.points(1000, 1, 500, 2, std::iter::empty());
         assert_eq!((points[0].utilisation, points[0].operations, points[0].response_ns), (0.5, 0.5, None));
     }

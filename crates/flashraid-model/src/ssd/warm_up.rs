@@ -1,35 +1,35 @@
-//! Bringing a filled member to a working state, without time.
+//! Warm-ups, which bring a filled member to a working state without time.
 
 use super::{MemberCounters, Ssd};
 
 impl Ssd {
-    /// Overwrites `overwrites` × the exported capacity at random, die by die (rule 24), so that the tables of one die
-    /// stay in the processor's cache. Counters start from zero afterwards; erase counts run on.
+    /// Overwrites `overwrites` × the exported capacity at random, die by die, so that the tables of one die stay in the processor's cache
+    /// (rule 24). Counters then start from zero, but erase counts continue.
     pub fn warm_up(&mut self, overwrites: f64, seed: u64) {
         self.warm_up_while(overwrites, seed, &mut |_| true);
     }
 
-    /// Does the same, but stops when `go_on`, which is told the share that is done, returns false. The state is then of no use, and false
-    /// is returned.
+    /// Warms up like [`Ssd::warm_up`], and calls `go_on` with the share that is done. If `go_on` returns false, it stops and returns false,
+    /// and the state must not be used.
     pub fn warm_up_while(&mut self, overwrites: f64, seed: u64, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
         let done = self.space.warm_up(overwrites, seed, self.parts.member.0, go_on);
         self.parts.counters = MemberCounters::default();
         done
     }
 
-    /// Puts a member with superblocks into the steady state of uniform random writes, in one pass (rule 215). Others stay as they are.
-    /// Stops and returns as [`Ssd::warm_up_while`].
-    pub fn settle_down_while(&mut self, seed: u64, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
-        self.space.settle_down(seed, self.parts.member.0, go_on)
+    /// Puts a member with superblocks into the steady state of uniform random writes, in one pass (rule 215). Other members stay as they
+    /// are. It stops and returns like [`Ssd::warm_up_while`].
+    pub fn make_steady_while(&mut self, seed: u64, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
+        self.space.make_steady(seed, self.parts.member.0, go_on)
     }
 
-    /// No more is overwritten without time.
+    /// Ends the writes without time.
     pub fn warm_up_is_over(&mut self) {
         self.space.warm_up_is_over();
     }
 
-    /// Writes logical pages, each with its source (as in [`PageOp`](super::PageOp)), in their order, without time and without counting.
-    /// Warm-ups by the workload's own addresses do this.
+    /// Writes logical pages in order, each with its source (as in [`PageOp`](super::PageOp)). It takes no time and counts nothing. Warm-ups
+    /// by the workload's own addresses use it.
     pub fn overwrite_untimed(&mut self, pages: &[(u32, u8)]) {
         self.dies.overwrite_untimed(&mut self.space, &self.front, pages);
     }

@@ -2,7 +2,7 @@
 
 use crate::events::TimeNs;
 
-/// A wire, or a lane of a link.
+/// A channel, or a lane of a link, that carries one transfer at a time.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Wire {
     /// End of the last transfer that was asked for.
@@ -10,7 +10,7 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// Takes the wire for `ns` as soon as it is free, and returns when the transfer is over.
+    /// Occupies the wire for `ns` as soon as it is free. Returns the end of the transfer.
     #[inline]
     pub fn ask(&mut self, now: TimeNs, ns: u64) -> TimeNs {
         self.free_at = self.free_at.max(now) + ns;

@@ -37,7 +37,7 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<UsagePo
         }
         WarmUpPattern::Steady => {
             for member in array.untimed().members_to_warm_up() {
-                assert!(member.settle_down_while(case.seed, &mut |_| true));
+                assert!(member.make_steady_while(case.seed, &mut |_| true));
             }
         }
         WarmUpPattern::Workload => {

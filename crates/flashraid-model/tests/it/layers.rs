@@ -1,5 +1,5 @@
-//! Tests the direction of dependencies. A folder of the model uses only folders below it, and so do crates (ARCHITECTURE.md, "Who uses
-//! whom").
+//! Tests the direction of dependencies. A folder of the model uses only folders below it, and so do crates (ARCHITECTURE.md,
+//! "Invariants").
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -29,14 +29,14 @@ const PARTS: &[(&str, &[&str])] = &[
     ("mechanism", &[]),
     ("usage", &[]),
     ("wire", &[]),
-    ("worked", &[]),
+    ("work_times", &[]),
     ("outbox", &["job"]),
     ("params", &["mechanism"]),
     ("counters", &["params"]),
     ("agent", &["job", "outbox"]),
     ("collect", &["job", "params"]),
-    ("front", &["counters", "job", "outbox", "params", "wire", "worked"]),
-    ("parts", &["agent", "counters", "outbox", "params", "usage", "worked"]),
+    ("front", &["counters", "job", "outbox", "params", "wire", "work_times"]),
+    ("parts", &["agent", "counters", "outbox", "params", "usage", "work_times"]),
     ("die::activity", &["job", "mechanism", "parts"]),
     ("die::pages", &["agent", "collect", "die::activity", "front", "job", "mechanism", "outbox", "params", "parts", "wire"]),
     (

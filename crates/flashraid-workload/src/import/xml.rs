@@ -4,17 +4,17 @@ use roxmltree::{Document, Node};
 
 use super::ImportError;
 
-/// Elements that may lie in each other; MQSim's files have four levels.
+/// Most levels of nested elements. MQSim's files have four.
 const DEPTH_MAX: usize = 64;
 
-/// An element: its name, the line of its beginning, its own text, its children.
+/// An element with its name, line, text and children.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Element {
     /// Name of the tag.
     pub name: String,
-    /// Line of its beginning, counted from 1.
+    /// Number of the line on which it begins, from 1.
     pub line: usize,
-    /// Text between its tags, without that of its children, trimmed.
+    /// Text between its tags, trimmed and without that of its children.
     pub text: String,
     /// Elements that lie inside this one.
     pub children: Vec<Element>,
@@ -30,7 +30,8 @@ impl Element {
 /// Reads a whole document of MQSim.
 ///
 /// # Errors
-/// The text is no XML, has attributes, or nests too deep.
+///
+/// Returns an error if the text is no XML, has attributes, or is nested too deeply.
 pub fn parse(text: &str) -> Result<Element, ImportError> {
     let text = text.trim_start_matches('\u{feff}');
     // A declaration has to stand at the very beginning, but editors leave blank lines there.
@@ -59,7 +60,7 @@ fn element(document: &Document<'_>, node: Node<'_, '_>, depth: usize, skipped: u
     Ok(Element { name, line, text, children: children.collect::<Result<_, _>>()? })
 }
 
-/// An error at a line.
+/// Returns an error for a line.
 pub fn refused(line: usize, reason: impl Into<String>) -> ImportError {
     ImportError::Line { line, reason: reason.into() }
 }

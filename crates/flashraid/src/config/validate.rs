@@ -11,12 +11,12 @@ use super::quantities::{CHECKERS, Checker};
 use super::tree::Tree;
 use crate::meaning::{self, follow};
 
-/// The schema of the configuration.
+/// Returns the schema of the configuration.
 pub(crate) fn schema() -> &'static Value {
     &compiled().schema
 }
 
-/// The schema, and the values derived from it once.
+/// The compiled schema, and values that are derived from it once.
 struct Compiled {
     schema: Value,
     validator: Validator,
@@ -340,7 +340,7 @@ fn takes_booleans(schema: &Value) -> bool {
     branches.any(|branch| follow(root, branch)["type"] == "boolean")
 }
 
-/// Appends the texts that an error says would have been right; false if it is about something else.
+/// Appends the texts that would have been allowed, according to an error. Returns false if the error has another cause.
 fn constants(kind: &ValidationErrorKind, names: &mut Vec<String>) -> bool {
     let mut add = |value: &Value| {
         if let Some(name) = value.as_str()
@@ -357,7 +357,7 @@ fn constants(kind: &ValidationErrorKind, names: &mut Vec<String>) -> bool {
     true
 }
 
-/// The schema that holds the keyword at this path.
+/// Returns the schema that contains the keyword at this path.
 fn parent_schema(schema_path: &str) -> &'static Value {
     let schema = &compiled().schema;
     let parent = schema_path.rsplit_once('/').map_or("", |(parent, _)| parent);
@@ -388,7 +388,7 @@ fn dotted(path: &[String]) -> String {
     text
 }
 
-/// A value as the user wrote it, cut short.
+/// Returns a value as the user wrote it, shortened.
 pub(super) fn show(value: &Value) -> String {
     let text = match value {
         Value::Object(_) => return "a table".to_string(),

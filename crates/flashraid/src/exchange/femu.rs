@@ -4,10 +4,10 @@ use super::medium::{Medium, beyond};
 use super::{Export, Exported};
 use crate::config::{Scenario, VictimPolicy};
 
-/// Bytes of a sector, which FEMU counts in.
+/// Number of bytes in the sectors by which FEMU counts.
 const SECTOR_BYTES: u64 = 512;
 
-/// Writes the drive of a scenario as options for QEMU.
+/// Returns the drive of a scenario as options for QEMU.
 pub fn export(scenario: &Scenario) -> Export {
     let mut notes = Vec::new();
     let ssd = &scenario.config.ssd;

@@ -2,32 +2,32 @@
 
 use crate::config::{Scenario, SsdConfig, Transfer};
 
-/// Flash of one drive, and the times of its operations.
+/// Flash of one drive, and the durations of its operations.
 pub(super) struct Medium {
     pub channels: u32,
     pub luns_per_channel: u32,
     pub planes: u32,
     pub blocks: u32,
-    /// Flash pages of a block.
+    /// Number of flash pages in a block.
     pub pages: u32,
     pub page_bytes: u64,
-    /// Array read of a flash page, on average over its kinds.
+    /// Time of an array read of a flash page, on average over the types of pages.
     pub read_ns: u64,
-    /// Least and greatest array read of its kinds of pages.
+    /// Least and greatest time of an array read over the types of pages.
     pub read_range_ns: (u64, u64),
-    /// Program of all that one program brings to a plane.
+    /// Time of a program, which writes several flash pages of a plane.
     pub program_ns: u64,
-    /// Flash pages that one program brings to a plane.
+    /// Number of flash pages that one program writes to a plane.
     pub pages_per_program: u32,
     pub erase_ns: u64,
-    /// Time of a byte on a channel; 0 if transfers take no time.
+    /// Time of a byte on a channel, in picoseconds; 0 if transfers take no time.
     pub byte_ps: u64,
-    /// Free blocks of a plane below which collection begins, as a share of its blocks.
+    /// Share of a plane's blocks that are free when collection begins.
     pub free_share: f64,
 }
 
 impl Medium {
-    /// Reads the medium off a scenario; appends what emulators cannot say of any drive.
+    /// Returns the medium of a scenario. Adds a note for each property that emulators cannot express.
     pub fn of(scenario: &Scenario, program: &str, notes: &mut Vec<String>) -> Self {
         let ssd: &SsdConfig = &scenario.config.ssd;
         let geometry = &ssd.geometry;
@@ -78,13 +78,13 @@ impl Medium {
         }
     }
 
-    /// Returns the bytes of all flash.
+    /// Returns the number of bytes of all flash.
     pub fn raw_bytes(&self) -> u64 {
         u64::from(self.channels * self.luns_per_channel * self.planes) * u64::from(self.blocks) * u64::from(self.pages) * self.page_bytes
     }
 }
 
-/// Notes the parts of a drive that neither emulator has.
+/// Adds a note for each part of a drive that neither emulator has.
 pub(super) fn beyond(ssd: &SsdConfig, program: &str, notes: &mut Vec<String>) {
     let there = [
         ("suspension and preemption", ssd.suspension.is_some() || ssd.gc.preemption != crate::config::Preemption::None),

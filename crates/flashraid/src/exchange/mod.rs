@@ -12,25 +12,26 @@ use flashraid_workload::import::{self, ImportError, Imported, xml};
 /// A file for another program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exported {
-    /// Name that the other program usually gives it.
+    /// Usual name of the file in the other program.
     pub name: &'static str,
-    /// All of its content.
+    /// Content of the file.
     pub text: String,
 }
 
-/// Files for another program, and what it cannot say.
+/// Files for another program, with notes about everything that they cannot express.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Export {
-    /// The files, the device first.
+    /// The files, with the device first.
     pub files: Vec<Exported>,
-    /// Sentences about everything that was left out or changed.
+    /// Notes about everything that was left out or changed.
     pub notes: Vec<String>,
 }
 
-/// Takes over a device of MQSim, or a workload of fio or MQSim; `part` chooses one of several workloads.
+/// Imports a device of MQSim, or a workload of fio or MQSim. `part` chooses one of several workloads.
 ///
 /// # Errors
-/// The text is none of them, or asks for what cannot be expressed.
+///
+/// Returns an error if the text is in none of these formats, or if it needs something that a configuration cannot express.
 pub fn import(text: &str, part: Option<&str>) -> Result<Imported, ImportError> {
     if text.trim_start_matches('\u{feff}').trim_start().starts_with('<') {
         let root = xml::parse(text)?;

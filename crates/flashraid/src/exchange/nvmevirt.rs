@@ -6,7 +6,7 @@ use super::medium::{Medium, beyond};
 use super::{Export, Exported};
 use crate::config::{Link, LinkRate, LinkTable, Scenario, VictimPolicy};
 
-/// Writes the drive of a scenario as a header.
+/// Returns the drive of a scenario as a header file.
 pub fn export(scenario: &Scenario) -> Export {
     let mut notes = Vec::new();
     let ssd = &scenario.config.ssd;

@@ -111,8 +111,8 @@ impl Report {
         let members: Vec<Member> = (0..inputs.counts.members.len()).map(|index| member(&inputs, index)).collect();
         let flash = flash(&inputs, &members);
         let facts = Facts {
-            course: &measured.course,
-            whole_course: &measured.whole_course,
+            trend: &measured.trend,
+            whole_trend: &measured.whole_trend,
             is_closed: inputs.is_closed,
             all: &measured.response.all,
             measured_from_ns: measured.from_ns,
@@ -603,7 +603,7 @@ fn free_blocks(measured: &Measured) -> Vec<Vec<(f64, f64, f64, f64)>> {
     points.collect()
 }
 
-/// The slowest request that is done in the window of a timeline, and the collection that it met.
+/// Returns the slowest request that is done in the window of a timeline, with the collection that it met.
 fn slowest(inputs: &ReportInputs, timeline: &Timeline) -> Option<TimelineSlowest> {
     let is_within = |done: &CompletedRequest| (timeline.from_ns..timeline.to_ns).contains(&done.done_ns);
     let length_ns = |done: &CompletedRequest| done.done_ns - done.arrival_ns;

@@ -43,12 +43,12 @@ impl Row {
         Self { name: name.into(), values: values.into_iter().collect(), unit, figure: String::new() }
     }
 
-    /// The row with the key of its figure.
+    /// Returns the row with the key of its figure.
     pub(super) fn of(self, figure: impl Into<String>) -> Self {
         Self { figure: figure.into(), ..self }
     }
 
-    /// A row of the figure with this key.
+    /// Returns a row for the figure with this key.
     pub(super) fn figure(figure: &str, name: impl Into<String>, values: impl IntoIterator<Item = String>, unit: &'static str) -> Self {
         Self::new(name, values, unit).of(figure)
     }

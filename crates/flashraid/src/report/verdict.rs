@@ -23,8 +23,8 @@
 //! - A write cache holds more than a tenth of the written data at the end.
 
 use super::Mark;
-use flashraid_model::metrics::course::is_supported;
-use flashraid_model::metrics::{CourseSummary, Latency, Tenth};
+use flashraid_model::metrics::trend::is_supported;
+use flashraid_model::metrics::{Latency, Tenth, TrendSummary};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -78,9 +78,9 @@ impl Load {
 /// Facts by which a run is judged.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Facts<'a> {
-    pub course: &'a CourseSummary,
+    pub trend: &'a TrendSummary,
     /// Course of the whole run, with the requests that were skipped.
-    pub whole_course: &'a CourseSummary,
+    pub whole_trend: &'a TrendSummary,
     /// True if the host waits for one request before it sends another.
     pub is_closed: bool,
     /// Response times of all requests.
@@ -115,10 +115,10 @@ impl Verdict {
     /// Judges a run by these facts.
     #[must_use]
     pub(super) fn of(facts: &Facts) -> Verdict {
-        let Facts { course, all, .. } = *facts;
-        let by_requests = if facts.is_closed { Load::Closed } else { load(facts.whole_course) };
+        let Facts { trend, all, .. } = *facts;
+        let by_requests = if facts.is_closed { Load::Closed } else { load(facts.whole_trend) };
         let may_be_steady = matches!(by_requests, Load::Closed | Load::Stable) && !facts.fills_cache;
-        let steady_from_ns = if may_be_steady { steady_from(&course.tenths) } else { None };
+        let steady_from_ns = if may_be_steady { steady_from(&trend.tenths) } else { None };
         let deepest = super::PERCENTILES.iter().rev().find(|(_, quantile)| is_supported(all.moments(), *quantile));
         let is_empty = all.moments().count() == 0;
         let begins_early = steady_from_ns.is_none_or(|steady_from_ns| steady_from_ns > facts.measured_from_ns);
@@ -146,10 +146,10 @@ impl Verdict {
     }
 }
 
-fn load(course: &CourseSummary) -> Load {
-    let requests = course.requests();
-    let grows = course.halves_ns.is_some_and(|(first, second)| second > GROWTH_MIN * first && stays_behind(&course.tenths, first));
-    match course.outstanding {
+fn load(trend: &TrendSummary) -> Load {
+    let requests = trend.requests();
+    let grows = trend.halves_ns.is_some_and(|(first, second)| second > GROWTH_MIN * first && stays_behind(&trend.tenths, first));
+    match trend.outstanding {
         Some(outstanding) if outstanding * 100 > requests && grows => Load::Unstable,
         Some(outstanding) if outstanding * 50 > requests => Load::Saturated,
         _ => Load::Stable,
@@ -208,7 +208,7 @@ fn is_steady(means: &[(f64, f64)], constant: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flashraid_model::metrics::course::TenthMean;
+    use flashraid_model::metrics::trend::TenthMean;
 
     fn tenths(means: [f64; 10], error: f64, requests: u64) -> Vec<Tenth> {
         let tenth = |(index, mean): (usize, f64)| Tenth {
@@ -246,13 +246,13 @@ mod tests {
     #[test]
     fn load_follows_its_rules() {
         let growing = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0];
-        let of = |means, outstanding, halves| CourseSummary { tenths: tenths(means, 0.0, 100), halves_ns: Some(halves), outstanding };
-        let course = |outstanding, halves| of(growing, outstanding, halves);
-        assert_eq!(load(&course(Some(11), (1.0, 1.6))), Load::Unstable);
-        assert_eq!(load(&course(Some(10), (1.0, 1.6))), Load::Stable);
-        assert_eq!(load(&course(Some(20), (1.0, 1.5))), Load::Stable);
-        assert_eq!(load(&course(Some(21), (1.0, 1.5))), Load::Saturated);
-        assert_eq!(load(&course(None, (1.0, 9.0))), Load::Stable);
+        let of = |means, outstanding, halves| TrendSummary { tenths: tenths(means, 0.0, 100), halves_ns: Some(halves), outstanding };
+        let trend = |outstanding, halves| of(growing, outstanding, halves);
+        assert_eq!(load(&trend(Some(11), (1.0, 1.6))), Load::Unstable);
+        assert_eq!(load(&trend(Some(10), (1.0, 1.6))), Load::Stable);
+        assert_eq!(load(&trend(Some(20), (1.0, 1.5))), Load::Stable);
+        assert_eq!(load(&trend(Some(21), (1.0, 1.5))), Load::Saturated);
+        assert_eq!(load(&trend(None, (1.0, 9.0))), Load::Stable);
     }
 
     /// A queue that grows evenly is unstable whatever part of it is skipped.
@@ -287,7 +287,7 @@ mod tests {
                 }
                 metrics.request(done);
             }
-            load(&metrics.finish(done[done.len() - 1].done_ns, 1).whole_course)
+            load(&metrics.finish(done[done.len() - 1].done_ns, 1).whole_trend)
         };
         for skipped in [0, REQUESTS / 4, REQUESTS / 2, REQUESTS * 9 / 10] {
             assert_eq!(load_of(skipped, |index| 500 + index * 500), Load::Unstable, "{skipped} skipped");
@@ -298,7 +298,7 @@ mod tests {
     /// Bursts make the second half slow, but the requests that piled up in them were served later.
     #[test]
     fn bursts_are_no_queue_without_bound() {
-        let of = |means, halves| load(&CourseSummary { tenths: tenths(means, 0.0, 100), halves_ns: Some(halves), outstanding: Some(15) });
+        let of = |means, halves| load(&TrendSummary { tenths: tenths(means, 0.0, 100), halves_ns: Some(halves), outstanding: Some(15) });
         assert_eq!(of([1.0, 2.0, 1.0, 1.0, 2.0, 1.0, 1.0, 2.0, 1.0, 90.0], (1.4, 19.0)), Load::Stable);
         assert_eq!(of([1.0, 2.0, 1.0, 1.0, 2.0, 1.0, 1.0, 20.0, 1.0, 90.0], (1.4, 22.6)), Load::Stable);
         assert_eq!(of([1.0, 2.0, 1.0, 1.0, 2.0, 1.0, 1.0, 20.0, 40.0, 90.0], (1.4, 30.4)), Load::Unstable);

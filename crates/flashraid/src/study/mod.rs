@@ -2,10 +2,10 @@
 
 mod axis;
 mod baseline;
-mod means;
 mod plan;
 mod problem;
 mod range;
+mod resources;
 mod run;
 mod shard;
 mod store;
@@ -30,11 +30,11 @@ use crate::warm_cache::WarmCache;
 pub use axis::combinations;
 pub use axis::{Axis, Setting, is_given};
 pub use flashraid_model::metrics::Estimate;
-#[doc(hidden)]
-pub use means::Means;
-pub use means::default_workers;
 pub use plan::StudyPlan;
 pub use problem::StudyProblem;
+#[doc(hidden)]
+pub use resources::Resources;
+pub use resources::default_workers;
 #[doc(hidden)]
 pub use run::{Simulated, run_all};
 #[doc(hidden)]

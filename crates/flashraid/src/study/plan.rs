@@ -8,8 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use flashraid_workload::Stop;
 
 use super::baseline::baselines;
-use super::means::{Means, default_workers};
-use super::run::{Simulated, run_open};
+use super::resources::{Resources, default_workers};
+use super::run::{Simulated, run_unfinished};
 use super::store::{POINTS, Store, short_hash};
 use super::{Axis, Setting, Study, StudyObserver, StudyProblem, StudyResult, StudyRow, combinations, shard};
 use crate::Error;
@@ -63,15 +63,15 @@ fn preflight_all(tasks: &[Simulated]) -> Result<(), Error> {
     Ok(())
 }
 
-/// A folder in which a study begins. If it is dropped without [`Begun::keep`] and has no points, the files that the study has made are
-/// removed.
-struct Begun {
+/// A folder in which a study begins. Without a call of [`NewFolder::keep`], dropping it removes the study's files, if no simulation was
+/// saved there.
+struct NewFolder {
     folder: PathBuf,
     had_folder: bool,
     had_description: bool,
 }
 
-impl Begun {
+impl NewFolder {
     fn of(folder: &Path) -> Self {
         Self { folder: folder.to_owned(), had_folder: folder.exists(), had_description: folder.join(shard::FILE).exists() }
     }
@@ -82,7 +82,7 @@ impl Begun {
     }
 }
 
-impl Drop for Begun {
+impl Drop for NewFolder {
     fn drop(&mut self) {
         // Folders are removed only while they are empty.
         if !self.had_description && fs::remove_dir(self.folder.join(POINTS)).is_ok() {
@@ -105,9 +105,9 @@ pub struct StudyPlan {
     pub(super) seeds: u64,
     pub(super) shard: Option<(usize, usize)>,
     folder: Option<PathBuf>,
-    means: Means,
+    resources: Resources,
     /// Reports that were handed in, or found in the folder, so that none is read twice.
-    here: Mutex<BTreeMap<usize, Report>>,
+    known_reports: Mutex<BTreeMap<usize, Report>>,
 }
 
 impl StudyPlan {
@@ -142,8 +142,8 @@ impl StudyPlan {
             seeds: *seeds,
             shard: *shard,
             folder: folder.clone(),
-            means: Means { workers: workers.unwrap_or_else(default_workers), threads: *threads, cache: cache.clone() },
-            here: Mutex::default(),
+            resources: Resources { workers: workers.unwrap_or_else(default_workers), threads: *threads, cache: cache.clone() },
+            known_reports: Mutex::default(),
         })
     }
 
@@ -175,8 +175,8 @@ impl StudyPlan {
     /// Sets the resources, in place of [`Study::workers`], [`Study::threads`] and [`Study::warm_cache`].
     #[doc(hidden)]
     #[must_use]
-    pub fn by(mut self, means: Means) -> Self {
-        self.means = means;
+    pub fn with_resources(mut self, resources: Resources) -> Self {
+        self.resources = resources;
         self
     }
 
@@ -208,17 +208,17 @@ impl StudyPlan {
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the folder cannot be made or written.
-    pub fn open_groups(&self) -> Result<Vec<Vec<usize>>, Error> {
+    pub fn unfinished_groups(&self) -> Result<Vec<Vec<usize>>, Error> {
         let store = self.store()?;
-        let mut here = self.here();
+        let mut known_reports = self.known_reports();
         let mut is_open = |index: &usize| {
             let task = &self.tasks[*index];
-            if here.contains_key(index) && task.has_its_state() {
+            if known_reports.contains_key(index) && task.has_its_state() {
                 return false;
             }
             match store.as_ref().and_then(|store| task.done_before(store)) {
                 Some(report) => {
-                    here.insert(*index, report);
+                    known_reports.insert(*index, report);
                     false
                 }
                 None => true,
@@ -254,7 +254,7 @@ impl StudyPlan {
         if report.config_hash != task.scenario.hash || report.seed != task.scenario.seed || report.partial {
             return Err(StudyProblem::OtherReport { simulation: index }.into());
         }
-        if self.here().contains_key(&index) {
+        if self.known_reports().contains_key(&index) {
             return Ok(());
         }
         let mut earlier = None;
@@ -264,22 +264,23 @@ impl StudyPlan {
                 store.save(&task.id, &report)?;
             }
         }
-        self.here().entry(index).or_insert(earlier.unwrap_or(report));
+        self.known_reports().entry(index).or_insert(earlier.unwrap_or(report));
         Ok(())
     }
 
-    /// Removes and returns the reports that were handed in, or that [`StudyPlan::open_groups`] found in the folder. If some are missing,
-    /// there are fewer rows than [`StudyPlan::len`].
+    /// Removes and returns the reports that were handed in, or that [`StudyPlan::unfinished_groups`] found in the folder. If some are
+    /// missing, there are fewer rows than [`StudyPlan::len`].
     #[doc(hidden)]
     pub fn take_done(&self) -> StudyResult {
-        let mut here = std::mem::take(&mut *self.here());
-        let rows = self.own().into_iter().filter_map(|index| Some(StudyRow { point: self.point(index), report: here.remove(&index)? }));
+        let mut known_reports = std::mem::take(&mut *self.known_reports());
+        let rows =
+            self.own().into_iter().filter_map(|index| Some(StudyRow { point: self.point(index), report: known_reports.remove(&index)? }));
         self.result(rows.collect())
     }
 
-    fn here(&self) -> MutexGuard<'_, BTreeMap<usize, Report>> {
+    fn known_reports(&self) -> MutexGuard<'_, BTreeMap<usize, Report>> {
         // Each report is stored in one step, so that the table is complete even after a panic.
-        self.here.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known_reports.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the point of a simulation.
@@ -312,28 +313,28 @@ impl StudyPlan {
     /// # Errors
     /// Returns the first error.
     pub fn run_until_stopped(self, observer: &dyn StudyObserver) -> Result<StudyResult, Error> {
-        self.run_by(&self.means, observer)
+        self.run_with(&self.resources, observer)
     }
 
-    /// Runs with `means` in place of [`Study::workers`], [`Study::threads`] and [`Study::warm_cache`]. Reports that were handed in move
+    /// Runs with `resources` in place of [`Study::workers`], [`Study::threads`] and [`Study::warm_cache`]. Reports that were handed in move
     /// into the result.
     ///
     /// # Errors
     /// Returns the first error.
     #[doc(hidden)]
-    pub fn run_by(&self, means: &Means, observer: &dyn StudyObserver) -> Result<StudyResult, Error> {
+    pub fn run_with(&self, resources: &Resources, observer: &dyn StudyObserver) -> Result<StudyResult, Error> {
         // The state of the folder is noted before anything is made in it.
-        let begun = self.folder.as_deref().map(Begun::of);
+        let new_folder = self.folder.as_deref().map(NewFolder::of);
         let store = self.store()?;
         let own = self.own();
         let tasks: Vec<&Simulated> = own.iter().map(|index| &self.tasks[*index]).collect();
-        let mut here = std::mem::take(&mut *self.here());
-        let handed_in = own.iter().map(|index| here.remove(index).filter(|_| self.tasks[*index].has_its_state()));
+        let mut known_reports = std::mem::take(&mut *self.known_reports());
+        let handed_in = own.iter().map(|index| known_reports.remove(index).filter(|_| self.tasks[*index].has_its_state()));
         let earlier = handed_in.zip(&tasks).map(|(report, task)| report.or_else(|| task.done_before(store.as_ref()?))).collect();
-        let reports = run_open(&tasks, earlier, means, store.as_ref(), observer)?;
+        let reports = run_unfinished(&tasks, earlier, resources, store.as_ref(), observer)?;
         // The folder has points to keep now, whatever the result is.
-        if let Some(begun) = begun.filter(|_| reports.iter().any(Option::is_some)) {
-            begun.keep();
+        if let Some(new_folder) = new_folder.filter(|_| reports.iter().any(Option::is_some)) {
+            new_folder.keep();
         }
         let row = |(task, report): (&usize, Option<Report>)| Some(StudyRow { point: self.point(*task), report: report? });
         let rows = own.iter().zip(reports).filter_map(row).collect();

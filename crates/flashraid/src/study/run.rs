@@ -8,7 +8,7 @@ use std::thread;
 use flashraid_workload::{SourceError, Stop};
 
 use super::StudyObserver;
-use super::means::Means;
+use super::resources::Resources;
 use super::store::{Store, short_hash};
 use crate::Error;
 use crate::config::Scenario;
@@ -50,7 +50,7 @@ impl Simulated {
     }
 }
 
-/// Runs the simulations that the store does not hold yet, as many at a time as `means` allow, and saves each report as it ends.
+/// Runs the simulations that the store does not hold yet, as many at a time as `resources` allow, and saves each report as it ends.
 ///
 /// The reports come in the order of the tasks, whatever the number of threads. A report is `None` if the observer stopped it.
 ///
@@ -58,18 +58,18 @@ impl Simulated {
 /// Returns the first error in the order of the tasks. After an error, no further task begins.
 pub fn run_all(
     tasks: &[&Simulated],
-    means: &Means,
+    resources: &Resources,
     store: Option<&Store>,
     observer: &dyn StudyObserver,
 ) -> Result<Vec<Option<Report>>, Error> {
-    run_open(tasks, tasks.iter().map(|task| task.done_before(store?)).collect(), means, store, observer)
+    run_unfinished(tasks, tasks.iter().map(|task| task.done_before(store?)).collect(), resources, store, observer)
 }
 
 /// Runs tasks like [`run_all`], if some of them have reports already.
-pub(super) fn run_open(
+pub(super) fn run_unfinished(
     tasks: &[&Simulated],
     mut reports: Vec<Option<Report>>,
-    means: &Means,
+    resources: &Resources,
     store: Option<&Store>,
     observer: &dyn StudyObserver,
 ) -> Result<Vec<Option<Report>>, Error> {
@@ -77,7 +77,7 @@ pub(super) fn run_open(
     done.into_iter().for_each(|index| observer.done(index));
 
     let warm_ups =
-        SharedWarmUps::of(open.iter().map(|index| &tasks[*index].scenario)).kept_in(means.cache.clone()).on_threads(means.threads);
+        SharedWarmUps::of(open.iter().map(|index| &tasks[*index].scenario)).kept_in(resources.cache.clone()).on_threads(resources.threads);
     let queue = Mutex::new(by_warm_up(tasks, &open));
     let failed = AtomicBool::new(false);
     let results = Mutex::new(Vec::new());
@@ -90,7 +90,7 @@ pub(super) fn run_open(
         }
     };
     thread::scope(|scope| {
-        let workers = means.workers.max(1).min(open.len());
+        let workers = resources.workers.max(1).min(open.len());
         // If the system refuses some threads, the others do all the work.
         let spawned = (0..workers).take_while(|_| thread::Builder::new().spawn_scoped(scope, work).is_ok()).count();
         if spawned == 0 {
@@ -138,7 +138,7 @@ fn run_one(
     index: usize,
     store: Option<&Store>,
 ) -> Result<Option<Report>, Error> {
-    let report = match run_sharing(&task.scenario, warm_ups, &mut OfOne { observer, index }) {
+    let report = match run_sharing(&task.scenario, warm_ups, &mut OneSimulation { observer, index }) {
         Ok(report) if report.partial => return Ok(None),
         Err(RunError::Interrupted | RunError::Source(SourceError::Stopped)) => return Ok(None),
         result => result?,
@@ -151,12 +151,12 @@ fn run_one(
 }
 
 /// Passes the events of one simulation to the observer of a study.
-struct OfOne<'a> {
+struct OneSimulation<'a> {
     observer: &'a dyn StudyObserver,
     index: usize,
 }
 
-impl Observer for OfOne<'_> {
+impl Observer for OneSimulation<'_> {
     fn note(&mut self, text: &str) {
         self.observer.note(text);
     }

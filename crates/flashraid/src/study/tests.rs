@@ -97,7 +97,7 @@ fn a_scheduler_of_ones_own_keeps_reports_and_nothing_is_left_to_run() {
     let whole = study().run(&()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let plan = study().folder(folder.path()).plan().unwrap();
-    let groups = plan.open_groups().unwrap();
+    let groups = plan.unfinished_groups().unwrap();
     // Three sizes and two seeds begin apart, two schemes alike.
     assert_eq!((groups.len(), groups.iter().map(Vec::len).collect::<BTreeSet<_>>()), (6, BTreeSet::from([2])));
     for &number in groups.iter().flatten() {
@@ -110,7 +110,7 @@ fn a_scheduler_of_ones_own_keeps_reports_and_nothing_is_left_to_run() {
         // The first one stays.
         plan.keep(number, Report { wall_s: report.wall_s + 1.0, ..report }).unwrap();
     }
-    assert_eq!(plan.open_groups().unwrap(), Vec::<Vec<usize>>::new());
+    assert_eq!(plan.unfinished_groups().unwrap(), Vec::<Vec<usize>>::new());
     let nothing = Counter::new(usize::MAX);
     let result = plan.run(&nothing).unwrap();
     assert_eq!((nothing.begun.into_inner(), documents(&result)), (1, documents(&whole)));
@@ -124,18 +124,18 @@ fn another_simulations_report_is_refused() {
     assert!(matches!(plan.keep(0, reports[1].report.clone()), Err(Error::Study(StudyProblem::OtherReport { simulation: 0 }))));
     let partial = Report { partial: true, ..reports[0].report.clone() };
     assert!(matches!(plan.keep(0, partial), Err(Error::Study(StudyProblem::OtherReport { .. }))));
-    assert_eq!(plan.open_groups().unwrap().iter().map(Vec::len).sum::<usize>(), 12);
+    assert_eq!(plan.unfinished_groups().unwrap().iter().map(Vec::len).sum::<usize>(), 12);
 }
 
 #[test]
 fn without_a_folder_reports_are_kept_by_the_plan() {
     let whole = study().run(&()).unwrap();
     let plan = study().plan().unwrap();
-    let groups = plan.open_groups().unwrap();
+    let groups = plan.unfinished_groups().unwrap();
     for &number in groups.iter().flatten().filter(|number| **number != 3) {
         plan.keep(number, whole.rows[number].report.clone()).unwrap();
     }
-    assert_eq!(plan.open_groups().unwrap(), [[3]]);
+    assert_eq!(plan.unfinished_groups().unwrap(), [[3]]);
     let rest = Counter::new(usize::MAX);
     let result = plan.run(&rest).unwrap();
     assert_eq!((rest.begun.into_inner(), documents(&result)), (1 + 1, documents(&whole)));

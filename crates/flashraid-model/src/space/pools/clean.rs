@@ -59,7 +59,7 @@ impl Pools {
                 self.dies[die.index()].next_pool_to_clean = if pool + 1 == self.pools_per_die { 0 } else { pool + 1 };
                 return Some((pool, victim));
             }
-            self.collected(die, pool);
+            self.end_collection_without_victim(die, pool);
             candidates &= !(1 << pool);
         }
         None
@@ -84,7 +84,7 @@ impl Pools {
     }
 
     /// Ends the collection of a pool without a useful victim, unless the pool is at its start threshold.
-    fn collected(&mut self, die: DieId, pool: u32) {
+    fn end_collection_without_victim(&mut self, die: DieId, pool: u32) {
         if self.pools[(die.0 * self.pools_per_die + pool) as usize].free_blocks > self.start_free_blocks {
             self.dies[die.index()].need &= !(1 << pool);
         }

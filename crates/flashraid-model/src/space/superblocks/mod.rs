@@ -24,7 +24,7 @@ pub use shape::{Place, PlacementHandles, SUPERPAGE_UNITS_MAX, Shape, SlcRoom};
 use std::collections::{BTreeMap, VecDeque};
 pub(crate) use victims::Upkeep;
 pub use victims::UpkeepParams;
-use warm_up::Warming;
+use warm_up::UntimedWriters;
 
 /// Entry of a table without a unit or a place.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -152,7 +152,7 @@ pub struct Superblocks {
     /// removed.
     rows_begun: BTreeMap<u32, u32>,
     /// Writers without time, which continue from write to write.
-    untimed: Warming,
+    untimed: UntimedWriters,
 }
 
 impl Open {
@@ -185,7 +185,7 @@ impl Superblocks {
             open: vec![Vec::new(); shape.streams() as usize],
             slc_in_use: 0,
             rows_begun: BTreeMap::new(),
-            untimed: Warming::new(shape.placement),
+            untimed: UntimedWriters::new(shape.placement),
         };
         if !fresh {
             filled.fill();
@@ -242,7 +242,7 @@ impl Superblocks {
     }
 
     /// Records that `unit` has been programmed at `ppn` and lies there from now on.
-    pub(crate) fn settle(&mut self, unit: u32, ppn: u32) {
+    pub(crate) fn record_program(&mut self, unit: u32, ppn: u32) {
         assert!(!self.is_valid(ppn), "a place takes one unit between two erases");
         let block = self.superblock_of(ppn);
         assert!(self.superblocks[block as usize].state == State::Open, "only an open superblock takes units");
@@ -260,7 +260,7 @@ impl Superblocks {
 
     /// Notes that the program of the superpage of data at `first` has begun, or has ended if it takes no time. If it fills its row, returns
     /// the place of the row's parity.
-    pub(crate) fn row_is_full(&mut self, first: u32) -> Option<u32> {
+    pub(crate) fn superpage_began(&mut self, first: u32) -> Option<u32> {
         let row = self.shape.row_of(first);
         let parity = self.shape.parity_place(row)?;
         let begun = self.rows_begun.entry(row).or_insert(0);

@@ -33,7 +33,7 @@ impl Superblocks {
     /// Closes the superpages that a warm-up has left open. The drive continues as if its state had been loaded.
     pub fn warm_up_is_over(&mut self) {
         std::mem::take(&mut self.untimed).close(self);
-        self.untimed = Warming::new(self.shape.placement);
+        self.untimed = UntimedWriters::new(self.shape.placement);
     }
 
     /// Overwrites `overwrites` × the exported units at random (rule 215). If the free superblocks are at or below the target, it collects
@@ -44,7 +44,7 @@ impl Superblocks {
         let mut stream = warm_up_stream(seed, member);
         let exported = u64::from(self.shape.exported_units);
         let writes = (overwrites * exported as f64) as u64;
-        let mut writers = Warming::new(self.shape.placement);
+        let mut writers = UntimedWriters::new(self.shape.placement);
         for done in 0..writes {
             if done % (1 << 14) == 0 && !go_on(done as f64 / writes as f64) {
                 return false;
@@ -71,7 +71,7 @@ impl Superblocks {
     /// its age leaves.
     ///
     /// `target` superblocks are free, and one more for each stream. If `go_on` returns false, it ends and returns false.
-    pub fn settle_down(&mut self, seed: u64, member: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
+    pub fn make_steady(&mut self, seed: u64, member: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
         let stream = &mut warm_up_stream(seed, member);
         let Shape { superblocks, exported_units, .. } = self.shape;
         let (sealed, per_block) = (superblocks - self.target_free_superblocks - self.shape.streams(), self.shape.superblock_units());
@@ -112,7 +112,7 @@ impl Superblocks {
                 if let Some(&later) = units.get(at + AHEAD) {
                     prefetch(&self.map, later as usize);
                 }
-                self.settle(unit, place);
+                self.record_program(unit, place);
             }
             drawn += taken.len() as u32;
             self.superblocks[block as usize].state = State::Sealed;
@@ -166,7 +166,7 @@ impl UntimedWriter {
         if self.filled == 0 {
             self.begin(space);
         }
-        space.settle(unit, self.first + self.filled);
+        space.record_program(unit, self.first + self.filled);
         self.filled += 1;
         if self.filled == space.superpage_units(self.stream) {
             self.close(space);
@@ -187,7 +187,7 @@ impl UntimedWriter {
     fn close(&mut self, space: &mut Superblocks) {
         if self.filled > 0 {
             space.superpage_programmed(self.first);
-            if let Some(parity) = space.row_is_full(self.first) {
+            if let Some(parity) = space.superpage_began(self.first) {
                 space.superpage_programmed(parity);
                 self.parity_superpages += 1;
             }
@@ -198,14 +198,14 @@ impl UntimedWriter {
 
 /// Writers without time, one for each stream.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Warming {
+pub(super) struct UntimedWriters {
     /// Writers of the host, by handle.
     host: Vec<UntimedWriter>,
     /// Writers of collection, by handle, or one for all handles.
     collection: Vec<UntimedWriter>,
 }
 
-impl Warming {
+impl UntimedWriters {
     pub fn new(placement: PlacementHandles) -> Self {
         let writers = |count: u32, stream: fn(u8) -> Stream| (0..count).map(|of| UntimedWriter::new(stream(of as u8))).collect();
         Self { host: writers(placement.handles, Stream::Host), collection: writers(placement.collections(), Stream::Collection) }

@@ -94,7 +94,7 @@ pub struct Candidate {
 
 /// Tables behind [`Blocks`], for pools and for superblocks.
 #[derive(Debug, Clone, Copy)]
-enum Held<'a> {
+enum BlockTables<'a> {
     /// `scores` has the valid pages of sealed blocks, and more than any number of pages for others. Block `i` has `sequence | erases << 32`
     /// at `meta[i × stride + stride − 1]`.
     Pool {
@@ -108,7 +108,7 @@ enum Held<'a> {
 /// The blocks of one pool, or the superblocks of a drive, as a policy sees them. In a superblock, a *page* means a unit.
 #[derive(Debug, Clone, Copy)]
 pub struct Blocks<'a> {
-    held: Held<'a>,
+    held: BlockTables<'a>,
     /// Number of pages that a block takes.
     data_pages: u32,
     /// Number of valid pages below which a sealed block is useful.
@@ -131,20 +131,20 @@ impl<'a> Blocks<'a> {
 
     /// Returns a view of a pool whose `meta` has `stride` words for each block, of which the last one counts.
     pub(super) fn of_pool(scores: &'a [i16], meta: &'a [u64], stride: usize, data_pages: u32, next_sequence: u32) -> Self {
-        Self { held: Held::Pool { scores, meta, stride }, data_pages, useful_below: data_pages, next_sequence }
+        Self { held: BlockTables::Pool { scores, meta, stride }, data_pages, useful_below: data_pages, next_sequence }
     }
 
     /// Returns a view of all superblocks of a drive. They hold `data_units` units and are useful with fewer than `useful_below` valid ones.
     pub fn of_superblocks(superblocks: &'a [Candidate], data_units: u32, useful_below: u32, next_sequence: u32) -> Self {
-        Self { held: Held::Superblocks(superblocks), data_pages: data_units, useful_below, next_sequence }
+        Self { held: BlockTables::Superblocks(superblocks), data_pages: data_units, useful_below, next_sequence }
     }
 
     /// Returns the number of blocks.
     #[expect(clippy::len_without_is_empty, reason = "a pool has blocks")]
     pub fn len(&self) -> usize {
         match self.held {
-            Held::Pool { scores, .. } => scores.len(),
-            Held::Superblocks(superblocks) => superblocks.len(),
+            BlockTables::Pool { scores, .. } => scores.len(),
+            BlockTables::Superblocks(superblocks) => superblocks.len(),
         }
     }
 
@@ -156,8 +156,8 @@ impl<'a> Blocks<'a> {
     /// Returns the number of valid pages in a sealed block.
     pub fn valid_pages(&self, block: usize) -> u32 {
         match self.held {
-            Held::Pool { scores, .. } => scores[block] as u32,
-            Held::Superblocks(superblocks) => superblocks[block].valid,
+            BlockTables::Pool { scores, .. } => scores[block] as u32,
+            BlockTables::Superblocks(superblocks) => superblocks[block].valid,
         }
     }
 
@@ -169,8 +169,8 @@ impl<'a> Blocks<'a> {
     /// Returns the number that the block got from the count of its die or drive when it was opened.
     pub fn sequence(&self, block: usize) -> u32 {
         match self.held {
-            Held::Pool { meta, stride, .. } => meta[(block + 1) * stride - 1] as u32,
-            Held::Superblocks(superblocks) => superblocks[block].sequence,
+            BlockTables::Pool { meta, stride, .. } => meta[(block + 1) * stride - 1] as u32,
+            BlockTables::Superblocks(superblocks) => superblocks[block].sequence,
         }
     }
 
@@ -182,8 +182,8 @@ impl<'a> Blocks<'a> {
     /// Returns the number of times that the block has been erased.
     pub fn erases(&self, block: usize) -> u32 {
         match self.held {
-            Held::Pool { meta, stride, .. } => (meta[(block + 1) * stride - 1] >> 32) as u32,
-            Held::Superblocks(superblocks) => superblocks[block].erases,
+            BlockTables::Pool { meta, stride, .. } => (meta[(block + 1) * stride - 1] >> 32) as u32,
+            BlockTables::Superblocks(superblocks) => superblocks[block].erases,
         }
     }
 
@@ -198,7 +198,7 @@ impl<'a> Blocks<'a> {
     /// and compares eight at a time. Buckets of equal counts would cost every overwrite several scattered writes. A clean comes only once
     /// in a dozen overwrites.
     pub fn emptiest(&self) -> Option<usize> {
-        let Held::Pool { scores, .. } = self.held else {
+        let BlockTables::Pool { scores, .. } = self.held else {
             return self.useful().min_by_key(|&(block, valid)| (valid, Reverse(block))).map(|(block, _)| block);
         };
         let mut min = self.useful_below as i16 - 1;

@@ -1,17 +1,17 @@
-//! Collection in idle time of a drive (rule 216): when no command has come for long enough.
+//! Collection of a drive in idle time, when no command has arrived for long enough (rule 216).
 
-/// The idle time of a drive.
+/// State of a drive's idle time, in which it may collect.
 #[derive(Debug, Clone)]
 pub struct Idle {
-    /// Time without commands after which the drive collects, in nanoseconds; `None`: never.
+    /// Time without commands after which the drive collects, in nanoseconds; `None` if it never does.
     after_ns: Option<u64>,
-    /// Commands so far; wraps around.
+    /// Number of commands so far; it wraps around.
     commands: u32,
     is_used: bool,
 }
 
 impl Idle {
-    /// Waits for that much time without commands; `None` for ever.
+    /// Returns the state of a drive that collects after so much time without commands, or never with `None`.
     pub fn new(after_ns: Option<u64>) -> Self {
         Self { after_ns, commands: 0, is_used: false }
     }
@@ -21,19 +21,19 @@ impl Idle {
         self.is_used
     }
 
-    /// Takes notice of a command. Returns true if it ends idle collection.
-    pub fn command_comes(&mut self) -> bool {
+    /// Counts a command. Returns true if it ends idle collection.
+    pub fn command_arrives(&mut self) -> bool {
         self.commands = self.commands.wrapping_add(1);
         std::mem::take(&mut self.is_used)
     }
 
-    /// Returns how long to wait from now on, and the number to come back with.
-    pub fn wait(&self) -> Option<(u64, u32)> {
+    /// Returns the time to wait from now on, and the number to pass to [`Idle::wait_is_over`] then.
+    pub fn next_wait(&self) -> Option<(u64, u32)> {
         self.after_ns.map(|after_ns| (after_ns, self.commands))
     }
 
-    /// Returns true if no command has come since the wait with that number began.
-    pub fn is_over(&self, commands: u32) -> bool {
+    /// Returns true if no command has arrived since the wait with this number began.
+    pub fn wait_is_over(&self, commands: u32) -> bool {
         self.after_ns.is_some() && commands == self.commands
     }
 
@@ -43,13 +43,13 @@ impl Idle {
         self.is_used = true;
     }
 
-    /// Stops idle collection, for instance because nothing is left to do. Returns true if there was any.
+    /// Stops idle collection, for example because nothing is left to collect. Returns true if it was running.
     pub fn stop(&mut self) -> bool {
         std::mem::take(&mut self.is_used)
     }
 
-    /// Stops idle collection for the rest of the run. Returns true if there was any.
-    pub fn ends(&mut self) -> bool {
+    /// Disables idle collection for the rest of the run. Returns true if it was running.
+    pub fn disable(&mut self) -> bool {
         self.after_ns = None;
         self.stop()
     }
@@ -62,10 +62,10 @@ mod tests {
     #[test]
     fn a_command_begins_the_wait_anew() {
         let mut idle = Idle::new(Some(100));
-        assert_eq!(idle.wait(), Some((100, 0)));
-        assert!(!idle.command_comes() && !idle.is_over(0) && idle.is_over(1));
+        assert_eq!(idle.next_wait(), Some((100, 0)));
+        assert!(!idle.command_arrives() && !idle.wait_is_over(0) && idle.wait_is_over(1));
         idle.begin();
-        assert!(idle.is_used() && idle.command_comes() && !idle.is_used());
-        assert!(!idle.ends() && !idle.is_over(2) && idle.wait().is_none());
+        assert!(idle.is_used() && idle.command_arrives() && !idle.is_used());
+        assert!(!idle.disable() && !idle.wait_is_over(2) && idle.next_wait().is_none());
     }
 }

@@ -1,13 +1,13 @@
-//! Decides what an SSD collects, and how urgently. Dies carry it out.
+//! Decides which blocks of an SSD are collected, and how urgently. The dies perform the work.
 //!
-//! | file | collection begins because of |
+//! | file | reason to collect |
 //! |---|---|
-//! | [`paced`] | host writes, which pay for it, and few free superblocks |
+//! | [`paced`] | host writes, which earn credits for moves, and a lack of free superblocks |
 //! | [`idle`] | time without commands |
 //! | [`upkeep`] | many reads, or uneven wear |
-//! | [`pools`] | watermarks of pools, idle dies, or the controller's word: the clean of which pool is due |
-//! | [`superblocks`] | any of these: it chooses the victim, and its parts one by one |
-//! | [`order`] | nothing: it says in which order a die takes its work |
+//! | [`pools`] | watermarks of pools, idle dies, or an order of the controller; it names the clean that is due |
+//! | [`superblocks`] | any of these; it chooses the victim and its parts one by one |
+//! | [`order`] | none; it orders the work of a die |
 //!
 //! Each part owns its state and its limits, and knows neither dies nor time. The array's controller forces members through
 //! [`super::agent`].

@@ -1,6 +1,6 @@
-//! The order in which a die takes up work that needs all its planes (rule 211).
+//! The order in which a die performs work that needs all its planes (rule 211).
 
-/// A class of work that needs all planes of a die.
+/// Classes of work that occupy all planes of a die.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// Programs a superpage of the host.
@@ -13,14 +13,18 @@ pub enum Class {
     CollectionRead,
 }
 
-/// Returns the classes in the order in which a die takes them. Host reads go before all of them, as far as the limit of reads in a row
+/// Returns the classes in the order in which a die takes them. Host reads come before all classes, as far as the limit of reads in a row
 /// allows.
 ///
-/// The host goes first while collection keeps up. If collection `hurries`, host programs come last, because they use up the free
-/// superblocks. Collection finishes before it begins something new: erases give room at once, and programs give it soon.
-pub fn of_classes(hurries: bool) -> [Class; 4] {
+/// Host programs come first while collection keeps up. With `collection_first` they come last, because they use up free superblocks.
+/// Collection finishes work before it begins more: erases free space at once, and programs do so soon.
+pub fn of_classes(collection_first: bool) -> [Class; 4] {
     use Class::{CollectionProgram, CollectionRead, Erase, HostProgram};
-    if hurries { [Erase, CollectionProgram, CollectionRead, HostProgram] } else { [HostProgram, Erase, CollectionProgram, CollectionRead] }
+    if collection_first {
+        [Erase, CollectionProgram, CollectionRead, HostProgram]
+    } else {
+        [HostProgram, Erase, CollectionProgram, CollectionRead]
+    }
 }
 
 #[cfg(test)]
@@ -29,7 +33,8 @@ mod tests {
 
     #[test]
     fn only_the_host_changes_its_place() {
-        let without_host = |hurries| of_classes(hurries).into_iter().filter(|class| *class != Class::HostProgram).collect::<Vec<_>>();
+        let without_host =
+            |collection_first| of_classes(collection_first).into_iter().filter(|class| *class != Class::HostProgram).collect::<Vec<_>>();
         assert_eq!(without_host(true), without_host(false));
         assert_eq!((of_classes(false)[0], of_classes(true)[3]), (Class::HostProgram, Class::HostProgram));
     }

@@ -2,11 +2,11 @@
 
 use crate::ssd::params::SuperblockCollection;
 
-/// The balance between host writes and moves.
+/// Balance that couples moves of collection to host writes.
 #[derive(Debug, Clone)]
 pub struct Paced {
     limits: SuperblockCollection,
-    /// Credits that host writes have earned and moves have not spent.
+    /// Credits that host writes have earned and moves have not spent. A negative balance is debt.
     credits: i128,
 }
 
@@ -16,8 +16,10 @@ impl Paced {
         Self { limits, credits: 0 }
     }
 
-    /// Returns the pace × `span`: how far the free superblocks are below the goal (rules 209 and 216). A `forced` drive has the greatest
-    /// pace, and a `controlled` one rests above its floor. `erased_soon` superblocks only wait for erases, and count as free.
+    /// Returns the pace × `span`, which grows as the number of free superblocks falls below the goal (rules 209 and 216).
+    ///
+    /// A `forced` drive has the greatest pace. A `controlled` drive does not collect above its floor. The `erased_soon` superblocks only
+    /// wait for their erase and count as free.
     pub fn pace(&self, free: u32, forced: bool, controlled: bool, erased_soon: impl FnOnce() -> u32) -> u32 {
         let greatest = 4 * self.limits.span;
         if forced {
@@ -30,57 +32,57 @@ impl Paced {
         }
     }
 
-    /// Returns true if a die takes collection before host programs at that pace.
-    pub fn hurries(&self, pace: u32) -> bool {
+    /// Returns true if dies put collection before host programs at this pace.
+    pub fn collection_first(&self, pace: u32) -> bool {
         pace > self.limits.span
     }
 
-    /// Returns true if the drive counts as collecting at that pace (rule 214).
+    /// Returns true if the drive counts as collecting at this pace (rule 214).
     pub fn counts_as_collecting(&self, pace: u32) -> bool {
         pace >= 2 * self.limits.span
     }
 
-    /// Returns true if so few superblocks are free that no superpage of the host may begin.
+    /// Returns true if too few superblocks are free for another superpage of the host.
     pub fn is_at_floor(&self, free: u32) -> bool {
         free <= self.limits.floor
     }
 
-    /// Returns the free superblocks that collection aims at.
+    /// Returns the number of free superblocks that collection aims at.
     pub fn target(&self) -> u32 {
         self.limits.target
     }
 
-    /// Returns the free superblocks above which nothing is collected.
+    /// Returns the number of free superblocks above which nothing is collected.
     pub fn goal(&self) -> u32 {
         self.limits.target + self.limits.span
     }
 
-    /// Adds the credits of so many units of the host, while the victim had so many valid ones.
+    /// Adds the credits that `units` host units earn while the victim has `valid` valid units.
     pub fn earn(&mut self, units: u32, valid: u32, pace: u32) {
         self.credits += i128::from(units) * i128::from(valid) * i128::from(pace);
     }
 
-    /// Returns the cost of a move out of a victim that gives back so many units.
+    /// Returns the credits that a move costs. The victim gives back `gained` units in all.
     pub fn cost(&self, gained: u32) -> i128 {
         i128::from(gained) * i128::from(self.limits.span)
     }
 
-    /// Returns the units that have to be moved for what the host has written, at that cost of a move.
+    /// Returns the number of units that must be moved to pay off the debt, if a move costs `cost` credits.
     pub fn owed_units(&self, cost: i128) -> u64 {
         if self.credits > 0 { (self.credits / cost) as u64 } else { 0 }
     }
 
-    /// Returns true if so many owed units stop the host.
-    pub fn is_too_much(&self, owed_units: u64) -> bool {
+    /// Returns true if a debt of `owed_units` units stops host writes.
+    pub fn exceeds_debt(&self, owed_units: u64) -> bool {
         owed_units > self.limits.debt_units
     }
 
-    /// Returns true if there is credit for a move.
-    pub fn allows(&self, cost: i128) -> bool {
+    /// Returns true if the balance allows another move of this cost.
+    pub fn has_credit_for(&self, cost: i128) -> bool {
         self.credits >= cost
     }
 
-    /// Spends credits on moves. Moves that need no credit pay off what is owed, and bring the host nothing for later.
+    /// Spends the credits for `units` moves. Moves that need no credit only reduce debt, and give the host no credit for later.
     pub fn spend(&mut self, units: u32, cost: i128, needs_no_credit: bool) {
         let after = self.credits - i128::from(units) * cost;
         self.credits = if needs_no_credit { after.max(self.credits.min(0)) } else { after };
@@ -99,7 +101,7 @@ mod tests {
     fn pace_grows_as_superblocks_are_used_up() {
         let pace = |free, soon| paced().pace(free, false, false, || soon);
         assert_eq!([pace(9, 0), pace(6, 0), pace(6, 2), pace(3, 0), pace(0, 0)], [0, 3, 1, 6, 9]);
-        assert!(!paced().hurries(pace(6, 0)) && paced().hurries(pace(5, 0)));
+        assert!(!paced().collection_first(pace(6, 0)) && paced().collection_first(pace(5, 0)));
         assert!(!paced().counts_as_collecting(pace(4, 0)) && paced().counts_as_collecting(pace(3, 0)));
     }
 
@@ -114,8 +116,8 @@ mod tests {
         let mut paced = paced();
         let cost = paced.cost(10);
         paced.earn(5, 20, 3);
-        assert_eq!((paced.owed_units(cost), paced.allows(cost)), (10, true));
-        assert!(!paced.is_too_much(10) && paced.is_too_much(11));
+        assert_eq!((paced.owed_units(cost), paced.has_credit_for(cost)), (10, true));
+        assert!(!paced.exceeds_debt(10) && paced.exceeds_debt(11));
         paced.spend(12, cost, true);
         assert_eq!((paced.owed_units(cost), paced.credits), (0, 0));
         paced.spend(2, cost, false);

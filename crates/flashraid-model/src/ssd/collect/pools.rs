@@ -9,22 +9,22 @@ use crate::ids::{BlockId, DieId};
 use crate::space::pools::Pools;
 use crate::ssd::params::SsdParams;
 
-/// The limits by which pools are collected.
+/// Limits at which pools are collected.
 #[derive(Debug, Clone)]
 pub struct Watermarks {
-    /// Free blocks at which forced collection of a pool stops.
+    /// Number of free blocks at which forced collection of a pool stops.
     stop_free_blocks: u32,
-    /// T_hard, in free blocks of a pool (rule 33).
+    /// Limit T_hard as a number of free blocks in a pool (rule 33).
     hard_free_blocks: f64,
-    /// Time without work after which a die collects, in nanoseconds; `None`: never, or not any more.
+    /// Idle time after which a die collects, in nanoseconds; `None` if it does not, or no longer does.
     idle_ns: Option<u64>,
 }
 
-/// A clean that is due: the pool, and the block.
+/// Pool and victim of a clean that should begin, if there is one.
 pub type Due = Option<(u32, BlockId)>;
 
 impl Watermarks {
-    /// The limits of an SSD.
+    /// Returns the limits of an SSD.
     pub fn new(params: &SsdParams) -> Self {
         let gc = &params.gc;
         Self {
@@ -34,12 +34,12 @@ impl Watermarks {
         }
     }
 
-    /// Time without work after which a die collects, if it does.
+    /// Returns the idle time after which a die collects, in nanoseconds.
     pub fn idle_ns(&self) -> Option<u64> {
         self.idle_ns
     }
 
-    /// Idle time is not used any more.
+    /// Ends the use of idle time.
     pub fn idle_ends(&mut self) {
         self.idle_ns = None;
     }
@@ -50,18 +50,18 @@ impl Watermarks {
         f64::from(pools.free_blocks_of_pool(die, pool)) < self.hard_free_blocks
     }
 
-    /// The clean that a pool outside `busy` needs. A member that `holds_out` leaves pools above their start threshold alone.
-    pub fn needed(&self, pools: &mut Pools, die: DieId, busy: u64, holds_out: bool) -> Due {
-        let left_out = if holds_out { pools.pools_above_start(die) } else { 0 };
+    /// Returns the next clean that a pool needs, except for pools in `busy`. With `may_defer`, pools above their start threshold need none.
+    pub fn needed(&self, pools: &mut Pools, die: DieId, busy: u64, may_defer: bool) -> Due {
+        let left_out = if may_defer { pools.pools_above_start(die) } else { 0 };
         pools.next_clean(die, busy | left_out)
     }
 
-    /// The clean that a pool outside `busy` may profit from while nothing waits.
+    /// Returns the next clean for idle time, except for pools in `busy`.
     pub fn in_idle_time(&self, pools: &mut Pools, die: DieId, busy: u64) -> Due {
         pools.next_idle_clean(die, busy)
     }
 
-    /// The clean that forced `work` asks for; `idle_is_over` if it was to use idle time that is over.
+    /// Returns the next clean that forced `work` requires, except for pools in `busy`. `idle_is_over` ends work that only uses idle time.
     pub fn forced(&self, pools: &mut Pools, die: DieId, busy: u64, work: Work, idle_is_over: bool) -> Due {
         match work {
             Work::Watermark => pools.next_clean_below(die, self.stop_free_blocks + 1, busy),
@@ -71,23 +71,23 @@ impl Watermarks {
     }
 }
 
-/// Work that the controller has forced a die to do.
+/// Forced work of one die.
 #[derive(Debug, Clone, Copy)]
 pub struct Forced {
-    /// The work as a whole.
+    /// The whole work of the die.
     pub work: Work,
-    /// The scopes whose cleans count and go on, as bits, for work that begins with one victim. `None` before there is one.
+    /// Blocking scopes whose current cleans count as the one victim, as bits. It is `None` before such a clean has begun.
     counted: Option<u64>,
 }
 
 impl Forced {
-    /// Work of a die in whose `busy` scopes cleans go on; these count.
+    /// Returns the work of a die that already has cleans in the `busy` scopes. These count as the one victim.
     pub fn new(work: Work, busy: u64) -> Self {
         let forced = Self { work, counted: None };
         Self { counted: (busy != 0 && forced.begins_with_one_victim()).then_some(busy), ..forced }
     }
 
-    /// The work begins with one victim, whatever the free blocks.
+    /// Returns true if the work begins with one victim, whatever the number of free blocks.
     pub fn begins_with_one_victim(self) -> bool {
         matches!(self.work, Work::OneVictim | Work::VictimAndWatermark)
     }
@@ -97,19 +97,19 @@ impl Forced {
         self.begins_with_one_victim() && self.counted.is_some()
     }
 
-    /// The one victim is cleaned in that scope.
+    /// Records that the clean of the one victim begins in this scope.
     pub fn one_victim_begins(&mut self, scope: u32) {
         self.counted = Some(1 << scope);
     }
 
-    /// A clean in a scope is over. Returns true if it was the last that counts.
+    /// Records the end of a clean. Returns true if it was the last one that counts.
     pub fn clean_is_over(&mut self, scope: u32) -> bool {
         let Some(counted) = &mut self.counted else { return false };
         *counted &= !(1 << scope);
         *counted == 0
     }
 
-    /// Returns the work that is left after the one victim, or if there is no victim.
+    /// Returns the work that remains after the one victim, also if no victim was found.
     pub fn after_one_victim(self) -> Option<Self> {
         (self.work == Work::VictimAndWatermark).then_some(Self { work: Work::Watermark, counted: None })
     }

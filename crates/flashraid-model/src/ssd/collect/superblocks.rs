@@ -1,4 +1,4 @@
-//! Collection of superblocks, little by little: the victim, its parts, and what is on its way (rules 209, 210, 213, 216 and 223).
+//! Collection of superblocks in small steps: the victim, its parts, and the progress of their moves (rules 209, 210, 213, 216 and 223).
 
 use super::idle::Idle;
 use super::paced::Paced;
@@ -9,59 +9,59 @@ use crate::space::superblocks::{Shape, Superblocks, Upkeep as Reason};
 use crate::ssd::job::Table;
 use crate::ssd::params::SuperblockParams;
 
-/// The valid units of a superpage of a victim, on their way.
+/// The valid units of one superpage of a victim, which are moved together.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Part {
     /// First place of the superpage.
     pub first: u32,
-    /// Places that are to be read, as bits.
+    /// Places that must be read, as bits.
     pub units: u128,
-    /// The type of page that is read now.
+    /// Type of the pages that are being read.
     pub page_type: u32,
 }
 
-/// The superblock whose parts are begun.
+/// The superblock that collection currently reads.
 #[derive(Debug, Clone, Copy)]
 struct Victim {
     block: u32,
-    /// Valid units when it was chosen.
+    /// Number of valid units when the victim was chosen.
     valid: u32,
-    /// The next superpage that is looked at.
+    /// Number of the next superpage to examine.
     next: u32,
-    /// The superblock is moved for its own sake.
+    /// True if the superblock is moved for upkeep rather than for space.
     for_upkeep: bool,
 }
 
-/// A victim that is not erased.
+/// Progress of a victim that has not been erased yet.
 #[derive(Debug, Clone, Copy)]
 struct Moving {
     block: u32,
-    /// Parts that have begun and are not read.
+    /// Number of parts that have begun but are not read yet.
     parts: u32,
-    /// Units that have been read and are not programmed.
+    /// Number of units that have been read but are not programmed yet.
     units: u32,
     all_begun: bool,
-    /// Dies that have not erased their share, once they are to.
+    /// Number of dies that still have to erase their share, once the erase has begun.
     erases: u32,
 }
 
-/// The state of an SSD that decides about its collection.
+/// Facts about an SSD that decide whether it must collect.
 #[derive(Debug, Clone, Copy)]
 pub struct Need {
     /// Number of free superblocks.
     pub free: u32,
-    /// The array's controller has forced the SSD to collect, and it is not done.
+    /// True if the array's controller has forced the SSD to collect, and the work is not finished.
     pub is_forced: bool,
-    /// The array's controller decides when the SSD collects above its floor.
+    /// True if the array's controller decides when the SSD collects above its floor.
     pub is_controlled: bool,
 }
 
-/// A step of collection.
+/// Next step of collection.
 #[derive(Debug, Clone, Copy)]
 pub enum Next {
     /// No step may begin.
     Nothing,
-    /// A victim has been chosen, perhaps for its own sake.
+    /// A victim has been chosen, possibly for upkeep.
     Victim(Option<Reason>),
     /// All parts of this superblock have begun.
     AllBegun(u32),
@@ -69,30 +69,30 @@ pub enum Next {
     Part(u32),
 }
 
-/// Collection of the superblocks of an SSD.
+/// State of the collection of superblocks in one SSD.
 #[derive(Debug, Clone)]
 pub struct Collection {
     /// The balance between host writes and moves.
     pub paced: Paced,
-    /// Idle time of the SSD.
+    /// State of the idle time in which the SSD may collect.
     pub idle: Idle,
-    /// Superblocks that are moved for their own sake.
+    /// Rules that choose superblocks for upkeep.
     pub upkeep: Upkeep,
-    /// Parts that have begun and are not read.
+    /// Parts that have begun but are not read yet.
     pub parts: Table<Part>,
     shape: Shape,
-    /// Collection takes no time.
+    /// True if collection takes no time.
     instantaneous: bool,
     victim: Option<Victim>,
     moving: Vec<Moving>,
-    /// Units for which there is room between read and program.
+    /// Number of further units that may be read before earlier ones are programmed.
     room: u64,
-    /// The collection that the SSD counts as being in.
+    /// Time for which the SSD counts as collecting, if it currently does.
     interval: Option<GcInterval>,
 }
 
 impl Collection {
-    /// Collection that has not begun; `instantaneous` collection is made by [`Collection::victim_at_once`].
+    /// Returns a collection that has not begun. The caller drives `instantaneous` collection by [`Collection::next_instant_victim`].
     pub fn new(shape: &Shape, params: &SuperblockParams, idle_ns: Option<u64>, instantaneous: bool) -> Self {
         Self {
             paced: Paced::new(params.collection),
@@ -108,6 +108,7 @@ impl Collection {
         }
     }
 
+    /// Returns the number of units that may be between read and program.
     fn room(shape: &Shape) -> u64 {
         2 * u64::from(shape.dies) * u64::from(shape.superpage_units())
     }
@@ -117,7 +118,7 @@ impl Collection {
         self.instantaneous
     }
 
-    /// The pace × `span`: how far free superblocks are below target + span (rules 209 and 216).
+    /// Returns the pace × `span`, which grows as free superblocks fall below target + span (rules 209 and 216).
     pub fn pace(&self, need: Need) -> u32 {
         if self.instantaneous {
             return 0;
@@ -131,43 +132,43 @@ impl Collection {
         need.is_forced || self.idle.is_used() || self.paced.is_at_floor(need.free)
     }
 
-    /// Returns the cost of moving a unit; nothing, if the victim is moved for its own sake.
+    /// Returns the cost of moving one unit. A move for upkeep costs nothing.
     fn cost(&self, victim: &Victim) -> i128 {
         if victim.for_upkeep { 0 } else { self.paced.cost(self.shape.data_units() - victim.valid) }
     }
 
-    /// Units that are to be moved for what the host has written.
+    /// Returns the number of units that must still be moved for what the host has written.
     pub fn owed_units(&self) -> u64 {
         let victim = self.victim.filter(|victim| !victim.for_upkeep);
         victim.map_or(0, |victim| self.paced.owed_units(self.cost(&victim)))
     }
 
-    /// Returns true if so much is owed that the host has to wait.
+    /// Returns true if the debt is so large that host writes must wait.
     pub fn owes_too_much(&self) -> bool {
-        self.paced.is_too_much(self.owed_units())
+        self.paced.exceeds_debt(self.owed_units())
     }
 
-    /// Units that have been chosen to be moved, or read, and are not programmed.
+    /// Returns the number of units that have been chosen or read but are not programmed yet.
     pub fn units_on_their_way(&self) -> u64 {
         Self::room(&self.shape) - self.room
     }
 
-    /// Returns the moment from which on the SSD has counted as collecting.
+    /// Returns the time since which the SSD has counted as collecting, if it currently does.
     pub fn since(&self) -> Option<TimeNs> {
         self.interval.map(|interval| interval.start_ns)
     }
 
-    /// Returns true if a superpage of the host earns credits, for which there has to be a victim.
+    /// Returns true if superpages of the host earn credits, which requires that there is something to collect.
     pub fn earns(&self, need: Need) -> bool {
         self.pace(need) > 0 && !self.is_urgent(need)
     }
 
-    /// Returns true if there is a victim whose parts are begun.
+    /// Returns true if there is a victim with parts to begin.
     pub fn has_victim(&self) -> bool {
         self.victim.is_some()
     }
 
-    /// Adds the credits of so many units of the host.
+    /// Adds the credits for `units` units of the host.
     pub fn earn(&mut self, units: u32, need: Need) {
         if let Some(victim) = self.victim.filter(|victim| !victim.for_upkeep) {
             let pace = self.pace(need);
@@ -175,13 +176,14 @@ impl Collection {
         }
     }
 
-    /// Chooses the victim that the policy picks. Returns true if there is one.
+    /// Chooses the next victim by the policy. Returns true if there is one.
     pub fn choose_victim(&mut self, media: &mut Superblocks) -> bool {
         let Some(block) = media.pick_victim() else { return false };
         self.begin_victim(media, block, None);
         true
     }
 
+    /// Makes a superblock the current victim.
     fn begin_victim(&mut self, media: &mut Superblocks, block: u32, upkeep: Option<Reason>) {
         let valid = media.superblocks[block as usize].valid;
         media.begin_victim(block);
@@ -190,7 +192,7 @@ impl Collection {
         self.moving.push(Moving { block, parts: 0, units: 0, all_begun: false, erases: 0 });
     }
 
-    /// Begins what comes next, as far as credits, or need, and room allow.
+    /// Begins the next step of collection, if credits (or the need) and the space between read and program allow it.
     pub fn next(&mut self, media: &mut Superblocks, need: Need) -> Next {
         let Some(mut victim) = self.victim else { return self.next_victim(media, need) };
         let (per_superpage, superpages) = (self.shape.superpage_units(), self.shape.superpages());
@@ -207,7 +209,7 @@ impl Collection {
         let units = part.units.count_ones();
         let cost = self.cost(&victim);
         let needs_no_credit = self.is_urgent(need) || victim.for_upkeep;
-        if !(needs_no_credit || self.paced.allows(cost)) || u64::from(units) > self.room {
+        if !(needs_no_credit || self.paced.has_credit_for(cost)) || u64::from(units) > self.room {
             return Next::Nothing;
         }
         self.paced.spend(units, cost, needs_no_credit);
@@ -220,6 +222,7 @@ impl Collection {
         Next::Part(id)
     }
 
+    /// Chooses the next victim if one is needed, or returns [`Next::Nothing`].
     fn next_victim(&mut self, media: &mut Superblocks, need: Need) -> Next {
         // A superblock is moved for its own sake, if that is due and there is room. After one for wear another victim has its turn (rule
         // 223).
@@ -243,9 +246,9 @@ impl Collection {
         Next::Nothing
     }
 
-    /// Returns true if the open superpage of collection of a handle, or of all, is not worth waiting for. Then the need is great and
-    /// there is nothing else to move, or another handle's superblock is moved now.
-    pub fn comes_no_more(&self, media: &Superblocks, handle: u8, need: Need) -> bool {
+    /// Returns true if no more units will soon fill the open superpage of this handle. This is so if space is needed and nothing else is
+    /// moved, or if the current victim belongs to another handle.
+    pub fn gets_no_more_units(&self, media: &Superblocks, handle: u8, need: Need) -> bool {
         let handle_of = |block: u32| media.superblocks[block as usize].handle;
         let is_read = |moving: &Moving| moving.parts == 0;
         match &self.victim {
@@ -256,27 +259,27 @@ impl Collection {
         }
     }
 
+    /// Returns the progress of a victim.
     fn moving(&mut self, block: u32) -> &mut Moving {
         self.moving.iter_mut().find(|moving| moving.block == block).expect("its units are on their way")
     }
 
-    /// Takes notice that a part of a superblock has been read. So many of its units are still valid, and the others need no room any
-    /// more.
-    pub fn part_is_read(&mut self, block: u32, valid: u32, dropped: u32) {
+    /// Records that a part has been read. `valid` of its units are still valid, and `dropped` units need no room any more.
+    pub fn part_read_ended(&mut self, block: u32, valid: u32, dropped: u32) {
         let moving = self.moving(block);
         moving.parts -= 1;
         moving.units += valid;
         self.room += u64::from(dropped);
     }
 
-    /// Takes notice that so many units of a superblock have been programmed.
-    pub fn are_programmed(&mut self, block: u32, units: u32) {
+    /// Records that `units` units of a superblock have been programmed.
+    pub fn moves_programmed(&mut self, block: u32, units: u32) {
         self.moving(block).units -= units;
         self.room += u64::from(units);
     }
 
-    /// Returns true if all of a victim has been read and programmed: then its dies erase it from now on.
-    pub fn is_to_be_erased(&mut self, block: u32) -> bool {
+    /// Begins the erase of a victim if all its units have been read and programmed. Returns true if it does.
+    pub fn begin_erase_if_empty(&mut self, block: u32) -> bool {
         let dies = self.shape.dies;
         let moving = self.moving(block);
         let is_empty = moving.all_begun && moving.parts == 0 && moving.units == 0 && moving.erases == 0;
@@ -286,8 +289,8 @@ impl Collection {
         is_empty
     }
 
-    /// A die has erased its share of a superblock. Returns true if it was the last.
-    pub fn die_has_erased(&mut self, block: u32) -> bool {
+    /// Records that a die has erased its share. Returns true if it was the last die.
+    pub fn die_erased(&mut self, block: u32) -> bool {
         let moving = self.moving(block);
         moving.erases -= 1;
         let is_over = moving.erases == 0;
@@ -297,13 +300,13 @@ impl Collection {
         is_over
     }
 
-    /// Returns true if nothing is on its way, and nothing can begin.
+    /// Returns true if no move is in progress and none can begin.
     pub fn has_nothing_to_do(&self, media: &Superblocks) -> bool {
         self.moving.is_empty() && !media.has_victim()
     }
 
-    /// Returns the superblock that is collected next in no time, and why, if one is due (rule 216).
-    pub fn victim_at_once(&mut self, media: &mut Superblocks) -> Option<(u32, Option<Reason>)> {
+    /// Returns the next superblock for instantaneous collection, with its reason for upkeep, if one is due (rule 216).
+    pub fn next_instant_victim(&mut self, media: &mut Superblocks) -> Option<(u32, Option<Reason>)> {
         let target = self.paced.target();
         let overdue = self.upkeep.overdue(media).filter(|_| media.free() > target);
         let victim = match overdue.map(|(block, _)| block).or_else(|| media.folding_victim()) {
@@ -320,9 +323,9 @@ impl Collection {
         media.free() >= self.paced.goal() + media.set_aside() && !media.holds_slc()
     }
 
-    /// Takes notice of a changed need. The SSD counts as collecting while it is forced, idle, at its floor, or at twice its usual pace.
-    /// Returns true if it begins to because it is at its floor. An interval that is over goes to `cleans`.
-    pub fn note(&mut self, now: TimeNs, member: MemberId, need: Need, cleans: &mut Vec<GcInterval>) -> bool {
+    /// Updates the time for which the SSD counts as collecting: while it is forced, idle, at its floor, or at twice its usual pace. A
+    /// finished interval goes to `cleans`. Returns true if the SSD begins to collect because it has reached its floor.
+    pub fn update_collecting(&mut self, now: TimeNs, member: MemberId, need: Need, cleans: &mut Vec<GcInterval>) -> bool {
         let collects = !self.instantaneous && (self.is_urgent(need) || self.paced.counts_as_collecting(self.pace(need)));
         match &mut self.interval {
             None if collects => {

@@ -1,25 +1,25 @@
-//! Counters of a front.
+//! Counters of the queues, cores and buffer before the dies.
 
 counts! {
-    /// Counts of what stands before the dies of a member, since the end of its warm-up.
+    /// Counts of the queues, cores and buffer before the dies of a member, since the end of its warm-up.
     pub struct FrontCounters {
-        /// Commands: what one operation of the array brings to the drive at a time.
+        /// Number of commands. A command is what one operation of the array sends to the drive at a time.
         commands,
-        /// Commands that waited in a queue until they were fetched.
+        /// Number of commands that waited in a queue before the drive fetched them.
         fetch_waits,
         /// Sum of these waits, in nanoseconds.
         fetch_wait_ns,
-        /// Units of write commands that replaced one in the buffer.
+        /// Number of written units that replaced an older version in the buffer.
         overwritten,
-        /// Pages read from the buffer.
+        /// Number of pages read from the buffer.
         buffer_hits,
-        /// Units that a trim took out of the buffer before they were programmed.
+        /// Number of units that a trim removed from the buffer before they were programmed.
         dropped,
-        /// Commands that waited for room in the buffer.
+        /// Number of commands that waited for room in the buffer.
         room_waits,
         /// Sum of these waits, in nanoseconds.
         room_wait_ns,
-        /// Writes with "force unit access" that waited for their programs.
+        /// Number of writes with "force unit access" that waited for their programs.
         forced_waits,
     }
 }

@@ -1,6 +1,6 @@
 //! Counters of one member while it runs.
 
-/// Makes a set of counters: each is one line with its meaning, and parts that are sets of counters themselves follow.
+/// Makes a set of counters, each on one line with its meaning. Sets of counters that are part of it follow.
 macro_rules! counts {
     ($(#[$doc:meta])* pub struct $Name:ident { $($(#[$about:meta])* $field:ident,)* $(+ $(#[$of:meta])* $part:ident: $Part:ty,)* }) => {
         $(#[$doc])*
@@ -11,12 +11,12 @@ macro_rules! counts {
         }
 
         impl $Name {
-            /// Combines each counter with the other's.
+            /// Combines each counter with that of `other`.
             fn with(&self, other: &Self, each: fn(u64, u64) -> u64) -> Self {
                 Self { $($field: each(self.$field, other.$field),)* $($part: self.$part.with(&other.$part, each),)* }
             }
 
-            /// The counts since the moment at which `earlier` was copied from this member.
+            /// Returns the counts since `earlier` was copied from the same member.
             #[must_use]
             pub fn since(self, earlier: &Self) -> Self {
                 self.with(earlier, |now, earlier| now - earlier)
@@ -24,6 +24,7 @@ macro_rules! counts {
         }
 
         impl std::iter::Sum for $Name {
+            /// Returns the sums over several members.
             fn sum<I: Iterator<Item = Self>>(members: I) -> Self {
                 members.fold(Self::default(), |sum, member| sum.with(&member, |sum, member| sum + member))
             }
@@ -40,66 +41,66 @@ pub use superpages::{ByHandle, DriveCounters};
 counts! {
     /// Counts of one member SSD since the end of its warm-up.
     pub struct MemberCounters {
-        /// Pages read for the host.
+        /// Number of pages read for the host.
         host_pages_read,
-        /// Pages programmed for the host.
+        /// Number of pages programmed for the host.
         host_pages_written,
-        /// Valid pages that garbage collection moved.
+        /// Number of valid pages that collection moved.
         gc_pages_moved,
-        /// Blocks erased; every victim is erased once, so these are the cleans, too.
+        /// Number of erased blocks, which is also the number of cleans, because each clean erases its victim once.
         erases,
-        /// Programs of summary pages.
+        /// Number of programmed summary pages.
         summary_programs,
-        /// Collections: one or more victims of one die, cleaned back to back.
+        /// Number of collections. A collection is one or more cleans of a die without a pause.
         collections,
-        /// Collections among them that the array's controller forced.
+        /// Number of collections that the array's controller forced.
         forced_collections,
         /// Sum of the lengths of all collections of all dies, in nanoseconds.
         gc_time_ns,
-        /// Page operations that went in between the steps of a collection by themselves (PGC III.A).
+        /// Number of page operations served alone between the steps of a collection (PGC III.A).
         preemptions,
-        /// Page operations that were served from the register of a page move (PGC III.B).
+        /// Number of page operations served from the register of a page move (PGC III.B).
         merges,
-        /// Page operations that were overlapped with a step of a collection (PGC III.C).
+        /// Number of page operations that overlapped with a step of a collection (PGC III.C).
         pipelined,
-        /// Page moves whose program a host write has taken over by merging; not among `gc_pages_moved`.
+        /// Number of page moves whose program a host write replaced by merging. They are not part of `gc_pages_moved`.
         merged_moves,
-        /// Pages that a clean had read when a host write made them invalid; not among `gc_pages_moved`.
+        /// Number of pages that a clean had read before a host write invalidated them. They are not part of `gc_pages_moved`.
         gc_pages_dropped,
-        /// Times that a program or erase was suspended for a read.
+        /// Number of times that a program or erase was suspended for a read.
         suspensions,
-        /// Writes that waited because no pool had room for them.
+        /// Number of writes that waited because no pool had room for them.
         exhausted,
         /// Sum of these waits, in nanoseconds.
         exhausted_ns,
-        /// Part of `gc_time_ns` in which any request might go in (state 1 of PGC III.D), in nanoseconds.
+        /// Part of `gc_time_ns` in which any request could be served between two steps (state 1 of PGC III.D), in nanoseconds.
         gc_free_for_all_ns,
-        /// Part of `gc_time_ns` in which writes had to wait (state 2), in nanoseconds; the rest is state 3.
+        /// Part of `gc_time_ns` in which writes had to wait (state 2), in nanoseconds. The rest is state 3.
         gc_writes_wait_ns,
-        /// Cleans that began because the die had nothing to do; among `erases`.
+        /// Number of cleans that began because the die was idle. They are part of `erases`.
         idle_cleans,
-        /// Pages trimmed by the host.
+        /// Number of pages trimmed by the host.
         host_pages_trimmed,
     }
 }
 
 impl MemberCounters {
-    /// Pages read and programmed for the host.
+    /// Returns the number of pages read and programmed for the host.
     #[must_use]
     pub fn host_page_ops(&self) -> u64 {
         self.host_pages_read + self.host_pages_written
     }
 
-    /// Page reads and programs on flash: the host's that were not merged, two for each page moved, one for each dropped, and the
-    /// summaries.
+    /// Returns the number of page reads and programs on flash. These are the host operations that were not merged, two for each moved page,
+    /// one for each dropped page, and the summaries.
     #[must_use]
     pub fn flash_page_ops(&self) -> u64 {
         let moves = self.gc_pages_moved + self.merged_moves;
         self.host_page_ops() + 2 * moves + self.gc_pages_dropped + self.summary_programs - self.merges
     }
 
-    /// Returns (pages of the host + pages moved) / pages of the host, or `None` if the host wrote nothing. Summary pages do not count, so
-    /// that the figure compares with analytic models.
+    /// Returns (host pages + moved pages) / host pages, or `None` if the host wrote nothing. Summary pages do not count, so that the figure
+    /// can be compared with analytic models.
     #[must_use]
     pub fn write_amplification(&self) -> Option<f64> {
         let written = self.host_pages_written;

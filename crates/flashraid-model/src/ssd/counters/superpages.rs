@@ -3,14 +3,15 @@
 use crate::space::superblocks::Stream;
 use crate::ssd::params::HANDLES_MAX;
 
-/// Counts of a drive by placement handle (rule 221).
+/// Counts of a drive for each placement handle (rule 221).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ByHandle {
-    /// Pages that write commands brought.
+    /// Number of pages that write commands brought.
     pub pages_received: [u64; HANDLES_MAX as usize],
-    /// Places of units that were programmed into superblocks of the host, those without data and of parity included.
+    /// Number of places programmed in superblocks of the host, with padding and parity.
     pub host_units: [u64; HANDLES_MAX as usize],
-    /// The same of collection; what it moves of all handles counts as handle 0.
+    /// Number of places programmed in superblocks of collection, with padding and parity. If collection mixes handles, all of them count
+    /// for handle 0.
     pub collection_units: [u64; HANDLES_MAX as usize],
 }
 
@@ -39,57 +40,57 @@ impl ByHandle {
 counts! {
     /// Counts of superpages and superblocks since the end of the warm-up.
     pub struct DriveCounters {
-        /// Pages that write commands brought.
+        /// Number of pages that write commands brought.
         pages_received,
-        /// Units programmed for the host.
+        /// Number of units programmed for the host.
         units_programmed,
-        /// Units among them that were programmed with one bit per cell.
+        /// Number of these units that were programmed with one bit per cell.
         units_slc,
-        /// Units moved by collection and programmed.
+        /// Number of units that collection moved and programmed.
         units_moved,
-        /// Units among them that came from superblocks with one bit per cell.
+        /// Number of these units that came from superblocks with one bit per cell.
         units_folded,
-        /// Units that collection had begun to move when the host replaced them, and that were not programmed again.
+        /// Number of units that the host replaced while collection was moving them, so that they were not programmed again.
         units_dropped,
-        /// Places of units that were programmed without data, since a superpage was closed early.
+        /// Number of places programmed without data, because a superpage was closed early.
         units_padded,
-        /// Places of units that were programmed with parity.
+        /// Number of places programmed with parity.
         units_parity,
-        /// Units of which the host wrote a part, and whose rest was read from flash.
+        /// Number of units that the host wrote in part, so that the rest had to be read from flash.
         rmw_reads,
-        /// Pages of trims that do not cover their unit, and are ignored.
+        /// Number of trimmed pages that did not cover a whole unit and were ignored.
         trimmed_in_part,
-        /// Array reads for the host, those for partial writes included.
+        /// Number of array reads for the host, with those for partial writes.
         array_reads,
-        /// Reads that shared the array read of another one.
+        /// Number of reads that shared the array read of another read.
         joined,
-        /// Superpages of the host that waited because moves were owed.
+        /// Number of host superpages that waited because moves were owed.
         debt_waits,
-        /// Superpages of the host that waited because no superblock was to be had.
+        /// Number of host superpages that waited because no superblock was free.
         foreground,
         /// Sum of these waits, in nanoseconds.
         foreground_ns,
-        /// Pages of host reads that waited for an operation of collection at their die.
+        /// Number of host pages whose read waited for collection at its die.
         reads_behind_collection,
         /// Sum of these waits, in nanoseconds.
         reads_behind_collection_ns,
-        /// Time of dies in programs for the host, transfers included, in nanoseconds.
+        /// Time of the dies in programs for the host, with transfers, in nanoseconds.
         program_ns,
-        /// Time of dies in programs of collection, transfers included, in nanoseconds.
+        /// Time of the dies in programs of collection, with transfers, in nanoseconds.
         collection_program_ns,
-        /// Time of dies in programs of parity, transfers included, in nanoseconds.
+        /// Time of the dies in programs of parity, with transfers, in nanoseconds.
         parity_program_ns,
-        /// Time of dies in reads of collection, transfers included, in nanoseconds.
+        /// Time of the dies in reads of collection, with transfers, in nanoseconds.
         collection_read_ns,
-        /// Time of dies in erases, in nanoseconds.
+        /// Time of the dies in erases, in nanoseconds.
         erase_ns,
         /// Time in which at least one die worked for collection, in nanoseconds.
         collecting_ns,
-        /// Superblocks that collection began to move.
+        /// Number of superblocks that collection began to move.
         victims,
-        /// Superblocks among them that were moved because they had been read often.
+        /// Number of these superblocks that had been read many times.
         refreshed,
-        /// Superblocks among them that were moved because they had been erased seldom.
+        /// Number of these superblocks that had been erased only a few times.
         levelled,
         + /// By placement handle.
         by_handle: ByHandle,
@@ -97,23 +98,24 @@ counts! {
 }
 
 impl DriveCounters {
-    /// Units on flash for each unit's worth of pages that the host sent; `None` if it sent nothing.
+    /// Returns the units programmed on flash divided by the units that the host sent; `None` if it sent nothing.
     #[must_use]
     pub fn write_amplification(&self, unit_pages: u32) -> Option<f64> {
         self.for_each_received(self.programmed_units(), unit_pages)
     }
 
-    /// Returns the part of write amplification that parity is the cause of.
+    /// Returns the part of the write amplification that parity causes.
     #[must_use]
     pub fn write_amplification_of_parity(&self, unit_pages: u32) -> Option<f64> {
         self.for_each_received(self.units_parity, unit_pages)
     }
 
+    /// Returns `units` divided by the units that the host sent.
     fn for_each_received(&self, units: u64, unit_pages: u32) -> Option<f64> {
         (self.pages_received > 0).then(|| (units * u64::from(unit_pages)) as f64 / self.pages_received as f64)
     }
 
-    /// Units' worth of places that were programmed, for the host, by collection, without data and with parity.
+    /// Returns the number of places that were programmed: for the host, by collection, without data, and with parity.
     #[must_use]
     pub fn programmed_units(&self) -> u64 {
         self.units_programmed + self.units_moved + self.units_padded + self.units_parity

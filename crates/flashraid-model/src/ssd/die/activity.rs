@@ -1,70 +1,70 @@
-//! Work and rest of a die, and the mechanisms that hold it: the same for all dies.
+//! Busy and idle time of a die, and the mechanisms that occupy it. It is the same for all dies.
 
 use crate::events::TimeNs;
-use crate::ssd::job::{Clock, NEVER};
+use crate::ssd::job::{NEVER, Stopwatch};
 use crate::ssd::mechanism::AtDie;
 use crate::ssd::parts::Parts;
 
-/// Work and rest of a die, and the state of its mechanisms.
+/// Busy and idle time of a die, and the state of its mechanisms.
 #[derive(Debug, Clone)]
 pub struct Activity {
-    /// State of the listed mechanisms at this die; `None` without any.
+    /// State of the die's mechanisms; `None` if the device has none.
     pub mechanisms: Option<Box<AtDie>>,
-    /// Time for which mechanisms hold it while something waits.
-    pub held: Clock,
-    /// Begin of the work without a break; `NEVER` while the die rests.
+    /// Total time for which mechanisms occupied the die while operations waited.
+    pub held: Stopwatch,
+    /// Start of the current busy period; `NEVER` while the die is idle.
     works_since: TimeNs,
-    /// While it rests: since when.
+    /// Start of the current idle period, while the die is idle.
     rests_since: TimeNs,
 }
 
 impl Activity {
-    /// A die that has rested from the start.
+    /// Returns the state of a die that has been idle from the start.
     pub fn new(mechanisms: Option<Box<AtDie>>) -> Self {
-        Self { mechanisms, held: Clock::default(), works_since: NEVER, rests_since: 0 }
+        Self { mechanisms, held: Stopwatch::default(), works_since: NEVER, rests_since: 0 }
     }
 
-    /// Returns since when it has worked without a break, if it works.
+    /// Returns the start of the current busy period, if the die is busy.
     pub fn works_since(&self) -> Option<TimeNs> {
         (self.works_since != NEVER).then_some(self.works_since)
     }
 
-    /// The die has something to do from now on.
+    /// Starts a busy period.
     #[inline]
-    pub fn begins(&mut self, at: TimeNs, parts: &mut Parts) {
+    pub fn begin_work(&mut self, at: TimeNs, parts: &mut Parts) {
         if self.works_since == NEVER {
-            parts.worked.at_all.begins(at);
+            parts.work_times.any_work.begin(at);
         }
         self.works_since = at.min(self.works_since);
     }
 
-    /// The die does nothing any more for the host or for collection.
+    /// Ends the busy period, because the die has no more work for the host or for collection.
     #[inline]
-    pub fn stops(&mut self, at: TimeNs, parts: &mut Parts) {
+    pub fn end_work(&mut self, at: TimeNs, parts: &mut Parts) {
         let since = std::mem::replace(&mut self.works_since, NEVER);
         if since == NEVER {
             return;
         }
         self.rests_since = at;
-        parts.worked.at_all.stops(at);
+        parts.work_times.any_work.end(at);
         if let Some(usage) = &mut parts.usage {
-            usage.worked(since, at);
+            usage.record_work(since, at);
         }
     }
 
-    /// Asks the mechanisms of a die at which something waits that could begin. Returns until when one of them holds the die.
+    /// Asks the mechanisms whether waiting operations may start. Returns the time until which a mechanism occupies the die, if one does.
     pub fn hold(&mut self, now: TimeNs) -> Option<TimeNs> {
         let rests_since = if self.works_since == NEVER { self.rests_since } else { now };
         self.mechanisms.as_mut()?.hold(rests_since, now)
     }
 
-    /// Returns true if a mechanism wants the die as soon as that has done what it does.
-    pub fn is_wanted(&self, now: TimeNs) -> bool {
+    /// Returns true if a mechanism wants the die as soon as its current work ends.
+    pub fn mechanism_is_due(&self, now: TimeNs) -> bool {
         self.mechanisms.as_ref().is_some_and(|mechanisms| mechanisms.is_due(now))
     }
 
-    /// A rest ends without asking for leave. Work that follows on work at once leaves a mechanism no rest to begin in.
-    pub fn rest_ends(&mut self, at: TimeNs) {
+    /// Ends an idle period without asking the mechanisms. Work that follows other work at once leaves them no idle time to start in.
+    pub fn end_rest(&mut self, at: TimeNs) {
         if let Some(mechanisms) = self.mechanisms.as_mut().filter(|_| self.rests_since < at) {
             mechanisms.pass(self.rests_since, at);
         }

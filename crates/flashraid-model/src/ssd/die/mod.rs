@@ -1,19 +1,20 @@
-//! The dies of an SSD, and what follows from their work: the door of both kinds of dies.
+//! The dies of an SSD, and the effects of their work. Both kinds of dies are reached through this file.
 //!
-//! | folder | a job of a die is | what comes next is decided |
+//! | folder | a job of a die is | the next job is chosen |
 //! |---|---|---|
-//! | [`pages`] | a page operation of the host, or a step of a clean | in order of arrival; points between steps say who may go in (PGC) |
+//! | [`pages`] | a page operation of the host, or a step of a clean | in order of arrival, also between steps of a clean (PGC) |
 //! | [`superpages`] | a program, an erase or a step of collection on all planes, beside reads of single planes | by classes of work |
 //!
-//! The two ways to decide differ in fact. Dies for pages have workers, and points at which operations go in. Dies for superpages have jobs
-//! of all planes, beside reads of planes. What is the same stands here once: [`activity`] (work, rest, and the mechanisms that hold a die).
+//! The two methods of choice really differ. Dies for pages have workers, and preemption points at which operations are served. Dies for
+//! superpages have jobs that need all planes, beside reads of single planes. Everything that they share is written once: [`activity`] has
+//! busy and idle time, and the mechanisms that occupy a die.
 //!
-//! Suspension stays in both, because its rules differ. A read that reaches a die for pages interrupts at once, if its page and scope allow
-//! (rules 39 and 102). At a die for superpages all reads that have come do, after some progress, and only if that is sooner than
-//! the end (rule 217).
+//! Each kind has its own suspension, because the rules differ. At a die for pages, a read interrupts as soon as it arrives, if its page and
+//! blocking scope allow it (rules 39 and 102). At a die for superpages, all waiting reads interrupt together, after some progress. They
+//! do so only if that is sooner than the end of the operation (rule 217).
 //!
-//! Dies own their state and hold no other part of their SSD. A [`Turn`] lends them the mapping, the front, the common parts and the outbox
-//! for a call. This file is the only one of the SSD that asks which mapping there is.
+//! Dies own their state and no other part of their SSD. A [`DieContext`] lends them the mapping, the front, the common parts and the outbox
+//! for one call. No other file of the SSD asks which mapping there is.
 
 mod activity;
 mod pages;
@@ -31,11 +32,11 @@ use crate::events::TimeNs;
 use crate::ids::MemberId;
 use crate::space::Space;
 use crate::space::pools::Pools;
-pub use pages::{ImmediateTurn, Served};
-use pages::{PageDies, PageTurn};
-use superpages::{SuperpageDies, SuperpageTurn};
+pub use pages::{ImmediateContext, Served};
+use pages::{PageContext, PageDies};
+use superpages::{SuperpageContext, SuperpageDies};
 
-/// The dies of an SSD, of the kind that its mapping needs.
+/// State of the dies of an SSD. The mapping decides which kind there is.
 #[derive(Debug, Clone)]
 #[expect(clippy::large_enum_variant, reason = "there is one for each member, and a page must not cost a pointer more")]
 pub enum Dies {
@@ -45,19 +46,19 @@ pub enum Dies {
     Superpages(Box<SuperpageDies>),
 }
 
-/// The dies with the parts that they work with, for one call.
-pub enum Turn<'a> {
+/// The dies together with the parts of the SSD that they need, borrowed for one call.
+pub enum DieContext<'a> {
     /// Dies for pools of blocks.
-    Pages(PageTurn<'a>),
+    Pages(PageContext<'a>),
     /// Dies for superblocks of units.
-    Superpages(SuperpageTurn<'a>),
+    Superpages(SuperpageContext<'a>),
 }
 
-/// Says that a mapping and its dies are of one kind.
+/// Panic message for a mapping with dies of the other kind.
 const ONE_KIND: &str = "dies are made for their mapping";
 
 impl Dies {
-    /// Dies that rest; a `controlled` member may be forced to collect by the array's controller.
+    /// Returns idle dies. A `controlled` member may be forced to collect by the array's controller.
     pub fn new(params: &SsdParams, space: &Space, seed: u64, member: MemberId, controlled: bool, shortcuts: Shortcuts) -> Self {
         match space {
             Space::Pools(_) => Self::Pages(PageDies::new(params, seed, member, controlled, shortcuts)),
@@ -68,10 +69,11 @@ impl Dies {
         }
     }
 
-    /// The dies of a member with pools, and these.
+    /// Returns the dies and pools of a member with pools.
     ///
     /// # Panics
-    /// The member has superblocks.
+    ///
+    /// Panics if the member has superblocks.
     #[inline]
     pub fn of_pages<'a>(&'a self, space: &'a Space) -> (&'a PageDies, &'a Pools) {
         match (self, space) {
@@ -80,7 +82,7 @@ impl Dies {
         }
     }
 
-    /// Every operation is served when it comes.
+    /// Returns true if every operation is served when it arrives.
     #[inline]
     pub fn is_immediate(&self) -> bool {
         matches!(self, Self::Pages(own) if own.is_immediate())
@@ -91,7 +93,7 @@ impl Dies {
         matches!(self, Self::Superpages(_))
     }
 
-    /// The latest end that is known of what they have taken; 0 where ends become known one after the other.
+    /// Returns the latest known end of an operation. It is 0 if ends become known one after the other.
     pub fn busy_until(&self) -> TimeNs {
         match self {
             Self::Pages(own) => own.busy_until(),
@@ -99,7 +101,7 @@ impl Dies {
         }
     }
 
-    /// The counts at `now`, and those of superpages where there are any.
+    /// Returns the counts at `now`, with those of superpages if the member has superblocks.
     pub fn counters_at(&self, now: TimeNs, parts: &Parts) -> (MemberCounters, Option<DriveCounters>) {
         match self {
             Self::Pages(_) => (parts.counters, None),
@@ -110,7 +112,7 @@ impl Dies {
         }
     }
 
-    /// Returns the work that is still to be done for what the host has written, beside what is in the buffer.
+    /// Returns the work that is still to be done for what the host has written, except for the contents of the buffer.
     pub fn owed(&self, space: &Space, preemptive: bool, now: TimeNs) -> Owed {
         match (self, space) {
             (Self::Pages(own), Space::Pools(pools)) => own.owed(pools, preemptive, now),
@@ -119,7 +121,7 @@ impl Dies {
         }
     }
 
-    /// Returns the counters of the dies' mechanisms.
+    /// Returns the counters of the mechanisms, summed over the dies.
     pub fn mechanism_counters(&self) -> MechanismCounters {
         match self {
             Self::Pages(own) => own.mechanism_counters(),
@@ -127,15 +129,15 @@ impl Dies {
         }
     }
 
-    /// The times for which dies have worked without a break and still did, or did last, at `end_ns`.
-    pub fn works(&self, end_ns: TimeNs) -> Vec<(TimeNs, TimeNs)> {
+    /// Returns for each die the busy period that contains `end_ns`, or otherwise the last one.
+    pub fn busy_periods(&self, end_ns: TimeNs) -> Vec<(TimeNs, TimeNs)> {
         match self {
-            Self::Pages(own) => own.works(end_ns),
-            Self::Superpages(own) => own.works(end_ns),
+            Self::Pages(own) => own.busy_periods(end_ns),
+            Self::Superpages(own) => own.busy_periods(end_ns),
         }
     }
 
-    /// Start of the oldest collection whose end is not known yet, or of one that is not known at all.
+    /// Returns the earliest start of a collection that has not been reported, because its end is unknown.
     pub fn oldest_open_collection(&self) -> Option<TimeNs> {
         match self {
             Self::Pages(own) => own.oldest_open_clean(),
@@ -143,10 +145,10 @@ impl Dies {
         }
     }
 
-    /// Returns true if a wake-up still means something. Idle time of superblocks is not used any more when this is asked.
-    pub fn expects(&self, wake: SsdWake) -> bool {
+    /// Returns true if a wake-up still has an effect. The caller has already ended the use of idle time.
+    pub fn needs_wake_up(&self, wake: SsdWake) -> bool {
         match (self, wake) {
-            (Self::Pages(own), SsdWake::Worker { die, worker, number }) => own.expects(die, worker, number),
+            (Self::Pages(own), SsdWake::Worker { die, worker, number }) => own.needs_wake_up(die, worker, number),
             (_, SsdWake::Superpages(SuperpageWake::Idle(_))) => false,
             _ => true,
         }
@@ -155,7 +157,8 @@ impl Dies {
     /// Verifies the pages of the write buffer.
     ///
     /// # Errors
-    /// A sentence that names the first invariant that does not hold.
+    ///
+    /// Returns a sentence that names the first invariant that does not hold.
     pub fn verify_buffer(&self, front: &Front) -> Result<(), String> {
         match self {
             Self::Pages(own) => own.verify_buffer(front.buffer.used()),
@@ -163,7 +166,7 @@ impl Dies {
         }
     }
 
-    /// Host writes of logical pages, each with its source, in their order, without time and without counting.
+    /// Writes logical pages, each with its source, in order. It takes no time and counts nothing.
     pub fn overwrite_untimed(&self, space: &mut Space, front: &Front, pages: &[(u32, u8)]) {
         match (self, space) {
             (Self::Pages(own), Space::Pools(pools)) => own.overwrite_untimed(pools, pages),
@@ -173,11 +176,12 @@ impl Dies {
     }
 }
 
-impl<'a> ImmediateTurn<'a> {
-    /// Lends the parts of an immediate member to its dies.
+impl<'a> ImmediateContext<'a> {
+    /// Borrows the parts of an immediate member for its dies.
     ///
     /// # Panics
-    /// The member has superblocks.
+    ///
+    /// Panics if the member has superblocks.
     #[inline]
     pub fn new(dies: &'a mut Dies, space: &'a mut Space, parts: &'a mut Parts) -> Self {
         match (dies, space) {
@@ -187,73 +191,74 @@ impl<'a> ImmediateTurn<'a> {
     }
 }
 
-/// Passes a call on to the kind of dies that there is.
+/// Passes a call on to the dies of the kind that exists.
 macro_rules! either {
-    ($turn:expr, $held:ident => $call:expr) => {
-        match $turn {
-            Turn::Pages($held) => $call,
-            Turn::Superpages($held) => $call,
+    ($context:expr, $held:ident => $call:expr) => {
+        match $context {
+            DieContext::Pages($held) => $call,
+            DieContext::Superpages($held) => $call,
         }
     };
 }
 
-impl<'a> Turn<'a> {
-    /// Lends the parts of an SSD to its dies.
+impl<'a> DieContext<'a> {
+    /// Borrows the parts of an SSD for its dies.
     #[inline]
     pub fn new(dies: &'a mut Dies, space: &'a mut Space, front: &'a mut Front, parts: &'a mut Parts, out: &'a mut Outbox) -> Self {
         match (dies, space) {
-            (Dies::Pages(own), Space::Pools(pools)) => Self::Pages(PageTurn { out, pools, front, parts, own }),
-            (Dies::Superpages(own), Space::Superblocks(media)) => Self::Superpages(SuperpageTurn { out, media, front, parts, own }),
+            (Dies::Pages(own), Space::Pools(pools)) => Self::Pages(PageContext { out, pools, front, parts, own }),
+            (Dies::Superpages(own), Space::Superblocks(media)) => Self::Superpages(SuperpageContext { out, media, front, parts, own }),
             _ => unreachable!("{ONE_KIND}"),
         }
     }
 
-    /// Starts the first rests, which begin with the run.
+    /// Starts the idle periods with which the run begins.
     pub fn begin(&mut self) {
-        either!(self, turn => turn.begin());
+        either!(self, context => context.begin());
     }
 
-    /// Takes a page operation that has not come through a front.
+    /// Processes a page operation that did not pass a front.
     #[inline]
     pub fn submit(&mut self, now: TimeNs, op: PageOp, moment_is_over: bool) {
         match self {
-            Self::Pages(turn) => turn.submit(now, op, moment_is_over),
+            Self::Pages(context) => context.submit(now, op, moment_is_over),
             Self::Superpages(_) => unreachable!("superpages are filled from the buffer of a front"),
         }
     }
 
-    /// Goes on at a wake-up.
+    /// Continues at a wake-up.
     #[inline]
     pub fn wake(&mut self, now: TimeNs, wake: SsdWake) {
-        either!(self, turn => turn.wake(now, wake));
+        either!(self, context => context.wake(now, wake));
     }
 
-    /// Ends every wait that ends before `now`, and those that end now if they began before `scheduled`, where this has no events.
+    /// Ends every wait that ended before `now`, and those that end now if they began before `scheduled`. It has an effect only on dies
+    /// whose waits have no events.
     pub fn catch_up(&mut self, now: TimeNs, scheduled: TimeNs) {
-        if let Self::Pages(turn) = self {
-            turn.catch_up_each(now, scheduled);
+        if let Self::Pages(context) = self {
+            context.catch_up_each(now, scheduled);
         }
     }
 
-    /// After `now` no idle collection begins.
+    /// Ends the use of idle time: after `now`, no idle collection begins.
     pub fn end_idle_collection(&mut self, now: TimeNs) {
-        either!(self, turn => turn.end_idle_collection(now));
+        either!(self, context => context.end_idle_collection(now));
     }
 
-    /// The member has got an agent.
+    /// Prepares the dies for an agent that the member has just been given.
     pub fn agent_begins(&mut self, now: TimeNs) {
-        either!(self, turn => turn.agent_begins(now));
+        either!(self, context => context.agent_begins(now));
     }
 
-    /// A message of the controller has arrived.
+    /// Processes a message of the controller.
     pub fn receive(&mut self, now: TimeNs, message: ToMember) {
-        either!(self, turn => turn.receive(now, message));
+        either!(self, context => context.receive(now, message));
     }
 
-    /// Asks the controller softly if there is reason to (rule 119).
+    /// Sends a soft request to the controller if there is a reason to (rule 119).
     pub fn may_ask(&mut self, now: TimeNs) {
         match self {
-            Self::Pages(turn) => turn.may_ask(now),
+            Self::Pages(context) => context.may_ask(now),
             Self::Superpages(_) => unreachable!("superblocks ask when one is opened (rule 216)"),
         }
     }

@@ -1,36 +1,36 @@
-//! The room of the write buffer, and what waits for it or for its batches (rules 204 and 208).
+//! The room of the write buffer, and the commands that wait for room or for programs (rules 204 and 208).
 //!
-//! A *batch* is what is programmed together: a superpage, or a page. Batches have numbers in order of their begin.
+//! A *batch* is a group of data that is programmed together: a superpage, or a page. Batches are numbered in the order in which they begin.
 
 use crate::events::TimeNs;
 use crate::ssd::params::BufferParams;
 use std::collections::{BTreeSet, VecDeque};
 
-/// The write buffer, as far as it is the same for all SSDs.
+/// Room of the write buffer, and the commands that wait for it. It is the same for both kinds of dies.
 #[derive(Debug, Clone, Default)]
 pub struct Buffer {
-    /// `None`: there is none, and writes go straight to their dies.
+    /// Settings of the buffer. With `None`, writes go directly to their dies.
     params: Option<BufferParams>,
-    /// Units of the host in it.
+    /// Number of host units in the buffer.
     used: u32,
-    /// Write commands that have units to bring in, in order.
+    /// Write commands with units that are not in the buffer yet, in order.
     entering: VecDeque<u32>,
-    /// Batches begun so far.
+    /// Number of batches that have begun.
     numbers: u64,
-    /// Numbers of batches of the host that are not programmed.
+    /// Numbers of host batches that are not programmed yet.
     pending: BTreeSet<u64>,
-    /// Flushes, each with the number of the first batch that it does not wait for.
+    /// Waiting flushes, each with the number of the first batch that it does not wait for.
     flushes: Vec<(u64, u32)>,
-    /// Writes that are to survive a loss of power.
-    forced: Vec<Forced>,
+    /// Writes that must survive a loss of power and wait for their programs.
+    durable_writes: Vec<DurableWrite>,
 }
 
 /// A write that waits for the programs of its batches.
 #[derive(Debug, Clone)]
-struct Forced {
+struct DurableWrite {
     command: u32,
     batches: Vec<u64>,
-    /// The write is not done earlier than this, as every write.
+    /// Earliest time at which the write may be done.
     not_before: TimeNs,
 }
 
@@ -40,7 +40,7 @@ impl Buffer {
     }
 
     /// Returns true if there is a buffer.
-    pub fn is_there(&self) -> bool {
+    pub fn exists(&self) -> bool {
         self.params.is_some()
     }
 
@@ -57,12 +57,12 @@ impl Buffer {
         self.params.and_then(|params| params.linger_ns)
     }
 
-    /// Units of the host in it.
+    /// Returns the number of host units in the buffer.
     pub fn used(&self) -> u32 {
         self.used
     }
 
-    /// A unit takes room, if there is some.
+    /// Reserves room for a unit. Returns false if the buffer is full.
     pub fn take_room(&mut self) -> bool {
         let units = self.params.map_or(0, |params| params.units);
         assert!(self.used <= units, "{} units are in a buffer of {units}", self.used);
@@ -71,13 +71,13 @@ impl Buffer {
         has_room
     }
 
-    /// Units have left it.
+    /// Frees the room of `units` units.
     pub fn free_room(&mut self, units: u32) {
         assert!(units <= self.used, "{units} units leave a buffer with {}", self.used);
         self.used -= units;
     }
 
-    /// A command has data for it.
+    /// Adds a command with data for the buffer to the queue.
     pub fn will_enter(&mut self, command: u32) {
         self.entering.push_back(command);
     }
@@ -87,19 +87,19 @@ impl Buffer {
         self.entering.front().copied()
     }
 
-    /// The first command that enters has brought all.
+    /// Removes the first command of the queue, because all its units are in the buffer.
     pub fn all_entered(&mut self) {
         let entered = self.entering.pop_front();
         assert!(entered.is_some(), "a command that has brought all was to enter");
     }
 
-    /// The number of a batch that begins.
+    /// Returns the number of a batch that begins.
     pub fn next_number(&mut self) -> u64 {
         self.numbers += 1;
         self.numbers - 1
     }
 
-    /// A batch holds what the host has written.
+    /// Records a batch that holds data of the host.
     pub fn begin_batch(&mut self, number: u64) {
         let is_new = self.pending.insert(number);
         assert!(is_new && number < self.numbers, "batch {number} begins once");
@@ -108,17 +108,17 @@ impl Buffer {
     pub fn batch_ends(&mut self, number: u64) {
         let was_there = self.pending.remove(&number);
         assert!(was_there, "batch {number} has begun");
-        for forced in &mut self.forced {
-            forced.batches.retain(|&batch| batch != number);
+        for durable_writes in &mut self.durable_writes {
+            durable_writes.batches.retain(|&batch| batch != number);
         }
     }
 
-    /// A write waits for batches.
+    /// Makes a write wait for the programs of these batches.
     pub fn await_batches(&mut self, command: u32, batches: Vec<u64>, not_before: TimeNs) {
-        self.forced.push(Forced { command, batches, not_before });
+        self.durable_writes.push(DurableWrite { command, batches, not_before });
     }
 
-    /// A flush waits for all that is in the buffer now, if that can be lost; returns whether it does.
+    /// Makes a flush wait for everything that is in the buffer now. Returns false if it need not wait.
     pub fn await_all(&mut self, command: u32) -> bool {
         let waits = !self.is_protected() && !self.pending.is_empty();
         if waits {
@@ -127,17 +127,17 @@ impl Buffer {
         waits
     }
 
-    /// Takes the first flush that has nothing left to wait for.
+    /// Removes and returns the first flush that has nothing left to wait for.
     pub fn next_flush(&mut self) -> Option<u32> {
         let first = self.pending.first().copied().unwrap_or(u64::MAX);
         let at = self.flushes.iter().position(|&(before, _)| before <= first)?;
         Some(self.flushes.remove(at).1)
     }
 
-    /// Takes the first write that has nothing left to wait for, and the moment before which it is not done.
-    pub fn next_forced(&mut self) -> Option<(u32, TimeNs)> {
-        let at = self.forced.iter().position(|forced| forced.batches.is_empty())?;
-        let Forced { command, not_before, .. } = self.forced.remove(at);
+    /// Removes and returns the first durable write that has nothing left to wait for, with the earliest time at which it may be done.
+    pub fn next_durable_write(&mut self) -> Option<(u32, TimeNs)> {
+        let at = self.durable_writes.iter().position(|durable_writes| durable_writes.batches.is_empty())?;
+        let DurableWrite { command, not_before, .. } = self.durable_writes.remove(at);
         Some((command, not_before))
     }
 }

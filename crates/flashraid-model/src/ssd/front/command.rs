@@ -3,35 +3,35 @@
 use crate::events::TimeNs;
 use crate::request::OpKind;
 use crate::ssd::job::PageOp;
-use crate::ssd::worked::WorkedBefore;
+use crate::ssd::work_times::WorkTimesSnapshot;
 
-/// The operations of a moment for one completion.
+/// Operations that arrive at the same time for the same completion.
 #[derive(Debug, Clone)]
 pub struct Command {
     pub kind: OpKind,
-    /// A write that is to survive a loss of power.
+    /// True for a write that must survive a loss of power.
     pub fua: bool,
-    /// The placement handle of what it writes.
+    /// Placement handle of the data that it writes.
     pub handle: u8,
     pub ops: Vec<PageOp>,
     pub arrived: TimeNs,
-    /// The moment at which it got its core.
+    /// Time at which it got its core.
     pub started: TimeNs,
     /// End of its latency.
     pub begun: TimeNs,
-    /// The moment at which its data had crossed.
+    /// Time at which its data had crossed the link.
     pub crossed: TimeNs,
-    /// Work of the dies until then.
-    pub worked_before: WorkedBefore,
-    /// The part of its wait for room that is collection's (rule 231).
+    /// Work of the dies before that time.
+    pub work_times_before: WorkTimesSnapshot,
+    /// Part of its wait for room that collection caused (rule 231).
     pub room_collection_ns: u64,
-    /// The first operation whose unit is not in the buffer, or with a die, yet.
+    /// First operation whose unit is neither in the buffer nor with a die.
     pub next: u32,
-    /// The moment from which on it has found no room.
+    /// Time since which it has waited for room.
     pub waits_since: Option<TimeNs>,
-    /// Number of the command among those in flight, if there are queues.
+    /// Number of the command among those that were fetched, if there are queues.
     pub flight: u32,
-    /// Pages that dies have not done, where dies serve it page by page.
+    /// Number of pages that dies have not finished, if dies take single pages.
     pub pages_left: u32,
 }
 
@@ -46,7 +46,7 @@ impl Default for Command {
             started: 0,
             begun: 0,
             crossed: 0,
-            worked_before: WorkedBefore::default(),
+            work_times_before: WorkTimesSnapshot::default(),
             room_collection_ns: 0,
             next: 0,
             waits_since: None,
@@ -67,18 +67,18 @@ impl Command {
         !self.ops.is_empty() || self.pages_left > 0
     }
 
-    /// The source of its request.
+    /// Returns the source of its request.
     pub fn source(&self) -> u8 {
         self.ops.first().map_or(0, |op| op.source)
     }
 
-    /// Returns true if an operation that comes at the same moment belongs to it.
+    /// Returns true if an operation that arrives at the same time belongs to the command.
     pub fn is_of(&self, op: &PageOp) -> bool {
         self.kind == op.kind && self.ops.first().is_some_and(|first| first.completion == op.completion)
     }
 }
 
-/// The units that operations in order of address touch, each with the range of operations that touch it.
+/// Returns the units that operations in order of address touch, each with the range of these operations.
 pub fn units_of(ops: &[PageOp], unit_pages: u32) -> impl Iterator<Item = (u32, std::ops::Range<usize>)> {
     let mut at = 0;
     std::iter::from_fn(move || {

@@ -1,8 +1,8 @@
-//! The cores of the controller of an SSD, and what waits for one (rule 201).
+//! The cores of an SSD's controller, and the work that waits for one (rule 201).
 
 use std::collections::VecDeque;
 
-/// The holder of a core.
+/// Work that occupies a core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Holder {
     /// A command of the host.
@@ -11,7 +11,7 @@ pub(super) enum Holder {
     Part(u32),
 }
 
-/// The cores, and what waits for one, each with its time at the core.
+/// The cores, and the work that waits for one, with its time at the core.
 #[derive(Debug, Clone)]
 pub(super) struct Cores {
     held: Vec<Option<Holder>>,
@@ -24,7 +24,7 @@ impl Cores {
         Self { held: vec![None; cores as usize], commands: VecDeque::new(), parts: VecDeque::new() }
     }
 
-    /// Something wants a core for `ns`.
+    /// Adds work that needs a core for `ns` nanoseconds.
     pub fn ask(&mut self, holder: Holder, ns: u64) {
         match holder {
             Holder::Command(id) => self.commands.push_back((id, ns)),
@@ -32,7 +32,8 @@ impl Cores {
         }
     }
 
-    /// The first free core takes what waits: commands before parts, each in order of asking. Returns the core, who holds it, for how long.
+    /// Assigns waiting work to the first free core: commands before parts, each in the order in which they asked. Returns the core, the
+    /// work, and its time.
     pub fn begin(&mut self) -> Option<(u32, Holder, u64)> {
         let core = self.held.iter().position(Option::is_none)?;
         let (holder, ns) = match self.commands.pop_front() {
@@ -43,7 +44,7 @@ impl Cores {
         Some((core as u32, holder, ns))
     }
 
-    /// A core is free again; returns who held it.
+    /// Frees a core and returns the work that had it.
     pub fn end(&mut self, core: u32) -> Holder {
         self.held[core as usize].take().expect("a core that is done was held")
     }

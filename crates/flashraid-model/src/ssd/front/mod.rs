@@ -1,12 +1,12 @@
 //! The front before the dies of an SSD: submission queues, cores, link, write buffer (sections 24 and 25 of the rules).
 //!
 //! ```text
-//!  page operations ─▶ command ─▶ queue ─▶ core ─▶ latency ─┬─▶ read, trim, flush
-//!                                                          └─▶ link ─▶ buffer
+//! page operations ─▶ command ─▶ queue ─▶ core ─▶ latency ─┬─▶ read, trim, flush
+//!                                                         └─▶ link ─▶ buffer
 //! ```
 //!
-//! [`Front`] follows a command until there is something to do behind it, and tells its end. It knows neither collection nor mapping: the
-//! dies ask it what comes next, and do it. An SSD that has none of this has a front with nothing switched on.
+//! [`Front`] follows a command until it reaches the dies, and reports its end. It knows neither collection nor mapping. The dies ask it for
+//! the next command, and perform it. In an SSD without these parts, nothing of the front is switched on.
 
 mod buffer;
 mod command;
@@ -20,7 +20,7 @@ use super::job::{FrontWake, OpEnd, PageOp, Table, Waiter};
 use super::outbox::Outbox;
 use super::params::{FirmwareParams, FrontParams, LinkParams};
 use super::wire::Wire;
-use super::worked::Worked;
+use super::work_times::WorkTimes;
 use crate::events::{TimeNs, TimeParts};
 use crate::ids::MemberId;
 use crate::request::OpKind;
@@ -32,32 +32,32 @@ pub use pages::{Buffered, PageBuffer, Stage};
 use queues::Queues;
 pub use superpages::{Superpage, SuperpageStage, Superpages};
 
-/// Queues, commands, cores, link and the room of the write buffer of one SSD.
+/// Queues, commands, cores, link and buffer room of one SSD.
 #[derive(Debug, Clone)]
 pub struct Front {
     is_on: bool,
     member: MemberId,
     firmware: FirmwareParams,
-    /// Pages of a unit, which is what the buffer holds.
+    /// Number of pages in a unit, which is what the buffer holds.
     unit_pages: u32,
-    /// Placement handles, to which the parts of a mix are mapped.
+    /// Number of placement handles, to which the streams of a mix are mapped.
     handles: u32,
     pub commands: Table<Command>,
-    /// The command to which operations of this moment may belong.
+    /// The command that further operations of this nanosecond may join.
     gathering: Option<(TimeNs, u32)>,
-    /// Queues in which commands wait to be fetched, if they do.
+    /// Queues in which commands wait to be fetched, if there are any.
     queues: Option<Queues>,
     cores: Cores,
     link: Option<LinkParams>,
-    /// Half-duplex links have one lane, full-duplex links two: to the drive and to the host.
+    /// Lanes of the link. A half-duplex link has one lane. A full-duplex link has two: to the drive and to the host.
     lanes: [Wire; 2],
     pub buffer: Buffer,
     pub counters: FrontCounters,
 }
 
 impl Front {
-    /// Makes the front of a member, behind which units of `unit_pages` pages with `handles` placement handles are kept. Without
-    /// parameters nothing is switched on, and operations go past it.
+    /// Returns the front of a member with units of `unit_pages` pages and `handles` placement handles. Without parameters nothing is
+    /// switched on, and operations do not pass it.
     pub fn new(params: Option<FrontParams>, link: Option<LinkParams>, member: MemberId, unit_pages: u32, handles: u32) -> Self {
         let is_on = params.is_some();
         let params = params.unwrap_or(FrontParams { buffer: None, queues: None, firmware: FirmwareParams::FREE });
@@ -78,13 +78,13 @@ impl Front {
         }
     }
 
-    /// Returns true if anything stands before the dies.
+    /// Returns true if any part of the front is switched on.
     #[inline]
     pub fn is_on(&self) -> bool {
         self.is_on
     }
 
-    /// Takes a page operation; those of the same kind for the same completion at the same nanosecond are one command (rule 201).
+    /// Processes a page operation. Operations of the same kind, completion and nanosecond form one command (rule 201).
     pub fn submit(&mut self, now: TimeNs, op: PageOp, out: &mut Outbox) {
         let id = match self.gathering {
             Some((at, id)) if at == now && self.commands[id].is_of(&op) => id,
@@ -100,28 +100,28 @@ impl Front {
         self.commands[id].ops.push(op);
     }
 
-    /// The placement handle of what a part of a mix writes (rule 221).
+    /// Returns the placement handle for writes of a stream of a mix (rule 221).
     pub fn handle_of(&self, source: u8) -> u8 {
         (u32::from(source) % self.handles) as u8
     }
 
-    /// A command is complete: what comes at this nanosecond from now on is another one.
-    pub fn is_complete(&mut self, id: u32) {
+    /// Completes a command: later operations of this nanosecond form another one.
+    pub fn complete_command(&mut self, id: u32) {
         if self.gathering.is_some_and(|(_, gathering)| gathering == id) {
             self.gathering = None;
         }
         self.counters.commands += 1;
     }
 
-    /// A command that is complete waits to be fetched or, without queues, for a core.
-    pub fn joins(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
+    /// Adds a complete command to its queue or, without queues, to those that wait for a core.
+    pub fn enqueue(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
         let source = self.commands[id].source();
         match &mut self.queues {
             Some(queues) => {
                 queues.join(source, id);
                 self.fetch(now, out);
             }
-            None => self.wants_core(now, id, out),
+            None => self.ask_for_core(now, id, out),
         }
     }
 
@@ -135,11 +135,11 @@ impl Front {
                 self.counters.fetch_waits += 1;
                 self.counters.fetch_wait_ns += now - command.arrived;
             }
-            self.wants_core(now, id, out);
+            self.ask_for_core(now, id, out);
         }
     }
 
-    /// A command in flight is done.
+    /// Ends a command that was fetched.
     pub fn command_done(&mut self, now: TimeNs, out: &mut Outbox) {
         if let Some(queues) = &mut self.queues {
             queues.end_flight();
@@ -147,7 +147,7 @@ impl Front {
         self.fetch(now, out);
     }
 
-    /// Pages of a command in flight end at `at`; the end of the last one is an event.
+    /// Ends pages of a fetched command at `at`. The end of the last one is an event.
     pub fn pages_end(&mut self, flight: u32, pages: u32, at: TimeNs, out: &mut Outbox) {
         if let Some(queues) = &mut self.queues
             && let Some(last_end) = queues.pages_end(flight, pages, at)
@@ -156,7 +156,7 @@ impl Front {
         }
     }
 
-    fn wants_core(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
+    fn ask_for_core(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
         let (firmware, command) = (&self.firmware, &self.commands[id]);
         let ns = match command.kind {
             OpKind::Read => firmware.read_ns,
@@ -164,17 +164,17 @@ impl Front {
             OpKind::Trim => firmware.trim_ns + (command.ops.len() as u64).div_ceil(u64::from(self.unit_pages)) * firmware.trim_unit_ns,
         };
         self.cores.ask(Holder::Command(id), ns);
-        self.use_cores(now, out);
+        self.assign_cores(now, out);
     }
 
-    /// A part of a victim, of so many units, wants a core.
-    pub fn part_wants_core(&mut self, now: TimeNs, part: u32, units: u32, out: &mut Outbox) {
+    /// Asks for a core for a part of a victim with so many units.
+    pub fn ask_core_for_part(&mut self, now: TimeNs, part: u32, units: u32, out: &mut Outbox) {
         self.cores.ask(Holder::Part(part), u64::from(units) * self.firmware.move_ns);
-        self.use_cores(now, out);
+        self.assign_cores(now, out);
     }
 
-    /// Free cores take what waits.
-    pub fn use_cores(&mut self, now: TimeNs, out: &mut Outbox) {
+    /// Assigns free cores to waiting work.
+    pub fn assign_cores(&mut self, now: TimeNs, out: &mut Outbox) {
         while let Some((core, holder, ns)) = self.cores.begin() {
             if let Holder::Command(id) = holder {
                 self.commands[id].started = now;
@@ -183,8 +183,7 @@ impl Front {
         }
     }
 
-    /// A core is done: a command goes on after the latency, a part of a victim is returned. [`Front::use_cores`] must follow what the
-    /// part then does.
+    /// Ends work at a core. A command continues after the latency, and a part of a victim is returned. [`Front::assign_cores`] must follow.
     pub fn core_done(&mut self, now: TimeNs, core: u32, out: &mut Outbox) -> Option<u32> {
         match self.cores.end(core) {
             Holder::Part(part) => Some(part),
@@ -195,28 +194,28 @@ impl Front {
         }
     }
 
-    /// The data of a write command have crossed the link; they are for the buffer.
-    pub fn data_crossed(&mut self, now: TimeNs, id: u32, worked: &Worked) {
+    /// Processes the data of a write command that have crossed the link and are ready for the buffer.
+    pub fn data_crossed(&mut self, now: TimeNs, id: u32, work_times: &WorkTimes) {
         let command = &mut self.commands[id];
-        (command.crossed, command.worked_before) = (now, worked.until(now));
+        (command.crossed, command.work_times_before) = (now, work_times.until(now));
         self.buffer.will_enter(id);
     }
 
-    /// The data of a write command set out over the link.
-    pub fn sends_data(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
+    /// Sends the data of a write command over the link.
+    pub fn send_data(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
         let pages = self.commands[id].ops.len() as u64;
         let at = self.cross(now, false, pages);
         out.wake(at, FrontWake::Crossed(id));
     }
 
-    /// Returns the moment at which pages that ask now have crossed the link (rule 202).
+    /// Returns the time at which pages that ask for the link now have crossed it (rule 202).
     pub fn cross(&mut self, now: TimeNs, to_host: bool, pages: u64) -> TimeNs {
         let Some(link) = self.link else { return now };
         let lane = usize::from(to_host && link.full_duplex);
         self.lanes[lane].ask(now, pages * link.page_ns)
     }
 
-    /// A page of a read is with the host; what the parts leave of its time is queueing.
+    /// Ends a page of a read, which has reached the host. The rest of its time counts as queueing.
     pub fn read_ends(&mut self, at: TimeNs, waiter: &Waiter, mut time: TimeParts, out: &mut Outbox) {
         time.other_ns += waiter.other_ns;
         time.queue_ns = at - waiter.arrived - time.total_ns();
@@ -225,7 +224,7 @@ impl Front {
         self.pages_end(waiter.flight, 1, at, out);
     }
 
-    /// A command ends with all its operations.
+    /// Ends a command and all its operations.
     pub fn command_ends(&mut self, id: u32, at: TimeNs, out: &mut Outbox) {
         let command = std::mem::take(&mut self.commands[id]);
         let mut time = TimeParts { other_ns: command.begun - command.started, ..TimeParts::default() };
@@ -242,29 +241,30 @@ impl Front {
         self.release(id, command);
     }
 
-    /// The pages of write commands that are neither in the buffer nor with a die.
+    /// Returns the pages of write commands that are neither in the buffer nor with a die.
     pub fn pages_to_write(&self) -> impl Iterator<Item = u32> {
         let writes = self.commands.entries().filter(|command| command.kind == OpKind::Write);
         writes.flat_map(|command| command.ops.iter().skip(command.next as usize)).map(|op| op.page)
     }
 
-    /// Verifies that each command that has a number has pages to serve.
+    /// Verifies that each command in the table has pages to serve.
     ///
     /// # Errors
-    /// A sentence that says how many commands have none.
+    ///
+    /// Returns a sentence with the number of commands that have none.
     pub fn verify(&self) -> Result<(), String> {
         let (numbered, at_work) = (self.commands.taken(), self.commands.entries().filter(|command| command.is_at_work()).count());
         if numbered == at_work { Ok(()) } else { Err(format!("{numbered} commands have a number, but {at_work} have pages to serve")) }
     }
 
-    /// Gives the number of a command back, and the memory with it.
+    /// Returns a command's number and memory for later use.
     pub fn release(&mut self, id: u32, mut command: Command) {
         command.ops.clear();
         self.commands[id] = command;
         self.commands.give_back(id);
     }
 
-    /// The next unit that is to enter the buffer, if one is.
+    /// Returns the next unit to admit to the buffer, if there is one.
     pub fn next_unit(&self) -> Option<Entering> {
         let command = &self.commands[self.buffer.first_to_enter()?];
         let left = &command.ops[command.next as usize..];
@@ -272,8 +272,8 @@ impl Front {
         Some(Entering { unit, pages: pages.len() as u32, handle: command.handle, op: left[0] })
     }
 
-    /// The next unit finds no room: its command waits from now on, if it has not waited before.
-    pub fn finds_no_room(&mut self, now: TimeNs) {
+    /// Starts the wait for room of the next unit's command, if it has not waited before.
+    pub fn note_no_room(&mut self, now: TimeNs) {
         let Some(id) = self.buffer.first_to_enter() else { return };
         let command = &mut self.commands[id];
         if command.waits_since.is_none() {
@@ -282,8 +282,8 @@ impl Front {
         }
     }
 
-    /// The next unit, of so many pages, is in the buffer; returns its command if it was the last of that.
-    pub fn unit_is_in(&mut self, now: TimeNs, pages: u32) -> Option<u32> {
+    /// Records that the next unit, of so many pages, is in the buffer. Returns its command if that was the last unit of the command.
+    pub fn unit_entered(&mut self, now: TimeNs, pages: u32) -> Option<u32> {
         let id = self.buffer.first_to_enter()?;
         let command = &mut self.commands[id];
         command.next += pages;
@@ -298,12 +298,19 @@ impl Front {
         Some(id)
     }
 
-    /// Ends a write all of whose units are in the buffer, after `ack`. A write that has to survive a loss of power may have to wait until
-    /// the batches with these numbers have been programmed (rule 208). Returns true if it waits for them.
-    pub fn write_is_in(&mut self, now: TimeNs, id: u32, worked: &Worked, batches: impl FnOnce() -> Vec<u64>, out: &mut Outbox) -> bool {
+    /// Ends a write whose units are all in the buffer, after `ack`. A write that must survive a loss of power may first wait for the
+    /// programs of these batches (rule 208). Returns true if it waits.
+    pub fn write_entered(
+        &mut self,
+        now: TimeNs,
+        id: u32,
+        work_times: &WorkTimes,
+        batches: impl FnOnce() -> Vec<u64>,
+        out: &mut Outbox,
+    ) -> bool {
         let acknowledged = now + self.buffer.ack_ns();
         let command = &mut self.commands[id];
-        command.room_collection_ns = worked.collection_of_wait(&command.worked_before, now);
+        command.room_collection_ns = work_times.collection_of_wait(&command.work_times_before, now);
         if self.commands[id].fua && !self.buffer.is_protected() {
             let batches = batches();
             if !batches.is_empty() {
@@ -316,7 +323,7 @@ impl Front {
         false
     }
 
-    /// A flush has gone to its work: it is done if nothing can be lost. Returns whether it waits.
+    /// Ends a flush at once if no data can be lost. Returns true if it has to wait.
     pub fn flush_begins(&mut self, now: TimeNs, id: u32, out: &mut Outbox) -> bool {
         debug_assert_eq!(self.commands[id].kind, OpKind::Flush);
         let waits = self.buffer.await_all(id);
@@ -326,23 +333,23 @@ impl Front {
         waits
     }
 
-    /// A batch of the host has left the buffer: flushes, then writes, that waited only for it are done, in order of arrival.
+    /// Ends a batch of the host. Flushes that waited only for it are done, and then writes, in order of arrival.
     pub fn batch_ends(&mut self, now: TimeNs, number: u64, out: &mut Outbox) {
         self.buffer.batch_ends(number);
         while let Some(id) = self.buffer.next_flush() {
             self.command_ends(id, now, out);
         }
-        while let Some((id, not_before)) = self.buffer.next_forced() {
+        while let Some((id, not_before)) = self.buffer.next_durable_write() {
             self.command_ends(id, not_before.max(now), out);
         }
     }
 }
 
-/// A unit that is to enter the buffer.
+/// A unit to admit to the buffer.
 #[derive(Debug, Clone, Copy)]
 pub struct Entering {
     pub unit: u32,
-    /// Pages of it that the host writes.
+    /// Number of its pages that the host writes.
     pub pages: u32,
     pub handle: u8,
     /// The first operation on it.

@@ -1,4 +1,4 @@
-//! The pages of a write buffer before dies that take single pages (section 25 of the rules). It says which of them may go to their dies.
+//! The pages of a write buffer before dies that take single pages (section 25 of the rules). It decides which of them may go to their dies.
 
 use crate::request::OpKind;
 use crate::ssd::job::{PageOp, Table};
@@ -10,9 +10,9 @@ pub enum Stage {
     /// The page waits for its turn.
     #[default]
     Waiting,
-    /// The page waits in the queue of a die, or for one that accepts it.
-    Given,
-    /// The die has begun with it, so that it cannot be replaced any more.
+    /// The page waits in the queue of a die, or for a die that accepts it.
+    AtDie,
+    /// The program of the page has begun, so that it cannot be replaced any more.
     Begun,
 }
 
@@ -33,54 +33,59 @@ impl Default for Buffered {
     }
 }
 
-/// The pages of a write buffer, and which of them may go to their dies.
+/// Pages of a write buffer, in the order in which dies receive them.
 #[derive(Debug, Clone, Default)]
 pub struct PageBuffer {
     pub pages: Table<Buffered>,
-    /// The last version of each logical page, while that is in the buffer and not trimmed.
+    /// Latest version of each logical page that is in the buffer and not trimmed.
     pub held: HashMap<u32, u32>,
-    /// Pages that wait for their turn, in order of entry: by die or, where dies are chosen late, all in one.
+    /// Waiting pages in order of entry, by die; one common queue if dies are chosen late.
     pub lanes: Vec<VecDeque<u32>>,
-    /// Number of pages that dies have got and not begun, for each lane.
-    pub given: Vec<u32>,
-    /// Most pages of a lane that dies may have got.
-    given_max: u32,
+    /// Number of pages that dies have received and not begun, for each lane.
+    pub at_dies: Vec<u32>,
+    /// Most pages of a lane that dies may have received.
+    at_dies_max: u32,
 }
 
 impl PageBuffer {
-    /// Makes the buffer of a member with so many dies, which are chosen late or by address.
+    /// Returns the buffer of a member with so many dies. With `dynamic`, the die of a page is chosen late.
     pub fn new(dies: u32, dynamic: bool) -> Self {
         let lanes = if dynamic { 1 } else { dies };
-        Self { lanes: vec![VecDeque::new(); lanes as usize], given: vec![0; lanes as usize], given_max: dies / lanes, ..Self::default() }
+        Self {
+            lanes: vec![VecDeque::new(); lanes as usize],
+            at_dies: vec![0; lanes as usize],
+            at_dies_max: dies / lanes,
+            ..Self::default()
+        }
     }
 
-    /// The next page of a lane that may go to its die.
-    pub fn give(&mut self, lane: u32) -> Option<(u32, PageOp)> {
+    /// Returns the next page of a lane that may go to its die.
+    pub fn next_for_die(&mut self, lane: u32) -> Option<(u32, PageOp)> {
         let of_lane = lane as usize;
-        if self.given[of_lane] == self.given_max {
+        if self.at_dies[of_lane] == self.at_dies_max {
             return None;
         }
         let id = self.lanes[of_lane].pop_front()?;
         let page = &mut self.pages[id];
         assert_eq!(page.stage, Stage::Waiting, "a page is given to a die once");
-        page.stage = Stage::Given;
-        self.given[of_lane] += 1;
+        page.stage = Stage::AtDie;
+        self.at_dies[of_lane] += 1;
         Some((id, page.op))
     }
 
-    /// A die begins with a page.
-    pub fn begins(&mut self, id: u32) {
+    /// Records that a die begins to program a page.
+    pub fn begin_program(&mut self, id: u32) {
         let page = &mut self.pages[id];
-        assert_eq!(page.stage, Stage::Given, "a die begins with what it has got");
+        assert_eq!(page.stage, Stage::AtDie, "a die begins with what it has got");
         page.stage = Stage::Begun;
     }
 
-    /// The pages that no die has got.
+    /// Returns the pages that no die has received.
     pub fn waiting(&self) -> impl Iterator<Item = u32> {
         self.lanes.iter().flatten().map(|&id| self.pages[id].op.page)
     }
 
-    /// Verifies that it fits a buffer in which `used` pages are.
+    /// Verifies that the state fits a buffer in which `used` pages are.
     pub fn verify(&self, used: u32) -> Result<(), String> {
         let (pages, waiting) = (self.pages.taken(), self.lanes.iter().map(VecDeque::len).sum::<usize>());
         if pages != used as usize {

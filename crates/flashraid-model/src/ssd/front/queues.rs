@@ -1,29 +1,29 @@
-//! Submission queues: which command is fetched next (rule 219).
+//! Submission queues, and the choice of the command that is fetched next (rule 219).
 
 use crate::events::TimeNs;
 use crate::ssd::job::Table;
 use crate::ssd::params::QueueParams;
 use std::collections::VecDeque;
 
-/// The queues, and what has been fetched of them.
+/// Submission queues, and the commands that were fetched from them.
 #[derive(Debug, Clone)]
 pub(super) struct Queues {
     params: QueueParams,
     /// Commands that have not been fetched, by queue.
     waiting: Vec<VecDeque<u32>>,
-    /// The queue whose turn it is, and how many commands it has given in its turn.
+    /// The queue that has its turn, and the number of commands it has given in this turn.
     turn: usize,
     given: u32,
     in_flight: u32,
     flights: Table<Flight>,
 }
 
-/// A command that has been fetched and is not done.
+/// A command that was fetched and is not done.
 #[derive(Debug, Clone, Copy, Default)]
 struct Flight {
-    /// Pages whose ends are not known.
+    /// Number of pages whose ends are not known.
     pages_left: u32,
-    /// The last end that is known.
+    /// Latest end that is known.
     last_end: TimeNs,
 }
 
@@ -38,7 +38,7 @@ impl Queues {
         self.waiting[queue as usize].push_back(command);
     }
 
-    /// The next command, round robin; it is in flight from now on.
+    /// Fetches the next command, round robin.
     pub fn fetch(&mut self) -> Option<u32> {
         if self.in_flight == self.params.commands {
             return None;
@@ -53,14 +53,14 @@ impl Queues {
         Some(command)
     }
 
-    /// The number of a command of so many pages that has been fetched.
+    /// Registers a fetched command of so many pages, and returns its number.
     pub fn begin_flight(&mut self, pages: u32) -> u32 {
         let flight = self.flights.take();
         self.flights[flight] = Flight { pages_left: pages, last_end: 0 };
         flight
     }
 
-    /// Pages of a command end at `at`; returns the end of the command once it is known.
+    /// Ends pages of a command at `at`. Returns the end of the command if all ends are known.
     pub fn pages_end(&mut self, flight: u32, pages: u32, at: TimeNs) -> Option<TimeNs> {
         let state = &mut self.flights[flight];
         (state.pages_left, state.last_end) = (state.pages_left - pages, state.last_end.max(at));
@@ -72,7 +72,7 @@ impl Queues {
         Some(last_end)
     }
 
-    /// A command is done.
+    /// Ends a command that was fetched.
     pub fn end_flight(&mut self) {
         debug_assert!(self.in_flight > 0, "it was in flight");
         self.in_flight -= 1;

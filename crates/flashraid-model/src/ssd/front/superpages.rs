@@ -1,6 +1,6 @@
-//! Superpages of a write buffer: units wait in them until they are full, and until they are programmed (rules 204 to 208).
+//! Superpages of a write buffer. Units wait in them until they are full, and until they are programmed (rules 204 to 208).
 //!
-//! Superpages of collection go through the same tables, though their units take no room of the buffer.
+//! Superpages of collection use the same tables, but their units take no room of the buffer.
 
 use crate::events::TimeNs;
 use crate::space::superblocks::{BUFFERED, NONE, PlacementHandles, Stream};
@@ -13,7 +13,7 @@ pub enum SuperpageStage {
     /// The superpage takes units.
     #[default]
     Filling,
-    /// The superpage takes no more, and waits for data, for leave, for a die, or in the queue of one.
+    /// The superpage takes no more units. It waits for data, for permission, for a die, or in the queue of a die.
     Closed,
     /// The program has begun, so that units cannot be replaced any more.
     Programming,
@@ -22,47 +22,47 @@ pub enum SuperpageStage {
 /// A superpage on its way to flash.
 #[derive(Debug, Clone, Default)]
 pub struct Superpage {
-    /// The stream of superblocks that it goes to.
+    /// Stream of superblocks that it belongs to.
     pub stream: Stream,
-    /// The superpage has no units, but parity of the others of its row.
+    /// True if it holds parity of the other superpages of its row instead of units.
     pub is_parity: bool,
-    /// The stage that it is in.
+    /// Stage of the superpage.
     pub stage: SuperpageStage,
     /// Number of the superpage among all.
     pub number: u64,
-    /// Logical units in it.
+    /// Logical units in the superpage.
     pub units: Vec<u32>,
-    /// The places that units of collection came from.
+    /// Places from which collection took the units.
     pub sources: Vec<u32>,
-    /// Units whose rest is still to be read from flash.
+    /// Number of units whose rest must still be read from flash.
     pub missing: u32,
-    /// The place that it goes to, once it has a die.
+    /// First place on flash, once it has a die.
     pub first: u32,
 }
 
-/// Superpages in the write buffer, and those of collection on their way.
+/// Superpages in the write buffer, and those of collection.
 #[derive(Debug, Clone, Default)]
 pub struct Superpages {
     table: Table<Superpage>,
     units_max: u32,
-    /// The superpage that takes units of the host, for each placement handle.
+    /// Open superpage of the host for each placement handle.
     filling: Vec<Option<u32>>,
-    /// The superpage that takes units of collection; by placement handle if what is moved stays with it.
+    /// Open superpage of collection, for each placement handle if collection keeps handles apart.
     filling_moved: Vec<Option<u32>>,
-    /// Full superpages of the host that no die has, in order.
+    /// Full superpages of the host without a die, in order.
     pub to_place: VecDeque<u32>,
-    /// The same of collection.
+    /// Full superpages of collection without a die, in order.
     pub moved_to_place: VecDeque<u32>,
-    /// Superpages with one bit per cell that have no place yet.
+    /// Number of superpages with one bit per cell that have no place yet.
     slc_promised: u32,
-    /// The moment from which on the first superpage of `to_place` has waited for a superblock.
+    /// Time since which the first superpage of `to_place` has waited for a superblock.
     pub foreground_since: Option<TimeNs>,
-    /// The first superpage of `to_place` has waited because moves were owed.
+    /// True if the first superpage of `to_place` has waited because moves were owed.
     pub waits_for_debt: bool,
 }
 
 impl Superpages {
-    /// No superpages; one holds at most `units_max` units.
+    /// Returns an empty state. A superpage holds at most `units_max` units.
     pub fn new(placement: PlacementHandles, units_max: u32) -> Self {
         Self {
             units_max,
@@ -72,12 +72,12 @@ impl Superpages {
         }
     }
 
-    /// The map entry of a unit in a superpage.
+    /// Returns the map entry for a unit in a superpage.
     pub fn slot(&self, id: u32, at: usize) -> u32 {
         BUFFERED | (id * self.units_max + at as u32)
     }
 
-    /// The superpage that a map entry leads to, if it leads to one.
+    /// Returns the superpage that a map entry refers to, if it refers to one.
     pub fn superpage_at(&self, place: u32) -> Option<&Superpage> {
         let is_buffered = place != NONE && place & BUFFERED != 0;
         is_buffered.then(|| &self.table[(place & !BUFFERED) / self.units_max])
@@ -94,23 +94,23 @@ impl Superpages {
         id
     }
 
-    /// Gives the number of a superpage back, and the memory with it.
+    /// Returns a superpage's number and memory for later use.
     pub fn give_back(&mut self, id: u32, units: Vec<u32>) {
         self.table[id].units = units;
         self.table.give_back(id);
     }
 
-    /// Superpages with one bit per cell that have no place yet.
+    /// Returns the number of superpages with one bit per cell that have no place yet.
     pub fn slc_promised(&self) -> u32 {
         self.slc_promised
     }
 
-    /// The superpage that takes units of the host with that handle, if there is one.
+    /// Returns the open superpage of the host with that handle, if there is one.
     pub fn filling(&self, handle: u8) -> Option<u32> {
         self.filling[usize::from(handle)]
     }
 
-    /// Begins the superpage that takes units of the host with that handle.
+    /// Begins an open superpage of the host with that handle.
     pub fn open(&mut self, handle: u8, stream: Stream, number: u64) -> u32 {
         self.slc_promised += u32::from(stream == Stream::Slc);
         let id = self.begin(stream, number);
@@ -118,21 +118,21 @@ impl Superpages {
         id
     }
 
-    /// The handle whose units the superpage with that number takes, if it does; `bits` of the number are compared.
+    /// Returns the handle of the open superpage with that number. Only `bits` of the number are compared.
     pub fn filled_by(&self, number: u64, bits: u64) -> Option<u8> {
         let takes = |id: &Option<u32>| id.is_some_and(|id| (self.table[id].number ^ number) & bits == 0);
         self.filling.iter().position(takes).map(|handle| handle as u8)
     }
 
-    /// The superpage that takes units of the host with that handle takes no more. Returns true if it may go to a die.
+    /// Closes the open superpage of the host with that handle. Returns true if it may go to a die.
     pub fn close(&mut self, handle: u8) -> bool {
         let Some(id) = self.filling[usize::from(handle)].take() else { return false };
         self.table[id].stage = SuperpageStage::Closed;
         self.may_go_to_die(id)
     }
 
-    /// The rest of a unit of a superpage has been read. Returns true if it may go to a die.
-    pub fn rest_is_there(&mut self, id: u32) -> bool {
+    /// Records that the rest of a unit has been read. Returns true if its superpage may go to a die.
+    pub fn rest_of_unit_read(&mut self, id: u32) -> bool {
         self.table[id].missing -= 1;
         self.table[id].stage == SuperpageStage::Closed && self.may_go_to_die(id)
     }
@@ -145,19 +145,19 @@ impl Superpages {
         is_whole
     }
 
-    /// The superpage that takes units of collection with that handle, if there is one.
+    /// Returns the open superpage of collection with that handle, if there is one.
     pub fn filling_moved(&self, handle: u8) -> Option<u32> {
         self.filling_moved[usize::from(handle)]
     }
 
-    /// Begins the superpage that takes units of collection.
+    /// Begins an open superpage of collection.
     pub fn open_moved(&mut self, stream: Stream, number: u64) -> u32 {
         let id = self.begin(stream, number);
         self.filling_moved[usize::from(stream.handle())] = Some(id);
         id
     }
 
-    /// The superpage that takes units of collection takes no more. Returns true if there was one.
+    /// Closes the open superpage of collection with that handle. Returns true if there was one.
     pub fn close_moved(&mut self, handle: u8) -> bool {
         let Some(id) = self.filling_moved[usize::from(handle)].take() else { return false };
         self.table[id].stage = SuperpageStage::Closed;
@@ -165,7 +165,7 @@ impl Superpages {
         true
     }
 
-    /// The superpage has its place.
+    /// Gives a superpage its place on flash.
     pub fn has_place(&mut self, id: u32, first: u32) {
         self.table[id].first = first;
         self.slc_promised -= u32::from(self.table[id].stream == Stream::Slc);
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(superpages.superpage_at(place).map(|superpage| superpage.number), Some(7));
         assert!(superpages.superpage_at(NONE).is_none() && superpages.superpage_at(3).is_none());
         assert!(!superpages.close(0), "a part of a unit is still to be read");
-        assert!(superpages.rest_is_there(id) && superpages.to_place == [id]);
+        assert!(superpages.rest_of_unit_read(id) && superpages.to_place == [id]);
         assert!(!superpages.close(0), "it is closed once");
     }
 

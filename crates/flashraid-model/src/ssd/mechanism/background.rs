@@ -30,7 +30,7 @@ counters! {
     }
 }
 
-/// The longest mean time between stalls.
+/// Longest allowed mean time between stalls.
 const EVERY_MAX_NS: u64 = 3_600_000_000_000;
 
 impl Mechanism for Background {
@@ -65,12 +65,12 @@ impl Mechanism for Background {
     }
 }
 
-/// The stalls of one die.
+/// Stalls of one die.
 #[derive(Debug, Clone)]
 pub struct Stalls {
     background: Background,
     stream: Stream,
-    /// The next stall falls due.
+    /// Time at which the next stall is due.
     due: TimeNs,
     /// End of the last stall that has begun.
     until: TimeNs,
@@ -91,7 +91,7 @@ impl AtOneDie<BackgroundCounters> for Stalls {
         self.due <= now
     }
 
-    /// Begins all stalls that the die begins until `now`.
+    /// Begins all stalls that were due until `now`, while the die was idle.
     fn pass(&mut self, rests_since: TimeNs, now: TimeNs) {
         assert!(rests_since <= now, "a die does not rest in the future");
         while self.until <= now && self.due <= now {

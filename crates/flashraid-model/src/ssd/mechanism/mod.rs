@@ -1,11 +1,11 @@
-//! Mechanisms of an SSD, each a table of `[ssd]`: one file holds a mechanism whole, one line of the list below registers it.
+//! Mechanisms of an SSD. Each is a table of `[ssd]`: one file holds a complete mechanism, and one line of the list below registers it.
 //!
-//! A mechanism's file has the type that users write, with keys, units, defaults, documentation and checks. It also has the counters, and
-//! what the mechanism does while it runs. The schema, the reference of keys, the checks and the random cases of the tests are made of the
+//! The file of a mechanism has the type that users write, with keys, units, defaults, documentation and checks. It also has the counters,
+//! and the behaviour during the run. The schema, the reference of keys, the checks and the random cases of the tests are made from the
 //! list. So are the JSON and the tables of reports.
 //!
-//! A mechanism here only takes time. What changes where data lie belongs to [`SpaceParams`](crate::space::SpaceParams), from which warm
-//! states get their names.
+//! A mechanism here only takes time. Settings that change the place of data belong to [`SpaceParams`](crate::space::SpaceParams), from
+//! which warm states get their names.
 
 use crate::events::TimeNs;
 use crate::ids::{DieId, MemberId};
@@ -15,78 +15,78 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// Items that a mechanism's file provides.
+/// Everything that the file of a mechanism provides.
 pub trait Mechanism: Sized {
-    /// The counters of this mechanism.
+    /// Counters of the mechanism.
     type Counters: Counters;
-    /// The memory that it has of a die.
+    /// State that the mechanism keeps for each die.
     type AtDie: AtOneDie<Self::Counters>;
 
-    /// The state of a die at the start; `seed` names its stream of random numbers.
+    /// Returns the state of a die at the start. `seed` names its stream of random numbers.
     fn at_die(&self, seed: u64, member: MemberId, die: DieId) -> Self::AtDie;
 
-    /// Contradictions in its values, beyond what their types allow.
+    /// Returns contradictions between its values, beyond what their types allow.
     fn problems(&self) -> Vec<PolicyProblem>;
 
-    /// Random settings for tests in which an operation of a die takes about `operation_ns`.
+    /// Returns random settings for tests in which an operation of a die takes about `operation_ns`.
     fn any(stream: &mut Stream, operation_ns: u64) -> Self;
 }
 
-/// Hooks of a mechanism at a die. Each does nothing unless the mechanism says otherwise.
+/// Hooks of a mechanism at a die. By default, each does nothing.
 pub trait AtOneDie<C>: std::fmt::Debug + Clone {
-    /// Returns true if the mechanism wants the die at `now` as soon as that has done what it does.
+    /// Returns true if the mechanism wants the die at `now`, as soon as the current work ends.
     fn is_due(&self, _now: TimeNs) -> bool {
         false
     }
 
-    /// The die has rested since `rests_since`, before `now`, and begins to work at `now` without asking for leave.
+    /// Ends an idle period from `rests_since` to `now` without asking the mechanism, because work follows at once.
     fn pass(&mut self, _rests_since: TimeNs, _now: TimeNs) {}
 
-    /// Operations wait at a die that could begin with them at `now` and has rested since `rests_since`. Returns until when they have to
-    /// wait, if they have to; they ask again then.
+    /// Asks the mechanism whether waiting operations may start at `now`, after an idle period since `rests_since`. Returns the time until
+    /// which they must wait; the die asks again then.
     fn hold(&mut self, _rests_since: TimeNs, _now: TimeNs, _counters: &mut C) -> Option<TimeNs> {
         None
     }
 }
 
-/// Counters of a mechanism; [`counters!`] implements it.
+/// Counters of a mechanism. The macro [`counters!`] implements it.
 pub trait Counters: Copy + Default {
-    /// The heading of its figures.
+    /// Heading of its figures.
     const TITLE: &'static str;
 
-    /// The counters as reports show them.
+    /// Returns the counters as reports show them.
     fn figures(&self) -> Vec<Figure>;
 
-    /// Combines each counter with the other's.
+    /// Combines each counter with that of `other`.
     fn with(&self, other: &Self, each: fn(u64, u64) -> u64) -> Self;
 }
 
 /// A counter of a mechanism, as reports show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Figure {
-    /// The name in JSON; times end in `_ms`.
+    /// Name in JSON. Names of times end in `_ms`.
     pub key: &'static str,
-    /// The name in tables.
+    /// Name of the figure in tables.
     pub label: &'static str,
-    /// The meaning, in a sentence.
+    /// Meaning of the figure, in a sentence.
     pub about: &'static str,
-    /// The sum over all members; times in nanoseconds.
+    /// Sum over all members. Times are in nanoseconds.
     pub sum: u64,
 }
 
 impl Figure {
-    /// Returns true for a time.
+    /// Returns true if the figure is a time.
     fn is_time(&self) -> bool {
         self.key.ends_with("_ms")
     }
 
-    /// The unit, which is empty for a number.
+    /// Returns the unit, which is empty for a number.
     #[must_use]
     pub fn unit(&self) -> &'static str {
         if self.is_time() { "ms" } else { "" }
     }
 
-    /// The value in this unit.
+    /// Returns the value in its unit.
     #[must_use]
     pub fn value(&self) -> f64 {
         if self.is_time() { self.sum as f64 / 1e6 } else { self.sum as f64 }
@@ -105,19 +105,19 @@ impl Figure {
     }
 }
 
-/// The figures of a mechanism under their heading.
+/// Figures of a mechanism under their heading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Figures {
-    /// The table of `[ssd]`, and of the report's `mechanisms`.
+    /// Name of its table in `[ssd]`, and in `mechanisms` of the report.
     pub table: &'static str,
-    /// The heading in tables.
+    /// Heading of the figures in tables.
     pub title: &'static str,
-    /// The figures in their order.
+    /// Figures in their order.
     pub figures: Vec<Figure>,
 }
 
-/// Makes the counters of a mechanism: a field, its name in JSON and its label each. Fields whose name in JSON ends in `_ms` count
-/// nanoseconds.
+/// Makes the counters of a mechanism: for each, a field, its name in JSON and its label. If the name in JSON ends in `_ms`, the field
+/// counts nanoseconds.
 macro_rules! counters {
     ($(#[$doc:meta])* pub struct $Name:ident, $title:literal { $(#[doc = $about:literal] $field:ident as $key:literal, $label:literal;)* }) => {
         $(#[$doc])*
@@ -140,7 +140,7 @@ macro_rules! counters {
     };
 }
 
-/// Makes all types that know every mechanism from the list of them.
+/// Makes all types that know every mechanism, from the list of mechanisms.
 macro_rules! mechanisms {
     ($($(#[$doc:meta])* $table:ident: $Type:ident;)*) => {
         $(
@@ -148,7 +148,7 @@ macro_rules! mechanisms {
             pub use $table::$Type;
         )*
 
-        /// Tables of `[ssd]` that are mechanisms of their own, for every kind of device.
+        /// Tables of `[ssd]` for mechanisms, which every kind of device may have.
         #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
         pub struct Mechanisms {
             $(
@@ -167,7 +167,7 @@ macro_rules! mechanisms {
             )*
         }
 
-        /// Memory of a member's mechanisms about a die, and their counters there.
+        /// State of a member's mechanisms at one die, and their counters there.
         #[derive(Debug, Clone)]
         pub(in crate::ssd) struct AtDie {
             pub counters: MechanismCounters,
@@ -176,7 +176,7 @@ macro_rules! mechanisms {
 
         #[allow(unused_variables, reason = "the list may be empty")]
         impl AtDie {
-            /// The state of a die at the start; `None` without mechanisms.
+            /// Returns the state of a die at the start; `None` without mechanisms.
             pub fn new(mechanisms: &Mechanisms, seed: u64, member: MemberId, die: DieId) -> Option<Box<Self>> {
                 let at_die = || Self {
                     counters: MechanismCounters::default(),
@@ -185,12 +185,12 @@ macro_rules! mechanisms {
                 (!mechanisms.is_empty()).then(|| Box::new(at_die()))
             }
 
-            /// Returns true if a mechanism wants the die at `now` as soon as that has done what it does.
+            /// Returns true if a mechanism wants the die at `now`, as soon as the current work ends.
             pub fn is_due(&self, now: TimeNs) -> bool {
                 false $(|| self.$table.as_ref().is_some_and(|at_die| at_die.is_due(now)))*
             }
 
-            /// Does the same as [`AtOneDie::pass`] for all mechanisms.
+            /// Calls [`AtOneDie::pass`] of all mechanisms.
             pub fn pass(&mut self, rests_since: TimeNs, now: TimeNs) {
                 $(
                     if let Some(at_die) = &mut self.$table {
@@ -199,7 +199,7 @@ macro_rules! mechanisms {
                 )*
             }
 
-            /// Returns the moment until which the last of the mechanisms holds the die, as [`AtOneDie::hold`].
+            /// Calls [`AtOneDie::hold`] of all mechanisms. Returns the latest of their times.
             pub fn hold(&mut self, rests_since: TimeNs, now: TimeNs) -> Option<TimeNs> {
                 let counters = &mut self.counters;
                 let holds: [Option<TimeNs>; _] =
@@ -210,13 +210,13 @@ macro_rules! mechanisms {
 
         #[allow(unused_variables, unused_mut, reason = "the list may be empty")]
         impl Mechanisms {
-            /// Returns true if the device has none of them.
+            /// Returns true if the device has no mechanisms.
             #[must_use]
             pub fn is_empty(&self) -> bool {
                 true $(&& self.$table.is_none())*
             }
 
-            /// Contradictions in the values of each table, with its name.
+            /// Returns contradictions between the values of each table, with the name of the table.
             #[must_use]
             pub fn problems(&self) -> Vec<(&'static str, PolicyProblem)> {
                 let mut problems = Vec::new();
@@ -227,13 +227,13 @@ macro_rules! mechanisms {
                 problems
             }
 
-            /// Some of them with random settings, for tests in which an operation of a die takes about `operation_ns`.
+            /// Returns some mechanisms with random settings, for tests in which an operation of a die takes about `operation_ns`.
             #[must_use]
             pub fn any(stream: &mut Stream, operation_ns: u64) -> Self {
                 Self { $($table: (rng::below(stream, 2) == 0).then(|| $Type::any(stream, operation_ns)),)* }
             }
 
-            /// The figures of those that the device has.
+            /// Returns the figures of the mechanisms that the device has.
             #[must_use]
             pub fn figures(&self, counters: &MechanismCounters) -> Vec<Figures> {
                 let has = [$(self.$table.is_some()),*];
@@ -242,7 +242,7 @@ macro_rules! mechanisms {
         }
 
         impl MechanismCounters {
-            /// The figures of all.
+            /// Returns the figures of all mechanisms.
             #[must_use]
             pub fn figures(&self) -> Vec<Figures> {
                 vec![$(Figures {
@@ -261,7 +261,7 @@ macro_rules! mechanisms {
 }
 
 impl MechanismCounters {
-    /// The counts since the moment at which `earlier` was copied.
+    /// Returns the counts since `earlier` was copied.
     #[must_use]
     pub fn since(self, earlier: &Self) -> Self {
         self.with(earlier, |now, then| now - then)
@@ -275,14 +275,14 @@ impl std::iter::Sum for MechanismCounters {
 }
 
 impl Figures {
-    /// The document of several mechanisms: a table for each.
+    /// Returns the document of several mechanisms, with a table for each.
     #[must_use]
     pub fn to_json(all: &[Self]) -> Map<String, Value> {
         let table = |figures: &Self| figures.figures.iter().map(|figure| (figure.key.to_owned(), figure.to_json())).collect::<Map<_, _>>();
         all.iter().map(|figures| (figures.table.to_owned(), table(figures).into())).collect()
     }
 
-    /// The schema of that document.
+    /// Returns the JSON Schema of that document.
     #[must_use]
     pub fn schema(_: &mut SchemaGenerator) -> Schema {
         let keys = |figures: &Self| figures.figures.iter().map(|figure| (figure.key.to_owned(), figure.schema())).collect::<Map<_, _>>();
@@ -296,7 +296,7 @@ impl Figures {
         json_schema!({ "type": "object", "properties": properties })
     }
 
-    /// The rows of docs/figures.md that say what the figures are.
+    /// Returns the rows of docs/figures.md that explain the figures.
     #[must_use]
     pub fn table_rows(&self) -> String {
         let row = |figure: &Figure| format!("| `{}.{}` | {} |\n", self.table, figure.key, figure.about.trim_end_matches('.'));

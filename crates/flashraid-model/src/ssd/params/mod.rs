@@ -19,51 +19,52 @@ pub use superblock::{OperationSuspension, PlaneReads, SlcParams, SuperblockColle
 /// Parameters of one member SSD.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SsdParams {
-    /// Shape of the flash.
+    /// Shape of the flash medium.
     pub geometry: Geometry,
     /// Durations of flash operations.
     pub timing: Timing,
-    /// Consecutive logical pages that go to one die before the next die's turn.
+    /// Number of consecutive logical pages that go to one die before the next die has its turn.
     pub die_stride_pages: u32,
-    /// The choice of the die of a write.
+    /// Rule by which a write finds its die.
     pub allocation: Allocation,
-    /// The choice of the plane of a write inside its die.
+    /// Rule by which a write finds its plane inside the die.
     pub plane_choice: PlaneChoice,
     /// Parameters of garbage collection.
     pub gc: GcParams,
-    /// The block that the fill reaches last is sealed like the others. The reference simulator leaves it unsealed, and since
-    /// nothing programs it any more it is never collected.
+    /// True if the block that the fill reaches last is sealed like the others. The reference simulator leaves it open, and because nothing
+    /// programs it later, it is never collected.
     pub fill_seals_last_block: bool,
-    /// Dies that share a channel; `None`: every die has pins of its own and transfers are part of its busy time.
+    /// Dies that share a channel. With `None`, every die has its own pins, and transfers are part of its busy time.
     pub channel: Option<ChannelParams>,
-    /// Limit of the host link; `None`: transfers to the host take no time.
+    /// Limit of the host link. With `None`, transfers to the host take no time.
     pub link: Option<LinkParams>,
-    /// Queues, cores and write buffer before pools of blocks; `None`: operations go to their dies as they come. `superblock` has its own.
+    /// Queues, cores and write buffer before pools of blocks. With `None`, operations go to their dies as they arrive. `superblock` has its
+    /// own settings.
     pub front: Option<FrontParams>,
-    /// Mechanisms of the list, which every kind of device may have.
+    /// Mechanisms, which every kind of device may have.
     pub mechanisms: Mechanisms,
-    /// Superblocks behind a write buffer: what this says takes the place of pools, planes and dies of a write (section 24).
+    /// Superblocks behind a write buffer. They replace pools, planes and the choice of dies for writes (section 24 of the rules).
     pub superblock: Option<SuperblockParams>,
 }
 
 impl SsdParams {
-    /// Cleans go step by step and let requests in between, or begin when nothing waits (rules 30 to 40).
+    /// Returns true if cleans may be interrupted between their steps, or begin in idle time (rules 30 to 40).
     pub fn interruptible(&self) -> bool {
         !self.gc.instantaneous && (self.gc.preemption.is_some() || self.gc.idle_ns.is_some())
     }
 
-    /// The SSD levels wear: its victim policy does, or it moves superblocks that have been erased seldom (rule 223).
+    /// Returns true if the SSD levels wear, by its victim policy or by moving superblocks that were erased only a few times (rule 223).
     pub fn levels_wear(&self) -> bool {
         let by_upkeep = self.superblock.as_ref().is_some_and(|superblock| superblock.upkeep.wear_difference.is_some());
         by_upkeep || self.gc.victim.levels_wear()
     }
 
-    /// Parameters of what stands before the dies, if anything does.
+    /// Returns the parameters of the front, if there is one.
     pub(super) fn front(&self) -> Option<FrontParams> {
         self.superblock.as_ref().map(SuperblockParams::front).or(self.front)
     }
 
-    /// Pages of a unit, which is what the write buffer and the mapping know.
+    /// Returns the number of pages in a unit, the smallest part of data that buffer and mapping handle.
     pub(super) fn unit_pages(&self) -> u32 {
         self.superblock.as_ref().map_or(1, |superblock| superblock.unit_pages)
     }
@@ -73,7 +74,7 @@ impl SsdParams {
         self.superblock.as_ref().map_or(1, |superblock| superblock.placement.handles)
     }
 
-    /// The parameters of the mapping.
+    /// Returns the parameters of the mapping.
     pub fn space(&self) -> SpaceParams {
         if let Some(superblock) = &self.superblock {
             return SpaceParams::Superblocks(SuperblocksParams {
@@ -98,7 +99,7 @@ impl SsdParams {
         })
     }
 
-    /// The pools that thresholds are measured by.
+    /// Returns the sizes of the pools to which thresholds refer.
     pub fn pools(&self) -> Pools {
         if let Some(superblock) = &self.superblock {
             return Pools {
@@ -115,7 +116,7 @@ impl SsdParams {
         }
     }
 
-    /// Pages that the SSD exports: the whole die strides of its dies (rule 3).
+    /// Returns the number of pages that the SSD exports: the whole die strides of its dies (rule 3).
     pub fn exported_pages(&self) -> u64 {
         let (g, stride) = (&self.geometry, self.die_stride_pages);
         if let Some(superblock) = &self.superblock {
@@ -126,12 +127,12 @@ impl SsdParams {
     }
 }
 
-/// The shortcuts that may be taken. Tests switch them off to show that they change nothing.
+/// Shortcuts that the simulator may take. Tests switch them off to show that they change no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shortcuts {
-    /// An operation is served when it comes.
+    /// True to serve operations of suitable members when they arrive.
     pub immediate: bool,
-    /// Waits that nothing can interrupt end without events.
+    /// True to end waits without events if nothing can interrupt them.
     pub collapsed: bool,
 }
 
@@ -141,7 +142,7 @@ impl Default for Shortcuts {
     }
 }
 
-/// The choice of the die of a write.
+/// Rule by which a write finds its die.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allocation {
     /// The die of the address: `(lpn / die_stride) mod dies`.
@@ -153,35 +154,35 @@ pub enum Allocation {
 /// Garbage collection of one SSD.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GcParams {
-    /// The procedure of collection. The caller sees to what [`Procedure::ReferenceNoCopyBack`] requires.
+    /// Procedure of a collection. The caller meets the requirements of [`Procedure::ReferenceNoCopyBack`].
     pub procedure: Procedure,
-    /// The blocks that share free blocks, open blocks and watermarks.
+    /// Group of blocks that shares free blocks, open blocks and thresholds.
     pub pool: Pool,
-    /// The blocking scope of a clean: what serves no request while it runs.
+    /// Blocking scope of a clean: the part of the SSD that serves no request meanwhile.
     pub blocking: Blocking,
-    /// A pool with this many free blocks or fewer is collected.
+    /// Number of free blocks at or below which a pool is collected.
     pub start_free_blocks: u32,
-    /// A collection of a pool ends when it has this many free blocks; at least `start_free_blocks + 1`.
+    /// Number of free blocks at which the collection of a pool ends; at least `start_free_blocks + 1`.
     pub stop_free_blocks: u32,
-    /// Before which requests the free blocks are checked.
+    /// Requests before which the free blocks are checked.
     pub trigger: Trigger,
-    /// The choice of the block that is collected.
+    /// Policy that chooses the block to collect.
     pub victim: VictimPolicy,
-    /// Pages that are moved go to an open block of their own rather than to the one of host writes.
+    /// True if moved pages go to a separate open block, false if they share that of host writes.
     pub separate_open_block: bool,
-    /// Moved pages stay in their plane and need no transfer; otherwise every move costs two transfers (only moves that cross planes
-    /// with [`Procedure::ReferenceNoCopyBack`]).
+    /// True if moved pages stay in their plane and need no transfer. Otherwise every move costs two transfers; with
+    /// [`Procedure::ReferenceNoCopyBack`], only moves that cross planes do.
     pub copy_back: bool,
-    /// Collection takes no time but still moves and erases (the scheme `ideal`).
+    /// True if collection takes no time but still moves and erases (scheme `ideal`).
     pub instantaneous: bool,
-    /// Requests may go in between the steps of a clean; means nothing where collection is instantaneous.
+    /// Interruption of cleans by requests; `None` for cleans in one piece. It has no effect on instantaneous collection.
     pub preemption: Option<Preemption>,
-    /// Rest after which a die collects in the background, in nanoseconds, at least 1. It means nothing if collection is instantaneous.
+    /// Idle time after which a die collects in the background, in nanoseconds, at least 1. It has no effect on instantaneous collection.
     pub idle_ns: Option<u64>,
 }
 
 impl GcParams {
-    /// Returns true if a clean blocks its plane only.
+    /// Returns true if a clean blocks only its plane.
     pub(super) fn blocks_planes(&self) -> bool {
         self.blocking == Blocking::Plane && !self.instantaneous
     }
@@ -196,57 +197,57 @@ impl GcParams {
 /// Interruption of a clean by requests (PGC section III).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Preemption {
-    /// A poll of the queue between two steps, in nanoseconds.
+    /// Time of a poll of the queue between two steps, in nanoseconds.
     pub poll_ns: u64,
-    /// T_hard as a fraction of T_soft, the start threshold: with fewer free blocks only what consumes none goes in. From 0 to 1.
+    /// Limit T_hard as a share of T_soft, the start threshold, from 0 to 1. With fewer free blocks, requests that consume free blocks wait.
     pub t_hard: f64,
-    /// The requests of the same kind that are done together with a step.
+    /// Requests that overlap with a step of a clean.
     pub pipeline: Pipeline,
-    /// A request for the page that is being moved is served from the register.
+    /// True if a request for the page that is being moved is served from the register.
     pub merge: bool,
-    /// The page that a waiting request wants is moved next; needs `merge`.
+    /// True if a page that a waiting request needs is moved next. It requires `merge`.
     pub reorder: bool,
-    /// Reads may also interrupt a program or erase in flight.
+    /// Suspension of programs and erases in progress by reads; `None` for no suspension.
     pub suspension: Option<Suspension>,
 }
 
-/// Requests that are done together with a step of a clean (rule 37).
+/// Requests that overlap with a step of a clean (rule 37).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pipeline {
-    /// No requests are done together with a step.
+    /// No requests overlap with a step.
     Off,
-    /// All that may go in before it, if all are of its kind.
+    /// All requests that may be served before the step overlap with it, if all are of its kind.
     AtPoints,
-    /// The same, and those of its kind that arrive while it is in flight.
+    /// Requests of its kind that arrive during the step overlap, too.
     InFlight,
 }
 
-/// Suspension of programs and erases for reads (Wu & He, FAST 2012).
+/// Suspension of programs and erases by reads (Wu & He, FAST 2012).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Suspension {
     /// Time from the interruption until the first read starts, in nanoseconds.
     pub suspend_ns: u64,
-    /// Time from the end of the last read until the operation goes on, in nanoseconds.
+    /// Time from the end of the last read until the operation continues, in nanoseconds.
     pub resume_ns: u64,
-    /// Suspensions that one operation suffers at most.
+    /// Most suspensions of one operation.
     pub times_max: u32,
 }
 
-/// The scope that serves no requests while a clean runs.
+/// Scope that serves no requests during a clean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Blocking {
     /// The whole die is blocked.
     Die,
-    /// Only the plane of the victim; requires [`Pool::Plane`].
+    /// Only the plane of the victim is blocked. It requires [`Pool::Plane`].
     Plane,
 }
 
-/// Before which requests the free blocks are checked.
+/// Requests before which the free blocks are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trigger {
-    /// Before every request of the host.
+    /// Every request of the host.
     Request,
-    /// Before writes of the host only.
+    /// Only writes of the host.
     Write,
 }
 
@@ -255,6 +256,6 @@ pub enum Trigger {
 pub struct LinkParams {
     /// Time of one page on the link, in nanoseconds.
     pub page_ns: u64,
-    /// Reads and writes travel at the same time (NVMe); otherwise they share the link (SATA).
+    /// True if both directions work at the same time (NVMe), false if they share the link (SATA).
     pub full_duplex: bool,
 }

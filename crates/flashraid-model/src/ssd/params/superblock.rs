@@ -4,47 +4,47 @@ use super::front::{BufferParams, FirmwareParams, FrontParams, QueueParams};
 use crate::flash::Geometry;
 use crate::space::superblocks::{PlacementHandles, Shape, SlcRoom, UpkeepParams};
 
-/// A drive that programs superpages out of a write buffer and collects superblocks little by little (section 24 of the rules).
+/// A drive that programs superpages out of a write buffer and collects superblocks in small steps (section 24 of the rules).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SuperblockParams {
-    /// Pages of a unit, which is what the map knows: 1, or more for a coarser map.
+    /// Number of pages in a unit of the map, at least 1.
     pub unit_pages: u32,
-    /// Units of a flash page, which is what one plane reads at a time; at most 64.
+    /// Number of units in a flash page, which a plane reads at a time; at most 64.
     pub flash_page_units: u32,
-    /// Flash pages that one program brings to each plane: bits of a cell.
+    /// Number of flash pages that one program writes to each plane, which is the number of bits in a cell.
     pub pages_per_cell: u32,
-    /// Time of an array read, by type of page; at least one entry. The type of a page is its number in the block modulo the length of
-    /// this list.
+    /// Times of array reads by type of page, at least one entry. The type of a page is its number in the block, modulo the length of this
+    /// list.
     pub page_read_ns: Vec<u64>,
-    /// A unit, spare bytes included, over the pins or the channel.
+    /// Time to transfer a unit, with its spare bytes, over the pins or the channel.
     pub unit_transfer_ns: u64,
-    /// The reads that a die does at the same time.
+    /// Planes of a die that read at the same time.
     pub plane_reads: PlaneReads,
-    /// A plane may read its next page while the one before is on its way out.
+    /// True if a plane may read its next page while the one before is transferred.
     pub cache_read: bool,
-    /// Host reads that are begun while something else waits, before that has its turn; at least 1.
+    /// Number of host reads that begin while other work waits, before that work has its turn; at least 1.
     pub reads_ahead: u32,
-    /// Dies that may program at the same time; at least 1.
+    /// Most dies that program at the same time; at least 1.
     pub programs_at_once: u32,
-    /// One superpage of each row is parity (rule 218); needs two dies.
+    /// True if one superpage of each row is parity (rule 218). It requires two dies.
     pub rain: bool,
-    /// Placement handles, whose units lie apart (rule 221).
+    /// Placement handles, whose units lie in different superblocks (rule 221).
     pub placement: PlacementHandles,
-    /// Superblocks with one bit per cell, to which the host's data go first (rule 222). They need one placement handle.
+    /// Superblocks with one bit per cell, to which host data go first (rule 222). They require a single placement handle.
     pub slc: Option<SlcParams>,
     /// Parameters of the write buffer.
     pub buffer: BufferParams,
-    /// Queues in which commands wait until the drive fetches them. `None`: it takes them as they come.
+    /// Queues in which commands wait until the drive fetches them. With `None`, the drive takes them as they arrive.
     pub queues: Option<QueueParams>,
-    /// The processor cores of the controller.
+    /// Processor cores of the controller.
     pub firmware: FirmwareParams,
     /// Limits of the collection of superblocks.
     pub collection: SuperblockCollection,
-    /// Limits beyond which superblocks are moved for their own sake.
+    /// Limits beyond which superblocks are moved for upkeep.
     pub upkeep: UpkeepParams,
-    /// Suspension of programs and erases in flight by reads. `None`: there is none.
+    /// Suspension of programs and erases by reads; `None` for no suspension.
     pub suspension: Option<SuperblockSuspension>,
-    /// Nothing is mapped at the start: no fill.
+    /// True if the drive starts empty, without a fill.
     pub fresh: bool,
 }
 
@@ -54,7 +54,7 @@ impl SuperblockParams {
         FrontParams { buffer: Some(self.buffer), queues: self.queues, firmware: self.firmware }
     }
 
-    /// Superpages and superblocks of a drive with this flash.
+    /// Returns the sizes of superpages and superblocks of a drive with this flash.
     pub fn shape(&self, geometry: &Geometry) -> Shape {
         let superpage_rows_pages = self.pages_per_cell * self.flash_page_units * self.unit_pages;
         let exported_pages = u64::from(geometry.exported_pages_per_die()) * u64::from(geometry.dies);
@@ -76,40 +76,40 @@ impl SuperblockParams {
 /// Superblocks with one bit per cell (rule 222).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SlcParams {
-    /// Number of them that there may be.
+    /// Limit of their number.
     pub room: SlcRoom,
-    /// Time in which all planes of a die program a page each.
+    /// Time in which all planes of a die program a page each, in nanoseconds.
     pub program_ns: u64,
-    /// Time of an array read.
+    /// Time of an array read, in nanoseconds.
     pub read_ns: u64,
 }
 
-/// Reads that a die does at the same time.
+/// Planes of a die that read at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlaneReads {
-    /// Each plane a page of its own.
+    /// Each plane reads its own page.
     Independent,
-    /// One plane at a time.
+    /// One plane reads at a time.
     Die,
 }
 
-/// Limits of the collection of superblocks, in superblocks except for the debt.
+/// Limits of the collection of superblocks. All except the debt are numbers of superblocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SuperblockCollection {
-    /// Free superblocks that collection aims at: there moves balance writes. More than `floor`.
+    /// Number of free superblocks at which moves balance host writes; more than `floor`.
     pub target: u32,
-    /// Distance from the target at which the pace doubles; at least 1.
+    /// Number of superblocks below the target at which the pace has doubled; at least 1.
     pub span: u32,
-    /// Number of free superblocks at which no superpage of the host begins; at least 2.
+    /// Number of free superblocks at which no host superpage begins; at least 2.
     pub floor: u32,
-    /// Units that are to be moved, beyond which no superpage of the host begins.
+    /// Number of owed units beyond which no host superpage begins.
     pub debt_units: u64,
 }
 
-/// Suspension by reads of what a die does with all its planes (rule 217).
+/// Suspension of work on all planes of a die by reads (rule 217).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SuperblockSuspension {
-    /// Suspension of programs, the host's and those of collection.
+    /// Suspension of programs, for the host and for collection.
     pub program: OperationSuspension,
     /// Suspension of erases by reads.
     pub erase: OperationSuspension,
@@ -118,12 +118,12 @@ pub struct SuperblockSuspension {
 /// Suspension of one kind of operation by reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OperationSuspension {
-    /// Time from the interruption until reads begin.
+    /// Time from the interruption until reads begin, in nanoseconds.
     pub suspend_ns: u64,
-    /// Time from the end of the last read until the operation goes on.
+    /// Time from the end of the last read until the operation continues, in nanoseconds.
     pub resume_ns: u64,
-    /// Suspensions that one operation suffers at most.
+    /// Most suspensions of one operation.
     pub times_max: u32,
-    /// The array works at least so long between two suspensions.
+    /// Least time that the array works between two suspensions, in nanoseconds.
     pub progress_ns: u64,
 }

@@ -11,10 +11,10 @@ use crate::config::{
 };
 use crate::exchange::{Export, Exported};
 
-/// Most planes of a die that MQSim has commands for.
+/// Most planes in a die for which MQSim has commands.
 const PLANES_MAX: u32 = 4;
 
-/// Writes the device and the workload of a scenario for MQSim.
+/// Returns the device and the workload of a scenario as files of MQSim.
 pub fn export(scenario: &Scenario) -> Export {
     let mut notes = Vec::new();
     let config = &scenario.config;
@@ -31,13 +31,13 @@ pub fn export(scenario: &Scenario) -> Export {
     Export { files: vec![file("ssdconfig.xml", device), file("workload.xml", workload)], notes }
 }
 
-/// Channels, chips, dies and planes of MQSim.
+/// Numbers of MQSim's channels, chips, dies and planes.
 pub(super) struct Layout {
     pub channels: u32,
     pub chips: u32,
     pub dies_per_chip: u32,
     pub planes_per_die: u32,
-    /// The drive acknowledges writes from a buffer.
+    /// True if the drive acknowledges writes from a buffer.
     pub buffered: bool,
 }
 
@@ -62,7 +62,7 @@ impl Layout {
     }
 }
 
-/// The values of MQSim's tags, and those that differ from what is usual.
+/// The value of each of MQSim's tags, in the order of [`TAGS`].
 struct Values(Vec<String>);
 
 impl Values {
@@ -196,7 +196,7 @@ fn link(ssd: &SsdConfig, values: &mut Values, notes: &mut Vec<String>) {
     values.set("PCIe_Lane_Bandwidth", rate as f64 / 4e9);
 }
 
-/// A rate and a width that make a byte take so many picoseconds in MQSim, or as nearly as can be.
+/// Returns a rate and a width of a channel with which a byte takes about so many picoseconds in MQSim.
 fn rate_and_width(byte_ps: u64) -> (u64, u64) {
     let widths = [1, 2, 4, 8];
     let all = widths.into_iter().flat_map(|width| (1..=1000).rev().map(move |rate| (rate, width)));
@@ -266,7 +266,7 @@ fn latencies(ssd: &SsdConfig, values: &mut Values, notes: &mut Vec<String>) {
     values.set("Block_Erase_Latency", ssd.timing.block_erase.ns);
 }
 
-/// The share of so many blocks that MQSim rounds down to this number.
+/// Returns the share of so many blocks that MQSim rounds down to this number.
 fn share(number: u32, blocks: u32) -> f64 {
     let exact = f64::from(number) / f64::from(blocks);
     let up = (exact * 1e9).ceil() / 1e9;
@@ -339,7 +339,7 @@ fn collection(scenario: &Scenario, values: &mut Values, notes: &mut Vec<String>)
     }
 }
 
-/// Tables of a drive that MQSim has no tags for.
+/// Adds a note for each table of a drive that has no tag in MQSim.
 fn beyond(ssd: &SsdConfig, notes: &mut Vec<String>) {
     let tables = [
         ("superblock", ssd.superblock.is_some()),

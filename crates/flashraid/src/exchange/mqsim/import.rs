@@ -6,22 +6,23 @@ use flashraid_workload::import::xml::{Element, refused};
 use flashraid_workload::import::{ImportError, Imported};
 use flashraid_workload::units::{Duration, Rate, Size, TimePerByte};
 
-use super::tags::{Becomes, REFUSED, Section, TAGS, Tag};
+use super::tags::{Meaning, REFUSED, Section, TAGS, Tag};
 use super::{COLLECTS_BELOW_AT_LEAST, kind_of_page, picoseconds_per_byte};
 use crate::config;
 
-/// Names of the outermost element: MQSim's, then that of a fork.
+/// Names of the outermost element, in MQSim and in a fork of it.
 const ROOTS: [&str; 2] = ["Execution_Parameter_Set", "ExecParameterSet"];
 
-/// Returns true if the document is a device rather than a workload.
+/// Returns true if the document describes a device rather than a workload.
 pub fn is_device(root: &Element) -> bool {
     ROOTS.contains(&root.name.as_str())
 }
 
-/// Takes over a device.
+/// Imports a device.
 ///
 /// # Errors
-/// A tag is unknown or appears twice, a value is out of range, or flashraid cannot simulate the device.
+///
+/// Returns an error if a tag is unknown or appears twice, if a value is out of range, or if flashraid cannot simulate the device.
 pub fn import(root: &Element) -> Result<Imported, ImportError> {
     let tags = Tags::read(root)?;
     let mut notes = Vec::new();
@@ -80,7 +81,7 @@ impl<'a> Tags<'a> {
         Ok(())
     }
 
-    /// Value of a tag and its line; what MQSim takes if it is not there.
+    /// Returns the value of a tag and its line. Without the tag, it is the value that MQSim assumes.
     fn get(&self, name: &str) -> (&'a str, usize) {
         let number = TAGS.iter().position(|tag| tag.name == name).expect("the tag is in the list");
         self.found[number].unwrap_or((TAGS[number].usual, 1))
@@ -102,28 +103,28 @@ impl<'a> Tags<'a> {
         self.get(name).0.to_ascii_uppercase()
     }
 
-    /// Lists every tag that is read, ignored or missing.
+    /// Returns a list of all tags that are read, ignored or missing.
     fn listed(&self) -> Vec<String> {
         let here = |tag: &&Tag| self.found[TAGS.iter().position(|other| other.name == tag.name).expect("one of them")].is_some();
         let names = |tags: Vec<&Tag>| tags.into_iter().map(|tag| tag.name).collect::<Vec<_>>().join(", ");
         let mut lines = Vec::new();
-        let read = TAGS.iter().filter(here).filter(|tag| matches!(tag.becomes, Becomes::Key(_)));
+        let read = TAGS.iter().filter(here).filter(|tag| matches!(tag.meaning, Meaning::Key(_)));
         lines.push(format!("read: {}", names(read.collect())));
         let mut reasons: Vec<&str> = Vec::new();
         for tag in TAGS.iter().filter(here) {
-            if let Becomes::Nothing(reason) = tag.becomes
+            if let Meaning::Nothing(reason) = tag.meaning
                 && !reasons.contains(&reason)
             {
                 reasons.push(reason);
             }
         }
         for reason in reasons {
-            let ignored = TAGS.iter().filter(here).filter(|tag| tag.becomes == Becomes::Nothing(reason));
+            let ignored = TAGS.iter().filter(here).filter(|tag| tag.meaning == Meaning::Nothing(reason));
             lines.push(format!("ignored, since {reason}: {}", names(ignored.collect())));
         }
         let missing: Vec<String> = TAGS
             .iter()
-            .filter(|tag| !here(tag) && matches!(tag.becomes, Becomes::Key(_)))
+            .filter(|tag| !here(tag) && matches!(tag.meaning, Meaning::Key(_)))
             .map(|tag| format!("{} = {}", tag.name, tag.usual))
             .collect();
         if !missing.is_empty() {
@@ -132,11 +133,11 @@ impl<'a> Tags<'a> {
         lines
     }
 
-    /// Refuses what a configuration refuses, at the line of the tag that it came from.
+    /// Refuses values that a configuration refuses, with the line of the tag.
     fn check(&self, toml: &str) -> Result<(), ImportError> {
         let Err(problems) = config::from_str("ssdconfig.xml", toml, &[], None) else { return Ok(()) };
         let Some(problem) = problems.list.first() else { return Ok(()) };
-        let lines = TAGS.iter().zip(&self.found).filter(|(tag, _)| matches!(tag.becomes, Becomes::Key(key) if key == problem.key));
+        let lines = TAGS.iter().zip(&self.found).filter(|(tag, _)| matches!(tag.meaning, Meaning::Key(key) if key == problem.key));
         let line = lines.filter_map(|(_, found)| *found).map(|(_, line)| line).next();
         let reason = format!("flashraid cannot simulate such a device: {}", problem.message);
         Err(match line {
@@ -158,7 +159,7 @@ fn unknown(child: &Element, section: Option<Section>, inner: &[Section]) -> Impo
     refused(child.line, format!("<{}> is no tag of MQSim here; {help}", child.name))
 }
 
-/// The configuration; appends what differs.
+/// Returns the configuration of the device, and adds a note for each difference.
 fn device(tags: &Tags<'_>, notes: &mut Vec<String>) -> Result<String, ImportError> {
     let channels = tags.whole("Flash_Channel_Count");
     let chips = tags.whole("Chip_No_Per_Channel");
@@ -256,7 +257,7 @@ fn device(tags: &Tags<'_>, notes: &mut Vec<String>) -> Result<String, ImportErro
     Ok(text)
 }
 
-/// Consecutive pages of a die, and the order in which dies are numbered over channels.
+/// Returns the number of consecutive pages on a die, and the order in which dies are numbered over channels.
 fn layout(tags: &Tags<'_>, dies_per_chip: u64, planes_per_die: u64, notes: &mut Vec<String>) -> (u64, &'static str) {
     let scheme = tags.word("Plane_Allocation_Scheme");
     let at = |letter: char| scheme.find(letter).expect("every scheme has the four letters");
@@ -273,7 +274,7 @@ fn layout(tags: &Tags<'_>, dies_per_chip: u64, planes_per_die: u64, notes: &mut 
     (stride.product(), order)
 }
 
-/// The mean over a block of a latency that depends on the kind of page.
+/// Returns the mean over a block of a latency that depends on the type of page.
 fn latency(tags: &Tags<'_>, name: &str, notes: &mut Vec<String>) -> Duration {
     let of_kind = ["LSB", "CSB", "MSB"].map(|kind| tags.whole(&format!("{name}_{kind}")));
     let bits = match tags.word("Flash_Technology").as_str() {

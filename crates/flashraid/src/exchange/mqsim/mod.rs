@@ -14,17 +14,17 @@ pub use export::export;
 pub use import::{import, is_device};
 pub use tags::table as table_of_tags;
 
-/// Picoseconds that MQSim takes for a byte on a channel of `rate` million transfers a second of `width` bytes each.
+/// Returns the picoseconds that MQSim takes for a byte on a channel of `rate` million transfers per second of `width` bytes.
 ///
-/// It rounds a thousand over the rate down to nanoseconds: 400 MT/s run as 500, and more than 1000 take no time.
+/// It rounds the nanoseconds of a transfer down: 400 MT/s run as 500, and above 1000 MT/s a transfer takes no time.
 fn picoseconds_per_byte(rate: u64, width: u64) -> u64 {
     1000 / rate * 1000 / width
 }
 
-/// Least number of free blocks below which MQSim collects, whatever its threshold says.
+/// Least number of free blocks below which MQSim collects, whatever its threshold is.
 const COLLECTS_BELOW_AT_LEAST: u32 = 10;
 
-/// The kind of a page of MQSim's block: 0 for the pages that its LSB latencies hold for, 1 for CSB, 2 for MSB.
+/// Returns the type of a page in MQSim's block: 0 for pages with its LSB latencies, 1 for CSB, 2 for MSB.
 fn kind_of_page(bits_per_cell: u32, page: u32) -> usize {
     match bits_per_cell {
         1 => 0,

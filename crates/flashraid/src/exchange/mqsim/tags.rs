@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// The table that a tag stands in.
+/// Table in which a tag stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Section {
     Host,
@@ -11,7 +11,7 @@ pub(super) enum Section {
 }
 
 impl Section {
-    /// Names of its element: MQSim's, then that of a fork.
+    /// Names of the table's element, in MQSim and in a fork of it.
     pub const fn names(self) -> &'static [&'static str] {
         match self {
             Self::Host => &["Host_Parameter_Set", "HostParameterSet"],
@@ -21,7 +21,7 @@ impl Section {
     }
 }
 
-/// Values that a tag may hold.
+/// Values that a tag may have.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Allowed {
     Flag,
@@ -31,7 +31,7 @@ pub(super) enum Allowed {
 }
 
 impl Allowed {
-    /// Says what is allowed, as the end of a sentence.
+    /// Returns the allowed values, as the end of a sentence.
     pub fn text(self) -> String {
         match self {
             Self::Flag => "true or false".to_owned(),
@@ -41,7 +41,7 @@ impl Allowed {
         }
     }
 
-    /// Returns true if the text is one of them. MQSim does not tell small letters from capitals.
+    /// Returns true if the text is an allowed value. MQSim ignores case.
     pub fn fits(self, text: &str) -> bool {
         match self {
             Self::Flag => ["TRUE", "FALSE"].contains(&text.to_ascii_uppercase().as_str()),
@@ -54,25 +54,25 @@ impl Allowed {
     }
 }
 
-/// The use that is made of a tag.
+/// Meaning of a tag in flashraid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Becomes {
-    /// The key that it is read into.
+pub(super) enum Meaning {
+    /// The tag is read into this key.
     Key(&'static str),
-    /// The reason for which it is ignored.
+    /// The tag is ignored for this reason.
     Nothing(&'static str),
 }
 
-/// One tag of MQSim's file.
+/// A tag of MQSim's device file.
 pub(super) struct Tag {
     pub section: Section,
     pub name: &'static str,
-    /// Other spellings, of MQSim itself or of a fork.
+    /// Other spellings, in MQSim or in a fork of it.
     pub also: &'static [&'static str],
-    /// Value that MQSim takes without it.
+    /// Value that MQSim assumes without the tag.
     pub usual: &'static str,
     pub allowed: Allowed,
-    pub becomes: Becomes,
+    pub meaning: Meaning,
 }
 
 impl Tag {
@@ -85,15 +85,15 @@ const fn whole(min: u64, max: u64) -> Allowed {
     Allowed::Whole { min, max }
 }
 
-const fn tag(section: Section, name: &'static str, usual: &'static str, allowed: Allowed, becomes: Becomes) -> Tag {
-    Tag { section, name, also: &[], usual, allowed, becomes }
+const fn tag(section: Section, name: &'static str, usual: &'static str, allowed: Allowed, meaning: Meaning) -> Tag {
+    Tag { section, name, also: &[], usual, allowed, meaning }
 }
 
 const fn also(tag: Tag, also: &'static [&'static str]) -> Tag {
     Tag { also, ..tag }
 }
 
-use Becomes::{Key, Nothing};
+use Meaning::{Key, Nothing};
 use Section::{Device, Flash, Host};
 
 const ANY: Allowed = whole(0, u64::MAX);
@@ -112,7 +112,7 @@ const SUSPENSION: &str = "MQSim cannot suspend, whatever it is told (beside-mqsi
 const SPARE: &str = "MQSim transfers no spare bytes";
 const ORDER: &str = "every die serves commands in order of arrival";
 
-/// Every tag, in the order of MQSim's file.
+/// All tags, in the order of MQSim's file.
 pub(super) const TAGS: &[Tag] = &[
     tag(Host, "PCIe_Lane_Bandwidth", "0.4", Allowed::Decimal { min: 0.000_001, max: 1000.0 }, Key("ssd.link")),
     tag(Host, "PCIe_Lane_Count", "4", whole(1, 1024), Key("ssd.link")),
@@ -187,31 +187,31 @@ pub(super) const TAGS: &[Tag] = &[
     also(tag(Flash, "Page_Metadat_Capacity", "1872", ANY, Nothing(SPARE)), &["Page_Metadata_Capacity"]),
 ];
 
-/// An hour, longer than any operation of flash.
+/// An hour, which is longer than any operation of flash.
 const NANOSECONDS: Allowed = whole(0, 3_600_000_000_000);
 
-/// The orders in which MQSim lays pages over channels, ways (chips), dies and planes.
+/// Orders in which MQSim spreads pages over channels, ways (chips), dies and planes.
 const SCHEMES: &[&str] = &[
     "CWDP", "CWPD", "CDWP", "CDPW", "CPWD", "CPDW", "WCDP", "WCPD", "WDCP", "WDPC", "WPCD", "WPDC", "DCWP", "DCPW", "DWCP", "DWPC", "DPCW",
     "DPWC", "PCWD", "PCDW", "PWCD", "PWDC", "PDCW", "PDWC",
 ];
 
-/// Words that MQSim knows and flashraid cannot do, each with the reason.
+/// Values that MQSim knows and flashraid cannot simulate, each with the reason.
 pub(super) const REFUSED: &[(&str, &str, &str)] = &[
     ("GC_Block_Selection_Policy", "RANDOM", "it takes blocks that are not full, which flashraid does not"),
     ("GC_Block_Selection_Policy", "RANDOM_PP", "flashraid has no least number of invalid pages for a random victim"),
     ("Address_Mapping", "HYBRID", "flashraid maps by page only"),
 ];
 
-/// The list of all tags as a table in Markdown.
+/// Returns the list of all tags as a table in Markdown.
 pub fn table() -> String {
     let mut text = "| tag | becomes |\n|---|---|\n".to_owned();
     for tag in TAGS {
-        let becomes = match tag.becomes {
+        let meaning = match tag.meaning {
             Key(key) => format!("`{key}`"),
             Nothing(reason) => format!("nothing: {reason}"),
         };
-        let _ = writeln!(text, "| `{}` | {becomes} |", tag.name);
+        let _ = writeln!(text, "| `{}` | {meaning} |", tag.name);
     }
     for (name, word, reason) in REFUSED {
         let _ = writeln!(text, "| `{name}` {word} | refused: {reason} |");

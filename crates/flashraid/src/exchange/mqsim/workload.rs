@@ -8,10 +8,10 @@ use flashraid_workload::synthetic::{ArrivalSpec, Footprint, SizeSpec};
 use super::export::Layout;
 use crate::config::{Config, Kind, RequestsOrTime, WorkloadConfig};
 
-/// Bytes in which MQSim counts request sizes.
+/// Number of bytes in the sectors by which MQSim counts request sizes.
 const SECTOR_BYTES: u64 = 512;
 
-/// Writes the workload; appends what MQSim cannot say.
+/// Returns the workload as a file of MQSim. Adds a note for each property that MQSim cannot express.
 pub(super) fn workload(config: &Config, layout: &Layout, notes: &mut Vec<String>) -> String {
     let workload = &config.workload;
     let mut flows = String::new();
@@ -27,7 +27,7 @@ pub(super) fn workload(config: &Config, layout: &Layout, notes: &mut Vec<String>
     )
 }
 
-/// Numbers from 0, as a list.
+/// Returns the numbers from 0 to `count` − 1 as a list.
 fn ids(count: u32) -> String {
     (0..count).map(|id| id.to_string()).collect::<Vec<_>>().join(",")
 }
@@ -153,7 +153,7 @@ fn synthetic(workload: &WorkloadConfig, whole: &WorkloadConfig, tags: &mut Vec<(
     tags.push(("Total_Requests_To_Generate", requests.filter(|_| time.is_none()).unwrap_or(0).to_string()));
 }
 
-/// A percentage, which MQSim knows as a whole number.
+/// Returns a percentage, which MQSim only knows as a whole number.
 fn percent(percentage: f64, of: &str, notes: &mut Vec<String>) -> String {
     let rounded = percentage.round();
     if (rounded - percentage).abs() > 1e-9 {

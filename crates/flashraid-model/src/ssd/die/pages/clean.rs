@@ -1,8 +1,8 @@
-//! The clean of one victim: how it begins, its steps, how it ends (rules 12, 14, 15, 30 to 32, 96).
+//! The clean of one victim: its start, its steps and its end (rules 12, 14, 15, 30 to 32, 96).
 
 use super::waiting::NONE;
 use super::work::Step;
-use super::{Awaited, Clean, NO_PAGE, PageDies, PageTurn, Phase, SlotPhase, State};
+use super::{Awaited, Clean, NO_PAGE, PageContext, PageDies, Phase, SlotPhase, State};
 use crate::events::{GcInterval, TimeNs};
 use crate::ids::{BlockId, DieId};
 use crate::space::pools::{CleanWork, Pools};
@@ -11,26 +11,26 @@ use crate::ssd::job::{Cause, NEVER, Worker};
 use crate::ssd::parts::Parts;
 
 impl Clean {
-    /// Lets an operation go first.
-    pub(super) fn stand_aside(&mut self) {
-        self.phase = Phase::Aside;
+    /// Pauses the clean while an operation is served.
+    pub(super) fn let_operation_pass(&mut self) {
+        self.phase = Phase::Paused;
         self.work.stop();
     }
 }
 
-impl PageTurn<'_> {
-    /// Begins the cleans that a check of the pools asks for (rules 12 and 15). This is one or, with plane blocking, one in each scope
-    /// that is not busy. Returns true if there was one.
+impl PageContext<'_> {
+    /// Begins the cleans that pools need (rules 12 and 15). This is one clean or, with plane blocking, one in each scope that is not busy.
+    /// Returns true if there was one.
     pub(super) fn begin_needed(&mut self, at: TimeNs, die: DieId, cause: Cause) -> bool {
         if !self.pools.needs_clean(die) {
             return false;
         }
-        let holds_out = self.holds_out();
-        self.begin_cleans(at, die, cause, true, |watermarks, pools, busy| watermarks.needed(pools, die, busy, holds_out))
+        let may_defer = self.may_defer();
+        self.begin_cleans(at, die, cause, true, |watermarks, pools, busy| watermarks.needed(pools, die, busy, may_defer))
     }
 
-    /// Begins the clean that `find` finds. With plane blocking it begins one in each scope that is not busy, and judges the pools one
-    /// after another in rotation (rule 91). Returns true if there was one.
+    /// Begins the clean that `find` returns. With plane blocking, it begins one in each scope that is not busy, and asks for the pools in
+    /// rotation (rule 91). Returns true if there was one.
     pub(super) fn begin_cleans(
         &mut self,
         at: TimeNs,
@@ -55,13 +55,13 @@ impl PageTurn<'_> {
         began
     }
 
-    /// The pools in which no clean may begin, as bits. With die blocking nobody asks while a clean is in progress.
+    /// Returns the pools in which no clean may begin, as bits. With die blocking, this is not called during a clean.
     #[inline]
     pub(super) fn busy_pools(&self, die: DieId) -> u64 {
         if self.own.by_plane { self.own.dies[die.index()].busy_scopes() } else { 0 }
     }
 
-    /// Instantaneous cleans (scheme `ideal`), check after check.
+    /// Performs all cleans that pools need at once, without time (scheme `ideal`).
     pub(super) fn clean_instantly(&mut self, at: TimeNs, die: DieId) {
         while self.pools.needs_clean(die)
             && let Some((pool, victim)) = self.pools.next_clean(die, 0)
@@ -82,13 +82,13 @@ impl PageTurn<'_> {
         if state.slot.phase == SlotPhase::Resting {
             state.slot.phase = SlotPhase::Free;
             state.slot.work.stop();
-            state.activity.rest_ends(at);
+            state.activity.end_rest(at);
         }
         state.collecting.set(at, true);
         let is_first = !state.cleans_any();
-        state.activity.begins(at, self.parts);
+        state.activity.begin_work(at, self.parts);
         if is_first {
-            self.parts.worked.for_collection.begins(at);
+            self.parts.work_times.for_collection.begin(at);
         }
         if needed {
             self.note_needed_clean(at);
@@ -114,7 +114,7 @@ impl PageTurn<'_> {
             free_blocks_min: free_blocks,
             cause,
             needed,
-            disturbed: false,
+            was_interrupted: false,
             plane: 0,
             merged: Default::default(),
             ends_with_phase: Default::default(),
@@ -133,7 +133,7 @@ impl PageTurn<'_> {
         }
     }
 
-    /// Without preemption: all changes of the mapping at once, and one phase for all that takes time.
+    /// Performs a whole clean without preemption: all changes of the mapping now, and one phase for the time that it takes.
     fn clean_whole(&mut self, at: TimeNs, die: DieId, scope: u32, mut clean: Clean) {
         let room = self.pools.room_for_moves(die, clean.pool);
         let work = self.pools.clean(die, clean.pool, clean.victim);
@@ -155,7 +155,7 @@ impl PageTurn<'_> {
         }
     }
 
-    /// A phase of a preemptive clean that is one wait, or several steps where these need events.
+    /// Begins a phase of a preemptible clean. It is one wait, or several steps if these need events.
     pub(super) fn begin_phase(&mut self, at: TimeNs, die: DieId, scope: u32, phase: Phase, steps: impl Iterator<Item = Step>, ns: u64) {
         let clean = self.own.dies[die.index()].clean_mut(scope);
         clean.phase = phase;
@@ -168,21 +168,21 @@ impl PageTurn<'_> {
         self.own.dies[die.index()].joint_ends = None;
         let clean = self.own.dies[die.index()].clean_mut(scope);
         match phase {
-            Phase::Program => clean.work.interruptible(at, clean.register),
-            Phase::Erase => clean.work.interruptible(at, NO_PAGE),
+            Phase::Program => clean.work.allow_interruption(at, clean.register),
+            Phase::Erase => clean.work.allow_interruption(at, NO_PAGE),
             _ => {}
         }
     }
 
-    /// The program of a page is over, and with it the writes that were merged into it.
-    pub(super) fn program_over(&mut self, at: TimeNs, die: DieId, scope: u32) {
+    /// Ends the program of a page, and the writes that were merged into it.
+    pub(super) fn program_ended(&mut self, at: TimeNs, die: DieId, scope: u32) {
         let clean = self.own.dies[die.index()].clean_mut(scope);
         clean.register = NO_PAGE;
         let all = std::mem::take(&mut clean.ends_with_phase);
         self.finish_all(all, at);
     }
 
-    /// Writes merged into a page that is dropped are done, though nothing has been programmed for them.
+    /// Ends writes that were merged into a page which is no longer valid, so that nothing is programmed.
     pub(super) fn drop_merged(&mut self, operations: super::List, at: TimeNs) {
         let mut id = operations.head();
         while id != NONE {
@@ -201,8 +201,8 @@ impl PageTurn<'_> {
         }
     }
 
-    /// A clean is over, and with it those of the die that end at the same nanosecond (rule 96).
-    pub(super) fn clean_over(&mut self, at: TimeNs, die: DieId, scope: u32) {
+    /// Ends a clean, together with other cleans of the die that end at the same nanosecond (rule 96).
+    pub(super) fn clean_ended(&mut self, at: TimeNs, die: DieId, scope: u32) {
         let ends_now = |clean: &Clean| clean.phase == Phase::Erase && clean.work.ends == at && !clean.work.has_steps();
         let also = |(other, clean): (usize, &Option<Clean>)| other == scope as usize || clean.as_ref().is_some_and(ends_now);
         let over = if self.own.by_plane {
@@ -215,7 +215,7 @@ impl PageTurn<'_> {
         for scope in (0..64).filter(|scope| over >> scope & 1 == 1) {
             let clean = self.end_clean(at, die, scope);
             in_state_3 |= clean.state == State::AllWait;
-            undisturbed |= clean.cause == Cause::Idle && !clean.disturbed;
+            undisturbed |= clean.cause == Cause::Idle && !clean.was_interrupted;
         }
         self.after_cleans(at, die, over, in_state_3, undisturbed);
     }
@@ -227,9 +227,9 @@ impl PageTurn<'_> {
         state.clean_ended[scope as usize] = at;
         if !state.cleans_any() {
             state.collecting.set(at, false);
-            self.parts.worked.for_collection.stops(at);
+            self.parts.work_times.for_collection.end(at);
             if state.activity.held.is_on() {
-                state.activity.stops(at, self.parts);
+                state.activity.end_work(at, self.parts);
             }
         }
         if preemptive {
@@ -254,11 +254,11 @@ impl PageTurn<'_> {
             all_wait_from_ns: all_wait_from,
             forced: clean.cause == Cause::Forced,
         });
-        self.note_clean_over(at, die, scope, clean.needed.then_some(clean.began));
+        self.note_clean_ended(at, die, scope, clean.needed.then_some(clean.began));
         clean
     }
 
-    /// Takes up what follows the cleans in the scopes `over`.
+    /// Begins the work that follows the cleans in the scopes `over`.
     fn after_cleans(&mut self, at: TimeNs, die: DieId, over: u64, in_state_3: bool, undisturbed: bool) {
         let (preemptive, by_plane) = (self.parts.params.gc.preemption.is_some(), self.own.by_plane);
         let state = self.die(die);
@@ -285,7 +285,7 @@ impl PageTurn<'_> {
         self.begin_next(at, die);
     }
 
-    /// After state 3: the first high-priority write comes before anything else (rule 33). Says whether it does.
+    /// Serves the first high-priority write, which comes before other work after state 3 (rule 33). Returns true if there is one.
     fn serve_high_priority(&mut self, at: TimeNs, die: DieId) -> bool {
         let Some(id) = self.own.dies[die.index()].queue.first_high_priority_write(&self.own.waiting) else { return false };
         let busy_pools = self.busy_pools(die);
@@ -300,7 +300,7 @@ impl PageTurn<'_> {
 }
 
 impl PageDies {
-    /// Pages that the cleans in progress of a die are still to move, and the time that this takes if nothing goes in between.
+    /// Returns the number of pages that the current cleans of a die must still move, and the time that this takes without interruptions.
     pub fn cleans_left(&self, pools: &Pools, preemptive: bool, now: TimeNs, die: DieId) -> (u64, u64) {
         let left = self.dies[die.index()].cleans.iter().flatten().map(|clean| {
             if !preemptive {

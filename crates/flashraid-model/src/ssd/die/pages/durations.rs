@@ -1,4 +1,4 @@
-//! Durations of each operation, added up once, and its steps (rules 14, 18 to 20, 30 and 90).
+//! Durations of each operation, added up once, and the steps of each operation (rules 14, 18 to 20, 30 and 90).
 
 use super::work::Step;
 use crate::events::TimeParts;
@@ -7,19 +7,19 @@ use crate::request::OpKind;
 use crate::space::pools::{CleanWork, Procedure};
 use crate::ssd::params::{Pipeline, SsdParams};
 
-/// Durations of what a die does.
+/// Durations of everything that a die does.
 #[derive(Debug, Clone)]
 pub(super) struct Durations {
     /// Time of a host read.
     pub read_ns: u64,
-    /// A host write that seals no block.
+    /// Time of a host write that does not fill a block.
     pub write_ns: u64,
-    /// More for a program that seals a block.
+    /// Additional time of a program that fills a block.
     pub seal_ns: u64,
-    /// Time of an operation that touches no flash: a trim, or a read of an unmapped page. It is at least a nanosecond, so that every
-    /// operation takes time.
+    /// Time of an operation that touches no flash: a trim, or a read of an unmapped page. It is at least 1 ns, so that every operation
+    /// takes time.
     pub no_flash_ns: u64,
-    /// A page of a clean by itself.
+    /// Time to move one page, without interruptions.
     pub move_ns: u64,
     pub erase_ns: u64,
     pub poll_ns: u64,
@@ -27,11 +27,11 @@ pub(super) struct Durations {
     instantaneous_gc: bool,
     timing: Timing,
     data_pages: u32,
-    /// Every page moved is transferred out and in right after its read.
+    /// True if every moved page is transferred out and in right after its read.
     transfers_all: bool,
-    /// Only those that cross planes are, before their program (rule 133).
+    /// True if only pages that cross planes are transferred, before their program (rule 133).
     transfers_crossing: bool,
-    /// Reads may join a clean's read, so that the end of its array time has to be seen.
+    /// True if host reads may join a clean's read, so that the end of its array time needs an event.
     reads_join: bool,
 }
 
@@ -58,7 +58,8 @@ impl Durations {
         }
     }
 
-    /// A host operation by itself; `mapped` of a read: its page is; `sealed` of a write: it fills a block.
+    /// Returns the time of a single host operation. `mapped` is true for a read of a mapped page, and `sealed` for a write that fills a
+    /// block.
     #[inline]
     pub fn command_ns(&self, kind: OpKind, mapped: bool, sealed: bool) -> u64 {
         match kind {
@@ -73,12 +74,12 @@ impl Durations {
         self.command_ns(kind, true, false)
     }
 
-    /// Returns the time from the begin of a host write to that of its program.
+    /// Returns the time from the start of a host write to the start of its program.
     pub fn before_program_ns(&self) -> u64 {
         self.timing.command_overhead_ns + self.timing.page_transfer_ns
     }
 
-    /// The program of a page, with the summary if it seals a block.
+    /// Returns the time to program a page, with the summary if it fills a block.
     pub fn program_ns(&self, sealed: bool) -> u64 {
         self.timing.page_program_ns + if sealed { self.seal_ns } else { 0 }
     }
@@ -87,7 +88,7 @@ impl Durations {
         if self.transfers_all { 2 * self.timing.page_transfer_ns } else { 0 }
     }
 
-    /// Transfers of a page before the program of its move.
+    /// Returns the time of the transfers that come before the program of a moved page.
     pub fn crossing_ns(&self, crosses: bool) -> u64 {
         if crosses && self.transfers_crossing { 2 * self.timing.page_transfer_ns } else { 0 }
     }
@@ -96,7 +97,7 @@ impl Durations {
         self.timing.page_read_ns + self.transfers_of_move_ns()
     }
 
-    /// Adds the own times of a host operation to `time`.
+    /// Adds the times of a host operation itself to `time`.
     #[inline]
     pub fn spend(&self, kind: OpKind, mapped: bool, sealed: bool, time: &mut TimeParts) {
         let t = &self.timing;
@@ -121,7 +122,7 @@ impl Durations {
         [Step::wait(t.command_overhead_ns + t.page_read_ns), Step::Transfer(t.page_transfer_ns)].into_iter()
     }
 
-    /// The program of a page: the summary asks for the channel when the program before it is over.
+    /// Returns the steps to program a page. The summary asks for the channel when the program of the page has ended.
     pub fn program_steps(&self, sealed: bool) -> impl Iterator<Item = Step> + use<> {
         let t = self.timing;
         let summary = [Step::Transfer(t.summary_transfer_ns), Step::flight(t.page_program_ns)];
@@ -129,13 +130,13 @@ impl Durations {
         std::iter::once(Step::flight(t.page_program_ns)).chain(summary.into_iter().take(2 * summaries))
     }
 
-    /// The program of a page that a clean moves: one that crosses planes is transferred out and in first.
+    /// Returns the steps to program a moved page. A page that crosses planes is first transferred out and in.
     pub fn program_of_clean_steps(&self, sealed: bool, crosses: bool) -> impl Iterator<Item = Step> + use<> {
         let transfers = [Step::Transfer(self.timing.page_transfer_ns); 2].into_iter();
         transfers.take(if crosses && self.transfers_crossing { 2 } else { 0 }).chain(self.program_steps(sealed))
     }
 
-    /// A host operation by itself.
+    /// Returns the steps of a single host operation.
     pub fn command_steps(&self, kind: OpKind, mapped: bool, sealed: bool) -> impl Iterator<Item = Step> + use<> {
         let t = self.timing;
         let (read, write) = (kind == OpKind::Read && mapped, kind == OpKind::Write);
@@ -146,7 +147,7 @@ impl Durations {
         no_flash.into_iter().chain(reading).chain(writing)
     }
 
-    /// Out and in, asked for one by one.
+    /// Returns the two transfers of a moved page, each of which asks for the channel separately.
     pub fn transfers_of_move(&self) -> impl Iterator<Item = Step> + use<> {
         [Step::Transfer(self.timing.page_transfer_ns); 2].into_iter().take(if self.transfers_all { 2 } else { 0 })
     }
@@ -156,12 +157,12 @@ impl Durations {
         std::iter::once(Step::wait(self.timing.page_read_ns)).chain(barrier).chain(self.transfers_of_move())
     }
 
-    /// A host read that is done together with the read of a clean.
+    /// Returns the steps of a host read that overlaps with the read of a clean.
     pub fn read_steps_of_companion(&self) -> impl Iterator<Item = Step> + use<> {
         self.array_read_of_companion().chain(std::iter::once(Step::Transfer(self.timing.page_transfer_ns)))
     }
 
-    /// The clean's read, done together with host reads.
+    /// Returns the steps of a clean's read that overlaps with host reads.
     pub fn read_of_clean_steps_of_companion(&self) -> impl Iterator<Item = Step> + use<> {
         self.array_read_of_companion().chain(self.transfers_of_move())
     }
@@ -171,14 +172,14 @@ impl Durations {
         [Step::wait(t.command_overhead_ns), Step::Barrier, Step::wait(t.page_read_ns), Step::Barrier].into_iter()
     }
 
-    /// A host write that is done together with the program of a clean.
+    /// Returns the steps of a host write that overlaps with the program of a clean.
     pub fn write_steps_of_companion(&self, sealed: bool) -> impl Iterator<Item = Step> + use<> {
         let t = self.timing;
         let before = [Step::wait(t.command_overhead_ns), Step::Barrier, Step::Transfer(t.page_transfer_ns), Step::Barrier];
         before.into_iter().chain(self.program_steps(sealed))
     }
 
-    /// The clean's program, done together with host writes.
+    /// Returns the steps of a clean's program that overlaps with host writes.
     pub fn program_of_clean_steps_of_companion(&self, sealed: bool) -> impl Iterator<Item = Step> + use<> {
         std::iter::once(Step::Barrier).chain(self.program_steps(sealed))
     }
@@ -195,7 +196,7 @@ impl Durations {
         std::iter::once(Step::Transfer(self.timing.page_transfer_ns))
     }
 
-    /// A clean that nothing interrupts, move by move; `room` pages fit the open block before the first move seals one.
+    /// Returns the steps of a whole clean without interruptions, move by move. `room` pages fit before the first move fills a block.
     pub fn clean_steps(&self, work: CleanWork, room: u32) -> impl Iterator<Item = Step> + use<> {
         let own = self.clone();
         let mut room = room;
@@ -209,7 +210,8 @@ impl Durations {
         moves.chain(self.erase_steps())
     }
 
-    /// Blocks that moving `pages` fills if the open block has room for `room` (0: the next one is opened first).
+    /// Returns the number of blocks that are filled by moving `pages` pages. The open block has room for `room` pages; with 0, the first
+    /// move opens a new block.
     pub fn blocks_sealed_by(&self, pages: u32, room: u32) -> u32 {
         let room = if room == 0 { self.data_pages } else { room };
         if pages < room {

@@ -1,6 +1,6 @@
-//! Collection of pools that the array's controller forces, and what the agent is told of it (rules 41 to 46, 99, 100, 119 and 122).
+//! Collection of pools that the array's controller forces, and the reports to the agent (rules 41 to 46, 99, 100, 119 and 122).
 
-use super::PageTurn;
+use super::PageContext;
 use crate::coordination::{MemberState, ToMember, Work};
 use crate::events::TimeNs;
 use crate::ids::DieId;
@@ -8,15 +8,15 @@ use crate::ssd::agent::{Agent, Consequence};
 use crate::ssd::collect::pools::Forced;
 use crate::ssd::job::Cause;
 
-impl PageTurn<'_> {
-    /// The member has got an agent: whoever speaks with a controller must not be late.
+impl PageContext<'_> {
+    /// Prepares the dies for an agent that the member has just been given. Messages must be sent on time, so that waits may need events.
     pub fn agent_begins(&mut self, _now: TimeNs) {
         for die in (0..self.own.dies.len() as u32).map(DieId) {
-            self.keep_awake(die);
+            self.schedule_wake_up(die);
         }
     }
 
-    /// A message of the controller has arrived; all else that happens at this nanosecond has happened.
+    /// Processes a message of the controller, after everything else of this nanosecond.
     pub fn receive(&mut self, now: TimeNs, message: ToMember) {
         let (pools, params) = (&*self.pools, &self.parts.params);
         let agent = self.parts.agent.as_mut().expect("only members that know the protocol get messages");
@@ -35,12 +35,12 @@ impl PageTurn<'_> {
         self.parts.agent.as_ref().is_some_and(Agent::is_denied)
     }
 
-    /// Returns true if pools with more free blocks than the start threshold need no clean (rules 117 and 119).
-    pub(super) fn holds_out(&self) -> bool {
-        self.parts.agent.as_ref().is_some_and(Agent::holds_out)
+    /// Returns true if pools above their start threshold may wait with their cleans (rules 117 and 119).
+    pub(super) fn may_defer(&self) -> bool {
+        self.parts.agent.as_ref().is_some_and(Agent::may_defer)
     }
 
-    /// The end of the run: idle time is not used any more.
+    /// Stops forced work that only uses idle time, because idle time has ended.
     pub(super) fn stop_idle_work(&mut self) {
         if let Some(agent) = &mut self.parts.agent {
             agent.run_ends();
@@ -52,7 +52,7 @@ impl PageTurn<'_> {
         let agent = self.parts.agent.as_ref().expect("only members that know the protocol are forced");
         let takes_part = |die: u32| agent.takes_part(self.pools.free_blocks(DieId(die)).0);
         let taking_part: Vec<DieId> = (0..dies).filter(|&die| takes_part(die)).map(DieId).collect();
-        self.parts.agent_mut().dies_begin(taking_part.len() as u32);
+        self.parts.agent_mut().set_dies_left(taking_part.len() as u32);
         // Requests of before are void, and with them what the cleans in progress mean for them.
         self.own.dies.iter_mut().flat_map(|die| die.cleans.iter_mut().flatten()).for_each(|clean| clean.needed = false);
         if taking_part.is_empty() {
@@ -66,11 +66,11 @@ impl PageTurn<'_> {
             if self.own.dies[die.index()].slot_is_free() && self.begin_forced(now, die) {
                 self.catch_up(now, 0, die);
             }
-            self.keep_awake(die);
+            self.schedule_wake_up(die);
         }
     }
 
-    /// Begins the cleans that a die with a free slot has been forced to make, or reports that it is done. Returns true if a clean began.
+    /// Begins the forced cleans of a die whose slot is free, or reports that the die has finished its work. Returns true if a clean began.
     pub(super) fn begin_forced(&mut self, at: TimeNs, die: DieId) -> bool {
         let state = &self.own.dies[die.index()];
         let Some(mut forced) = state.forced else { return false };
@@ -90,7 +90,7 @@ impl PageTurn<'_> {
                 return true;
             }
             let Some(then) = forced.after_one_victim() else {
-                self.forced_over(at, die);
+                self.forced_work_ended(at, die);
                 return false;
             };
             self.die(die).forced = Some(then);
@@ -101,30 +101,30 @@ impl PageTurn<'_> {
             watermarks.forced(pools, die, busy, forced.work, idle_is_over)
         });
         if !began && !self.own.dies[die.index()].cleans_any() {
-            self.forced_over(at, die);
+            self.forced_work_ended(at, die);
         }
         began
     }
 
-    fn forced_over(&mut self, at: TimeNs, die: DieId) {
+    fn forced_work_ended(&mut self, at: TimeNs, die: DieId) {
         self.die(die).forced = None;
-        if self.parts.agent_mut().die_is_done() {
+        if self.parts.agent_mut().finish_die() {
             self.member_done(at);
         }
     }
 
-    /// The forced cycle of the member is over.
+    /// Ends the forced work of the member.
     fn member_done(&mut self, at: TimeNs) {
         let agent = self.parts.agent_mut();
-        agent.is_done(at, self.out);
-        agent.asks_again(at, self.out);
+        agent.finish_forced_work(at, self.out);
+        agent.ask_again_if_due(at, self.out);
     }
 
-    /// A clean of the die, forced or not, is over; `needed` is when it began if its pool needed it.
-    pub(super) fn note_clean_over(&mut self, at: TimeNs, die: DieId, scope: u32, needed: Option<TimeNs>) {
+    /// Records that a clean of the die has ended. `needed` is the time at which it began, if its pool needed it.
+    pub(super) fn note_clean_ended(&mut self, at: TimeNs, die: DieId, scope: u32, needed: Option<TimeNs>) {
         let Some(agent) = &mut self.parts.agent else { return };
         if let Some(began) = needed {
-            agent.needed_clean_is_over(at, began, self.out);
+            agent.needed_clean_ended(at, began, self.out);
         }
         let state = self.die(die);
         if state.forced.as_mut().is_some_and(|forced| forced.clean_is_over(scope)) {
@@ -132,28 +132,28 @@ impl PageTurn<'_> {
             if then.is_some() {
                 state.forced = then;
             } else {
-                self.forced_over(at, die);
+                self.forced_work_ended(at, die);
             }
         }
     }
 
-    /// A die is about to begin a clean because a pool needs one.
+    /// Records that a die begins a clean because a pool needs it.
     pub(super) fn note_needed_clean(&mut self, at: TimeNs) {
         if let Some(agent) = &mut self.parts.agent {
-            agent.needed_clean_begins(at, self.out);
+            agent.needed_clean_began(at, self.out);
         }
     }
 
-    /// A host write has begun.
+    /// Tells the agent that a host write has begun.
     pub(super) fn note_write(&mut self, at: TimeNs, die: DieId, pool: u32) {
-        let Some(agent) = self.parts.agent.as_mut().filter(|agent| agent.heeds_writes()) else { return };
+        let Some(agent) = self.parts.agent.as_mut().filter(|agent| agent.reacts_to_writes()) else { return };
         let free_blocks = self.pools.free_blocks_of_pool(die, pool);
-        agent.sees_write(at, free_blocks, free_blocks <= self.parts.params.gc.start_free_blocks, self.out);
+        agent.host_write_began(at, free_blocks, free_blocks <= self.parts.params.gc.start_free_blocks, self.out);
     }
 
-    /// All else of this nanosecond has happened: asks softly if there is reason to (rule 119).
+    /// Sends a soft request, at the end of the nanosecond, if there is a reason to (rule 119).
     pub fn may_ask(&mut self, now: TimeNs) {
-        if self.parts.agent_mut().asks_softly(now) {
+        if self.parts.agent_mut().take_scheduled_ask(now) {
             let pages_left = self.pages_left();
             let is_at_start = |die: u32| self.pools.free_blocks(DieId(die)).0 <= self.parts.params.gc.start_free_blocks;
             let is_at_limit = (0..self.own.dies.len() as u32).any(is_at_start);
@@ -161,12 +161,13 @@ impl PageTurn<'_> {
         }
     }
 
-    /// Pages that it can still be given to write before a pool may come down to its start threshold; negative if what waits is more.
+    /// Returns the number of pages that can still be written before a pool may reach its start threshold. It is negative if more pages
+    /// already wait.
     fn pages_left(&self) -> i64 {
         let mut waiting_writes: Vec<i64> = self.own.dies.iter().map(|die| i64::from(die.queue.writes())).collect();
         let mut without_die = self.unplaced_writes() as i64;
         let travelling = self.travelling_writes().map(|write| write.die);
-        for die in travelling.chain(self.pages_before_dies().map(|page| self.home(page).0)) {
+        for die in travelling.chain(self.pages_before_dies().map(|page| self.die_and_lpn(page).0)) {
             if self.own.dynamic {
                 without_die += 1;
             } else {

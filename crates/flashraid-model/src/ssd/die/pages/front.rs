@@ -1,53 +1,53 @@
-//! A front before dies with pools of blocks (section 25 of the rules). Commands go to their dies page by page, and pages of the write
-//! buffer as their dies take them.
+//! Commands from the front, for dies with pools of blocks (section 25 of the rules). Commands go to their dies page by page. Pages of the
+//! write buffer go when their dies can take them.
 
-use super::PageTurn;
+use super::PageContext;
 use super::waiting::Waiting;
 use crate::events::{TimeNs, TimeParts};
 use crate::request::OpKind;
 use crate::ssd::front::{Buffered, Entering, Stage};
-use crate::ssd::job::{Before, FrontWake, OpEnd, Origin, PageOp, Waiter};
+use crate::ssd::job::{FrontWake, OpEnd, Origin, PageOp, Waiter, WorkSnapshot};
 
-impl PageTurn<'_> {
-    /// Goes on at a wake-up of the front.
+impl PageContext<'_> {
+    /// Processes a wake-up of the front.
     pub(super) fn wake_front(&mut self, now: TimeNs, wake: FrontWake) {
         match wake {
             FrontWake::Ready(id) => {
-                self.front.is_complete(id);
-                self.front.joins(now, id, self.out);
+                self.front.complete_command(id);
+                self.front.enqueue(now, id, self.out);
             }
             FrontWake::Done => self.front.command_done(now, self.out),
             FrontWake::Core(core) => {
                 let part = self.front.core_done(now, core, self.out);
                 assert_eq!(part, None, "cleans of pools need no core");
-                self.front.use_cores(now, self.out);
+                self.front.assign_cores(now, self.out);
             }
             FrontWake::Delayed(id) => self.command_begins(now, id),
             FrontWake::Crossed(id) => self.data_crossed(now, id),
             FrontWake::Begun(page) => {
                 let lane = self.own.buffered.pages[page].lane;
-                self.own.buffered.given[lane as usize] -= 1;
-                self.feed(now, lane);
+                self.own.buffered.at_dies[lane as usize] -= 1;
+                self.send_buffered_pages(now, lane);
             }
             FrontWake::Programmed(page) => {
-                self.leaves_buffer(now, page);
-                self.bring_in(now);
+                self.page_leaves_buffer(now, page);
+                self.admit_waiting(now);
             }
         }
     }
 
-    /// A command goes to its work.
+    /// Begins the work of a command.
     fn command_begins(&mut self, now: TimeNs, id: u32) {
         let front = &mut *self.front;
         front.commands[id].begun = now;
         match front.commands[id].kind {
             OpKind::Read => self.read_command(now, id),
-            OpKind::Write => front.sends_data(now, id, self.out),
+            OpKind::Write => front.send_data(now, id, self.out),
             OpKind::Trim => {
                 let ops = std::mem::take(&mut front.commands[id].ops);
                 ops.iter().for_each(|op| self.drop_buffered(now, op.page));
-                self.go_to_dies(now, id, ops);
-                self.bring_in(now);
+                self.send_to_dies(now, id, ops);
+                self.admit_waiting(now);
             }
             OpKind::Flush => {
                 front.flush_begins(now, id, self.out);
@@ -55,7 +55,7 @@ impl PageTurn<'_> {
         }
     }
 
-    /// Pages that are in the buffer touch no flash; the others go to their dies.
+    /// Serves a read command. Pages in the buffer need no flash, and the other pages go to their dies.
     fn read_command(&mut self, now: TimeNs, id: u32) {
         let mut ops = std::mem::take(&mut self.front.commands[id].ops);
         ops.retain(|op| {
@@ -69,45 +69,45 @@ impl PageTurn<'_> {
                     flight: command.flight,
                     arrived: command.arrived,
                     other_ns: command.begun - command.started,
-                    before: Before::default(),
+                    before: WorkSnapshot::default(),
                 };
                 let at = front.cross(now, true, 1);
                 front.read_ends(at, &waiter, TimeParts { transfer_ns: at - now, ..TimeParts::default() }, self.out);
             }
             !is_buffered
         });
-        self.go_to_dies(now, id, ops);
+        self.send_to_dies(now, id, ops);
     }
 
-    /// Pages of a command go to their dies, in order.
-    fn go_to_dies(&mut self, now: TimeNs, id: u32, ops: Vec<PageOp>) {
+    /// Sends the pages of a command to their dies, in order.
+    fn send_to_dies(&mut self, now: TimeNs, id: u32, ops: Vec<PageOp>) {
         let command = &mut self.front.commands[id];
         let pages = ops.len() as u32;
         (command.next, command.pages_left) = (0, pages);
         if pages == 0 {
             command.ops = ops;
-            self.command_leaves(id);
+            self.finish_command(id);
             return;
         }
         for &op in &ops {
-            self.goes_to_die(now, op, Origin::Command(id));
+            self.send_to_die(now, op, Origin::Command(id));
         }
     }
 
-    fn goes_to_die(&mut self, now: TimeNs, op: PageOp, origin: Origin) {
-        let (die, lpn) = self.home(op.page);
+    fn send_to_die(&mut self, now: TimeNs, op: PageOp, origin: Origin) {
+        let (die, lpn) = self.die_and_lpn(op.page);
         let id = self.own.waiting.insert(Waiting { origin, ..Waiting::new(now, op, lpn, die) });
         self.arrive(now, 0, id);
     }
 
-    fn command_leaves(&mut self, id: u32) {
+    fn finish_command(&mut self, id: u32) {
         let front = &mut *self.front;
         debug_assert_eq!(front.commands[id].pages_left, 0, "its pages have ended");
         let command = std::mem::take(&mut front.commands[id]);
         front.release(id, command);
     }
 
-    /// A die is done with a page that came through the front, at `at`.
+    /// Processes the end of a page, at `at`, that a die has served for the front.
     pub(super) fn front_page_ends(&mut self, id: u32, at: TimeNs) {
         let Waiting { op, origin, met_gc, .. } = self.own.waiting[id];
         let mut time = self.own.waiting[id].time_until(at);
@@ -130,44 +130,44 @@ impl PageTurn<'_> {
                 self.out.ends.push(OpEnd { completion: op.completion, member, at, met_gc, time });
                 front.pages_end(flight, 1, at, self.out);
                 if is_over {
-                    self.command_leaves(command);
+                    self.finish_command(command);
                 }
             }
         }
     }
 
-    /// The data of a write command have crossed the link.
+    /// Processes the data of a write command that have crossed the link.
     fn data_crossed(&mut self, now: TimeNs, id: u32) {
         let front = &mut *self.front;
-        if front.buffer.is_there() {
-            front.data_crossed(now, id, &self.parts.worked);
-            self.bring_in(now);
+        if front.buffer.exists() {
+            front.data_crossed(now, id, &self.parts.work_times);
+            self.admit_waiting(now);
         } else {
             front.commands[id].crossed = now;
             let ops = std::mem::take(&mut front.commands[id].ops);
-            self.go_to_dies(now, id, ops);
+            self.send_to_dies(now, id, ops);
         }
     }
 
-    /// Pages enter the buffer, command by command, as far as there is room.
-    fn bring_in(&mut self, now: TimeNs) {
+    /// Admits pages to the buffer, command by command, as far as there is room.
+    fn admit_waiting(&mut self, now: TimeNs) {
         while let Some(entering) = self.front.next_unit() {
-            if !self.enter(now, &entering) {
-                return self.front.finds_no_room(now);
+            if !self.admit_page(now, &entering) {
+                return self.front.note_no_room(now);
             }
-            if let Some(id) = self.front.unit_is_in(now, entering.pages) {
+            if let Some(id) = self.front.unit_entered(now, entering.pages) {
                 let (front, buffered) = (&mut *self.front, &self.own.buffered);
                 let pages: Vec<u32> =
                     if front.commands[id].fua { front.commands[id].ops.iter().map(|op| op.page).collect() } else { Vec::new() };
                 // What is in the buffer no more has been programmed, or trimmed, in the meantime.
                 let batches = || pages.iter().filter_map(|page| buffered.held.get(page)).map(|&held| buffered.pages[held].number).collect();
-                front.write_is_in(now, id, &self.parts.worked, batches, self.out);
+                front.write_entered(now, id, &self.parts.work_times, batches, self.out);
             }
         }
     }
 
-    /// A page enters the buffer, if there is room or it replaces one that its die has not begun with.
-    fn enter(&mut self, now: TimeNs, entering: &Entering) -> bool {
+    /// Admits a page to the buffer. Returns true if there was room, or if the page replaces one whose program has not begun.
+    fn admit_page(&mut self, now: TimeNs, entering: &Entering) -> bool {
         let (front, buffered) = (&mut *self.front, &self.own.buffered);
         let page = entering.unit;
         if buffered.held.get(&page).is_some_and(|&held| buffered.pages[held].stage != Stage::Begun) {
@@ -179,23 +179,23 @@ impl PageTurn<'_> {
         }
         let number = front.buffer.next_number();
         front.buffer.begin_batch(number);
-        let lane = if self.own.dynamic { 0 } else { self.home(page).0.0 };
+        let lane = if self.own.dynamic { 0 } else { self.die_and_lpn(page).0.0 };
         let id = self.own.buffered.pages.take();
         self.own.buffered.pages[id] = Buffered { op: entering.op, number, stage: Stage::Waiting, lane };
         self.own.buffered.held.insert(page, id);
         self.own.buffered.lanes[lane as usize].push_back(id);
-        self.feed(now, lane);
+        self.send_buffered_pages(now, lane);
         true
     }
 
-    /// Pages of a lane go to their dies, as many as may wait there.
-    fn feed(&mut self, now: TimeNs, lane: u32) {
-        while let Some((id, op)) = self.own.buffered.give(lane) {
-            self.goes_to_die(now, op, Origin::Buffer(id));
+    /// Sends buffered pages of a lane to their dies, up to the number that may wait there.
+    fn send_buffered_pages(&mut self, now: TimeNs, lane: u32) {
+        while let Some((id, op)) = self.own.buffered.next_for_die(lane) {
+            self.send_to_die(now, op, Origin::Buffer(id));
         }
     }
 
-    /// A page is trimmed: if no die has got it, it leaves the buffer; else nobody finds it there any more.
+    /// Removes a trimmed page from the buffer. If a die already has it, the page only becomes invisible to reads.
     fn drop_buffered(&mut self, now: TimeNs, page: u32) {
         let Some(id) = self.own.buffered.held.remove(&page) else { return };
         let Buffered { stage, lane, .. } = self.own.buffered.pages[id];
@@ -204,11 +204,11 @@ impl PageTurn<'_> {
         }
         self.own.buffered.lanes[lane as usize].retain(|&waiting| waiting != id);
         self.front.counters.dropped += 1;
-        self.leaves_buffer(now, id);
+        self.page_leaves_buffer(now, id);
     }
 
-    /// The room of a page is free.
-    fn leaves_buffer(&mut self, now: TimeNs, id: u32) {
+    /// Frees the room of a page.
+    fn page_leaves_buffer(&mut self, now: TimeNs, id: u32) {
         let Buffered { op, number, .. } = self.own.buffered.pages[id];
         if self.own.buffered.held.get(&op.page) == Some(&id) {
             self.own.buffered.held.remove(&op.page);
@@ -218,7 +218,7 @@ impl PageTurn<'_> {
         self.front.batch_ends(now, number, self.out);
     }
 
-    /// The pages that writes have been given for and that no die has got.
+    /// Returns the pages of write commands that no die has received yet.
     pub(super) fn pages_before_dies(&self) -> impl Iterator<Item = u32> {
         let in_commands = self.front.pages_to_write();
         in_commands.chain(self.own.buffered.waiting())

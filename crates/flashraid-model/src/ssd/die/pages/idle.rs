@@ -1,12 +1,12 @@
 //! Collection in idle time (rules 38 and 98).
 
-use super::{PageTurn, SlotPhase};
+use super::{PageContext, SlotPhase};
 use crate::events::TimeNs;
 use crate::ids::DieId;
 use crate::ssd::job::{Cause, NEVER, Worker};
 
-impl PageTurn<'_> {
-    /// Nothing waits: the die rests, if nothing is being cleaned either.
+impl PageContext<'_> {
+    /// Starts an idle period if no operation waits and no clean is in progress.
     pub(super) fn rest(&mut self, at: TimeNs, die: DieId) {
         let idle_ns = self.own.watermarks.idle_ns();
         let state = &mut self.own.dies[die.index()];
@@ -15,29 +15,29 @@ impl PageTurn<'_> {
         }
         state.slot.phase = SlotPhase::Resting;
         state.slot.work.stop();
-        state.activity.stops(at, self.parts);
+        state.activity.end_work(at, self.parts);
         if let Some(idle_ns) = idle_ns {
             self.begin_wait(at, die, Worker::SLOT, idle_ns, NEVER);
         }
     }
 
-    /// Events for the ends of the first rests, which begin with the run.
+    /// Schedules the ends of the idle periods with which the run begins.
     pub fn begin(&mut self) {
         let Some(idle_ns) = self.own.watermarks.idle_ns() else { return };
         for die in (0..self.own.dies.len() as u32).map(DieId) {
             self.begin_wait(0, die, Worker::SLOT, idle_ns, NEVER);
-            self.keep_awake(die);
+            self.schedule_wake_up(die);
         }
     }
 
-    /// The die has rested for long enough.
-    pub(super) fn rest_over(&mut self, at: TimeNs, die: DieId) {
+    /// Ends the time after which an idle die collects.
+    pub(super) fn rest_ended(&mut self, at: TimeNs, die: DieId) {
         if !self.begin_idle(at, die) {
             self.die(die).slot.work.stop();
         }
     }
 
-    /// Begins cleans because nothing waits: of pools that need one, or else of those that may profit. Says whether there was one.
+    /// Begins cleans on an idle die: those that pools need, otherwise those for idle time. Returns true if there was one.
     pub(super) fn begin_idle(&mut self, at: TimeNs, die: DieId) -> bool {
         if self.own.watermarks.idle_ns().is_none() {
             // The run is over.
@@ -52,7 +52,7 @@ impl PageTurn<'_> {
         self.begin_cleans(at, die, Cause::Idle, false, |watermarks, pools, busy| watermarks.in_idle_time(pools, die, busy))
     }
 
-    /// After `now` no idle collection begins (rule 38). Wake-ups for it are void from now on.
+    /// Ends the use of idle time: after `now`, no idle collection begins (rule 38). Wake-ups for it have no effect any more.
     pub fn end_idle_collection(&mut self, now: TimeNs) {
         self.catch_up_each(now, NEVER);
         self.stop_idle_work();
@@ -62,7 +62,7 @@ impl PageTurn<'_> {
                 state.slot.work.stop();
             }
             for clean in state.cleans.iter_mut().flatten() {
-                clean.disturbed = true;
+                clean.was_interrupted = true;
             }
         }
     }

@@ -1,6 +1,6 @@
-//! The shortcut *immediate*: if nothing can come in between, the end of an operation follows from its arrival.
+//! The shortcut *immediate*: if nothing can interrupt or delay an operation, its end follows from its arrival.
 //!
-//! It needs first come first served, cleans in one piece, no shared channel or link, and no controller that may force anything
+//! It requires first come first served, cleans in one piece, no shared channel or link, and no controller that may force collection
 //! ([`may_be_immediate`]). Everything that happens until the end of an operation is then known when it arrives.
 
 use super::PageDies;
@@ -13,24 +13,24 @@ use crate::ssd::params::{Allocation, Blocking, SsdParams};
 use crate::ssd::parts::Parts;
 use std::collections::VecDeque;
 
-/// One die of an immediate member.
+/// State of one die of an immediate member.
 #[derive(Debug, Clone)]
 pub(super) struct ImmediateDie {
-    /// End of all that it has taken.
+    /// End of all operations that the die has received.
     busy_until: TimeNs,
-    /// End of its last clean that took time.
+    /// End of the last clean that took time.
     gc_until: TimeNs,
-    /// Time that its cleans have taken and will have taken by `busy_until`.
+    /// Sum of the times of its cleans until `busy_until`.
     collected_ns: u64,
-    /// The last thing it did was a clean.
+    /// True if the last work of the die was a clean.
     in_collection: bool,
-    /// End of the last clean of each plane, with plane blocking.
+    /// End of the last clean in each plane, with plane blocking.
     plane_busy_until: Vec<TimeNs>,
-    /// Begin of the present work without a break, or of the last one.
+    /// Start of the current busy period, or of the last one.
     works_since: TimeNs,
-    /// The end of that, as far as it is known.
+    /// End of that busy period, as far as it is known.
     works_until: TimeNs,
-    /// The cleans that were not over when the last operation arrived.
+    /// Cleans that had not ended when the last operation arrived.
     recent: VecDeque<RecentClean>,
 }
 
@@ -42,18 +42,18 @@ struct RecentClean {
     collected_before_ns: u64,
 }
 
-/// An operation that has been served.
+/// Result of serving an operation.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Served {
-    /// The moment at which it is done.
+    /// Time at which the operation is done.
     pub end: TimeNs,
-    /// The operation waited for collection.
+    /// True if the operation waited for collection.
     pub met_gc: bool,
     /// Length of this wait, in nanoseconds.
     pub collection_ns: u64,
-    /// The flash was read or programmed for it.
+    /// True if the operation read or programmed flash.
     mapped: bool,
-    /// The write filled its block.
+    /// True if the write filled its block.
     sealed: bool,
 }
 
@@ -72,29 +72,29 @@ impl ImmediateDie {
         }
     }
 
-    /// End of all that it has taken.
+    /// Returns the end of all operations that the die has received.
     pub fn busy_until(&self) -> TimeNs {
         self.busy_until
     }
 
-    /// The last time for which it works without a break.
+    /// Returns the start and end of the last busy period.
     pub fn works(&self) -> (TimeNs, TimeNs) {
         (self.works_since, self.works_until)
     }
 
-    /// The planes that are busy at `at`, as bits.
+    /// Returns the planes that are busy at `at`, as bits.
     fn busy_planes(&self, at: TimeNs) -> u64 {
         let busy = |&(_, &until): &(usize, &TimeNs)| until > at && until != NEVER;
         self.plane_busy_until.iter().enumerate().filter(busy).fold(0, |mask, (plane, _)| mask | 1 << plane)
     }
 
-    /// Time of cleans after `now`.
+    /// Returns the time of cleans after `now`, in nanoseconds.
     pub fn collects_for(&self, now: TimeNs) -> u64 {
         let by_plane = self.plane_busy_until.iter().filter(|&&until| until != NEVER).map(|until| until.saturating_sub(now)).sum::<u64>();
         by_plane + self.recent.iter().map(|clean| clean.end.saturating_sub(now.max(clean.start))).sum::<u64>()
     }
 
-    /// Time that cleans take after `now`; `now` never goes back.
+    /// Returns the time of cleans after `now`, in nanoseconds, and forgets earlier cleans. `now` never goes back.
     fn collects_after(&mut self, now: TimeNs) -> u64 {
         while self.recent.front().is_some_and(|clean| clean.end <= now) {
             self.recent.pop_front();
@@ -103,15 +103,15 @@ impl ImmediateDie {
     }
 }
 
-/// The dies of an immediate member with the parts that they work with, for one operation.
-pub struct ImmediateTurn<'a> {
+/// The dies of an immediate member with the parts that they need, borrowed for one operation.
+pub struct ImmediateContext<'a> {
     pub pools: &'a mut Pools,
     pub parts: &'a mut Parts,
     pub own: &'a mut PageDies,
 }
 
-impl ImmediateTurn<'_> {
-    /// Serves an operation that arrives now behind everything that the die has taken before.
+impl ImmediateContext<'_> {
+    /// Serves an operation that arrives now, after all operations that the die has already received.
     #[inline]
     pub fn serve_now(&mut self, now: TimeNs, die: DieId, lpn: Lpn, kind: OpKind, cleans: &mut Vec<GcInterval>) -> Served {
         if self.own.by_plane && !self.parts.params.gc.instantaneous {
@@ -126,9 +126,9 @@ impl ImmediateTurn<'_> {
         }
         let (duration_ns, mapped, sealed) = self.command(die, lpn, kind, 0).expect("rule 16: a check leaves room in some pool");
         let end = at + duration_ns;
-        self.works(die, begins, end);
+        self.record_busy_period(die, begins, end);
         if let Some(usage) = &mut self.parts.usage {
-            usage.operation(now, end);
+            usage.record_operation(now, end);
         }
         let state = &mut self.own.immediate[die.index()];
         state.busy_until = end;
@@ -138,20 +138,20 @@ impl ImmediateTurn<'_> {
         Served { end, met_gc, collection_ns, mapped, sealed }
     }
 
-    /// A die works from `from`, which never goes back, to `to`; what follows on what was before is one with it.
+    /// Records that a die works from `from` to `to`. Work without a pause extends the current busy period. `from` never goes back.
     #[inline]
-    fn works(&mut self, die: DieId, from: TimeNs, to: TimeNs) {
+    fn record_busy_period(&mut self, die: DieId, from: TimeNs, to: TimeNs) {
         let state = &mut self.own.immediate[die.index()];
         if from > state.works_until {
             if let Some(usage) = &mut self.parts.usage {
-                usage.worked(state.works_since, state.works_until);
+                usage.record_work(state.works_since, state.works_until);
             }
             state.works_since = from;
         }
         state.works_until = to.max(state.works_until);
     }
 
-    /// Only the plane of a victim is busy and the die serves what needs other planes (rule 15).
+    /// Serves an operation beside cleans that only block their own plane (rule 15).
     fn serve_beside_cleans(&mut self, now: TimeNs, die: DieId, lpn: Lpn, kind: OpKind, cleans: &mut Vec<GcInterval>) -> Served {
         let mut at = now.max(self.own.immediate[die.index()].busy_until);
         let mut collection_ns = 0;
@@ -159,9 +159,9 @@ impl ImmediateTurn<'_> {
             match self.try_beside_cleans(at, die, lpn, kind, cleans) {
                 Ok((duration_ns, mapped, sealed)) => {
                     let end = at + duration_ns;
-                    self.works(die, at, end);
+                    self.record_busy_period(die, at, end);
                     if let Some(usage) = &mut self.parts.usage {
-                        usage.operation(now, end);
+                        usage.record_operation(now, end);
                     }
                     self.own.immediate[die.index()].busy_until = end;
                     return Served { end, met_gc: collection_ns > 0, collection_ns, mapped, sealed };
@@ -174,7 +174,7 @@ impl ImmediateTurn<'_> {
         }
     }
 
-    /// Checks, then begins the operation, or says when a plane that it needs is released.
+    /// Checks the pools and begins the operation. Otherwise it returns the time at which a plane that it needs becomes free.
     fn try_beside_cleans(
         &mut self,
         at: TimeNs,
@@ -190,7 +190,7 @@ impl ImmediateTurn<'_> {
                 let end = at + self.own.durations.clean_ns(work);
                 let until = &mut self.own.immediate[die.index()].plane_busy_until[pool as usize];
                 let continues = std::mem::replace(until, end) == at;
-                self.works(die, at, end);
+                self.record_busy_period(die, at, end);
                 self.parts.record_clean(die, pool, at..end, work, continues, cleans);
                 busy |= 1 << pool;
             }
@@ -207,8 +207,8 @@ impl ImmediateTurn<'_> {
         self.command(die, lpn, kind, busy).ok_or_else(|| first_released.expect("rule 16: a pool without room is being cleaned"))
     }
 
-    /// Changes the mapping for a command that starts now. Returns its duration, true if it touches flash, and true if it fills a block.
-    /// Returns `None` for a write that finds no room.
+    /// Changes the mapping for an operation that starts now. Returns its duration, true if it touches flash, and true if it fills a block.
+    /// Returns `None` for a write without room.
     #[inline]
     fn command(&mut self, die: DieId, lpn: Lpn, kind: OpKind, busy: u64) -> Option<(u64, bool, bool)> {
         match kind {
@@ -232,7 +232,7 @@ impl ImmediateTurn<'_> {
         }
     }
 
-    /// Cleans `victim` from `at` on, with nothing beside it; returns the end.
+    /// Cleans `victim` from `at` on, with nothing beside it. Returns the end.
     fn clean_at(&mut self, at: TimeNs, die: DieId, pool: u32, victim: crate::ids::BlockId, cleans: &mut Vec<GcInterval>) -> TimeNs {
         let work = self.pools.clean(die, pool, victim);
         let end = at + self.own.durations.clean_ns(work);
@@ -258,7 +258,8 @@ impl PageDies {
     }
 }
 
-/// Returns true if nothing can come in between: first come first served, cleans in one piece, no shared channel or link, no controller.
+/// Returns true if nothing can interrupt or delay an operation. This needs first come first served, cleans in one piece, no shared channel
+/// or link, and no controller.
 pub(super) fn may_be_immediate(params: &SsdParams, controlled: bool) -> bool {
     let interruptible = !params.gc.instantaneous && (controlled || params.gc.preemption.is_some() || params.gc.idle_ns.is_some());
     params.front.is_none()

@@ -1,44 +1,44 @@
-//! Ends of operations that are done together with a step of a clean, if nobody else takes the pins (rule 37).
+//! Ends of host operations that overlap with a step of a clean, if no other die uses the pins (rule 37).
 
 use crate::events::TimeNs;
 
-/// The last transfer, and the last operation of every plane, in the order of the operations.
+/// Ends of the host operations that overlap with a step of a clean, in the order of the operations.
 #[derive(Debug, Clone, Default)]
 pub(super) struct JointEnds {
     /// End of the last transfer.
     transferred: TimeNs,
-    /// End of the last of them.
+    /// End of the last operation.
     over: TimeNs,
-    /// End of the clean's step.
+    /// End of the clean's own step.
     clean_ends: TimeNs,
-    /// Begin and end of the last array operation of each plane.
+    /// Begin and end of the last array operation on each plane.
     planes: Vec<(TimeNs, TimeNs)>,
 }
 
 impl JointEnds {
-    /// Nothing is under way in any plane of a die.
+    /// Returns the state in which no plane of the die works.
     pub fn new(planes: u32) -> Self {
         Self { transferred: 0, over: 0, clean_ends: 0, planes: vec![(0, 0); planes as usize] }
     }
 
-    /// Returns the end of the last of them.
+    /// Returns the end of the last operation.
     pub fn over(&self) -> TimeNs {
         self.over
     }
 
-    /// Returns the end of the clean's step.
+    /// Returns the end of the clean's own step.
     pub fn clean_ends(&self) -> TimeNs {
         self.clean_ends
     }
 
-    /// A clean's step that is in flight by itself: its array operation ends at `array_ends`, all of it at `ends`.
+    /// Begins with a clean's step that is already in progress. Its array operation ends at `array_ends`, and the whole step at `ends`.
     pub fn begin_with_step(&mut self, plane: u32, array_ends: TimeNs, ends: TimeNs) {
         self.planes[plane as usize] = (0, array_ends);
         self.transferred = if array_ends < ends { ends } else { 0 };
         (self.over, self.clean_ends) = (ends, ends);
     }
 
-    /// The next read; says when it is over. A page on no plane of the die has one to itself.
+    /// Adds a host read and returns its end. A page that is on no plane of the die never waits for a plane.
     pub fn read(&mut self, from: TimeNs, plane: Option<u32>, array_ns: u64, transfer_ns: u64) -> TimeNs {
         let mut alone = (0, 0);
         let (begin, end) = plane.map_or(&mut alone, |plane| &mut self.planes[plane as usize]);
@@ -54,14 +54,15 @@ impl JointEnds {
         self.clean_ends = self.read(from, Some(plane), array_ns, transfers_ns);
     }
 
-    /// The next program of a page that comes over the pins: the plane takes it in when the program before it has begun.
+    /// Adds the program of a page that arrives over the pins, and returns its end. The plane takes the data as soon as its previous program
+    /// has begun.
     pub fn program(&mut self, from: TimeNs, plane: u32, transfer_ns: u64, program_ns: u64) -> TimeNs {
         let (begun, _) = self.planes[plane as usize];
         self.transferred = from.max(self.transferred).max(begun) + transfer_ns;
         self.program_from(self.transferred, plane, program_ns)
     }
 
-    /// The clean's program, of a page that the die holds.
+    /// Adds the clean's program, whose page the die already has, and returns its end.
     pub fn program_of_clean(&mut self, from: TimeNs, plane: u32, program_ns: u64) -> TimeNs {
         self.clean_ends = self.program_from(from, plane, program_ns);
         self.clean_ends

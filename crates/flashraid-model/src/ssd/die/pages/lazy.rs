@@ -1,11 +1,13 @@
-//! The shortcut *collapsed*: if nothing can interrupt a die, its waits end without events.
+//! The shortcut *collapsed*: if nothing can interrupt a die, its waits end without events. Such dies are called lazy.
 //!
-//! It needs dies that know nothing of each other (pins, static allocation, no link), and at most one active worker in a die (die blocking).
-//! [`may_be_lazy`] says so. Then the work of a die depends only on the operations that reach it and on their times. An operation, a
-//! message, a wake-up at the end of the clean and the end of the run first catch up. Moves of a clean between which nothing can go in are
-//! made in one loop ([`PageTurn::move_undisturbed`]).
+//! It requires dies that do not affect each other (separate pins, static allocation, no link). A die must also have at most one active
+//! worker (die blocking). [`may_be_lazy`] tests that. The work of a die then depends only on the operations that reach it and on their
+//! times.
+//!
+//! A die is brought up to date before it gets an operation or a message, and at the end of the run. A wake-up at the end of a clean does
+//! so, too. Moves of a clean that nothing can interrupt are made in one loop ([`PageContext::move_undisturbed`]).
 
-use super::{Clean, Die, NO_PAGE, PageTurn, Phase, SlotPhase, State};
+use super::{Clean, Die, NO_PAGE, PageContext, Phase, SlotPhase, State};
 use crate::events::TimeNs;
 use crate::ids::DieId;
 use crate::space::pools::Procedure;
@@ -13,16 +15,16 @@ use crate::ssd::job::{NEVER, SsdWake, Worker};
 use crate::ssd::params::{Allocation, SsdParams};
 
 impl Die {
-    /// The one worker that is active; with die blocking the clean stands aside while the slot is taken.
+    /// Returns the only active worker. With die blocking, the clean pauses while the slot is in use.
     #[inline]
     fn active(&self) -> Worker {
         if self.slot.phase == SlotPhase::Free && self.cleans[0].is_some() { Worker::clean(0) } else { Worker::SLOT }
     }
 }
 
-impl PageTurn<'_> {
-    /// Ends every wait that ends before `now`, and those that end now if they began before `scheduled`. A wait without length ends at
-    /// once. Without laziness events have done all this.
+impl PageContext<'_> {
+    /// Ends every wait that ended before `now`, and those that end now if they began before `scheduled`. A wait without length ends at
+    /// once. Dies that are not lazy use events instead.
     #[inline]
     pub(super) fn catch_up(&mut self, now: TimeNs, scheduled: TimeNs, die: DieId) {
         if !self.own.lazy {
@@ -49,18 +51,19 @@ impl PageTurn<'_> {
         }
     }
 
-    /// Brings every die up to date: all that ended before `now`, or ends now and began before `scheduled`, is counted and reported.
+    /// Brings every die up to date. Everything that ended before `now`, or that ends now and began before `scheduled`, is counted and
+    /// reported.
     pub fn catch_up_each(&mut self, now: TimeNs, scheduled: TimeNs) {
         if !self.own.lazy {
             return;
         }
         for die in (0..self.own.dies.len() as u32).map(DieId) {
             self.catch_up(now, scheduled, die);
-            self.keep_awake(die);
+            self.schedule_wake_up(die);
         }
     }
 
-    /// A wake-up of a die.
+    /// Processes a wake-up of a lazy die.
     pub(super) fn wake_lazy(&mut self, now: TimeNs, die: DieId) {
         let state = &mut self.own.dies[die.index()];
         if state.near_wake == now {
@@ -71,11 +74,11 @@ impl PageTurn<'_> {
             return;
         }
         self.catch_up(now, NEVER, die);
-        self.keep_awake(die);
+        self.schedule_wake_up(die);
     }
 
-    /// Makes sure that the die is woken when it has to be.
-    pub(super) fn keep_awake(&mut self, die: DieId) {
+    /// Schedules the next wake-up of the die, if it needs one.
+    pub(super) fn schedule_wake_up(&mut self, die: DieId) {
         if !self.own.lazy {
             return;
         }
@@ -94,7 +97,7 @@ impl PageTurn<'_> {
             if slot.phase == SlotPhase::Free { state.cleans[0].as_ref().map_or(NEVER, |clean| clean.work.ends) } else { slot.work.ends };
         let awaited = |clean: &Clean| !clean.ends_with_phase.is_empty() || !clean.merged.is_empty();
         let (at, near) = match &state.cleans[0] {
-            _ if slot.leaving != super::NONE || slot.suspended.as_ref().is_some_and(super::Suspended::holds_write) => (ends, true),
+            _ if slot.finishing != super::NONE || slot.suspended.as_ref().is_some_and(super::Suspended::holds_write) => (ends, true),
             Some(clean) if awaited(clean) => (ends, true),
             None if !state.queue.is_empty() => (ends, true),
             None if state.check_follows || state.forced.is_some() => (ends, false),
@@ -103,7 +106,7 @@ impl PageTurn<'_> {
             None => return,
             // It will poll again. Whoever speaks with a controller must not be late, as where a write has made the clean shorter.
             Some(_) if state.queue.is_empty() && state.far_wake != NEVER && self.parts.agent.is_none() => return,
-            Some(clean) if state.queue.is_empty() || !self.may_let_in(clean, &state.queue) => {
+            Some(clean) if state.queue.is_empty() || !self.may_admit_later(clean, &state.queue) => {
                 (self.clean_ends_at_earliest(die, state, clean), !state.queue.is_empty())
             }
             Some(clean) => {
@@ -123,7 +126,7 @@ impl PageTurn<'_> {
         }
     }
 
-    /// The end of the clean if nothing goes in any more, or of the wait if that can't be told.
+    /// Returns the end of the clean without further interruptions. If that is not known yet, returns the end of the current wait.
     fn clean_ends_at_earliest(&self, die: DieId, state: &Die, clean: &Clean) -> TimeNs {
         let slot = &state.slot;
         if slot.suspended.is_some() {
@@ -148,15 +151,15 @@ impl PageTurn<'_> {
             + self.own.durations.erase_ns
     }
 
-    /// Makes the moves that are over before `now`, with the poll behind them, from a poll at point 2 on. Stops if something that waits
-    /// can go in. Does the same as the single steps, at a fraction of the cost.
+    /// Performs all moves that end before `now`, each with the poll after it, starting from a poll at point 2. It stops if a waiting
+    /// operation could be served. The result is that of the single steps, at a fraction of the cost.
     fn move_undisturbed(&mut self, now: TimeNs, die: DieId) {
         let state = &self.own.dies[die.index()];
         let clean = state.clean(0);
         // Which pages cross planes is seen step by step.
         let crosses = self.parts.params.gc.procedure == Procedure::ReferenceNoCopyBack;
-        let disturbed = crosses || !state.queue.is_empty() && self.may_let_in(clean, &state.queue);
-        if clean.register != NO_PAGE || clean.state == State::AllWait || disturbed {
+        let was_interrupted = crosses || !state.queue.is_empty() && self.may_admit_later(clean, &state.queue);
+        if clean.register != NO_PAGE || clean.state == State::AllWait || was_interrupted {
             return;
         }
         let (pool, victim) = (clean.pool, clean.victim);
@@ -197,7 +200,7 @@ impl PageTurn<'_> {
     }
 }
 
-/// Returns true if dies know nothing of each other, and at most one worker of a die is active at a time.
+/// Returns true if dies do not affect each other and at most one worker of a die is active at a time.
 pub(super) fn may_be_lazy(params: &SsdParams) -> bool {
     let is_plain = params.front.is_none() && params.mechanisms.is_empty() && params.channel.is_none() && params.link.is_none();
     !params.gc.blocks_planes() && is_plain && params.allocation == Allocation::Static

@@ -1,12 +1,12 @@
-//! The host link of a member: pages travel one after another (rules 6 and 106).
+//! The host link of a member, which carries one page at a time in each direction (rules 6 and 106).
 
-use super::PageTurn;
+use super::PageContext;
 use super::waiting::Waiting;
 use crate::events::TimeNs;
 use crate::request::OpKind;
 use crate::ssd::job::SsdWake;
 
-impl PageTurn<'_> {
+impl PageContext<'_> {
     fn lane_to_host(&self) -> u32 {
         u32::from(self.parts.params.link.is_some_and(|link| link.full_duplex))
     }
@@ -25,13 +25,13 @@ impl PageTurn<'_> {
         }
     }
 
-    /// The operations that travel to the member.
+    /// Returns the operations whose data are crossing the link to the member.
     pub(super) fn travelling_writes(&self) -> impl Iterator<Item = &Waiting> {
         self.own.lanes[0].iter().map(|&id| &self.own.waiting[id]).filter(|waiting| waiting.op.kind == OpKind::Write)
     }
 
-    /// A page has crossed the link: it goes on first, then the next one begins.
-    pub(super) fn crossed(&mut self, now: TimeNs, lane: u32) {
+    /// Processes a page that has crossed the link, and then begins the next transfer.
+    pub(super) fn page_crossed(&mut self, now: TimeNs, lane: u32) {
         let id = self.own.lanes[lane as usize][0];
         if self.own.waiting[id].op.kind == OpKind::Write {
             let travel_ns = self.parts.params.link.map_or(0, |link| link.page_ns);
@@ -43,8 +43,8 @@ impl PageTurn<'_> {
         self.start_crossing(now, lane);
     }
 
-    /// A die is done with an operation: a read's page travels to the host.
-    pub(super) fn leaves_die(&mut self, now: TimeNs, id: u32) {
+    /// Processes an operation that a die has finished. The data of a read then cross the link to the host.
+    pub(super) fn die_finished(&mut self, now: TimeNs, id: u32) {
         let Waiting { op, .. } = self.own.waiting[id];
         if self.front.is_on() && op.kind == OpKind::Read {
             let at = self.front.cross(now, true, 1);

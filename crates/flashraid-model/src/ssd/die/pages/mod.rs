@@ -1,51 +1,55 @@
-//! One die and its scheduler, which says what comes next (rules 9 to 15, 30 to 40 and 90 to 109).
+//! One die with its scheduler, which chooses the next work (rules 9 to 15, 30 to 40 and 90 to 109).
 //!
 //! ```text
 //!   queue ─▶ next ─▶ command ──────────────┐         one command slot
 //!              │                            ▼
 //!              └─▶ clean ─▶ phase ─▶ point ─▶ phase ─▶ … ─▶ erase      one clean in each blocking scope
 //!                            ▲        │  ▲
-//!                            │        ▼  └─ command that went in
-//!                         suspended, together, merged
+//!                            │        ▼  └─ operation that was served
+//!                         suspended, overlapping, merged
 //! ```
 //!
-//! A die has several *workers*: its command slot and, in every blocking scope, a clean. A worker has one *wait* at a
-//! time, or a transfer over a channel. When it is over, the worker's next step begins, or this file decides what follows. Each mechanism
-//! has a file of its own: [`clean`] (phases of a clean), [`points`] (who may go in), [`together`] (pipelining), [`suspend`], [`idle`],
-//! [`forced`].
+//! A die has several *workers*: its command slot and, in every blocking scope, a clean. A worker has one *wait* at a time, or a transfer
+//! over a channel. When that ends, the worker's next step begins, or this file chooses the next work. Between two steps of a preemptible
+//! clean lies a *preemption point*, at which operations may be served. Each mechanism has its own file:
 //!
-//! A die that becomes free takes work in this order, as far as it is there (rules 91, 94, 96 and 97):
+//! - [`clean`] has the phases of a clean,
+//! - [`preemption_points`] decides which operations are served at a point,
+//! - [`joint_step`] overlaps operations with steps of a clean (pipelining),
+//! - [`suspend`], [`idle`] and [`forced`] have the others.
 //!
-//! 1. the point of a clean that has let an operation in,
+//! A die that becomes free chooses the first of these that exists (rules 91, 94, 96 and 97):
+//!
+//! 1. the point of a clean at which an operation was served,
 //! 2. after a clean that nothing could interrupt any more, the first write of high priority,
 //! 3. a clean that the array's controller forces,
-//! 4. the next idle clean, if nothing has come during the last one,
+//! 4. the next idle clean, if no operation arrived during the last one,
 //! 5. a clean that a pool needs, if a check is due,
-//! 6. the first operation that waits; a check of the pools comes before it,
-//! 7. rest, and after some time an idle clean.
+//! 6. the first waiting operation, after a check of the pools,
+//! 7. idle time and, when it has lasted long enough, an idle clean.
 //!
-//! A member proceeds in one of two ways. *Timely*: every wait has an event of its own. *Lazily*: waits end without
-//! an event while nothing needs them, and whoever comes next catches up ([`lazy`]). This is the shortcut *collapsed*, for dies that know
-//! nothing of each other and have only one active worker at a time.
+//! A member works in one of two ways. *Timely*: every wait has its own event. *Lazily*: waits end without events, and the die is brought up
+//! to date when its state is needed ([`lazy`]). This is the shortcut *collapsed*, for dies that do not affect each other and have only one
+//! active worker at a time.
 
 mod clean;
+mod context;
 mod durations;
 mod forced;
 mod front;
-mod held;
 mod idle;
 mod immediate;
 mod joint_ends;
+mod joint_step;
 mod lazy;
 mod link;
+mod mechanisms;
 mod placement;
-mod points;
+mod preemption_points;
 mod queue;
 mod suspend;
 #[cfg(test)]
 mod tests;
-mod together;
-mod turn;
 mod waiting;
 mod work;
 
@@ -54,38 +58,38 @@ use crate::ids::{BlockId, DieId, Lpn};
 use crate::request::OpKind;
 use crate::ssd::collect::pools::Forced;
 use crate::ssd::die::activity::Activity;
-use crate::ssd::job::{Before, Cause, Clock, FrontWake, NEVER, Origin, Worker};
+use crate::ssd::job::{Cause, FrontWake, NEVER, Origin, Stopwatch, WorkSnapshot, Worker};
 use crate::ssd::mechanism::AtDie;
-pub use immediate::{ImmediateTurn, Served};
+pub use context::{PageContext, PageDies};
+pub use immediate::{ImmediateContext, Served};
 use joint_ends::JointEnds;
+use joint_step::JointStep;
 use queue::{List, Queue};
 use suspend::Suspended;
-use together::Together;
-pub use turn::{PageDies, PageTurn};
 use waiting::{NONE, Waiting};
 use work::Work;
 
-/// The place of no page.
+/// Stands for no page.
 const NO_PAGE: Lpn = Lpn(NONE);
 
 /// Phases of the command slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SlotPhase {
-    /// Nothing, and neither does the rest of the die: nothing waits and nothing is cleaned. Ends when idle collection begins.
+    /// The whole die is idle: no operation waits and no clean is in progress. The phase ends when idle collection begins.
     Resting,
     /// The slot is free.
     Free,
-    /// Serves a host operation by itself.
+    /// Serves a single host operation.
     Command,
-    /// Transfers between the register of a clean and the host.
+    /// Transfers data between the register of a clean and the host.
     Merge,
-    /// Serves host operations together with a step of a clean; is over when all are.
-    Together,
-    /// Turns from an interrupted program or erase to the reads.
+    /// Serves host operations that overlap with a step of a clean. The phase ends when all have ended.
+    JointStep,
+    /// Suspends a program or erase, so that reads can be served.
     Suspending,
-    /// Serves a read meanwhile.
+    /// Serves a read during a suspension.
     SuspendedRead,
-    /// Turns back to the interrupted operation.
+    /// Resumes the suspended operation.
     Resuming,
 }
 
@@ -94,38 +98,38 @@ enum SlotPhase {
 struct Slot {
     phase: SlotPhase,
     work: Work,
-    /// The host operation that is done when the phase is; none if its end was told in advance.
-    leaving: u32,
-    /// The scope of the clean that let the operation in.
-    let_in_by: Option<u32>,
-    /// The operation that a suspension has interrupted.
+    /// Host operation that ends with the phase; [`NONE`] if its end was reported in advance.
+    finishing: u32,
+    /// Blocking scope of the clean at whose point the operation was served.
+    admitted_by: Option<u32>,
+    /// Program or erase that is suspended.
     suspended: Option<Suspended>,
 }
 
-/// The operations that may go in during a clean (PGC III.D); state 0 is no clean.
+/// States of a clean, which decide the operations that may be served between its steps (PGC III.D). State 0 stands for no clean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// State 1 of the paper.
+    /// State 1 of the paper: all operations may be served.
     AllMayGoIn,
-    /// State 2 of the paper.
+    /// State 2 of the paper: writes must wait.
     WritesWait,
-    /// State 3 of the paper.
+    /// State 3 of the paper: all operations must wait.
     AllWait,
 }
 
 /// Phases of a clean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Polls the queue, at point 1 if a page is in the register and at point 2 if not.
+    /// Polls the queue, at point 1 if a page is in the register and otherwise at point 2.
     Poll,
-    /// Reads a page, perhaps together with host reads.
+    /// Reads a page, possibly in overlap with host reads.
     Read,
-    /// Programs a page, perhaps together with host writes.
+    /// Programs a page, possibly in overlap with host writes.
     Program,
-    /// Erases the victim; without preemption the whole clean.
+    /// Erases the victim. Without preemption, this phase is the whole clean.
     Erase,
-    /// Lets an operation go first.
-    Aside,
+    /// Pauses while an operation is served.
+    Paused,
 }
 
 /// A clean in progress.
@@ -139,70 +143,70 @@ struct Clean {
     state: State,
     writes_wait_from: TimeNs,
     all_wait_from: TimeNs,
-    /// The page in the register.
+    /// Page in the register.
     register: Lpn,
     pages_moved: u32,
     free_blocks_before: u32,
-    /// Known at the begin of a clean that is done as a whole.
+    /// Free blocks just before the erase, known from the beginning for a clean in one piece.
     free_blocks_min: u32,
     cause: Cause,
-    /// The pool needs this clean, whatever the cause, and the member has not been forced since.
+    /// True if the pool needs this clean, whatever its cause, and the member has not been forced since.
     needed: bool,
-    /// An operation has arrived since it began.
-    disturbed: bool,
-    /// The plane in which it reads or programs.
+    /// True if an operation has arrived since the clean began.
+    was_interrupted: bool,
+    /// Plane in which the clean reads or programs.
     plane: u32,
     /// Writes merged into the page in the register.
     merged: List,
-    /// Writes whose end is that of the phase, which may be put off.
+    /// Writes that end with the phase, whose end may be delayed.
     ends_with_phase: List,
 }
 
-/// The scope that the head of the queue waits for (rule 93).
+/// Blocking scope for which the head of the queue waits (rule 93).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Awaited {
     Scope(u32),
     AnyScope,
 }
 
-/// One die that proceeds step by step.
+/// A die that works step by step.
 #[derive(Debug, Clone)]
 struct Die {
     slot: Slot,
-    /// The clean of each scope.
+    /// Current clean of each blocking scope.
     cleans: Vec<Option<Clean>>,
-    /// The scopes are the planes.
+    /// True if each plane is a blocking scope, false if the whole die is one.
     by_plane: bool,
     /// Ends of the last cleans, by scope.
     clean_ended: Vec<TimeNs>,
     queue: Queue,
     awaits: Option<Awaited>,
-    /// A check follows when the slot becomes free (rule 97).
+    /// True if a check of the pools is due when the slot becomes free (rule 97).
     check_follows: bool,
-    /// Work that the array's controller has forced the die to do, and that is not done.
+    /// Forced work that the die has not finished.
     forced: Option<Forced>,
-    /// Operations that are done together with a step of a clean.
-    together: Option<Together>,
-    /// The same of a lazy die, where their ends are known.
+    /// Operations that overlap with a step of a clean.
+    joint_step: Option<JointStep>,
+    /// Ends of overlapping operations, in place of `joint_step`, if dies are lazy.
     joint_ends: Option<JointEnds>,
-    /// Time in which the die collects rather than serves.
-    collecting: Clock,
-    /// Work, rest, and the mechanisms that hold it.
+    /// Total time in which the die collects instead of serving operations.
+    collecting: Stopwatch,
+    /// Busy and idle time of the die, and the mechanisms that occupy it.
     activity: Activity,
-    /// Waits with an event that have begun so far.
+    /// Number of waits with an event that have begun.
     waits_begun: u32,
-    /// The earliest wake-up on its way for what waits, and one for the end of the clean; see [`lazy`].
+    /// Next scheduled wake-up for waiting operations, and that for the end of the clean; see [`lazy`].
     near_wake: TimeNs,
     far_wake: TimeNs,
-    /// Plain durations of what waits; kept under dynamic allocation.
+    /// Sum of the durations of waiting operations, only under dynamic allocation.
     pub waiting_ns: u64,
-    /// Writes that wait here; kept under dynamic allocation.
+    /// Number of waiting writes, only under dynamic allocation.
     pub waiting_writes: u32,
 }
 
 impl Die {
     pub fn new(scopes: u32, by_plane: bool, idle_ns: Option<u64>, mechanisms: Option<Box<AtDie>>) -> Self {
-        let mut slot = Slot { phase: SlotPhase::Resting, work: Work::default(), leaving: NONE, let_in_by: None, suspended: None };
+        let mut slot = Slot { phase: SlotPhase::Resting, work: Work::default(), finishing: NONE, admitted_by: None, suspended: None };
         slot.work.ends = idle_ns.unwrap_or(NEVER);
         Self {
             slot,
@@ -213,9 +217,9 @@ impl Die {
             awaits: None,
             check_follows: false,
             forced: None,
-            together: None,
+            joint_step: None,
             joint_ends: None,
-            collecting: Clock::default(),
+            collecting: Stopwatch::default(),
             activity: Activity::new(mechanisms),
             waits_begun: 0,
             near_wake: NEVER,
@@ -225,14 +229,14 @@ impl Die {
         }
     }
 
-    /// Before this moment every clean of the die that begins is known.
+    /// Returns the time before which the start of every clean of the die is known.
     pub fn cleans_known_until(&self) -> TimeNs {
         let open = self.cleans.iter().flatten().map(|clean| clean.began).min();
         open.unwrap_or(if self.slot.phase == SlotPhase::Resting { self.slot.work.ends } else { NEVER })
     }
 
-    /// Returns the begin and end of the present work without a break, at the end of a run. The work of a lazy die ends unnoticed.
-    pub fn works(&self, lazy: bool, end_ns: TimeNs) -> Option<(TimeNs, TimeNs)> {
+    /// Returns the begin and end of the current busy period, at the end of a run. The work of a lazy die may have ended without an event.
+    pub fn busy_period(&self, lazy: bool, end_ns: TimeNs) -> Option<(TimeNs, TimeNs)> {
         let over_unnoticed = lazy && !self.cleans_any() && self.queue.is_empty();
         let until = if over_unnoticed { self.slot.work.ends.min(end_ns) } else { end_ns };
         self.activity.works_since().map(|since| (since, until))
@@ -247,21 +251,21 @@ impl Die {
         self.cleans.iter().any(Option::is_some)
     }
 
-    /// The scopes that are busy, as bits.
+    /// Returns the busy blocking scopes, as bits.
     #[inline]
     fn busy_scopes(&self) -> u64 {
         self.cleans.iter().enumerate().fold(0, |busy, (scope, clean)| busy | u64::from(clean.is_some()) << scope)
     }
 
-    /// Returns the estimated end of what occupies the die now (rule 101).
+    /// Returns the estimated end of the current work (rule 101).
     pub fn current_work_ends(&self) -> TimeNs {
         let clean_ends = |scope: usize| self.cleans[scope].as_ref().map_or(0, |clean| clean.work.plain_end);
         match self.slot.phase {
             SlotPhase::Resting | SlotPhase::Free if !self.by_plane => clean_ends(0),
             SlotPhase::Resting | SlotPhase::Free => 0,
-            SlotPhase::Together => {
-                let scope = self.slot.let_in_by.expect("a clean has let operations in");
-                self.together.as_ref().map_or(0, |together| together.plain_end(&self.clean(scope).work))
+            SlotPhase::JointStep => {
+                let scope = self.slot.admitted_by.expect("a clean has let operations in");
+                self.joint_step.as_ref().map_or(0, |joint_step| joint_step.plain_end(&self.clean(scope).work))
             }
             _ => self.slot.work.plain_end,
         }
@@ -287,26 +291,26 @@ impl Die {
     }
 }
 
-impl PageTurn<'_> {
+impl PageContext<'_> {
     #[inline]
     fn die(&mut self, die: DieId) -> &mut Die {
         &mut self.own.dies[die.index()]
     }
 
-    /// Puts an operation behind the others of its die. What ends at this nanosecond comes before it if it began before `scheduled`
+    /// Adds an operation to the end of its die's queue. An event of the same nanosecond comes before it if it began before `scheduled`
     /// (rule 25).
     pub(super) fn join_queue(&mut self, now: TimeNs, scheduled: TimeNs, id: u32) {
         let Waiting { die, op, .. } = self.own.waiting[id];
         self.catch_up(now, scheduled, die);
         let state = &mut self.own.dies[die.index()];
-        self.own.waiting[id].before = Before { collected_ns: state.collecting.at(now), held_ns: state.activity.held.at(now) };
+        self.own.waiting[id].before = WorkSnapshot { collected_ns: state.collecting.at(now), held_ns: state.activity.held.at(now) };
         state.queue.push(id, &mut self.own.waiting);
         if self.own.dynamic {
             state.waiting_ns += self.own.durations.plain_ns(op.kind);
             state.waiting_writes += u32::from(op.kind == OpKind::Write);
         }
         for clean in state.cleans.iter_mut().flatten() {
-            clean.disturbed = true;
+            clean.was_interrupted = true;
         }
         let waits = state.awaits.is_some();
         if !waits {
@@ -320,7 +324,7 @@ impl PageTurn<'_> {
         }
         // What takes no time happens at once.
         self.catch_up(now, 0, die);
-        self.keep_awake(die);
+        self.schedule_wake_up(die);
     }
 
     /// Returns true if an operation that has just joined the queue is still there.
@@ -329,7 +333,7 @@ impl PageTurn<'_> {
         if self.own.lazy { self.own.dies[die.index()].queue.tail() == id } else { self.own.waiting[id].waits }
     }
 
-    /// A wait of a worker is over: its next step begins, or what follows is decided.
+    /// Ends a wait of a worker: its next step begins, or the die chooses its next work.
     fn wait_over(&mut self, at: TimeNs, die: DieId, worker: Worker) {
         if let Some(number) = self.die(die).companion_of(worker) {
             self.companion_continues(at, die, number);
@@ -342,24 +346,24 @@ impl PageTurn<'_> {
 
     fn work_over(&mut self, at: TimeNs, die: DieId, worker: Worker) {
         if let Some(number) = self.own.dies[die.index()].companion_of(worker) {
-            return self.companion_over(at, die, number);
+            return self.companion_ended(at, die, number);
         }
         let Some(scope) = worker.scope() else { return self.slot_work_over(at, die) };
         match self.own.dies[die.index()].clean(scope).phase {
             Phase::Poll => self.polled(at, die, scope),
             Phase::Read => self.point(at, die, scope),
             Phase::Program => {
-                self.program_over(at, die, scope);
+                self.program_ended(at, die, scope);
                 self.point(at, die, scope);
             }
-            Phase::Erase => self.clean_over(at, die, scope),
-            Phase::Aside => unreachable!("a clean that stands aside waits for no time"),
+            Phase::Erase => self.clean_ended(at, die, scope),
+            Phase::Paused => unreachable!("a clean that stands aside waits for no time"),
         }
     }
 
     fn slot_work_over(&mut self, at: TimeNs, die: DieId) {
         match self.own.dies[die.index()].slot.phase {
-            SlotPhase::Resting => self.rest_over(at, die),
+            SlotPhase::Resting => self.rest_ended(at, die),
             SlotPhase::Command | SlotPhase::Merge => {
                 self.die(die).activity.held.set(at, false);
                 self.leave(at, die);
@@ -371,18 +375,18 @@ impl PageTurn<'_> {
                 self.serve_while_suspended(at, die);
             }
             SlotPhase::Resuming => self.resume(at, die),
-            SlotPhase::Free | SlotPhase::Together => unreachable!("it waits for no time of its own"),
+            SlotPhase::Free | SlotPhase::JointStep => unreachable!("it waits for no time of its own"),
         }
     }
 
-    /// The operation of the slot leaves the die, if its end has not been told in advance.
+    /// Ends the slot's operation, unless its end was reported in advance.
     fn leave(&mut self, at: TimeNs, die: DieId) {
         let channels = !self.own.channels.is_empty();
         let state = self.die(die);
-        let id = std::mem::replace(&mut state.slot.leaving, NONE);
+        let id = std::mem::replace(&mut state.slot.finishing, NONE);
         if channels {
             // A merged write has transferred its page, and leaves when that has been programmed.
-            let merged_by = state.slot.let_in_by.filter(|_| id == NONE && state.slot.phase == SlotPhase::Merge);
+            let merged_by = state.slot.admitted_by.filter(|_| id == NONE && state.slot.phase == SlotPhase::Merge);
             let transferred = merged_by.map_or(id, |scope| state.clean(scope).merged.tail());
             let transfer_ns = state.slot.work.transfers_ns;
             if transferred != NONE {
@@ -390,18 +394,18 @@ impl PageTurn<'_> {
             }
         }
         if id != NONE {
-            self.leaves_die(at, id);
+            self.die_finished(at, id);
         }
     }
 
-    /// Takes up work with a slot that has become free. The clean that let the operation in polls again, then comes a check that is due,
-    /// then the queue (rules 94 and 97).
+    /// Chooses the next work for a slot that has become free. The clean at whose point the operation was served polls again first. A check
+    /// that is due follows, then the queue (rules 94 and 97).
     fn slot_freed(&mut self, at: TimeNs, die: DieId) {
         let by_plane = self.own.by_plane;
         let state = self.die(die);
         state.slot.phase = SlotPhase::Free;
         state.slot.work.ends = NEVER;
-        if let Some(scope) = state.slot.let_in_by.take() {
+        if let Some(scope) = state.slot.admitted_by.take() {
             state.collecting.set(at, true);
             self.point(at, die, scope);
             // A poll that takes no time may have let in the next operation: what is due stays due.
@@ -420,7 +424,7 @@ impl PageTurn<'_> {
         self.begin_next(at, die);
     }
 
-    /// Begins what the die does next, if its slot is free (rule 91).
+    /// Begins the next work of the die, if its slot is free (rule 91).
     fn begin_next(&mut self, at: TimeNs, die: DieId) {
         if !self.own.dies[die.index()].slot_is_free() {
             return;
@@ -454,7 +458,7 @@ impl PageTurn<'_> {
         self.serve_head(at, die);
     }
 
-    /// Serves the head of the queue, or sees what it has to wait for (rules 92 and 93).
+    /// Serves the head of the queue, or determines the blocking scope that it has to wait for (rules 92 and 93).
     fn serve_head(&mut self, at: TimeNs, die: DieId) {
         let state = &self.own.dies[die.index()];
         let head = state.queue.head();
@@ -485,21 +489,21 @@ impl PageTurn<'_> {
         }
     }
 
-    /// Returns the scope that must not be busy for an operation other than a write, with plane blocking (rule 92).
+    /// Returns the blocking scope that must not be busy for an operation other than a write, with plane blocking (rule 92).
     fn scope_of(&self, die: DieId, lpn: Lpn, kind: OpKind) -> Option<u32> {
         let here = self.own.by_plane && kind == OpKind::Read && self.pools.holds(die, lpn);
         here.then(|| self.pools.pool_of(lpn))
     }
 
-    /// Serves an operation by itself; a write goes to `pool`.
-    fn serve(&mut self, at: TimeNs, id: u32, let_in_by: Option<u32>, pool: u32) {
+    /// Serves a single operation. A write goes to `pool`.
+    fn serve(&mut self, at: TimeNs, id: u32, admitted_by: Option<u32>, pool: u32) {
         let Waiting { op, lpn, die, .. } = self.own.waiting[id];
-        self.take_waiting(at, id, let_in_by.is_some());
+        self.take_waiting(at, id, admitted_by.is_some());
         let mapped = op.kind != OpKind::Read || self.pools.is_mapped(lpn);
         let sealed = op.kind == OpKind::Write && self.write(die, pool, lpn);
         let duration_ns = self.own.durations.command_ns(op.kind, mapped, sealed);
         self.count_served(op.kind, lpn);
-        self.parts.counters.preemptions += u64::from(let_in_by.is_some());
+        self.parts.counters.preemptions += u64::from(admitted_by.is_some());
         let operation = &mut self.own.waiting[id];
         operation.starts(at, false);
         self.own.durations.spend(op.kind, mapped, sealed, &mut operation.time);
@@ -509,23 +513,23 @@ impl PageTurn<'_> {
         let (lazy, suspends) = (self.own.lazy, self.own.suspension.is_some());
         let before_program_ns = self.own.durations.before_program_ns();
         let state = &mut self.own.dies[die.index()];
-        state.activity.begins(at, self.parts);
+        state.activity.begin_work(at, self.parts);
         state.slot.phase = SlotPhase::Command;
-        state.slot.let_in_by = let_in_by;
+        state.slot.admitted_by = admitted_by;
         state.collecting.set(at, false);
-        if let Some(scope) = let_in_by {
-            state.clean_mut(scope).stand_aside();
+        if let Some(scope) = admitted_by {
+            state.clean_mut(scope).let_operation_pass();
         }
         if lazy {
             state.slot.work.wait(at, duration_ns);
             if op.kind == OpKind::Write && suspends {
-                state.slot.work.interruptible(at + before_program_ns, lpn);
-                state.slot.leaving = id;
+                state.slot.work.allow_interruption(at + before_program_ns, lpn);
+                state.slot.finishing = id;
             } else {
                 self.finish(id, at + duration_ns);
             }
         } else {
-            state.slot.leaving = id;
+            state.slot.finishing = id;
             let steps = self.own.durations.command_steps(op.kind, mapped, sealed);
             self.begin_work(at, die, Worker::SLOT, steps, lpn);
         }
@@ -534,7 +538,7 @@ impl PageTurn<'_> {
         }
     }
 
-    /// Takes an operation self.out of the queue at its start and accounts for its wait.
+    /// Removes an operation from the queue when it starts, and accounts for its wait.
     fn take_waiting(&mut self, at: TimeNs, id: u32, goes_in: bool) {
         let die = self.own.waiting[id].die;
         let state = &mut self.own.dies[die.index()];
@@ -558,7 +562,7 @@ impl PageTurn<'_> {
             self.parts.counters.exhausted_ns += at - operation.refused_at;
         }
         if let Origin::Buffer(page) = operation.origin {
-            self.own.buffered.begins(page);
+            self.own.buffered.begin_program(page);
             self.out.wake(at, FrontWake::Begun(page));
         }
         let (kind, lpn) = (operation.op.kind, operation.lpn);
@@ -575,7 +579,8 @@ impl PageTurn<'_> {
         self.prefetch_next(die);
     }
 
-    /// Brings near what the next operations of a queue will read: what was brought near when they came has gone again where they wait long.
+    /// Prefetches memory for the next operations of a queue. Data that were prefetched at their arrival may have left the processor's cache
+    /// since.
     #[inline]
     fn prefetch_next(&self, die: DieId) {
         let next = self.own.dies[die.index()].queue.head();
@@ -589,14 +594,14 @@ impl PageTurn<'_> {
         }
     }
 
-    /// Programs a page for the host; says whether that sealed a block.
+    /// Programs a page for the host. Returns true if that filled a block.
     fn write(&mut self, die: DieId, pool: u32, lpn: Lpn) -> bool {
         let sealed = self.pools.write(die, pool, lpn);
         self.parts.counters.summary_programs += u64::from(sealed && self.parts.params.geometry.summary_page);
         sealed
     }
 
-    /// Counts an operation; a trim unmaps its page.
+    /// Counts a host operation. A trim also unmaps its page.
     fn count_served(&mut self, kind: OpKind, lpn: Lpn) {
         match kind {
             OpKind::Read => self.parts.counters.host_pages_read += 1,

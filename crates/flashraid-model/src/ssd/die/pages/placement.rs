@@ -1,6 +1,6 @@
-//! Dynamic allocation: the die of a write is chosen when it arrives (rules 8 and 101).
+//! Dynamic allocation, which chooses the die of a write when it arrives (rules 8 and 101).
 
-use super::PageTurn;
+use super::PageContext;
 use super::waiting::Waiting;
 use crate::events::TimeNs;
 use crate::ids::{DieId, Lpn};
@@ -8,18 +8,18 @@ use crate::request::OpKind;
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Memory of a member with dynamic allocation.
+/// State for dynamic allocation, which chooses the die of a write when it arrives.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Placement {
     /// Operations that no die accepts yet, in order.
     unplaced: VecDeque<u32>,
-    /// The die at which writes and trims of a page wait, and how many.
+    /// The die at which writes and trims of a page wait, and their number.
     waiting: HashMap<Lpn, (DieId, u32), BuildHasherDefault<PageHasher>>,
     /// The die at which the next search begins.
     next_die: u32,
 }
 
-/// Hasher of page numbers. Nobody chooses them to collide, so that it can be simple.
+/// Hasher for page numbers. It can be simple, because nobody chooses page numbers that collide.
 #[derive(Debug, Clone, Copy, Default)]
 struct PageHasher(u64);
 
@@ -41,19 +41,19 @@ impl Hasher for PageHasher {
     }
 }
 
-impl PageTurn<'_> {
-    /// An operation has reached the member.
+impl PageContext<'_> {
+    /// Processes an operation that has reached the member.
     pub(super) fn arrives_for_placement(&mut self, now: TimeNs, id: u32) {
         self.own.placement.unplaced.push_back(id);
         self.place_waiting(now);
     }
 
-    /// The writes that no die has accepted yet.
+    /// Returns the number of writes that no die has accepted yet.
     pub(super) fn unplaced_writes(&self) -> usize {
         self.own.placement.unplaced.iter().filter(|&&id| self.own.waiting[id].op.kind == OpKind::Write).count()
     }
 
-    /// Gives waiting operations to dies, in order, as far as these accept them.
+    /// Gives waiting operations to dies, in order, as far as dies accept them.
     pub(super) fn place_waiting(&mut self, now: TimeNs) {
         while let Some(&id) = self.own.placement.unplaced.front() {
             let Waiting { op, lpn, .. } = self.own.waiting[id];
@@ -61,7 +61,7 @@ impl PageTurn<'_> {
             let die = match op.kind {
                 _ if follows.is_some() => follows,
                 OpKind::Write => self.earliest_die(now),
-                _ => Some(if self.pools.is_mapped(lpn) { self.pools.die_of(lpn) } else { self.home(op.page).0 }),
+                _ => Some(if self.pools.is_mapped(lpn) { self.pools.die_of(lpn) } else { self.die_and_lpn(op.page).0 }),
             };
             let Some(die) = die else { return };
             self.own.placement.unplaced.pop_front();
@@ -73,7 +73,7 @@ impl PageTurn<'_> {
         }
     }
 
-    /// A write or trim has left its queue.
+    /// Records that a write or trim has left its queue.
     pub(super) fn no_longer_waits(&mut self, lpn: Lpn, kind: OpKind) {
         if kind == OpKind::Read {
             return;
@@ -85,7 +85,7 @@ impl PageTurn<'_> {
         }
     }
 
-    /// The die with the earliest estimated start among those that accept another write.
+    /// Returns the die with the earliest estimated start among those that accept another write.
     fn earliest_die(&mut self, now: TimeNs) -> Option<DieId> {
         let dies = self.own.dies.len() as u32;
         let pages_max = self.pools.valid_pages_max_per_die();

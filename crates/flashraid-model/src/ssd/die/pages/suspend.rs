@@ -3,37 +3,37 @@
 use super::queue::Admitted;
 use super::waiting::{NONE, Waiting};
 use super::work::Work;
-use super::{Clean, NO_PAGE, PageTurn, Phase, SlotPhase, State};
+use super::{Clean, NO_PAGE, PageContext, Phase, SlotPhase, State};
 use crate::events::TimeNs;
 use crate::ids::{DieId, Lpn};
 use crate::request::OpKind;
 use crate::ssd::job::Worker;
 
-/// The operation that has been interrupted.
+/// Program or erase that a read has interrupted.
 #[derive(Debug, Clone)]
 pub(super) struct Suspended {
-    /// The slot's own host write, or the clean in a scope.
+    /// Worker of the interrupted operation: the slot for a host write, or the clean in a scope.
     worker: Worker,
-    /// The rest of its wait.
+    /// Remaining time of its wait, in nanoseconds.
     rest_ns: u64,
-    /// The page that is being programmed.
+    /// Page that is being programmed.
     programmed: Lpn,
-    /// The scope in which reads may be served besides those that are not busy.
+    /// Scope in which reads may be served, besides those that are not busy.
     scope: Option<u32>,
-    /// The host write that goes on later, and its work.
-    leaving: u32,
+    /// Interrupted host write, with its remaining work.
+    finishing: u32,
     own: Work,
 }
 
 impl Suspended {
-    /// The end of a host write depends on it.
+    /// Returns true if a host write waits for the interrupted operation.
     pub(super) fn holds_write(&self) -> bool {
-        self.leaving != NONE
+        self.finishing != NONE
     }
 }
 
-impl PageTurn<'_> {
-    /// An operation has joined the queue and waits: it may interrupt what is in flight.
+impl PageContext<'_> {
+    /// Interrupts the program or erase in progress for an operation that has just joined the queue, if that is allowed.
     pub(super) fn interrupt_for(&mut self, now: TimeNs, id: u32) {
         let Some(suspension) = self.own.suspension else { return };
         let Waiting { op, lpn, die, .. } = self.own.waiting[id];
@@ -45,7 +45,7 @@ impl PageTurn<'_> {
         let admits = |clean: &Clean| clean.state != State::AllWait;
         let (worker, scope) = match state.slot.phase {
             SlotPhase::Command => {
-                let scope = state.slot.let_in_by;
+                let scope = state.slot.admitted_by;
                 let may = match scope {
                     Some(scope) => admits(state.clean(scope)) && (scope == needed || state.cleans[needed as usize].is_none()),
                     None => state.cleans[needed as usize].is_none(),
@@ -72,14 +72,14 @@ impl PageTurn<'_> {
         let (rest_ns, programmed) = (work.ends - now, work.lpn);
         work.stop();
         let own = if worker == Worker::SLOT { std::mem::take(work) } else { Work::default() };
-        let leaving = std::mem::replace(&mut state.slot.leaving, NONE);
-        state.slot.suspended = Some(Suspended { worker, rest_ns, programmed, scope, leaving, own });
+        let finishing = std::mem::replace(&mut state.slot.finishing, NONE);
+        state.slot.suspended = Some(Suspended { worker, rest_ns, programmed, scope, finishing, own });
         state.slot.phase = SlotPhase::Suspending;
         self.parts.counters.suspensions += 1;
         self.begin_slot_wait(now, die, suspension.suspend_ns);
     }
 
-    /// The slot's own wait, with an event if there have to be events.
+    /// Begins a wait of the slot, with an event if waits need events.
     fn begin_slot_wait(&mut self, at: TimeNs, die: DieId, ns: u64) {
         if self.own.lazy {
             self.die(die).slot.work.wait(at, ns);
@@ -88,7 +88,7 @@ impl PageTurn<'_> {
         }
     }
 
-    /// The next read that may go in, or the way back.
+    /// Serves the next read that is allowed during the suspension, or begins to resume.
     pub(super) fn serve_while_suspended(&mut self, at: TimeNs, die: DieId) {
         let state = &self.own.dies[die.index()];
         let suspended = state.slot.suspended.as_ref().expect("something is suspended");
@@ -122,17 +122,17 @@ impl PageTurn<'_> {
             state.slot.work.wait(at, ns);
             self.finish(id, at + ns);
         } else {
-            state.slot.leaving = id;
+            state.slot.finishing = id;
             let steps = self.own.durations.command_steps(OpKind::Read, mapped, false);
             self.begin_work(at, die, Worker::SLOT, steps, NO_PAGE);
         }
     }
 
-    /// The interrupted operation goes on.
+    /// Resumes the interrupted operation.
     pub(super) fn resume(&mut self, at: TimeNs, die: DieId) {
         let state = self.die(die);
-        let Suspended { worker, rest_ns, leaving, own, .. } = state.slot.suspended.take().expect("something is suspended");
-        state.slot.leaving = leaving;
+        let Suspended { worker, rest_ns, finishing, own, .. } = state.slot.suspended.take().expect("something is suspended");
+        state.slot.finishing = finishing;
         if worker == Worker::SLOT {
             state.slot.phase = SlotPhase::Command;
             state.slot.work = own;

@@ -27,9 +27,9 @@ enum Op {
 use Op::{Read, Urgent, Write};
 
 struct Outcome {
-    /// The moment from which times are counted.
+    /// Time from which times are counted.
     from: TimeNs,
-    /// The end of each operation.
+    /// End of each operation.
     done: Vec<i64>,
     met: Vec<u32>,
     cleans: Vec<GcInterval>,
@@ -61,13 +61,13 @@ fn params(planes: u32, spare_blocks: u32, preemption: Option<Preemption>) -> Arr
     }
 }
 
-/// Operations at times counted from `T`, after the writes that bring a pool to its start threshold.
+/// Runs operations at times counted from `T`, after writes that bring a pool to its start threshold.
 fn run(params: &ArrayParams, operations: &[(i64, Op)]) -> Outcome {
     let writes: &[u64] = if params.ssd.geometry.planes == 1 { &[0, 1, 4, 5, 8] } else { &[0, 4, 1, 5, 8, 12, 9, 13, 16] };
     run_after(params, Shortcuts::default(), writes, T, operations)
 }
 
-/// The same after other writes, with times counted from another moment.
+/// Runs operations after other writes, with times counted from `from`.
 fn run_after(params: &ArrayParams, shortcuts: Shortcuts, writes: &[u64], from: TimeNs, operations: &[(i64, Op)]) -> Outcome {
     let members = u64::from(params.members);
     let mut array = Array::new(params, 1, Setup { shortcuts, ..Setup::default() });
@@ -454,11 +454,10 @@ fn as_pgc2011(planes: u32, pipeline: Pipeline) -> ArrayParams {
     params
 }
 
-/// Ends of host operations, and of the clean's step with them.
+/// Ends of host operations, and of the clean's step that overlaps with them.
 type Measured = (Vec<i64>, i64);
 
-/// Both, from the end of the look at which they go in. Arrivals count
-/// from there, too, if they are not before it.
+/// Measures both ends from the end of the poll that admits the operations. Arrivals count from there, too, unless they come before it.
 fn at_a_step(params: &ArrayParams, collapsed: bool, operations: &[(i64, Op)]) -> Measured {
     // After these a pool is at its threshold, and its victim has two valid pages: two reads, two programs.
     let writes: Vec<u64> = match params.ssd.geometry.planes {

@@ -1,10 +1,10 @@
-//! A page operation while it is in a member with pools of blocks.
+//! A page operation on its way through a member with pools of blocks.
 
 use crate::events::{TimeNs, TimeParts};
 use crate::ids::{DieId, Lpn};
-use crate::ssd::job::{Before, NEVER, Origin, PageOp};
+use crate::ssd::job::{NEVER, Origin, PageOp, WorkSnapshot};
 
-/// The number of no operation.
+/// Number that stands for no operation.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// A page operation on its way through the member.
@@ -15,29 +15,29 @@ pub(super) struct Waiting {
     pub lpn: Lpn,
     pub die: DieId,
     pub submitted_ns: TimeNs,
-    /// Arrival at the member.
+    /// Time of arrival at the member.
     pub reached_ns: TimeNs,
-    /// Begin of its own time.
+    /// Start of the operation itself, after its waits.
     pub started_ns: TimeNs,
     pub left_die_ns: TimeNs,
     pub met_gc: bool,
-    /// The operation is merged or done together with a step of a clean, so that a wait after its start is collection.
+    /// True if the operation overlaps with a step of a clean or is merged into one. Waits after its start then count as collection.
     pub beside_clean: bool,
-    /// The moment at which it was first refused for want of room.
+    /// Time at which the operation was first refused because no pool had room.
     pub refused_at: TimeNs,
-    /// The moment from which on it has waited for a scope as the head of the queue.
+    /// Time since which it has waited, at the head of the queue, for a blocking scope.
     pub awaits_scope_since: TimeNs,
-    /// Work of its die until it joined the queue.
-    pub before: Before,
-    /// Nanoseconds for which it has waited while mechanisms held its die.
+    /// Work of its die before it joined the queue.
+    pub before: WorkSnapshot,
+    /// Time that it waited while mechanisms occupied its die, in nanoseconds.
     pub held_ns: u64,
     pub time: TimeParts,
     /// The operations before and behind it in its queue.
     pub previous: u32,
     pub next: u32,
-    /// Number of operations that had joined the queue before it.
+    /// Number of operations that joined the queue before it.
     pub arrival: u64,
-    /// The operation is in the queue.
+    /// True while the operation is in the queue.
     pub waits: bool,
 }
 
@@ -56,7 +56,7 @@ impl Waiting {
             beside_clean: false,
             refused_at: NEVER,
             awaits_scope_since: NEVER,
-            before: Before::default(),
+            before: WorkSnapshot::default(),
             held_ns: 0,
             time: TimeParts::default(),
             previous: NONE,
@@ -66,7 +66,7 @@ impl Waiting {
         }
     }
 
-    /// Takes notice that the operation does not go in because no pool has room for it (rule 34).
+    /// Records that the operation cannot be served because no pool has room (rule 34).
     pub fn refuse(&mut self, at: TimeNs) {
         self.refused_at = at.min(self.refused_at);
     }

@@ -1,34 +1,34 @@
-//! Waits of a worker, one after another, and transfers over a shared channel between them (rules 25 and 90).
+//! The waits of a worker, and the transfers over a shared channel between them (rules 25 and 90).
 
-use super::{NO_PAGE, PageDies, PageTurn};
+use super::{NO_PAGE, PageContext, PageDies};
 use crate::events::TimeNs;
 use crate::ids::{DieId, Lpn};
 use crate::ssd::job::{NEVER, SsdWake, Worker};
 use crate::ssd::wire::Wire;
 use std::collections::VecDeque;
 
-/// A step of a command or of a phase of a clean.
+/// Step of a command, or of a phase of a clean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     /// Takes time in the die.
     Wait {
         ns: u64,
-        /// Time after which a program or erase is in flight, which a read may interrupt; [`NEVER`] if none is.
+        /// Time after which reads may interrupt the program or erase; [`NEVER`] if they may not.
         flight_after_ns: u64,
     },
-    /// Takes the channel for so long; with pins a wait like any other.
+    /// Occupies the channel for this time. With separate pins, it is a wait like any other.
     Transfer(u64),
-    /// Goes on when those are ready that are done together and that it waits for (rule 103).
+    /// Continues when the overlapping operations that it waits for are ready (rule 103).
     Barrier,
 }
 
 impl Step {
-    /// Time that nothing interrupts.
+    /// Returns a step that nothing interrupts.
     pub const fn wait(ns: u64) -> Self {
         Self::Wait { ns, flight_after_ns: NEVER }
     }
 
-    /// A program or erase.
+    /// Returns the step of a program or erase.
     pub const fn flight(ns: u64) -> Self {
         Self::Wait { ns, flight_after_ns: 0 }
     }
@@ -41,31 +41,31 @@ impl Step {
     }
 }
 
-/// The present wait of a worker, and the rest of its command or phase.
+/// Current wait of a worker, and the remaining steps of its command or phase.
 #[derive(Debug, Clone)]
 pub(crate) struct Work {
-    /// The present wait began then.
+    /// Start of the current wait.
     pub began: TimeNs,
-    /// End of the present wait; [`NEVER`] while the worker waits for something else, or for nothing.
+    /// End of the current wait; [`NEVER`] while the worker waits for something else.
     pub ends: TimeNs,
-    /// End of all of it if it waits for no transfer but one that it has asked for (rule 101).
+    /// End of all steps, if no transfer has to wait other than one that was already asked for (rule 101).
     pub plain_end: TimeNs,
-    /// End of the present wait or of the transfer that has been asked for.
+    /// End of the current wait, or of the transfer that was asked for.
     present_ends: TimeNs,
-    /// The worker waits at a barrier.
+    /// True if the worker waits at a barrier.
     at_barrier: bool,
-    /// The wait, among all of the die; a wake-up with another number is void.
+    /// Number of the wait among all waits of the die. A wake-up with another number has no effect.
     number: u32,
     steps: VecDeque<Step>,
-    /// Sum of the steps, in nanoseconds.
+    /// Sum of the remaining steps, in nanoseconds.
     rest_ns: u64,
-    /// The moment from which on a program or erase is in flight, to the end of the wait.
+    /// Time from which reads may interrupt the current program or erase.
     pub flight_from: TimeNs,
-    /// The page that is being programmed.
+    /// Page that is being programmed.
     pub lpn: Lpn,
     /// Number of interruptions so far.
     pub interruptions: u32,
-    /// Time between asking for transfers and their ends.
+    /// Time from asking for transfers to their ends, in nanoseconds.
     pub transfers_ns: u64,
 }
 
@@ -89,26 +89,26 @@ impl Default for Work {
 }
 
 impl Work {
-    /// One wait that nothing interrupts unless it is allowed afterwards.
+    /// Starts a wait. Call [`Work::allow_interruption`] to let reads suspend it.
     #[inline]
     pub fn wait(&mut self, at: TimeNs, ns: u64) {
         (self.began, self.ends, self.plain_end) = (at, at + ns, at + ns);
         (self.flight_from, self.interruptions) = (NEVER, 0);
     }
 
-    /// Lets reads interrupt the wait from `from` on, while `lpn` is programmed or something erased.
+    /// Lets reads interrupt the wait from `from` on. `lpn` is the page that is programmed, if any.
     #[inline]
-    pub fn interruptible(&mut self, from: TimeNs, lpn: Lpn) {
+    pub fn allow_interruption(&mut self, from: TimeNs, lpn: Lpn) {
         (self.flight_from, self.lpn) = (from, lpn);
     }
 
-    /// Nothing happens until somebody says so.
+    /// Waits until another event ends the wait.
     #[inline]
     pub fn stop(&mut self) {
         (self.ends, self.flight_from) = (NEVER, NEVER);
     }
 
-    /// A program or erase is in flight at `now`.
+    /// Returns true if a program or erase is in progress at `now` that reads may interrupt.
     #[inline]
     pub fn is_in_flight(&self, now: TimeNs) -> bool {
         self.flight_from <= now && now < self.ends && self.ends != NEVER
@@ -123,7 +123,7 @@ impl Work {
         self.at_barrier
     }
 
-    /// Replaces all steps by `steps`; with pins transfers are waits, and waits that follow each other are one.
+    /// Replaces all steps. With `pins`, transfers are waits, and consecutive waits become one.
     fn set_steps(&mut self, at: TimeNs, steps: impl Iterator<Item = Step>, pins: bool) {
         self.steps.clear();
         self.rest_ns = 0;
@@ -153,41 +153,42 @@ impl Work {
         debug_assert!(self.rest_ns == 0 || !self.steps.is_empty(), "no step is left, but time is");
     }
 
-    /// Work that does not begin yet.
+    /// Sets the steps of work that does not begin yet.
     pub fn prepare(&mut self, at: TimeNs, steps: impl Iterator<Item = Step>, pins: bool) {
         self.stop();
         self.set_steps(at, steps, pins);
         (self.at_barrier, self.lpn, self.interruptions, self.transfers_ns) = (false, NO_PAGE, 0, 0);
     }
 
-    /// There is a barrier to come.
+    /// Returns true if a barrier lies ahead.
     pub fn has_barrier(&self) -> bool {
         self.steps.contains(&Step::Barrier)
     }
 
-    /// Returns the same as `plain_end`. `pass` tells when a barrier is passed that is reached at a moment; 0 is a moment that is past.
+    /// Returns the end of all steps, as `plain_end`, with barriers. `pass` returns the time at which a barrier is passed, given the time at
+    /// which it is reached; 0 stands for the past.
     pub fn ends_with_barriers(&self, mut pass: impl FnMut(TimeNs) -> TimeNs) -> TimeNs {
         let begins = if self.is_at_barrier() { 0 } else { self.present_ends };
         self.steps.iter().fold(begins, |at, step| if *step == Step::Barrier { pass(at) } else { at + step.ns() })
     }
 
-    /// Returns the sum of its steps.
+    /// Returns the sum of the remaining steps, in nanoseconds.
     #[inline]
     pub fn rest_ns(&self) -> u64 {
         self.rest_ns
     }
 }
 
-/// A channel that dies share, and whose transfers end with events.
+/// A channel that several dies share. Its transfers end with events.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Channel {
-    /// Workers that want to transfer, in order of asking, when they asked, and for how long; the first one does.
+    /// Transfers in the order in which they were asked for: die, worker, time of asking, and length. The first one is in progress.
     queue: VecDeque<(DieId, Worker, TimeNs, u64)>,
     wire: Wire,
 }
 
-impl PageTurn<'_> {
-    /// Begins a command or phase of several steps; `lpn` is the page that it programs, if it programs one.
+impl PageContext<'_> {
+    /// Begins a command or phase of several steps. `lpn` is the page that it programs, if any.
     pub(super) fn begin_work(&mut self, at: TimeNs, die: DieId, worker: Worker, steps: impl Iterator<Item = Step>, lpn: Lpn) {
         let pins = self.own.channels.is_empty();
         let work = self.own.dies[die.index()].work_mut(worker);
@@ -205,7 +206,7 @@ impl PageTurn<'_> {
             match work.steps.front().copied() {
                 None => return self.work_over(at, die, worker),
                 Some(Step::Barrier) => {
-                    if !self.passes_barrier(die, worker) {
+                    if !self.reach_barrier(die, worker) {
                         self.own.dies[die.index()].work_mut(worker).at_barrier = true;
                         return;
                     }
@@ -240,9 +241,9 @@ impl PageTurn<'_> {
         }
     }
 
-    /// An event that [`PageTurn::begin_wait`] has scheduled.
+    /// Processes the event at the end of a wait of [`PageContext::begin_wait`].
     pub(super) fn wake_worker(&mut self, now: TimeNs, die: DieId, worker: Worker, number: u32) {
-        if self.own.expects(die, worker, number) {
+        if self.own.needs_wake_up(die, worker, number) {
             self.wait_over(now, die, worker);
         }
     }
@@ -272,7 +273,7 @@ impl PageTurn<'_> {
         }
     }
 
-    /// A transfer is over: its worker goes on first, then the next one begins.
+    /// Ends a transfer: first its worker continues, then the next transfer begins.
     pub(super) fn transferred(&mut self, now: TimeNs, channel: u32) {
         let channel = channel as usize;
         let (die, worker, asked, _) = self.own.channels[channel].queue[0];
@@ -284,8 +285,8 @@ impl PageTurn<'_> {
 }
 
 impl PageDies {
-    /// Returns true if the wait of that number goes on.
-    pub fn expects(&self, die: DieId, worker: Worker, number: u32) -> bool {
+    /// Returns true if the wait with this number is still in progress.
+    pub fn needs_wake_up(&self, die: DieId, worker: Worker, number: u32) -> bool {
         let state = &self.dies[die.index()];
         let work = match (worker.companion(), worker.scope()) {
             (Some(number), _) => state.work_of_companion(number),

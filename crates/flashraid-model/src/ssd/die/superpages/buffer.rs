@@ -1,39 +1,40 @@
-//! Superpages of the write buffer go to dies, and what follows from their programs (rules 204 to 208).
+//! The way of superpages from the write buffer to dies, and the effects of their programs (rules 204 to 208).
 
-use super::SuperpageTurn;
+use super::SuperpageContext;
 use crate::events::TimeNs;
 use crate::space::superblocks::{NONE, Stream};
 use crate::ssd::front::{Entering, Superpage, SuperpageStage, units_of};
 use crate::ssd::job::{Reader, SuperpageWake};
 use crate::ssd::outbox::Programmed;
 
-/// Number of units by which map entries are brought near ahead of their turn.
+/// Number of units whose map entries are prefetched in advance.
 const AHEAD: usize = 12;
 
-impl SuperpageTurn<'_> {
-    /// The data of a write command have crossed the link.
+impl SuperpageContext<'_> {
+    /// Processes the data of a write command that have crossed the link.
     pub(super) fn data_crossed(&mut self, now: TimeNs, id: u32) {
-        self.front.data_crossed(now, id, &self.parts.worked);
-        self.bring_in(now);
+        self.front.data_crossed(now, id, &self.parts.work_times);
+        self.admit_waiting(now);
     }
 
-    /// Units enter the buffer, command by command, as far as there is room (rule 204).
-    pub(super) fn bring_in(&mut self, now: TimeNs) {
+    /// Admits units to the buffer, command by command, as far as there is room (rule 204).
+    pub(super) fn admit_waiting(&mut self, now: TimeNs) {
         while let Some(Entering { unit, pages, handle, .. }) = self.front.next_unit() {
-            if !self.enter(now, unit, handle, pages < self.own.params.unit_pages) {
-                return self.front.finds_no_room(now);
+            if !self.admit_unit(now, unit, handle, pages < self.own.params.unit_pages) {
+                return self.front.note_no_room(now);
             }
-            if let Some(id) = self.front.unit_is_in(now, pages) {
-                self.write_is_in(now, id);
+            if let Some(id) = self.front.unit_entered(now, pages) {
+                self.write_entered(now, id);
             }
         }
     }
 
-    /// A write is in the buffer; one that is to survive a loss of power closes the superpages that hold its units (rule 208).
-    fn write_is_in(&mut self, now: TimeNs, id: u32) {
+    /// Ends a write whose data are all in the buffer. A write that must survive a loss of power first closes the superpages that hold its
+    /// units (rule 208).
+    fn write_entered(&mut self, now: TimeNs, id: u32) {
         let mut closes: Vec<u8> = Vec::new();
         let (front, media, buffer) = (&mut *self.front, &*self.media, &self.own.buffer);
-        let (params, worked) = (&self.own.params, &self.parts.worked);
+        let (params, work_times) = (&self.own.params, &self.parts.work_times);
         let units: Vec<u32> = if front.commands[id].fua {
             units_of(&front.commands[id].ops, params.unit_pages).map(|(unit, _)| media.map[unit as usize]).collect()
         } else {
@@ -48,15 +49,15 @@ impl SuperpageTurn<'_> {
             closes.extend(numbers.iter().filter_map(|&number| buffer.filled_by(number, u64::MAX)));
             numbers
         };
-        if front.write_is_in(now, id, worked, holding, self.out) {
+        if front.write_entered(now, id, work_times, holding, self.out) {
             closes.sort_unstable();
             closes.dedup();
             closes.into_iter().for_each(|handle| self.close_filling(now, handle));
         }
     }
 
-    /// A unit enters, if there is room or it replaces one.
-    fn enter(&mut self, now: TimeNs, unit: u32, handle: u8, is_partial: bool) -> bool {
+    /// Admits a unit to the buffer. Returns true if there was room, or if the unit replaces an older version.
+    fn admit_unit(&mut self, now: TimeNs, unit: u32, handle: u8, is_partial: bool) -> bool {
         let place = self.media.map[unit as usize];
         let held_by = self.own.buffer.superpage_at(place);
         if held_by.is_some_and(|superpage| superpage.stage != SuperpageStage::Programming) {
@@ -101,31 +102,31 @@ impl SuperpageTurn<'_> {
         self.own.buffer.open(handle, stream, number)
     }
 
-    pub(super) fn lingered(&mut self, now: TimeNs, number: u32) {
+    pub(super) fn linger_time_ended(&mut self, now: TimeNs, number: u32) {
         if let Some(handle) = self.own.buffer.filled_by(u64::from(number), u64::from(u32::MAX)) {
             self.close_filling(now, handle);
         }
     }
 
-    /// The superpage that takes units of the host with that handle takes no more.
+    /// Closes the open superpage of the host with that handle.
     fn close_filling(&mut self, now: TimeNs, handle: u8) {
         if self.own.buffer.close(handle) {
             self.place_superpages(now);
         }
     }
 
-    /// The rest of a unit has been read.
-    pub(super) fn rest_is_there(&mut self, now: TimeNs, id: u32) {
-        if self.own.buffer.rest_is_there(id) {
+    /// Completes a unit that the host wrote only in part: the rest has been read.
+    pub(super) fn rest_of_unit_read(&mut self, now: TimeNs, id: u32) {
+        if self.own.buffer.rest_of_unit_read(id) {
             self.place_superpages(now);
         }
     }
 
-    /// Superpages of the host go to dies, in order, as far as collection lets them (rules 205 and 209).
+    /// Assigns host superpages to dies, in order, as far as collection allows (rules 205 and 209).
     pub(super) fn place_superpages(&mut self, now: TimeNs) {
         while let Some(&id) = self.own.buffer.to_place.front() {
             if self.own.collection.is_instantaneous() {
-                self.collect_at_once(now);
+                self.collect_instantly(now);
             }
             if self.own.collection.paced.is_at_floor(self.media.free()) {
                 if self.own.buffer.foreground_since.is_none() {
@@ -159,19 +160,19 @@ impl SuperpageTurn<'_> {
         }
     }
 
-    /// The superpage has its place.
+    /// Gives a superpage its place on a die.
     fn give_to_die(&mut self, now: TimeNs, id: u32, die: u32) {
         let free = self.media.free();
         let stream = self.own.buffer[id].stream;
         self.own.buffer.has_place(id, self.media.take_place(stream, die));
-        self.await_program(id, die);
+        self.enqueue_program(id, die);
         if self.media.free() < free {
             self.superblock_opened(now);
         }
     }
 
-    /// A superpage joins the queue of its class.
-    fn await_program(&mut self, id: u32, die: u32) {
+    /// Adds a superpage to the queue of its class.
+    fn enqueue_program(&mut self, id: u32, die: u32) {
         let state = &mut self.own.dies[die as usize];
         let queue = if self.own.buffer[id].stream.is_host() { &mut state.programs } else { &mut state.moved_programs };
         queue.push_back(id);
@@ -179,22 +180,22 @@ impl SuperpageTurn<'_> {
         self.own.dies[die as usize].waiting_ns += transfer_ns + program_ns;
     }
 
-    /// Sends the parity of a row to its die, if the superpage whose program has begun was the last one with data (rule 218).
-    pub(super) fn parity_follows(&mut self, now: TimeNs, id: u32) {
+    /// Sends the parity of a row to its die, if the program of the row's last superpage with data has begun (rule 218).
+    pub(super) fn send_parity_if_due(&mut self, now: TimeNs, id: u32) {
         let Superpage { stream, is_parity, first, .. } = self.own.buffer[id];
         if is_parity {
             return;
         }
-        let Some(place) = self.media.row_is_full(first) else { return };
+        let Some(place) = self.media.superpage_began(first) else { return };
         let id = self.own.buffer.begin(stream, self.front.buffer.next_number());
         let parity = &mut self.own.buffer[id];
         (parity.is_parity, parity.stage, parity.first) = (true, SuperpageStage::Closed, place);
         let die = self.own.shape.place(place).die;
-        self.await_program(id, die);
+        self.enqueue_program(id, die);
         self.dispatch(now, die);
     }
 
-    /// The program of parity has ended.
+    /// Ends the program of a parity superpage.
     fn parity_programmed(&mut self, now: TimeNs, id: u32) {
         let stream = self.own.buffer[id].stream;
         let units = u64::from(self.media.superpage_units(stream));
@@ -209,14 +210,14 @@ impl SuperpageTurn<'_> {
         }
     }
 
-    /// Looks again for something useful to collect: more than two superblocks may have waited for their last programs.
+    /// Looks for another victim after a superblock was sealed, because collection may have waited for one.
     fn superblock_sealed(&mut self, now: TimeNs) {
         self.begin_parts(now);
         self.place_superpages(now);
     }
 
-    /// Returns the die with the earliest estimated start of those that have room (rule 205). Of equal ones it is the one with most rows
-    /// left, so that dies that have fallen behind catch up. Channels take turns.
+    /// Returns the die with the earliest estimated start among those with room (rule 205). Among equals, it is the one with most rows left,
+    /// so that dies catch up. Otherwise channels take turns.
     fn earliest_die(&mut self, now: TimeNs, stream: Stream) -> Option<u32> {
         let all = self.own.die_order.len();
         let from = self.own.next_die as usize;
@@ -231,8 +232,8 @@ impl SuperpageTurn<'_> {
         Some(self.own.die_order[at])
     }
 
-    /// A unit that collection has read, if it is still valid.
-    pub(super) fn put_moved(&mut self, now: TimeNs, source: u32) {
+    /// Adds a unit that collection has read to a superpage, if the unit is still valid.
+    pub(super) fn add_moved_unit(&mut self, now: TimeNs, source: u32) {
         let stream = self.media.collection_of(self.media.superblock_of(source));
         let id = match self.own.buffer.filling_moved(stream.handle()) {
             Some(id) => id,
@@ -247,14 +248,14 @@ impl SuperpageTurn<'_> {
         }
     }
 
-    /// The superpage that takes units of collection takes no more: of a handle, or of all as 0.
+    /// Closes the open superpage of collection with that handle, or the common one, which is number 0.
     pub(super) fn close_moved(&mut self, now: TimeNs, handle: u8) {
         if self.own.buffer.close_moved(handle) {
             self.place_moved(now);
         }
     }
 
-    /// Superpages of collection go to dies, in order; those whose stream has no place let others pass.
+    /// Assigns superpages of collection to dies, in order. A superpage without a place is skipped.
     pub(super) fn place_moved(&mut self, now: TimeNs) {
         let mut at = 0;
         while let Some(&id) = self.own.buffer.moved_to_place.get(at) {
@@ -268,7 +269,7 @@ impl SuperpageTurn<'_> {
         }
     }
 
-    /// The program of a superpage has ended: its units are at their places now, unless they were replaced (rules 206 and 210).
+    /// Ends the program of a superpage: its units are now at their new places, unless they were replaced meanwhile (rules 206 and 210).
     pub(super) fn programmed(&mut self, now: TimeNs, id: u32) {
         if self.own.buffer[id].is_parity {
             return self.parity_programmed(now, id);
@@ -286,7 +287,7 @@ impl SuperpageTurn<'_> {
             for (at, &unit) in units.iter().enumerate() {
                 self.media.prefetch_map(units[(at + AHEAD).min(units.len() - 1)]);
                 if self.media.map[unit as usize] == self.own.buffer.slot(id, at) {
-                    self.media.settle(unit, first + at as u32);
+                    self.media.record_program(unit, first + at as u32);
                 }
             }
             self.front.buffer.free_room(units.len() as u32);
@@ -298,7 +299,7 @@ impl SuperpageTurn<'_> {
                 self.media.prefetch_map(units[(at + AHEAD).min(units.len() - 1)]);
                 if self.media.map[unit as usize] == source {
                     self.media.invalidate(source);
-                    self.media.settle(unit, first + at as u32);
+                    self.media.record_program(unit, first + at as u32);
                 }
             }
         }
@@ -307,7 +308,7 @@ impl SuperpageTurn<'_> {
         self.own.buffer.give_back(id, units);
         if of_host {
             self.front.batch_ends(now, number, self.out);
-            self.bring_in(now);
+            self.admit_waiting(now);
             if is_sealed {
                 self.superblock_sealed(now);
             }
@@ -316,7 +317,7 @@ impl SuperpageTurn<'_> {
         }
     }
 
-    /// A flush that has something to wait for closes the superpages of the host (rule 208).
+    /// Processes a flush. If it must wait for data, it closes the open superpages of the host (rule 208).
     pub(super) fn flush_command(&mut self, now: TimeNs, id: u32) {
         if self.front.flush_begins(now, id, self.out) {
             (0..self.own.shape.placement.handles).for_each(|handle| self.close_filling(now, handle as u8));

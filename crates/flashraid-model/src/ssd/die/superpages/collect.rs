@@ -1,6 +1,6 @@
-//! The dies' part in collection of superblocks, and what follows from it (rules 209, 210 and 213). [`Collection`] decides.
+//! The dies' part in the collection of superblocks, and its effects (rules 209, 210 and 213). [`Collection`] makes the decisions.
 
-use super::SuperpageTurn;
+use super::SuperpageContext;
 use crate::events::TimeNs;
 use crate::space::superblocks::Upkeep as Reason;
 use crate::ssd::agent::Agent;
@@ -8,7 +8,7 @@ use crate::ssd::collect::superblocks::{Collection, Need, Next};
 use crate::ssd::job::SuperpageWake;
 use crate::ssd::outbox::Programmed;
 
-impl SuperpageTurn<'_> {
+impl SuperpageContext<'_> {
     pub(super) fn need(&self) -> Need {
         Need { free: self.media.free(), is_forced: self.is_forced(), is_controlled: self.parts.agent.is_some() }
     }
@@ -17,7 +17,7 @@ impl SuperpageTurn<'_> {
         &mut self.own.collection
     }
 
-    /// A superpage of the host has its die. What collection does by itself the host owes nothing for.
+    /// Adds the credits of a host superpage that has its die. Idle or forced collection earns the host no debt.
     pub(super) fn earn(&mut self, id: u32) {
         let need = self.need();
         if !self.own.collection.earns(need) {
@@ -43,8 +43,8 @@ impl SuperpageTurn<'_> {
         of_superblocks.levelled += u64::from(reason == Some(Reason::Wear));
     }
 
-    /// Begins parts of victims as far as credits, or need, and room allow. The last units of a victim wait for the next one's, unless their
-    /// superblock is needed and nothing else will come.
+    /// Begins parts of victims as far as credits (or the need) and room allow. The last units of a victim wait for those of the next
+    /// victim, unless space is needed and no more units will come.
     pub(super) fn begin_parts(&mut self, now: TimeNs) {
         if self.own.collection.is_instantaneous() {
             return;
@@ -57,18 +57,18 @@ impl SuperpageTurn<'_> {
                 Next::AllBegun(block) => self.erase_if_empty(now, block),
                 Next::Part(id) => {
                     let units = self.own.collection.parts[id].units.count_ones();
-                    self.front.part_wants_core(now, id, units, self.out);
+                    self.front.ask_core_for_part(now, id, units, self.out);
                 }
             }
         }
         for handle in 0..self.own.shape.placement.collections() as u8 {
-            if self.own.collection.comes_no_more(self.media, handle, self.need()) {
+            if self.own.collection.gets_no_more_units(self.media, handle, self.need()) {
                 self.close_moved(now, handle);
             }
         }
     }
 
-    /// A part goes to its die.
+    /// Sends a part to its die, after its time at the core.
     pub(super) fn part_has_core(&mut self, now: TimeNs, id: u32) {
         let first = self.own.collection.parts[id].first;
         let die = self.own.shape.place(first).die;
@@ -81,21 +81,21 @@ impl SuperpageTurn<'_> {
         self.dispatch(now, die);
     }
 
-    /// All of a part has been read: what is still valid goes on.
+    /// Ends the reads of a part. Units that are still valid go on to a superpage.
     pub(super) fn part_read(&mut self, now: TimeNs, id: u32) {
         let part = self.own.collection.parts[id];
         self.own.collection.parts.give_back(id);
         let block = self.media.superblock_of(part.first);
         let mut units = part.units;
         let valid = (units & self.media.valid_units(part.first)).count_ones();
-        self.collection().part_is_read(block, valid, units.count_ones() - valid);
+        self.collection().part_read_ended(block, valid, units.count_ones() - valid);
         while units != 0 {
             let source = part.first + units.trailing_zeros();
             units &= units - 1;
             if self.media.is_valid(source) {
-                self.put_moved(now, source);
+                self.add_moved_unit(now, source);
             } else {
-                self.own.merging.leaves(source);
+                self.own.merging.remove(source);
                 self.parts.drive_counters.units_dropped += 1;
                 self.parts.counters.gc_pages_dropped += u64::from(self.own.params.unit_pages);
             }
@@ -106,22 +106,22 @@ impl SuperpageTurn<'_> {
         self.place_superpages(now);
     }
 
-    /// Units of collection have been programmed; `sources` is where they came from.
+    /// Records that moved units have been programmed. `sources` are their old places.
     pub(super) fn moves_programmed(&mut self, now: TimeNs, sources: &[u32]) {
-        sources.iter().for_each(|&source| self.own.merging.leaves(source));
+        sources.iter().for_each(|&source| self.own.merging.remove(source));
         let superblock_units = self.own.shape.superblock_units();
         for of_block in sources.chunk_by(|a, b| a / superblock_units == b / superblock_units) {
             let block = of_block[0] / superblock_units;
-            self.own.collection.are_programmed(block, of_block.len() as u32);
+            self.own.collection.moves_programmed(block, of_block.len() as u32);
             self.erase_if_empty(now, block);
         }
         self.begin_parts(now);
         self.place_superpages(now);
     }
 
-    /// Lets the dies erase a victim all of which has been read and programmed.
+    /// Lets the dies erase a victim if all its units have been read and programmed.
     fn erase_if_empty(&mut self, now: TimeNs, block: u32) {
-        if !self.own.collection.is_to_be_erased(block) {
+        if !self.own.collection.begin_erase_if_empty(block) {
             return;
         }
         let erase_ns = self.own.erase_ns;
@@ -132,31 +132,31 @@ impl SuperpageTurn<'_> {
         (0..self.own.shape.dies).for_each(|die| self.dispatch(now, die));
     }
 
-    /// A die has erased its share of a superblock.
-    pub(super) fn erase_over(&mut self, now: TimeNs, block: u32) {
+    /// Ends the erase of a die's share of a superblock.
+    pub(super) fn die_erased_block(&mut self, now: TimeNs, block: u32) {
         self.parts.counters.erases += u64::from(self.own.shape.planes);
-        if !self.own.collection.die_has_erased(block) {
+        if !self.own.collection.die_erased(block) {
             return;
         }
         self.media.erased(block);
-        self.agent_sees_free(now);
+        self.finish_forced_if_done(now);
         self.note_pace(now);
         self.place_moved(now);
         self.begin_parts(now);
         self.place_superpages(now);
     }
 
-    /// A stream has taken a free superblock.
+    /// Reports that a stream has opened a free superblock.
     pub(super) fn superblock_opened(&mut self, now: TimeNs) {
         self.note_pace(now);
-        self.agent_sees_opened(now);
+        self.tell_agent_of_opened(now);
     }
 
-    /// Collection in no time, before a superpage of the host (rule 216).
-    pub(super) fn collect_at_once(&mut self, now: TimeNs) {
+    /// Collects without time before a host superpage begins (rule 216).
+    pub(super) fn collect_instantly(&mut self, now: TimeNs) {
         let planes = u64::from(self.own.shape.dies) * u64::from(self.own.shape.planes);
         let per_superpage = u64::from(self.own.shape.superpage_units());
-        while let Some((victim, reason)) = self.own.collection.victim_at_once(self.media) {
+        while let Some((victim, reason)) = self.own.collection.next_instant_victim(self.media) {
             self.count_victim(reason);
             let of_slc = self.media.superblocks[victim as usize].is_slc;
             let moved = self.media.collect_untimed(victim);
@@ -174,18 +174,18 @@ impl SuperpageTurn<'_> {
         }
     }
 
-    /// The need may have changed, and with it that the SSD counts as collecting.
+    /// Updates the time for which the SSD counts as collecting, after its need may have changed.
     pub(super) fn note_pace(&mut self, now: TimeNs) {
         let need = self.need();
-        let begins_by_need = self.own.collection.note(now, self.parts.member, need, &mut self.out.collections);
+        let begins_by_need = self.own.collection.update_collecting(now, self.parts.member, need, &mut self.out.collections);
         if begins_by_need && let Some(agent) = &mut self.parts.agent {
-            agent.collects_by_need(now, self.out);
+            agent.needed_collection_began(now, self.out);
         }
     }
 
-    /// A command has come.
+    /// Records that a command has arrived.
     pub(super) fn command_came(&mut self, now: TimeNs) {
-        if self.collection().idle.command_comes() {
+        if self.collection().idle.command_arrives() {
             self.note_pace(now);
         }
         self.await_idle(now);
@@ -196,16 +196,16 @@ impl SuperpageTurn<'_> {
         self.await_idle(0);
     }
 
-    /// Starts to count time without commands.
+    /// Starts to measure the time without commands.
     fn await_idle(&mut self, now: TimeNs) {
-        if let Some((idle_ns, commands)) = self.own.collection.idle.wait() {
+        if let Some((idle_ns, commands)) = self.own.collection.idle.next_wait() {
             self.out.wake(now + idle_ns, SuperpageWake::Idle(commands));
         }
     }
 
     pub(super) fn idle_since(&mut self, now: TimeNs, commands: u32) {
         let denied = self.parts.agent.as_ref().is_some_and(Agent::is_denied);
-        if self.own.collection.idle.is_over(commands) && !denied && !self.own.collection.is_idle_goal_reached(self.media) {
+        if self.own.collection.idle.wait_is_over(commands) && !denied && !self.own.collection.is_idle_goal_reached(self.media) {
             self.collection().idle.begin();
             self.note_pace(now);
             self.begin_parts(now);
@@ -213,26 +213,26 @@ impl SuperpageTurn<'_> {
         }
     }
 
-    /// The run is over: idle time is not used any more.
+    /// Ends the use of idle time, because the run has ended.
     pub fn end_idle_collection(&mut self, now: TimeNs) {
-        if self.collection().idle.ends() {
+        if self.collection().idle.disable() {
             self.note_pace(now);
         }
         if let Some(agent) = &mut self.parts.agent {
             agent.run_ends();
         }
-        self.agent_stops(now);
+        self.stop_idle_work(now);
     }
 
-    /// Idle collection has reached its goal.
-    pub(super) fn idle_sees_free(&mut self, now: TimeNs) {
+    /// Ends idle collection if it has reached its goal.
+    pub(super) fn end_idle_if_done(&mut self, now: TimeNs) {
         if self.own.collection.idle.is_used() && self.own.collection.is_idle_goal_reached(self.media) {
             self.collection().idle.stop();
             self.note_pace(now);
         }
     }
 
-    /// Returns true if the controller has forced the SSD to collect, and it is not done.
+    /// Returns true if the controller has forced the SSD to collect, and the work is not finished.
     pub(super) fn is_forced(&self) -> bool {
         self.parts.agent.as_ref().is_some_and(|agent| agent.forced().is_some())
     }

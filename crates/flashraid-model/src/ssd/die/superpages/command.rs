@@ -1,14 +1,14 @@
-//! Commands of the host go to their work (rules 203 and 212).
+//! Commands of the host, after they have passed the front (rules 203 and 212).
 
-use super::SuperpageTurn;
+use super::SuperpageContext;
 use crate::events::{TimeNs, TimeParts};
 use crate::request::OpKind;
 use crate::space::superblocks::{BUFFERED, NONE};
 use crate::ssd::front::units_of;
-use crate::ssd::job::{Before, Reader, Waiter};
+use crate::ssd::job::{Reader, Waiter, WorkSnapshot};
 
-impl SuperpageTurn<'_> {
-    /// A command goes to its work.
+impl SuperpageContext<'_> {
+    /// Begins the work of a command, after its latency.
     pub(super) fn command_delayed(&mut self, now: TimeNs, id: u32) {
         self.front.commands[id].begun = now;
         match self.front.commands[id].kind {
@@ -18,14 +18,14 @@ impl SuperpageTurn<'_> {
                 self.parts.drive_counters.pages_received += pages;
                 self.parts.drive_counters.by_handle.received(self.front.commands[id].handle, pages);
                 self.parts.counters.host_pages_written += pages;
-                self.front.sends_data(now, id, self.out);
+                self.front.send_data(now, id, self.out);
             }
             OpKind::Trim => self.trim_command(now, id),
             OpKind::Flush => self.flush_command(now, id),
         }
     }
 
-    /// All of it joins the queues of its dies before one of them looks (rule 203).
+    /// Sends all units of a read command to the queues of their dies before any die starts a read (rule 203).
     fn read_command(&mut self, now: TimeNs, id: u32) {
         let command = std::mem::take(&mut self.front.commands[id]);
         self.parts.counters.host_pages_read += command.ops.len() as u64;
@@ -35,7 +35,7 @@ impl SuperpageTurn<'_> {
                 flight: command.flight,
                 arrived: command.arrived,
                 other_ns: now - command.started,
-                before: Before::default(),
+                before: WorkSnapshot::default(),
             };
             let place = self.media.map[(op.page / self.own.params.unit_pages) as usize];
             if place & BUFFERED == 0 {
@@ -50,7 +50,7 @@ impl SuperpageTurn<'_> {
         self.front.release(id, command);
     }
 
-    /// A page of a read is with the host.
+    /// Ends a page of a read, which has reached the host.
     pub(super) fn read_ends(&mut self, at: TimeNs, waiter: &Waiter, time: TimeParts) {
         if time.collection_ns > 0 {
             self.parts.drive_counters.reads_behind_collection += 1;
@@ -59,7 +59,7 @@ impl SuperpageTurn<'_> {
         self.front.read_ends(at, waiter, time, self.out);
     }
 
-    /// Whole units are unmapped; those in the buffer leave it with their superpage (rule 212).
+    /// Unmaps the whole units of a trim. Units in the buffer are dropped with their superpage (rule 212).
     fn trim_command(&mut self, now: TimeNs, id: u32) {
         let ops = std::mem::take(&mut self.front.commands[id].ops);
         self.parts.counters.host_pages_trimmed += ops.len() as u64;

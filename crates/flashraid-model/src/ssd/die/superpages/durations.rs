@@ -1,4 +1,4 @@
-//! Durations and steps of what dies do with superpages, and the counters that their time belongs to.
+//! Durations and steps of the work on superpages, and the counters for the time that it takes.
 
 use super::SuperpageDies;
 use super::schedule::{Die, Exclusive, Job, Step};
@@ -8,14 +8,14 @@ use crate::ssd::collect::superblocks::Part;
 use crate::ssd::counters::DriveCounters;
 
 impl SuperpageDies {
-    /// Time of an array read of the page with that number in its block, `ppn` being in that block.
+    /// Returns the time of an array read of page `page_of_block` of a block. `ppn` is a place in that block.
     pub fn array_read_ns(&self, media: &Superblocks, ppn: u32, page_of_block: u32) -> u64 {
         let types = &self.params.page_read_ns;
         let slc = self.params.slc.filter(|_| media.is_slc(ppn));
         slc.map_or(types[page_of_block as usize % types.len()], |slc| slc.read_ns)
     }
 
-    /// Times of the transfer and of the program of a superpage.
+    /// Returns the times of the transfer and of the program of a superpage.
     pub fn program_times(&self, media: &Superblocks, id: u32) -> (u64, u64) {
         let stream = self.buffer[id].stream;
         let transfer_ns = u64::from(media.superpage_units(stream)) * self.params.unit_transfer_ns;
@@ -23,7 +23,7 @@ impl SuperpageDies {
         (transfer_ns, slc.map_or(self.program_ns, |slc| slc.program_ns))
     }
 
-    /// Units of a part on pages of one type.
+    /// Returns the number of units of a part that are on pages of this type.
     fn units_of_type(&self, part: &Part, page_type: u32) -> u32 {
         let units = self.shape.planes * self.shape.flash_page_units;
         (part.units >> (page_type * units) & (u128::MAX >> (128 - units))).count_ones()
@@ -34,7 +34,7 @@ impl SuperpageDies {
         (from..self.shape.pages_per_cell).find(|&page_type| self.units_of_type(part, page_type) > 0)
     }
 
-    /// Array time of the step of a part, and the units that are transferred after it.
+    /// Returns the array time of the current step of a part, and the number of units that are transferred after it.
     pub fn part_step(&self, media: &Superblocks, id: u32) -> (u64, u32) {
         let part = &self.collection.parts[id];
         self.step_of(media, part, part.page_type)
@@ -52,15 +52,15 @@ impl SuperpageDies {
         steps.filter(|&(_, units)| units > 0).map(|(ns, units)| ns + u64::from(units) * self.params.unit_transfer_ns).sum()
     }
 
-    /// The first place of a part's superpage, and the units of its present step as bits.
+    /// Returns the first place of a part's superpage, and the units of its current step as bits.
     pub fn part_step_units(&self, id: u32) -> (u32, u128) {
         let Part { first, units, page_type } = self.collection.parts[id];
         let of_type = self.shape.planes * self.shape.flash_page_units;
         (first, units & (u128::MAX >> (128 - of_type)) << (page_type * of_type))
     }
 
-    /// A step of a part is over; says whether another follows.
-    pub fn part_step_over(&mut self, id: u32) -> bool {
+    /// Ends a step of a part. Returns true if another step follows.
+    pub fn part_step_ended(&mut self, id: u32) -> bool {
         let next = self.next_type(id, self.collection.parts[id].page_type + 1);
         if let Some(next) = next {
             self.collection.parts[id].page_type = next;
@@ -68,7 +68,7 @@ impl SuperpageDies {
         next.is_some()
     }
 
-    /// The counter of the time that dies spend so.
+    /// Returns the counter for the time that dies spend on this kind of job.
     pub(super) fn time_of(&self, job: Job) -> fn(&mut DriveCounters) -> &mut u64 {
         match job {
             Job::Program(id) | Job::MovedProgram(id) if self.buffer[id].is_parity => |counters| &mut counters.parity_program_ns,
@@ -79,7 +79,7 @@ impl SuperpageDies {
         }
     }
 
-    /// Time that a die is still to work for collection: on what it does for it, and on what waits there.
+    /// Returns the time that a die must still work for collection, with the work in its queues.
     pub(super) fn collection_left_ns(&self, media: &Superblocks, now: TimeNs, die: &Die) -> u64 {
         let current_ns = match die.exclusive {
             Some(Exclusive { job, step, .. }) if job.is_of_collection() => match (job, step) {

@@ -1,20 +1,20 @@
-//! Dies that program superpages out of a buffer, and collect superblocks little by little (section 24 of the rules).
+//! Dies that program superpages from a buffer, and collect superblocks in small steps (section 24 of the rules).
 //!
 //! ```text
 //!  page operations ─▶ command ─▶ core ─▶ latency ─┬─▶ read ─▶ buffer? ─▶ die ─▶ link ─▶ end
-//!                                                 └─▶ link ─▶ buffer ─▶ superpage ─▶ die       end: when all is in the buffer
+//!                                                 └─▶ link ─▶ buffer ─▶ superpage ─▶ die       end: when all data are in the buffer
 //!                                    collection: part ─▶ core ─▶ die ─▶ superpage ─▶ die
 //! ```
 //!
-//! [`front`](crate::ssd::front) brings commands here, [`command`] serves them, and [`buffer`] fills superpages. [`schedule`] says what a
-//! die does next. [`collect`] keeps superblocks free, and [`forced`] does so at the controller's word.
+//! [`front`](crate::ssd::front) delivers commands, [`command`] serves them, and [`buffer`] fills superpages. [`schedule`] chooses the next
+//! work of a die. [`collect`] keeps superblocks free, and [`forced`] does so when the controller forces it.
 
 mod buffer;
 mod collect;
 mod command;
 mod durations;
 mod forced;
-mod held;
+mod mechanisms;
 mod preempt;
 mod schedule;
 mod suspend;
@@ -35,54 +35,54 @@ use crate::ssd::wire::Wire;
 use preempt::{Merging, Overlap};
 use schedule::{Die, FlashRead};
 
-/// The dies of an SSD with superblocks, and what is on its way to them.
+/// The dies of an SSD with superblocks, and the work on its way to them.
 #[derive(Debug, Clone)]
 pub struct SuperpageDies {
     shape: Shape,
     params: SuperblockParams,
     program_ns: u64,
     erase_ns: u64,
-    /// Host operations may go in between the steps of a read of collection.
+    /// True if host operations may be served between the reads of a step of collection.
     semi: bool,
-    /// Overlap of host reads and steps of collection in a die.
+    /// Overlap of host reads with steps of collection in one die.
     overlap: Overlap,
-    /// The units that host reads find with collection.
+    /// Units that host reads can take from collection.
     merging: Merging,
     /// Superpages in the buffer.
     buffer: Superpages,
     reads: Table<FlashRead>,
-    /// Dies that have got reads and have not looked yet.
+    /// Dies that have received reads but have not yet chosen their next work.
     touched_dies: Vec<u32>,
     dies: Vec<Die>,
     channels: Vec<Wire>,
-    /// Dies in the order in which equal ones are chosen: channels first.
+    /// Order in which equal dies are chosen: channels first.
     die_order: Vec<u32>,
-    /// Position in it at which the next search begins.
+    /// Position in that order at which the next search begins.
     next_die: u32,
     programs_running: u32,
-    /// Dies that would program if more might, in order of asking.
-    waits_for_power: std::collections::VecDeque<u32>,
+    /// Dies that wait until another one may program, in the order in which they asked.
+    waiting_to_program: std::collections::VecDeque<u32>,
     collection: Collection,
-    /// Moment from which on at least one die works for collection, if one does.
+    /// Time since which at least one die works for collection, if one does.
     collecting_since: TimeNs,
 }
 
-/// The dies with the parts that they work with, for one call.
-pub struct SuperpageTurn<'a> {
-    /// The place where dies leave what they cause.
+/// The dies together with the parts of the SSD that they need, borrowed for one call.
+pub struct SuperpageContext<'a> {
+    /// List for everything that the dies cause elsewhere.
     pub out: &'a mut Outbox,
-    /// The mapping of units.
+    /// Mapping of the drive's units.
     pub media: &'a mut Superblocks,
     /// Commands on their way to the dies, and the room of the buffer.
     pub front: &'a mut Front,
-    /// The parts that all SSDs have.
+    /// Parts that every SSD has.
     pub parts: &'a mut Parts,
-    /// The dies' own state.
+    /// State of the dies themselves.
     pub own: &'a mut SuperpageDies,
 }
 
 impl SuperpageDies {
-    /// Dies that rest, for superblocks as they are in `media`.
+    /// Returns idle dies for the superblocks in `media`.
     pub fn new(params: &SsdParams, superblock: &SuperblockParams, media: &Superblocks, seed: u64, member: MemberId) -> Self {
         let shape = media.shape;
         let channels = params.channel.unwrap_or(ChannelParams::consecutive(1));
@@ -107,13 +107,13 @@ impl SuperpageDies {
             die_order: media.die_order.clone(),
             next_die: 0,
             programs_running: 0,
-            waits_for_power: Default::default(),
+            waiting_to_program: Default::default(),
             collection: Collection::new(&shape, superblock, gc.idle_ns, gc.instantaneous),
             collecting_since: 0,
         }
     }
 
-    /// Adds to the counters what dies do at `now`: the time until then counts.
+    /// Returns the counts at `now`, with the work that the dies have done so far.
     pub fn count_until(&self, now: TimeNs, parts: &Parts) -> (MemberCounters, DriveCounters) {
         let (mut counters, mut drive_counters) = (parts.counters, parts.drive_counters);
         for die in &self.dies {
@@ -122,11 +122,11 @@ impl SuperpageDies {
                 counters.gc_time_ns += if job.is_of_collection() { ns } else { 0 };
             }
         }
-        drive_counters.collecting_ns += if parts.worked.for_collection.dies() > 0 { now - self.collecting_since } else { 0 };
+        drive_counters.collecting_ns += if parts.work_times.for_collection.dies() > 0 { now - self.collecting_since } else { 0 };
         (counters, drive_counters)
     }
 
-    /// Returns the work that is still to be done for what the host has written, beside what is in the buffer.
+    /// Returns the work that is still to be done for what the host has written, except for the contents of the buffer.
     pub fn owed(&self, media: &Superblocks, now: TimeNs) -> Owed {
         let unit_pages = u64::from(self.params.unit_pages);
         let units = self.collection.owed_units() + self.collection.units_on_their_way();
@@ -134,31 +134,31 @@ impl SuperpageDies {
         Owed { buffered_pages: 0, moves_pages: units * unit_pages, collection_ns }
     }
 
-    /// Returns the counters of the dies' mechanisms.
+    /// Returns the counters of the mechanisms, summed over the dies.
     pub fn mechanism_counters(&self) -> MechanismCounters {
         self.dies.iter().filter_map(|die| die.activity.mechanisms.as_ref()).map(|mechanisms| mechanisms.counters).sum()
     }
 
-    /// The times for which dies have worked without a break and still do at `end_ns`.
-    pub fn works(&self, end_ns: TimeNs) -> Vec<(TimeNs, TimeNs)> {
+    /// Returns for each busy die the busy period that contains `end_ns`.
+    pub fn busy_periods(&self, end_ns: TimeNs) -> Vec<(TimeNs, TimeNs)> {
         let since = self.dies.iter().filter_map(|die| die.activity.works_since());
         since.map(|since| (since, end_ns)).filter(|stretch| stretch.0 < stretch.1).collect()
     }
 
-    /// Returns the moment from which on the SSD has counted as collecting.
+    /// Returns the time since which the SSD has counted as collecting, if it currently does.
     pub fn collects_since(&self) -> Option<TimeNs> {
         self.collection.since()
     }
 
-    /// Host writes of logical pages, each with its source, in their order, without time and without counting.
+    /// Writes logical pages, each with its source, in order. It takes no time and counts nothing.
     pub fn overwrite_untimed(&self, media: &mut Superblocks, front: &Front, pages: &[(u32, u8)]) {
         let unit_pages = self.params.unit_pages;
         media.overwrite_untimed(pages.iter().map(|&(page, source)| (page / unit_pages, front.handle_of(source))));
     }
 }
 
-impl SuperpageTurn<'_> {
-    /// Goes on at a wake-up.
+impl SuperpageContext<'_> {
+    /// Continues at a wake-up.
     pub fn wake(&mut self, now: TimeNs, wake: SsdWake) {
         match wake {
             SsdWake::Superpages(wake) => self.wake_dies(now, wake),
@@ -169,20 +169,20 @@ impl SuperpageTurn<'_> {
         }
     }
 
-    /// Goes on at a wake-up of the front.
+    /// Processes a wake-up of the front.
     fn wake_front(&mut self, now: TimeNs, wake: FrontWake) {
         match wake {
             FrontWake::Ready(id) => {
-                self.front.is_complete(id);
+                self.front.complete_command(id);
                 self.command_came(now);
-                self.front.joins(now, id, self.out);
+                self.front.enqueue(now, id, self.out);
             }
             FrontWake::Done => self.front.command_done(now, self.out),
             FrontWake::Core(core) => {
                 if let Some(part) = self.front.core_done(now, core, self.out) {
                     self.part_has_core(now, part);
                 }
-                self.front.use_cores(now, self.out);
+                self.front.assign_cores(now, self.out);
             }
             FrontWake::Delayed(id) => self.command_delayed(now, id),
             FrontWake::Crossed(id) => self.data_crossed(now, id),
@@ -192,13 +192,13 @@ impl SuperpageTurn<'_> {
 
     fn wake_dies(&mut self, now: TimeNs, wake: SuperpageWake) {
         match wake {
-            SuperpageWake::ArrayRead(id) => self.array_read_over(now, id),
+            SuperpageWake::ArrayRead(id) => self.array_read_ended(now, id),
             SuperpageWake::ReadOut(id) => self.read_out(now, id),
-            SuperpageWake::Exclusive(die) => self.exclusive_over(now, die),
-            SuperpageWake::Suspension(die) => self.suspension_goes_on(now, die),
+            SuperpageWake::Exclusive(die) => self.exclusive_step_ended(now, die),
+            SuperpageWake::Suspension(die) => self.suspension_step_ended(now, die),
             SuperpageWake::Progress(die) => self.interrupt(now, die),
             SuperpageWake::Held(die) => self.dispatch(now, die),
-            SuperpageWake::Linger(number) => self.lingered(now, number),
+            SuperpageWake::Linger(number) => self.linger_time_ended(now, number),
             SuperpageWake::Idle(commands) => self.idle_since(now, commands),
         }
     }

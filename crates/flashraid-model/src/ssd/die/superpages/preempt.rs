@@ -1,25 +1,25 @@
 //! Merging and pipelining of host reads with the steps in which collection reads (rule 229).
 
-use super::SuperpageTurn;
+use super::SuperpageContext;
 use super::schedule::{Job, Step};
 use crate::events::{TimeNs, TimeParts};
-use crate::ssd::job::{Before, Reader};
+use crate::ssd::job::{Reader, WorkSnapshot};
 use crate::ssd::params::{Pipeline, PlaneReads, Preemption, SuperblockParams};
 use std::collections::HashSet;
 
-/// Overlap of host reads and steps of collection in a die.
+/// Overlap of host reads with steps of collection in one die.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Overlap {
-    /// Reads and steps do not overlap.
+    /// Reads and steps never overlap.
     Off,
-    /// A step begins while the data of host reads before it leave the die.
+    /// A step may begin while the data of earlier host reads leave the die.
     BehindReads,
-    /// The same, and host reads begin while the data of a step leave the die.
+    /// Host reads may also begin while the data of a step leave the die.
     Both,
 }
 
 impl Overlap {
-    /// Planes need a second register, and read each for itself.
+    /// Returns the overlap that the settings allow. Planes need a second register and must read independently.
     pub fn of(preemption: Option<&Preemption>, superblock: &SuperblockParams) -> Self {
         let has_registers = superblock.cache_read && superblock.plane_reads == PlaneReads::Independent;
         match preemption.filter(|_| has_registers).map_or(Pipeline::Off, |preemption| preemption.pipeline) {
@@ -30,7 +30,7 @@ impl Overlap {
     }
 }
 
-/// The units that collection has read and not programmed, by their old places. Nothing is kept unless host reads are merged.
+/// Units that collection has read but not programmed, by their old places. It stays empty unless host reads may be merged.
 #[derive(Debug, Clone)]
 pub(super) struct Merging {
     held: Option<HashSet<u32>>,
@@ -41,27 +41,27 @@ impl Merging {
         Self { held: is_on.then(HashSet::new) }
     }
 
-    /// Returns true if a host read of that place needs no flash.
+    /// Returns true if a host read of that place needs no flash, because collection has its unit.
     pub fn holds(&self, place: u32) -> bool {
         self.held.as_ref().is_some_and(|held| held.contains(&place))
     }
 
-    fn comes(&mut self, place: u32) {
+    fn insert(&mut self, place: u32) {
         if let Some(held) = &mut self.held {
             assert!(held.insert(place), "collection reads a unit once");
         }
     }
 
-    /// The unit of that place has been programmed, or dropped.
-    pub fn leaves(&mut self, place: u32) {
+    /// Removes the unit of that place, which has been programmed or dropped.
+    pub fn remove(&mut self, place: u32) {
         if let Some(held) = &mut self.held {
             assert!(held.remove(&place), "a unit that leaves has been read");
         }
     }
 }
 
-impl SuperpageTurn<'_> {
-    /// The registers of planes hold the data of a step of a part, or no longer.
+impl SuperpageContext<'_> {
+    /// Records whether the registers of a die hold the data of a step of collection.
     pub(super) fn step_in_registers(&mut self, die: u32, part: u32, are_there: bool) {
         if self.own.overlap != Overlap::Both {
             return;
@@ -96,7 +96,7 @@ impl SuperpageTurn<'_> {
         }
     }
 
-    /// A step of a part has been read: its units are with collection now, and waiting host reads that want nothing else are served.
+    /// Makes the units of a finished step available to host reads. Waiting reads that need nothing else are served at once.
     pub(super) fn merge_reads(&mut self, now: TimeNs, die: u32, step: (u32, u128)) {
         if self.own.merging.held.is_none() {
             return;
@@ -119,13 +119,13 @@ impl SuperpageTurn<'_> {
         }
         let done = state.done_before(now);
         while units != 0 {
-            self.own.merging.comes(first + units.trailing_zeros());
+            self.own.merging.insert(first + units.trailing_zeros());
             units &= units - 1;
         }
         for id in merged {
             let mut readers = std::mem::take(&mut self.own.reads[id].readers);
             for reader in readers.drain(..) {
-                let waited = if let Reader::Host(waiter) = reader { done.since(waiter.before) } else { Before::default() };
+                let waited = if let Reader::Host(waiter) = reader { done.since(waiter.before) } else { WorkSnapshot::default() };
                 self.serve_merged(now, reader, waited);
             }
             self.own.reads[id].readers = readers;
@@ -133,17 +133,17 @@ impl SuperpageTurn<'_> {
         }
     }
 
-    /// A host read finds its unit with collection.
-    pub(super) fn serve_merged(&mut self, now: TimeNs, reader: Reader, waited: Before) {
+    /// Serves a host read from the units that collection holds.
+    pub(super) fn serve_merged(&mut self, now: TimeNs, reader: Reader, waited: WorkSnapshot) {
         match reader {
             Reader::Host(waiter) => {
                 self.parts.counters.merges += 1;
                 let at = self.front.cross(now, true, 1);
-                let Before { collected_ns: collection_ns, held_ns: other_ns } = waited;
+                let WorkSnapshot { collected_ns: collection_ns, held_ns: other_ns } = waited;
                 let time = TimeParts { collection_ns, transfer_ns: at - now, other_ns, ..TimeParts::default() };
                 self.read_ends(at, &waiter, time);
             }
-            Reader::Rest(superpage) => self.rest_is_there(now, superpage),
+            Reader::Rest(superpage) => self.rest_of_unit_read(now, superpage),
         }
     }
 }

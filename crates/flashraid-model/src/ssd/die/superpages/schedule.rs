@@ -1,32 +1,33 @@
 //! The next job of a die that takes superpages (rules 203, 211 and 214).
 
-use super::SuperpageTurn;
+use super::SuperpageContext;
 use crate::events::{TimeNs, TimeParts};
 use crate::ssd::collect::order::{self, Class};
 use crate::ssd::die::activity::Activity;
 use crate::ssd::front::SuperpageStage;
-use crate::ssd::job::{Before, Reader, SuperpageWake};
+use crate::ssd::job::{Reader, SuperpageWake, WorkSnapshot};
 use crate::ssd::mechanism::AtDie;
 use crate::ssd::params::PlaneReads;
 use std::collections::VecDeque;
 
-/// A flash page that is read for the host.
+/// Read of a flash page for the host.
 #[derive(Debug, Clone, Default)]
 pub(super) struct FlashRead {
     pub flash_page: u32,
     die: u32,
     plane: u32,
+    /// Time of the array read, in nanoseconds.
     pub array_ns: u64,
-    /// The units asked for, as bits.
+    /// Units that were asked for, as bits.
     pub units: u64,
     pub readers: Vec<Reader>,
-    /// The array read has ended.
+    /// Time at which the array read ended.
     in_register: TimeNs,
-    /// Work of the die until it began.
-    before: Before,
+    /// Work of the die before the read began.
+    before: WorkSnapshot,
 }
 
-/// Jobs of a die that need all its planes.
+/// Jobs that need all planes of a die.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Job {
     Program(u32),
@@ -44,15 +45,15 @@ impl Job {
 /// Steps of such a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Data are on the channel.
+    /// Data cross the channel.
     Transfer,
-    /// The array is working.
+    /// The flash array works.
     Array { ends: TimeNs },
-    /// The array comes to a halt; so much of its work is left.
+    /// The array is being suspended, with so much of its work left.
     Suspending { rest_ns: u64 },
-    /// Reads may go in.
+    /// The job is suspended, and reads may be served.
     Suspended { rest_ns: u64 },
-    /// The array is about to go on.
+    /// The array is about to continue.
     Resuming { rest_ns: u64 },
 }
 
@@ -60,52 +61,53 @@ pub(super) enum Step {
 pub(super) struct Exclusive {
     pub job: Job,
     pub step: Step,
-    /// The moment from which on it has the die: its begin, or the end of the reads that have interrupted it.
+    /// Time from which the job has the die: its start, or the end of the reads that interrupted it.
     pub began: TimeNs,
     /// Number of suspensions so far, and the moment from which on another may come.
     pub suspensions: u32,
+    /// Number of suspensions so far, and the time from which another one may come.
     pub suspended_from: TimeNs,
-    /// Reads have come since it has had its turn, or were left when it went on.
+    /// True if reads have arrived since the job last continued, or if some were left then.
     pub reads_came: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Plane {
-    /// The array is reading.
+    /// True while the array reads.
     pub reads: bool,
-    /// Pages that have been read and have not left.
+    /// Number of pages that have been read and are still in registers.
     pub holds: u8,
 }
 
-/// A die of a drive.
+/// State of one die of a drive.
 #[derive(Debug, Clone)]
 pub(super) struct Die {
     channel: u32,
-    /// Flash pages that are to be read for the host.
+    /// Flash pages to read for the host.
     pub reads: VecDeque<u32>,
     pub programs: VecDeque<u32>,
     pub erases: VecDeque<u32>,
     pub moved_programs: VecDeque<u32>,
-    /// Parts of victims that are to be read.
+    /// Parts of victims to read.
     pub moves: VecDeque<u32>,
     pub planes: Vec<Plane>,
-    /// Flash pages that planes read or hold.
+    /// Number of flash pages that planes read or hold.
     pub reading: u32,
     pub exclusive: Option<Exclusive>,
-    /// Host reads that have begun while something else waited, since that had its turn.
+    /// Number of host reads that began in a row while other work waited.
     pub reads_in_a_row: u32,
-    /// The die is among those that wait for leave to program.
-    asks_for_power: bool,
-    /// The die has got reads and has not looked yet.
+    /// True if the die waits until it may program.
+    waits_to_program: bool,
+    /// True if the die has received reads but has not yet chosen its next work.
     touched: bool,
-    /// End of its present work if it waits for no channel.
+    /// End of the current work, if it waits for no channel.
     pub current_work_ends: TimeNs,
-    /// Plain durations of what waits.
+    /// Sum of the durations of waiting work, without waits for channels.
     pub waiting_ns: u64,
     collected_ns: u64,
-    /// Work, rest, and the mechanisms that hold it.
+    /// Busy and idle time of the die, and the mechanisms that occupy it.
     pub activity: Activity,
-    /// Until when a mechanism holds it.
+    /// Time until which a mechanism occupies the die.
     pub held_until: Option<TimeNs>,
 }
 
@@ -128,7 +130,7 @@ impl Die {
             reading: 0,
             exclusive: None,
             reads_in_a_row: 0,
-            asks_for_power: false,
+            waits_to_program: false,
             touched: false,
             current_work_ends: 0,
             waiting_ns: 0,
@@ -138,37 +140,37 @@ impl Die {
         }
     }
 
-    /// Reads or jobs wait in its queues.
+    /// Returns true if reads or jobs wait in its queues.
     pub fn has_something_waiting(&self) -> bool {
         let Self { reads, programs, erases, moved_programs, moves, .. } = self;
         !(reads.is_empty() && programs.is_empty() && erases.is_empty() && moved_programs.is_empty() && moves.is_empty())
     }
 
-    pub fn done_before(&self, now: TimeNs) -> Before {
-        Before { collected_ns: self.collected_ns(now), held_ns: self.activity.held.at(now) }
+    pub fn done_before(&self, now: TimeNs) -> WorkSnapshot {
+        WorkSnapshot { collected_ns: self.collected_ns(now), held_ns: self.activity.held.at(now) }
     }
 
     fn works_for_collection(&self) -> bool {
         self.exclusive.is_some_and(|exclusive| exclusive.job.is_of_collection() && !exclusive.is_suspended())
     }
 
-    /// Returns the job that it works on with all its planes, and for how long it has done so without a break.
+    /// Returns the job that occupies all planes, and the time for which it has worked without a pause.
     pub fn works_on_for(&self, now: TimeNs) -> Option<(Job, u64)> {
         self.exclusive.filter(|exclusive| !exclusive.is_suspended()).map(|exclusive| (exclusive.job, now - exclusive.began))
     }
 
-    /// Returns the time for which it has worked for collection.
+    /// Returns the time for which the die has worked for collection.
     pub fn collected_ns(&self, now: TimeNs) -> u64 {
         let current = self.exclusive.filter(|_| self.works_for_collection()).map_or(0, |exclusive| now - exclusive.began);
         self.collected_ns + current
     }
 }
 
-impl SuperpageTurn<'_> {
-    /// A unit at a place is to be read; its die looks at it with [`SuperpageTurn::look_at_touched`].
+impl SuperpageContext<'_> {
+    /// Adds a read of the unit at a place to the queue of its die. [`SuperpageContext::look_at_touched`] must follow.
     pub(super) fn enqueue_read(&mut self, now: TimeNs, ppn: u32, mut reader: Reader) {
         if self.own.merging.holds(ppn) {
-            return self.serve_merged(now, reader, Before::default());
+            return self.serve_merged(now, reader, WorkSnapshot::default());
         }
         let place = self.own.shape.place(ppn);
         let die = &mut self.own.dies[place.die as usize];
@@ -200,7 +202,7 @@ impl SuperpageTurn<'_> {
         die.reads.push_back(id);
     }
 
-    /// The dies that have got reads look at what waits for them, in the order in which they got the first.
+    /// Lets all dies that have received reads choose their next work, in the order in which they received the first one.
     pub(super) fn look_at_touched(&mut self, now: TimeNs) {
         let mut touched = std::mem::take(&mut self.own.touched_dies);
         for &die in &touched {
@@ -212,18 +214,18 @@ impl SuperpageTurn<'_> {
         self.own.touched_dies = touched;
     }
 
-    /// A die looks at what it can begin.
+    /// Lets a die begin everything that it can.
     pub(super) fn dispatch(&mut self, now: TimeNs, die: u32) {
-        self.begin_what_may(now, die);
+        self.begin_ready_work(now, die);
         let state = &mut self.own.dies[die as usize];
         match (state.activity.works_since(), state.exclusive.is_some() || state.reading > 0) {
-            (None, true) => state.activity.begins(now, self.parts),
-            (Some(_), false) => state.activity.stops(now, self.parts),
+            (None, true) => state.activity.begin_work(now, self.parts),
+            (Some(_), false) => state.activity.end_work(now, self.parts),
             _ => {}
         }
     }
 
-    fn begin_what_may(&mut self, now: TimeNs, die: u32) {
+    fn begin_ready_work(&mut self, now: TimeNs, die: u32) {
         if self.is_held(now, die) {
             return;
         }
@@ -254,7 +256,7 @@ impl SuperpageTurn<'_> {
         }
     }
 
-    /// Begins the first waiting read whose plane is free, if there is one.
+    /// Begins the first waiting read whose plane is free, if there is one. Returns true if it began.
     pub(super) fn begin_read(&mut self, now: TimeNs, die: u32, others_wait: bool) -> bool {
         let state = &mut self.own.dies[die as usize];
         if self.own.params.plane_reads == PlaneReads::Die && state.reading > 0 {
@@ -281,7 +283,7 @@ impl SuperpageTurn<'_> {
         true
     }
 
-    pub(super) fn array_read_over(&mut self, now: TimeNs, id: u32) {
+    pub(super) fn array_read_ended(&mut self, now: TimeNs, id: u32) {
         let read = &mut self.own.reads[id];
         read.in_register = now;
         let (die, plane, units) = (read.die, read.plane, u64::from(read.units.count_ones()));
@@ -309,12 +311,12 @@ impl SuperpageTurn<'_> {
             match reader {
                 Reader::Host(waiter) => {
                     let at = self.front.cross(now, true, 1);
-                    let Before { collected_ns: collection_ns, held_ns: other_ns } = read.before.since(waiter.before);
+                    let WorkSnapshot { collected_ns: collection_ns, held_ns: other_ns } = read.before.since(waiter.before);
                     let transfer_ns = at - read.in_register;
                     let time = TimeParts { collection_ns, transfer_ns, flash_ns: read.array_ns, other_ns, ..TimeParts::default() };
                     self.read_ends(at, &waiter, time);
                 }
-                Reader::Rest(superpage) => self.rest_is_there(now, superpage),
+                Reader::Rest(superpage) => self.rest_of_unit_read(now, superpage),
             }
         }
         let (die, flash_page) = (read.die, read.flash_page);
@@ -327,18 +329,18 @@ impl SuperpageTurn<'_> {
         }
     }
 
-    /// The first of what waits for all planes, in the order of its class (rule 211).
+    /// Returns the next job for all planes, in the order of the classes (rule 211).
     fn next_job(&mut self, die: u32) -> Option<Job> {
-        let hurries = self.own.collection.paced.hurries(self.own.collection.pace(self.need()));
+        let collection_first = self.own.collection.paced.collection_first(self.own.collection.pace(self.need()));
         let may_program = self.own.programs_running < self.own.params.programs_at_once;
         let state = &mut self.own.dies[die as usize];
         let program = state.programs.front().map(|&id| Job::Program(id));
         let moved_program = state.moved_programs.front().map(|&id| Job::MovedProgram(id));
-        if !may_program && (program.is_some() || moved_program.is_some()) && !state.asks_for_power {
-            state.asks_for_power = true;
-            self.own.waits_for_power.push_back(die);
+        if !may_program && (program.is_some() || moved_program.is_some()) && !state.waits_to_program {
+            state.waits_to_program = true;
+            self.own.waiting_to_program.push_back(die);
         }
-        order::of_classes(hurries).into_iter().find_map(|class| match class {
+        order::of_classes(collection_first).into_iter().find_map(|class| match class {
             Class::HostProgram => program.filter(|_| may_program),
             Class::Erase => state.erases.front().map(|&block| Job::Erase(block)),
             Class::CollectionProgram => moved_program.filter(|_| may_program),
@@ -374,12 +376,12 @@ impl SuperpageTurn<'_> {
         self.parts.counters.pipelined += u64::from(state.reading > 0);
         let step = Step::Transfer;
         state.exclusive = Some(Exclusive { job, step, began: now, suspensions: 0, suspended_from: 0, reads_came: false });
-        self.works_from(now, job);
+        self.begin_work_on(now, job);
         match job {
             Job::Program(id) | Job::MovedProgram(id) => {
                 let at = self.transfer(now, die, self.own.program_times(self.media, id).0);
                 self.out.wake(at, SuperpageWake::Exclusive(die));
-                self.parity_follows(now, id);
+                self.send_parity_if_due(now, id);
             }
             Job::Erase(_) => self.array_works(now, die, self.own.erase_ns),
             Job::Move(part) => self.array_works(now, die, self.own.part_step(self.media, part).0),
@@ -394,8 +396,8 @@ impl SuperpageTurn<'_> {
         self.interrupt(now, die);
     }
 
-    /// A transfer or an array operation of what a die does with all its planes is over.
-    pub(super) fn exclusive_over(&mut self, now: TimeNs, die: u32) {
+    /// Ends the current step of a job that occupies all planes.
+    pub(super) fn exclusive_step_ended(&mut self, now: TimeNs, die: u32) {
         let Some(exclusive) = self.own.dies[die as usize].exclusive else { return };
         let in_array = match exclusive.step {
             Step::Transfer => false,
@@ -420,11 +422,11 @@ impl SuperpageTurn<'_> {
             Job::Move(part) => {
                 self.step_in_registers(die, part, false);
                 let step = self.own.part_step_units(part);
-                let goes_on = self.own.part_step_over(part);
+                let goes_on = self.own.part_step_ended(part);
                 if goes_on && !self.own.semi {
                     return self.array_works(now, die, self.own.part_step(self.media, part).0);
                 }
-                self.job_over(now, die);
+                self.job_ended(now, die);
                 if goes_on {
                     let plain_ns = self.own.part_plain_ns(self.media, part);
                     let state = &mut self.own.dies[die as usize];
@@ -437,54 +439,54 @@ impl SuperpageTurn<'_> {
                 }
             }
             Job::Program(id) | Job::MovedProgram(id) => {
-                self.job_over(now, die);
+                self.job_ended(now, die);
                 self.own.programs_running -= 1;
                 self.programmed(now, id);
-                self.give_power(now);
+                self.grant_programs(now);
             }
             Job::Erase(block) => {
-                self.job_over(now, die);
-                self.erase_over(now, block);
+                self.job_ended(now, die);
+                self.die_erased_block(now, block);
             }
         }
         self.dispatch(now, die);
     }
 
-    fn job_over(&mut self, now: TimeNs, die: u32) {
+    fn job_ended(&mut self, now: TimeNs, die: u32) {
         self.count_time(now, die);
         self.own.dies[die as usize].exclusive = None;
     }
 
-    /// Counts the time until now of a job that has had the die.
+    /// Counts the time until now for the job that occupies the die.
     pub(super) fn count_time(&mut self, now: TimeNs, die: u32) {
         let Some(Exclusive { job, began, .. }) = self.own.dies[die as usize].exclusive else { return };
         *self.own.time_of(job)(&mut self.parts.drive_counters) += now - began;
         if job.is_of_collection() {
             self.parts.counters.gc_time_ns += now - began;
             self.own.dies[die as usize].collected_ns += now - began;
-            self.parts.worked.for_collection.stops(now);
-            if self.parts.worked.for_collection.dies() == 0 {
+            self.parts.work_times.for_collection.end(now);
+            if self.parts.work_times.for_collection.dies() == 0 {
                 self.parts.drive_counters.collecting_ns += now - self.own.collecting_since;
             }
         }
     }
 
-    /// A die begins to work on something, or goes on with it.
-    pub(super) fn works_from(&mut self, now: TimeNs, job: Job) {
+    /// Records that a die begins or continues to work on a job.
+    pub(super) fn begin_work_on(&mut self, now: TimeNs, job: Job) {
         if job.is_of_collection() {
-            if self.parts.worked.for_collection.dies() == 0 {
+            if self.parts.work_times.for_collection.dies() == 0 {
                 self.own.collecting_since = now;
             }
-            self.parts.worked.for_collection.begins(now);
+            self.parts.work_times.for_collection.begin(now);
         }
     }
 
-    /// A program has ended: the dies that wait for leave to begin one look again, in order of asking, while there is leave.
-    fn give_power(&mut self, now: TimeNs) {
+    /// Lets waiting dies program, in the order in which they asked, as many as are allowed at a time.
+    fn grant_programs(&mut self, now: TimeNs) {
         while self.own.programs_running < self.own.params.programs_at_once
-            && let Some(die) = self.own.waits_for_power.pop_front()
+            && let Some(die) = self.own.waiting_to_program.pop_front()
         {
-            self.own.dies[die as usize].asks_for_power = false;
+            self.own.dies[die as usize].waits_to_program = false;
             self.dispatch(now, die);
         }
     }

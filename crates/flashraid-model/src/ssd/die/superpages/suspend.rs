@@ -1,13 +1,13 @@
 //! Host reads that interrupt programs and erases in flight (rule 217).
 
-use super::SuperpageTurn;
+use super::SuperpageContext;
 use super::schedule::{Job, Step};
 use crate::events::TimeNs;
 use crate::ssd::job::SuperpageWake;
 use crate::ssd::params::{OperationSuspension, SuperblockSuspension};
 
 impl SuperblockSuspension {
-    /// `None` for what is not interrupted.
+    /// Returns the settings for this job; `None` for a job that is never suspended.
     fn of(&self, job: Job) -> Option<&OperationSuspension> {
         match job {
             Job::Program(_) | Job::MovedProgram(_) => Some(&self.program),
@@ -17,8 +17,8 @@ impl SuperblockSuspension {
     }
 }
 
-impl SuperpageTurn<'_> {
-    /// Reads that have come since a program or erase has had its turn suspend it, if they may.
+impl SuperpageContext<'_> {
+    /// Suspends a program or erase for reads that have arrived since it began or continued, if that is allowed.
     pub(super) fn interrupt(&mut self, now: TimeNs, die: u32) {
         let Some(suspension) = &self.own.params.suspension else { return };
         let state = &mut self.own.dies[die as usize];
@@ -37,8 +37,8 @@ impl SuperpageTurn<'_> {
         self.out.wake(now + of.suspend_ns, SuperpageWake::Suspension(die));
     }
 
-    /// A die has come to a halt, or what was suspended goes on.
-    pub(super) fn suspension_goes_on(&mut self, now: TimeNs, die: u32) {
+    /// Ends a step of a suspension: the array has stopped, or it continues.
+    pub(super) fn suspension_step_ended(&mut self, now: TimeNs, die: u32) {
         let state = &mut self.own.dies[die as usize];
         let exclusive = state.exclusive.as_mut().expect("something is suspended");
         match exclusive.step {
@@ -63,7 +63,7 @@ impl SuperpageTurn<'_> {
         }
     }
 
-    /// No read goes in any more: the way back.
+    /// Begins to resume a suspended job, because no more reads are served.
     pub(super) fn resume(&mut self, now: TimeNs, die: u32) {
         let state = &mut self.own.dies[die as usize];
         let (Some(exclusive), Some(suspension)) = (&mut state.exclusive, &self.own.params.suspension) else { return };
@@ -75,7 +75,7 @@ impl SuperpageTurn<'_> {
         state.current_work_ends = now + of.resume_ns + rest_ns;
         let job = exclusive.job;
         let goes_on_ns = now + of.resume_ns;
-        self.works_from(now, job);
+        self.begin_work_on(now, job);
         self.out.wake(goes_on_ns, SuperpageWake::Suspension(die));
     }
 }

@@ -9,9 +9,9 @@ use crate::ids::Lpn;
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Index {
-    /// All operations by page, then arrival.
+    /// All operations by page, then in order of arrival.
     by_page: BTreeMap<(Lpn, u64), u32>,
-    /// Operations that overtake none on their page, by kind and arrival.
+    /// Operations that are the first of all operations on their page, by kind and in order of arrival.
     first_on_page: [BTreeMap<u64, u32>; KINDS],
 }
 
@@ -36,7 +36,7 @@ impl Index {
         self.by_page.range((lpn, 0)..=(lpn, u64::MAX)).next().map(|(_, &id)| id)
     }
 
-    /// The first operation of these kinds that overtakes none on its page and did not arrive before `arrival`.
+    /// Returns the first operation of these kinds that overtakes none on its page and arrived at `arrival` or later.
     pub fn first_of(&self, kinds: Kinds, arrival: u64) -> Option<u32> {
         let wanted = self.first_on_page.iter().zip(kinds).filter(|&(_, wanted)| wanted);
         wanted.filter_map(|(operations, _)| operations.range(arrival..).next()).min().map(|(_, &id)| id)

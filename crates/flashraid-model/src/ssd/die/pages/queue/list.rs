@@ -3,8 +3,10 @@
 use super::super::waiting::{NONE, Waiting};
 use crate::events::Slab;
 
-/// Operations in the order in which they were added; each is in at most one list. The `previous` of the first one means nothing. Taking
-/// it out, the most frequent case, therefore touches no other.
+/// Operations in the order in which they were added. Each is in at most one list.
+///
+/// The `previous` of the first operation is undefined. Removing the first one, the most frequent case, therefore touches no other
+/// operation.
 #[derive(Debug, Clone, Copy)]
 pub struct List {
     head: u32,
@@ -58,7 +60,7 @@ impl List {
     }
 }
 
-/// An operation and all behind it.
+/// Returns an operation and all behind it.
 pub fn from<'a>(mut id: u32, waiting: &'a Slab<Waiting>) -> impl Iterator<Item = u32> + use<'a> {
     std::iter::from_fn(move || {
         let this = (id != NONE).then_some(id)?;

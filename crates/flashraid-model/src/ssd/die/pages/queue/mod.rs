@@ -1,7 +1,7 @@
-//! The operations that wait for a die, in order of arrival, and which of them may go in.
+//! The operations that wait for a die, in order of arrival, and the search for those that may be served.
 //!
-//! A short queue is walked through, which is fastest. A long one that is searched, as under an overload, also keeps an index. An
-//! operation then costs no more if many wait with it. First come first served searches nothing, however long the queue is.
+//! A short queue is searched from its front, which is fastest. A long queue that is searched, as under an overload, also keeps an index.
+//! The cost of an operation then does not depend on the length. First come first served needs no search at all.
 
 mod index;
 mod list;
@@ -16,14 +16,14 @@ use index::Index;
 pub(super) use list::List;
 use std::sync::OnceLock;
 
-/// A longer queue has an index once it has been searched, until half as many are left. The limit is lower in unit tests, so that random
-/// queues reach it.
+/// Length up to which a queue is searched without an index. A longer queue gets an index when it is first searched, and keeps it until half
+/// as many operations are left. The limit is lower in unit tests, so that random queues reach it.
 const SHORT: u32 = if cfg!(test) { 16 } else { 64 };
 
-/// Kinds of operations: reads, writes, high-priority writes, trims.
+/// Number of kinds of operations: reads, writes, high-priority writes, trims.
 const KINDS: usize = 4;
 
-/// True for each kind that is wanted.
+/// Set of kinds: true for each kind in it.
 type Kinds = [bool; KINDS];
 
 fn kind_of(operation: &Waiting) -> usize {
@@ -34,23 +34,23 @@ fn kind_of(operation: &Waiting) -> usize {
     }
 }
 
-/// Kinds of operations that may go in.
+/// Kinds of operations that may be served at a preemption point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Admitted {
-    /// Reads and trims may go in.
+    /// True for reads and trims.
     pub reads: bool,
     pub writes: bool,
 }
 
-/// A list through the all operations.
+/// Queue of the operations that wait for a die.
 #[derive(Debug, Clone)]
 pub(super) struct Queue {
     list: List,
     /// Number of waiting operations of each kind.
     waiting: [u32; KINDS],
-    /// Number of operations that have joined so far.
+    /// Number of operations that have ever joined.
     arrivals: u64,
-    /// The first operation that no refusal of all writes has met.
+    /// First operation that joined after writes were last refused.
     not_refused: u32,
     index: OnceLock<Box<Index>>,
 }
@@ -74,7 +74,7 @@ impl Queue {
         self.list.tail()
     }
 
-    /// Number of waiting reads and trims.
+    /// Returns the number of waiting reads and trims.
     pub fn reads(&self) -> u32 {
         self.waiting[0] + self.waiting[3]
     }
@@ -83,7 +83,7 @@ impl Queue {
         self.waiting[1] + self.waiting[2]
     }
 
-    /// Returns true if a write waits that must not wait for collection.
+    /// Returns true if a write of high priority waits.
     pub fn high_priority_waits(&self) -> bool {
         self.waiting[2] > 0
     }
@@ -107,7 +107,7 @@ impl Queue {
         }
     }
 
-    /// The index of a queue that is to be searched, if it is long.
+    /// Returns the index, after making it if the queue is long enough.
     fn index(&self, all: &Slab<Waiting>) -> Option<&Index> {
         if self.index.get().is_none() && self.len() <= SHORT {
             return None;
@@ -119,7 +119,7 @@ impl Queue {
         }))
     }
 
-    /// Takes out an operation that waits.
+    /// Removes a waiting operation.
     pub fn remove(&mut self, id: u32, all: &mut Slab<Waiting>) {
         if self.not_refused == id {
             self.not_refused = all[id].next;
@@ -135,7 +135,7 @@ impl Queue {
         }
     }
 
-    /// Refuses every write that waits, for want of room.
+    /// Marks every waiting write as refused, because no pool has room.
     pub fn refuse_writes(&mut self, at: TimeNs, all: &mut Slab<Waiting>) {
         while self.not_refused != NONE {
             let operation = &mut all[self.not_refused];
@@ -146,7 +146,7 @@ impl Queue {
         }
     }
 
-    /// The earliest waiting operation on the page `lpn`.
+    /// Returns the earliest waiting operation on the page `lpn`.
     pub fn first_on(&self, lpn: Lpn, all: &Slab<Waiting>) -> Option<u32> {
         match self.index(all) {
             Some(index) => index.first_on(lpn),
@@ -154,12 +154,12 @@ impl Queue {
         }
     }
 
-    /// The operations of an admitted kind that overtake none on the same page, in order (rule 34).
+    /// Returns the operations of admitted kinds, in order, that overtake no earlier operation on their page (rule 34).
     pub fn candidates<'a>(&'a self, admitted: Admitted, all: &'a Slab<Waiting>) -> impl Iterator<Item = u32> + 'a {
         self.candidates_of([admitted.reads, admitted.writes, admitted.writes, admitted.reads], all)
     }
 
-    /// The first high-priority write that overtakes none on its page.
+    /// Returns the first high-priority write that overtakes no earlier operation on its page.
     pub fn first_high_priority_write(&self, all: &Slab<Waiting>) -> Option<u32> {
         self.candidates_of([false, false, true, false], all).next()
     }

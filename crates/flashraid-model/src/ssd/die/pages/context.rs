@@ -1,4 +1,4 @@
-//! The dies that take single pages: their state, and the calls that reach them.
+//! The dies that take single pages: their state, and the calls from other parts.
 
 use super::Die;
 use super::durations::Durations;
@@ -24,49 +24,49 @@ use std::collections::VecDeque;
 #[derive(Debug, Clone)]
 pub struct PageDies {
     pub(super) durations: Durations,
-    /// The dies of an immediate member.
+    /// Dies of an immediate member.
     pub(super) immediate: Vec<ImmediateDie>,
-    /// The dies of any other.
+    /// Dies of a member that works step by step.
     pub(super) dies: Vec<Die>,
-    /// Dies proceed lazily, see `lazy.rs`.
+    /// True if dies are lazy; see `lazy.rs`.
     pub(super) lazy: bool,
-    /// A clean blocks its plane only.
+    /// True if a clean blocks only its plane.
     pub(super) by_plane: bool,
-    /// Writes choose their die when they arrive.
+    /// True if the die of a write is chosen when it arrives.
     pub(super) dynamic: bool,
     pub(super) suspension: Option<Suspension>,
     pub(super) channels: Vec<Channel>,
-    /// Operations whose pages want to cross the link, in order of asking; the first one does. Lane 0 goes to the member, lane 1 to
-    /// the host; a half-duplex link has only lane 0.
+    /// Operations whose data must cross the link, in order; the first one is crossing. Lane 0 leads to the member, lane 1 to the host. A
+    /// half-duplex link has only lane 0.
     pub(super) lanes: [VecDeque<u32>; 2],
     pub(super) waiting: Slab<Waiting>,
     pub(super) placement: Placement,
     /// Number of dies, and of consecutive pages that go to one of them.
     pub(super) striping: (u32, u32),
-    /// Pages go to dies one by one and the dies are a power of two: its logarithm.
+    /// Binary logarithm of the number of dies. It is given only if single pages go to dies in turn and the number is a power of two.
     pub(super) die_shift: Option<u32>,
-    /// The limits by which pools are collected.
+    /// Limits at which pools are collected.
     pub(super) watermarks: Watermarks,
-    /// The pages of the write buffer.
+    /// Pages of the write buffer.
     pub(super) buffered: PageBuffer,
 }
 
-/// The dies with the parts that they work with, for one call.
-pub struct PageTurn<'a> {
-    /// The place where dies leave what they cause.
+/// The dies together with the parts of the SSD that they need, borrowed for one call.
+pub struct PageContext<'a> {
+    /// List for everything that the dies cause elsewhere.
     pub out: &'a mut Outbox,
-    /// The mapping of pages.
+    /// Mapping of the member's pages.
     pub pools: &'a mut Pools,
-    /// The front before the dies.
+    /// Queues, cores and buffer before the dies.
     pub front: &'a mut Front,
-    /// The parts that all SSDs have.
+    /// Parts that every SSD has.
     pub parts: &'a mut Parts,
-    /// The dies' own state.
+    /// State of the dies themselves.
     pub own: &'a mut PageDies,
 }
 
 impl PageDies {
-    /// Dies that rest; a `controlled` member may be forced to collect by the array's controller.
+    /// Returns idle dies. A `controlled` member may be forced to collect by the array's controller.
     pub fn new(params: &SsdParams, seed: u64, member: MemberId, controlled: bool, shortcuts: Shortcuts) -> Self {
         let g = params.geometry;
         let by_plane = params.gc.blocks_planes();
@@ -97,14 +97,14 @@ impl PageDies {
         }
     }
 
-    /// Every operation is served when it comes, see `immediate`.
+    /// Returns true if every operation is served when it arrives; see `immediate.rs`.
     pub fn is_immediate(&self) -> bool {
         !self.immediate.is_empty()
     }
 
-    /// Die and logical page number of logical page `page` (rule 7).
+    /// Returns the die and logical page number of logical page `page` (rule 7).
     #[inline]
-    pub fn home(&self, pools: &Pools, page: u32) -> (DieId, Lpn) {
+    pub fn die_and_lpn(&self, pools: &Pools, page: u32) -> (DieId, Lpn) {
         // Every page comes here three times (twice to hint), and divisions would be a tenth of its cost.
         if let Some(shift) = self.die_shift {
             let die = DieId(page & ((1 << shift) - 1));
@@ -124,41 +124,42 @@ impl PageDies {
         Owed { buffered_pages: 0, moves_pages, collection_ns }
     }
 
-    /// Returns the counters of the dies' mechanisms.
+    /// Returns the counters of the mechanisms, summed over the dies.
     pub fn mechanism_counters(&self) -> MechanismCounters {
         self.dies.iter().filter_map(|die| die.activity.mechanisms.as_ref()).map(|mechanisms| mechanisms.counters).sum()
     }
 
-    /// The times for which dies have worked without a break and still did, or did last, at `end_ns`.
-    pub fn works(&self, end_ns: TimeNs) -> Vec<(TimeNs, TimeNs)> {
-        let in_steps = self.dies.iter().filter_map(|die| die.works(self.lazy, end_ns)).filter(|stretch| stretch.0 < stretch.1);
+    /// Returns for each die the busy period that contains `end_ns`, or otherwise the last one.
+    pub fn busy_periods(&self, end_ns: TimeNs) -> Vec<(TimeNs, TimeNs)> {
+        let in_steps = self.dies.iter().filter_map(|die| die.busy_period(self.lazy, end_ns)).filter(|stretch| stretch.0 < stretch.1);
         self.immediate.iter().map(ImmediateDie::works).chain(in_steps).collect()
     }
 
-    /// Start of the oldest clean whose end is not known yet, or of one that is not known at all.
+    /// Returns the earliest start of a clean that has not been reported, because its end is unknown.
     pub fn oldest_open_clean(&self) -> Option<TimeNs> {
         self.dies.iter().map(Die::cleans_known_until).min()
     }
 
-    /// The latest end that is known of what it has taken; 0 where ends become known one after the other.
+    /// Returns the latest known end of an operation. It is 0 if ends become known one after the other.
     pub fn busy_until(&self) -> TimeNs {
         self.immediate.iter().map(ImmediateDie::busy_until).max().unwrap_or(0)
     }
 
-    /// Verifies the pages of a write buffer in which `used` pages are.
+    /// Verifies the pages of a write buffer that holds `used` pages.
     ///
     /// # Errors
-    /// A sentence that names the first invariant that does not hold.
+    ///
+    /// Returns a sentence that names the first invariant that does not hold.
     pub fn verify_buffer(&self, used: u32) -> Result<(), String> {
         self.buffered.verify(used)
     }
 
-    /// Host writes of logical pages in their order, without time and without counting.
+    /// Writes logical pages in order. It takes no time and counts nothing.
     pub fn overwrite_untimed(&self, pools: &mut Pools, pages: &[(u32, u8)]) {
         // Dies know nothing of each other: one after the other keeps the tables of one in the processor's cache.
         let mut lpns_of_dies = vec![Vec::new(); self.striping.0 as usize];
         for (page, _) in pages {
-            let (home, lpn) = self.home(pools, *page);
+            let (home, lpn) = self.die_and_lpn(pools, *page);
             // Without time there is no earliest start: under dynamic allocation a page stays on the die that holds it.
             let die = if pools.dynamic && pools.is_mapped(lpn) { pools.die_of(lpn) } else { home };
             lpns_of_dies[die.index()].push(lpn);
@@ -169,11 +170,11 @@ impl PageDies {
     }
 }
 
-impl PageTurn<'_> {
-    /// Takes a page operation that has not come through a front. With `moment_is_over` all else that is scheduled for this nanosecond has
-    /// happened, as when a closed loop answers.
+impl PageContext<'_> {
+    /// Processes a page operation that did not pass a front. `moment_is_over` is true if all scheduled events of this nanosecond have run,
+    /// as when the host sends a request in reply to a completion.
     pub fn submit(&mut self, now: TimeNs, op: PageOp, moment_is_over: bool) {
-        let (die, lpn) = self.home(op.page);
+        let (die, lpn) = self.die_and_lpn(op.page);
         let id = self.own.waiting.insert(Waiting::new(now, op, lpn, die));
         if op.kind == OpKind::Write && self.parts.params.link.is_some() {
             self.join_lane(now, 0, id);
@@ -182,25 +183,25 @@ impl PageTurn<'_> {
         }
     }
 
-    /// Goes on at a wake-up.
+    /// Continues at a wake-up.
     pub fn wake(&mut self, now: TimeNs, wake: SsdWake) {
         match wake {
             SsdWake::Worker { die, worker, number } => self.wake_worker(now, die, worker, number),
             SsdWake::Die(die) => self.wake_lazy(now, die),
-            SsdWake::Crossed(lane) => self.crossed(now, lane),
+            SsdWake::Crossed(lane) => self.page_crossed(now, lane),
             SsdWake::Transferred(channel) => self.transferred(now, channel),
             SsdWake::Front(wake) => self.wake_front(now, wake),
             SsdWake::Superpages(_) => unreachable!("these dies take single pages"),
         }
     }
 
-    /// Die and logical page number of logical page `page` (rule 7).
+    /// Returns the die and logical page number of logical page `page` (rule 7).
     #[inline]
-    pub(super) fn home(&self, page: u32) -> (DieId, Lpn) {
-        self.own.home(self.pools, page)
+    pub(super) fn die_and_lpn(&self, page: u32) -> (DieId, Lpn) {
+        self.own.die_and_lpn(self.pools, page)
     }
 
-    /// An operation has reached the member; `scheduled` tells where this stands among what happens at this nanosecond.
+    /// Processes an operation that has reached the member. `scheduled` orders it among the events of this nanosecond.
     pub(super) fn arrive(&mut self, now: TimeNs, scheduled: TimeNs, id: u32) {
         self.own.waiting[id].reached_ns = now;
         if self.own.dynamic {
@@ -210,7 +211,7 @@ impl PageTurn<'_> {
         }
     }
 
-    /// The operation is done at `at`, which may lie in the future.
+    /// Reports the end of an operation at `at`, which may lie in the future.
     pub(super) fn finish(&mut self, id: u32, at: TimeNs) {
         if self.own.waiting[id].origin != Origin::Array {
             self.front_page_ends(id, at);
@@ -219,7 +220,7 @@ impl PageTurn<'_> {
         }
         let waiting = &self.own.waiting[id];
         if let Some(usage) = &mut self.parts.usage {
-            usage.operation(waiting.submitted_ns, at);
+            usage.record_operation(waiting.submitted_ns, at);
         }
         let (time, member) = (waiting.time_until(at), self.parts.member);
         self.out.ends.push(OpEnd { completion: waiting.op.completion, member, at, met_gc: waiting.met_gc, time });

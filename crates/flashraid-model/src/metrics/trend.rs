@@ -56,7 +56,7 @@ pub struct Tenth {
 
 /// Trends of a whole run.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct CourseSummary {
+pub struct TrendSummary {
     /// The tenths in order; none without requests.
     pub tenths: Vec<Tenth>,
     /// Mean response times of the first and of the second half of the requests, in nanoseconds.
@@ -68,7 +68,7 @@ pub struct CourseSummary {
 
 /// Records the trends of a run in bounded memory.
 #[derive(Debug, Clone)]
-pub(super) struct Course {
+pub(super) struct TrendRecorder {
     from_ns: TimeNs,
     shift: u32,
     stretches: Vec<Stretch>,
@@ -76,7 +76,7 @@ pub(super) struct Course {
     outstanding: u64,
 }
 
-impl Course {
+impl TrendRecorder {
     pub(super) fn new(from_ns: TimeNs) -> Self {
         Self { from_ns, shift: FIRST_SHIFT, stretches: vec![Stretch::default(); STRETCHES_MAX], last_arrival_ns: None, outstanding: 0 }
     }
@@ -127,7 +127,7 @@ impl Course {
         }
     }
 
-    pub(super) fn finish(self) -> CourseSummary {
+    pub(super) fn finish(self) -> TrendSummary {
         let used = self.stretches.iter().rposition(|stretch| stretch.requests > 0).map_or(0, |last| last + 1);
         let stretches = &self.stretches[..used];
         let tenth = |index: usize| {
@@ -148,7 +148,7 @@ impl Course {
                 written_bytes: whole.written_bytes,
             }
         };
-        CourseSummary {
+        TrendSummary {
             tenths: if used == 0 { Vec::new() } else { (0..TENTHS).map(tenth).collect() },
             halves_ns: halves(stretches),
             outstanding: self.last_arrival_ns.map(|_| self.outstanding),
@@ -181,7 +181,7 @@ fn halves(stretches: &[Stretch]) -> Option<(f64, f64)> {
     Some((mean(first)?, mean(second)?))
 }
 
-impl CourseSummary {
+impl TrendSummary {
     /// Returns the number of requests in all tenths.
     #[must_use]
     pub fn requests(&self) -> u64 {
@@ -205,18 +205,18 @@ mod tests {
 
     #[test]
     fn tenths_halves_and_what_is_left() {
-        let mut course = Course::new(1_000);
+        let mut trend = TrendRecorder::new(1_000);
         // A request arrives each microsecond, and the second half takes twice as long.
         for index in 0..100_000_u64 {
             let arrival = 1_000 + index * 1_000;
             let response = if index < 50_000 { 500_000 } else { 1_000_000 };
             if index == 90_000 {
-                course.arrivals_end(1_000 + 99_999 * 1_000, 0);
+                trend.arrivals_end(1_000 + 99_999 * 1_000, 0);
             }
-            course.request(arrival, arrival + response, 4096);
-            course.moved(arrival, 3);
+            trend.request(arrival, arrival + response, 4096);
+            trend.moved(arrival, 3);
         }
-        let summary = course.finish();
+        let summary = trend.finish();
         assert_eq!((summary.tenths.len(), summary.requests()), (10, 100_000));
         assert_eq!(summary.tenths[0].response_ns.mean, 500_000.0);
         assert_eq!(summary.tenths[9].response_ns.mean, 1_000_000.0);
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn without_requests_there_is_no_course() {
-        assert_eq!(Course::new(0).finish(), CourseSummary::default());
+        assert_eq!(TrendRecorder::new(0).finish(), TrendSummary::default());
     }
 
     #[test]

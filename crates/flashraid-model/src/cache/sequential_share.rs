@@ -1,4 +1,4 @@
-//! Share of a cache that sequential writes should have under `stow` (rule 87).
+//! Share of a cache that sequential writes should have under the policy `stow` (rule 87).
 
 /// Number of pages that the sequential ring should have, between 0 and all of them.
 #[derive(Debug, Clone)]

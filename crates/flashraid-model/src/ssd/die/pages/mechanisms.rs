@@ -1,21 +1,20 @@
-//! Mechanisms that hold a die with pools: operations wait as behind one that nothing interrupts.
+//! Mechanisms that occupy a die with pools. Operations then wait as they do for an operation that nothing can interrupt.
 
 use super::work::Step;
-use super::{NO_PAGE, PageTurn, SlotPhase};
+use super::{NO_PAGE, PageContext, SlotPhase};
 use crate::events::TimeNs;
 use crate::ids::DieId;
 use crate::ssd::job::Worker;
 
-impl PageTurn<'_> {
-    /// Asks the mechanisms of a die whose slot is free, and for whose queue the head could be served. Returns true if one holds the die:
-    /// then it has the slot.
+impl PageContext<'_> {
+    /// Asks the mechanisms of a die that is free to serve the head of its queue. Returns true if a mechanism occupies the die now.
     pub(super) fn is_held(&mut self, at: TimeNs, die: DieId) -> bool {
         let state = &mut self.own.dies[die.index()];
         let Some(until) = state.activity.hold(at) else { return false };
         state.activity.held.set(at, true);
         state.slot.phase = SlotPhase::Command;
         if !state.cleans_any() {
-            state.activity.stops(at, self.parts);
+            state.activity.end_work(at, self.parts);
         }
         self.begin_work(at, die, Worker::SLOT, std::iter::once(Step::wait(until - at)), NO_PAGE);
         true

@@ -8,7 +8,7 @@ use crate::warm_cache::WarmCache;
 
 /// Resources of the machine that a study uses. They change no result.
 #[derive(Debug, Clone)]
-pub struct Means {
+pub struct Resources {
     /// Number of simulations at a time; 0 counts as 1.
     pub workers: usize,
     /// Number of threads of each simulation; 0 counts as 1.
@@ -17,7 +17,7 @@ pub struct Means {
     pub cache: Option<WarmCache>,
 }
 
-impl Means {
+impl Resources {
     /// Returns the resources of this machine for these simulations: as many as wanted, or as processors and memory allow. The threads never
     /// exceed the processors unless the user wants more simulations at a time.
     ///
@@ -28,7 +28,7 @@ impl Means {
         workers: Option<usize>,
         threads: Option<usize>,
         cache: Option<WarmCache>,
-    ) -> Result<Means, TooLittleMemory> {
+    ) -> Result<Resources, TooLittleMemory> {
         let processors = default_workers();
         let mut at_a_time = workers.unwrap_or(processors).min(simulations.len()).max(1);
         if let Some((available_bytes, bound)) = memory::available_bytes() {
@@ -45,7 +45,7 @@ impl Means {
                 return Err(TooLittleMemory { needed_bytes, available_bytes, bound, workers: at_a_time });
             }
         }
-        Ok(Means { workers: at_a_time, threads: threads_of_each(threads, at_a_time, processors), cache })
+        Ok(Resources { workers: at_a_time, threads: threads_of_each(threads, at_a_time, processors), cache })
     }
 }
 
@@ -80,7 +80,8 @@ mod tests {
     #[test]
     fn there_are_no_more_workers_than_simulations_or_than_are_wanted() {
         let scenario = Simulation::from_toml("ssd.geometry = { dies = 1, blocks = 64 }").unwrap().scenario().unwrap();
-        let workers = |simulations: usize, wanted| Means::of_machine(&vec![&scenario; simulations], wanted, None, None).unwrap().workers;
+        let workers =
+            |simulations: usize, wanted| Resources::of_machine(&vec![&scenario; simulations], wanted, None, None).unwrap().workers;
         assert_eq!((workers(0, None), workers(1, Some(5)), workers(9, Some(2))), (1, 1, 2));
         assert_eq!(workers(200, Some(100)), 100, "as many as the user wants");
         assert_eq!(workers(200, None), default_workers().min(200));
@@ -92,9 +93,9 @@ mod tests {
         let scenario = Simulation::from_toml(geometry).unwrap().scenario().unwrap();
         // No simulation is refused if the system does not tell its memory.
         if let Some((available_bytes, _)) = memory::available_bytes() {
-            let lack = Means::of_machine(&[&scenario; 3], None, None, None).unwrap_err();
+            let lack = Resources::of_machine(&[&scenario; 3], None, None, None).unwrap_err();
             assert!(lack.workers == 1 && lack.needed_bytes > available_bytes / 2, "{lack:?}");
-            assert_eq!(Means::of_machine(&[&scenario; 3], Some(2), None, None).unwrap_err().workers, 2);
+            assert_eq!(Resources::of_machine(&[&scenario; 3], Some(2), None, None).unwrap_err().workers, 2);
         }
     }
 }

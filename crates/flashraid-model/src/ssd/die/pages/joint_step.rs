@@ -1,11 +1,12 @@
-//! Host operations and a step of a clean done together (PGC III.C; rules 37 and 103).
+//! Host operations that overlap with a step of a clean (PGC III.C; rules 37 and 103).
 //!
-//! They are all of one kind, in the order of the queue, and the clean's step is the last. If the setting says so, operations that join it
-//! while it is in flight come behind it. Each is a *companion*: it passes two barriers, where it waits for those before it.
+//! All of them are of one kind, in the order of the queue, and the clean's step is the last. If the settings allow it, operations that
+//! arrive during the step follow it. Each of these is a *companion*. It passes two barriers, at which it waits for the companions before
+//! it.
 //!
 //! ```text
-//!   read:     overhead ─┤ plane is free ├─ array ─┤ others have transferred ├─ transfer
-//!   program:  overhead ─┤ others have transferred, plane's register is free ├─ transfer ─┤ plane is free ├─ array
+//! read:     overhead ─┤ plane is free ├─ array ─┤ others have transferred ├─ transfer
+//! program:  overhead ─┤ others have transferred, plane's register is free ├─ transfer ─┤ plane is free ├─ array
 //! ```
 //!
 //! A lazy die computes the ends instead ([`JointEnds`]).
@@ -16,54 +17,54 @@ use super::joint_ends::JointEnds;
 use super::queue::Admitted;
 use super::waiting::{NONE, Waiting};
 use super::work::{Step, Work};
-use super::{Die, NO_PAGE, PageTurn, Phase, SlotPhase, State};
+use super::{Die, NO_PAGE, PageContext, Phase, SlotPhase, State};
 use crate::events::TimeNs;
 use crate::ids::{DieId, Lpn};
 use crate::request::OpKind;
 use crate::ssd::job::{NEVER, Worker};
 use crate::ssd::params::Pipeline;
 
-/// Operations that are done together in a die.
+/// Host operations that overlap with a step of a clean in one die.
 #[derive(Debug, Clone)]
-pub(super) struct Together {
-    /// All of them are reads, or all are writes.
+pub(super) struct JointStep {
+    /// Kind of the operations: all are reads, or all are writes.
     kind: OpKind,
-    /// The scope in which the clean works.
+    /// Blocking scope of the clean.
     scope: u32,
-    /// The operations in their order.
+    /// The operations and the clean's step, in order.
     companions: Vec<Companion>,
-    /// Number of the clean's step among them.
+    /// Position of the clean's step in that order.
     clean: usize,
-    /// Number of those that are not over.
+    /// Number of operations that have not ended.
     left: usize,
-    /// The last companion on each plane.
+    /// Position of the last operation on each plane.
     last_on_plane: Vec<Option<usize>>,
 }
 
-/// One of those that are done together.
+/// One of the operations that overlap.
 #[derive(Debug, Clone)]
 struct Companion {
-    /// The operation; [`NONE`] for the clean's step, whose work is the clean's.
+    /// Number of the operation; [`NONE`] for the clean's step, whose progress is kept in the clean.
     id: u32,
     work: Work,
-    /// The ones before and behind it on its plane.
+    /// Positions of the operations before and after it on the same plane.
     before_on_plane: Option<usize>,
     next_on_plane: Option<usize>,
-    /// Barriers that it has reached and passed.
+    /// Number of barriers that it has reached, and that it has passed.
     reached: u8,
     passed: u8,
     over: bool,
 }
 
-/// The moments at which a companion is expected to reach its second barrier, to pass it, and to be over; 0 for the past.
+/// Expected times at which a companion reaches its second barrier, passes it, and ends; 0 for the past.
 type Expected = [TimeNs; 3];
 
-impl Together {
+impl JointStep {
     fn new(kind: OpKind, scope: u32, planes: u32) -> Self {
         Self { kind, scope, companions: Vec::new(), clean: usize::MAX, left: 0, last_on_plane: vec![None; planes as usize] }
     }
 
-    /// Adds the next one; it has reached and passed `barriers`.
+    /// Adds an operation that has already reached and passed so many barriers. Returns its position.
     fn push(&mut self, id: u32, plane: Option<u32>, [reached, passed]: [u8; 2]) -> usize {
         let number = self.companions.len();
         let last = plane.map(|plane| &mut self.last_on_plane[plane as usize]);
@@ -79,18 +80,18 @@ impl Together {
         number
     }
 
-    /// The clean's own part is over.
+    /// Returns true if the clean's own step has ended.
     fn clean_is_over(&self) -> bool {
         self.companions[self.clean].over
     }
 
-    /// The one before that takes the pins for a page of the host.
+    /// Returns the last operation before this one that transfers a host page.
     fn transfers_before(&self, number: usize) -> Option<usize> {
         let before = number.checked_sub(1)?;
         if self.kind == OpKind::Write && before == self.clean { before.checked_sub(1) } else { Some(before) }
     }
 
-    /// Returns true if a companion that has reached its barrier may pass it.
+    /// Returns true if a companion may pass the barrier that it has reached.
     fn may_pass(&self, number: usize) -> bool {
         let companion = &self.companions[number];
         let before_on_plane = companion.before_on_plane.map(|before| &self.companions[before]);
@@ -105,7 +106,7 @@ impl Together {
         }
     }
 
-    /// Returns the companions that may continue after something has happened to this one.
+    /// Returns the companions that may continue after this one has made progress.
     fn followers(&self, number: usize) -> impl Iterator<Item = usize> + use<> {
         let behind = number + 1;
         let after_clean = (behind == self.clean).then_some(behind + 1);
@@ -113,7 +114,7 @@ impl Together {
         [Some(behind), after_clean, self.companions[number].next_on_plane].into_iter().flatten().filter(move |&next| next < count)
     }
 
-    /// Returns the moment at which [`Self::may_pass`] will be true.
+    /// Returns the expected time at which [`Self::may_pass`] becomes true.
     fn expected_to_pass(&self, number: usize, barrier: u8, expected: &[Expected]) -> TimeNs {
         let before_on_plane = |which: usize| self.companions[number].before_on_plane.map_or(0, |before| expected[before][which]);
         match (self.kind, barrier) {
@@ -124,7 +125,7 @@ impl Together {
         }
     }
 
-    /// Returns the end of all if they wait only for transfers that they have asked for, and for each other (rule 101).
+    /// Returns the end of all operations, if they wait only for each other and for transfers that they have already asked for (rule 101).
     pub fn plain_end(&self, clean: &Work) -> TimeNs {
         let mut expected: Vec<Expected> = Vec::with_capacity(self.companions.len());
         for (number, companion) in self.companions.iter().enumerate() {
@@ -148,24 +149,24 @@ impl Together {
 }
 
 impl Die {
-    /// Returns the number of a worker among those that are done together.
+    /// Returns the position of a worker among the overlapping operations, if it is one.
     pub(super) fn companion_of(&self, worker: Worker) -> Option<usize> {
-        let together = self.together.as_ref()?;
-        worker.companion().or_else(|| (worker.scope() == Some(together.scope)).then_some(together.clean))
+        let joint_step = self.joint_step.as_ref()?;
+        worker.companion().or_else(|| (worker.scope() == Some(joint_step.scope)).then_some(joint_step.clean))
     }
 
     pub(super) fn work_of_companion(&self, number: usize) -> Option<&Work> {
-        self.together.as_ref()?.companions.get(number).map(|companion| &companion.work)
+        self.joint_step.as_ref()?.companions.get(number).map(|companion| &companion.work)
     }
 
     pub(super) fn work_of_companion_mut(&mut self, number: usize) -> &mut Work {
-        &mut self.together.as_mut().expect("a companion works").companions[number].work
+        &mut self.joint_step.as_mut().expect("a companion works").companions[number].work
     }
 }
 
 // Operations that go in together at a point.
-impl PageTurn<'_> {
-    /// All operations that may go in, in order, if all of them can be done together with a step of this kind.
+impl PageContext<'_> {
+    /// Returns the operations that may be served at this point, if all of them can overlap with a step of this kind.
     pub(super) fn all_of_kind(&self, die: DieId, scope: u32, admitted: Admitted, kind: OpKind) -> Option<Vec<u32>> {
         if kind == OpKind::Read && admitted.writes {
             // Found without walking past all reads.
@@ -174,13 +175,13 @@ impl PageTurn<'_> {
                 return None;
             }
         }
-        self.candidates(die, scope, admitted).map(|id| self.can_go_together(id, kind).then_some(id)).collect()
+        self.candidates(die, scope, admitted).map(|id| self.can_join(id, kind).then_some(id)).collect()
     }
 
-    /// Host reads together with the clean's read of the page `lpn`.
+    /// Begins host reads that overlap with the clean's read of the page `lpn`.
     pub(super) fn read_all(&mut self, at: TimeNs, ids: &[u32], die: DieId, scope: u32, lpn: Lpn) {
         for &id in ids {
-            self.goes_beside_clean(at, id, OpKind::Read, false);
+            self.start_beside_clean(at, id, OpKind::Read, false);
         }
         let plane = self.pools.plane_of(lpn);
         let clean = self.die(die).clean_mut(scope);
@@ -199,17 +200,17 @@ impl PageTurn<'_> {
             self.die(die).joint_ends = Some(joint_ends);
             return;
         }
-        let mut together = Together::new(OpKind::Read, scope, self.parts.params.geometry.planes);
+        let mut joint_step = JointStep::new(OpKind::Read, scope, self.parts.params.geometry.planes);
         for (id, plane) in planes {
-            let number = together.push(id, plane, [0, 0]);
-            together.companions[number].work.prepare(at, self.own.durations.read_steps_of_companion(), self.own.channels.is_empty());
+            let number = joint_step.push(id, plane, [0, 0]);
+            joint_step.companions[number].work.prepare(at, self.own.durations.read_steps_of_companion(), self.own.channels.is_empty());
         }
-        together.push(NONE, Some(plane), [0, 0]);
+        joint_step.push(NONE, Some(plane), [0, 0]);
         let clean = self.own.durations.read_of_clean_steps_of_companion();
-        self.begin_together(at, die, together, Phase::Read, clean);
+        self.begin_joint_step(at, die, joint_step, Phase::Read, clean);
     }
 
-    /// Host writes together with the program of the page in the register; those that find no room are refused.
+    /// Begins host writes that overlap with the program of the page in the register. Writes without room stay in the queue.
     pub(super) fn program_all(&mut self, at: TimeNs, ids: &[u32], die: DieId, scope: u32) {
         let pool = self.own.dies[die.index()].clean(scope).pool;
         let mut writes = Vec::with_capacity(ids.len());
@@ -239,25 +240,29 @@ impl PageTurn<'_> {
         }
         let clean = self.die(die).clean_mut(scope);
         clean.ends_with_phase = std::mem::take(&mut clean.merged);
-        let mut together = Together::new(OpKind::Write, scope, self.parts.params.geometry.planes);
+        let mut joint_step = JointStep::new(OpKind::Write, scope, self.parts.params.geometry.planes);
         for (id, (plane, sealed)) in writes {
-            let number = together.push(id, Some(plane), [0, 0]);
-            together.companions[number].work.prepare(at, self.own.durations.write_steps_of_companion(sealed), self.own.channels.is_empty());
+            let number = joint_step.push(id, Some(plane), [0, 0]);
+            joint_step.companions[number].work.prepare(
+                at,
+                self.own.durations.write_steps_of_companion(sealed),
+                self.own.channels.is_empty(),
+            );
         }
         // It has nothing to transfer.
-        together.push(NONE, Some(moved.plane), [1, 1]);
+        joint_step.push(NONE, Some(moved.plane), [1, 1]);
         let clean = self.own.durations.program_of_clean_steps_of_companion(moved.sealed);
-        self.begin_together(at, die, together, Phase::Program, clean);
+        self.begin_joint_step(at, die, joint_step, Phase::Program, clean);
         self.place_waiting(at);
     }
 
-    /// The plane of this die on which a page lies that is to be read; under dynamic allocation it may be none by now.
+    /// Returns the plane of this die that holds a page to read. Under dynamic allocation, the page may have left the die.
     fn plane_of_read(&self, die: DieId, lpn: Lpn) -> Option<u32> {
         self.pools.holds(die, lpn).then(|| self.pools.plane_of(lpn))
     }
 
-    /// Takes an operation self.out of the queue that goes beside a step of a clean.
-    fn goes_beside_clean(&mut self, at: TimeNs, id: u32, kind: OpKind, sealed: bool) {
+    /// Removes an operation from the queue that will overlap with a step of a clean.
+    fn start_beside_clean(&mut self, at: TimeNs, id: u32, kind: OpKind, sealed: bool) {
         self.take_waiting(at, id, true);
         self.parts.counters.pipelined += 1;
         match kind {
@@ -270,36 +275,35 @@ impl PageTurn<'_> {
         self.own.durations.spend(kind, true, sealed, &mut operation.time);
     }
 
-    /// The same for a write; returns the plane of its new place, and whether it seals a block.
+    /// Does the same for a write. Returns the plane of its new place, and true if it fills a block.
     fn write_beside_clean(&mut self, at: TimeNs, id: u32, pool: u32) -> (u32, bool) {
         let Waiting { lpn, die, .. } = self.own.waiting[id];
         let sealed = self.write(die, pool, lpn);
-        self.goes_beside_clean(at, id, OpKind::Write, sealed);
+        self.start_beside_clean(at, id, OpKind::Write, sealed);
         self.note_write(at, die, pool);
         (self.pools.plane_of(lpn), sealed)
     }
 
-    /// Begins all of them, in order.
-    fn begin_together(&mut self, at: TimeNs, die: DieId, together: Together, phase: Phase, clean: impl Iterator<Item = Step>) {
+    /// Begins overlapping operations, in order.
+    fn begin_joint_step(&mut self, at: TimeNs, die: DieId, joint_step: JointStep, phase: Phase, clean: impl Iterator<Item = Step>) {
         let pins = self.own.channels.is_empty();
-        let (scope, count) = (together.scope, together.companions.len());
+        let (scope, count) = (joint_step.scope, joint_step.companions.len());
         let state = self.die(die);
-        state.slot.phase = SlotPhase::Together;
-        state.slot.let_in_by = Some(scope);
+        state.slot.phase = SlotPhase::JointStep;
+        state.slot.admitted_by = Some(scope);
         state.clean_mut(scope).phase = phase;
         state.clean_mut(scope).work.prepare(at, clean, pins);
-        state.together = Some(together);
+        state.joint_step = Some(joint_step);
         for number in 0..count {
             self.next_step_of_companion(at, die, number);
         }
-        self.settle(at, die, None);
+        self.continue_companions(at, die, None);
     }
 }
 
 // Operations that join a step in flight.
-impl PageTurn<'_> {
-    /// Lets an operation that has joined the queue, and waits, join a step in flight. The setting has to allow that, and the operation
-    /// has to be of the kind of the step.
+impl PageContext<'_> {
+    /// Lets an operation that has just joined the queue join a step in progress. The settings must allow it, and the kinds must agree.
     pub(super) fn join_step(&mut self, now: TimeNs, scheduled: TimeNs, id: u32) {
         if self.parts.params.gc.preemption.is_none_or(|preemption| preemption.pipeline != Pipeline::InFlight) {
             return;
@@ -317,26 +321,27 @@ impl PageTurn<'_> {
                 (Some(plane), sealed)
             }
             _ => {
-                self.goes_beside_clean(now, id, OpKind::Read, false);
+                self.start_beside_clean(now, id, OpKind::Read, false);
                 (self.plane_of_read(die, lpn), false)
             }
         };
         // It may have to wait for the clean's step.
         self.own.waiting[id].beside_clean = true;
         if self.own.lazy {
-            self.joins_joint_step(now, id, die, scope, plane, sealed);
+            self.join_lazily(now, id, die, scope, plane, sealed);
         } else {
-            self.joins_companions(now, id, die, scope, plane, sealed);
+            self.join_as_companion(now, id, die, scope, plane, sealed);
         }
         if op.kind == OpKind::Write {
             self.place_waiting(now);
         }
     }
 
-    /// The scope of the clean whose step in flight an operation may join; what ends now is over if it began before `scheduled`.
+    /// Returns the scope of the clean whose current step an operation may join. A step that ends now has ended if it began before
+    /// `scheduled`.
     fn step_to_join(&self, now: TimeNs, scheduled: TimeNs, die: DieId, lpn: Lpn, kind: OpKind) -> Option<u32> {
         let state = &self.own.dies[die.index()];
-        if !state.slot_is_free() && state.slot.phase != SlotPhase::Together {
+        if !state.slot_is_free() && state.slot.phase != SlotPhase::JointStep {
             return None;
         }
         let wanted = match kind {
@@ -347,7 +352,7 @@ impl PageTurn<'_> {
         let mut scopes = 0..state.cleans.len() as u32;
         let scope = scopes.find(|&scope| {
             let concerned = !self.own.by_plane || kind == OpKind::Write || self.scope_of(die, lpn, kind) == Some(scope);
-            let is_joined = state.slot.phase != SlotPhase::Together || state.slot.let_in_by == Some(scope);
+            let is_joined = state.slot.phase != SlotPhase::JointStep || state.slot.admitted_by == Some(scope);
             concerned && is_joined && state.cleans[scope as usize].as_ref().is_some_and(|clean| clean.phase == wanted)
         })?;
         let clean = state.clean(scope);
@@ -355,7 +360,7 @@ impl PageTurn<'_> {
             OpKind::Write => clean.state == State::AllMayGoIn,
             _ => clean.state != State::AllWait,
         };
-        let is_over = state.together.as_ref().is_some_and(Together::clean_is_over)
+        let is_over = state.joint_step.as_ref().is_some_and(JointStep::clean_is_over)
             || state.joint_ends.as_ref().is_some_and(|joint_ends| {
                 let ends = joint_ends.clean_ends();
                 ends < now || (ends == now && clean.work.began < scheduled)
@@ -363,7 +368,7 @@ impl PageTurn<'_> {
         (may && !is_over && clean.register != lpn).then_some(scope)
     }
 
-    fn joins_joint_step(&mut self, now: TimeNs, id: u32, die: DieId, scope: u32, plane: Option<u32>, sealed: bool) {
+    fn join_lazily(&mut self, now: TimeNs, id: u32, die: DieId, scope: u32, plane: Option<u32>, sealed: bool) {
         let kind = self.own.waiting[id].op.kind;
         let t = self.parts.params.timing;
         let planes = self.parts.params.geometry.planes;
@@ -394,7 +399,7 @@ impl PageTurn<'_> {
         self.finish(id, done);
     }
 
-    fn joins_companions(&mut self, now: TimeNs, id: u32, die: DieId, scope: u32, plane: Option<u32>, sealed: bool) {
+    fn join_as_companion(&mut self, now: TimeNs, id: u32, die: DieId, scope: u32, plane: Option<u32>, sealed: bool) {
         let (pins, planes, kind) = (self.own.channels.is_empty(), self.parts.params.geometry.planes, self.own.waiting[id].op.kind);
         let mut work = Work::default();
         if kind == OpKind::Write {
@@ -403,54 +408,54 @@ impl PageTurn<'_> {
             work.prepare(now, self.own.durations.read_steps_of_companion(), pins);
         }
         let state = self.die(die);
-        let mut together = state.together.take().unwrap_or_else(|| {
-            let mut together = Together::new(kind, scope, planes);
+        let mut joint_step = state.joint_step.take().unwrap_or_else(|| {
+            let mut joint_step = JointStep::new(kind, scope, planes);
             let barriers = if state.clean(scope).work.has_barrier() { 1 } else { 2 };
-            together.push(NONE, Some(state.clean(scope).plane), [barriers; 2]);
-            state.slot.phase = SlotPhase::Together;
-            state.slot.let_in_by = Some(scope);
-            together
+            joint_step.push(NONE, Some(state.clean(scope).plane), [barriers; 2]);
+            state.slot.phase = SlotPhase::JointStep;
+            state.slot.admitted_by = Some(scope);
+            joint_step
         });
-        let number = together.push(id, plane, [0, 0]);
-        together.companions[number].work = work;
-        state.together = Some(together);
+        let number = joint_step.push(id, plane, [0, 0]);
+        joint_step.companions[number].work = work;
+        state.joint_step = Some(joint_step);
         self.next_step_of_companion(now, die, number);
-        self.settle(now, die, Some(number));
+        self.continue_companions(now, die, Some(number));
     }
 }
 
 // Steps and ends of companions.
-impl PageTurn<'_> {
+impl PageContext<'_> {
     fn next_step_of_companion(&mut self, at: TimeNs, die: DieId, number: usize) {
-        let together = self.own.dies[die.index()].together.as_ref().expect("a companion works");
-        let worker = if number == together.clean { Worker::clean(together.scope) } else { Worker::of_companion(number) };
+        let joint_step = self.own.dies[die.index()].joint_step.as_ref().expect("a companion works");
+        let worker = if number == joint_step.clean { Worker::clean(joint_step.scope) } else { Worker::of_companion(number) };
         self.next_work_step(at, die, worker);
     }
 
-    /// Something that a companion has waited for is over, and perhaps others go on with it.
+    /// Continues a companion whose wait has ended, and then others that waited for it.
     pub(super) fn companion_continues(&mut self, at: TimeNs, die: DieId, number: usize) {
         self.next_step_of_companion(at, die, number);
-        self.settle(at, die, Some(number));
+        self.continue_companions(at, die, Some(number));
     }
 
-    /// Lets companions continue after something has happened to one of them, the first in order first, again and again. When all are over
-    /// the clean comes to a point.
-    fn settle(&mut self, at: TimeNs, die: DieId, number: Option<usize>) {
-        let together = self.own.dies[die.index()].together.as_ref().expect("they are done together");
-        let mut next: BTreeSet<usize> = number.into_iter().flat_map(|number| together.followers(number)).collect();
+    /// Continues companions that may proceed, the first in order first, until none can. When all have ended, the clean reaches a preemption
+    /// point.
+    fn continue_companions(&mut self, at: TimeNs, die: DieId, number: Option<usize>) {
+        let joint_step = self.own.dies[die.index()].joint_step.as_ref().expect("they are done together");
+        let mut next: BTreeSet<usize> = number.into_iter().flat_map(|number| joint_step.followers(number)).collect();
         while let Some(number) = next.pop_first() {
             let state = &self.own.dies[die.index()];
-            let together = state.together.as_ref().expect("they are done together");
-            let work = if number == together.clean { &state.clean(together.scope).work } else { &together.companions[number].work };
-            if work.is_at_barrier() && together.may_pass(number) {
+            let joint_step = state.joint_step.as_ref().expect("they are done together");
+            let work = if number == joint_step.clean { &state.clean(joint_step.scope).work } else { &joint_step.companions[number].work };
+            if work.is_at_barrier() && joint_step.may_pass(number) {
                 self.next_step_of_companion(at, die, number);
-                let together = self.own.dies[die.index()].together.as_ref().expect("they are done together");
-                next.extend(together.followers(number));
+                let joint_step = self.own.dies[die.index()].joint_step.as_ref().expect("they are done together");
+                next.extend(joint_step.followers(number));
             }
         }
         let state = self.die(die);
-        if state.together.as_ref().is_some_and(|together| together.left == 0) {
-            let scope = state.together.take().map_or(0, |together| together.scope);
+        if state.joint_step.as_ref().is_some_and(|joint_step| joint_step.left == 0) {
+            let scope = state.joint_step.take().map_or(0, |joint_step| joint_step.scope);
             let clean = state.clean_mut(scope);
             if clean.phase == Phase::Program {
                 clean.register = NO_PAGE;
@@ -459,25 +464,25 @@ impl PageTurn<'_> {
         }
     }
 
-    /// A worker has come to a barrier: whether it goes on. A clean's step by itself waits for nobody.
-    pub(super) fn passes_barrier(&mut self, die: DieId, worker: Worker) -> bool {
+    /// Records that a worker has reached a barrier. Returns true if it may pass. A clean's step without companions never waits.
+    pub(super) fn reach_barrier(&mut self, die: DieId, worker: Worker) -> bool {
         let state = self.die(die);
         let Some(number) = state.companion_of(worker) else { return true };
-        let together = state.together.as_mut().expect("a companion works");
-        let companion = &mut together.companions[number];
+        let joint_step = state.joint_step.as_mut().expect("a companion works");
+        let companion = &mut joint_step.companions[number];
         companion.reached = companion.passed + 1;
-        let passes = together.may_pass(number);
-        together.companions[number].passed += u8::from(passes);
+        let passes = joint_step.may_pass(number);
+        joint_step.companions[number].passed += u8::from(passes);
         passes
     }
 
-    /// A companion is over.
-    pub(super) fn companion_over(&mut self, at: TimeNs, die: DieId, number: usize) {
+    /// Ends one of the overlapping operations.
+    pub(super) fn companion_ended(&mut self, at: TimeNs, die: DieId, number: usize) {
         let channels = !self.own.channels.is_empty();
-        let together = self.die(die).together.as_mut().expect("a companion works");
-        together.left -= 1;
-        let scope = together.scope;
-        let companion = &mut together.companions[number];
+        let joint_step = self.die(die).joint_step.as_mut().expect("a companion works");
+        joint_step.left -= 1;
+        let scope = joint_step.scope;
+        let companion = &mut joint_step.companions[number];
         companion.over = true;
         let (id, transfers_ns) = (companion.id, companion.work.transfers_ns);
         if id == NONE {
@@ -487,6 +492,6 @@ impl PageTurn<'_> {
         if channels {
             self.own.waiting[id].time.transfer_ns = transfers_ns;
         }
-        self.leaves_die(at, id);
+        self.die_finished(at, id);
     }
 }

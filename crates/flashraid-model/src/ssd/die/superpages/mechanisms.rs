@@ -1,18 +1,18 @@
-//! Mechanisms that hold a die of a drive: reads and jobs wait as behind a job that nothing interrupts.
+//! Mechanisms that occupy a die of a drive. Reads and jobs then wait as they do for a job that nothing can interrupt.
 
-use super::SuperpageTurn;
+use super::SuperpageContext;
 use crate::events::TimeNs;
 use crate::ssd::job::SuperpageWake;
 
-impl SuperpageTurn<'_> {
-    /// Returns true if a mechanism holds a die that has no job, or waits for its reads to end.
+impl SuperpageContext<'_> {
+    /// Asks the mechanisms of a die that has no job, or that waits for its reads to end. Returns true if a mechanism occupies the die.
     pub(super) fn is_held(&mut self, now: TimeNs, die: u32) -> bool {
         let state = &mut self.own.dies[die as usize];
         if state.activity.mechanisms.is_none() || state.exclusive.is_some() {
             return false;
         }
         if state.reading > 0 {
-            return state.activity.is_wanted(now);
+            return state.activity.mechanism_is_due(now);
         }
         let until = if state.has_something_waiting() { state.activity.hold(now) } else { None };
         if until != state.held_until {

@@ -1,8 +1,8 @@
-//! Points between the steps of a clean: the poll, who may go in, and the step that follows (rules 31, 33 to 36 and 94).
+//! Points between the steps of a clean: the poll, the operations that are served, and the next step (rules 31, 33 to 36 and 94).
 
 use super::queue::Admitted;
 use super::waiting::Waiting;
-use super::{Clean, NO_PAGE, PageTurn, Phase, SlotPhase, State};
+use super::{Clean, NO_PAGE, PageContext, Phase, SlotPhase, State};
 use crate::events::TimeNs;
 use crate::ids::{DieId, Lpn};
 use crate::request::OpKind;
@@ -10,12 +10,12 @@ use crate::space::pools::Moved;
 use crate::ssd::job::Worker;
 use crate::ssd::params::{Pipeline, Preemption};
 
-impl PageTurn<'_> {
+impl PageContext<'_> {
     pub(super) fn preemption(&self) -> &Preemption {
         self.parts.params.gc.preemption.as_ref().expect("only a preemptive clean has steps")
     }
 
-    /// A point is reached: a poll, unless the state allows none any more.
+    /// Reaches a preemption point: begins a poll, unless the state allows none.
     pub(super) fn point(&mut self, at: TimeNs, die: DieId, scope: u32) {
         if self.own.dies[die.index()].clean(scope).state == State::AllWait {
             self.next_step(at, die, scope);
@@ -25,7 +25,7 @@ impl PageTurn<'_> {
         }
     }
 
-    /// A poll is over.
+    /// Ends a poll and begins what follows from it.
     pub(super) fn polled(&mut self, at: TimeNs, die: DieId, scope: u32) {
         self.update_state(at, die, scope);
         let state = &self.own.dies[die.index()];
@@ -43,7 +43,7 @@ impl PageTurn<'_> {
         }
     }
 
-    /// Sets the state by the free blocks and the queue (rule 33).
+    /// Updates the state of the clean from the free blocks and the queue (rule 33).
     fn update_state(&mut self, at: TimeNs, die: DieId, scope: u32) {
         let pool = self.own.dies[die.index()].clean(scope).pool;
         let below_hard = self.own.watermarks.is_below_hard(self.pools, die, pool);
@@ -60,18 +60,18 @@ impl PageTurn<'_> {
         }
     }
 
-    /// Returns true if a write may take a page while this clean is in progress.
+    /// Returns true if a write may use a page during this clean.
     fn has_room(&self, die: DieId, pool: u32) -> bool {
         if self.own.by_plane { self.pools.has_room(die, pool) } else { self.pools.any_room(die) }
     }
 
-    /// The pool of a write that goes in at a point of the clean of `pool`; `None` if there is no room.
+    /// Returns the pool for a write that is served at a point of a clean in `pool`; `None` if there is no room.
     pub(super) fn pool_at_point(&mut self, die: DieId, lpn: Lpn, pool: u32) -> Option<u32> {
         let busy = if self.own.by_plane { !(1 << pool) } else { 0 };
         self.pools.place(die, lpn, busy)
     }
 
-    /// Returns true if writes may go in now. Takes notice of writes that only lack room.
+    /// Returns true if writes may be served now. Records the writes that only lack room.
     fn writes_may_go_in(&mut self, at: TimeNs, die: DieId, scope: u32) -> bool {
         let state = &self.own.dies[die.index()];
         let clean = state.clean(scope);
@@ -85,13 +85,14 @@ impl PageTurn<'_> {
         room
     }
 
-    /// Returns true if an operation concerns the clean in `scope` (rule 94).
+    /// Returns true if an operation may be served at a point of the clean in `scope` (rule 94). With plane blocking, these are writes, and
+    /// reads of that plane.
     fn concerns(&self, id: u32, die: DieId, scope: u32) -> bool {
         let Waiting { op, lpn, .. } = self.own.waiting[id];
         !self.own.by_plane || op.kind == OpKind::Write || self.scope_of(die, lpn, op.kind) == Some(scope)
     }
 
-    /// The operations that may go in, in order.
+    /// Returns the operations that may be served at this point, in order.
     pub(super) fn candidates(&self, die: DieId, scope: u32, admitted: Admitted) -> impl Iterator<Item = u32> {
         let queue = &self.own.dies[die.index()].queue;
         queue.candidates(admitted, &self.own.waiting).filter(move |&id| self.concerns(id, die, scope))
@@ -101,8 +102,8 @@ impl PageTurn<'_> {
         self.candidates(die, scope, admitted).next()
     }
 
-    /// The operations of a kind that a step can be done together with.
-    pub(super) fn can_go_together(&self, id: u32, kind: OpKind) -> bool {
+    /// Returns true if a step of a clean can overlap with an operation of this kind.
+    pub(super) fn can_join(&self, id: u32, kind: OpKind) -> bool {
         let Waiting { op, lpn, .. } = self.own.waiting[id];
         op.kind == kind && (kind == OpKind::Write || self.pools.is_mapped(lpn))
     }
@@ -164,7 +165,7 @@ impl PageTurn<'_> {
         self.serve(at, id, Some(scope), pool);
     }
 
-    /// The clean's own next step by itself.
+    /// Begins the clean's own next step.
     pub(super) fn next_step(&mut self, at: TimeNs, die: DieId, scope: u32) {
         let Clean { register, victim, .. } = *self.own.dies[die.index()].clean(scope);
         if register == NO_PAGE {
@@ -195,7 +196,7 @@ impl PageTurn<'_> {
         self.begin_phase(at, die, scope, Phase::Read, self.own.durations.read_of_clean_steps(), ns);
     }
 
-    /// Takes the new place of the page in the register: its plane, and whether its program seals a block.
+    /// Chooses the new place of the page in the register. Returns its plane, and whether its program fills a block.
     pub(super) fn place_moved_page(&mut self, die: DieId, scope: u32) -> Moved {
         let clean = self.own.dies[die.index()].clean_mut(scope);
         let moved = self.pools.move_page(die, clean.pool, clean.register);
@@ -215,7 +216,7 @@ impl PageTurn<'_> {
         self.program_alone(at, die, scope, moved);
     }
 
-    /// The program of the page in the register goes on by itself.
+    /// Programs the page in the register without host operations.
     pub(super) fn program_alone(&mut self, at: TimeNs, die: DieId, scope: u32, moved: Moved) {
         let (lazy, suspends) = (self.own.lazy, self.own.suspension.is_some());
         let Moved { sealed, crosses, .. } = moved;
@@ -235,7 +236,7 @@ impl PageTurn<'_> {
         }
     }
 
-    /// An operation on the page in the register is served from it (rule 35).
+    /// Serves an operation on the page in the register from the register (rule 35).
     fn merge(&mut self, at: TimeNs, id: u32, scope: u32) {
         let Waiting { op, die, .. } = self.own.waiting[id];
         self.take_waiting(at, id, true);
@@ -247,8 +248,8 @@ impl PageTurn<'_> {
         let state = self.die(die);
         state.collecting.set(at, false);
         state.slot.phase = SlotPhase::Merge;
-        state.slot.let_in_by = Some(scope);
-        state.clean_mut(scope).stand_aside();
+        state.slot.admitted_by = Some(scope);
+        state.clean_mut(scope).let_operation_pass();
         if op.kind == OpKind::Write {
             self.own.waiting[id].time.flash_ns += self.own.durations.program_ns(false);
             self.parts.counters.host_pages_written += 1;
@@ -260,7 +261,7 @@ impl PageTurn<'_> {
             if lazy {
                 self.finish(id, at + transfer_ns);
             } else {
-                self.die(die).slot.leaving = id;
+                self.die(die).slot.finishing = id;
             }
         }
         if lazy {
@@ -273,8 +274,8 @@ impl PageTurn<'_> {
         }
     }
 
-    /// Returns true if some poll before the end of the clean might let in what waits, or change the state for it.
-    pub(super) fn may_let_in(&self, clean: &Clean, queue: &super::Queue) -> bool {
+    /// Returns true if a later poll of the clean could serve a waiting operation or change the state because of it.
+    pub(super) fn may_admit_later(&self, clean: &Clean, queue: &super::Queue) -> bool {
         match clean.state {
             State::AllMayGoIn => true,
             State::WritesWait => queue.reads() > 0 || queue.high_priority_waits() || self.preemption().merge,
