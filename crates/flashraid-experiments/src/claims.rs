@@ -6,64 +6,64 @@ use toml::Table;
 
 use crate::{FACTOR, Figure, Point};
 
-/// What a paper reports.
+/// A claim of a paper.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fact {
-    /// For instance `ggc.fig6.hpc-w`: the figure, then which of its claims.
+    /// Name of the figure and of the claim, such as `ggc.fig6.hpc-w`.
     pub id: String,
-    /// Where the paper says it.
+    /// Figure or table of the paper that has the claim.
     pub figure: String,
-    /// What is claimed.
+    /// Text of the claim.
     pub what: String,
     /// Unit of the numbers; empty for a statement.
     #[serde(default)]
     pub unit: String,
-    /// A number, a table of named numbers, or nothing for a statement.
+    /// The paper's number, a table of named numbers, or nothing for a statement.
     #[serde(default)]
     paper: Option<toml::Value>,
-    /// How a number that the paper does not print follows from numbers that it prints.
+    /// Derivation of a number that the paper does not print from numbers that it prints.
     #[serde(default)]
     pub derived: String,
-    /// What to know before judging.
+    /// Facts to know before judging the claim.
     #[serde(default)]
     pub note: String,
-    /// What the paper's figures come from.
+    /// Kind of evidence behind the paper's figures.
     pub evidence: Evidence,
-    /// What agreement would mean.
+    /// Meaning of an agreement.
     #[serde(default)]
     pub role: Role,
-    /// The paper's own load is more than its device can serve: response times are compared over its number of requests.
+    /// True if the paper's own load is more than its device can serve. Response times are then compared over its number of requests.
     #[serde(default)]
     pub overload: bool,
-    /// Factors within which values agree whose names contain these words, from the paper's own repeatability.
+    /// Factors within which values agree if their names contain these words. They follow from the paper's own repeatability.
     #[serde(default)]
     pub within: BTreeMap<String, f64>,
-    /// Why the model may differ.
+    /// Reason why the model may differ.
     #[serde(default)]
     pub reason: String,
-    /// What the reason rests on: the claim measured again with other settings.
+    /// Evidence for the reason: the claim measured again with other settings.
     #[serde(default)]
     pub vary: Vec<Variation>,
 }
 
-/// What the figures of a paper come from.
+/// Kinds of evidence behind the figures of a paper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Evidence {
-    /// Measurements of drives.
+    /// The figures are measurements of drives.
     Hardware,
-    /// Simulations of generated requests whose parameters the paper gives.
+    /// The figures are simulations of generated requests, whose parameters the paper gives.
     Synthetic,
-    /// Simulations of traces, in whose place there are stand-ins.
+    /// The figures are simulations of traces, which we replace by stand-ins.
     Trace,
 }
 
 impl Evidence {
-    /// All of them.
+    /// All kinds of evidence, in order.
     pub const ALL: [Evidence; 3] = [Evidence::Hardware, Evidence::Synthetic, Evidence::Trace];
 
-    /// Its name.
+    /// Returns the name of the kind.
     pub fn name(self) -> &'static str {
         match self {
             Evidence::Hardware => "hardware measurements",
@@ -73,21 +73,21 @@ impl Evidence {
     }
 }
 
-/// What it means if a claim agrees.
+/// Meaning of an agreement of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// Parameters were fitted to some of its values.
     Fitted,
-    /// It follows from how things are built, or could hardly fail.
+    /// The claim follows from how things are built, or could hardly fail.
     ByConstruction,
-    /// Nothing was fitted to it.
+    /// No parameter was fitted to it.
     #[default]
     Prediction,
 }
 
 impl Role {
-    /// Its name.
+    /// Returns the name of the meaning.
     pub fn name(self) -> &'static str {
         match self {
             Role::Fitted => "fitted",
@@ -97,44 +97,44 @@ impl Role {
     }
 }
 
-/// What several claims come from that do not agree.
+/// A common cause of several claims that do not agree.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RootCause {
-    /// The cause.
+    /// Description of the cause.
     pub cause: String,
-    /// How it was read, or which settings show it.
+    /// Way in which it was found, or settings that show it.
     pub reading: String,
-    /// What is known of it besides the claims themselves.
+    /// Facts about it from outside the claims themselves.
     pub known: String,
-    /// Their names, or with `*` how these begin.
+    /// Names of the claims, or with `*` the beginnings of their names.
     pub claims: Vec<String>,
 }
 
-/// Other settings for a figure, to see what they do to a claim.
+/// Other settings for a figure, to see their effect on a claim.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Variation {
     /// Keys and values: `coordination.force_until=watermark; coordination.t_soft=start+4`.
     pub set: String,
-    /// Only the points whose names contain one of these; what the claim takes from others is not measured. Without any all points.
+    /// Parts of the names of points to measure. Values that the claim takes from other points are not measured. By default, all points are.
     #[serde(default)]
     pub points: Vec<String>,
-    /// Only the points whose names contain one of these have the settings, the others stay as they are. Without any all have them.
+    /// Parts of the names of points that get the settings. The other points stay as they are. By default, all points get them.
     #[serde(default)]
     pub only: Vec<String>,
-    /// What the paper says against these settings, which then establish nothing.
+    /// Statement of the paper that contradicts these settings, which then prove nothing.
     #[serde(default)]
     pub contradicts: String,
 }
 
 impl Variation {
-    /// The keys with their values.
+    /// Returns the keys with their values.
     fn settings(&self) -> impl Iterator<Item = (&str, &str)> {
         self.set.split("; ").map(|setting| setting.split_once('=').expect("claims.toml varies by key=value; key=value"))
     }
 
-    /// A figure's points with these settings.
+    /// Returns a figure's points with these settings.
     pub fn points(&self, figure: &Figure) -> Vec<Point> {
         let is_among = |point: &Point, parts: &[String]| parts.is_empty() || parts.iter().any(|part| point.name.contains(part));
         let points = figure.points.iter().filter(|point| is_among(point, &self.points)).cloned();
@@ -147,19 +147,19 @@ impl Variation {
 }
 
 impl RootCause {
-    /// Returns true if the claim is one of its claims.
+    /// Returns true if the claim has this cause.
     pub fn covers(&self, id: &str) -> bool {
         self.claims.iter().any(|name| name.strip_suffix('*').map_or(name == id, |begin| id.starts_with(begin)))
     }
 }
 
 impl Fact {
-    /// The factor within which one of its values agrees.
+    /// Returns the factor within which one of its values agrees.
     pub fn factor(&self, name: &str) -> f64 {
         self.within.iter().find(|(words, _)| name.contains(words.as_str())).map_or(FACTOR, |(_, factor)| *factor)
     }
 
-    /// The paper's numbers by name; a single one has no name.
+    /// Returns the paper's numbers by name. A single number has no name.
     pub fn numbers(&self) -> Vec<(String, f64)> {
         match &self.paper {
             None => Vec::new(),
@@ -177,12 +177,12 @@ fn float(value: &toml::Value) -> f64 {
     value.as_float().or(value.as_integer().map(|number| number as f64)).expect("claims.toml holds numbers")
 }
 
-/// All of them, in the order of the papers.
+/// Returns all claims, in the order of the papers.
 pub fn facts() -> Vec<Fact> {
     file().claim
 }
 
-/// The root causes, in the order of their weight.
+/// Returns the common causes, the most important first.
 pub fn root_causes() -> Vec<RootCause> {
     file().root_cause
 }

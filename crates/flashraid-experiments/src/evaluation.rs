@@ -1,4 +1,4 @@
-//! What came out of a figure: its rows, and its claims with their verdicts.
+//! The outcome of a figure: its rows, and its claims with their verdicts.
 
 use flashraid_model::metrics::Estimate;
 use serde::Serialize;
@@ -13,87 +13,87 @@ use crate::{Evidence, Fact, Figure, Results, Role, Variation};
 pub struct Row {
     /// Name of the point.
     pub point: String,
-    /// Means over the seeds by name, each with half its 95 % confidence interval (`null` with one seed).
+    /// Means over the seeds by name, each with half the width of its 95 % confidence interval (`null` with one seed).
     #[serde(flatten)]
     pub values: Map<String, Value>,
 }
 
-/// A claim and what we measure.
+/// A claim with our measurement.
 #[derive(Debug, Clone, Serialize)]
 pub struct Claim {
-    /// As in `claims.toml`.
+    /// Name of the claim, as in `claims.toml`.
     pub id: String,
-    /// Where the paper says it.
+    /// Figure or table of the paper that has the claim.
     pub figure: String,
-    /// What is claimed.
+    /// Text of the claim.
     pub what: String,
     /// The paper's value, or values by name; `null` for a statement.
     pub paper: Value,
-    /// Ours, alike; for a statement what it rests on.
+    /// Our values in the same form; for a statement, the values that it is based on.
     pub measured: Value,
-    /// Half the width of the 95 % confidence interval, alike.
+    /// Half the widths of the 95 % confidence intervals, in the same form.
     pub ci95: Value,
     /// Unit of the values.
     pub unit: String,
-    /// What the paper's figures come from.
+    /// Kind of evidence behind the paper's figures.
     pub evidence: Evidence,
-    /// What it means if it agrees.
+    /// Meaning of an agreement.
     pub role: Role,
-    /// The sign or order is the paper's.
+    /// True if our sign or order is that of the paper.
     pub direction_holds: bool,
-    /// The verdict.
+    /// Verdict on the claim.
     pub verdict: Verdict,
-    /// How a number that the paper does not print follows from such as it prints.
+    /// Derivation of a number that the paper does not print from numbers that it prints.
     pub derived: String,
-    /// What to know before judging.
+    /// Facts to know before judging the claim.
     pub about: String,
-    /// Why, where the verdict is not that it agrees.
+    /// Reason for the difference, if the claim does not agree.
     pub note: String,
-    /// Every value by itself.
+    /// Each value of the claim.
     pub parts: Vec<Part>,
-    /// The runs that give no mean, saturated ones marked; with any of them the verdict is that it is unstable, unless the paper's own load is
-    /// more than its device can serve.
+    /// Runs without a meaningful mean; saturated ones are marked. With any such run, the verdict is unstable, unless the paper's own load
+    /// is more than its device can serve.
     pub unstable: Vec<String>,
-    /// What it comes to with other settings, if the verdict is not that it agrees.
+    /// Results with other settings, if the claim does not agree.
     pub sensitivity: Vec<Sensitivity>,
-    /// Where it does not agree: other settings bear the reason out. With these, which nothing in the paper contradicts, the claim holds, or
-    /// comes nearer and no part of it that holds is lost.
+    /// True if other settings confirm the reason for the difference. With settings that the paper does not contradict, the claim then
+    /// agrees or comes nearer, and loses no part that agrees.
     pub established: bool,
 }
 
 /// A claim measured with another setting.
 #[derive(Debug, Clone, Serialize)]
 pub struct Sensitivity {
-    /// The keys and their values.
+    /// The keys with their values.
     pub setting: String,
-    /// The values that were measured.
+    /// The measured values of the claim.
     pub parts: Vec<Part>,
-    /// What becomes of the claim as a whole; `None` where a run gives no mean.
+    /// Effect on the whole claim; `None` if a run gives no mean.
     pub effect: Option<Effect>,
-    /// A part of it that holds otherwise does not hold with it.
+    /// True if a part that otherwise agrees does not agree with this setting.
     pub loses: bool,
-    /// What the paper says against it.
+    /// Statement of the paper that contradicts the setting.
     pub contradicts: String,
-    /// It bears the reason out.
+    /// True if the result confirms the reason for the difference.
     pub bears_out: bool,
 }
 
-/// What becomes of a claim with other settings.
+/// Effect of other settings on a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Effect {
-    /// All of it holds.
+    /// The whole claim agrees.
     Holds,
-    /// It comes nearer.
+    /// The values come nearer to the paper's.
     Nearer,
-    /// It is as far as before, within a hundredth.
+    /// The distance stays the same, within a hundredth.
     Alike,
-    /// It goes farther.
+    /// The distance becomes larger.
     Farther,
 }
 
 impl Effect {
-    /// Its name.
+    /// Returns the name of the effect.
     pub fn name(self) -> &'static str {
         match self {
             Effect::Holds => "holds",
@@ -103,7 +103,8 @@ impl Effect {
         }
     }
 
-    /// From the parts of a claim and those that were measured with other settings; of the rest it keeps its own.
+    /// Returns the effect, from the parts of a claim and those measured with other settings. Parts that were not measured again keep their
+    /// values.
     fn of(kind: Kind, own: &[Part], varied: &[Part]) -> Effect {
         let again = |part: &Part| varied.iter().find(|varied| varied.name == part.name);
         if own.iter().all(|part| again(part).unwrap_or(part).holds) {
@@ -124,18 +125,18 @@ impl Effect {
     }
 }
 
-/// One value of a claim, or one half-sentence of a statement.
+/// One value of a claim, or one part of a statement.
 #[derive(Debug, Clone, Serialize)]
 pub struct Part {
-    /// Its name; empty for the only one.
+    /// Name of the value; empty if it is the only one.
     pub name: String,
-    /// The paper's value.
+    /// Value of the paper.
     pub paper: Option<f64>,
-    /// Ours.
+    /// Value that we measured.
     pub measured: Option<f64>,
     /// Half the width of the 95 % confidence interval.
     pub ci95: Option<f64>,
-    /// Close to the paper's, or true.
+    /// True if the value is close to the paper's, or if the part of the statement is true.
     pub holds: bool,
 }
 
@@ -144,14 +145,14 @@ pub struct Part {
 pub struct Evaluation {
     facts: Vec<Fact>,
     used: Used,
-    /// The points.
+    /// Measured points of the figure.
     pub rows: Vec<Row>,
-    /// The claims.
+    /// Claims with their verdicts.
     pub claims: Vec<Claim>,
 }
 
 impl Evaluation {
-    /// Judges a figure. A claim that its evaluation leaves out is a mistake in this crate.
+    /// Judges a figure. A claim without a judgement is an error in this crate.
     pub fn of(figure: &Figure, results: &Results) -> Evaluation {
         let mut evaluation = Evaluation { facts: figure.facts(), used: results.used(), rows: rows(figure, results), claims: Vec::new() };
         evaluation.used.take();
@@ -166,13 +167,13 @@ impl Evaluation {
         evaluation
     }
 
-    /// The settings beside its claims, each with the claim; none of a claim that agrees, which needs no reason.
+    /// Returns the variations of claims that do not agree, each with the claim.
     pub fn variations(&self) -> impl Iterator<Item = (&str, &Variation)> {
         let needs_reason = |fact: &&Fact| self.claims.iter().any(|claim| claim.id == fact.id && claim.verdict != Verdict::Agrees);
         self.facts.iter().filter(needs_reason).flat_map(|fact| fact.vary.iter().map(|variation| (fact.id.as_str(), variation)))
     }
 
-    /// Adds what a claim comes to with other settings, from the results with these.
+    /// Adds the result of a claim with other settings.
     pub fn add_sensitivity(&mut self, figure: &Figure, claim: &str, variation: &Variation, results: &Results) {
         let varied = Evaluation::of(figure, results).claims.into_iter().find(|varied| varied.id == claim);
         let own = self.claims.iter_mut().find(|own| own.id == claim);
@@ -205,7 +206,7 @@ impl Evaluation {
         self.numbers_and(id, measured, Vec::new());
     }
 
-    /// Judges a claim of several numbers and of what is said about them: name, measured value, whether it holds.
+    /// Judges a claim of several numbers and of statements about them: name, measured value, and true if the statement holds.
     ///
     /// The direction is that of the numbers.
     pub fn numbers_and(&mut self, id: &str, measured: Vec<(&str, Values)>, statements: Vec<(&str, f64, bool)>) {
@@ -230,9 +231,10 @@ impl Evaluation {
         self.judge(fact, parts, direction_holds);
     }
 
-    /// Judges a statement that consists of several: name, measured value, whether it holds.
+    /// Judges a statement with several parts: name, measured value, and true if the part holds.
     ///
-    /// The first is the core, which decides: if it fails, the statement differs, whatever else holds; if it alone holds, the direction does.
+    /// The first part is the core and decides. If it fails, the statement differs, whatever else holds. If only the core holds, the
+    /// direction agrees.
     pub fn statement(&mut self, id: &str, statements: Vec<(&str, f64, bool)>) {
         let direction_holds = statements.first().is_some_and(|(_, _, holds)| *holds);
         self.judge(self.fact(id), statements.into_iter().map(statement).collect(), direction_holds);
@@ -276,7 +278,7 @@ fn statement((name, measured, holds): (&str, f64, bool)) -> Part {
     Part { name: name.to_owned(), paper: None, measured, ci95: None, holds }
 }
 
-/// What rows show: name, place in a report, divisor.
+/// Columns of the rows: name, place in a report, and divisor.
 const COLUMNS: [(&str, &str, f64); 9] = [
     ("mean_ms", "/response_us/all/mean", 1e3),
     ("stddev_ms", "/response_us/all/stddev", 1e3),

@@ -11,7 +11,7 @@ const DRIVES: [(&str, &str); 2] = [("mlc", "mlc-sata2"), ("slc", "slc-sata2")];
 const WRITES: [u32; 4] = [80, 60, 40, 20];
 const ENTERPRISE: [&str; 5] = ["financial", "tpc-c", "cello", "tpc-h", "openmail"];
 const HPC: [&str; 4] = ["hpc-w", "hpc-w-skew", "hpc-w-burst-m", "hpc-w-burst-h"];
-/// From even to bursty.
+/// Workloads from even to bursty arrivals.
 const BURSTS: [&str; 3] = ["hpc-w", "hpc-w-burst-m", "hpc-w-burst-h"];
 const LOCAL: &str = "local";
 const INCLUSIVE: &str = "reactive-inclusive";
@@ -20,7 +20,7 @@ const IDLE: &str = "proactive-idle";
 const IDEAL: &str = "ideal";
 /// Multiples of the arrival rate of Table 8.
 const RATES: [f64; 5] = [0.5, 0.75, 1.0, 1.25, 1.5];
-/// Where drives alone stand beside arrays of six.
+/// Prefix of points with single drives, which are compared with arrays of six.
 const ONE: &str = "one ";
 const SIX: &str = "six ";
 const MEMBERS: [u32; 6] = [2, 4, 8, 12, 16, 18];
@@ -70,7 +70,7 @@ fn arrays() -> Vec<Point> {
     DRIVES.iter().flat_map(|drive| WRITES.map(|writes| point(*drive, writes))).collect()
 }
 
-/// The names of the table's values with what we measure for them, the names of whose points begin with this prefix.
+/// Returns the names of the table's values with our measurements. The names of the points begin with this prefix.
 fn bandwidths(results: &Results, conditions: &[String], prefix: &str) -> Vec<(String, Values)> {
     let mut measured = Vec::new();
     for (label, _) in DRIVES {
@@ -98,7 +98,7 @@ fn table3(results: &Results, evaluation: &mut Evaluation) {
     evaluation.numbers("ggc.table3.fall", vec![("mlc", fall("mlc")), ("slc", fall("slc"))]);
 }
 
-/// Coefficients of variation of points with the first prefix over that of one drive at 20 % writes, whose point has the second.
+/// Judges coefficients of variation. Points with the first prefix are compared with one drive at 20 % writes, whose point has the second.
 fn judge_cvs(id: &str, results: &Results, evaluation: &mut Evaluation, shares: &[u32], (prefix, one): (&str, &str)) {
     let of = |(label, _): &(&str, &str), writes: &u32| {
         let name = format!("{label} {writes} %");
@@ -344,7 +344,7 @@ fn fig9(results: &Results, evaluation: &mut Evaluation) {
     );
 }
 
-/// Points whose reports keep single requests and collections of 300 ms.
+/// Returns points whose reports keep single requests and collections of 300 ms.
 fn windows(workload: &str, schemes: &[&str]) -> Vec<Point> {
     let point = |scheme: &&str| {
         let point = ggc(name(workload, scheme), workload, scheme);
@@ -353,7 +353,7 @@ fn windows(workload: &str, schemes: &[&str]) -> Vec<Point> {
     schemes.iter().map(point).collect()
 }
 
-/// Share of the requests that took longer.
+/// Returns the share of requests that took longer than `us`.
 fn share_above(results: &Results, point: &str, us: f64) -> Values {
     results.each(point, |report| {
         let cdf = report.pointer("/response_us/all/cdf")?.as_array()?;
@@ -378,7 +378,7 @@ fn fig10(results: &Results, evaluation: &mut Evaluation) {
     );
 }
 
-/// Name of a point that is long enough for erases.
+/// Returns the name of a point that is long enough to measure erases.
 fn settled(workload: &str, scheme: &str) -> String {
     format!("{workload} settled {scheme}")
 }
@@ -389,7 +389,7 @@ fn settled_points(workloads: &[&str], schemes: &[&str]) -> Vec<Point> {
     workloads.iter().flat_map(points).collect()
 }
 
-/// Erases of one scheme over those of another; nothing while the reserve has not been written twice.
+/// Returns the erases of one scheme divided by those of another. There are none before the reserve has been written twice.
 fn erases(results: &Results, workload: &str, over: &str, under: &str) -> Values {
     let (over, under) = (settled(workload, over), settled(workload, under));
     let is_settled = |point: &String| results.reports(point).iter().all(|report| turnovers(report) >= Some(TURNOVERS_MIN));
@@ -464,7 +464,7 @@ fn fig11(results: &Results, evaluation: &mut Evaluation) {
     );
 }
 
-/// The greatest reduction over all workloads.
+/// Judges the greatest reduction over all workloads.
 fn proactive(results: &Results, evaluation: &mut Evaluation) {
     let greatest_of = |figure: &str| {
         let reductions =
@@ -474,7 +474,7 @@ fn proactive(results: &Results, evaluation: &mut Evaluation) {
     evaluation.numbers("ggc.proactive.variability", vec![("mean", greatest_of(MEAN)), ("stddev", greatest_of(STDDEV))]);
 }
 
-/// The greatest vertical distance between the distributions of two points, first seed.
+/// Returns the greatest vertical distance between the distributions of two points, for the first seed.
 fn distance(results: &Results, a: &str, b: &str) -> f64 {
     let cdf = |point: &str| -> Vec<(f64, f64)> {
         let points = results.reports(point).first().and_then(|report| report.pointer("/response_us/all/cdf")?.as_array());
@@ -504,7 +504,7 @@ fn fig12(results: &Results, evaluation: &mut Evaluation) {
     );
 }
 
-/// Share of the requests that met a collection.
+/// Returns the share of requests that met a collection.
 fn share_met(results: &Results, point: &str) -> f64 {
     mean(&results.each(point, |report| {
         let counts: Vec<f64> =
@@ -572,7 +572,7 @@ fn table10(results: &Results, evaluation: &mut Evaluation) {
     );
 }
 
-/// Numbers of members, of eight, that know the protocol.
+/// Numbers of members, out of eight, that know the protocol.
 const AWARE: [usize; 3] = [2, 4, 6];
 
 fn subset_points() -> Vec<Point> {
@@ -599,7 +599,7 @@ fn subset(results: &Results, evaluation: &mut Evaluation) {
     );
 }
 
-/// The second point: elements that need no collection are left out of a forced one.
+/// Returns the points for the second claim: elements without a need for collection take no part in a forced one.
 fn packages_points() -> Vec<Point> {
     // Collection stops one block above its start: two above it all elements would need it at any time.
     let needed = ggc("those that need it", "hpc-w", INCLUSIVE).set("coordination.across_dies", false).set("coordination.t_soft", "start+1");

@@ -9,9 +9,9 @@ use crate::{Evaluation, Figure, Point, Results};
 const LEVELS: [&str; 2] = ["raid0", "raid5"];
 const WORKLOADS: [&str; 10] =
     ["exchange", "lawc-cello", "lawc-financial", "lawc-tpc-h", "fiu-vm", "fiu-mail", "ms-ec", "ms-ft", "ms-ecft", "lawc-skewed"];
-/// Where synchronised caches are much better in the paper.
+/// Workloads for which synchronised caches are much better in the paper.
 const INTENSIVE: [&str; 6] = ["exchange", "lawc-cello", "fiu-vm", "fiu-mail", "ms-ec", "ms-ecft"];
-/// Where there is little to do.
+/// Workloads with little work.
 const LIGHT: [&str; 2] = ["lawc-financial", "lawc-tpc-h"];
 const POLICIES: [&str; 5] = ["wow", "ggc", "iwc", "iwc-sync", "lawc"];
 /// Shares of the first level; 0.09375 and 0.25 are the paper's.
@@ -22,9 +22,9 @@ const SMALL_KIB: u32 = 224;
 /// Read and write latency of the cache (Table 5).
 const LATENCIES: [(&str, &str, &str); 5] =
     [("FF", "31ns", "250ns"), ("F", "62ns", "500ns"), ("B", "125ns", "1us"), ("S", "250ns", "2us"), ("SS", "500ns", "4us")];
-/// Of the synthetic workloads W(R, I, W) those that the paper gives figures of ...
+/// Synthetic workloads W(R, I, W) for which the paper has figures.
 const SPIDER: [&str; 3] = ["1024, 20, 60", "4096, 20, 60", "1024, 10, 60"];
-/// ... and the other values of Table 4, one at a time.
+/// Synthetic workloads with the other values of Table 4, one at a time.
 const SPIDER_AROUND: [&str; 5] = ["4, 20, 60", "512, 20, 60", "1024, 40, 60", "1024, 20, 20", "1024, 20, 80"];
 
 pub fn figures() -> Vec<Figure> {
@@ -42,7 +42,7 @@ pub fn figures() -> Vec<Figure> {
     ]
 }
 
-/// Name of a point: the level and what is varied.
+/// Returns the name of a point: the level, and the varied settings.
 fn name(level: &str, one: &str, other: &str) -> String {
     format!("{level} {one} {other}")
 }
@@ -57,8 +57,8 @@ fn grid(workloads: &[&str], policies: &[&str]) -> Vec<Point> {
     points
 }
 
-/// The whole stripe lies in wow's cache when it is destaged, so that nothing is read; an independent cache makes parity when data come, for which it
-/// reads the strip that the first request does not bring (LAWC 3.1).
+/// Judges Fig. 4. A destage of wow has the whole stripe in the cache, so that nothing is read. An independent cache computes parity when
+/// data arrive. It must therefore read the strip that the first request does not bring (LAWC 3.1).
 fn fig4(_: &Results, evaluation: &mut Evaluation) {
     let [wow, iwc] = ["wow", "iwc"].map(strips);
     let part = |name, strips: u64| (name, vec![strips as f64]);
@@ -87,7 +87,7 @@ fn fig6(results: &Results, evaluation: &mut Evaluation) {
     evaluation.statement("lawc.fig6", ratios.to_vec());
 }
 
-/// Reduction of a figure by a policy against wow.
+/// Returns the reduction of a figure by a policy against wow.
 fn reduction(results: &Results, level: &str, workload: &str, policy: &str, figure: &str) -> Values {
     results.reduction(&name(level, workload, "wow"), &name(level, workload, policy), figure)
 }
@@ -243,7 +243,7 @@ fn fig8(results: &Results, evaluation: &mut Evaluation) {
     );
 }
 
-/// Members that collect in a slice, on average over all slices, those without collection as well.
+/// Returns the mean number of members that collect in a slice, over all slices, with those without collection.
 fn members_collecting(results: &Results, point: &str) -> Values {
     results.each(point, |report| {
         let slices: Vec<f64> = report.pointer("/gc/slices_by_members")?.as_array()?.iter().filter_map(|count| count.as_f64()).collect();

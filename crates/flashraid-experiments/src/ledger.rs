@@ -5,22 +5,22 @@ use std::fmt::Write;
 use crate::settings::CHOICES;
 use crate::{Claim, Evaluation, Evidence, FACTOR, Figure, Part, Role, SHARE, Sensitivity, Size, Verdict, root_causes};
 
-/// When and how the ledger was made.
+/// Date, version and size of the simulations behind the ledger.
 #[derive(Debug, Clone)]
 pub struct Origin {
-    /// Day, as `2026-11-21`.
+    /// Day on which it was made, such as `2026-11-21`.
     pub date: String,
     /// Version of the program.
     pub version: String,
-    /// How much was simulated.
+    /// Size of the simulations.
     pub size: Size,
-    /// First seed.
+    /// First seed of the simulations.
     pub first_seed: u64,
-    /// Seeds of the points with the most of them.
+    /// Number of seeds of the points that have most of them.
     pub seeds: u64,
 }
 
-/// The whole ledger; `tally` says how many claims have each verdict.
+/// Returns the whole ledger. `tally` says how many claims have each verdict.
 pub fn markdown(figures: &[(Figure, Evaluation)], origin: &Origin, tally: &str) -> String {
     let size = match origin.size {
         Size::Quick => "quick (smaller devices, fewer requests)",
@@ -75,7 +75,7 @@ pub fn markdown(figures: &[(Figure, Evaluation)], origin: &Origin, tally: &str) 
     text
 }
 
-/// What there is to say about a claim: where its numbers come from, why it does not agree, what other settings give.
+/// Returns the remarks on a claim: the origin of its numbers, the reason for a difference, and the results with other settings.
 fn remarks(claim: &Claim, size: Size) -> String {
     let mut remarks = Vec::new();
     if !claim.derived.is_empty() {
@@ -103,7 +103,7 @@ fn remarks(claim: &Claim, size: Size) -> String {
     format!("\n**{}**: {}\n{}", claim.id, remarks.join(" "), sensitivities(claim))
 }
 
-/// A row for each value, a column for each setting.
+/// Returns a table with a row for each value and a column for each setting.
 fn sensitivities(claim: &Claim) -> String {
     if claim.sensitivity.is_empty() {
         return String::new();
@@ -120,7 +120,7 @@ fn sensitivities(claim: &Claim) -> String {
     text
 }
 
-/// What becomes of a claim with other settings, in words.
+/// Returns the effect of other settings in words.
 fn effect(varied: &Sensitivity) -> String {
     let mut words = varied.effect.map_or("no mean", |effect| effect.name()).to_owned();
     if varied.loses {
@@ -132,7 +132,7 @@ fn effect(varied: &Sensitivity) -> String {
     if varied.bears_out { format!("{words} ✓") } else { words }
 }
 
-/// Counts by what the paper's figures come from and by role, and the root causes of what does not agree.
+/// Returns the first page: counts by evidence and meaning, and the common causes of differences.
 fn first_page(figures: &[(Figure, Evaluation)]) -> String {
     let claims: Vec<&Claim> = figures.iter().flat_map(|(_, evaluation)| &evaluation.claims).collect();
     let head: String = Verdict::ALL.iter().map(|verdict| format!(" {} |", verdict.name())).collect();

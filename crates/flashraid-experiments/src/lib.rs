@@ -1,11 +1,12 @@
-//! The papers' figures and tables, and the data sheets of drives: what to simulate for each, and how the results compare with what is claimed.
+//! The papers' figures and tables, and the data sheets of drives. The crate says what to simulate for each, and compares the results with
+//! the claims.
 //!
 //! ```text
 //!  ggc · pgc · lawc · poster ─▶ Figure ─ points ─▶ whoever runs them ─▶ Results ─ evaluate ─▶ Evaluation ─▶ ledger
 //!                                          claims.toml ─▶ paper's numbers ─▶ verdict ─┘
 //! ```
 //!
-//! [`card`] is the same for drives and their data sheets, [`pts`] for drives and their steady state.
+//! [`card`] does the same for drives and their data sheets, and [`pts`] for drives and their steady state.
 //!
 //! This crate describes and judges; it runs nothing but the three requests of `overlap`, reads no files and knows no threads.
 //! Nothing is tuned for a figure: what the papers leave open is chosen once, in [`settings`].
@@ -31,7 +32,7 @@ pub use figure::{Curves, Figure, Point, Size};
 pub use results::Results;
 pub use verdict::{FACTOR, SHARE, Verdict};
 
-/// Every figure and table, in the order of the papers.
+/// Returns every figure and table, in the order of the papers.
 pub fn figures() -> Vec<Figure> {
     [ggc::figures(), pgc::figures(), lawc::figures(), poster::figures()].concat()
 }

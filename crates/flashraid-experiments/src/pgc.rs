@@ -14,7 +14,7 @@ const RATES: [u32; 5] = [1, 2, 4, 8, 16];
 /// T_hard as a percentage of T_soft.
 const T_HARD: [u32; 5] = [0, 20, 40, 60, 80];
 
-/// How collection gives way.
+/// Modes of preemption, and the name of the mode without it.
 const NONE: &str = "npgc";
 const SEMI: &str = "pgc";
 const PIPELINED: &str = "pgc+pipeline";
@@ -61,7 +61,7 @@ fn sweep(axis: &str, values: &[u32], set: impl Fn(Point, u32) -> Point) -> Vec<P
     values.iter().flat_map(points).collect()
 }
 
-/// Left of the mean slow seconds reach further than fast ones do on its right.
+/// Judges Fig. 2: slow seconds lie farther from the mean than fast ones do on the other side.
 fn fig2(results: &Results, evaluation: &mut Evaluation) {
     let skewness = |label: &str| [8, 64].map(|depth| mean(&z_moment(results, &format!("{label} depth {depth}"), 3)));
     let [mlc, slc] = ["mlc", "slc"].map(skewness);
@@ -80,13 +80,14 @@ fn fig2(results: &Results, evaluation: &mut Evaluation) {
 /// Name of the point that keeps single requests.
 const PAGE: &str = "single pages npgc";
 
-/// Table III's defaults; its report keeps the requests of a minute, long after collection has begun. Few of them are single pages behind a collection.
+/// Returns the point with Table III's defaults. Its report keeps the requests of a minute, long after collection has begun. Few of them are
+/// single pages behind a collection.
 fn page_point() -> Point {
     let point = pgc(PAGE, "pgc-synthetic").one_seed(false).set("report.timeline.from", "3000s").set("report.timeline.to", "3060s");
     point.quick("report.timeline.from", "400s").quick("report.timeline.to", "460s")
 }
 
-/// Response times of the one-page requests on the timeline that met a collection, or none, in ms, ascending.
+/// Returns the response times of one-page requests on the timeline that met a collection (or none), in ms and ascending.
 fn one_page(report: &serde_json::Value, met: bool) -> Option<Vec<f64>> {
     let requests = report.pointer("/timeline/requests")?.as_array()?;
     let wanted = |request: &&serde_json::Value| request["length_bytes"] == 4096 && (request["gc_members_met"] != 0) == met;
@@ -187,8 +188,8 @@ fn traces(rates: &[u32], preemptions: &[&str]) -> Vec<Point> {
     points
 }
 
-/// Where queues of a trace last long, the means of three seeds differ by 4 to 78 %; elsewhere by 0.7 % in the median of the points and by 5 % at most.
-/// What pipelining does to cello is less than that.
+/// Returns true if a point needs three seeds. If queues of a trace last long, the means of three seeds differ by 4 to 78 %. Otherwise they
+/// differ by 0.7 % in the median of the points, and by at most 5 %. The effect of pipelining on cello is smaller than that.
 fn needs_three_seeds(name: &str, rate: u32) -> bool {
     matches!((name, rate), ("cello", _) | ("openmail", 2..) | ("tpc-h", 4..))
 }
@@ -242,7 +243,7 @@ fn fig10_points() -> Vec<Point> {
     [traces(&RATES, &[NONE, SEMI]), pipelined.to_vec()].concat()
 }
 
-/// What merging changes on top of preemption, and reordering, which finds more to merge, on top of that.
+/// Judges the effect of merging beyond that of preemption. Reordering then finds more requests to merge.
 fn merge(results: &Results, evaluation: &mut Evaluation) {
     let change = |name: &str, base: &str, other: &str| mean(&results.reduction(&trace(name, 1, base), &trace(name, 1, other), MEAN));
     let merged = TRACES.map(|name| change(name, SEMI, MERGED));
@@ -326,7 +327,7 @@ fn fig10(results: &Results, evaluation: &mut Evaluation) {
     );
 }
 
-/// Cello at 16 times the rate with requests of 300 KiB on average; its own mean is 7.06 KiB.
+/// Returns the points with cello at 16 times the rate, and requests of 300 KiB on average. Its own mean is 7.06 KiB.
 fn thresholds() -> Vec<Point> {
     let point = |percent: u32| {
         // The burst is shorter than what the reserve takes, so that it has to begin where collection is due.
@@ -338,7 +339,7 @@ fn thresholds() -> Vec<Point> {
     T_HARD.map(point).to_vec()
 }
 
-/// The least free blocks over T_soft in a run.
+/// Returns the least number of free blocks in a run, divided by T_soft.
 fn least_free(results: &Results, point: &str) -> f64 {
     mean(&results.each(point, |report| {
         let points = report["free_blocks"].as_array()?.iter().flat_map(|member| member.as_array().into_iter().flatten());
@@ -367,7 +368,7 @@ fn fig12(results: &Results, evaluation: &mut Evaluation) {
     evaluation.number("pgc.fig12", results.reduction("T_hard 80 %", "T_hard 20 %", MEAN));
 }
 
-/// Two runs that differ in the cost of a poll only, with so few requests that a collection is seldom interrupted.
+/// Returns two points that differ only in the cost of a poll. They have so few requests that a collection is seldom interrupted.
 fn polls() -> Vec<Point> {
     let point = |poll: &str| {
         let point = with(worn_in(pgc(format!("poll {poll}"), "pgc-synthetic")), SEMI).set("ssd.gc.poll", poll);
@@ -382,7 +383,7 @@ fn polls() -> Vec<Point> {
 /// A page's move without transfers: PGC Table II, 25 µs of reading and 200 µs of programming.
 const MOVE_NS: f64 = 225_000.0;
 
-/// Time collecting per page moved, in ns.
+/// Returns the time of collection for each moved page, in ns.
 fn time_per_move(results: &Results, point: &str) -> Values {
     results.each(point, |report| Some(report.pointer("/gc/time_ms")?.as_f64()? * 1e6 / report.pointer("/flash/gc_pages_moved")?.as_f64()?))
 }

@@ -8,36 +8,36 @@ use serde_json::Value;
 
 /// Mean response time, in µs.
 pub const MEAN: &str = "/response_us/all/mean";
-/// Its standard deviation, in µs.
+/// Standard deviation of response times, in µs.
 pub const STDDEV: &str = "/response_us/all/stddev";
-/// Its variance, in µs².
+/// Variance of response times, in µs².
 pub const VARIANCE: &str = "/response_us/all/variance";
-/// The greatest, in µs.
+/// Greatest response time, in µs.
 pub const MAX: &str = "/response_us/all/max";
 /// Mean bandwidth, in MB/s.
 pub const BANDWIDTH: &str = "/bandwidth_mb_s/mean";
-/// Its standard deviation, in MB/s.
+/// Standard deviation of bandwidth, in MB/s.
 pub const BANDWIDTH_STDDEV: &str = "/bandwidth_mb_s/stddev";
-/// Its coefficient of variation.
+/// Coefficient of variation of bandwidth.
 pub const BANDWIDTH_CV: &str = "/bandwidth_mb_s/cv";
-/// Blocks erased.
+/// Number of erased blocks.
 pub const ERASES: &str = "/flash/erases";
 
 /// One value for each seed; empty if a report lacks the figure.
 pub type Values = Vec<f64>;
 
-/// The runs that were read since the last claim was judged, as far as they give no mean: points by name, saturated ones marked.
+/// Runs without a meaningful mean that were read since the last claim was judged. Saturated ones are marked.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Used(Rc<RefCell<BTreeSet<String>>>);
 
 impl Used {
-    /// These runs; from now on others are noted.
+    /// Returns these runs, and begins to collect others.
     pub(crate) fn take(&self) -> Vec<String> {
         std::mem::take(&mut *self.0.borrow_mut()).into_iter().collect()
     }
 }
 
-/// The reports of a figure, by point, one for each seed.
+/// Reports of a figure by point, one for each seed.
 #[derive(Debug, Default)]
 pub struct Results {
     reports: BTreeMap<String, Vec<Value>>,
@@ -45,7 +45,7 @@ pub struct Results {
 }
 
 impl Results {
-    /// None yet; runs that give no mean are noted there.
+    /// Returns an empty set of results. Runs without a meaningful mean are recorded in `used`.
     #[cfg(test)]
     pub(crate) fn with(used: Used) -> Self {
         Self { reports: BTreeMap::new(), used }
@@ -56,7 +56,7 @@ impl Results {
         self.reports.insert(point.to_owned(), reports);
     }
 
-    /// The reports of a point.
+    /// Returns the reports of a point.
     pub fn reports(&self, point: &str) -> &[Value] {
         let reports = self.reports.get(point).map_or(&[][..], Vec::as_slice);
         let has = |load: &str| reports.iter().any(|report| report["verdict"]["load"] == load);
@@ -68,38 +68,38 @@ impl Results {
         reports
     }
 
-    /// Where the runs that were read are noted.
+    /// Returns the record of runs without a meaningful mean.
     pub(crate) fn used(&self) -> Used {
         self.used.clone()
     }
 
-    /// A figure of a point.
+    /// Returns a figure of a point, for each seed.
     pub fn values(&self, point: &str, pointer: &str) -> Values {
         self.each(point, |report| report.pointer(pointer)?.as_f64())
     }
 
-    /// Something computed from every report of a point.
+    /// Returns a value computed from each report of a point.
     pub fn each(&self, point: &str, compute: impl Fn(&Value) -> Option<f64>) -> Values {
         self.reports(point).iter().map(compute).collect::<Option<_>>().unwrap_or_default()
     }
 
-    /// Mean over the seeds; NaN if the figure is missing, so that no comparison with it holds.
+    /// Returns the mean over the seeds. It is NaN if the figure is missing, so that no comparison with it holds.
     pub fn mean(&self, point: &str, pointer: &str) -> f64 {
         mean(&self.values(point, pointer))
     }
 
-    /// By how much less than the baseline a figure is, as a fraction of it, seed by seed.
+    /// Returns the share by which a figure is less than that of the baseline, for each seed.
     pub fn reduction(&self, baseline: &str, other: &str, pointer: &str) -> Values {
         self.ratio(other, baseline, pointer).into_iter().map(|ratio| 1.0 - ratio).collect()
     }
 
-    /// A figure of one point over that of another, seed by seed.
+    /// Returns a figure of one point divided by that of another, for each seed.
     pub fn ratio(&self, over: &str, under: &str, pointer: &str) -> Values {
         combine(&[self.values(over, pointer), self.values(under, pointer)], |values| values[0] / values[1])
     }
 }
 
-/// The least interval of bandwidth over its mean.
+/// Returns the least bandwidth of an interval divided by the mean.
 pub fn least_over_mean(results: &Results, point: &str) -> Values {
     results.each(point, |report| {
         let series = report.pointer("/bandwidth_mb_s/series")?.as_array()?;
@@ -110,7 +110,7 @@ pub fn least_over_mean(results: &Results, point: &str) -> Values {
     })
 }
 
-/// A moment of the Z-scores of bandwidth: the third is the skewness, the fourth the kurtosis.
+/// Returns a moment of the Z-scores of bandwidth. The third is the skewness, the fourth the kurtosis.
 pub fn z_moment(results: &Results, point: &str, power: i32) -> Values {
     results.each(point, |report| {
         let density = report.pointer("/bandwidth_mb_s/z_density")?.as_array()?;
@@ -119,15 +119,16 @@ pub fn z_moment(results: &Results, point: &str, power: i32) -> Values {
     })
 }
 
-/// Width of a bin of the density over Z-scores.
+/// Width of a bin in the density of Z-scores.
 pub const Z_BIN: f64 = 0.25;
 
-/// Mean of the seeds.
+/// Returns the mean over the seeds.
 pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Combines figures seed by seed, one of a single seed with every seed of the others; empty if one of them is missing.
+/// Combines figures seed by seed. A figure with a single seed is combined with every seed of the others. The result is empty if one figure
+/// is missing.
 pub fn combine(figures: &[Values], compute: impl Fn(&[f64]) -> f64) -> Values {
     let is_single = |values: &Values| values.len() == 1;
     let several = figures.iter().filter(|values| !is_single(values)).map(Vec::len).min();

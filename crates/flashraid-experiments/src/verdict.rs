@@ -1,4 +1,5 @@
-//! How a measured value compares with the paper's. These rules came before the first full run by them, and know nothing of its results.
+//! The comparison of a measured value with the paper's. These rules were written before the first full run that used them, without
+//! knowledge of its results.
 
 use serde::Serialize;
 
@@ -6,22 +7,22 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// A run of the claim gives no mean: requests pile up without bound, or the array serves less than is asked of it, so that figures are
-    /// those of the run's length. Nothing is concluded.
+    /// A run of the claim gives no meaningful mean. Requests pile up without bound, or the array serves less than is asked of it, so that
+    /// figures depend on the length of the run. Nothing is concluded.
     Unstable,
-    /// Neither.
+    /// Neither values nor direction agree.
     Differs,
-    /// Only the sign, the side of 1 or the order is the paper's; of a statement only its core holds.
+    /// Only the sign, the side of 1 or the order is that of the paper. Of a statement, only the core holds.
     Direction,
-    /// All values are close to the paper's; all of the statement holds.
+    /// All values are close to the paper's, or the whole statement holds.
     Agrees,
 }
 
 impl Verdict {
-    /// All of them, the best first.
+    /// All verdicts, the best first.
     pub const ALL: [Verdict; 4] = [Verdict::Agrees, Verdict::Direction, Verdict::Differs, Verdict::Unstable];
 
-    /// Its name.
+    /// Returns the name of the verdict.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Unstable => "unstable",
@@ -31,7 +32,7 @@ impl Verdict {
         }
     }
 
-    /// From whether the values are close and whether the direction holds.
+    /// Returns the verdict from two facts: the values are close, and the direction holds.
     pub fn of(close: bool, direction_holds: bool) -> Verdict {
         match (close, direction_holds) {
             (true, _) => Verdict::Agrees,
@@ -41,9 +42,9 @@ impl Verdict {
     }
 }
 
-/// What is left of a baseline after a reduction, and every other positive value, may differ by this factor either way.
+/// Factor by which positive values may differ in either direction. For a reduction, it applies to the rest of the baseline.
 pub const FACTOR: f64 = 1.33;
-/// A reduction differs by no more than this share of the paper's.
+/// Share of the paper's reduction by which a reduction may differ.
 pub const SHARE: f64 = 0.25;
 
 /// Distance of values that differ by a factor of a hundred or in sign.
@@ -51,12 +52,12 @@ const FARTHEST: f64 = 4.605_170_185_988_092;
 /// Distance of a statement that does not hold.
 pub const FALSE: f64 = core::f64::consts::LN_2;
 
-/// What a number is, which decides how it is compared.
+/// Kinds of numbers, which decide how they are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// By how much less than a baseline something is, as a fraction of it; negative if it is more.
+    /// The share by which a figure is less than a baseline; negative if it is more.
     Reduction,
-    /// Another signed fraction: a rise, a share.
+    /// Any other signed fraction, such as a rise or a share.
     Fraction,
     /// One quantity over another of its kind.
     Ratio,
@@ -65,7 +66,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// From the unit of `claims.toml`.
+    /// Returns the kind for a unit of `claims.toml`.
     pub fn of_unit(unit: &str) -> Kind {
         match unit {
             "reduction" => Kind::Reduction,
@@ -75,15 +76,17 @@ impl Kind {
         }
     }
 
-    /// Whether a value is close to the paper's. There is no absolute tolerance: where the paper says 0.0053, 0.03 is something else.
+    /// Returns true if a value is close to the paper's. There is no absolute tolerance: if the paper says 0.0053, 0.03 is something else.
     ///
-    /// A reduction has to pass two tests, since each alone is lenient at one end: what is left of the baseline is within [`FACTOR`] (alone it would let
-    /// 0.10 agree with −0.15), and the reduction itself within [`SHARE`] (alone it would let 0.82 agree with 1.00).
+    /// A reduction must pass two tests, because each of them is too lenient at one end:
+    ///
+    /// - The rest of the baseline is within [`FACTOR`]. Alone, this would let 0.10 agree with −0.15.
+    /// - The reduction itself is within [`SHARE`]. Alone, this would let 0.82 agree with 1.00.
     pub fn is_close(self, paper: f64, measured: f64) -> bool {
         self.is_within(FACTOR, paper, measured)
     }
 
-    /// The same with another factor.
+    /// Returns true if a value is close to the paper's with another factor.
     pub fn is_within(self, factor: f64, paper: f64, measured: f64) -> bool {
         let within = |paper: f64, measured: f64| {
             paper == measured || (measured / paper > 0.0 && libm::fabs(libm::log(measured / paper)) <= libm::log(factor))
@@ -94,7 +97,8 @@ impl Kind {
         }
     }
 
-    /// How far a value is from the paper's: the size of the logarithm of their ratio, of reductions of what is left of the baseline.
+    /// Returns the distance of a value from the paper's: the absolute logarithm of their ratio. For a reduction, the ratio is that of the
+    /// rests of the baseline.
     pub fn distance(self, paper: f64, measured: f64) -> f64 {
         let (paper, measured) = if self == Kind::Reduction { (1.0 - paper, 1.0 - measured) } else { (paper, measured) };
         if paper == measured {
@@ -104,7 +108,8 @@ impl Kind {
         if ratio > 0.0 && ratio.is_finite() { libm::fabs(libm::log(ratio)).min(FARTHEST) } else { FARTHEST }
     }
 
-    /// The values of a claim go the paper's way: fractions have its sign, ratios lie on its side of 1, quantities come in its order.
+    /// Returns true if the values of a claim go in the paper's direction. Fractions have its sign, ratios lie on its side of 1, and
+    /// quantities have its order.
     ///
     /// Only quantities of the same kind are put in order: those whose names begin alike, up to the last word.
     pub fn same_direction(self, pairs: &[(&str, f64, f64)]) -> bool {

@@ -18,7 +18,7 @@ pub struct Base {
     pub name: String,
     /// `[ssd]` with all keys that say something of such a drive.
     pub(crate) ssd: Value,
-    /// What the model makes of it.
+    /// Parameters that the model gets for it.
     pub(crate) params: SsdParams,
 }
 
@@ -69,14 +69,14 @@ impl Base {
         self.params.exported_pages() * u64::from(self.params.geometry.page_bytes)
     }
 
-    /// The configuration with which a job is simulated on one such drive.
+    /// Returns the configuration with which a job is simulated on one such drive.
     ///
-    /// What is written before it counts fills the buffer, so that writes are as fast as what drains it; then it goes on until each superblock of the
-    /// scaled drive has had its share, within limits.
+    /// Requests before the measured ones fill the buffer, so that writes are as fast as the flash takes them. They continue until each
+    /// superblock of the scaled drive has had its share, within limits.
     ///
-    /// `times` as many requests are measured as are enough for a search.
+    /// The number of measured requests is `times` that of a search.
     pub(crate) fn configuration(&self, job: &Job, times: u32, scale: u32, seed: u64) -> Value {
-        /// Requests that are measured at most: enough for a 99th percentile.
+        /// Most requests that are measured, which are enough for a 99th percentile.
         const MEASURED_MAX: f64 = 60_000.0;
         let drive = superblock(&self.params);
         let unit_bytes = u64::from(drive.unit_pages) * u64::from(self.params.geometry.page_bytes);
@@ -123,7 +123,7 @@ impl Base {
     }
 }
 
-/// Keys of devices with pools of blocks come from the preset below and are refused where they are written.
+/// Removes keys of devices with pools of blocks. They come from the preset below, and would be refused in a file.
 fn leave_out_pools(ssd: &mut Value) {
     let Some(keys) = ssd.as_object_mut() else { return };
     for key in ["allocation", "die_stride", "plane_choice", "summary_page", "fill_seals_last_block"] {

@@ -1,8 +1,8 @@
-//! From the figures of a data sheet to a device.
+//! Makes a device from the figures of a data sheet.
 //!
-//! Manufacturers print six figures: bandwidth of sequential reads and writes, random reads and writes per second, and the response times of single
-//! requests. Each is taken as the measurement of one closed loop, and [`fit`] looks for the value of the drive that decides it. What a data sheet does not
-//! print comes from a preset of the same kind of flash.
+//! Manufacturers print six figures: bandwidth of sequential reads and writes, random reads and writes per second, and the response times of
+//! single requests. Each is taken as the measurement of one closed loop. [`fit`] looks for the property of the drive that decides it. All
+//! other properties come from a preset of the same kind of flash.
 
 use std::fmt;
 use std::path::Path;
@@ -22,13 +22,13 @@ use crate::parameter::{Parameter, superblock};
 use crate::simulator::Simulator;
 use crate::start::amplification;
 
-/// How far a simulated figure may be from the printed one, as a share of it.
+/// Share by which a simulated figure may differ from the printed one.
 pub const TOLERANCE: f64 = 0.1;
 
-/// Requests of long runs, in multiples of those of the fit.
+/// Number of requests in long runs, as a multiple of those in the fit.
 const LONG_TIMES: u32 = 4;
 
-/// Bytes of a data sheet at most.
+/// Most bytes of a data sheet's file.
 const BYTES_MAX: u64 = 1 << 20;
 
 /// Days of the five years for which manufacturers promise writes.
@@ -45,10 +45,10 @@ pub enum Flash {
 }
 
 impl Flash {
-    /// All kinds.
+    /// All kinds of flash.
     pub const ALL: [Flash; 2] = [Flash::Tlc, Flash::Qlc];
 
-    /// The name that users write.
+    /// Returns the name that users write.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -65,7 +65,7 @@ impl Flash {
     }
 }
 
-/// What a data sheet prints of a drive.
+/// Figures that a data sheet prints of a drive.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct DataSheet {
@@ -110,7 +110,7 @@ impl Figure {
     const ALL: [Figure; 6] =
         [Figure::SeqWrite, Figure::SeqRead, Figure::RandRead, Figure::RandWrite, Figure::ReadLatency, Figure::WriteLatency];
 
-    /// The key in a file, which is also the option with underscores for hyphens.
+    /// Returns the key in a file, which is also the option with underscores for hyphens.
     fn key(self) -> &'static str {
         match self {
             Figure::SeqWrite => "seq_write",
@@ -122,7 +122,7 @@ impl Figure {
         }
     }
 
-    /// The value of a drive that decides the figure.
+    /// Returns the property of a drive that decides the figure.
     fn parameter(self) -> Parameter {
         match self {
             Figure::SeqWrite => Parameter::PageProgram,
@@ -134,7 +134,7 @@ impl Figure {
         }
     }
 
-    /// The closed loop in which manufacturers measure it. Depths are the usual ones; data sheets seldom print them.
+    /// Returns the closed loop in which manufacturers measure the figure. Depths are the usual ones, because data sheets seldom print them.
     fn job(self) -> Job {
         let job = |name: &str, read_percent, is_sequential, size_bytes, depth| Job {
             name: name.to_owned(),
@@ -161,7 +161,7 @@ impl Figure {
         }
     }
 
-    /// The figure in its unit, out of what a job came to.
+    /// Returns the figure in its unit, from the results of a job.
     fn of(self, figures: &Figures) -> f64 {
         let job = self.job();
         match self {
@@ -172,7 +172,7 @@ impl Figure {
         }
     }
 
-    /// The figure in its unit as the data sheet prints it.
+    /// Returns the figure in its unit, as the data sheet prints it.
     fn printed(self, sheet: &DataSheet) -> Option<f64> {
         let rate = |rate: Option<Rate>| rate.map(|rate| rate.bytes_per_s as f64 / 1e6);
         let time = |time: Option<Duration>| time.map(|time| time.ns as f64 / 1e3);
@@ -186,7 +186,7 @@ impl Figure {
         }
     }
 
-    /// The printed figure as a measurement of its job.
+    /// Returns the printed figure as a measurement of its job.
     fn measured(self, printed: f64) -> Measured {
         let job = self.job();
         let alone = |mean_us: f64| (1e6 / mean_us, Some(Times { mean_us, p99_us: None }));
@@ -206,13 +206,13 @@ impl Figure {
     }
 }
 
-/// A device that was made of a data sheet.
+/// A device made from a data sheet.
 #[derive(Debug, Clone, Serialize)]
 pub struct Made {
-    /// The values that were looked for, the jobs and the device file.
+    /// Fitted values, the jobs, and the device file.
     #[serde(flatten)]
     pub fit: Fit,
-    /// The printed figures beside long runs of the device; empty if it was made of measurements.
+    /// Printed figures beside long runs of the device. The list is empty if the device was made from measurements.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub card: Vec<Held>,
     /// Printed figures that contradict each other or the flash, each as a sentence.
@@ -220,27 +220,27 @@ pub struct Made {
     pub contradictions: Vec<String>,
 }
 
-/// A printed figure, and the one of a long run of the device.
+/// A printed figure beside that of a long run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Held {
-    /// Its key.
+    /// Key of the figure.
     pub name: &'static str,
-    /// Unit of both.
+    /// Unit of both values.
     pub unit: &'static str,
     /// The figure that the data sheet prints.
     pub data_sheet: f64,
-    /// The figure of a run that is several times as long as those of the fit.
+    /// Value of a run that is several times as long as those of the fit.
     pub simulated: f64,
     /// The share by which they may differ.
     pub tolerance: f64,
-    /// The value of the device that was looked for by it.
+    /// Property of the device that was fitted to the figure.
     pub decides: &'static str,
-    /// Both differ by no more than the tolerance.
+    /// True if both values differ by at most the tolerance.
     pub holds: bool,
 }
 
 impl Made {
-    /// Returns a device that was made of measurements, which have no data sheet.
+    /// Returns a device that was made from measurements and has no data sheet.
     #[must_use]
     pub fn measured(fit: Fit) -> Made {
         Made { fit, card: Vec::new(), contradictions: Vec::new() }
@@ -254,7 +254,7 @@ impl fmt::Display for Held {
     }
 }
 
-/// Bytes as data sheets print capacities, in decimal.
+/// Returns bytes as data sheets print capacities, in decimal units.
 fn in_gb(bytes: u64) -> String {
     match bytes as f64 / 1e9 {
         gb if gb < 10.0 => format!("{gb:.3} GB"),
@@ -276,7 +276,7 @@ impl DataSheet {
         }
     }
 
-    /// Fills in from `other` everything that is missing.
+    /// Fills in all missing figures from `other`.
     #[must_use]
     pub fn or(self, other: DataSheet) -> DataSheet {
         DataSheet {
@@ -295,13 +295,13 @@ impl DataSheet {
         }
     }
 
-    /// The name of the drive for people.
+    /// Returns the name of the drive for people.
     #[must_use]
     pub fn name(&self) -> &str {
         self.name.as_deref().unwrap_or("a drive")
     }
 
-    /// The preset or file from which everything else comes.
+    /// Returns the preset or file for all other properties.
     fn base_name(&self) -> String {
         if let Some(like) = &self.like {
             return like.clone();
@@ -320,13 +320,13 @@ impl DataSheet {
         name.to_owned()
     }
 
-    /// Bytes of flash: as printed, or the least power of two that leaves 7 % or more.
+    /// Returns the number of bytes of flash: as printed, or the least power of two that leaves 7 % or more.
     fn raw_bytes(&self, capacity: Size) -> u64 {
         let wanted = (capacity.bytes as f64 * 1.07).min((1_u64 << 60) as f64);
         self.raw.map_or_else(|| (wanted as u64).next_power_of_two(), |raw| raw.bytes)
     }
 
-    /// The drive in which a search begins: the base in the size of the data sheet.
+    /// Returns the drive from which a search starts: the base with the size of the data sheet.
     fn base(&self, capacity: Size) -> Outcome<Base> {
         let name = self.base_name();
         let base = Base::read(&name)?;
@@ -384,7 +384,8 @@ impl DataSheet {
         Base::of(&name, &scenario)
     }
 
-    /// Dies that program at a time: as many as the rate of sequential writes needs with the flash's own program time, so that the fit has little to change.
+    /// Returns the number of dies that program at a time. It follows from the rate of sequential writes and the flash's own program time,
+    /// so that the fit has little to change.
     fn programs_at_once(&self, base: &Base, dies: f64) -> u64 {
         let (geometry, drive) = (&base.params.geometry, superblock(&base.params));
         let units = f64::from(geometry.planes * drive.pages_per_cell * drive.flash_page_units);
@@ -395,7 +396,7 @@ impl DataSheet {
         needed.ceil().clamp(1.0, dies) as u64
     }
 
-    /// Program and erase cycles that the promised writes need under uniform random writes.
+    /// Returns the program and erase cycles that the promised writes need under uniform random writes.
     fn cycles(&self, reserved: f64) -> Outcome<Option<u64>> {
         match self.dwpd {
             None => Ok(None),
@@ -411,7 +412,8 @@ impl DataSheet {
         Figure::ALL.into_iter().filter_map(|figure| Some((figure, figure.printed(self)?))).collect()
     }
 
-    /// Printed figures that no drive with this flash can have together, by the arithmetic of one bottleneck at a time.
+    /// Returns contradictions between printed figures, which no drive with this flash can meet together. They follow from the arithmetic of
+    /// one bottleneck at a time.
     fn contradictions(&self, base: &Base, capacity: Size) -> Vec<String> {
         let mut found = Vec::new();
         let (geometry, drive) = (&base.params.geometry, superblock(&base.params));
@@ -500,7 +502,7 @@ impl DataSheet {
         Ok(Made { fit, card, contradictions })
     }
 
-    /// The printed figures beside runs of the device that are several times as long as those of the fit.
+    /// Returns the printed figures beside runs of the device that are several times as long as those of the fit.
     fn card(&self, base: &Base, fit: &Fit, options: &FitOptions<'_>) -> Outcome<Vec<Held>> {
         let figures = self.figures();
         let jobs = figures.iter().map(|(figure, _)| figure.job());
@@ -524,7 +526,7 @@ impl DataSheet {
         Ok(held.collect())
     }
 
-    /// The device file: where each number comes from stands first.
+    /// Returns the device file, with the origin of each number at the top.
     fn device(&self, fit: &Fit, card: &[Held], capacity: Size) -> String {
         let held: String =
             card.iter().map(|held| format!("#   {held}{}\n", if held.holds { "" } else { ", off by more than 10 %" })).collect();

@@ -1,26 +1,26 @@
-//! Why there is no device, or no measurement.
+//! Errors that prevent a device or a measurement.
 
-/// Why something was not done. The text names the file or option, what was found and what is allowed.
+/// Error that prevented an action. The text names the file or option, what was found, and what is allowed.
 #[derive(Debug, thiserror::Error)]
 pub enum FitError {
-    /// What the user gave can't be used.
+    /// The input of the user cannot be used.
     #[error("{0}")]
     Input(String),
-    /// The base is no configuration that runs.
+    /// The base is no configuration that can run.
     #[error(transparent)]
     Base(#[from] flashraid::Error),
-    /// A simulation, or fio, failed.
+    /// A simulation or fio failed.
     #[error("{0}")]
     Failed(String),
-    /// The user stopped it.
+    /// The user stopped the action.
     #[error("stopped")]
     Interrupted,
 }
 
-/// With an error of this crate.
+/// Result with an error of this crate.
 pub type Outcome<T = ()> = Result<T, FitError>;
 
-/// What the user gave can't be used.
+/// Returns an error for input that cannot be used.
 pub(crate) fn refused<T>(message: impl Into<String>) -> Outcome<T> {
     Err(FitError::Input(message.into()))
 }

@@ -1,4 +1,4 @@
-//! From what fio measured to a drive that does the same in the simulator.
+//! Fits a drive of the simulator to the measurements of fio.
 
 use std::sync::atomic::Ordering;
 
@@ -15,87 +15,88 @@ use crate::parameter::Parameter;
 use crate::simulator::{Simulator, Stopped};
 use crate::start;
 
-/// Kinds of residuals: requests per second; mean response times of reads and of writes in mixed jobs, where requests per second do not tell one from
-/// the other; 99th percentiles.
+/// Kinds of residuals. The first is requests per second. Then follow mean response times of reads and of writes in mixed jobs, where
+/// requests per second do not tell them apart. The last is 99th percentiles.
 const IOPS: usize = 0;
 const READ_MEAN: usize = 1;
 const WRITE_MEAN: usize = 2;
 const P99: usize = 3;
-/// How far each kind may be off, as a standard deviation of the logarithm; what is less certain weighs less. Means of writes hang on how often the
-/// buffer is full, and percentiles are what a model of a class of drives meets badly.
+/// Allowed deviation of each kind, as a standard deviation of the logarithm. Uncertain kinds have less weight. Means of writes depend on
+/// how often the buffer is full, and a model of a class of drives predicts percentiles badly.
 const DEVIATIONS: [f64; 4] = [0.03, 0.05, 0.2, 0.25];
-/// Repeated measurements differ by a percent at least, however well they are met: in units of the deviation of requests per second.
+/// Least deviation of repeated measurements, one percent, in units of the deviation of requests per second. It counts even if they are met
+/// better.
 const REPEATABILITY: f64 = 0.01 / DEVIATIONS[IOPS];
-/// An interval that is wider to one side says that the value is not known.
+/// Width of an interval to one side, as a factor, beyond which the value counts as unknown.
 const DETERMINED_WITHIN: f64 = 1.3;
 
-/// What to look for, and how.
+/// Settings of a fit.
 #[derive(Clone)]
 pub struct FitOptions<'a> {
-    /// What to look for; 1 to [`Parameter::MAX`].
+    /// Parameters to fit, 1 to [`Parameter::MAX`].
     pub parameters: Vec<Parameter>,
-    /// The job that is not looked at but predicted; `None`: one in the middle, if there are enough.
+    /// Job that is predicted instead of fitted. With `None`, it is one in the middle, if there are enough jobs.
     pub hold_out: Option<String>,
-    /// Rows of a superblock are so many times fewer than in the base; at least 1.
+    /// Factor by which superblocks have fewer rows than in the base, at least 1.
     pub scale: u32,
     /// Seed of all simulations.
     pub seed: u64,
-    /// Simulations at a time; changes no result.
+    /// Number of simulations at a time, which changes no result.
     pub threads: usize,
-    /// Evaluations of the simplex at most, each of all jobs.
+    /// Most evaluations of the simplex method, each of all jobs.
     pub simplex_max: usize,
-    /// Asked now and then whether to stop.
+    /// Called from time to time, to ask whether to stop.
     pub stopped: Stopped<'a>,
-    /// Told what was done: evaluations so far, and the root of the mean square of the weighted errors.
+    /// Called with the number of evaluations so far, and the root mean square of the weighted errors.
     pub progress: &'a dyn Fn(usize, f64),
 }
 
-/// What was found.
+/// Result of a fit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Fit {
     /// Name of the base.
     pub base: String,
-    /// What was looked for.
+    /// Fitted parameters with their values.
     pub parameters: Vec<Found>,
     /// The jobs by name, measured and simulated.
     pub jobs: Vec<Compared>,
     /// Mean of the absolute errors of the requests per second of all fitted jobs, in percent.
     pub mean_error_percent: f64,
-    /// What the user should know before trusting it.
+    /// Notes for the user before trusting the result.
     pub notes: Vec<String>,
-    /// Simulations that it took.
+    /// Number of simulations that were needed.
     pub simulations: usize,
-    /// The device file.
+    /// Text of the device file.
     #[serde(skip)]
     pub device: String,
 }
 
-/// A value that was looked for.
+/// A fitted value of a parameter.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Found {
-    /// Its name.
+    /// Name of the parameter.
     pub name: &'static str,
-    /// The keys that hold it.
+    /// Keys that hold the value.
     pub keys: &'static [&'static str],
-    /// In the base; nanoseconds, bytes per second or a number.
+    /// Value in the base: nanoseconds, bytes per second, or a number.
     pub base: f64,
-    /// Where the search began.
+    /// Value at which the search started.
     pub start: f64,
-    /// Where it ended.
+    /// Value at which the search ended.
     pub value: f64,
-    /// The 95 % interval; `None` where nothing bounds it.
+    /// Lower end of the 95 % interval; `None` if it is unbounded.
     pub low: Option<f64>,
-    /// Its other end.
+    /// Upper end of the 95 % interval; `None` if it is unbounded.
     pub high: Option<f64>,
-    /// The interval is no wider than 30 % to either side.
+    /// True if the interval extends at most 30 % to either side.
     pub is_determined: bool,
-    /// Which it is.
+    /// Parameter that was fitted.
     #[serde(skip)]
     pub parameter: Parameter,
 }
 
 impl Found {
-    /// The interval for people.
+    /// Returns the interval for people.
     #[must_use]
     pub fn interval(&self) -> String {
         match (self.low, self.high) {
@@ -108,27 +109,27 @@ impl Found {
 /// A job, measured and simulated.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Compared {
-    /// Its name.
+    /// Name of the job.
     pub name: String,
-    /// Bytes of a request.
+    /// Number of bytes in a request.
     pub size_bytes: u64,
-    /// Requests under way at a time.
+    /// Number of outstanding requests.
     pub depth: u64,
-    /// Reads among them, in percent.
+    /// Share of reads, in percent.
     pub read_percent: u8,
-    /// Each request starts where the one before ended.
+    /// True if each request starts where the one before ended.
     pub is_sequential: bool,
-    /// It was predicted, not fitted.
+    /// True if the job was predicted, not fitted.
     pub held_out: bool,
-    /// What fio measured.
+    /// Figures that fio measured.
     pub measured: Shown,
-    /// What the simulator gives.
+    /// Figures of the simulation.
     pub simulated: Shown,
-    /// By how much simulated requests per second exceed measured ones, in percent.
+    /// Percentage by which simulated requests per second exceed measured ones.
     pub iops_error_percent: f64,
 }
 
-/// Figures of a job; `None` where there are none.
+/// Figures of a job; `None` if a figure does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "the names of the figures say all")]
 pub struct Shown {
@@ -241,7 +242,7 @@ fn parameters(base: &Base, wanted: &[Parameter]) -> Outcome<Vec<Parameter>> {
     Ok(parameters)
 }
 
-/// The name of the job that is predicted: a mixed one with an even share first, then one between others.
+/// Returns the name of the job that is predicted: a mixed job with an even share first, then one between others.
 fn held_out(jobs: &[Measured], wanted: Option<&str>) -> Outcome<Option<String>> {
     if let Some(name) = wanted.filter(|name| *name != "none") {
         if jobs.iter().any(|job| job.job.name == name) {
@@ -250,7 +251,7 @@ fn held_out(jobs: &[Measured], wanted: Option<&str>) -> Outcome<Option<String>> 
         let names: Vec<&str> = jobs.iter().map(|job| job.job.name.as_str()).collect();
         return refused(format!("hold out {name}: there is no such job; there are {}, and `none`", names.join(", ")));
     }
-    /// So many jobs have one to spare.
+    /// Number of jobs from which one can be predicted instead of fitted.
     const ENOUGH: usize = 8;
     if wanted.is_some() || jobs.len() < ENOUGH {
         return Ok(None);
@@ -264,7 +265,7 @@ fn held_out(jobs: &[Measured], wanted: Option<&str>) -> Outcome<Option<String>> 
     Ok(even.or_else(between).map(|job| job.job.name.clone()))
 }
 
-/// Logarithms of simulated over measured figures, each in its standard deviations, with their kinds.
+/// Returns logarithms of simulated over measured figures, each in its standard deviations, with their kinds.
 fn residuals(jobs: &[Measured], simulated: &[Figures]) -> impl Iterator<Item = (usize, f64)> {
     let mut residuals = Vec::new();
     for (Measured { job, figures: measured }, simulated) in jobs.iter().zip(simulated) {
@@ -288,7 +289,7 @@ fn residuals(jobs: &[Measured], simulated: &[Figures]) -> impl Iterator<Item = (
     residuals.into_iter()
 }
 
-/// The values as the model takes them and a file has them.
+/// Returns the values as the model takes them and a file has them.
 fn as_written(base: &Base, parameters: &[Parameter], values: &[f64]) -> Vec<f64> {
     let mut ssd = base.params.clone();
     parameters.iter().zip(values).for_each(|(parameter, value)| parameter.put(&mut ssd, *value));
@@ -309,7 +310,7 @@ fn compared(Measured { job, figures: measured }: &Measured, simulated: Figures, 
     }
 }
 
-/// What makes the result doubtful.
+/// Returns notes about everything that makes the result doubtful.
 fn doubts(base: &Base, jobs: &[Measured], mean_error_percent: f64) -> Vec<String> {
     let mut doubts = Vec::new();
     let read_us = Parameter::PageRead.of(&base.params) / 1e3;
@@ -329,7 +330,7 @@ fn doubts(base: &Base, jobs: &[Measured], mean_error_percent: f64) -> Vec<String
     doubts
 }
 
-/// The device file: all that the base has, with the values that were found and what is known of each.
+/// Returns the device file: the base with the fitted values, and with remarks on each.
 fn device(base: &Base, found: &[Found], jobs: &[Compared]) -> Outcome<String> {
     let mut document = as_document(&base.ssd);
     mark_assumed(document.as_table_mut());
@@ -365,13 +366,13 @@ fn device(base: &Base, found: &[Found], jobs: &[Compared]) -> Outcome<String> {
     Ok(text)
 }
 
-/// `[ssd]` as TOML that can be edited.
+/// Returns `[ssd]` as TOML that can be edited.
 fn as_document(ssd: &Value) -> DocumentMut {
     let text = toml::to_string(&serde_json::json!({ "ssd": ssd })).expect("a configuration without nulls is TOML");
     text.parse().expect("what was written can be read")
 }
 
-/// Marks all values below a table, but not what only names where they come from.
+/// Marks all values below a table as assumed, except for keys that only name their origin.
 fn mark_assumed(table: &mut dyn TableLike) {
     for (key, item) in table.iter_mut() {
         let is_name = key.get() == "preset";

@@ -6,15 +6,15 @@ use serde_json::{Map, Value};
 /// A closed loop of requests of one size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
-    /// Its name, unique among the results.
+    /// Name of the job, unique among the results.
     pub name: String,
-    /// Reads among the requests, in percent.
+    /// Share of reads, in percent.
     pub read_percent: u8,
-    /// Each request starts where the one before ended; otherwise anywhere.
+    /// True if each request starts where the one before ended, false if requests start anywhere.
     pub is_sequential: bool,
-    /// Bytes of a request, at least 512.
+    /// Number of bytes in a request, at least 512.
     pub size_bytes: u64,
-    /// Requests that are under way at a time, over all processes of the job; at least 1.
+    /// Number of outstanding requests, over all processes of the job; at least 1.
     pub depth: u64,
 }
 
@@ -37,7 +37,7 @@ const UNKNOWN_TO_US: &[(&str, &str)] = &[
 ];
 
 impl Job {
-    /// The job with these options of fio.
+    /// Returns the job with these options of fio.
     ///
     /// # Errors
     /// Why it can't be simulated.
@@ -81,17 +81,17 @@ impl Job {
         Ok(Job { name: name.to_owned(), read_percent, is_sequential, size_bytes, depth })
     }
 
-    /// There are reads among its requests.
+    /// Returns true if there are reads among its requests.
     pub fn reads(&self) -> bool {
         self.read_percent > 0
     }
 
-    /// There are writes among its requests.
+    /// Returns true if there are writes among its requests.
     pub fn writes(&self) -> bool {
         self.read_percent < 100
     }
 
-    /// It begins on a drive that random writes have worn in; the others on one that was filled in order.
+    /// Returns true if the job begins on a drive that random writes have worn in. Other jobs begin on a drive that was filled in order.
     pub fn begins_worn_in(&self) -> bool {
         self.writes() && !self.is_sequential
     }

@@ -1,39 +1,46 @@
-//! The least sum of squares of a function that takes seconds to evaluate: Gauss–Newton steps towards it, a simplex (Nelder and Mead, 1965)
-//! around where they end, steps again from where that ends, and from the slopes there an interval for each unknown.
+//! Finds the least sum of squares of a function that takes seconds to evaluate.
 //!
-//! Why both: with slopes, seven unknowns need some twenty evaluations, a simplex alone several hundred; but slopes mislead where a bottleneck changes
-//! hands, which a simplex does not mind. A simplex that was ended by its count is beyond that and not at the least yet, where slopes lead quickly.
+//! The search has these steps:
+//!
+//! - Gauss–Newton steps lead towards the minimum.
+//! - A simplex (Nelder and Mead, 1965) searches around their end.
+//! - Gauss–Newton steps lead on from its end, and the slopes there give an interval for each unknown.
+//!
+//! Both methods are needed. With slopes, seven unknowns need some twenty evaluations, and a simplex alone needs several hundred. But
+//! slopes mislead at points where another part becomes the bottleneck, and a simplex passes these points. When it has used up its
+//! evaluations, it is past them but not at the minimum, to which slopes lead quickly.
+//!
 //! Nothing is drawn at random, so that the same function gives the same result.
 
 use flashraid::model::metrics::interval::t_975;
 
-/// Half the width of the differences that slopes are taken from. Unknowns are logarithms: 5 %, beyond which the function is no longer straight
-/// and below which whole nanoseconds and the order of events show.
+/// Half the width of the differences from which slopes are computed. Unknowns are logarithms, so this is 5 %. Beyond that, the function is
+/// no longer straight. Below it, whole nanoseconds and the order of events show.
 const STEP: f64 = 0.05;
 /// Gauss–Newton steps at most.
 const STEPS_MAX: usize = 12;
-/// A step that gains a smaller share than this of the mean square is the last: unknowns are then about a third of their deviations from the least at most,
-/// however many residuals there are.
+/// Share of the mean square below which the gain of a step makes it the last one. Unknowns are then at most about a third of their
+/// deviations away from the minimum, for any number of residuals.
 const GAIN_MIN: f64 = 0.1;
 /// Shorter and shorter strides that are tried in a step.
 const TRIES_MAX: usize = 6;
-/// How far an unknown moves in a step at most: to 1.65 times or 0.6.
+/// Greatest change of an unknown in a step: a factor of 1.65 or 0.6.
 const STRIDE_MAX: f64 = 0.5;
-/// How far an unknown goes from the start at most: to 100 times or a hundredth.
+/// Greatest change of an unknown from the start: a factor of 100 or a hundredth.
 const REACH: f64 = 4.6;
 /// Edge of the first simplex: wider than what the order of events makes of a small change.
 const EDGE: f64 = 0.08;
 /// A simplex of this size has ended: a tenth of a percent.
 const SMALL: f64 = 1e-3;
 
-/// Where it ended.
+/// Result of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Least {
-    /// The unknowns.
+    /// Values of the unknowns.
     pub at: Vec<f64>,
-    /// The residuals there.
+    /// Residuals at these values.
     pub residuals: Vec<f64>,
-    /// The slopes of all residuals there, a list for each unknown.
+    /// Slopes of all residuals at these values, a list for each unknown.
     slopes: Vec<Vec<f64>>,
 }
 
@@ -43,10 +50,11 @@ const RIDGE: f64 = 1e-10;
 const INFLATION_MAX: f64 = 1e8;
 
 impl Least {
-    /// Half the widths of the unknowns' 95 % intervals; infinite where the function does not tell.
+    /// Returns half the widths of the unknowns' 95 % intervals, which are infinite if the function does not depend on an unknown.
     ///
-    /// `kinds` has the kind of each residual. Those of a kind deviate alike, by what they show themselves and by `deviation_min` at least: were all
-    /// taken together, many that deviate little would make the values seem certain that hang on a few which deviate much.
+    /// `kinds` has the kind of each residual. Residuals of a kind have the same deviation: the one that they show, but at least
+    /// `deviation_min`. If all kinds were taken together, many residuals with small deviations would hide a few with large ones. Values
+    /// that depend on the few would then seem certain.
     pub fn half_widths(&self, kinds: &[usize], deviation_min: f64) -> Vec<f64> {
         let mut all = vec![f64::INFINITY; self.at.len()];
         // Without effect on anything, an unknown would make the matrix singular for all.
@@ -88,7 +96,7 @@ impl Least {
     }
 }
 
-/// Residuals, one list for each list of unknowns.
+/// Function from lists of unknowns to lists of residuals.
 pub type Function<'a, E> = &'a mut dyn FnMut(&[Vec<f64>]) -> Result<Vec<Vec<f64>>, E>;
 
 /// Looks for the least sum of the squares of `function`, with up to `simplex_max` evaluations of the simplex.
@@ -113,7 +121,7 @@ pub fn minimise<E>(function: Function<'_, E>, start: &[f64], simplex_max: usize,
     Ok(Least { at, residuals, slopes })
 }
 
-/// Damped Gauss–Newton steps, until one gains little or the sum of squares is at most `met`.
+/// Makes damped Gauss–Newton steps, until one gains little or the sum of squares is at most `met`.
 fn descend<E>(function: Function<'_, E>, corner: Corner, bounded: &dyn Fn(Vec<f64>) -> Vec<f64>, met: f64) -> Result<Corner, E> {
     let (mut at, mut residuals) = corner;
     let mut damping = 1e-3;
@@ -142,16 +150,18 @@ fn descend<E>(function: Function<'_, E>, corner: Corner, bounded: &dyn Fn(Vec<f6
     Ok((at, residuals))
 }
 
-/// The slopes of all residuals, a list for each unknown: from both sides, since one of them may be beyond a bottleneck.
+/// Returns the slopes of all residuals, a list for each unknown. Differences extend to both sides, because one side may be beyond a
+/// bottleneck.
 fn slopes_at<E>(function: Function<'_, E>, at: &[f64]) -> Result<Vec<Vec<f64>>, E> {
     let slope = |below: &[f64], above: &[f64]| below.iter().zip(above).map(|(below, above)| (above - below) / (2.0 * STEP)).collect();
     Ok(beside(function, at)?.iter().map(|[below, above]| slope(below, above)).collect())
 }
 
-/// The slopes of all residuals as far as they are the same to both sides: the lesser of the two, and none where they point apart.
+/// Returns the slopes of all residuals that have the same direction on both sides. It is the smaller one of the two, or 0 if they point in
+/// different directions.
 ///
-/// What the order of events makes of a small change is a slope as well, mostly to one side. Dozens of them would seem to tell of an unknown what nothing
-/// tells, and make its interval too narrow.
+/// The order of events also turns a small change into a slope, mostly on one side. Dozens of such slopes would seem to determine an unknown
+/// that nothing determines, and would make its interval too narrow.
 fn slopes_to_both_sides<E>(function: Function<'_, E>, at: &[f64], residuals: &[f64]) -> Result<Vec<Vec<f64>>, E> {
     let lesser = |below: f64, here: f64, above: f64| {
         let (before, after) = ((here - below) / STEP, (above - here) / STEP);
@@ -161,7 +171,7 @@ fn slopes_to_both_sides<E>(function: Function<'_, E>, at: &[f64], residuals: &[f
     Ok(beside(function, at)?.iter().map(slope).collect())
 }
 
-/// The residuals below and above, for each unknown.
+/// Returns the residuals below and above, for each unknown.
 fn beside<E>(function: Function<'_, E>, at: &[f64]) -> Result<Vec<[Vec<f64>; 2]>, E> {
     let points: Vec<Vec<f64>> = (0..at.len()).flat_map(|index| [-STEP, STEP].map(|by| moved(at, index, by))).collect();
     let mut residuals = function(&points)?.into_iter();
@@ -182,12 +192,12 @@ fn product(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// The products of slopes with each other; `slopes` has a list for each unknown.
+/// Returns the products of slopes with each other. `slopes` has a list for each unknown.
 fn normal_matrix(slopes: &[Vec<f64>]) -> Vec<Vec<f64>> {
     slopes.iter().map(|a| slopes.iter().map(|b| product(a, b)).collect()).collect()
 }
 
-/// A damped Gauss–Newton step (Levenberg and Marquardt); an unknown without effect stays.
+/// Returns a damped Gauss–Newton step (Levenberg and Marquardt). An unknown without effect does not move.
 fn stride(slopes: &[Vec<f64>], residuals: &[f64], damping: f64) -> Vec<f64> {
     let mut matrix = normal_matrix(slopes);
     for (index, row) in matrix.iter_mut().enumerate() {
@@ -197,13 +207,13 @@ fn stride(slopes: &[Vec<f64>], residuals: &[f64], damping: f64) -> Vec<f64> {
     solve(matrix, wanted).unwrap_or_else(|| vec![0.0; slopes.len()])
 }
 
-/// The rows of the inverse of a symmetric matrix; `None` if it is singular.
+/// Returns the rows of the inverse of a symmetric matrix; `None` if it is singular.
 fn inverse(matrix: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
     let unit = |column: usize| (0..matrix.len()).map(|row| f64::from(u8::from(row == column))).collect();
     (0..matrix.len()).map(|column| solve(matrix.to_vec(), unit(column))).collect()
 }
 
-/// Gauss's elimination with pivots; `None` if the matrix is singular.
+/// Solves a system of equations by Gaussian elimination with pivots; `None` if the matrix is singular.
 fn solve(mut matrix: Vec<Vec<f64>>, mut wanted: Vec<f64>) -> Option<Vec<f64>> {
     let size = wanted.len();
     for column in 0..size {
@@ -231,7 +241,7 @@ fn solve(mut matrix: Vec<Vec<f64>>, mut wanted: Vec<f64>) -> Option<Vec<f64>> {
 /// A corner of the simplex with its residuals.
 type Corner = (Vec<f64>, Vec<f64>);
 
-/// Residuals of one list of unknowns.
+/// Function from one list of unknowns to residuals.
 type FunctionOfOne<'a, E> = &'a mut dyn FnMut(&[f64]) -> Result<Vec<f64>, E>;
 
 /// Nelder and Mead's search with their coefficients: 1, 2, ½, ½.
@@ -344,7 +354,7 @@ mod tests {
         let (beside, _) = least(|x| vec![x[0] + x[1] - 1.0, x[2] - 0.5, x[2] - 0.6], &[0.0, 0.0, 0.0], 50);
         let of_beside = beside.half_widths(&[0; 3], 0.1);
         assert!(of_beside[0].is_infinite() && of_beside[1].is_infinite() && of_beside[2] < 1.0, "{of_beside:?}");
-        // Four looks at one value, each with deviation 1: half the width is about 3.18 / √4, by the residuals' own deviation, known by three.
+        // Four residuals of one value, each with deviation 1: half the width is about 3.18 / √4, with three degrees of freedom.
         let (mean, _) = least(|x| [-1.0, 1.0, -1.0, 1.0].map(|noise| x[0] + noise).to_vec(), &[0.3], 60);
         assert!(mean.at[0].abs() < 1e-3, "{:?}", mean.at);
         assert!((widths(&mean)[0] - t_975(3) * (4.0_f64 / 3.0).sqrt() / 2.0).abs() < 1e-6, "{:?}", widths(&mean));

@@ -1,4 +1,4 @@
-//! Measures a drive by fio, and makes a device of what was measured.
+//! Measures a drive with fio, and fits a device of the simulator to the measurements.
 //!
 //! ```text
 //!  sets ─▶ runner ─ fio ─▶ JSON ─▶ measured ─┐
@@ -6,10 +6,12 @@
 //!  base (a preset or file) ─▶ simulator ─────┘
 //! ```
 //!
-//! [`datasheet`] has `fit` look for the values with which the simulator gives the figures of a data sheet.
+//! - [`sets`] lists the jobs, and [`runner`] lets fio run them.
+//! - [`target`] decides whether a file or device may be overwritten.
+//! - [`fit::fit`] looks for values of a few [`Parameter`]s with which the simulator gives the measured figures.
+//! - [`datasheet`] lets `fit` do the same for the figures of a data sheet.
 //!
-//! [`sets`] lists the jobs, [`target`] finds out whether a file or device may be written to, [`runner`] has fio do it. [`fit::fit`] looks for the values of a
-//! few [`Parameter`]s with which the simulator gives what fio measured. All but `runner` and `target` are deterministic: the same results give the same bytes.
+//! All modules except `runner` and `target` are deterministic: the same results give the same bytes.
 
 mod base;
 pub mod datasheet;

@@ -1,4 +1,4 @@
-//! What fio measured, read from its JSON.
+//! Measurements of fio, read from its JSON.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -11,19 +11,19 @@ use crate::error::{Outcome, refused};
 use crate::job::Job;
 use crate::sets::PREPARING;
 
-/// Bytes of a file of results at most; `json+` of a job with many bins has some hundred kilobytes.
+/// Most bytes of a file of results. The `json+` of a job with many bins has some hundred kilobytes.
 const BYTES_MAX: u64 = 1 << 28;
 
-/// A job and what it measured.
+/// A job with its measurements.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
-    /// What was run.
+    /// Job that was run.
     pub job: Job,
-    /// What came out.
+    /// Figures that were measured.
     pub figures: Figures,
 }
 
-/// What a job came to.
+/// Figures of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Figures {
     /// Requests per second, reads and writes together.
@@ -37,18 +37,18 @@ pub struct Figures {
 /// Response times, in microseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Times {
-    /// Their mean.
+    /// Mean response time, in microseconds.
     pub mean_us: f64,
-    /// Their 99th percentile, if it was measured.
+    /// The 99th percentile, in microseconds, if it was measured.
     pub p99_us: Option<f64>,
 }
 
-/// All that could be read, and what was passed over.
+/// All jobs that could be read, and notes about the others.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Results {
     /// The jobs, by name.
     pub jobs: Vec<Measured>,
-    /// What was passed over, and why.
+    /// Notes about jobs that were left out.
     pub notes: Vec<String>,
 }
 
@@ -116,7 +116,7 @@ fn read_file(path: &Path, results: &mut Results) -> Outcome {
     }
 }
 
-/// The jobs of one document. fio prints warnings before it.
+/// Returns the jobs of one document. fio may print warnings before it.
 pub(crate) fn parse(text: &str) -> Result<Results, String> {
     const EXPECTED: &str = "results of fio are expected, as `fio --output-format=json+` prints them";
     let start = text.find('{').ok_or_else(|| format!("there is no JSON in it; {EXPECTED}"))?;

@@ -1,4 +1,4 @@
-//! What was measured and what is simulated, laid over each other, and what was found: tables and a page.
+//! Tables and a page that compare measurements with simulations.
 
 use flashraid_report::chart::{Axis, BarSeries, Bars, Chart, Content, Line, Lines};
 use flashraid_report::number;

@@ -1,4 +1,4 @@
-//! What of a drive is looked for.
+//! Properties of a drive that can be fitted.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,29 +7,29 @@ use flashraid::model::ssd::{SsdParams, SuperblockParams};
 
 use crate::job::Job;
 
-/// A value of a drive that measurements can tell.
+/// A property of a drive that measurements can determine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Parameter {
-    /// Program of a superpage, in nanoseconds.
+    /// Time to program a superpage, in nanoseconds.
     PageProgram,
-    /// Dies that program at a time.
+    /// Number of dies that program at a time.
     ProgramsAtOnce,
-    /// Array read, in nanoseconds.
+    /// Time of an array read, in nanoseconds.
     PageRead,
     /// Rate of the host link, in bytes per second.
     Link,
     /// Delay of every command, in nanoseconds.
     Latency,
-    /// From a write's entry into the buffer to its end, in nanoseconds.
+    /// Time from a write's entry into the buffer to its end, in nanoseconds.
     Ack,
-    /// A read command on a core, in nanoseconds.
+    /// Cost of a read command on a core, in nanoseconds.
     Read,
-    /// A write command, and a moved unit, on a core, in nanoseconds.
+    /// Cost of a write command, and of a moved unit, on a core, in nanoseconds.
     Move,
 }
 
 impl Parameter {
-    /// All of them.
+    /// All parameters, in order.
     pub const ALL: [Parameter; 8] = [
         Parameter::PageProgram,
         Parameter::ProgramsAtOnce,
@@ -41,14 +41,14 @@ impl Parameter {
         Parameter::Move,
     ];
 
-    /// What is looked for unless the user says otherwise: no two of them have the same effect on every job.
+    /// Parameters that are fitted by default. No two of them have the same effect on every job.
     pub const USUAL: [Parameter; 6] =
         [Parameter::PageProgram, Parameter::Link, Parameter::Latency, Parameter::Ack, Parameter::Read, Parameter::Move];
 
-    /// Most that can be looked for at a time.
+    /// Most parameters that can be fitted at a time.
     pub const MAX: usize = 7;
 
-    /// The name that users write.
+    /// Returns the name that users write.
     pub fn name(self) -> &'static str {
         match self {
             Parameter::PageProgram => "page_program",
@@ -62,7 +62,7 @@ impl Parameter {
         }
     }
 
-    /// The keys of a configuration that hold it.
+    /// Returns the keys of a configuration that hold the value.
     pub fn keys(self) -> &'static [&'static str] {
         match self {
             Parameter::PageProgram => &["ssd.timing.page_program"],
@@ -76,7 +76,7 @@ impl Parameter {
         }
     }
 
-    /// Why it can't be looked for in such a drive.
+    /// Returns the reason why it cannot be fitted in such a drive.
     pub(crate) fn is_missing(self, ssd: &SsdParams) -> Option<&'static str> {
         match self {
             Parameter::Link if ssd.link.is_none() => Some("the base has no `ssd.link`"),
@@ -87,7 +87,7 @@ impl Parameter {
         }
     }
 
-    /// Its value; above 0.
+    /// Returns the value, which is above 0.
     pub(crate) fn of(self, ssd: &SsdParams) -> f64 {
         let drive = superblock(ssd);
         let value = match self {
@@ -104,7 +104,7 @@ impl Parameter {
         value.max(1.0)
     }
 
-    /// Gives it a value, as near as whole nanoseconds come.
+    /// Sets the value, rounded to whole nanoseconds.
     pub(crate) fn put(self, ssd: &mut SsdParams, value: f64) {
         // Beyond a minute nothing is a drive; it keeps the sums of the model in range.
         let whole = value.round().clamp(1.0, 6e10) as u64;
@@ -132,7 +132,7 @@ impl Parameter {
         }
     }
 
-    /// Whether a job can come out differently for it. Without writes nothing is programmed or moved.
+    /// Returns true if the result of a job can depend on the parameter. Without writes, nothing is programmed or moved.
     pub(crate) fn matters_to(self, job: &Job) -> bool {
         match self {
             Parameter::PageProgram | Parameter::ProgramsAtOnce | Parameter::Ack | Parameter::Move => job.writes(),
@@ -141,7 +141,7 @@ impl Parameter {
         }
     }
 
-    /// The value as a configuration has it.
+    /// Returns the value as a configuration has it.
     pub fn written(self, value: f64) -> String {
         match self {
             Parameter::ProgramsAtOnce => format!("{value:.0}"),
@@ -151,7 +151,7 @@ impl Parameter {
         }
     }
 
-    /// The value as people read it.
+    /// Returns the value for people to read.
     pub fn shown(self, value: f64) -> String {
         match self {
             Parameter::ProgramsAtOnce => format!("{value:.0}"),

@@ -19,13 +19,14 @@ const COLUMNS: [(&str, &str); 5] =
 pub struct ResponseTimes {
     /// Name of the job.
     pub job: String,
-    /// Requests per second.
+    /// Number of requests per second.
     pub iops: f64,
-    /// Number of requests.
+    /// Number of requests in the job.
     pub requests: u64,
-    /// Mean, in microseconds.
+    /// Mean response time, in microseconds.
     pub mean_us: f64,
-    /// Percentiles in the order of the columns, in microseconds. `None` where fewer than ten requests lie beyond, or fio has none.
+    /// Percentiles in the order of the columns, in microseconds. A percentile is `None` with fewer than ten requests beyond it, or if fio
+    /// has none.
     pub percentiles_us: [Option<f64>; 5],
 }
 
@@ -68,7 +69,7 @@ fn of_text(job: &str, text: &str) -> Result<ResponseTimes, String> {
     })
 }
 
-/// The table for people.
+/// Returns the table for people.
 #[must_use]
 pub fn sheet(jobs: &[ResponseTimes]) -> Sheet {
     let header = ["job", "IOPS", "mean, µs", "p50", "p99", "p99.9", "p99.99", "p99.999"];
@@ -89,7 +90,7 @@ pub fn sheet(jobs: &[ResponseTimes]) -> Sheet {
     sheet
 }
 
-/// The same as CSV, a row for each job; empty where a percentile is not known.
+/// Returns the table as CSV, with a row for each job. A percentile that is not known is empty.
 #[must_use]
 pub fn csv(jobs: &[ResponseTimes]) -> String {
     let names = COLUMNS.map(|(_, name)| format!("{}_us", name.replace('.', "_"))).join(",");

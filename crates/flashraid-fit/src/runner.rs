@@ -1,4 +1,4 @@
-//! Has fio run jobs, one after the other, and keeps what it prints.
+//! Lets fio run jobs one after the other, and keeps its output.
 
 use std::fs::{self, File};
 use std::io;
@@ -16,34 +16,34 @@ use crate::sets::{ProbeJob, Setup};
 use crate::simulator::Stopped;
 use crate::target::Target;
 
-/// How often it is looked whether fio has ended.
+/// Interval at which the program looks whether fio has ended.
 const LOOK: Duration = Duration::from_millis(50);
-/// Time that fio has to end by itself when the user stops it: from a terminal it gets the same Ctrl-C.
+/// Time for fio to end by itself after the user stops it. From a terminal, fio gets the same Ctrl-C.
 const GRACE: Duration = Duration::from_secs(2);
-/// Where a folder says what it belongs to.
+/// Name of the file that describes a folder of results.
 const ABOUT: &str = "probe.toml";
 
-/// What a folder of results belongs to.
+/// Description of a folder of results.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct About {
-    /// The set of jobs.
+    /// Name of the set of jobs.
     pub set: String,
-    /// The path of the file or device.
+    /// Path of the file or device.
     pub target: String,
-    /// What tells it from others.
+    /// Identity of the target, which distinguishes it from others.
     pub identity: String,
-    /// Its size.
+    /// Size of the target, in bytes.
     pub bytes: u64,
 }
 
 impl About {
-    /// A set on a target.
+    /// Returns the description of a set on a target.
     #[must_use]
     pub fn new(set: &str, target: &Target) -> Self {
         Self { set: set.to_owned(), target: target.path.display().to_string(), identity: target.identity.clone(), bytes: target.bytes }
     }
 
-    /// Whether the folder holds a beginning of the same measurement.
+    /// Returns true if the folder holds a part of the same measurement.
     ///
     /// # Errors
     /// It holds another one's.
@@ -74,7 +74,7 @@ impl About {
     }
 }
 
-/// The version of fio that is installed.
+/// Returns the version of fio that is installed.
 ///
 /// # Errors
 /// There is none, or it does not run.
@@ -89,21 +89,21 @@ pub fn version() -> Outcome<String> {
     }
 }
 
-/// A measurement that is being made.
+/// A measurement in progress.
 #[derive(Clone, Copy)]
 pub struct Runner<'a> {
-    /// Where files go.
+    /// Folder for the files.
     pub folder: &'a Path,
-    /// What jobs are made for.
+    /// Settings for which the jobs are made.
     pub setup: &'a Setup,
-    /// Asked now and then whether to stop.
+    /// Called from time to time, to ask whether to stop.
     pub stopped: Stopped<'a>,
-    /// Told the time since the job began, several times a second.
+    /// Called several times a second, with the time since the job began.
     pub goes_on: &'a dyn Fn(Duration),
 }
 
 impl Runner<'_> {
-    /// Begins a folder, or goes on with one of the same measurement.
+    /// Begins a folder, or continues one with a part of the same measurement.
     ///
     /// # Errors
     /// It can't be written to.
@@ -114,7 +114,7 @@ impl Runner<'_> {
         files::write(&self.folder.join(ABOUT), text.as_bytes()).map_err(|error| failed(&error))
     }
 
-    /// Whether a job was finished, with the same options.
+    /// Returns true if a job was finished with the same options.
     ///
     /// # Errors
     /// It was finished with others.
@@ -132,7 +132,7 @@ impl Runner<'_> {
         ))
     }
 
-    /// Runs a job to its end; afterwards its results are there as fio printed them.
+    /// Runs a job to its end, after which its results are in the folder.
     ///
     /// # Errors
     /// fio failed, or the user stopped it, in which case it left nothing.

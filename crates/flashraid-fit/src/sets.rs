@@ -5,28 +5,28 @@ use std::str::FromStr;
 
 use crate::job::Job;
 
-/// In the names of jobs that only bring the drive into a state.
+/// Part of the names of jobs that only bring the drive into a state.
 pub const PREPARING: &str = "prepare";
 
 /// A list of jobs for a purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Set {
-    /// What `fit` needs.
+    /// The measurements that `fit` needs.
     Fit,
-    /// The measurement of GGC, section 3: bandwidth second by second under large random requests.
+    /// The measurement of GGC, section 3: bandwidth in each second under large random requests.
     Ggc,
-    /// Reads alone, for drives in use: response times at few depths, with their percentiles.
+    /// Only reads, for drives in use: response times at a few depths, with their percentiles.
     Gentle,
 }
 
 impl Set {
-    /// All of them.
+    /// All sets of jobs.
     pub const ALL: [Set; 3] = [Set::Fit, Set::Ggc, Set::Gentle];
 
-    /// Those that write over what they measure.
+    /// Sets that overwrite the drive that they measure.
     pub const WRITING: [Set; 2] = [Set::Fit, Set::Ggc];
 
-    /// The name that users write.
+    /// Returns the name that users write.
     pub fn name(self) -> &'static str {
         match self {
             Set::Fit => "fit",
@@ -35,7 +35,7 @@ impl Set {
         }
     }
 
-    /// The time of a measured job unless the user says otherwise, in seconds.
+    /// Returns the default time of a measured job, in seconds.
     pub fn seconds(self) -> u64 {
         match self {
             Set::Fit | Set::Gentle => 60,
@@ -61,48 +61,48 @@ impl FromStr for Set {
     }
 }
 
-/// What jobs are made for.
+/// Settings for which jobs are made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setup {
-    /// The file or device, as fio is told.
+    /// File or device, as fio gets it.
     pub target: String,
-    /// Its size, in bytes.
+    /// Size of the file or device, in bytes.
     pub target_bytes: u64,
     /// Time of each measured job, in seconds; at least 1.
     pub seconds: u64,
-    /// Bytes written at random before random writes are measured, in multiples of the size; 0 or more.
+    /// Bytes written at random before random writes are measured, as a multiple of the size; 0 or more.
     pub overwrites: f64,
-    /// fio's `ioengine`.
+    /// I/O engine of fio (`ioengine`).
     pub engine: String,
-    /// Past the cache of the operating system.
+    /// True to bypass the cache of the operating system.
     pub is_direct: bool,
-    /// fio may write to what is mounted.
+    /// True if fio may write to a mounted device.
     pub is_mounted: bool,
-    /// fio is told to refuse every write.
+    /// True if fio must refuse every write.
     pub reads_only: bool,
 }
 
 /// A job for fio.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProbeJob {
-    /// Its name, with its place in the order first; that of its files, too.
+    /// Name of the job and of its files. It begins with its place in the order.
     pub name: String,
-    /// Its options.
+    /// Options of the job.
     pub options: Vec<(&'static str, String)>,
-    /// How long it goes on.
+    /// Length of the job.
     pub length: Length,
 }
 
-/// How long a job goes on.
+/// Length of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Length {
-    /// So many seconds, the ramp included.
+    /// The job takes this number of seconds, with the ramp.
     Seconds(u64),
-    /// Until so many bytes are written.
+    /// The job ends when this number of bytes is written.
     Bytes(u64),
 }
 
-/// A closed loop as fio is told of it.
+/// Returns the options of fio for a closed loop.
 fn closed_loop(rw: &str, size: &str, depth: u64) -> Vec<(&'static str, String)> {
     // One process does not keep a fast drive busy; sequential ones would each go their own way.
     let processes = match depth {
@@ -114,7 +114,7 @@ fn closed_loop(rw: &str, size: &str, depth: u64) -> Vec<(&'static str, String)> 
     vec![("rw", rw.to_owned()), ("bs", size.to_owned()), ("iodepth", (depth / processes).to_string()), ("numjobs", processes.to_string())]
 }
 
-/// The jobs of a set, in order.
+/// Returns the jobs of a set, in order.
 pub fn jobs(set: Set, setup: &Setup) -> Vec<ProbeJob> {
     match set {
         Set::Fit => fit_jobs(setup),
@@ -171,7 +171,7 @@ fn fit_jobs(setup: &Setup) -> Vec<ProbeJob> {
     list.jobs
 }
 
-/// The percentiles that are asked of fio: those in which drives are published, and enough others to draw the curve.
+/// Percentiles that fio must print: those in which drives are published, and enough others to draw the curve.
 const PERCENTILES: &str = "1:10:30:50:60:90:95:99:99.9:99.95:99.99:99.999";
 
 fn gentle_jobs(setup: &Setup) -> Vec<ProbeJob> {
@@ -193,7 +193,8 @@ fn gentle_jobs(setup: &Setup) -> Vec<ProbeJob> {
     list.jobs
 }
 
-/// Workloads of GGC Table 2 with their request sizes in KiB: 313 KB, 1.25 MB and 1.87 MB, to whole 4 KiB, which drives with such sectors need.
+/// Workloads of GGC Table 2, with their request sizes in KiB. They are 313 KB, 1.25 MB and 1.87 MB, rounded to 4 KiB, because some drives
+/// have sectors of that size.
 const GGC_WORKLOADS: [(&str, u64); 3] = [("w1", 312), ("w2", 1280), ("w3", 1916)];
 
 fn ggc_jobs(setup: &Setup) -> Vec<ProbeJob> {
@@ -220,7 +221,7 @@ fn ggc_jobs(setup: &Setup) -> Vec<ProbeJob> {
 }
 
 impl ProbeJob {
-    /// The job file.
+    /// Returns the text of the job file.
     pub fn file(&self, setup: &Setup) -> String {
         let mut global = vec![
             // A colon separates files.
@@ -240,7 +241,7 @@ impl ProbeJob {
         format!("[global]\n{}\n[{}]\n{}", lines(&global), self.name, lines(&self.options))
     }
 
-    /// The job as it is simulated; `None` if it only prepares.
+    /// Returns the job to simulate; `None` if it only prepares the drive.
     pub fn simulated(&self) -> Option<Job> {
         let options = self.options.iter().map(|(key, value)| ((*key).to_owned(), value.clone().into())).collect();
         Job::from_options(&self.name, &options).ok().filter(|_| !self.name.contains(PREPARING))

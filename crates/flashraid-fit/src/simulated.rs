@@ -1,4 +1,4 @@
-//! What fio would measure on a simulated drive, to see what a fit can do with it.
+//! Results that fio would measure on a simulated drive. They show how well a fit finds the drive again.
 
 use flashraid::warm_up::SharedWarmUps;
 use flashraid::{CompletedRequest, Observer, Progress};
@@ -10,22 +10,22 @@ use crate::error::{FitError, Outcome};
 use crate::sets::{ProbeJob, Set, Setup, jobs};
 use crate::simulator::{Stopped, simulate};
 
-/// How to simulate.
+/// Settings of such simulations.
 #[derive(Clone, Copy)]
 pub struct SimulatedOptions<'a> {
-    /// The jobs: [`Set::Fit`] or [`Set::Gentle`], which are closed loops.
+    /// Set of jobs: [`Set::Fit`] or [`Set::Gentle`], which are closed loops.
     pub set: Set,
-    /// Rows of a superblock are so many times fewer than in the base; at least 1.
+    /// Factor by which superblocks have fewer rows than in the base, at least 1.
     pub scale: u32,
     /// Seed of all simulations.
     pub seed: u64,
-    /// Asked now and then whether to stop.
+    /// Called from time to time, to ask whether to stop.
     pub stopped: Stopped<'a>,
-    /// Told the number of the job that begins, counted from 0, of how many, and its name.
+    /// Called when a job begins, with its number from 0, the number of all jobs, and its name.
     pub begins: &'a dyn Fn(usize, usize, &str),
 }
 
-/// The measured jobs of a set on a drive: names, and the documents as fio writes them. Jobs that only prepare have none.
+/// Returns the measured jobs of a set on a drive: names, and documents as fio writes them. Jobs that only prepare have none.
 ///
 /// # Errors
 /// The drive can't be simulated at that scale, or the user stopped it.

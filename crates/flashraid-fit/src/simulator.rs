@@ -1,4 +1,4 @@
-//! What jobs come to on drives with given values, several at a time.
+//! Simulates jobs on drives with given parameters, several at a time.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,10 +17,10 @@ use crate::job::Job;
 use crate::measured::{Figures, Times};
 use crate::parameter::Parameter;
 
-/// Asked now and then whether to stop.
+/// Question whether to stop, asked from time to time.
 pub type Stopped<'a> = &'a (dyn Fn() -> bool + Sync);
 
-/// Stops a simulation when it is told to.
+/// Stops a simulation when the user does.
 pub(crate) struct Watch<'a>(pub Stopped<'a>);
 
 impl Observer for Watch<'_> {
@@ -33,13 +33,13 @@ impl Observer for Watch<'_> {
 pub(crate) struct Simulator<'a> {
     jobs: Vec<(Job, Scenario)>,
     parameters: Vec<Parameter>,
-    /// Filled and worn-in drives; no parameter changes them.
+    /// States of filled and worn-in drives, which no parameter changes.
     warm_ups: SharedWarmUps,
     threads: usize,
     stopped: Stopped<'a>,
-    /// What a job came to with values that matter to it.
+    /// Results of jobs by the values that influence them.
     known: Mutex<BTreeMap<(usize, Vec<u64>), Figures>>,
-    /// Simulations so far.
+    /// Number of simulations so far.
     pub runs: AtomicUsize,
 }
 
@@ -79,7 +79,7 @@ impl<'a> Simulator<'a> {
         Ok(Self { jobs, parameters, warm_ups, threads: threads.max(1), stopped, known: Mutex::default(), runs: AtomicUsize::new(0) })
     }
 
-    /// What the jobs come to, in their order, for each set of values.
+    /// Returns the results of the jobs, in their order, for each set of values.
     ///
     /// # Errors
     /// A simulation failed or was stopped.

@@ -1,4 +1,4 @@
-//! Where the search begins: each value from the job that tells most of it, by the arithmetic of one bottleneck at a time.
+//! The start of the search. Each value comes from the job that depends most on it, by the arithmetic of one bottleneck at a time.
 
 use flashraid::model::ssd::SsdParams;
 
@@ -6,10 +6,10 @@ use crate::base::Base;
 use crate::measured::Measured;
 use crate::parameter::{Parameter, superblock};
 
-/// Requests of at least so many bytes are limited by the link and the flash, smaller ones by the controller.
+/// Size from which requests are limited by the link and the flash. Smaller requests are limited by the controller.
 const LARGE_BYTES: u64 = 64 << 10;
 
-/// A value for each parameter: the base's where no job tells.
+/// Returns a value for each parameter, which is the base's if no job depends on it.
 pub(crate) fn values(base: &Base, jobs: &[Measured], parameters: &[Parameter]) -> Vec<f64> {
     let mut ssd = base.params.clone();
     // What the others are computed from comes first.
@@ -78,27 +78,27 @@ fn value(base: &Base, ssd: &SsdParams, jobs: &[Measured], parameter: Parameter) 
     }
 }
 
-/// Bytes per second.
+/// Returns the bandwidth of a job, in bytes per second.
 fn bandwidth(job: &Measured) -> f64 {
     job.figures.iops * job.job.size_bytes as f64
 }
 
-/// The share of its flash that a host sees.
+/// Returns the share of the drive's flash that a host sees.
 fn exported_share(base: &Base) -> f64 {
     let geometry = &base.params.geometry;
     let raw = f64::from(geometry.blocks_per_plane);
     (raw - f64::from(geometry.reserved_blocks_per_plane)) / raw
 }
 
-/// Write amplification of uniform random writes on a drive of whose flash a host sees this share, which lies between 0 and 1.
+/// Returns the write amplification of uniform random writes. The host sees the share `exported_share` of the flash, which lies between 0
+/// and 1.
 ///
-/// With α, raw over exported capacity, it is α / (α + W₀(−α e^−α)) (Desnoyers, SYSTOR 2012). With u, the share of a victim that is valid, this is
-/// 1 / (1 − u), where (1 − u) / −ln u = 1/α.
+/// With α as raw over exported capacity, it is α / (α + W₀(−α e^−α)) (Desnoyers, SYSTOR 2012). With u as the valid share of a victim, this
+/// is 1 / (1 − u), where (1 − u) / −ln u = 1/α.
 pub(crate) fn amplification(exported_share: f64) -> f64 {
     let (mut low, mut high) = (1e-9, 1.0 - 1e-9);
     for _ in 0..100 {
         let middle = (low + high) / 2.0;
-        // Grows with u.
         if (1.0 - middle) / -libm::log(middle) < exported_share { low = middle } else { high = middle }
     }
     1.0 / (1.0 - low)

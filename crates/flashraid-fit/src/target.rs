@@ -1,4 +1,4 @@
-//! Whether a file or device may be written over.
+//! Decides whether a file or device may be overwritten.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -7,39 +7,39 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{FitError, Outcome, refused};
 
-/// Bytes that a file or device needs: what random requests at a depth of 256 are spread over.
+/// Least size of a file or device, over which random requests at a depth of 256 are spread.
 pub const TARGET_BYTES_MIN: u64 = 64 << 20;
 
-/// What is looked at of each end of a target.
+/// Number of bytes that are examined at each end of a target.
 const END_BYTES: u64 = 1 << 20;
 
-/// A file or device that was looked at.
+/// A file or device that was examined.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Target {
-    /// Its path, links followed.
+    /// Path of the target, after all links.
     pub path: PathBuf,
-    /// Its size.
+    /// Size of the target, in bytes.
     pub bytes: u64,
-    /// What tells it from others: the serial number or number of a device, the inode of a file.
+    /// Identity of the target: the serial number or number of a device, or the inode of a file.
     pub identity: String,
-    /// It is mounted, swapped to, or part of something that is.
+    /// Descriptions of its uses: mounted, swapped to, or part of something in use.
     pub in_use: Vec<String>,
-    /// It is a file of which the file system keeps less than its size: reads of what was never written do not reach the drive.
+    /// True for a file that occupies less than its size. Reads of parts that were never written do not reach the drive.
     pub has_holes: bool,
-    /// What it holds: a partition table, a file system, other data. `None`: zeros at both ends.
+    /// Content of the target, such as a partition table or a file system; `None` for zeros at both ends.
     pub holds: Option<Content>,
 }
 
-/// What a target holds.
+/// Kinds of contents of a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
-    /// Something with a name.
+    /// A kind of content with a name.
     Known(&'static str),
-    /// Anything but zeros.
+    /// Data without a known kind, other than zeros.
     Data,
 }
 
-/// Looks at a file or block device.
+/// Examines a file or block device.
 ///
 /// # Errors
 /// It is not there, can't be read, is neither, or is too small.
@@ -82,7 +82,8 @@ pub fn look(path: &Path) -> Outcome<Target> {
 }
 
 impl Target {
-    /// Why nobody should write to it, if anything speaks against it. `is_own`: an earlier part of the same measurement has written to it.
+    /// Returns the reason not to write to the target, if there is one. `is_own` is true if an earlier part of the same measurement has
+    /// written to it.
     #[must_use]
     pub fn objection(&self, is_own: bool) -> Option<String> {
         let mut objections = self.in_use.clone();
@@ -95,7 +96,7 @@ impl Target {
     }
 }
 
-/// Names of what begins with these bytes at that place. Whatever is not here is still data.
+/// Names of contents that begin with these bytes at that place. All other contents count as data.
 const SIGNATURES: &[(u64, &[u8], &str)] = &[
     (512, b"EFI PART", "a partition table (GPT)"),
     (4096, b"EFI PART", "a partition table (GPT)"),
@@ -119,7 +120,7 @@ const SIGNATURES: &[(u64, &[u8], &str)] = &[
     (510, b"\x55\xaa", "a partition table or boot sector"),
 ];
 
-/// What both ends hold.
+/// Returns the content of both ends.
 fn content(file: &mut File, bytes: u64) -> io::Result<Option<Content>> {
     let mut part = |from: u64, length: u64| -> io::Result<Vec<u8>> {
         let mut part = vec![0; length as usize];
@@ -155,7 +156,7 @@ impl Device {
         Device { folder: Path::new("/sys/dev/block").join(&numbers), numbers }
     }
 
-    /// Its serial number or name for the world, else its numbers.
+    /// Returns the serial number or worldwide name, otherwise the numbers of the device.
     fn identity(&self) -> String {
         let told = ["device/serial", "wwid", "device/wwid", "serial"].iter().find_map(|name| {
             let text = fs::read_to_string(self.folder.join(name)).ok()?;
@@ -164,7 +165,7 @@ impl Device {
         told.map_or_else(|| format!("device {}", self.numbers), |serial| format!("device {serial}"))
     }
 
-    /// Its partitions, as the system has them now.
+    /// Returns the partitions as the system has them now.
     fn partitions(&self) -> Vec<(String, Device)> {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let partition = |entry: fs::DirEntry| {
@@ -177,7 +178,7 @@ impl Device {
         partitions
     }
 
-    /// Who uses it or a part of it.
+    /// Returns the users of the device and of its parts.
     fn uses(&self, path: &Path) -> Vec<String> {
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let swaps = fs::read_to_string("/proc/swaps").unwrap_or_default();
@@ -203,7 +204,8 @@ impl Device {
     }
 }
 
-/// Where a device is mounted, by its numbers or, for file systems with numbers of their own, its path (proc(5), mountinfo).
+/// Returns the mount points of a device. It is found by its numbers, or by its path for file systems with their own numbers (proc(5),
+/// mountinfo).
 fn mounted_at<'a>(numbers: &'a str, path: &'a Path, mounts: &'a str) -> impl Iterator<Item = &'a str> {
     mounts.lines().filter_map(move |line| {
         let (before, after) = line.split_once(" - ")?;

@@ -1,4 +1,4 @@
-//! How much bandwidth varies from second to second, as in GGC, section 3: from the logs of the set `ggc`.
+//! Variation of bandwidth from second to second, as in GGC, section 3, from the logs of the set `ggc`.
 
 use std::fs;
 use std::path::Path;
@@ -8,32 +8,33 @@ use serde::Serialize;
 use crate::error::{Outcome, refused};
 use crate::sets::{ProbeJob, Set};
 
-/// Bandwidth of a job, second by second.
+/// Bandwidth of a job in each second.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Variability {
     /// Name of the job.
     pub name: String,
-    /// Seconds.
+    /// Number of seconds measured.
     pub seconds: usize,
     /// Mean, in MB/s (10^6).
     pub mean_mb_s: f64,
-    /// Standard deviation of a second's bandwidth, in MB/s.
+    /// Standard deviation over the seconds, in MB/s.
     pub stddev_mb_s: f64,
-    /// Deviation over mean.
+    /// Coefficient of variation: deviation over mean.
     pub cv: f64,
-    /// Each second's bandwidth, in MB/s.
+    /// Bandwidth of each second, in MB/s.
     pub mb_s: Vec<f64>,
 }
 
 impl Variability {
-    /// The distances of each second from the mean, in standard deviations (the paper's Z-scores); all 0 if nothing varies.
+    /// Returns the distance of each second from the mean, in standard deviations (the paper's Z-scores). All are 0 if nothing varies.
     #[must_use]
     pub fn z_scores(&self) -> Vec<f64> {
         let deviation = if self.stddev_mb_s > 0.0 { self.stddev_mb_s } else { f64::INFINITY };
         self.mb_s.iter().map(|value| (value - self.mean_mb_s) / deviation).collect()
     }
 
-    /// Shares of the seconds by Z-score: middles of bins of half a deviation from −4 to 4, and the density there. What is beyond counts in the last.
+    /// Returns the density of the Z-scores: the middle of each bin of half a deviation from −4 to 4, and the density there. Values beyond
+    /// count in the outermost bins.
     #[must_use]
     pub fn z_density(&self) -> Vec<(f64, f64)> {
         const BINS: usize = 17;
@@ -46,7 +47,7 @@ impl Variability {
     }
 }
 
-/// What the finished jobs of a set logged.
+/// Returns the bandwidth that the finished jobs of a set have logged.
 ///
 /// # Errors
 /// A log can't be read.

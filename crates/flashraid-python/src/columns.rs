@@ -1,5 +1,5 @@
-//! Requests of the caller's own, given as columns: anything with the Arrow PyCapsule interface, or a mapping of such columns, of buffers (NumPy) and of
-//! lists. They are read once, before the run.
+//! The caller's own requests, given as columns. These may be an object with the Arrow PyCapsule interface, or a mapping of columns, buffers
+//! (NumPy) and lists. They are read once, before the run.
 
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -45,16 +45,16 @@ const PASSED_OVER: [&str; 11] = [
 /// Requests that were given as columns.
 #[pyclass(frozen, module = "flashraid._native")]
 pub struct Requests {
-    /// In order of arrival.
+    /// Requests in order of arrival.
     pub list: Arc<Vec<Request>>,
-    /// The device of each; empty if there is only one.
+    /// Device of each request; empty if there is only one device.
     pub devices: Vec<u32>,
     host: HostLoop,
 }
 
 #[pymethods]
 impl Requests {
-    /// Of columns; `depth` outstanding requests make a closed loop, which asks for no times.
+    /// Reads requests from columns. With `depth` outstanding requests, they are a closed loop, which needs no times.
     #[new]
     fn new(py: Python<'_>, columns: &Bound<'_, PyAny>, depth: Option<u32>, think_ns: u64) -> PyResult<Requests> {
         let columns = Columns::of(columns)?;
@@ -72,7 +72,7 @@ impl Requests {
 }
 
 impl Requests {
-    /// The requests once more, as a source for one run.
+    /// Returns the requests as a source for one run.
     pub fn source(&self) -> impl Source + Send + use<> {
         Rows { list: Arc::clone(&self.list), next: 0, host: self.host }
     }
@@ -121,7 +121,7 @@ enum Values {
     Python(Py<PyAny>),
 }
 
-/// What is wrong with a value: its row, what it is.
+/// Row of a wrong value, and a description of it.
 type Wrong = (usize, String);
 
 impl Columns {
@@ -246,7 +246,7 @@ impl Columns {
 }
 
 impl Values {
-    /// As whole numbers; truth values count as 0 and 1.
+    /// Returns the column as whole numbers. Truth values count as 0 and 1.
     fn numbers(&self, py: Python<'_>, name: &str) -> PyResult<Result<Vec<u64>, Wrong>> {
         match self {
             Values::Arrow(chunks) => {
@@ -269,7 +269,7 @@ impl Values {
         }
     }
 
-    /// As kinds of operations.
+    /// Returns the column as kinds of operations.
     fn kinds(&self, py: Python<'_>) -> PyResult<Result<Vec<OpKind>, Wrong>> {
         let mut kinds = Vec::new();
         match self {
@@ -301,7 +301,7 @@ fn kind_of(name: &str) -> Option<OpKind> {
     [OpKind::Read, OpKind::Write, OpKind::Trim, OpKind::Flush].into_iter().find(|kind| kind.name().eq_ignore_ascii_case(name))
 }
 
-/// Appends whole numbers.
+/// Appends the whole numbers of an Arrow array.
 fn arrow_numbers(values: &ArrayRef, all: &mut Vec<u64>) -> Result<(), Wrong> {
     let before = all.len();
     if let Some(row) = first_null(values) {
@@ -348,7 +348,7 @@ fn of_float(value: f64) -> Option<u64> {
     (value.fract() == 0.0 && (0.0..=9_007_199_254_740_992.0).contains(&value)).then_some(value as u64)
 }
 
-/// Appends kinds of operations.
+/// Appends the kinds of operations of an Arrow array.
 fn arrow_kinds(values: &ArrayRef, kinds: &mut Vec<OpKind>) -> Result<(), Wrong> {
     let before = kinds.len();
     if let Some(row) = first_null(values) {
@@ -392,7 +392,7 @@ fn texts(values: &ArrayRef) -> Option<Vec<String>> {
     }
 }
 
-/// The numbers of an object with the buffer protocol, such as a NumPy array; `None` if it has none.
+/// Returns the numbers of an object with the buffer protocol, such as a NumPy array; `None` if it is no such object.
 fn buffer_numbers(values: &Bound<'_, PyAny>) -> PyResult<Option<Result<Vec<u64>, Wrong>>> {
     // A buffer of truth values is one of bytes for whoever asks for that.
     let of_booleans =
@@ -422,7 +422,7 @@ fn buffer_of<T: Element>(values: &Bound<'_, PyAny>) -> PyResult<Option<Vec<T>>> 
     }
 }
 
-/// The numbers of a list.
+/// Returns the numbers of a list.
 fn list_numbers(values: &Bound<'_, PyAny>) -> PyResult<Result<Vec<u64>, Wrong>> {
     let mut numbers = Vec::new();
     for (row, value) in values.try_iter()?.enumerate() {
@@ -435,7 +435,7 @@ fn list_numbers(values: &Bound<'_, PyAny>) -> PyResult<Result<Vec<u64>, Wrong>> 
     Ok(Ok(numbers))
 }
 
-/// The columns of a table that is an Arrow stream.
+/// Returns the columns of a table that is an Arrow stream.
 fn from_stream(given: &Bound<'_, PyAny>) -> PyResult<Option<Columns>> {
     if !given.hasattr("__arrow_c_stream__")? {
         return Ok(None);
@@ -461,16 +461,16 @@ fn reader_of(given: &Bound<'_, PyAny>) -> PyResult<RecordBatchStreamReader> {
     reader.map_err(|error| refused(given.py(), &format!("the table can't be read: {error}")))
 }
 
-/// The chunks of a column that is an Arrow stream.
+/// Returns the chunks of a column that is an Arrow stream.
 fn chunks_of(values: &Bound<'_, PyAny>) -> PyResult<Vec<ArrayRef>> {
     let capsule = values.call_method0("__arrow_c_stream__")?;
     let pointer = capsule.cast::<PyCapsule>()?.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
-    // SAFETY: as above.
+    // SAFETY: the same holds for this pointer.
     let chunks = unsafe { ArrayStreamReader::from_raw(pointer.as_ptr()) }.and_then(Iterator::collect);
     chunks.map_err(|error| refused(values.py(), &format!("a column can't be read: {error}")))
 }
 
-/// An Arrow array, if it is one.
+/// Returns an Arrow array, if the object is one.
 fn array_of(values: &Bound<'_, PyAny>) -> PyResult<Option<ArrayRef>> {
     if !values.hasattr("__arrow_c_array__")? {
         return Ok(None);
@@ -480,8 +480,8 @@ fn array_of(values: &Bound<'_, PyAny>) -> PyResult<Option<ArrayRef>> {
     let pointer = |capsule: &Bound<'_, PyCapsule>, name: &CStr| capsule.pointer_checked(Some(name));
     let (schema, array) =
         (pointer(&schema, c"arrow_schema")?.cast::<FFI_ArrowSchema>(), pointer(&array, c"arrow_array")?.cast::<FFI_ArrowArray>());
-    // SAFETY: capsules of these names hold a schema and an array that belong together, by the PyCapsule interface; both are moved out, which the
-    // producer's destructors see.
+    // SAFETY: by the PyCapsule interface, capsules of these names hold a schema and an array that belong together. Both are moved out,
+    // which the producer's destructors notice.
     let data = unsafe { from_ffi(FFI_ArrowArray::from_raw(array.as_ptr()), &FFI_ArrowSchema::from_raw(schema.as_ptr())) };
     data.map(|data| Some(make_array(data))).map_err(|error| refused(py, &format!("a column can't be read: {error}")))
 }

@@ -7,10 +7,10 @@ use flashraid::workload::SourceError;
 use flashraid_report::WriteError;
 use pyo3::prelude::*;
 
-/// One thing that is wrong: key, what was found, what is allowed, the likely fix, the whole message, the place.
+/// A problem of a configuration: key, value found, values allowed, likely fix, whole message, and place.
 type Problem = (String, Option<String>, Option<String>, Option<String>, String, Option<String>);
 
-/// The exception for an error.
+/// Returns the exception for an error.
 pub fn exception(py: Python<'_>, error: &Error) -> PyErr {
     let text = error.to_string();
     match error {
@@ -46,7 +46,7 @@ pub fn refused_at(py: Python<'_>, key: &str, found: &str, allowed: &str, help: O
     config_error(py, &text, vec![problem])
 }
 
-/// `SimulationError`.
+/// Returns a `SimulationError` with this text.
 pub fn simulation_error(py: Python<'_>, text: &str) -> PyErr {
     raise(py, "SimulationError", |class| class.call1((text,)))
 }

@@ -1,4 +1,5 @@
-//! The native part of the Python package `flashraid`: simulations, studies and tables. What users see is written in Python, in `python/flashraid`.
+//! The native part of the Python package `flashraid`: simulations, studies and tables. The part that users see is written in Python, in
+//! `python/flashraid`.
 //!
 //! Configurations and documents pass as JSON texts, rows as Arrow through the PyCapsule interface. Nothing calls Python for each request.
 

@@ -1,4 +1,4 @@
-//! What of the machine a call uses: processors, memory and kept states. Nothing of it changes a result.
+//! Use of the machine by a call: processors, memory and kept states. Nothing here changes a result.
 
 use flashraid::config::Scenario;
 use flashraid::study::Resources;
@@ -8,7 +8,8 @@ use pyo3::prelude::*;
 
 use crate::error::refused;
 
-/// For these simulations: `workers` at a time and `threads` each, or as many as there are processors and memory for.
+/// Returns the resources for these simulations: `workers` at a time with `threads` each. By default, as many are used as there are
+/// processors and memory for.
 ///
 /// # Errors
 /// They need more memory than there is.

@@ -22,13 +22,13 @@ pub fn write_file(py: Python<'_>, path: PathBuf, text: &str) -> PyResult<()> {
     })
 }
 
-/// What one run reported.
+/// The report of one run.
 #[pyclass(frozen, module = "flashraid._native")]
 pub struct Report(pub Inner);
 
 #[pymethods]
 impl Report {
-    /// Of the document that `json` gave.
+    /// Reads the document that `json` returned.
     #[staticmethod]
     pub fn from_json(py: Python<'_>, text: &str) -> PyResult<Report> {
         py.detach(|| serde_json::from_str(text))
@@ -59,13 +59,13 @@ impl Report {
         Ok(Page { title, parts: std::slice::from_ref(&part) }.html())
     }
 
-    /// What the charts of the page show, as a JSON text.
+    /// Returns the contents of the page's charts, as a JSON text.
     fn charts(&self, py: Python<'_>) -> PyResult<String> {
         let document = json::document(&self.0).map_err(|error| of_output(py, &error))?;
         Ok(serde_json::to_string(&chart::of_run(&document)).expect("charts are plain data"))
     }
 
-    /// Bandwidth over time.
+    /// Returns bandwidth over time.
     fn series(&self) -> Table {
         let bandwidth = &self.0.bandwidth_mb_s;
         let begin_ms = |index: usize| index as f64 * bandwidth.series_interval_ms;

@@ -1,4 +1,4 @@
-//! One simulation.
+//! Runs of one simulation.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ impl Observer for Watcher {
 /// The report, if there is one; the requests, if they were asked for; what a signal handler or `progress` raised.
 type Outcome = (Option<Report>, Option<Table>, Option<PyErr>);
 
-/// Runs a configuration.
+/// Runs one configuration and returns its report.
 #[pyfunction]
 #[pyo3(signature = (spec, *, requests, workload, threads, keep_warm, verify, progress))]
 #[expect(clippy::too_many_arguments, reason = "they are the keywords of a function in Python")]

@@ -1,4 +1,4 @@
-//! What the Python side asks for, as JSON: the same text describes a simulation or a study to this process and to workers elsewhere.
+//! Requests of the Python side, as JSON. The same text describes a simulation or a study to this process and to workers elsewhere.
 
 use std::path::PathBuf;
 
@@ -29,7 +29,7 @@ pub struct Spec {
     shard: Option<(usize, usize)>,
 }
 
-/// In which form a configuration was given.
+/// Forms in which a configuration can be given.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Config {
@@ -44,7 +44,7 @@ impl Spec {
         serde_json::from_str(text).map_err(|error| refused(py, &format!("the configuration can't be understood: {error}")))
     }
 
-    /// The simulation.
+    /// Returns the simulation that was described.
     pub fn simulation(&self) -> Result<Simulation<'static>, Error> {
         let simulation = match &self.config {
             Config::Toml(text) => Simulation::from_toml(text)?,
@@ -58,7 +58,7 @@ impl Spec {
         })
     }
 
-    /// The study.
+    /// Returns the study that was described.
     pub fn study(&self) -> Result<Study, Error> {
         let mut study = match &self.config {
             Config::Toml(text) => Study::from_toml(text)?,

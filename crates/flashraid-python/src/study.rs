@@ -26,7 +26,7 @@ use crate::wait::{OfStudy, Watch, interruptible};
 #[pyclass(frozen, module = "flashraid._native")]
 pub struct Plan(StudyPlan);
 
-/// What a study left.
+/// The results of a study.
 #[pyclass(frozen, module = "flashraid._native")]
 pub struct Study {
     result: StudyResult,
@@ -36,7 +36,7 @@ pub struct Study {
 
 #[pymethods]
 impl Plan {
-    /// Checks every point.
+    /// Checks every point of a study.
     #[new]
     fn new(py: Python<'_>, spec: &str, folder: Option<PathBuf>) -> PyResult<Plan> {
         let spec = Spec::read(py, spec)?;
@@ -76,7 +76,7 @@ impl Plan {
         })
     }
 
-    /// What is done so far, of the folder or handed in; it is given away.
+    /// Removes and returns the finished simulations, from the folder or handed in.
     fn take_done(&self, py: Python<'_>) -> Study {
         Study { result: py.detach(|| self.0.take_done()), all: self.0.len() }
     }
@@ -187,7 +187,7 @@ impl Study {
         Ok(Page { title, parts: std::slice::from_ref(&part) }.html())
     }
 
-    /// What the charts of the page show, as a JSON text.
+    /// Returns the contents of the page's charts, as a JSON text.
     fn charts(&self, py: Python<'_>) -> PyResult<String> {
         Ok(serde_json::to_string(&chart::of_grid(&self.grid(py)?)).expect("charts are plain data"))
     }
@@ -202,7 +202,7 @@ pub struct Batch {
 
 #[pymethods]
 impl Batch {
-    /// Of a study's description and the settings and seeds of some of its simulations.
+    /// Returns some simulations of a study, with their settings and seeds, for one worker.
     #[new]
     fn new(py: Python<'_>, spec: &str, simulations: Vec<(Vec<(String, String)>, u64)>, threads: usize, keep_warm: bool) -> PyResult<Batch> {
         let spec = Spec::read(py, spec)?;

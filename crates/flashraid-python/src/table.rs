@@ -39,7 +39,7 @@ pub struct Table {
 pub struct Rows(RecordBatch);
 
 impl Table {
-    /// Of columns of equal length.
+    /// Returns a table of columns of equal length.
     pub fn of(columns: Vec<(String, ArrayRef)>) -> Table {
         let field = |(name, values): &(String, ArrayRef)| Field::new(name, values.data_type().clone(), values.null_count() > 0);
         let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
@@ -167,13 +167,13 @@ impl Names {
         Names { offsets, bytes: Vec::with_capacity(5 * rows) }
     }
 
-    /// Adds one.
+    /// Adds the name of an operation.
     pub fn push(&mut self, kind: OpKind) {
         self.bytes.extend_from_slice(kind.name().as_bytes());
         self.offsets.push(self.bytes.len() as i32);
     }
 
-    /// The column.
+    /// Returns the names as a column.
     pub fn finish(self) -> ArrayRef {
         Arc::new(StringArray::new(OffsetBuffer::new(ScalarBuffer::from(self.offsets)), self.bytes.into(), None))
     }
@@ -207,7 +207,7 @@ struct Part {
     stream: Vec<u8>,
     high_priority: BooleanBufferBuilder,
     gc_members_met: Vec<u32>,
-    /// Where the time went, in the order of [`PARTS`].
+    /// Parts of the response times, in the order of [`PARTS`].
     parts_ns: [Vec<u64>; 7],
 }
 
@@ -234,7 +234,7 @@ impl Part {
 }
 
 impl Requests {
-    /// None yet.
+    /// Returns an empty list of requests.
     pub fn new() -> Requests {
         let field = |name: &str, data_type| Field::new(name, data_type, false);
         let mut fields = vec![
@@ -254,7 +254,7 @@ impl Requests {
         Requests { schema: Arc::new(schema), batches: Vec::new(), part: Part::with_capacity(0) }
     }
 
-    /// Adds one.
+    /// Adds a request that is done.
     #[inline]
     pub fn add(&mut self, done: &CompletedRequest) {
         if self.part.index.len() == self.part.index.capacity() {
@@ -303,7 +303,7 @@ impl Requests {
         self.batches.push(batch);
     }
 
-    /// All of them.
+    /// Returns the table of all requests.
     pub fn finish(mut self) -> Table {
         self.end_batch(0);
         Table { schema: self.schema, batches: self.batches }

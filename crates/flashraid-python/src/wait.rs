@@ -11,10 +11,10 @@ use pyo3::prelude::*;
 
 use crate::error::simulation_error;
 
-/// How often signals are looked at: well under the half second in which Ctrl-C is to end a run.
+/// Interval at which signals are examined. It lies well below the half second within which Ctrl-C must end a run.
 const TICK: Duration = Duration::from_millis(50);
 
-/// How far it is, and whether it is to stop; shared by all threads.
+/// Progress of the work, and a request to stop, shared by all threads.
 #[derive(Debug, Default)]
 pub struct Watch {
     stop: AtomicBool,
@@ -31,12 +31,12 @@ impl Watch {
         self.goes_on()
     }
 
-    /// Whether nobody has asked to stop.
+    /// Returns true unless somebody has asked to stop.
     pub fn goes_on(&self) -> bool {
         !self.stop.load(Ordering::Relaxed)
     }
 
-    /// Stops it.
+    /// Asks the work to stop.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
@@ -47,19 +47,19 @@ impl Watch {
         Stop::when(move || !watch.goes_on())
     }
 
-    /// For the progress of a run: the phase and its share that is done.
+    /// Returns the progress of a run: the phase, and its share that is done.
     pub fn of_run(&self) -> (&'static str, f64) {
         let phase = if self.is_warm.load(Ordering::Relaxed) { "run" } else { "warm-up" };
         (phase, f64::from_bits(self.done.load(Ordering::Relaxed)))
     }
 
-    /// For the progress of a study: simulations that are done.
+    /// Returns the progress of a study: the number of finished simulations.
     pub fn of_study(&self) -> u64 {
         self.done.load(Ordering::Relaxed)
     }
 }
 
-/// Watches a study.
+/// Watches a study for Python.
 pub struct OfStudy(pub Arc<Watch>);
 
 impl StudyObserver for OfStudy {
@@ -80,8 +80,8 @@ impl StudyObserver for OfStudy {
     }
 }
 
-/// Does the work on another thread and calls `tick` now and then. What a signal handler or `tick` raises stops the work and is given back beside what
-/// the work came to.
+/// Does the work on another thread, and calls `tick` from time to time. If a signal handler or `tick` raises an exception, the work stops.
+/// The exception is then returned beside the result of the work.
 pub fn interruptible<T: Send>(
     py: Python<'_>,
     watch: &Watch,

@@ -26,9 +26,9 @@ pub struct Table {
 /// The values of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Column {
-    /// Texts.
+    /// A column of texts.
     Text(Vec<Option<String>>),
-    /// Numbers, all finite.
+    /// A column of numbers, all finite.
     Number(Vec<Option<f64>>),
     /// Whole numbers from 0 on: counts, and seeds, of which a floating-point number would lose digits.
     Whole(Vec<Option<u64>>),

@@ -17,41 +17,41 @@ use crate::sheet::{Cell, Sheet, Tone};
 
 /// The file of a result in its folder, by what wrote it.
 const FILES: [&str; 2] = ["report.json", "reproduction.json"];
-/// What runs that are shown side by side differ in: their names.
+/// Key in which runs that are shown side by side differ: their names.
 pub(crate) const RESULT_KEY: &str = "result";
 /// Most settings by which results are told apart in a table.
 const DIFFERENCES_MAX: usize = 40;
 
-/// Why a result can't be read.
+/// Error for a result that cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {reason}", path.display())]
 pub struct ReadError {
     /// The file or folder.
     pub path: PathBuf,
-    /// What is wrong with it, and what is expected.
+    /// Explanation of what is wrong, and what is expected.
     pub reason: String,
 }
 
-/// A result.
+/// A result of the program.
 pub enum Found {
-    /// Of `flashraid run`.
+    /// The result of `flashraid run`.
     Run {
-        /// The report.
+        /// Report of the run.
         report: Box<Report>,
         /// The same as a document.
         document: Value,
     },
-    /// Of `flashraid compare`.
+    /// The result of `flashraid compare`.
     Grid(Grid),
-    /// Of `flashraid reproduce`.
+    /// The result of `flashraid reproduce`.
     Reproduction(Value),
 }
 
 /// A result and where it comes from.
 pub struct Named {
-    /// Its name on the page: that of its folder or file.
+    /// Name on the page, which is that of its folder or file.
     pub name: String,
-    /// The result.
+    /// Result that was found.
     pub found: Found,
 }
 
@@ -184,7 +184,7 @@ fn grid(document: &Value) -> Result<Grid, String> {
     Ok(Grid { axes, points, baselines, sorted_by: None })
 }
 
-/// What the page of these results consists of: runs beside each other first, if there are several, then each result.
+/// Returns the parts of the page of these results. If there are several runs, a comparison of them comes first.
 pub fn parts(results: &[Named]) -> Vec<Part> {
     let beside = side_by_side(results).map(|(grid, differences)| {
         let mut part = of_grid(BESIDE, &grid);

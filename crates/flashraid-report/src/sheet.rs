@@ -3,17 +3,17 @@
 /// A titled table of texts.
 #[derive(Debug, Clone)]
 pub struct Sheet {
-    /// What it shows.
+    /// Title of the table.
     pub title: String,
     /// Headings; figures are aligned to the right.
     pub header: Vec<String>,
-    /// How many columns name the row.
+    /// Number of columns that name the row.
     pub label_columns: usize,
     /// The last column holds units, aligned to the left.
     pub unit_column: bool,
     /// The rows, each as long as the header.
     pub rows: Vec<Vec<Cell>>,
-    /// Keys or figures that columns and rows are of ([`flashraid::meaning`]), in order; empty texts where they are of none, as are those that lack.
+    /// Keys or figures of the columns ([`flashraid::meaning`]), in order. A text is empty or missing for a column without one.
     pub columns_of: Vec<String>,
     /// The same of the rows.
     pub rows_of: Vec<String>,
@@ -22,13 +22,13 @@ pub struct Sheet {
 /// One field of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cell {
-    /// What it says.
+    /// Text of the cell.
     pub text: String,
-    /// How it is coloured.
+    /// Colour of the cell.
     pub tone: Tone,
 }
 
-/// Whether a figure is better or worse than its baseline.
+/// Tone of a figure: better or worse than its baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
     /// Neither, or not compared.

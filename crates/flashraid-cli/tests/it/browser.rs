@@ -17,7 +17,7 @@ pub const WATCH: &str = include_str!("browser_watch.js");
 const PROBE: &str = include_str!("browser_probe.js");
 /// Reads back what the charts of a page show.
 pub const READ: &str = include_str!("browser_read.js");
-/// What is around the page, and prints what the probe tells.
+/// Page around the tested one. It prints the results of the probe.
 const AROUND: &str = "<!DOCTYPE html><meta name=\"color-scheme\" content=\"light dark\"><style>body { margin: 0 } iframe { border: 0; width: WIDTHpx; height: 900px }</style>\
     <script>addEventListener('message', ({ data }) => { const pre = document.createElement('pre'); pre.id = 'probe'; pre.textContent = data; document.body.append(pre); });</script>\
     <iframe src=\"probed.html\"></iframe>";
@@ -25,10 +25,10 @@ const AROUND: &str = "<!DOCTYPE html><meta name=\"color-scheme\" content=\"light
 /// A browser that takes longer than this hangs, even on a busy machine.
 const HANGS_AFTER: Duration = Duration::from_secs(120);
 
-/// How a page is looked at.
+/// Settings of the window in which a page is opened.
 #[derive(Debug, Clone, Copy)]
 pub struct Look {
-    /// Of the window, in pixels.
+    /// Width of the window, in pixels.
     pub width: u32,
     /// The reader prefers dark ground.
     pub dark: bool,
@@ -44,14 +44,14 @@ impl Look {
     }
 }
 
-/// What the probe saw in a page, or `None` if there is no browser.
+/// Returns the results of the standard probe in a page, or `None` if there is no browser.
 fn visit(place: &Place, page: &str, look: Look) -> Option<Value> {
     visit_with(place, page, look, PROBE)
 }
 
-/// What a probe of one's own saw.
+/// Returns the results of a given probe.
 ///
-/// The page stands in a frame: windows of browsers can't be as narrow as those of telephones.
+/// The page is in a frame, because the windows of browsers cannot be as narrow as those of telephones.
 pub fn visit_with(place: &Place, page: &str, Look { width, dark }: Look, probe: &str) -> Option<Value> {
     let html = fs::read_to_string(place.path(page)).unwrap();
     let html = html.replacen("<head>", &format!("<head><script>{WATCH}</script>"), 1);
@@ -70,7 +70,7 @@ pub fn visit_with(place: &Place, page: &str, Look { width, dark }: Look, probe: 
     Some(probe)
 }
 
-/// A page as headless Chromium has it once it is loaded; as far as it came if it hangs, and `None` if there is no browser.
+/// Returns a page as headless Chromium has it after loading, or as far as it came if it hangs. It is `None` if there is no browser.
 pub fn dump(page: &Path, options: &[String]) -> Option<String> {
     let own = TempDir::new().unwrap();
     let dumped = own.path().join("dumped.html");
@@ -94,7 +94,7 @@ pub fn dump(page: &Path, options: &[String]) -> Option<String> {
     Some(fs::read_to_string(dumped).unwrap())
 }
 
-/// What must hold of every page: it is whole, asks nobody, fits the window, and can be read.
+/// Asserts what must hold for every page: it is complete, uses no network, fits the window, and is readable.
 fn expect_sound(probe: &Value, about: &str) {
     assert_eq!(probe["problems"], json!([]), "{about}: errors or refused requests");
     assert_eq!(
@@ -153,7 +153,8 @@ pub fn shown(text: &str) -> Option<f64> {
     text.split([' ', '±']).next()?.replace(',', "").parse().ok()
 }
 
-/// Every step of a distribution is where the data say, at both ends of its jump; and so is what the page shows under the cursor.
+/// Asserts that every step of a distribution is at its place in the data, with both ends of its jump. The page must show the same under the
+/// cursor.
 pub fn expect_steps(chart: &Value, curves: &[(&str, &Value)], scale: f64, share: impl Fn(f64) -> f64) {
     let (xs, columns) = columns(chart);
     assert!(xs.is_sorted());
@@ -212,7 +213,7 @@ pub fn numbers(column: &Value) -> Vec<f64> {
     column.as_array().unwrap().iter().filter_map(Value::as_f64).collect()
 }
 
-/// In their order, with a window.
+/// Charts of a run in their order, with a window of time.
 const CHARTS_OF_A_RUN: [&str; 14] = [
     "response-cdf",
     "response-tail",

@@ -1,4 +1,4 @@
-//! `flashraid compare`.
+//! Tests of the command `flashraid compare`.
 
 use std::fs;
 

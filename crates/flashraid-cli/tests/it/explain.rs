@@ -30,7 +30,7 @@ fn unknown_names_are_refused_with_the_nearest() {
     }
 }
 
-/// What stands beside the cursor in pages is what the program prints.
+/// The text beside the cursor in pages is the text that the program prints.
 #[test]
 fn pages_show_the_same_text_where_a_figure_stands() {
     let place = Place::new();

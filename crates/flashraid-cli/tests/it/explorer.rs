@@ -1,4 +1,4 @@
-//! The explorer of a study's page, in headless Chromium: each control moves the figures and the charts to the point's, as the JSON has them.
+//! The explorer of a study's page, in headless Chromium. Each control changes figures and charts to those of the point, as in the JSON.
 
 use std::fs;
 use std::time::Instant;
@@ -48,7 +48,7 @@ fn number(text: &str) -> f64 {
     text.parse().unwrap_or_else(|_| panic!("{text} is no number"))
 }
 
-/// How many of a report's unit the unit of a row has.
+/// Returns the factor from the unit of a report to the unit of a row.
 fn factor(unit: &str) -> f64 {
     match unit {
         "s" => 1e6,
@@ -62,7 +62,7 @@ fn factor(unit: &str) -> f64 {
     }
 }
 
-/// What is shown at a point is what the document says of it, to three digits.
+/// Asserts that the figures shown at a point are those of its document, to three digits.
 fn expect_point(seen: &Value, document: &Value) {
     let index = seen["point"].as_u64().unwrap() as usize;
     let summary = &document["summary"][index];

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::program::Place;
 
-/// What fio's own `fio_jsonplus_clat2csv` does with a direction: its bins in order, summed up.
+/// Returns the sums of a direction's bins in order, as fio's `fio_jsonplus_clat2csv` computes them.
 fn cumulated(direction: &Value) -> Vec<(u64, u64)> {
     let bins = direction["clat_ns"]["bins"].as_object().unwrap();
     let mut bins: Vec<(u64, u64)> = bins.iter().map(|(ns, count)| (ns.parse().unwrap(), count.as_u64().unwrap())).collect();

@@ -136,7 +136,7 @@ fn run_tool(place: &Place, tool: &str, arguments: &[&str]) -> String {
     text(&output.stdout)
 }
 
-/// What fio's own converter makes of `--output-format fio+` has the report's percentiles in its columns.
+/// Output of fio's own converter for `--output-format fio+` has the report's percentiles in its columns.
 #[test]
 fn the_converter_of_fio_reads_the_document() {
     let place = Place::new();
@@ -203,7 +203,7 @@ fn the_readers_of_fio_read_the_logs() {
     assert_eq!(drawn, log.iter().map(|line| line[1] as f64).collect::<Vec<_>>());
 }
 
-/// Whether gnuplot is there, which fio's plotters draw with; else the test says that it is skipped.
+/// Returns true if gnuplot is installed, which fio's plotters need. Otherwise, the test says that it is skipped.
 fn has_gnuplot() -> bool {
     let is_there = Command::new("gnuplot").arg("--version").output().is_ok();
     if !is_there {

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// How many marks of each kind were read.
+/// Number of marks of each kind that were read.
 pub type Marks = BTreeMap<&'static str, usize>;
 
-/// What the page of a run can draw beside bars.
+/// Kinds of marks that the page of a run can have besides bars.
 pub const OF_RUNS: [&str; 12] = [
     "collection",
     "destage",
@@ -54,13 +54,13 @@ impl Plot<'_> {
         self.place("y", value)
     }
 
-    /// Whether an axis can show a value.
+    /// Returns true if an axis can show a value.
     fn is_on(&self, axis: &str, value: f64) -> bool {
         value > 0.0 || self.chart["scale"][axis][2] != true
     }
 }
 
-/// What is wrong with charts, all at once: it takes long to draw them again.
+/// Collects everything that is wrong with charts, because drawing them again takes long.
 #[derive(Default)]
 pub struct Faults(Vec<String>);
 
@@ -174,13 +174,13 @@ pub fn shown_name(content: &Value, name: &str) -> String {
     format!("{name}{yardstick} {symbols}").trim_end().to_owned()
 }
 
-/// What an entry of the legend draws.
+/// Marks that belong to an entry of the legend.
 struct Drawn {
     /// Down each column or along each row the stretches [from, to).
     runs: Vec<Vec<(usize, usize)>>,
 }
 
-/// What the entry of this name draws, in the colour that the legend says.
+/// Returns the marks of the entry with this name, in the colour of the legend.
 fn drawn(plot: &Plot, index: usize, name: &str) -> Drawn {
     let entry = &plot.chart["drawn"][index];
     let shown = Value::from(shown_name(&plot.chart["content"], name));
@@ -369,7 +369,8 @@ fn expect_dashed(plot: &Plot, content: &Value, key: &str, direction: &str, read:
     }
 }
 
-/// Dots with their intervals stand at their values in the middle of their groups, since each series is drawn alone, and nothing is drawn elsewhere.
+/// Asserts that dots with their intervals are at their values, in the middle of their groups, and that nothing else is drawn. Each series
+/// is drawn alone.
 fn expect_dots(plot: &Plot, content: &Value, read: &mut Marks) {
     let least = plot.chart["scale"]["y"][0].as_f64().unwrap();
     for (index, series) in content["series"].as_array().unwrap().iter().enumerate() {
@@ -440,7 +441,8 @@ type Rectangle = (f64, f64, f64, f64);
 /// Pixels around an edge of the frame of a collection that its line covers.
 const FRAME: f64 = 3.5;
 
-/// These rectangles are drawn, and nothing else; how many. `frame` has the left and the right edge of a frame whose line covers them.
+/// Asserts that these rectangles are drawn and nothing else, and returns their number. `frame` has the left and the right edge of a frame
+/// whose line covers them.
 fn expect_rectangles(plot: &Plot, drawn: &Drawn, rectangles: &[Rectangle], frame: &[f64], what: &str) -> usize {
     let is_covered = |x: f64| frame.iter().any(|edge| (edge - x).abs() <= FRAME);
     let joined = |runs: &[(usize, usize)]| -> Vec<(usize, usize)> {

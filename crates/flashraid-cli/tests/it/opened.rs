@@ -11,7 +11,7 @@ use crate::browser::{WATCH, dump};
 
 /// A reader does not wait longer.
 const LOADED_WITHIN_MS: f64 = 5000.0;
-/// How often a slow page is opened again.
+/// Number of times that a slow page is opened again.
 const TRIES: usize = 3;
 /// Pages that are opened side by side.
 const TOGETHER: usize = 4;
@@ -29,8 +29,8 @@ pub fn expect_all_open(folder: &Path) {
     for pages in pages.chunks(TOGETHER) {
         let Some(told) = open(pages) else { return };
         for (page, told) in pages.iter().zip(told) {
-            // On a busy machine pages wait for each other and for everything else, and a page that hangs takes those beside it with it: each has
-            // more tries alone.
+            // On a busy machine, pages wait for everything else, and a page that hangs delays those beside it. Each slow page is therefore
+            // opened again alone.
             let is_slow = |told: &Value| told["ms"].as_f64().is_none_or(|ms| ms > LOADED_WITHIN_MS);
             let mut told = told;
             for _ in 0..TRIES {
@@ -60,7 +60,7 @@ fn collect(folder: &Path, pages: &mut Vec<PathBuf>) {
     }
 }
 
-/// What each page tells; null of those that tell nothing in time.
+/// Returns the results of each page, which are null if a page gives none in time.
 fn open(pages: &[PathBuf]) -> Option<Vec<Value>> {
     let folder = TempDir::new().unwrap();
     let mut around = AROUND.to_owned();

@@ -1,4 +1,4 @@
-//! The book: pages made of the program are fresh, code is that of the files it is taken from, every page is listed, every link leads
+//! Tests of the book. Generated pages are fresh, code is that of the files it comes from, every page is listed, and every link leads
 //! somewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,7 +51,7 @@ fn code_on_pages_is_that_of_its_file() {
 struct Page {
     /// Anchors of its headings.
     anchors: BTreeSet<String>,
-    /// Where its links and pictures lead.
+    /// Targets of its links and pictures.
     targets: Vec<String>,
 }
 

@@ -36,7 +36,7 @@ pub const SHAPES: [&[&str]; 20] = [
     &["report.skip_requests=1000", "array.controller={outstanding=4, bandwidth=\"50MB/s\"}"],
 ];
 
-/// Which of them show a window of time.
+/// Positions of the runs that show a window of time.
 const WITH_WINDOW: [usize; 9] = [0, 4, 8, 12, 13, 15, 16, 17, 18];
 
 #[test]
@@ -77,7 +77,7 @@ fn what_twenty_pages_draw_is_what_their_reports_say() {
     }
 }
 
-/// What was simulated and what came out.
+/// Asserts that the first screen shows the simulation and its outcome.
 fn expect_first_screen(probe: &Value, report: &Value) {
     let headline = probe["headline"].as_str().unwrap();
     let mean = report["response_us"]["all"]["mean"].as_f64().unwrap();
@@ -407,7 +407,7 @@ fn expect_parts(chart: &Value, report: &Value, about: &str) -> usize {
     compared
 }
 
-/// What the page gives to run it again is the same run.
+/// Asserts that the command on the page for running it again gives the same run.
 fn expect_same_run(place: &Place, probe: &Value, report: &Value) {
     place.write("again.toml", probe["again"].as_str().unwrap());
     let again = place.run_json(&["run", "again.toml", "--json"]);

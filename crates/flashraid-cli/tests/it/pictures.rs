@@ -66,7 +66,7 @@ struct Text<'a> {
     text: String,
     x: f64,
     y: f64,
-    /// Where the text is relative to its point.
+    /// Anchor of the text relative to its point.
     anchor: (&'a str, &'a str),
 }
 
@@ -131,7 +131,7 @@ fn same(pixel: f64, expected: f64) -> bool {
     (pixel - expected).abs() <= 2.0
 }
 
-/// What the page drew and what its picture shows are the same chart.
+/// Asserts that the page and its picture show the same chart.
 pub fn expect_same_in_picture(chart: &Value, about: &str, read: &mut Marks) {
     let (content, picture) = (&chart["content"], chart["picture"].as_str().unwrap());
     let about = format!("{about}, picture {}", chart["id"]);

@@ -1,4 +1,5 @@
-//! `flashraid probe`: what it refuses, goes on with, and leaves. Here a script takes fio's place; at the end fio itself, where there is one.
+//! Tests of `flashraid probe`: refused targets, continued measurements, and files that are left. A script stands in for fio. The last test
+//! uses fio itself, if it is installed.
 
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
@@ -123,7 +124,7 @@ fn what_goes_wrong_is_said() {
     let place = Place::new();
     target(&place, "target");
     let out = ["probe", "target", "--out", "out"];
-    // Without fio.
+    // The program runs on a machine without fio.
     let ended = ended(place.command(&out).env("PATH", place.path("none")).stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap());
     assert!(
         ended.status == 2 && ended.stderr.contains("fio is not installed") && ended.stderr.contains("apt-get install fio"),

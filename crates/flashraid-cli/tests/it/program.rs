@@ -37,7 +37,7 @@ size = "8KiB"
 arrivals = { process = "poisson", mean_gap = "2ms" }
 "#;
 
-/// How long a program may run.
+/// Longest time that a program may run.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// A folder in which the program runs.
@@ -54,13 +54,13 @@ impl Drop for Place {
     }
 }
 
-/// What the program left behind.
+/// Everything that the program left behind.
 pub struct Ended {
-    /// Exit status.
+    /// Exit status of the program.
     pub status: i32,
-    /// Standard output.
+    /// Text on standard output.
     pub stdout: String,
-    /// Standard error.
+    /// Text on standard error.
     pub stderr: String,
 }
 
@@ -139,7 +139,7 @@ impl Place {
     }
 }
 
-/// What `run --out` writes.
+/// Files that `run --out` writes.
 pub const FILES_OF_A_RUN: [&str; 20] = [
     "bandwidth.svg",
     "charts.csv",
@@ -163,7 +163,7 @@ pub const FILES_OF_A_RUN: [&str; 20] = [
     "time-response.svg",
 ];
 
-/// What a finished process left behind.
+/// Returns everything that a finished process left behind.
 pub fn ended(output: Output) -> Ended {
     Ended {
         status: output.status.code().expect("the program was killed by a signal"),

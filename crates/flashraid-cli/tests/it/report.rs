@@ -51,7 +51,7 @@ fn runs_and_comparisons_make_one_page() {
     assert_eq!(body(&place.read("grid-page/report.html")), body(&place.read("grid/report.html")));
 }
 
-/// What the contents of a page call its elements, result by result.
+/// Returns the names of elements in the contents of a page, result by result.
 fn contents(page: &str) -> Vec<Vec<&str>> {
     let contents = page.split("<nav").nth(1).unwrap().split("</nav>").next().unwrap();
     contents

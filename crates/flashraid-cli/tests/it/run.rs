@@ -1,4 +1,4 @@
-//! `flashraid run`.
+//! Tests of the command `flashraid run`.
 
 use serde_json::Value;
 
@@ -82,7 +82,7 @@ fn a_rebuild_is_reported_stage_by_stage() {
     assert!(table.contains("Parity\n") && table.contains("Response time around the failure\n"), "{table}");
 }
 
-/// What the members of the rebuilt array did over time adds up to what they counted, where member 2 fails and spare 5 replaces it.
+/// Asserts that the use of members over time adds up to their counters. Member 2 of the array fails, and spare 5 replaces it.
 fn expect_members_over_time(report: &Value) {
     let over_time = &report["over_time"];
     let numbers = |list: &Value| -> Vec<f64> { list.as_array().unwrap().iter().map(|value| value.as_f64().unwrap_or(0.0)).collect() };

@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use crate::program::{Ended, FILES_OF_A_RUN, Place, SMALL, ended, without_wall_clock};
 
-/// With this text on standard input.
+/// Runs the program with this text on standard input.
 fn run_with_input(place: &Place, arguments: &[&str], input: &[u8]) -> Ended {
     place.write("input", input);
     let file = fs::File::open(place.path("input")).unwrap();
@@ -568,7 +568,7 @@ fn the_base_of_a_workload_is_told() {
     }
 }
 
-/// As in a trace that was recorded at two layers.
+/// The trace looks as if it was recorded at two layers.
 #[test]
 fn trace_info_notices_repeats() {
     let place = Place::new();

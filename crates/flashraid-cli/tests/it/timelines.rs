@@ -36,7 +36,8 @@ fn expect_slowest(timeline: &Value) -> (usize, Option<usize>) {
         let overlap =
             |gc: &Value| ns(gc, "end_ns").min(ns(request, "done_ns")).saturating_sub(ns(gc, "start_ns").max(ns(request, "arrival_ns")));
         assert!(overlap(&gc[position]) > 0, "{} {request}", gc[position]);
-        // The array is a RAID-0 of two with strips of a page of 4 KiB, and the requests have two pages: all members have their data.
+        // The array is a RAID-0 of two members with strips of one page of 4 KiB, and requests have two pages. Each request therefore has
+        // data on both members.
         assert_eq!(overlap(&gc[position]), gc.iter().map(overlap).max().unwrap());
     }
     (slowest["request"].as_u64().unwrap() as usize, collection)

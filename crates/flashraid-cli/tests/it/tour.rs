@@ -1,7 +1,7 @@
-//! A new user's tour: every command and every configuration of the README and of the book does what stands there.
+//! A tour of a new user. Every command and every configuration in the README and in the book does what the text promises.
 //!
-//! Blocks of code run in a folder of their own for each page, in order, so that a page may write a file and use it further down. A comment before
-//! a block of commands says what is promised and how it is run:
+//! Blocks of code run in order, in a separate folder for each page. A page may therefore write a file and use it later. A comment before a
+//! block of commands says what is promised, and how the block is run:
 //!
 //! ```text
 //! <!-- tour: writes results/report.html; says Response time -->   a file that is there afterwards, and a text on standard output
@@ -27,7 +27,7 @@ fn root() -> PathBuf {
 /// A block of code of a page.
 #[derive(Debug, Default)]
 struct Block {
-    /// Of its first line.
+    /// Number of the first line.
     line: usize,
     language: String,
     text: String,
@@ -39,7 +39,7 @@ impl Block {
         self.marks.iter().any(|own| own == mark)
     }
 
-    /// What stands behind the word in its marks.
+    /// Returns the texts after this word in the marks of the block.
     fn marks<'a>(&'a self, word: &'a str) -> impl Iterator<Item = &'a str> {
         self.marks.iter().filter_map(move |mark| mark.strip_prefix(word)?.strip_prefix([' ', ':'])).map(str::trim)
     }
@@ -70,7 +70,7 @@ fn blocks(page: &str) -> Vec<Block> {
     blocks
 }
 
-/// What users have: the program under its name, a toolchain, examples, a trace.
+/// Makes what a user has: the program under its name, a toolchain, examples, and a trace.
 fn set_up(place: &Place) {
     let bin = place.path("bin");
     fs::create_dir(&bin).unwrap();
@@ -81,7 +81,7 @@ fn set_up(place: &Place) {
     let scripts = [
         (
             "flashraid",
-            // Options may stand anywhere behind the command. What a block promises of traces, presets and the like needs no smaller settings.
+            // Options may stand anywhere after the command. Blocks about traces, presets and the like need no smaller settings.
             format!(
                 "#!/bin/sh\ncase \"$TOUR_SMALL $1 $*\" in 'yes run '*hpc-array*|'yes compare '*hpc-array*) set -- \"$@\" --set workload.address.footprint=0.5;; esac\n\
                  small='{small}'\ncase \"$*\" in *'--ssd nvme'*) small='{small_drive}';; esac\n\

@@ -1,4 +1,4 @@
-//! `flashraid trace`.
+//! Tests of the command `flashraid trace`.
 
 use crate::program::Place;
 

@@ -13,8 +13,7 @@ fn verdict(place: &Place, settings: &[&str]) -> Value {
     report["verdict"].clone()
 }
 
-/// A trace with these gaps in ms and these areas of the array in pages, each of them for as many requests: (requests, gap at the begin, gap
-/// at the end, area).
+/// Writes a trace of several stretches. Each has a number of requests, a gap in ms at its begin and at its end, and an area in pages.
 fn trace(place: &Place, stretches: &[(u32, f64, f64, u32)]) {
     let (mut lines, mut now_s, mut state) = (String::new(), 0.0, 12_345_u64);
     let mut draw = || {

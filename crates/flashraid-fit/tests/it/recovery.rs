@@ -1,4 +1,4 @@
-//! What fio would measure on a known drive leads back to that drive.
+//! Measurements of a known drive lead back to that drive.
 
 use std::fs;
 
@@ -9,8 +9,8 @@ use flashraid_fit::sets::Set;
 use flashraid_fit::simulated::{SimulatedOptions, results};
 use flashraid_fit::{Base, Parameter};
 
-/// A small drive, with the short erases of a scaled one, in which each value decides some job: the link sequential reads, programs sequential writes, cores random reads and, by what
-/// they move, random writes.
+/// A small drive with the short erases of a scaled one. Each value decides some job: the link decides sequential reads, and programs decide
+/// sequential writes. Cores decide random reads and, by the units that they move, random writes.
 pub const SMALL: &str = r#"
 [ssd]
 transfer = "channel"
@@ -53,7 +53,7 @@ fn base(settings: &[(&str, &str)]) -> Base {
     Base::of("small.toml", &simulation.scenario().unwrap()).unwrap()
 }
 
-/// What fio would measure, by way of its files.
+/// Returns what fio would measure, by way of its files.
 fn measure(drive: &Base, keep: impl Fn(&str) -> bool) -> Results {
     let options = SimulatedOptions { set: Set::Fit, scale: 1, seed: 1, stopped: &|| false, begins: &|_, _, _| {} };
     let place = tempfile::tempdir().unwrap();
@@ -132,7 +132,7 @@ fn assert_recovers((settings, known): (&[(&str, &str)], Known), simplex_max: usi
     found
 }
 
-/// The known values that are not in their 95 % intervals.
+/// Returns the known values that are not in their 95 % intervals.
 fn outside(fit: &Fit, known: Known) -> Vec<Found> {
     let is_outside = |found: &Found, known: f64| !(found.low.unwrap() <= known && known <= found.high.unwrap());
     known
@@ -143,7 +143,7 @@ fn outside(fit: &Fit, known: Known) -> Vec<Found> {
         .collect()
 }
 
-/// Enough jobs for all values, without the longest.
+/// Returns true for enough jobs for all values, without the longest ones.
 fn short(name: &str) -> bool {
     let reads = ["randread-4k-q1", "randread-4k-q4", "randread-4k-q16", "randread-4k-q64"];
     !name.contains("randread") && !name.ends_with("q256") || reads.iter().any(|read| name.ends_with(read))
@@ -205,7 +205,7 @@ fn jobs_that_are_not_there_are_not_held_out() {
     ));
 }
 
-/// The same figures with an error of `deviation`, normally distributed and always the same.
+/// Returns the same figures with an error of `deviation`, normally distributed and always the same.
 fn with_noise(mut results: Results, deviation: f64, mut state: u64) -> Results {
     let mut factor = || {
         // Irwin and Hall: twelve uniform numbers less six have a deviation of 1.
@@ -227,7 +227,7 @@ fn with_noise(mut results: Results, deviation: f64, mut state: u64) -> Results {
     results
 }
 
-/// Within 10 %: what jobs tell by itself, and the sums that single reads and writes tell; of `latency` and `ack` only the sums are measured. Gives the
+/// Asserts that values are found within 10 %. Of `latency` and `ack` only the sums are measured, by single reads and writes. Returns the
 /// values that are not in their intervals.
 fn assert_recovers_from_noise(
     (settings, known): (&[(&str, &str)], Known),
@@ -256,7 +256,7 @@ fn a_known_drive_is_found_again_from_noisy_results() {
     assert_recovers_from_noise(FAST, 1, 0, short);
 }
 
-/// Minutes; `make test-long`.
+/// Takes minutes; `make test-long` runs it.
 #[test]
 #[ignore = "minutes: make test-long"]
 fn three_known_drives_are_found_again() {

@@ -13,8 +13,8 @@ use crate::number;
 const PERCENTILES: [(&str, &str); 6] =
     [("p50", "p50"), ("p90", "p90"), ("p99", "p99"), ("p99.9", "p99_9"), ("p99.99", "p99_99"), ("max", "max")];
 
-/// The means, over a varied quantity if there is one, else as bars; distributions, bandwidth and free blocks of each point's first seed.
-/// Charts with more than eight series are spread over several; charts in which all points look the same are left out.
+/// Returns the charts of a grid: means over a varied quantity, or as bars, and distributions, bandwidth and free blocks of each point's
+/// first seed.
 pub fn of_grid(grid: &Grid) -> Vec<Chart> {
     let first = || grid.points.iter().map(|point| (point.label(), &point.reports[0]));
     let responses = || first().map(|(name, report)| (name, &report["response_us"]["all"]));
@@ -43,7 +43,7 @@ pub fn of_grid(grid: &Grid) -> Vec<Chart> {
     charts.into_iter().flatten().collect()
 }
 
-/// The timeline of each point below that of its baseline, where the first seeds have one.
+/// Returns the timeline of each point below that of its baseline, if the first seeds have one.
 fn beside_baselines(grid: &Grid) -> Vec<Chart> {
     let named = |point: usize| (grid.points[point].label(), &grid.points[point].reports[0]);
     let pairs = grid.baselines.iter().enumerate().filter(|(point, baseline)| *point != **baseline);
@@ -60,11 +60,11 @@ fn beside_baselines(grid: &Grid) -> Vec<Chart> {
     if charts.len() > 1 { charts.into_iter().map(of).collect() } else { charts }
 }
 
-/// Points beyond which charts with a series for each are too many to look at: three of eight series.
+/// Number of points beyond which there are too many charts with a series for each: three charts of eight series.
 const EACH_MAX: usize = 24;
 
-/// What an explorer shows of two points at a time: charts with a series for each point, and parts of the response time with a group for each point
-/// and share of its requests.
+/// Returns charts for an explorer, which shows two points at a time. Some have a series for each point. Others have a group for each point
+/// and share of its requests, with the parts of the response time.
 pub fn of_each_point(grid: &Grid) -> Vec<Chart> {
     let first = || grid.points.iter().map(|point| (point.label(), &point.reports[0]));
     let responses = || first().map(|(name, report)| (name, &report["response_us"]["all"]));
@@ -79,7 +79,7 @@ pub fn of_each_point(grid: &Grid) -> Vec<Chart> {
     charts.into_iter().flatten().collect()
 }
 
-/// Figures that are the same at every point, each as a sentence: they have no chart.
+/// Returns a sentence for each figure that is equal at all points and has no chart.
 pub fn equal_figures(grid: &Grid) -> Vec<String> {
     let is_same = |charts: &[Chart]| charts.iter().map(only_value).collect::<Option<Vec<f64>>>();
     let sentence = |figure: (&str, &str, &str, Option<&str>)| {
@@ -91,19 +91,20 @@ pub fn equal_figures(grid: &Grid) -> Vec<String> {
     FIGURES.into_iter().filter_map(sentence).collect()
 }
 
-/// Figures with a chart of their own: name of the chart, title, place in a report, label if it is a duration.
+/// Figures with a separate chart: name of the chart, title, place in a report, and label if it is a duration.
 const FIGURES: [(&str, &str, &str, Option<&str>); 3] = [
     ("mean-response", "Mean response time", "/response_us/all/mean", Some("mean response")),
     ("response-deviation", "Standard deviation of the response time", "/response_us/all/stddev", Some("deviation")),
     ("write-amplification", "Write amplification", "/flash/write_amplification", None),
 ];
 
-/// These charts, unless all points look the same in them.
+/// Returns the charts in which points differ visibly.
 fn differing(charts: Vec<Chart>) -> Vec<Chart> {
     if charts.iter().all(|chart| only_value(chart).is_some()) { Vec::new() } else { charts }
 }
 
-/// How many series one chart shows where every combination of these keys has one (the last key varies fastest), and what the charts are called.
+/// Returns the number of series in one chart, and the names of the charts. There is a series for each combination of these keys, of which
+/// the last varies fastest.
 ///
 /// The slowest keys are taken apart first, so that what a chart shows has them in common.
 fn split(grid: &Grid, axes: &[usize]) -> (usize, Vec<String>) {
@@ -126,7 +127,8 @@ fn split(grid: &Grid, axes: &[usize]) -> (usize, Vec<String>) {
     (together(apart), of_charts)
 }
 
-/// A figure over the varied quantity with the most values, with a line for each combination of the other keys; as bars without one.
+/// Returns a chart of a figure over the varied quantity with most values. It has a line for each combination of the other keys. Without
+/// such a quantity, it has bars.
 fn of_figure(grid: &Grid, (id, title, pointer, duration): (&str, &str, &str, Option<&str>)) -> Vec<Chart> {
     let quantities = grid.axes.iter().enumerate().filter_map(|(index, axis)| Some((index, crate::grid::numbers(axis)?)));
     let quantities = quantities.filter(|(_, (_, numbers))| numbers.len() > 1);
@@ -141,7 +143,7 @@ fn of_figure(grid: &Grid, (id, title, pointer, duration): (&str, &str, &str, Opt
     }
 }
 
-/// A figure's means over the seeds with their intervals, in the unit that fits the longest.
+/// Returns a figure's means over the seeds with their intervals, in the unit that fits the longest.
 fn means(grid: &Grid, title: &str, pointer: &str, duration: Option<&str>) -> Option<(Vec<Option<Estimate>>, String)> {
     let mut estimates: Vec<Option<Estimate>> = grid.points.iter().map(|point| point.estimate(pointer)).collect();
     let longest = estimates.iter().flatten().map(|estimate| estimate.mean).fold(0.0, f64::max);
@@ -156,7 +158,7 @@ fn means(grid: &Grid, title: &str, pointer: &str, duration: Option<&str>) -> Opt
     Some((estimates, label))
 }
 
-/// Lines over the quantity of the varied key `across`.
+/// Returns lines over the quantity of the varied key `across`.
 fn over(
     grid: &Grid,
     (id, title, pointer, duration): (&str, &str, &str, Option<&str>),
@@ -191,7 +193,7 @@ fn over(
     Some(apart(chart, grid.points.iter().map(|point| (name(point), point))))
 }
 
-/// Puts the points of a line in order of x.
+/// Sorts the points of a line by x.
 fn in_order(line: &mut Line) {
     let mut order: Vec<usize> = (0..line.points.len()).collect();
     order.sort_by(|a, b| line.points[*a].0.total_cmp(&line.points[*b].0));
@@ -200,7 +202,7 @@ fn in_order(line: &mut Line) {
     line.doubts = doubts_of(order.iter().filter_map(|&index| line.doubts.get(index).cloned()).collect());
 }
 
-/// The unit in which an axis up to `most` reads best, and its length.
+/// Returns the unit in which an axis up to `most` is easiest to read, and its length.
 fn shown_unit(unit: AxisUnit, most: f64) -> (&'static str, f64) {
     match unit {
         AxisUnit::Plain => ("", 1.0),
@@ -216,7 +218,8 @@ fn shown_unit(unit: AxisUnit, most: f64) -> (&'static str, f64) {
     }
 }
 
-/// Bars of a figure. The first varied key tells the bars of a group apart, the others make groups; of a single key each value is a group.
+/// Returns bars of a figure. The values of the first varied key are the bars of a group, and the others make groups. With a single key,
+/// each value is a group.
 fn bars(grid: &Grid, id: &str, title: &str, pointer: &str, duration: Option<&str>) -> Option<Chart> {
     let per_series = match grid.axes.as_slice() {
         [_, _, ..] => grid.points.len() / grid.axes[0].values.len(),
@@ -249,7 +252,7 @@ fn half_width_of(estimate: &Option<Estimate>) -> Option<f64> {
     estimate.and_then(|estimate| estimate.half_width)
 }
 
-/// Percentiles of every point side by side with their intervals, where enough requests lie beyond them.
+/// Returns percentiles of every point side by side, with their intervals, if enough requests lie beyond them.
 fn percentiles(grid: &Grid) -> Option<Chart> {
     let estimate = |point: &Point, key: &str| {
         let pointer = format!("/response_us/all/{key}");
@@ -280,7 +283,7 @@ fn scaled(estimate: Option<Estimate>, scale: f64) -> Option<Estimate> {
     })
 }
 
-/// The chart with what its names stand for: those whose points are all yardsticks are set apart.
+/// Returns the chart with its yardsticks: names of which all points are yardsticks.
 fn apart<'a>(chart: Chart, named: impl IntoIterator<Item = (String, &'a Point)>) -> Chart {
     let mut of_names: BTreeMap<String, bool> = BTreeMap::new();
     for (name, point) in named {
@@ -290,7 +293,7 @@ fn apart<'a>(chart: Chart, named: impl IntoIterator<Item = (String, &'a Point)>)
     Chart { yardsticks, ..chart }
 }
 
-/// The chart of a line for each point, with the doubts about the points.
+/// Returns the chart of a line for each point, with the doubts about the points.
 fn of_points(grid: &Grid, mut chart: Chart) -> Chart {
     if let Content::Lines(lines) = &mut chart.content {
         for line in &mut lines.series {
@@ -301,16 +304,16 @@ fn of_points(grid: &Grid, mut chart: Chart) -> Chart {
     apart(chart, grid.points.iter().map(|point| (point.label(), point)))
 }
 
-/// Symbols of doubt; an empty list if there are none.
+/// Returns symbols of doubt, as an empty list if there are none.
 fn doubts_of(marks: Vec<String>) -> Vec<String> {
     if marks.iter().all(String::is_empty) { Vec::new() } else { marks }
 }
 
-/// Values within this part of each other look the same in a chart; so they do if their intervals reach no further than the latter.
+/// Relative difference within which values look equal in a chart. Their intervals must not extend farther.
 const EQUAL: f64 = 0.01;
 const NARROW: f64 = 0.1;
 
-/// Returns the one value of a chart if it has several of which all are the same for the eye, and no interval says more.
+/// Returns the common value of a chart with several values, if all look equal and no interval is wider.
 fn only_value(chart: &Chart) -> Option<f64> {
     let (values, halves): (Vec<f64>, Vec<f64>) = match &chart.content {
         Content::Bars(bars) => (
@@ -329,7 +332,7 @@ fn only_value(chart: &Chart) -> Option<f64> {
         .then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// Part of the greatest by which free blocks vary at least where a chart of them shows something.
+/// Least relative variation of free blocks that makes a chart of them useful.
 const VARIES_MIN: f64 = 0.25;
 
 /// Returns true if lines change visibly, along x or from one to the other.
@@ -339,7 +342,7 @@ fn varies(chart: &Chart) -> bool {
     max - min > VARIES_MIN * max
 }
 
-/// Lines over time that lie on each other: nowhere further apart than a tenth of their mean, and alike in their means.
+/// Returns true if lines over time lie on each other. They differ nowhere by more than a tenth of their mean, and have about equal means.
 fn is_one_line(chart: &Chart) -> bool {
     let Content::Lines(lines) = &chart.content else { return false };
     let [first, others @ ..] = lines.series.as_slice() else { return false };

@@ -1,9 +1,9 @@
-//! What charts show as one table in long form: a row for each point, bar, request or stretch.
+//! The data of charts as one table in long form, with a row for each point, bar, request or range.
 
 use super::{Axis, Chart, Content};
 use crate::data::Table;
 
-/// One row.
+/// One row of the table.
 #[derive(Default)]
 struct Row {
     chart: String,
@@ -18,7 +18,7 @@ struct Row {
     y_axis: Option<String>,
 }
 
-/// Everything that the charts show.
+/// Returns the data of all charts.
 pub fn table(charts: &[Chart]) -> Table {
     let rows: Vec<Row> = charts.iter().flat_map(rows).collect();
     let mut table = Table::default();

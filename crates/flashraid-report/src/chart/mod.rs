@@ -1,4 +1,4 @@
-//! What charts show, apart from how: the page draws them with a script, `picture` as SVG files.
+//! The contents of charts. Pages draw them with a script, and `picture` draws them as SVG files.
 
 mod colours;
 mod compare;
@@ -30,28 +30,28 @@ pub use run::{bandwidth, bandwidth_density, of_run};
 pub use time::{SHARES_OF_POINTS, where_it_went};
 pub use timeline::{Panel, Timeline, of_run as timeline, of_several as timelines};
 
-/// A chart.
+/// A chart with its title and content.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Chart {
     /// Short name, unique on a page, also that of its file.
     pub id: String,
-    /// What it shows.
+    /// Title of the chart.
     pub title: String,
-    /// Names of lines, bars or groups that nobody can build and that others are measured by: drawn in another style, and named so.
+    /// Names of lines, bars or groups that are yardsticks: nobody can build them. They are drawn in another style and named as such.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub yardsticks: Vec<String>,
-    /// Its content.
+    /// Content of the chart.
     #[serde(flatten)]
     pub content: Content,
 }
 
 impl Chart {
-    /// A chart without yardsticks.
+    /// Returns a chart without yardsticks.
     pub fn new(id: impl Into<String>, title: impl Into<String>, content: Content) -> Chart {
         Chart { id: id.into(), title: title.into(), yardsticks: Vec::new(), content }
     }
 
-    /// A chart of the lines that have points, if there are any.
+    /// Returns a chart of the lines that have points, if there are any.
     fn of_lines(id: &str, title: impl Into<String>, mut lines: Lines) -> Option<Chart> {
         lines.series.retain(|line| !line.points.is_empty());
         (!lines.series.is_empty()).then(|| Chart::new(id, title, Content::Lines(lines)))
@@ -59,7 +59,7 @@ impl Chart {
 }
 
 impl Chart {
-    /// The unit of the values that a chart shows upwards, if its axis names one.
+    /// Returns the unit of the vertical values, if the axis names one.
     pub(super) fn upwards_unit(&self) -> Option<&str> {
         let label = match &self.content {
             Content::Lines(lines) => &lines.y.label,
@@ -70,11 +70,11 @@ impl Chart {
     }
 }
 
-/// What a chart consists of.
+/// Kinds of contents of a chart.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Content {
-    /// Values over a quantity.
+    /// Values as functions of a quantity.
     Lines(Lines),
     /// Values side by side.
     Bars(Bars),
@@ -85,28 +85,28 @@ pub enum Content {
 /// A quantity with its unit, ready to be written beside an axis.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Axis {
-    /// For instance `response, ms`: what stands after the last comma is the unit, which tooltips show, too.
+    /// Text beside the axis, such as `response, ms`. The part after the last comma is the unit, which tooltips show, too.
     pub label: String,
-    /// Logarithmic; values must be positive then.
+    /// True for a logarithmic axis, whose values must be positive.
     pub log: bool,
-    /// What the axis has to cover at least, where several charts share it.
+    /// Range that the axis must cover at least, if several charts share it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cover: Option<(f64, f64)>,
 }
 
 impl Axis {
-    /// A linear axis.
+    /// Returns a linear axis with this label.
     pub fn linear(label: impl Into<String>) -> Axis {
         Axis { label: label.into(), log: false, cover: None }
     }
 
-    /// An axis for these values: logarithmic where they are positive and span two decades.
+    /// Returns an axis for these values. It is logarithmic if they are positive and span two decades.
     pub fn of(label: impl Into<String>, values: impl IntoIterator<Item = f64>) -> Axis {
         let (min, max) = extent(values);
         Axis { label: label.into(), log: min > 0.0 && max >= 100.0 * min, cover: None }
     }
 
-    /// A logarithmic axis.
+    /// Returns a logarithmic axis with this label.
     pub fn log(label: impl Into<String>) -> Axis {
         Axis { label: label.into(), log: true, cover: None }
     }
@@ -115,51 +115,51 @@ impl Axis {
 /// Lines over a common axis.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Lines {
-    /// Across.
+    /// Horizontal axis of the chart.
     pub x: Axis,
-    /// Upwards.
+    /// Vertical axis of the chart.
     pub y: Axis,
-    /// A value holds until the next point, where it jumps; otherwise points are joined.
+    /// True if a value holds until the next point and jumps there, false if points are joined.
     pub steps: bool,
-    /// The lines.
+    /// Lines in the order of the legend.
     pub series: Vec<Line>,
-    /// Stretches of the x axis with a meaning, behind the lines.
+    /// Ranges of the x axis with a meaning, drawn behind the lines.
     pub bands: Vec<Band>,
     /// Named values of the y axis.
     pub levels: Vec<(String, f64)>,
-    /// Named values of the x axis: moments at which something happened.
+    /// Named values of the x axis, at which something happened.
     pub marks: Vec<(String, f64)>,
 }
 
 impl Lines {
-    /// Lines alone.
+    /// Returns lines without bands, levels and marks.
     fn plain(x: Axis, y: Axis, series: Vec<Line>) -> Lines {
         Lines { x, y, steps: false, series, bands: Vec::new(), levels: Vec::new(), marks: Vec::new() }
     }
 }
 
-/// One line.
+/// One line of a chart.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Line {
-    /// Its name.
+    /// Name of the line.
     pub name: String,
     /// Points (x, y), x not decreasing.
     pub points: Vec<(f64, f64)>,
     /// Half the widths of the 95 % confidence intervals of y, one for each point; empty if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub half_widths: Vec<f64>,
-    /// Symbols of what is doubtful ([`Mark::symbol`]): a text for each point, or one for all of them; empty if nothing is.
+    /// Symbols of doubt ([`Mark::symbol`]): a text for each point, or one for all points; empty without doubts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<String>,
 }
 
 impl Line {
-    /// A line without intervals and doubts.
+    /// Returns a line without intervals and doubts.
     pub fn new(name: impl Into<String>, points: Vec<(f64, f64)>) -> Line {
         Line { name: name.into(), points, half_widths: Vec::new(), doubts: Vec::new() }
     }
 
-    /// The points of a line that goes in steps, with both ends of every jump.
+    /// Returns the points of a line with steps, with both ends of every jump.
     pub fn stepped(&self) -> Vec<(f64, f64)> {
         let mut points: Vec<(f64, f64)> = Vec::with_capacity(2 * self.points.len());
         for &(x, y) in &self.points {
@@ -173,21 +173,21 @@ impl Line {
     }
 }
 
-/// Stretches of the x axis.
+/// Ranges of the x axis.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Band {
-    /// What they mean.
+    /// Meaning of the ranges.
     pub name: String,
-    /// Where they are.
+    /// Ranges on the x axis.
     pub stretches: Vec<Range<f64>>,
 }
 
-/// Groups of values: bars from zero on a linear axis; dots on a logarithmic one, where the length of a bar would mean nothing.
+/// Groups of values. They are bars from zero on a linear axis, and dots on a logarithmic one, where the length of a bar has no meaning.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Bars {
     /// Names of the groups.
     pub groups: Vec<String>,
-    /// Upwards.
+    /// Vertical axis of the chart.
     pub y: Axis,
     /// One bar of every group.
     pub series: Vec<BarSeries>,
@@ -207,7 +207,7 @@ impl Bars {
 /// A bar in every group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BarSeries {
-    /// Its name.
+    /// Name of the series.
     pub name: String,
     /// The heights, one for each group.
     pub values: Vec<Option<f64>>,
@@ -224,7 +224,7 @@ impl BarSeries {
         BarSeries { name: name.into(), values, half_widths, doubts: Vec::new() }
     }
 
-    /// Values without intervals.
+    /// Returns values without confidence intervals.
     pub fn plain(name: impl Into<String>, values: Vec<Option<f64>>) -> BarSeries {
         let half_widths = vec![None; values.len()];
         BarSeries::new(name, values, half_widths)

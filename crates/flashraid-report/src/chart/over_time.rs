@@ -1,4 +1,4 @@
-//! How a run went on: response times, requests, requests outstanding, write amplification, cache, rebuilding and members over time.
+//! Charts of a run over time: response times, requests, write amplification, cache, rebuilding and members.
 
 use serde_json::Value;
 

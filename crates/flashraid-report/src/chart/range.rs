@@ -1,4 +1,4 @@
-//! What axes reach from and to before anybody zooms, the same in pages and pictures.
+//! Ends of axes before a reader zooms. They are the same in pages and pictures.
 
 use super::{Axis, Bars, Lines, extent};
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{Axis, Chart, Line, Lines, free_blocks, over_time, response, time, timeline};
 
-/// What the document of a report has data for.
+/// Returns all charts for which the document of a report has data.
 pub fn of_run(report: &Value) -> Vec<Chart> {
     let directions = ["all", "read", "write"].map(|name| (name.to_owned(), &report["response_us"][name]));
     let charts = [

@@ -11,7 +11,7 @@ const SLACK: f64 = 1e-9;
 
 /// Returns the numbers of a logarithmic axis from `min` to `max`, in order; `0 < min < max`.
 ///
-/// These are powers of ten, or with them their doubles and halves, or all multiples; an axis too short for three of these has round numbers.
+/// These are powers of ten, or also their doubles and halves, or all multiples. An axis too short for three of these has round numbers.
 pub fn logarithmic(min: f64, max: f64) -> Vec<f64> {
     let powers = || min.log10().floor() as i32..=max.log10().ceil() as i32;
     let is_within = |value: &f64| (min * (1.0 - SLACK)..=max * (1.0 + SLACK)).contains(value);
@@ -32,8 +32,8 @@ pub const UPWARDS_MAX: usize = 7;
 /// Most numbers of a linear axis across that has all the room.
 pub const ACROSS_MAX: usize = 10;
 
-/// Returns the numbers of a linear axis from `min` to `max`, in order, at most `most` of them: multiples of the least step 1, 2 or 5 times a power
-/// of ten that leaves room for each. Of an axis of `whole` numbers the step is one, too.
+/// Returns the numbers of a linear axis from `min` to `max`, in order, at most `most` of them. The step is 1, 2 or 5 times a power of ten,
+/// the least one that leaves room for each. On an axis of `whole` numbers, the step is a whole number, too.
 pub fn linear(min: f64, max: f64, most: usize, whole: bool) -> Vec<f64> {
     let span = max - min;
     if !(span > 0.0 && span.is_finite()) {

@@ -1,4 +1,4 @@
-//! Where the time of requests went: parts of their response times, one on the other.
+//! Parts of the response times of requests, stacked on each other.
 
 use serde_json::Value;
 

@@ -11,7 +11,7 @@ use crate::number;
 /// A window of simulated time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Timeline {
-    /// Its beginning and end, in ms.
+    /// Beginning and end of the window, in ms.
     pub window_ms: Range<f64>,
     /// Unit of the response times.
     pub unit: &'static str,
@@ -22,7 +22,7 @@ pub struct Timeline {
 /// The window of one array.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Panel {
-    /// Its name; empty if there is only one.
+    /// Name of the panel; empty if there is only one.
     pub name: String,
     /// Members, each with a lane.
     pub members: u32,
@@ -32,7 +32,7 @@ pub struct Panel {
     pub requests: Vec<(f64, f64, bool)>,
     /// Collections: member, die, begin and end in ms, whether the controller forced it.
     pub collections: Vec<(u32, u32, f64, f64, bool)>,
-    /// What members got of destages of the write cache: member, begin in ms, when the member was done, when all members were.
+    /// Destages of the write cache to members: member, begin in ms, end on the member, and end on all members.
     pub destages: Vec<(u32, f64, f64, f64)>,
     /// The slowest of the requests.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,11 +42,11 @@ pub struct Panel {
 /// The slowest request of a window.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Slowest {
-    /// When it arrived, in ms, or the begin of the window if that is later.
+    /// Time of arrival in ms, or the begin of the window if that is later.
     pub from_ms: f64,
-    /// When it was done, in ms.
+    /// Time at which it was done, in ms.
     pub done_ms: f64,
-    /// Its response time.
+    /// Response time of the request.
     pub response: f64,
     /// The position among the collections of that which it met.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -44,8 +44,8 @@ const COLUMNS: [(Column, u8); 8] = [
 ];
 
 impl Grid {
-    /// The one table that is looked at first, at most so many characters wide unless the settings alone are wider: points that do the same work
-    /// stand together, yardsticks below the others.
+    /// Returns the table to read first. It has at most `width` characters, unless the settings alone are wider. Points that do the same
+    /// work stand together, and yardsticks stand below the others.
     pub fn summary(&self, width: usize) -> Sheet {
         let mut columns: Vec<(Column, u8)> = COLUMNS.into_iter().filter(|(column, _)| self.has(*column)).collect();
         loop {
@@ -273,7 +273,7 @@ impl Grid {
         lines.join("; ")
     }
 
-    /// What a yardstick is, if there is one.
+    /// Returns a sentence that explains yardsticks, if there is one.
     pub(super) fn yardstick_line(&self) -> Option<String> {
         self.points.iter().any(super::Point::is_yardstick).then(|| "(…): a yardstick, its collections take no time".to_owned())
     }
@@ -289,7 +289,7 @@ impl Grid {
         (is_shared && !first.is_empty()).then(|| first.join(", "))
     }
 
-    /// What is doubtful, each doubt with the points that it is about.
+    /// Returns all doubts, each with the points that it concerns.
     pub fn doubts(&self) -> Vec<String> {
         let mut points_of: Vec<((Mark, &str), Vec<usize>)> = Vec::new();
         for (index, point) in self.points.iter().enumerate() {

@@ -42,7 +42,7 @@ impl Grid {
         Sheet { header, label_columns, rows, columns_of, ..Sheet::new(title, &[]) }
     }
 
-    /// A figure of every point as its column shows it, and the unit that all have in common; an empty one if each has its own.
+    /// Returns a figure of every point as its column shows it, and the common unit. The unit is empty if each value has its own.
     pub(crate) fn texts(&self, figure: &Figure) -> (&'static str, Vec<String>) {
         let means: Vec<Option<Estimate>> = self.points.iter().map(|point| point.estimate(figure.pointer)).collect();
         let scale = Scale::of(figure.unit, means.iter().flatten());
@@ -160,8 +160,8 @@ pub(super) enum Scale {
 }
 
 impl Scale {
-    /// One unit for all response times of a table: that of the greatest, unless the least is below a tenth of it; else that of their median;
-    /// each its own where numbers would get too long.
+    /// Returns one unit for all response times of a table. It is that of the greatest, unless the least is below a tenth of it; otherwise
+    /// that of the median. If numbers would get too long, each value has its own unit.
     pub(super) fn shared(mut microseconds: Vec<f64>) -> Scale {
         /// Least number that reads well beside larger ones.
         const LEAST: f64 = 0.1;

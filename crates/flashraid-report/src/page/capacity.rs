@@ -1,4 +1,4 @@
-//! How much arrays hold, and how much smaller than meant they are simulated.
+//! Capacity of arrays, and the factor by which they are simulated smaller.
 
 use std::collections::BTreeSet;
 

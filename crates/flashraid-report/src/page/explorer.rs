@@ -1,4 +1,5 @@
-//! The points of a study one at a time: a control for each varied key, and the figures and charts of the chosen point beside those of its baseline.
+//! An explorer for the points of a study. It has a control for each varied key. It shows figures and charts of the chosen point beside
+//! those of its baseline.
 
 use flashraid::meaning;
 use serde_json::{Value, json};
@@ -15,7 +16,7 @@ const POINTS_MAX: usize = 250;
 /// Points of one varied key up to which the other charts of a page show all that there is.
 const SHOWN_ANYWAY: usize = 8;
 
-/// What a page needs to show any point of a study.
+/// Data from which a page can show any point of a study.
 pub struct Explorer {
     /// The varied keys, points, figures and conclusions as the script reads them.
     data: Value,
@@ -84,7 +85,8 @@ impl Explorer {
     }
 }
 
-/// A row for each figure that some point has: what it is, and for each point its text, its ratio to the baseline and the colour of that.
+/// Returns a row for each figure that some point has. For each point it has the text, the ratio to the baseline, and the colour of the
+/// ratio.
 fn figures_of(grid: &Grid) -> Vec<Value> {
     let row = |title: &str, figure: &figures::Figure| {
         let (unit, texts) = grid.texts(figure);

@@ -17,7 +17,7 @@ pub use explorer::Explorer;
 pub use part::{Part, Tile, headline, of_grid, of_run};
 
 const STYLE: &str = include_str!("page.css");
-/// What draws the charts, as one function.
+/// Script that draws the charts, as one function.
 const SCRIPT: &str = concat!(
     "\"use strict\";\n(() => {\n",
     include_str!("script/look.js"),
@@ -30,7 +30,7 @@ const SCRIPT: &str = concat!(
     include_str!("script/start.js"),
     "})();\n"
 );
-/// What works without charts: contents, exports of tables, copies of texts.
+/// Script for everything that works without charts: contents, exports of tables, copies of texts.
 const ACTIONS: &str = include_str!("actions.js");
 /// The charting library, as published (npm package uplot 1.6.32).
 const UPLOT_STYLE: &str = include_str!("uplot/uPlot-1.6.32.min.css");
@@ -40,9 +40,9 @@ const UPLOT_LICENCE: &str = include_str!("uplot/LICENSE");
 /// The browser enforces that the page loads nothing; pictures that it makes itself come from the page.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
-/// What a page shows.
+/// Contents of a page.
 pub struct Page<'a> {
-    /// Its heading, if it has parts with headings of their own; the first part's else.
+    /// Heading of the page if its parts have separate headings. Otherwise the heading of the first part is used.
     pub title: &'a str,
     /// One result after another.
     pub parts: &'a [Part],
@@ -69,7 +69,7 @@ impl Page<'_> {
         )
     }
 
-    /// What each part says, with a link to it.
+    /// Returns the answer of each part, with a link to the part.
     fn answers(&self) -> String {
         let answer = |(index, part): (usize, &Part)| {
             let headline = part.headline.as_ref().map_or(String::new(), |text| format!("<span>{}</span>", escape(text)));
@@ -78,7 +78,7 @@ impl Page<'_> {
         format!("<ol class=\"answers\">\n{}</ol>\n", self.parts.iter().enumerate().map(answer).collect::<String>())
     }
 
-    /// What the names of a part's elements begin with.
+    /// Returns the prefix for the names of a part's elements.
     fn prefix(&self, index: usize) -> String {
         if self.parts.len() == 1 { String::new() } else { format!("part{}-", index + 1) }
     }
@@ -193,7 +193,8 @@ struct Drawn<'a> {
     look: Look,
 }
 
-/// Facts that a chart's picture has, too: places of its names in the palette, yardsticks among them, symbols of doubt and what they mean, ends of its axes.
+/// Facts that a chart shares with its picture. These are the places of its names in the palette, its yardsticks, symbols of doubt with
+/// their meaning, and ends of its axes.
 #[derive(Serialize)]
 struct Look {
     colours: Vec<usize>,
@@ -229,18 +230,18 @@ impl<'a> Drawn<'a> {
 /// The picture of a chart as the page keeps it, to be saved from there.
 fn embedded(chart: &Chart, colours: &Colours) -> Option<String> {
     let svg = picture::draw(chart, colours).ok()?;
-    // What would end the element or change how it is read can't stand in it; names in pictures are escaped, so that this is never the case.
+    // Texts that would end the element or change its meaning must not occur in it. Names in pictures are escaped, so that they never do.
     let harmful = ["</script", "<!--", "<script"].iter().any(|text| svg.contains(text));
     (!harmful).then(|| format!("<script type=\"image/svg+xml\" id=\"picture-{}\">{svg}</script>\n", escape(&chart.id)))
 }
 
 /// A text that is shown as it is, to be copied.
 pub struct Text {
-    /// Its heading.
+    /// Heading of the text.
     pub title: &'static str,
-    /// What it is for.
+    /// Purpose of the text.
     pub about: String,
-    /// The text.
+    /// Content of the text.
     pub text: String,
     /// The name of the file that it makes.
     pub file: &'static str,
@@ -281,7 +282,7 @@ const WIDE_ROW: usize = 54;
 /// Rows from which on a table is scrolled through rather than pushing what follows out of sight.
 const LONG_TABLE: usize = 30;
 
-/// Whether a table gets the whole width.
+/// Returns true if a table gets the whole width.
 fn is_wide(sheet: &Sheet) -> bool {
     let columns = sheet.rows.iter().map(Vec::len).max().unwrap_or(0).max(sheet.header.len());
     let of_header =
@@ -328,7 +329,8 @@ fn table(sheet: &Sheet, id: &str) -> String {
     html + "</tbody>\n</table>\n</div>\n</section>\n"
 }
 
-/// The attributes of an element with these classes that shows this figure or key: what `flashraid explain` says of it stands beside the cursor.
+/// Returns the attributes of an element with these classes that shows this figure or key. The text of `flashraid explain` then stands
+/// beside the cursor.
 fn hint(of: &str, classes: &str) -> String {
     let title = Some(of).filter(|of| !of.is_empty()).and_then(meaning::hint);
     let classes = [classes, if title.is_some() { "explained" } else { "" }].into_iter().filter(|class| !class.is_empty());

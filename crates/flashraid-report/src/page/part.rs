@@ -1,4 +1,4 @@
-//! What a page says of one result: of a run, of a comparison.
+//! The part of a page for one result: a run or a comparison.
 
 use flashraid::Report;
 use flashraid::report::{Load, Mark, PERCENTILES};
@@ -15,9 +15,9 @@ use crate::sheet::{Sheet, Tone};
 /// One result of a page.
 #[derive(Default)]
 pub struct Part {
-    /// Its heading.
+    /// Heading of the part.
     pub title: String,
-    /// What was simulated and what came out, in a sentence.
+    /// Sentence about the simulation and its outcome.
     pub headline: Option<String>,
     /// The figures that are looked at first.
     pub tiles: Vec<Tile>,
@@ -27,13 +27,13 @@ pub struct Part {
     pub explorer: Option<Explorer>,
     /// The tables above the charts.
     pub summary: Vec<Sheet>,
-    /// What has to be known to read these tables: marks, warnings.
+    /// Facts that a reader needs for these tables: marks and warnings.
     pub facts: Vec<String>,
     /// The tables below them.
     pub details: Vec<Sheet>,
-    /// Charts.
+    /// Charts of the result.
     pub charts: Vec<Chart>,
-    /// Where workloads come from, and what else need not be known first.
+    /// Remarks that can be read later, such as the origin of workloads.
     pub remarks: Vec<String>,
     /// Texts at the end, such as the configuration.
     pub texts: Vec<Text>,
@@ -41,13 +41,13 @@ pub struct Part {
 
 /// A figure that is shown large.
 pub struct Tile {
-    /// What it is.
+    /// Name of the figure.
     pub name: String,
-    /// Its value with its unit.
+    /// Value with its unit.
     pub value: String,
-    /// What belongs to it.
+    /// Note that belongs to the value.
     pub note: Option<String>,
-    /// Whether it is good or bad in itself.
+    /// Tone of the value: good, bad or neutral.
     pub tone: Tone,
     /// The key of the figure ([`flashraid::meaning`]); empty if it is none.
     pub figure: &'static str,
@@ -178,7 +178,7 @@ fn without_nulls(value: &Value) -> Value {
     }
 }
 
-/// What an array consists of, in a few words.
+/// Returns a short description of an array.
 pub fn array(config: &Value) -> String {
     let members = config["array"]["members"].as_u64().unwrap_or(1);
     let device = config["ssd"]["preset"].as_str().unwrap_or("SSD");
@@ -188,7 +188,7 @@ pub fn array(config: &Value) -> String {
     }
 }
 
-/// What asks for what, in a few words.
+/// Returns a short description of a workload.
 pub fn workload(config: &Value) -> String {
     let workload = &config["workload"];
     match (workload["preset"].as_str(), workload["path"].as_str(), workload["kind"].as_str()) {

@@ -11,7 +11,7 @@ use crate::chart::{Bars, ticks};
 use crate::number::three_digits;
 
 const BAR_HEIGHT: u32 = 20;
-/// Between groups.
+/// Distance between groups, in pixels.
 const GAP: u32 = 12;
 /// Height of what is not bars.
 const FRAME: u32 = 94;

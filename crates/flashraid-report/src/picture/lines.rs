@@ -13,7 +13,7 @@ use crate::chart::{Lines, ticks};
 const HEIGHT: u32 = 400;
 const BANDS: [RGBColor; 3] = [SKY, ORANGE, VERMILLION];
 
-/// Draws lines.
+/// Draws a chart of lines.
 pub fn draw(title: &str, lines: &Lines, looks: &[Look], notes: Vec<String>) -> Result<String, Box<dyn Error>> {
     let range = |(from, to): (f64, f64)| from..to;
     let (x, y) = (range(lines.across()), range(lines.upwards()));
@@ -46,7 +46,7 @@ struct Drawing<'a> {
     title: &'a str,
     lines: &'a Lines,
     looks: &'a [Look],
-    /// What the axes reach from and to.
+    /// Ends of the axes.
     x: &'a Range<f64>,
     y: &'a Range<f64>,
 }

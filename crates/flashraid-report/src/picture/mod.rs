@@ -16,8 +16,8 @@ use plotters::coord::Shift;
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
 
-/// Eight colours that stay apart for all kinds of colour vision and on white, found by searching for the greatest least distance in OKLab
-/// under the simulations of colour blindness of Machado et al. 2009; then the greys of yardsticks.
+/// Eight colours that can be told apart with any kind of colour vision and on white, followed by the greys of yardsticks. The colours were
+/// found by a search in OKLab for the greatest least distance, under the simulations of colour blindness of Machado et al. 2009.
 const PALETTE: [RGBColor; COLOURS + GREYS] = [
     RGBColor(28, 79, 182),
     RGBColor(215, 62, 25),
@@ -38,7 +38,7 @@ const PALETTE: [RGBColor; COLOURS + GREYS] = [
 /// Dashes that tell lines apart without their colours; yardsticks are dotted.
 const DASHES: [&str; PALETTE.len()] =
     ["", "8 4", "2 3", "10 3 2 3", "5 2", "14 4", "3 6", "12 3 2 3 2 3", "2 2", "2 5", "2 2 6 2", "6 2 2 2 2 2", "6 6", "1 8"];
-/// Of bands (Okabe and Ito, "Color Universal Design", 2008).
+/// Colour of bands (Okabe and Ito, "Color Universal Design", 2008).
 const VERMILLION: RGBColor = RGBColor(213, 94, 0);
 const ORANGE: RGBColor = RGBColor(230, 159, 0);
 const SKY: RGBColor = RGBColor(86, 180, 233);
@@ -77,7 +77,7 @@ pub fn draw(chart: &Chart, colours: &Colours) -> Result<String, Box<dyn Error>> 
 /// The style of a line, bar or dot.
 #[derive(Debug, Clone)]
 struct Look {
-    /// As the key shows it.
+    /// Name as the legend shows it.
     name: String,
     colour: RGBColor,
     /// Yardsticks have outlines instead of surfaces.
@@ -158,7 +158,7 @@ enum KeyMark {
 impl Key {
     const ROW_HEIGHT: u32 = 20;
 
-    /// Where each entry lies: column in pixels, row.
+    /// Returns the place of each entry: column in pixels, and row.
     fn places(&self) -> Vec<(i32, i32)> {
         let (mut x, mut row) = (76, 0);
         let place = |(name, _): &(String, KeyMark)| {
@@ -227,7 +227,8 @@ fn dashed(mut svg: String) -> String {
     svg
 }
 
-/// A linear axis with the numbers of a page ([`ticks::linear`]). The library can format given numbers only of axes that show a part of their range.
+/// Returns a linear axis with the numbers of a page ([`ticks::linear`]). The library can format given numbers only on axes that show a part
+/// of their range.
 fn linear(range: &Range<f64>, most: usize, whole: bool) -> impl AsRangedCoord<Value = f64, CoordDescType: ValueFormatter<f64>> + use<> {
     let numbers = ticks::linear(range.start, range.end, most, whole);
     range.clone().with_key_points(numbers).partial_axis(range.clone())

@@ -23,9 +23,9 @@ const fn fixed(name: usize) -> RGBColor {
 const RESPONSES_HEIGHT: u32 = 280;
 const LANE_HEIGHT: u32 = 34;
 const LEFT: u32 = 90;
-/// What a lane is higher by if it shows destages.
+/// Additional height of a lane that shows destages.
 const DESTAGES_HEIGHT: u32 = 14;
-/// What the lanes need beside themselves: margins, times, description.
+/// Height of everything around the lanes: margins, times, description.
 const LANES_FRAME: u32 = 74;
 /// Room for the legend above the lanes.
 const LANES_TOP: u32 = 24;

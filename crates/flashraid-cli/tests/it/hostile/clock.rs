@@ -3,8 +3,8 @@
 use super::{ends, run_with, trace};
 use crate::program::Place;
 
-/// Once: status 0 with means of 10^16 µs above the 99th percentile (closed loop), requests that pile up at 584 years (open loop), a run
-/// without end (poll), and times of 0.
+/// Earlier, a closed loop ended with status 0 and means of 10^16 µs above the 99th percentile. In an open loop, requests piled up at 584
+/// years. There was also a run without end (poll), and there were times of 0.
 #[test]
 fn durations_beyond_simulated_time_are_refused_with_their_key() {
     let place = Place::new();

@@ -12,7 +12,7 @@ impl Draw {
         Self { state: seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ 0x6a09_e667_f3bc_c908 }
     }
 
-    /// SplitMix64.
+    /// Returns the next number of SplitMix64.
     pub fn next(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut x = self.state;
@@ -21,7 +21,7 @@ impl Draw {
         x ^ (x >> 31)
     }
 
-    /// Uniform over `low..=high`.
+    /// Returns a number from `low` to `high`, each equally likely.
     pub fn between(&mut self, low: u64, high: u64) -> u64 {
         low + ((u128::from(self.next()) * u128::from(high - low + 1)) >> 64) as u64
     }

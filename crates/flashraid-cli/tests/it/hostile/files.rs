@@ -1,4 +1,4 @@
-//! Where results go: devices, pipes, links, full disks, folders that may only be read.
+//! Places for results: devices, pipes, links, full disks, and folders that are read-only.
 
 use std::fs;
 use std::io::Read;

@@ -16,7 +16,7 @@ fn signal(child: &Child, name: &str) {
     let _ = Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).stderr(Stdio::null()).status();
 }
 
-/// Kills a grid at three random moments, with a second process on the same folder now and then, and compares what comes out in the end.
+/// Kills a grid at three random moments, sometimes with a second process on the same folder. Compares the results at the end.
 pub fn killed_and_resumed(seed: u64) {
     let mut draw = Draw::new(seed);
     let place = Place::new();

@@ -33,7 +33,7 @@ fn too_little_memory_is_told_before_it_is_taken() {
     assert_eq!(place.files(), Vec::<String>::new());
 }
 
-/// Whatever the limit: what was asked for, or one message and status 1 or 2. Once: 134 at most of them.
+/// The program does its work with any limit, or ends with one message and status 1 or 2. Earlier, it ended with 134 at most limits.
 #[test]
 fn no_limit_of_memory_ends_in_an_abort() {
     let place = Place::new();

@@ -1,8 +1,5 @@
-//! What users, disks and machines do to the program: every finding of a search with nineteen thousand hostile cases, and generators that go
-//! on searching.
-//!
-//! Each test says what the program of commit ce519ae did. `FLASHRAID_PROGRAM` names another program to run in place of this one.
-//! `make soak` runs the generators for as long as wanted, from any seed.
+//! Attacks of users, disks and machines on the program. They are the findings of a search with nineteen thousand hostile cases, and
+//! generators that continue the search.
 
 mod clock;
 mod draw;

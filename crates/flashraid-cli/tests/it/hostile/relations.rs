@@ -15,7 +15,7 @@ fn figures(place: &Place, arguments: &[&str]) -> Value {
     report
 }
 
-/// With all flash times doubled, a closed loop takes exactly twice as long.
+/// A closed loop takes exactly twice as long if all flash times are doubled.
 #[test]
 fn doubled_flash_times_double_a_closed_loop() {
     let place = Place::new();
@@ -47,8 +47,8 @@ fn doubled_flash_times_double_a_closed_loop() {
     }
 }
 
-/// A trace gives the same whether it is plain, compressed, out of order and sorted, in another format, cut by a key or by hand, or split
-/// into two streams.
+/// A trace gives the same results in every form: plain, compressed, sorted from another order, in another format, cut, or split into two
+/// streams.
 #[test]
 fn the_same_trace_in_every_shape_gives_the_same() {
     let place = Place::new();
@@ -94,7 +94,7 @@ fn the_same_trace_in_every_shape_gives_the_same() {
     assert_eq!(figures(&place, &["run", "mix.toml", "--json"])["response_us"], whole["response_us"]);
 }
 
-/// With more of the flash in reserve, collection never moves more.
+/// Collection never moves more if more of the flash is in reserve.
 #[test]
 fn more_spare_never_raises_write_amplification() {
     let place = Place::new();

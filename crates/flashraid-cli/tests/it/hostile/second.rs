@@ -234,7 +234,7 @@ fn start(place: &Place, arguments: &[&str]) -> Child {
     place.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Two runs fill one cache, one of which may be killed on the way; a third one finds a cache that gives what it would have without one.
+/// Two runs fill one cache, and one of them may be killed. A third run must get from the cache the same result as without one.
 pub fn one_cache(seed: u64) {
     let mut draw = Draw::new(seed);
     let place = Place::new();

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::program::Place;
 
-/// How long the program may go on after a signal. It goes on for half a second at most; the rest is for a machine that is busy.
+/// Time within which the program must end after a signal. It needs at most half a second; the rest is for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(4);
 
 fn start(place: &Place, arguments: &[&str]) -> Child {
@@ -18,7 +18,7 @@ fn signal(child: &Child, name: &str) {
     assert!(Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status().unwrap().success());
 }
 
-/// Its exit status if it ends in time.
+/// Returns the exit status if the process ends in time.
 fn ends_soon(child: &mut Child) -> Option<i32> {
     let begin = Instant::now();
     while begin.elapsed() < PATIENCE {
@@ -32,7 +32,8 @@ fn ends_soon(child: &mut Child) -> Option<i32> {
     None
 }
 
-/// Once: without effect until the end of the member's warm-up (more than 25 s), of the skip, of the sort (5.7 s), for ever with a long poll.
+/// Earlier versions ignored a signal until the end of the member's warm-up (more than 25 s), of the skip, or of the sort (5.7 s). With a
+/// long poll, they ignored it forever.
 #[test]
 fn the_first_signal_stops_every_phase() {
     let place = Place::new();

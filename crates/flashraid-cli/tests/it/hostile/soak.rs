@@ -19,7 +19,7 @@ use crate::program::without_wall_clock;
 /// Longer than any of these cases takes on a machine that is busy.
 const LONGEST: Duration = Duration::from_secs(120);
 
-/// How long a case may simulate: some ask for millions of years of requests, which nobody forbids, and which can be stopped.
+/// Longest time that a case may simulate. Some cases ask for millions of years of requests, which is allowed and can be stopped.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Stops what goes on for too long, as Ctrl-C does.
@@ -36,11 +36,11 @@ impl Observer for Impatient {
     }
 }
 
-/// What became of a case.
+/// Outcome of a case.
 #[derive(Debug, PartialEq)]
 enum Result {
     Report(String),
-    /// By [`Impatient`]; how far it came depends on the machine.
+    /// The case was stopped by [`Impatient`], at a point that depends on the machine.
     Stopped,
     Refused(String),
     Failed(String),

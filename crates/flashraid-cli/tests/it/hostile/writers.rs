@@ -10,7 +10,7 @@ use super::{ends, trace};
 use crate::fit::DRIVE;
 use crate::program::{Place, ended};
 
-/// What the commands read: a trace, a job file, an old configuration, results, shards, measurements.
+/// Makes the inputs of all commands: a trace, a job file, an old configuration, results, shards, and measurements.
 fn prepared() -> Place {
     let place = Place::new();
     place.write("ok.spc", trace(20_000));
@@ -101,7 +101,7 @@ fn no_command_is_left_out() {
     let pages = place.files();
     assert!(pages.len() > 25, "{pages:?}");
     for page in pages {
-        // man/flashraid-trace-info.1
+        // A path looks like `man/flashraid-trace-info.1`.
         let command = page.trim_start_matches("man/flashraid").trim_end_matches(".1").replace('-', " ");
         let command = command.trim_start();
         let is_listed = listed.iter().any(|line| *line == *command || line.starts_with(&format!("{command} ")));

@@ -11,7 +11,7 @@ use super::{Awaited, Event, OpKind, Operation, Purpose, Simulation};
 pub struct BufferedPage {
     operation: Operation,
     state: State,
-    /// Its begin has not been seen yet, so that it keeps others from its die.
+    /// True until the start of the page has been seen, so that it keeps other pages from its die.
     holds_place: bool,
     /// Reads and writes don't find it.
     is_hidden: bool,
@@ -77,7 +77,7 @@ impl Simulation<'_> {
     pub fn front_event(&mut self, member: usize, what: FrontEvent) {
         if let FrontEvent::Ends(operation) = what {
             if self.is_drive() && operation.kind == OpKind::Read && operation.parts.collection_ns > 0 {
-                // Rule 214.
+                // A read that waited for collection met it (rule 214).
                 self.mark_met(member, &operation);
             }
             return self.operation_done(operation);
@@ -131,7 +131,7 @@ impl Simulation<'_> {
         self.members[member].buffered.iter().position(holds)
     }
 
-    /// Rule 224.
+    /// Begins the work of a command (rule 224).
     fn goes_to_work(&mut self, member: usize, number: usize) {
         let operations = self.front(member).command(number).operations.clone();
         match operations[0].kind {
@@ -184,7 +184,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Rule 225: pages enter the buffer.
+    /// Admits pages to the buffer (rule 225).
     fn bring_in(&mut self, member: usize) {
         let Some(buffer) = self.front(member).params.buffer else { return };
         while let Some(&number) = self.front(member).entering.first() {
@@ -228,7 +228,7 @@ impl Simulation<'_> {
         (self.ssd.allocation == Allocation::Static).then(|| self.members[member].flash.home_die(page))
     }
 
-    /// Rule 226.
+    /// Sends buffered pages to their dies (rule 226).
     fn feed(&mut self, member: usize, lane: Option<usize>) {
         let places = if lane.is_some() { 1 } else { self.members[member].dies.len() };
         loop {
@@ -255,7 +255,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Rule 227.
+    /// Removes a trimmed page from the buffer (rule 227).
     fn is_trimmed(&mut self, member: usize, page: u64) {
         let holder = self.holder(member, page);
         let buffered = &mut self.members[member].buffered;

@@ -18,7 +18,7 @@ pub fn two_dies() -> Case {
     case
 }
 
-/// One die of two such planes; blocks alternate between them, so plane 0 holds pages 0 to 2, 6 to 8 and 12 to 14, plane 1 the others.
+/// One die of two such planes. Blocks alternate between them, so plane 0 holds pages 0 to 2, 6 to 8 and 12 to 14. Plane 1 holds the others.
 pub fn two_planes() -> Case {
     let mut case = one_plane();
     case.params.ssd.geometry.planes = 2;
@@ -106,7 +106,8 @@ fn equal_victims_and_a_block_filled_by_moves() {
 
 #[test]
 fn victims_by_policy() {
-    // Sealed blocks before the read, with valid pages and sequence numbers: 0: 2, 1; 1: 1, 2; 2: 2, 3; 3: 3, 4. The next opened block gets 6.
+    // Sealed blocks before the read, with valid pages and sequence numbers: 0: 2, 1; 1: 1, 2; 2: 2, 3; 3: 3, 4. The next opened block gets
+    // 6.
     let victim = |policy: VictimPolicy| {
         let mut case = one_plane().writes(0, &[0, 3, 4, 6]).read(1035, 0, 1);
         case.params.ssd.gc.victim = policy;
@@ -137,8 +138,8 @@ fn moves_to_a_block_of_their_own() {
     let mut case = one_plane().writes(0, &[0, 3, 4, 6]).read(500, 0, 1).write(3000, 7, 1);
     case.params.ssd.gc.separate_open_block = true;
     let outcome = simulate(&case);
-    // Page 5 takes block 5, the last free one; block 1 comes free, which is again but one, and a full look finds blocks 0 and 2 with one
-    // invalid page each: 2 goes first, and its pages 7 and 8 fill block 5.
+    // Page 5 takes block 5, the last free one. Block 1 becomes free, which is again only one. A full scan finds blocks 0 and 2 with one
+    // invalid page each. Block 2 goes first, and its pages 7 and 8 fill block 5.
     assert_eq!(outcome.runs()[0], (0, 1035, 1035 + 1220 + 2 * 220 + 203 + 1000, 2, 3));
     assert_eq!(outcome.members[0].pages[5], at(0, 0, 5, 0));
     assert_eq!(outcome.members[0].pages[8], at(0, 0, 5, 2));
@@ -247,9 +248,9 @@ fn equal_planes_take_turns() {
 
 #[test]
 fn a_plane_with_an_older_open_block_is_skipped() {
-    // Open blocks have numbers 7 (plane 0) and 8 (plane 1). The second write of page 0 finds its old copy in plane 1 ...
-    // ... where the first had put it, in a block newer than plane 0's: it stays there, though plane 0 has as many free pages and the turn.
-    // After that plane 0 has more.
+    // Open blocks have numbers 7 (plane 0) and 8 (plane 1). The second write of page 0 finds its old copy in plane 1, where the first one
+    // had put it. The block of the copy is newer than the open block of plane 0. The page therefore stays in plane 1, although plane 0 has
+    // as many free pages and the turn. After that, plane 0 has more free pages.
     let mut case = two_planes().writes(0, &[3, 0, 0, 1]);
     let places = |case: &Case| simulate(case).members[0].pages[..2].to_vec();
     assert_eq!(places(&case), [at(0, 1, 3, 1), at(0, 0, 3, 1)]);
@@ -259,8 +260,8 @@ fn a_plane_with_an_older_open_block_is_skipped() {
 
 #[test]
 fn only_the_plane_of_the_victim_is_held() {
-    // The writes go over the planes in turn. The seventh, which ends at 7 · 208 + 2 · 203 = 1862, leaves plane 0 with one free block, and
-    // its block 0 with only page 2 valid. The eighth does the same to plane 1, where page 5 is left in block 0.
+    // The writes take the planes in turn. The seventh ends at 7 · 208 + 2 · 203 = 1862. It leaves plane 0 with one free block, and block 0
+    // there has only page 2 valid. The eighth does the same to plane 1, where page 5 is left in block 0.
     let mut case = two_planes().writes(0, &[0, 3, 6, 9, 12, 15, 1, 4]).read(2070, 2, 1).read(2071, 5, 1).read(2072, 8, 1);
     case.params.ssd.plane_choice = PlaneChoice::Rotate;
     let by_die = simulate(&case);

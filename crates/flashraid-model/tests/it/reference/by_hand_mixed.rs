@@ -28,8 +28,8 @@ impl Case {
     }
 }
 
-/// Two dies like that of `one_plane` on one channel. Die 0 holds even pages; after these writes it has one free block at 1035, and
-/// page 10 is the only one that is valid in its block 1.
+/// Two dies like that of `one_plane` on one channel. Die 0 holds even pages. After these writes, it has one free block at 1035, and its
+/// block 1 has only page 10 valid.
 fn on_a_channel() -> Case {
     let mut case = two_dies().writes(0, &[0, 6, 8, 12]);
     case.params.ssd.channel = Some(ChannelParams::consecutive(2));
@@ -37,8 +37,8 @@ fn on_a_channel() -> Case {
     case
 }
 
-/// Planes are blocked one by one. After seven writes, at 1862, plane 0 has one free block, and page 2 is the only one that is valid in
-/// its block 0; one write more does the same to plane 1, where page 5 is left.
+/// Planes are blocked one by one. After seven writes, at 1862, plane 0 has one free block, and its block 0 has only page 2 valid. One more
+/// write does the same to plane 1, with page 5.
 fn plane_blocking(writes: usize) -> Case {
     let mut case = two_planes().writes(0, &[0, 3, 6, 9, 12, 15, 1, 4][..writes]);
     case.params.ssd.plane_choice = PlaneChoice::Rotate;
@@ -49,9 +49,9 @@ fn plane_blocking(writes: usize) -> Case {
 #[test]
 fn a_point_on_a_channel() {
     let outcome = simulate(&on_a_channel().preempted(SEMI).read(1035, 0, 1).read(1040, 1, 1).read(1090, 1, 1));
-    // The poll ends at 1045, the array read of page 0 at 1066. Die 1 transfers from 1061 to 1068, then die 0. A poll to 1085, the
-    // clean reads to 1105 and transfers out to 1112; die 1 asks at 1111 and transfers to 1119, then die 0 in to 1126. A poll, the
-    // program to 1336, a poll, the erase.
+    // The poll ends at 1045, and the array read of page 0 at 1066. Die 1 transfers from 1061 to 1068, then die 0. A poll lasts to 1085. The
+    // clean reads to 1105 and transfers out to 1112. Die 1 asks at 1111 and transfers to 1119, then die 0 transfers in to 1126. A poll
+    // follows, the program to 1336, a poll, and the erase.
     assert_eq!(outcome.done()[4..], [1075, 1068, 1119]);
     assert_eq!(outcome.runs(), [(0, 1035, 2346, 1, 1)]);
     assert_eq!(outcome.members[0].counters.preemptions, 1);
@@ -62,10 +62,10 @@ fn pipelining_on_a_channel() {
     let pipeline = Preemption { pipeline: Pipeline::AtPoints, ..SEMI };
     let case = on_a_channel().preempted(pipeline).read(1035, 0, 1).read(1070, 1, 1).write(1105, 16, 1);
     let outcome = simulate(&case);
-    // Together from 1045: the host's array read to 1066 and transfer to 1073, the clean's array read to 1086 and transfer out to 1093.
-    // Die 1 asked at 1091 and transfers to 1100, then the clean in to 1107. A poll to 1117. Together again: the host, whose page is
-    // transferred by 1125, programs to 1325, then the clean to 1525; it fills the block: its summary is transferred to 1528 and
-    // programmed to 1728. A poll to 1738, the erase.
+    // Both overlap from 1045 on. The host's array read lasts to 1066, and its transfer to 1073. The clean's array read lasts to 1086, and
+    // its transfer out to 1093. Die 1 asked at 1091 and transfers to 1100, then the clean transfers in to 1107. A poll lasts to 1117. Both
+    // overlap again. The host's page is transferred by 1125 and programmed to 1325, then the clean programs to 1525. That fills the block,
+    // so the summary is transferred to 1528 and programmed to 1728. A poll lasts to 1738, and the erase follows.
     assert_eq!(outcome.done()[4..], [1073, 1100, 1325]);
     assert_eq!(outcome.runs(), [(0, 1035, 2738, 1, 1)]);
     assert_eq!((outcome.members[0].counters.pipelined, outcome.members[0].counters.preemptions), (2, 0));
@@ -103,10 +103,13 @@ fn suspension_on_a_channel() {
 #[test]
 fn points_with_plane_blocking() {
     let outcome = simulate(&plane_blocking(8).preempted(SEMI).read(2070, 2, 1).read(2090, 5, 1));
-    // Plane 0: begins at 1862, when the eighth write is served in plane 1; the poll ends at 1872 while the slot is taken; read to 1892,
-    // poll, program from 1902 to 2102, poll to 2112: page 2, for which the head waits, goes in, to 2140. A poll, and the erase to 3150.
-    // Plane 1: begins at 2070, before the head is served; the poll at 2080 sees no read of its plane; read to 2100, poll to 2110,
-    // program to 2310, poll to 2320: page 5 goes in, for which the head waits since 2140. A poll, and the erase.
+    // In plane 0, the clean begins at 1862, when the eighth write is served in plane 1. The poll ends at 1872 while the slot is taken. The
+    // clean reads to 1892, polls, programs from 1902 to 2102, and polls to 2112. Page 2, for which the head waits, is then read to 2140. A
+    // poll follows, and the erase to 3150.
+    //
+    // In plane 1, the clean begins at 2070, before the head is served. The poll at 2080 finds no read of its plane. The clean reads to
+    // 2100, polls to 2110, programs to 2310, and polls to 2320. Page 5 is then read, for which the head has waited since 2140. A poll
+    // follows, and the erase.
     assert_eq!(outcome.done()[7..], [2070, 2140, 2348]);
     assert_eq!(outcome.met()[7..], [0, 1, 1]);
     assert_eq!(outcome.runs(), [(0, 1862, 3150, 1, 1), (0, 2070, 3358, 1, 1)]);
@@ -116,9 +119,9 @@ fn points_with_plane_blocking() {
 #[test]
 fn a_write_at_a_point_goes_to_the_plane_of_the_clean() {
     let outcome = simulate(&plane_blocking(7).preempted(SEMI).read(1862, 5, 1).read(1863, 2, 1).write(1864, 9, 1));
-    // Page 5 is read beside the clean, to 1890; then page 2 waits for plane 0, and page 9 behind it. The clean reads from 1872 to 1892 and
-    // polls to 1902: page 9 is written in its plane, though it is the other's turn, to 2110. A poll, page 2 of the clean fills the
-    // block, which takes from 2120 to 2523, a poll to 2533: the read goes in to 2561.
+    // Page 5 is read beside the clean, to 1890. Then page 2 waits for plane 0, and page 9 behind it. The clean reads from 1872 to 1892 and
+    // polls to 1902. Page 9 is written in its plane to 2110, although the other plane has its turn. After a poll, page 2 of the clean fills
+    // the block, which takes from 2120 to 2523. After a poll to 2533, the read is served to 2561.
     assert_eq!(outcome.done()[7..], [1890, 2561, 2110]);
     assert_eq!(outcome.members[0].pages[9], at(0, 0, 4, 1));
     assert_eq!(outcome.met()[7..], [0, 1, 1]);
@@ -131,9 +134,9 @@ fn a_clean_in_state_3_with_plane_blocking() {
     let mut case = plane_blocking(7).preempted(Preemption { t_hard: 2.0, ..SEMI }).read(1862, 2, 1).write(1863, 9, 1);
     case.requests[8].high_priority = true;
     let outcome = simulate(&case);
-    // Page 2 waits for plane 0. The poll at 1872 sees the write of high priority, and there are no more: read to 1892, program to 2092,
-    // erase to 3092. Then the write comes first, in plane 1. The check after it finds that plane 1 needs a clean now, of two pages that
-    // fill a block, with five polls; page 2 is read beside it.
+    // Page 2 waits for plane 0. The poll at 1872 finds the write of high priority, and there are no more polls. The clean reads to 1892,
+    // programs to 2092, and erases to 3092. Then the write comes first, in plane 1. The check after it finds that plane 1 needs a clean
+    // now. It moves two pages, which fill a block, with five polls. Page 2 is read beside it.
     assert_eq!(outcome.runs(), [(0, 1862, 3092, 1, 1), (0, 3300, 3300 + 1643 + 50, 1, 2)]);
     assert_eq!(outcome.done()[7..], [3300 + 28, 3300]);
     let counters = outcome.members[0].counters;
@@ -143,18 +146,19 @@ fn a_clean_in_state_3_with_plane_blocking() {
 #[test]
 fn suspension_with_plane_blocking() {
     let outcome = simulate(&plane_blocking(8).preempted(SUSPEND).read(2000, 2, 1).read(2010, 10, 1).read(2500, 8, 1));
-    // The eighth write is in flight in plane 1 from 1870 to 2070. The read of page 2 at 2000 is for plane 0, where a clean is in progress,
-    // and does not interrupt it; that of page 10 does, at 2010, and is served alone, from 2015 to 2043. The write goes on at 2049 and
-    // ends at 2109. The clean of plane 0, which programs from 1902 to 2102, lets page 2 in at 2112, and erases from 2150 on. The read
-    // of page 8 suspends it at 2500, with 650 left, and is served from 2505 to 2533; the erase goes on at 2539.
-    // Plane 1: from 2109, a poll, read from 2119 to 2139, a poll, program to 2349, a poll, erase.
+    // The eighth write is in progress in plane 1 from 1870 to 2070. The read of page 2 at 2000 is for plane 0, which is being cleaned, and
+    // does not interrupt the write. The read of page 10 at 2010 does, and is served alone from 2015 to 2043. The write continues at 2049
+    // and ends at 2109. The clean of plane 0 programs from 1902 to 2102, serves page 2 at 2112, and erases from 2150 on. The read of page 8
+    // suspends it at 2500, with 650 left, and is served from 2505 to 2533. The erase continues at 2539. In plane 1, a
+    // poll from 2109 on is followed by a read from 2119 to 2139 and a poll. A program to 2349, a poll and the erase come next.
     assert_eq!(outcome.done()[7..], [2109, 2140, 2043, 2533]);
     assert_eq!(outcome.met()[7..], [0, 1, 0, 1]);
     assert_eq!(outcome.runs(), [(0, 1862, 3189, 1, 1), (0, 2109, 3359, 1, 1)]);
     assert_eq!(outcome.members[0].counters.suspensions, 2);
 }
 
-/// All writes but the second go to die 0, since one of the same page waits there; they end at 7 · 208 + 2 · 203 and leave one free block.
+/// All writes but the second go to die 0, because a write of the same page waits there. They end at 7 · 208 + 2 · 203 and leave one free
+/// block.
 fn merging_on_two_dies() -> Case {
     let mut case = two_dies().preempted(Preemption { merge: true, ..SEMI }).writes(0, &[0; 8]);
     case.params.ssd.allocation = Allocation::Dynamic;
@@ -168,9 +172,10 @@ fn merging_on_two_dies() -> Case {
 fn merging_where_pages_change_dies() {
     let case = merging_on_two_dies().read(1862, 6, 1).read(1911, 2, 1).write(1915, 2, 1).read(2000, 4, 1);
     let outcome = simulate(&case);
-    // Block 0 of die 0, with pages 2 and 4, is cleaned from 1862 on. At 1872 page 6 goes in, to 1900; a poll; page 2 is read from 1910 to 1930, and
-    // waited for since 1911. At 1915 it is written on die 1. At 1940 it is dropped, at 1950 the read goes in, to 1978. A poll, page 4 is
-    // read from 1988 to 2008, a poll to 2018: the read of page 4 is merged, to 2025. A poll, program from 2035, a poll, erase from 2245.
+    // Block 0 of die 0, with pages 2 and 4, is cleaned from 1862 on. At 1872 page 6 is served to 1900, and a poll follows. Page 2 is read
+    // from 1910 to 1930, and has been awaited since 1911. At 1915 it is written on die 1. At 1940 it is dropped, and at 1950 the read is
+    // served to 1978. After a poll, page 4 is read from 1988 to 2008, with a poll to 2018. The read of page 4 is merged, to 2025. Then
+    // follow a poll, a program from 2035 on, a poll, and an erase from 2245 on.
     assert_eq!(outcome.done()[8..], [1900, 1978, 2123, 2025]);
     assert_eq!(outcome.met()[8..], [1, 1, 0, 1]);
     assert_eq!(outcome.runs(), [(0, 1862, 3245, 1, 1)]);
@@ -183,9 +188,9 @@ fn merging_where_pages_change_dies() {
 fn a_merged_write_is_done_when_its_page_is_dropped() {
     let case = merging_on_two_dies().write(1737, 1, 1).read(1862, 6, 1).write(1912, 2, 1).write(1950, 2, 1);
     let outcome = simulate(&case);
-    // As above until 1940, when the first write of page 2 is merged, to 1947: at 1912 die 1 was busy for longer than the step of die 0. At
-    // 1950 it is not, and the second write goes there and fills a block. At 1957 page 2 is dropped. A poll, page 4 is read from 1967
-    // to 1987, a poll, program from 1997, a poll, erase from 2207.
+    // Everything is the same until 1940, when the first write of page 2 is merged, to 1947. At 1912, die 1 was busy for longer than the
+    // step of die 0. At 1950 it is not, and the second write goes there and fills a block. At 1957 page 2 is dropped. After a poll, page 4
+    // is read from 1967 to 1987. Then follow a poll, a program from 1997 on, a poll, and an erase from 2207 on.
     assert_eq!(outcome.done()[8..], [1945, 1900, 1957, 1950 + 208 + 203]);
     assert_eq!(outcome.runs(), [(0, 1862, 3207, 1, 1)]);
     let counters = outcome.members[0].counters;
@@ -222,9 +227,9 @@ fn forced_collection_with_plane_blocking() {
         latency_ns: [0; KINDS],
     });
     let outcome = simulate(&case);
-    // Plane 0 needs a clean at 1862; the member asks and is forced at the same nanosecond, when the eighth write has the slot. At 2070
-    // plane 1 follows. Each plane is cleaned until it has more than two free blocks: page 2 or 5 moves (1220), then two pages that fill
-    // a block (1643), and again (1643). The read of page 2 waits for the last of them.
+    // Plane 0 needs a clean at 1862. The member asks and is forced at the same nanosecond, when the eighth write has the slot. At 2070
+    // plane 1 follows. Each plane is cleaned until it has more than two free blocks. Page 2 or 5 moves (1220), then two pages that fill a
+    // block (1643), and again two (1643). The read of page 2 waits for the last of them.
     let (first, second) = (1862 + 1220 + 2 * 1643, 2070 + 1220 + 2 * 1643);
     assert_eq!(outcome.runs(), [(0, 1862, first, 3, 5), (0, 2070, second, 3, 5)]);
     let forced: Vec<bool> = outcome.gc_intervals.iter().map(|gc| gc.forced).collect();
@@ -282,8 +287,8 @@ fn trims_cross_no_link_and_follow_writes_of_their_page() {
     case.params.ssd.geometry.reserved_blocks_per_plane = 4;
     case.params.ssd.link = Some(LinkParams { page_ns: 10, full_duplex: true });
     let outcome = simulate(&case);
-    // The writes arrive at 10, 20 and 30: the first goes to die 0, the second to die 1, the third waits for die 0, and at 40 the
-    // second trim and then the read wait behind it, though page 0 lies on die 1. The first trim was done before, on die 0.
+    // The writes arrive at 10, 20 and 30. The first goes to die 0, the second to die 1, and the third waits for die 0. At 40, the second
+    // trim and then the read wait behind it, although page 0 lies on die 1. The first trim was done before, on die 0.
     assert_eq!(outcome.done(), [10 + 208, 20 + 208, 10 + 2 * 208, 10, 10 + 2 * 208 + 1, 10 + 2 * 208 + 2 + 10]);
 }
 

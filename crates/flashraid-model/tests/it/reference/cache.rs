@@ -35,10 +35,10 @@ pub struct Caches {
 
 struct Cache {
     room_pages: u64,
-    /// Of `stow` the sequential one first.
+    /// Circles of entries. For `stow`, the sequential one comes first.
     circles: Vec<Circle>,
     slots: Vec<Slot>,
-    /// Of a cache of stripes: writers; of a member cache: writers and their pages.
+    /// Waiting writers of a cache of stripes, or waiting writers and their pages of a member cache.
     waiting: VecDeque<(usize, u64)>,
     ready: Option<Candidate>,
     /// Pages that the sequential circle of `stow` should have.
@@ -61,7 +61,7 @@ struct Entry {
 #[derive(Clone, Default)]
 struct Slot {
     flight: Option<usize>,
-    /// When its last destage began and ended.
+    /// Begin and end of its last destage.
     last: Option<(u64, u64)>,
 }
 
@@ -79,7 +79,7 @@ struct Flight {
     pages: BTreeSet<u64>,
     began_ns: u64,
     marked: bool,
-    /// Its member has failed.
+    /// True if its member has failed.
     void: bool,
 }
 
@@ -90,9 +90,9 @@ struct Writer {
     sequential: bool,
     /// Pages of the array, in order.
     pages: Vec<u64>,
-    /// Those of a host write that are not admitted, so far as they wait for a cache of stripes.
+    /// Pages of a host write that are not admitted because they wait for a cache of stripes.
     not_admitted: VecDeque<u64>,
-    /// Of the member caches: pages that wait, with the page of the array that they are a copy of.
+    /// Pages that wait for member caches, each with the page of the array of which it is a copy.
     waiting: Vec<(usize, u64, Option<u64>)>,
     parts_not_joined: usize,
     memory_end_ns: u64,
@@ -183,7 +183,7 @@ impl Caches {
         usize::from(self.has_group)..self.list.len()
     }
 
-    /// Rule 74: when the memory is done with so many pages.
+    /// Returns the time at which the memory is done with so many pages (rule 74).
     fn ask_memory(&mut self, now: u64, pages: usize, latency_ns: u64) -> u64 {
         self.memory_free_ns = self.memory_free_ns.max(now) + pages as u64 * latency_ns;
         self.memory_free_ns
@@ -217,7 +217,7 @@ impl Caches {
         self.in_circle(cache, page) || self.flights.values().any(in_flight)
     }
 
-    /// Whether what was in the caches when a member failed is not all destaged (rule 86).
+    /// Returns true unless pages that were cached when a member failed are still to be destaged (rule 86).
     pub fn are_flushed(&self) -> bool {
         let mut entries = self.list.iter().flat_map(|cache| &cache.circles).flat_map(|circle| circle.entries.values());
         entries.any(|entry| entry.marked) || self.flights.values().any(|flight| flight.marked)
@@ -238,7 +238,7 @@ impl Caches {
         }
     }
 
-    /// From when on a slot is rested, if its cache stays as it is.
+    /// Returns the time from which a slot has paused long enough, if its cache stays as it is.
     fn rested_from(&self, cache: usize, slot: usize) -> Option<u64> {
         let (rate, of) = self.rate(cache);
         match self.list[cache].slots[slot].last {
@@ -293,7 +293,7 @@ impl Caches {
     }
 }
 
-// Addresses.
+// Addresses of pages in caches.
 impl Simulation<'_> {
     fn caches(&mut self) -> &mut Caches {
         self.caches.as_mut().expect("there is a cache")
@@ -346,7 +346,7 @@ impl Simulation<'_> {
     }
 }
 
-// Host requests.
+// Requests of the host.
 impl Simulation<'_> {
     pub fn cache_sees_arrival(&mut self, index: usize, request: &Request) {
         let pages = layout::pages_of(&self.case.params, request);
@@ -362,7 +362,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Rule 75.
+    /// Serves a host read from caches and array (rule 75).
     fn host_read(&mut self, index: usize, pages: Vec<u64>) {
         let (hits, others): (Vec<u64>, Vec<u64>) = pages.into_iter().partition(|&page| self.hits(page));
         let now = self.now;
@@ -389,7 +389,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Rule 112.
+    /// Trims pages in caches and array (rule 112).
     fn host_trim(&mut self, index: usize, pages: Vec<u64>) {
         let unit = self.unit();
         let params = &self.case.params;
@@ -462,7 +462,7 @@ impl Simulation<'_> {
         in_group || on_members || self.is_under_way(page)
     }
 
-    /// Whether a page belongs to a host write that has arrived and has not been admitted with it.
+    /// Returns true if a page belongs to a host write that has arrived but not admitted it yet.
     fn is_under_way(&self, page: u64) -> bool {
         let caches = self.caches_now();
         let in_turn = caches.turns.values().flatten().map(|&part| &caches.parts[part]);
@@ -474,7 +474,7 @@ impl Simulation<'_> {
             })
     }
 
-    /// Rule 73.
+    /// Returns true if a write continues an earlier one (rule 73).
     fn is_sequential(&mut self, first: u64, end: u64) -> bool {
         let ends = &mut self.caches().stream_ends;
         let follows = ends.iter().rposition(|&before| before == first);
@@ -502,7 +502,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Rule 79.
+    /// Returns true if a write enters the first level (rule 79).
     fn enters_front(&mut self, pages: &[u64]) -> bool {
         let caches = self.caches_now();
         let needs = pages.iter().filter(|&&page| !caches.in_circle(0, page)).count() as u64;
@@ -539,9 +539,9 @@ impl Simulation<'_> {
     }
 }
 
-// Admission.
+// Admission of pages to caches.
 impl Simulation<'_> {
-    /// Rule 72.
+    /// Admits a page to a cache (rule 72).
     fn admit(&mut self, cache: usize, page: u64, writer: usize, for_host: bool) {
         let now = self.now;
         let number = self.entry_number(cache, page);
@@ -587,7 +587,7 @@ impl Simulation<'_> {
         caches.in_circle(cache, page) || caches.has_room(cache)
     }
 
-    /// Rules 76 and 77: admits what waits as far as there is room.
+    /// Admits waiting pages as far as there is room (rules 76 and 77).
     fn admit_waiting(&mut self, cache: usize) {
         while let Some(&(writer, page)) = self.caches().list[cache].waiting.front() {
             let group = self.caches_now().is_group(cache);
@@ -643,7 +643,7 @@ impl Simulation<'_> {
         self.schedule_cache_event(memory_end_ns.max(now), Awaited::Written { writer });
     }
 
-    /// Rule 77.
+    /// Splits a write into parts for the member caches (rule 77).
     fn write_to_member_caches(&mut self, writer: usize) {
         let mut by_stripe: Vec<(u64, Vec<u64>)> = Vec::new();
         for page in self.caches().writers[writer].pages.clone() {
@@ -670,7 +670,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Rule 78, and its end in rule 86.
+    /// Begins the turn of a part at its stripe (rule 78), or ends it after a failure (rule 86).
     fn turn_begins(&mut self, part: usize) {
         let missing = self.missing(part);
         if missing.is_empty() {
@@ -777,9 +777,9 @@ impl Simulation<'_> {
     }
 }
 
-// Destages.
+// Destages of all caches.
 impl Simulation<'_> {
-    /// Rule 85: all caches scan, the cache of stripes first.
+    /// Lets all caches scan, the cache of stripes first (rule 85).
     fn scans(&mut self) {
         let caches = self.caches();
         let members = caches.member_caches();
@@ -802,7 +802,7 @@ impl Simulation<'_> {
         self.schedule_steps();
     }
 
-    /// Rule 84 rather than 83 holds.
+    /// Returns true if the cache is synchronised (rule 84) instead of independent (rule 83).
     fn synchronised(&self, cache: usize) -> bool {
         let caches = self.caches_now();
         let by_policy = caches.params.parts.members.is_some_and(|part| part.together);
@@ -854,7 +854,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Rule 82.
+    /// Begins a destage (rule 82).
     fn begin_destage(&mut self, cache: usize, Candidate { slot, circle, number }: Candidate) {
         let now = self.now;
         let stripe_pages = self.stripe_pages();
@@ -989,7 +989,7 @@ impl Simulation<'_> {
         self.take_parts(job, parts, OpKind::of(write), false);
     }
 
-    /// Whose request met collection when an operation of a cache did (rule 88).
+    /// Returns the request that met collection because an operation of a cache did (rule 88).
     pub fn request_that_waits(&self, awaited: Awaited) -> Option<usize> {
         let caches = self.caches_now();
         match awaited {
@@ -1005,16 +1005,16 @@ impl Simulation<'_> {
         caches.pages_change(now, 0);
         let mut counters = caches.counters;
         if caches.pages > 0 {
-            // It goes on.
+            // The integral of the occupancy continues.
             counters.occupancy_page_ns = 0;
         }
         counters
     }
 }
 
-// Failure.
+// Failure of a member.
 impl Simulation<'_> {
-    /// Rule 86.
+    /// Drops the cache of a failed member, and begins to flush the others (rule 86).
     pub fn caches_lose(&mut self, member: usize) {
         let now = self.now;
         let Some(caches) = &mut self.caches else { return };

@@ -1,30 +1,30 @@
-//! Rules 12, 30, 32, 96 and 105: cleans, from their begin to their end.
+//! Cleans, from their begin to their end (rules 12, 30, 32, 96 and 105).
 
 use super::die::Scope;
 use super::flash::{Move, Page};
 use super::work::{Step, Worker};
 use super::{Event, GcRun, OpKind, Operation, Simulation};
 
-/// Why a clean began.
+/// Reasons for a clean.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
     /// A pool needed it.
     Need,
     /// The die had rested, whether or not a pool needed it.
     Idle,
-    /// The array's controller.
+    /// The array's controller forces the clean.
     Forced,
 }
 
-/// What a clean does between two decisions.
+/// Phases of a clean between two decisions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Phase {
-    /// At a point; the poll, or an operation that went in.
+    /// The clean is at a point: it polls, or an operation is served.
     Point,
     Read,
     Program,
     Erase,
-    /// Without preemption.
+    /// The whole clean is one phase, without preemption.
     Whole,
 }
 
@@ -32,11 +32,11 @@ pub struct Clean {
     pub victim: usize,
     pub cause: Cause,
     pub phase: Phase,
-    /// Rule 33.
+    /// State of the clean (rule 33).
     pub state: u8,
     state_since: u64,
     pub register: Option<Page>,
-    /// In which it reads or programs that page.
+    /// Plane in which it reads or programs that page.
     pub plane: Option<usize>,
     /// Writes that are done when the program of the page in the register is (rule 35).
     pub merged: Vec<Operation>,
@@ -44,13 +44,13 @@ pub struct Clean {
     pub is_disturbed: bool,
 }
 
-// The begin.
+// The begin of cleans.
 impl Simulation<'_> {
     pub fn clean(&mut self, member: usize, die: usize, pool: usize) -> &mut Clean {
         self.die(member, die).cleans.get_mut(&pool).expect("a clean is in progress")
     }
 
-    /// Rule 12: begins the cleans that pools need, with die blocking at most one; whether there are any.
+    /// Begins the cleans that pools need, with die blocking at most one (rule 12). Returns true if there are any.
     pub fn needed_cleans(&mut self, member: usize, die: usize, cause: Cause) -> bool {
         let mut began = false;
         for pool in self.members[member].flash.pools_in_turn(die) {
@@ -113,7 +113,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Rule 15: one instantaneous clean after another, until a check finds none.
+    /// Performs instantaneous cleans, until a check finds none (rule 15).
     pub fn clean_at_once(&mut self, member: usize, die: usize) {
         while let Some(clean) = self.members[member].flash.check(die) {
             self.run_begins(member, die, clean.pool, Cause::Need);
@@ -169,7 +169,7 @@ impl Simulation<'_> {
     }
 }
 
-// Phases.
+// Phases of a clean in progress.
 impl Simulation<'_> {
     pub fn phase_begins(&mut self, member: usize, die: usize, pool: usize, phase: Phase, steps: Vec<Step>) {
         self.clean(member, die, pool).phase = phase;
@@ -199,7 +199,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// The state of rule 33; 0 at the end.
+    /// Sets the state of a clean (rule 33); 0 is the state at its end.
     pub fn enter_state(&mut self, member: usize, die: usize, pool: usize, state: u8) {
         let now = self.now;
         let clean = self.clean(member, die, pool);
@@ -215,9 +215,9 @@ impl Simulation<'_> {
     }
 }
 
-// The end.
+// The end of cleans.
 impl Simulation<'_> {
-    /// Rule 96: a clean ends, and with it all others of the die that end at this nanosecond.
+    /// Ends a clean together with all other cleans of the die that end at this nanosecond (rule 96).
     fn cleans_end(&mut self, member: usize, die: usize, pool: usize) {
         let mut ended = vec![pool];
         while let Some((index, pool)) = self.clean_that_ends_now(member, die) {
@@ -234,7 +234,7 @@ impl Simulation<'_> {
         for &pool in &ended {
             self.clean_ends(member, die, pool);
         }
-        // a.
+        // Part a of the rule: reports, and the end of waits for these scopes.
         for &pool in &ended {
             self.protocol_sees_end_of_clean(member, die, pool);
         }
@@ -242,11 +242,11 @@ impl Simulation<'_> {
         let is_released = |scope: &Scope| *scope == Scope::Any || ended.iter().any(|&pool| *scope == Scope::Of(pool));
         state.waits_for = state.waits_for.filter(|scope| !is_released(scope));
         let slot_is_free = state.slot.is_none();
-        // b.
+        // Part b of the rule: a write of high priority.
         if in_state_3 && slot_is_free && self.serve_high_priority(member, die) {
             return;
         }
-        // c.
+        // Part c of the rule: more cleans.
         if slot_is_free {
             self.forced_cleans(member, die);
             if goes_on_idle {
@@ -258,7 +258,7 @@ impl Simulation<'_> {
         } else {
             self.die(member, die).check_is_due |= self.preemption().is_some();
         }
-        // d.
+        // Part d of the rule: other work.
         self.goes_on(member, die);
     }
 
@@ -288,7 +288,7 @@ impl Simulation<'_> {
         self.run(member, die, pool).end = Some(now);
     }
 
-    /// Rules 33 and 96: after a clean in state 3 the first high-priority write is served, if a pool has room for it.
+    /// Serves the first high-priority write after a clean in state 3, if a pool has room for it (rules 33 and 96).
     fn serve_high_priority(&mut self, member: usize, die: usize) -> bool {
         let state = &self.members[member].dies[die];
         let is_wanted = |operation: &Operation| operation.kind == OpKind::Write && operation.high_priority;

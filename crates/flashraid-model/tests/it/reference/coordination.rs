@@ -26,19 +26,19 @@ pub struct Controller {
     outstanding_none_since: u64,
     /// Members whose answer is awaited.
     asked: BTreeSet<usize>,
-    /// By member: when an answer arrived, and the least free blocks that it told of.
+    /// Time of each answer and the least free blocks that it reported, by member.
     answers: Vec<Vec<(u64, u32)>>,
     /// Members that ask softly: when their first request arrived, and what they said last.
     asking: BTreeMap<usize, (u64, Need)>,
-    /// By member: `ForceGc` sent to it.
+    /// Number of `ForceGc` messages, by member.
     times_forced: Vec<u32>,
-    /// By member: page writes given to it.
+    /// Number of page writes that were given to each member.
     writes_given: Vec<u64>,
-    /// Rule 121: during cycles of others, and else.
+    /// Cleans that could not be prevented: during cycles of others, and at other times (rule 121).
     uncoordinated_cleans: (u64, u64),
 }
 
-/// What a soft request says (rule 119).
+/// Contents of a soft request (rule 119).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Need {
     pages_left: u64,
@@ -47,20 +47,21 @@ pub struct Need {
     times_forced: u32,
 }
 
-/// What a member remembers of the protocol.
+/// State of a member that knows the protocol.
 #[derive(Default)]
 pub struct Protocol {
-    /// When it sent `GcRequest`, and the cleans, by die and pool, that began then because pools needed them, and go on (rule 100).
+    /// Time of its last `GcRequest`, and the cleans that began then because pools needed them and have not ended, by die and pool (rule
+    /// 100).
     request: Option<(u64, BTreeSet<(usize, usize)>)>,
     has_participated: bool,
-    /// It has asked softly since it was forced, and has said that it is at its limit.
+    /// True if it has asked softly since it was forced, and true if it has reported that it is at its limit.
     has_asked: bool,
     has_said_limit: bool,
     writes_given: u64,
     times_forced: u32,
-    /// When a clean began last because a pool needed it.
+    /// Time at which a clean last began because a pool needed it.
     cleaned_by_need: Option<u64>,
-    /// In a forced cycle: what to do, and the dies that are not done.
+    /// Work of a forced cycle, and the dies that have not finished it.
     pub forced: Option<(Work, BTreeSet<usize>)>,
     /// `StopGc` has arrived since it was forced.
     pub is_stopped: bool,
@@ -70,7 +71,7 @@ pub struct Protocol {
     pub on_one_victim: BTreeMap<usize, BTreeSet<usize>>,
 }
 
-/// What is sent. A message to the controller carries the member that sent it, one to a member the member it goes to.
+/// A message. To the controller, it carries its sender; to a member, its receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Message {
     GcDone,
@@ -95,7 +96,7 @@ impl Message {
         }
     }
 
-    /// Rule 42: what comes first at a nanosecond; 0 is all that is no message.
+    /// Returns the order of events at a nanosecond (rule 42). Everything that is no message has 0.
     fn rank(self) -> u8 {
         match self {
             Message::GcDone => ASK_RANK + 1,
@@ -167,7 +168,7 @@ impl Controller {
         (0..self.answers.len()).filter(is_low).collect()
     }
 
-    /// Whether a member is expected to reach `start` within an interval (rule 47).
+    /// Returns true if a member is expected to reach `start` within an interval (rule 47).
     fn is_pressing(&self, start: u32, check_interval_ns: u64) -> bool {
         self.answers.iter().any(|answers| {
             let [.., (before, was), (now, is)] = answers[..] else { return false };
@@ -187,7 +188,7 @@ fn check_interval_ns(params: &CoordinationParams) -> Option<u64> {
     }
 }
 
-// The controller.
+// The controller of the array.
 impl Simulation<'_> {
     pub fn start_checks(&mut self) {
         if let Some(Controller { params, .. }) = &self.controller
@@ -198,7 +199,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Rules 46 and 47.
+    /// Performs a check of the scheme (rules 46 and 47).
     pub fn check(&mut self) {
         if self.run_is_over() {
             return;
@@ -257,7 +258,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Rule 120.
+    /// Returns true if a soft cycle is due (rule 120).
     fn is_time(&self) -> bool {
         let controller = self.controller.as_ref().expect("there is a controller");
         let CoordinationParams { delay_ns, at_idle, .. } = controller.params;
@@ -343,7 +344,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Rule 44.
+    /// Begins a cycle (rule 44).
     pub fn cycle_begins(&mut self) {
         let pools = self.ssd.pools();
         let is_time = self.is_time();
@@ -365,7 +366,7 @@ impl Simulation<'_> {
         self.force(members, work);
     }
 
-    /// Rule 65.
+    /// Removes a failed member from the protocol (rule 65).
     pub fn controller_loses(&mut self, member: usize) {
         if let Some(controller) = &mut self.controller {
             controller.lost.insert(member);
@@ -429,7 +430,7 @@ impl Simulation<'_> {
     }
 }
 
-// Members.
+// Members that know the protocol.
 impl Simulation<'_> {
     fn knows_protocol(&self, member: usize) -> bool {
         self.controller.as_ref().is_some_and(|controller| controller.is_capable(member))
@@ -459,13 +460,13 @@ impl Simulation<'_> {
         self.schedule_with_rank(0, ASK_RANK, Event::MayAskSoftly { member, is_at_limit: true });
     }
 
-    /// Rule 119: what a member that has asked does not clean though it is in collection.
+    /// Returns true if a member that has asked leaves a pool alone although it is in collection (rule 119).
     pub fn holds_out(&self, member: usize, die: usize, pool: usize) -> bool {
         let Member { protocol, flash, .. } = &self.members[member];
         protocol.has_asked && flash.free_blocks(die, pool) > self.ssd.gc.start_free_blocks
     }
 
-    /// Rule 119, at the end of the nanosecond.
+    /// Sends a soft request at the end of the nanosecond, if there is a reason to (rule 119).
     pub fn may_ask_softly(&mut self, member: usize, is_at_limit: bool) {
         let Protocol { has_asked, has_said_limit, ref forced, .. } = self.members[member].protocol;
         if forced.is_some() || has_said_limit || (has_asked && !is_at_limit) {
@@ -554,7 +555,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// What a member that knows the protocol has to know of it.
+    /// Returns the settings by which a member follows the protocol.
     pub fn role_of(&self, member: usize) -> Option<Role> {
         let params = &self.controller.as_ref()?.params;
         let role = Role { registers: params.scheme.registers(), t_soft_free_blocks: params.t_soft_free_blocks };
@@ -613,7 +614,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Rules 45 and 118; says whether the die's work goes on.
+    /// Ends the clean of the one victim (rules 45 and 118). Returns true if the die's work continues.
     pub fn one_victim_is_over(&mut self, member: usize, die: usize) -> bool {
         let goes_on = matches!(self.protocol(member).forced, Some((Work::VictimAndWatermark, _)));
         if goes_on {

@@ -1,4 +1,4 @@
-//! Rules 91 to 93, 97 and 107: how a die goes on, its command slot, and what an operation needs.
+//! Work of a die, its command slot, and the needs of an operation (rules 91 to 93, 97 and 107).
 
 use std::collections::BTreeMap;
 
@@ -14,17 +14,17 @@ use super::{OpKind, Operation, Purpose, Simulation};
 #[derive(Default)]
 pub struct DieState {
     pub queue: Vec<Operation>,
-    /// What takes the command slot.
+    /// Work in the command slot.
     pub slot: Option<Slot>,
-    /// What is done together with a step of a clean.
+    /// Operations that overlap with a step of a clean.
     pub together: Option<Together>,
-    /// What the head of the queue waits for (rule 93).
+    /// Blocking scope for which the head of the queue waits (rule 93).
     pub waits_for: Option<Scope>,
     /// Cleans in progress, by pool.
     pub cleans: BTreeMap<usize, Clean>,
     /// A check follows when the slot becomes free (rule 97).
     pub check_is_due: bool,
-    /// Rule 98.
+    /// True while the die rests (rule 98).
     pub rests: bool,
     pub cleans_ended: Vec<u64>,
     pub stalls: Option<Stalls>,
@@ -59,13 +59,13 @@ impl DieState {
         self.queue.is_empty() && self.slot.is_none() && self.cleans.is_empty()
     }
 
-    /// Whether an operation of the queue would overtake an earlier one on its page.
+    /// Returns true if an operation of the queue would overtake an earlier one on its page.
     pub fn overtakes(&self, index: usize) -> bool {
         self.queue[..index].iter().any(|earlier| earlier.page == self.queue[index].page)
     }
 }
 
-// Scopes.
+// Blocking scopes of cleans.
 impl Simulation<'_> {
     pub fn die(&mut self, member: usize, die: usize) -> &mut DieState {
         &mut self.members[member].dies[die]
@@ -93,9 +93,9 @@ impl Simulation<'_> {
     }
 }
 
-// Going on.
+// Choice of the next work.
 impl Simulation<'_> {
-    /// Rules 91, 98 and 102: an operation joins the queue of a die.
+    /// Adds an operation to the queue of a die (rules 91, 98 and 102).
     pub fn join_queue(&mut self, member: usize, die: usize, mut operation: Operation) {
         self.members[member].operations_joined += 1;
         operation.number = self.members[member].operations_joined;
@@ -129,24 +129,24 @@ impl Simulation<'_> {
         self.goes_on(member, die);
     }
 
-    /// Rule 91.
+    /// Begins the next work of a die (rule 91).
     pub fn goes_on(&mut self, member: usize, die: usize) {
         if self.die(member, die).slot.is_some() {
             return;
         }
-        // a.
+        // Part a of the rule: forced cleans.
         self.forced_cleans(member, die);
         if self.die(member, die).slot.is_some() {
             return;
         }
-        // b.
+        // Part b of the rule: the awaited scope.
         if self.die(member, die).waits_for.is_some() {
             return;
         }
         let Some(&head) = self.die(member, die).queue.first() else {
             return self.rest_begins(member, die);
         };
-        // c.
+        // Part c of the rule: the queue.
         if self.is_blocked(member, die) {
             return;
         }
@@ -166,17 +166,17 @@ impl Simulation<'_> {
         }
     }
 
-    /// With die blocking a clean in progress blocks all of the die.
+    /// Returns true if a clean in progress blocks the whole die, with die blocking.
     pub fn is_blocked(&self, member: usize, die: usize) -> bool {
         self.blocks_die() && !self.members[member].dies[die].cleans.is_empty()
     }
 
-    /// Rule 10; trims are no writes (rule 107).
+    /// Returns true if pools are checked before an operation (rule 10). Trims are no writes (rule 107).
     fn trigger_says_so(&self, head: &Operation) -> bool {
         self.ssd.gc.trigger == Trigger::Request || head.kind == OpKind::Write
     }
 
-    /// Rules 92 and 93.
+    /// Serves the head of the queue, or lets it wait for a scope (rules 92 and 93).
     fn serve_head(&mut self, member: usize, die: usize) {
         let head = self.members[member].dies[die].queue[0];
         let busy = self.busy_pools(member, die);
@@ -200,7 +200,7 @@ impl Simulation<'_> {
     }
 }
 
-// Commands.
+// Commands of the host.
 impl Simulation<'_> {
     /// Serves an operation of the queue by itself; a write in a pool.
     pub fn serve(&mut self, member: usize, die: usize, index: usize, pool: Option<usize>, let_in_by: Option<usize>) {
@@ -211,7 +211,7 @@ impl Simulation<'_> {
         self.has_left_queue(member, &operation);
     }
 
-    /// What a command changes and counts at its start (rules 20, 26 and 107), and what it takes.
+    /// Changes and counts everything for the start of a command (rules 20, 26 and 107), and returns its steps.
     pub fn command_starts(&mut self, member: usize, die: usize, operation: &Operation, pool: Option<usize>) -> Vec<Step> {
         match operation.kind {
             OpKind::Read => {
@@ -259,14 +259,14 @@ impl Simulation<'_> {
         operation
     }
 
-    /// Rule 101: where there is room now, what waits for it may go.
+    /// Lets waiting operations continue where an operation has left a queue (rule 101).
     pub fn has_left_queue(&mut self, member: usize, operation: &Operation) {
         if operation.kind != OpKind::Read {
             self.place_operations(member);
         }
     }
 
-    /// Rule 104.
+    /// Returns true if an operation has met collection (rule 104).
     fn met_collection(&self, member: usize, die: usize, operation: &Operation, in_clean: bool) -> bool {
         let state = &self.members[member].dies[die];
         if self.ssd.gc.instantaneous {
@@ -289,7 +289,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// What the slot was taken for is over.
+    /// Ends the work in the slot.
     pub fn slot_work_is_over(&mut self, member: usize, die: usize) {
         let Slot { what, let_in_by } = self.die(member, die).slot.take().expect("the slot is taken");
         match what {

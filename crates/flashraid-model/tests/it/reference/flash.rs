@@ -1,4 +1,4 @@
-//! Rules 11 to 14, 16 to 18, 21, 23, 24, 107 and 130 to 133: the flash of one member as a state without time.
+//! The flash of one member as a state without time (rules 11 to 14, 16 to 18, 21, 23, 24, 107 and 130 to 133).
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use flashraid_model::ssd::{PlaneChoice, Pool, Procedure, SsdParams, VictimPolicy
 
 use crate::outcome::PhysicalPage;
 
-/// What is to be computed.
+/// Text of the rules that the reference implements.
 const RULES: &str = include_str!("../../../../../docs/rules.md");
 
 /// A logical page as `layout::home` names it.
@@ -19,7 +19,7 @@ pub type Page = u64;
 pub struct Flash {
     pub params: SsdParams,
     pub dies: Vec<Die>,
-    /// Of all pages but the unmapped ones.
+    /// Places of all pages except unmapped ones.
     places: HashMap<Page, Place>,
 }
 
@@ -74,7 +74,7 @@ enum BlockState {
     Sealed,
 }
 
-/// What a clean has done.
+/// Effects of a clean.
 pub struct Clean {
     pub pool: usize,
     pub moves: Vec<Move>,
@@ -84,7 +84,7 @@ pub struct Clean {
 #[derive(Clone, Copy)]
 pub struct Move {
     pub fills_block: bool,
-    /// It costs transfers, because the new place lies in another plane (rule 133).
+    /// True if the move costs transfers, because the new place lies in another plane (rule 133).
     pub crosses: bool,
 }
 
@@ -142,7 +142,7 @@ impl Flash {
         }
     }
 
-    /// Rule 24 for one member; `overwrites` as a multiple of the exported pages.
+    /// Overwrites one member at random (rule 24). `overwrites` is a multiple of the exported pages.
     pub fn warm_up(&mut self, overwrites: f64, seed: u64, member: usize) {
         let exported = u64::from(self.params.geometry.exported_pages_per_die());
         for die in 0..self.dies.len() {
@@ -265,12 +265,12 @@ impl Flash {
         self.dies[die].pools[pool].free_blocks()
     }
 
-    /// Where a page lies, unless it is unmapped.
+    /// Returns the place of a page, unless it is unmapped.
     pub fn place(&self, page: Page) -> Option<Place> {
         self.places.get(&page).copied()
     }
 
-    /// The die of a page by rule 7.
+    /// Returns the die of a page (rule 7).
     pub fn home_die(&self, page: Page) -> usize {
         (page / u64::from(self.params.geometry.exported_pages_per_die())) as usize
     }
@@ -284,7 +284,7 @@ impl Flash {
         })
     }
 
-    /// Rule 14 without its time.
+    /// Performs a clean without its time (rule 14).
     pub fn clean(&mut self, die: usize, pool: usize, victim: usize) -> Clean {
         self.begin_clean(die, pool);
         let pages = self.pages_of(die, pool, victim);
@@ -293,7 +293,7 @@ impl Flash {
         Clean { pool, moves }
     }
 
-    /// Rule 13.
+    /// Returns the victim in a pool (rule 13).
     pub fn choose_victim(&mut self, die: usize, pool: usize) -> Option<usize> {
         if self.follows_reference() {
             return self.next_victim_of_go(die, pool);
@@ -361,7 +361,7 @@ impl Flash {
         })
     }
 
-    /// Rule 132.
+    /// Returns the next victim of a round (rule 132).
     fn next_victim_of_go(&mut self, die: usize, pool: usize) -> Option<usize> {
         if !self.needs_clean(die, pool) {
             return self.table_of_victims(die, pool).into_iter().find(|&block| self.is_sealed(die, pool, block));
@@ -441,7 +441,7 @@ impl Flash {
         state.free_blocks() as usize * pages_per_block + pages_per_block - state.host_open.next_slot
     }
 
-    /// Rule 16.
+    /// Returns true if a pool has room for a host write (rule 16).
     pub fn has_room(&self, die: usize, pool: usize) -> bool {
         let state = &self.dies[die].pools[pool];
         let free_page = state.host_open.next_slot < self.params.geometry.data_pages_per_block() as usize;
@@ -462,7 +462,8 @@ impl Flash {
         }
     }
 
-    /// Puts a page behind the last one of an open block, opening the next block if need be (rules 17 and 18); true if that fills it.
+    /// Puts a page behind the last one of an open block, and opens the next block if necessary (rules 17 and 18). Returns true if that
+    /// fills the block.
     fn append(&mut self, die: usize, pool: usize, page: Page, for_moves: bool) -> bool {
         let data_slots = self.params.geometry.data_pages_per_block() as usize;
         let in_rotation = self.blocks_in_rotation(die, pool);
@@ -512,7 +513,7 @@ impl Flash {
         self.dies[die].pools.iter().flat_map(|pool| &pool.blocks).map(Block::valid_pages).sum()
     }
 
-    /// What holds whenever no clean is in progress.
+    /// Checks everything that holds whenever no clean is in progress.
     pub fn check_invariants(&self) {
         for (die, state) in self.dies.iter().enumerate() {
             for (pool, blocks) in state.pools.iter().enumerate() {
@@ -553,7 +554,7 @@ impl Flash {
         erases
     }
 
-    /// Where every page lies, in order of page.
+    /// Returns the place of every page, in order of page.
     pub fn physical_pages(&self) -> Vec<PhysicalPage> {
         let planes = self.params.geometry.planes;
         let pages = u64::from(self.params.geometry.dies * self.params.geometry.exported_pages_per_die());
@@ -584,7 +585,7 @@ impl Block {
         self.slots.iter().flatten().count()
     }
 
-    /// As the model keeps it for its policies.
+    /// Returns the score as the model keeps it for its policies.
     fn score(&self) -> i16 {
         if self.state == BlockState::Sealed { self.valid_pages() as i16 } else { i16::MAX }
     }

@@ -1,5 +1,5 @@
-//! Sections 24 and 25 of the rules as far as they are one: queues, cores, the link and the write buffer of a member, whatever lies behind them.
-//! Everything stands in lists, from front to end.
+//! Queues, cores, link and write buffer of a member, for both kinds of dies (sections 24 and 25 of the rules). Everything is kept in lists,
+//! in order.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use flashraid_model::ssd::{FirmwareParams, FrontCounters, FrontParams, LinkParam
 
 use super::{Event, Message, OpKind, Operation};
 
-/// What a part of a member tells the simulation, in the order in which it happens.
+/// Events that a part of a member reports to the simulation, in order.
 pub enum Told {
     /// Something happens at a time.
     At(u64, Event),
@@ -19,7 +19,7 @@ pub enum Told {
     CollectsByNeed,
 }
 
-/// What stands before the dies of a member.
+/// Queues, cores, link and buffer before the dies of a member.
 pub struct Front {
     member: usize,
     pub params: FrontParams,
@@ -40,7 +40,7 @@ pub struct Front {
     lanes_free_ns: [u64; 2],
     /// Writes that bring what they write into the buffer, in order.
     pub entering: Vec<usize>,
-    /// By command: how long it has waited for room; what the dies worked meanwhile, and for collection.
+    /// Wait of each command for room, with the work of the dies meanwhile, and their work for collection.
     waits_for_room: BTreeMap<usize, [u64; 3]>,
     /// Flushes, and writes that are to survive a loss of power: the batches they wait for, and when they would be done otherwise.
     flushes: Vec<(usize, BTreeSet<usize>)>,
@@ -69,7 +69,7 @@ enum OnCore {
     Part(usize),
 }
 
-/// Where a page operation comes from.
+/// Origin of a page operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Origin {
     Array,
@@ -153,7 +153,7 @@ impl Front {
         of_commands.filter(|operation| operation.kind == OpKind::Write).copied().collect()
     }
 
-    /// Rules 201 and 224: a page operation comes.
+    /// Processes a page operation that arrives (rules 201 and 224).
     pub fn comes(&mut self, operation: Operation) {
         let now = self.now;
         let number = self.commands.len();
@@ -202,7 +202,7 @@ impl Front {
         self.fetch();
     }
 
-    /// Rule 219.
+    /// Fetches commands from the queues (rule 219).
     fn fetch(&mut self) {
         let Some(own) = self.params.queues else { return };
         let (now, queues) = (self.now, own.queues as usize);
@@ -238,7 +238,7 @@ impl Front {
         self.use_cores();
     }
 
-    /// Rule 201: commands go before parts.
+    /// Assigns cores, to commands before parts (rule 201).
     pub fn use_cores(&mut self) {
         let (now, firmware) = (self.now, self.params.firmware);
         while let Some(core) = self.cores.iter().position(Option::is_none) {
@@ -278,7 +278,7 @@ impl Front {
         }
     }
 
-    /// Rule 202.
+    /// Returns the time at which pages have crossed the link (rule 202).
     pub fn crosses_by(&mut self, to_host: bool, pages: usize) -> u64 {
         let Some(link) = self.link else { return self.now };
         let lane = &mut self.lanes_free_ns[usize::from(link.full_duplex && to_host)];
@@ -339,7 +339,7 @@ impl Front {
         }
     }
 
-    /// What comes next finds no room in the buffer.
+    /// Records that the next unit finds no room in the buffer.
     pub fn finds_no_room(&mut self) {
         let (number, now) = (self.entering[0], self.now);
         if self.commands[number].no_room_since.is_none() {

@@ -11,7 +11,7 @@ use super::{Event, PORT_RANK, RequestState, Simulation};
 pub struct Port {
     waiting: VecDeque<usize>,
     in_work: usize,
-    /// When data have passed, and whose they are.
+    /// Passages of data: end, and request.
     passing: VecDeque<(u64, usize)>,
     /// Reads that the array is done with.
     read: BTreeSet<usize>,
@@ -42,7 +42,7 @@ impl Simulation<'_> {
         limited && self.case.requests[request].kind == kind
     }
 
-    /// Rule 150.
+    /// Lets a request arrive at the port (rule 150).
     pub fn arrives_at_port(&mut self, request: usize) {
         if self.caches.is_none() {
             self.controller_sees_arrival();
@@ -68,7 +68,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Rule 151.
+    /// Asks for the passage of a request's data (rule 151).
     fn asks_to_pass(&mut self, request: usize) {
         let params = &self.case.params;
         let page_bytes = u128::from(params.ssd.geometry.page_bytes);
@@ -87,7 +87,7 @@ impl Simulation<'_> {
 
     /// The array is done with a request.
     pub fn array_is_done_with(&mut self, request: usize) {
-        // Rule 116: what is left is the cache's.
+        // The rest of the time is the cache's (rule 116).
         let RequestState { arrival_ns, parts, .. } = &mut self.requests[request];
         let left_ns = self.now - *arrival_ns - parts.total_ns();
         assert!(left_ns == 0 || self.caches.is_some(), "of request {request} {left_ns} ns are nobody's");
@@ -114,7 +114,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Rule 152: one thing at a time.
+    /// Performs one step of the port at a time (rule 152).
     pub fn port_step(&mut self) {
         let now = self.now;
         let has_turn = self.has_turn();

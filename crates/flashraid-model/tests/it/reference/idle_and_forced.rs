@@ -1,11 +1,11 @@
-//! Rules 38, 45, 46, 98 and 99: cleans of a die that rests, and of one that is forced.
+//! Cleans of a die that rests, and of one that is forced (rules 38, 45, 46, 98 and 99).
 
 use flashraid_model::coordination::Work;
 
 use super::clean::Cause;
 use super::{Event, Simulation};
 
-// Resting.
+// Idle collection of dies.
 impl Simulation<'_> {
     /// A die has nothing to do.
     pub fn rest_begins(&mut self, member: usize, die: usize) {
@@ -26,7 +26,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// A die has rested for so long that it collects, or goes on collecting: needed cleans first, else those of rule 38.
+    /// Begins or continues idle collection of a die that has rested long enough. Needed cleans come first, then those for idle time (rule
+    /// 38).
     pub fn idle_cleans(&mut self, member: usize, die: usize) {
         if self.run_is_over() || self.needed_cleans(member, die, Cause::Idle) {
             return;
@@ -36,9 +37,9 @@ impl Simulation<'_> {
     }
 }
 
-// Forced.
+// Forced collection of dies.
 impl Simulation<'_> {
-    /// Rule 99: begins what a die with a free slot is forced to, if there is anything; else the die may be done.
+    /// Begins the forced cleans of a die with a free slot, or ends its forced work (rule 99).
     pub fn forced_cleans(&mut self, member: usize, die: usize) {
         let Some((work, dies)) = &self.members[member].protocol.forced else { return };
         let work = *work;

@@ -1,4 +1,4 @@
-//! Rules 1 to 5 and 7: from a request to pages of members.
+//! The conversion of a request to pages of members (rules 1 to 5 and 7).
 
 use flashraid_model::array::{ArrayParams, Level};
 use flashraid_model::request::{OpKind, Request};
@@ -89,7 +89,7 @@ pub fn stripes(params: &ArrayParams) -> u64 {
     member_pages(params) / u64::from(params.stripe_unit_pages)
 }
 
-/// Whether a member has room for all of a request that is aimed at it.
+/// Returns true if a member has room for a whole request that is aimed at it.
 pub fn fits_one_member(params: &ArrayParams, request: &Request) -> bool {
     let data_strips = stripes(params) / u64::from(params.members) * (params.members as usize - parities(params)) as u64;
     pages_touched(params, request) < data_strips.saturating_sub(1) * u64::from(params.stripe_unit_pages)

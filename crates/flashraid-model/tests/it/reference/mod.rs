@@ -102,7 +102,7 @@ struct Simulation<'a> {
     events: Vec<Scheduled>,
     events_scheduled: u64,
     members: Vec<Member>,
-    /// Those that have arrived, in order of arrival.
+    /// Requests that have arrived, in order of arrival.
     requests: Vec<RequestState>,
     requests_done: usize,
     /// Drives know that the last request is done.
@@ -133,7 +133,7 @@ struct Job {
     last: LastEnd,
 }
 
-/// When the last of several was done, and its parts; the greatest, if it is not alone (rule 113).
+/// End of the last of several operations, with its parts. If several end then, the greatest parts count (rule 113).
 type LastEnd = (u64, TimeParts);
 
 #[derive(Clone, Copy)]
@@ -152,7 +152,7 @@ const CACHE_STEP_RANK: u8 = 6;
 #[derive(Clone)]
 struct Scheduled {
     time: u64,
-    /// What comes after what happens in the members at the same nanosecond (rules 42 and 55).
+    /// Order among events of the same nanosecond, after those in the members (rules 42 and 55).
     rank: u8,
     order: u64,
     event: Event,
@@ -194,7 +194,7 @@ enum Event {
     Cache {
         awaited: Awaited,
     },
-    /// A slot of a cache may have become rested, or the timer of rule 84 is due.
+    /// A slot of a cache may have paused long enough, or the timer is due (rule 84).
     CacheStep,
     /// Something may be due at the host port.
     Port,
@@ -237,12 +237,12 @@ struct Member {
     work: BTreeMap<Worker, Work>,
     channels: Vec<Channel>,
     lanes: Vec<Lane>,
-    /// What stands before dies with pools, if anything does, and the pages of its buffer, in order of entry.
+    /// Queues, cores and buffer before dies with pools, with the pages of the buffer in order of entry.
     front: Option<Front>,
     buffered: Vec<BufferedPage>,
     /// The other kind of member: then there are no pools.
     drive: Option<Drive>,
-    /// What the workload's addresses overwrite of a drive before the run: pages, each with the source of its write.
+    /// Pages that the workload overwrites on a drive before the run, each with the source of its write.
     overwritten: Vec<(Page, u8)>,
     /// Operations that wait for a die that accepts a write, in order (rule 8).
     unplaced: Vec<Operation>,
@@ -251,7 +251,7 @@ struct Member {
     protocol: Protocol,
     counters: MemberCounters,
     mechanisms: MechanismCounters,
-    /// By die, and with plane blocking by plane (rule 105).
+    /// Collections by die, and with plane blocking by plane (rule 105).
     gc_runs: BTreeMap<(usize, Option<usize>), Vec<GcRun>>,
 }
 
@@ -269,7 +269,7 @@ struct Operation {
     fua: bool,
     origin: Origin,
     reached_member_ns: u64,
-    /// In order of joining the queue of a die.
+    /// Position in the order of joining the queue of a die.
     number: u64,
     waited_for_scope: bool,
     refused_ns: Option<u64>,
@@ -322,7 +322,7 @@ impl Member {
     }
 }
 
-// The host.
+// The host and its requests.
 impl Simulation<'_> {
     fn run_open(&mut self) {
         loop {
@@ -385,7 +385,7 @@ impl Simulation<'_> {
         }
         let job = self.begin_job(Purpose::Host { request: index });
         if kind == OpKind::Flush && self.has_front() {
-            // Rule 208.
+            // A flush waits for all members (rule 208).
             self.jobs[job].left = self.members.len();
             (0..self.members.len()).for_each(|member| self.issue_page(member, 0, Some(job), None, kind, false));
             return;
@@ -412,7 +412,7 @@ impl Simulation<'_> {
         self.jobs.len() - 1
     }
 
-    /// Whether the controller counts operations on the array (rule 152).
+    /// Returns true if the controller counts operations on the array (rule 152).
     fn counts_operations(&self) -> bool {
         self.port.is_none() || self.caches.is_some()
     }
@@ -491,7 +491,7 @@ fn add(to: &mut TimeParts, others: TimeParts) {
     to.other_ns += other_ns;
 }
 
-// Events.
+// Events and their order.
 impl Simulation<'_> {
     fn schedule(&mut self, delay: u64, event: Event) {
         self.schedule_with_rank(delay, 0, event);
@@ -567,7 +567,7 @@ impl Simulation<'_> {
     }
 }
 
-// The end.
+// The end of a run.
 impl Simulation<'_> {
     fn outcome(mut self) -> Outcome {
         let cache_counters = self.caches.is_some().then(|| self.cache_counters());

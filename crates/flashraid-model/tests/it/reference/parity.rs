@@ -14,7 +14,7 @@ use super::{Event, LastEnd, Operation, Simulation, layout};
 /// Locks, operations on stripes and what has failed.
 pub struct Stripes {
     locks: BTreeMap<u64, Lock>,
-    /// In the order in which they came into being (rule 55).
+    /// Operations in the order in which they were created (rule 55).
     operations: Vec<StripeOperation>,
     failures: Vec<Failure>,
     counters: StripeCounters,
@@ -51,18 +51,18 @@ struct StripeOperation {
     got_lock_ns: u64,
     phases: Vec<Phase>,
     operations_left: usize,
-    /// Of the present phase.
+    /// Begin of the present phase.
     phase_began_ns: u64,
     last: LastEnd,
     /// The waits of other operations with the lock for collection while this one waited for the lock (rule 115).
     collected_before: Vec<Span>,
-    /// Its own waits for collection, one for each phase that is over: a wait is taken to be the first part of its phase.
+    /// Waits for collection, one for each phase that has ended. A wait counts as the first part of its phase.
     collected: Vec<Span>,
-    /// It would have rebuilt a strip that is lost for good.
+    /// True if the strip that it would have rebuilt is lost for good.
     gave_up: bool,
 }
 
-/// From the first nanosecond to before the second.
+/// Span of time, from the first nanosecond to before the second.
 type Span = (u64, u64);
 
 fn length(spans: &[Span]) -> u64 {
@@ -76,7 +76,7 @@ pub type Places = BTreeMap<usize, BTreeSet<u64>>;
 pub enum What {
     Read(Places),
     Write(Places),
-    /// Of a strip with several copies.
+    /// Writes a strip with several copies.
     MirrorWrite {
         copies: Vec<usize>,
         places: Vec<u64>,
@@ -101,7 +101,7 @@ pub enum Part {
     Locked { stripe: u64, what: What },
 }
 
-/// Whether section 12 applies.
+/// Returns true if the rules for parity and failures apply (section 12).
 fn applies(params: &ArrayParams) -> bool {
     parities(params) > 0 || !params.failures.is_empty()
 }
@@ -142,7 +142,7 @@ pub fn member_of(params: &ArrayParams, stripe: u64, strip: usize) -> usize {
     (p + after_p) % members
 }
 
-/// Rule 154: the first failures in time have spares.
+/// Returns the failures, of which the first in time have spares (rule 154).
 fn failures_in_order(params: &ArrayParams) -> Vec<Failure> {
     let mut order: Vec<FailureParams> = Vec::new();
     for &failure in &params.failures {
@@ -181,13 +181,13 @@ impl Stripes {
     }
 }
 
-// Requests.
+// Requests to stripes of the array.
 impl Simulation<'_> {
     fn stripes(&mut self) -> &mut Stripes {
         self.stripes.as_mut().expect("section 12 applies")
     }
 
-    /// Who serves what lies on a member in a stripe; nobody if it is lost.
+    /// Returns the member that serves the strip of a member in a stripe; `None` if it is lost.
     pub fn server(&self, stripe: u64, member: usize) -> Option<usize> {
         let failures = self.stripes.iter().flat_map(|stripes| &stripes.failures);
         for failure in failures.filter(|failure| failure.failed) {
@@ -210,7 +210,7 @@ impl Simulation<'_> {
         (data_columns(&self.case.params)..self.case.params.members as usize).filter(|strip| !lost.contains(strip)).collect()
     }
 
-    /// Rule 155, with parity.
+    /// Returns true if a stripe with parity has lost data (rule 155).
     pub fn is_dead(&self, stripe: u64) -> bool {
         self.lost_strips(stripe).len() > parities(&self.case.params)
     }
@@ -223,12 +223,12 @@ impl Simulation<'_> {
         }
     }
 
-    /// Whether some strip of a member is lost.
+    /// Returns true if a strip of the member is lost.
     pub fn is_not_all_rebuilt(&self, member: usize) -> bool {
         (0..layout::stripes(&self.case.params)).any(|stripe| self.server(stripe, member).is_none())
     }
 
-    /// Rule 51: takes the parts of an operation on the array one after another.
+    /// Starts the parts of an operation on the array, one after another (rule 51).
     pub fn take_parts(&mut self, job: usize, parts: Vec<Part>, kind: OpKind, high_priority: bool) {
         if parts.iter().all(|part| matches!(part, Part::Free(pages) if pages.is_empty())) {
             return self.schedule_nothing(job);
@@ -250,7 +250,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Of pages of the array those that are left (rule 157): of a read at its arrival, and the number of the others.
+    /// Returns the pages that are left for a read at its arrival, and the number of lost ones (rule 157).
     pub fn left_to_read(&self, pages: Vec<u64>) -> (Vec<u64>, usize) {
         let all = pages.len();
         let left: Vec<u64> = pages.into_iter().filter(|&page| !self.is_page_lost(page)).collect();
@@ -286,7 +286,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// What is left of a trim: with parity only whole stripes, and their parity with them (rule 111).
+    /// Returns the parts of a trim that are performed. With parity, these are whole stripes with their parity (rule 111).
     pub fn parts_of_trim(&mut self, parts: Vec<Part>) -> Vec<Part> {
         let unit = u64::from(self.case.params.stripe_unit_pages);
         let (columns, parities) = (data_columns(&self.case.params), parities(&self.case.params));
@@ -368,7 +368,7 @@ impl Simulation<'_> {
         (strip / pairs, vec![first, first + 1])
     }
 
-    /// Rules 2 and 61.
+    /// Returns the copy to read (rules 2 and 61).
     fn copy_to_read(&self, strip: u64) -> Option<usize> {
         let (stripe, copies) = self.copies(strip);
         let first = (stripe % copies.len() as u64) as usize;
@@ -381,7 +381,7 @@ fn in_order(places: &Places) -> Vec<(usize, u64)> {
     places.iter().flat_map(|(&strip, places)| places.iter().map(move |&place| (strip, place))).collect()
 }
 
-// Rules 24 and 66.
+// Warm-ups of members (rules 24 and 66).
 impl Simulation<'_> {
     pub fn warm_up_by_workload(&mut self) {
         let params = &self.case.params;
@@ -431,7 +431,7 @@ impl Simulation<'_> {
     }
 }
 
-// Locks (rule 52).
+// Locks of stripes (rule 52).
 impl Simulation<'_> {
     fn ask_for_lock(&mut self, stripe: u64, what: What, job: Option<usize>, kind: OpKind, high_priority: bool) {
         let asked_ns = self.now;
@@ -520,8 +520,8 @@ impl Simulation<'_> {
         self.next_phase(number);
     }
 
-    /// The collection that an operation which gets its lock now has waited for (rule 115): back from now to when it asked, that of the
-    /// holder which gave the lock back at that moment.
+    /// Returns the collection for which an operation waited that gets its lock now (rule 115). It is that of the last holder, since the
+    /// operation asked.
     fn collected_before(&self, number: usize) -> Vec<Span> {
         let stripes = self.stripes.as_ref().expect("section 12 applies");
         let StripeOperation { stripe, asked_ns, .. } = stripes.operations[number];
@@ -543,7 +543,7 @@ impl Simulation<'_> {
         self.next_phase(number);
     }
 
-    /// Rule 54.
+    /// Begins the next phase of an operation (rule 54).
     fn next_phase(&mut self, number: usize) {
         let unit = u64::from(self.case.params.stripe_unit_pages);
         let stripes = self.stripes();
@@ -570,7 +570,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Rule 57.
+    /// Counts a page operation (rule 57).
     fn count_page(&mut self, number: usize, member: usize, write: bool) {
         let params = &self.case.params;
         let StripeOperation { stripe, ref what, .. } = self.stripes.as_ref().expect("section 12 applies").operations[number];
@@ -615,7 +615,7 @@ impl Simulation<'_> {
         lock.held_by.retain(|&holder| holder != number);
         lock.held_before.push(number);
         match job {
-            // Rule 115.
+            // Waits for collection count as such (rule 115).
             Some(job) => {
                 let before_ns = phase_began_ns - asked_ns;
                 let parity_ns = before_ns - (collection_ns - last.1.collection_ns);
@@ -672,7 +672,7 @@ impl Simulation<'_> {
         places
     }
 
-    /// The pages that are read for those wanted: those of lost columns are computed from all other columns and as much parity as columns
+    /// Returns the pages to read for wanted ones. Lost columns are computed from all other columns, and from as many parities as columns
     /// are lost (rule 156).
     fn readable(&self, stripe: u64, wanted: &Places) -> Places {
         let mut read = wanted.clone();
@@ -705,7 +705,7 @@ impl Simulation<'_> {
         vec![Phase { write: false, pages: self.on_members(stripe, &read), to_spare: None }]
     }
 
-    /// Rules 53 and 60.
+    /// Returns the phases of a write (rules 53 and 60).
     fn phases_of_write(&mut self, stripe: u64, written: &Places) -> Vec<Phase> {
         let params = &self.case.params;
         let strips = params.members as usize;
@@ -738,7 +738,7 @@ impl Simulation<'_> {
         phases.map(|(write, pages)| Phase { write, pages: self.on_members(stripe, &pages), to_spare: None }).collect()
     }
 
-    /// Rules 62 and 158.
+    /// Returns the phases of the rebuilding of a strip (rules 62 and 158).
     fn phases_of_rebuild(&mut self, stripe: u64, failure: usize) -> Vec<Phase> {
         let params = &self.case.params;
         let Failure { params: FailureParams { member, .. }, spare, .. } =

@@ -8,7 +8,7 @@ use super::Simulation;
 use super::die::{DieState, Slot, Use};
 use super::work::{Doing, Work, Worker};
 
-/// What some work does for a while.
+/// Use of the time of some work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Spends {
     /// A read of the array, a program, an erase.
@@ -17,7 +17,7 @@ pub enum Spends {
     OnSummary,
     /// A transfer, the wait for the channel included.
     OnTransfer,
-    /// It waits for those before it (rule 103).
+    /// The work waits for operations before it (rule 103).
     OnOthers,
     /// An overhead, a poll, a turn of a suspension.
     Otherwise,
@@ -59,7 +59,7 @@ impl Simulation<'_> {
 }
 
 impl Work {
-    /// What it does in so many nanoseconds, in which nothing happens.
+    /// Returns the uses of so many nanoseconds in which nothing happens.
     fn passes(&mut self, ns: u64) -> Vec<(Spends, u64)> {
         match self.doing {
             Doing::Begins => unreachable!("work begins at once"),
@@ -137,7 +137,7 @@ impl DieState {
         }
     }
 
-    /// With die blocking: the die collects, rather than that it serves.
+    /// Returns true if the die collects instead of serving, with die blocking.
     fn collects(&self) -> bool {
         !self.cleans.is_empty()
             && match &self.slot {

@@ -1,4 +1,4 @@
-//! Rules 7, 8 and 101: the way of an operation to the queue of a die.
+//! The way of an operation to the queue of a die (rules 7, 8 and 101).
 
 use flashraid_model::ssd::Allocation;
 
@@ -80,7 +80,7 @@ impl Simulation<'_> {
         self.end_of_current_work(member, die).max(self.now) + waiting
     }
 
-    /// Rule 101: of what takes the slot, or with die blocking of the clean's phase.
+    /// Returns the end of the work in the slot or, with die blocking, of the clean's phase (rule 101).
     fn end_of_current_work(&self, member: usize, die: usize) -> u64 {
         let state = &self.members[member].dies[die];
         let clean_ends = |pool: usize| self.expected_end(member, Worker::Clean { die, pool });

@@ -1,4 +1,4 @@
-//! Rules 31, 33 to 36, 94 and 95: what may go in at a point of a clean, and how.
+//! Operations at the points of a clean (rules 31, 33 to 36, 94 and 95).
 
 use flashraid_model::ssd::{Pipeline, Preemption};
 
@@ -22,13 +22,13 @@ impl Simulation<'_> {
         self.phase_begins(member, die, pool, Phase::Point, vec![Step::Wait(poll_ns)]);
     }
 
-    /// Whether N < T_hard.
+    /// Returns true if a pool has fewer free blocks than T_hard.
     pub fn is_below_hard(&self, member: usize, die: usize, pool: usize) -> bool {
         let free = self.members[member].flash.free_blocks(die, pool);
         self.preemption().is_some_and(|preemption| f64::from(free) < preemption.t_hard * f64::from(self.ssd.gc.start_free_blocks))
     }
 
-    /// Rule 33.
+    /// Sets the state of a clean (rule 33).
     fn set_state(&mut self, member: usize, die: usize, pool: usize) {
         if self.is_below_hard(member, die, pool) {
             self.enter_state(member, die, pool, 2);
@@ -40,7 +40,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Rule 94: the end of a poll.
+    /// Ends a poll (rule 94).
     pub fn polled(&mut self, member: usize, die: usize, pool: usize) {
         let preemption = self.preemption().expect("points need preemption");
         self.set_state(member, die, pool);
@@ -52,14 +52,14 @@ impl Simulation<'_> {
         let register = self.clean(member, die, pool).register;
         let pages_left = self.pages_left(member, die, pool);
 
-        // Rule 35.
+        // A request for the page in the register is served from it (rule 35).
         let wanted = register.filter(|page| preemption.merge && pages_left.contains(page));
         let first_on_page = wanted.and_then(|page| queue.iter().position(|operation| operation.page == page));
         if let Some(index) = first_on_page.filter(|&index| queue[index].kind != OpKind::Trim) {
             return self.merge(member, die, pool, index);
         }
 
-        // Rules 33 and 34.
+        // The state decides which operations may be served (rules 33 and 34).
         let concerned: Vec<usize> = (0..queue.len()).filter(|&index| self.concerns(member, die, pool, &queue[index])).collect();
         let room = self.room_of_clean(member, die, pool);
         if state == 1 && !room {
@@ -76,7 +76,7 @@ impl Simulation<'_> {
         };
         let admitted: Vec<usize> = concerned.iter().copied().filter(|&index| may_go_in(index)).collect();
 
-        // Rule 36.
+        // A page that an operation needs is moved first (rule 36).
         if preemption.reorder && register.is_none() {
             let mut reason = admitted.first().copied();
             if reason.is_none() && state == 2 {
@@ -92,7 +92,7 @@ impl Simulation<'_> {
         let Some(&first) = admitted.first() else { return self.clean_goes_on(member, die, pool) };
         let operation = queue[first];
 
-        // Rule 37.
+        // Operations overlap with the next step (rule 37).
         if preemption.pipeline != Pipeline::Off {
             let all: Vec<Operation> = admitted.iter().map(|&index| queue[index]).collect();
             let is_mapped = |operation: &Operation| self.members[member].flash.place(operation.page).is_some();
@@ -107,13 +107,13 @@ impl Simulation<'_> {
             }
         }
 
-        // Rule 31.
+        // One operation is served alone (rule 31).
         let write_pool = self.pool_for_write_at_point(member, die, pool, operation.page);
         self.members[member].counters.preemptions += 1;
         self.serve(member, die, first, write_pool, Some(pool));
     }
 
-    /// Rule 94: which operations a point looks at.
+    /// Returns true if a point of the clean considers an operation (rule 94).
     pub fn concerns(&self, member: usize, die: usize, pool: usize, operation: &Operation) -> bool {
         match operation.kind {
             _ if self.blocks_die() => true,
@@ -129,7 +129,7 @@ impl Simulation<'_> {
         pools.into_iter().any(|pool| flash.has_room(die, pool))
     }
 
-    /// With die blocking by rule 21, with plane blocking the clean's pool.
+    /// Returns the pool for a write at a point: by rotation with die blocking (rule 21), otherwise the clean's own.
     pub fn pool_for_write_at_point(&self, member: usize, die: usize, pool: usize, page: Page) -> Option<usize> {
         let flash = &self.members[member].flash;
         if self.blocks_die() { flash.pool_for_write(die, page, &[]) } else { Some(pool).filter(|&pool| flash.has_room(die, pool)) }
@@ -193,7 +193,7 @@ impl Simulation<'_> {
     }
 }
 
-// Merging (rule 35).
+// Requests for the page in the register (rule 35).
 impl Simulation<'_> {
     fn merge(&mut self, member: usize, die: usize, pool: usize, index: usize) {
         let operation = self.leaves_queue(member, die, index, true);

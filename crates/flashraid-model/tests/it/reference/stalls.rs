@@ -1,4 +1,4 @@
-//! Rule 230: stalls of dies for work of their own.
+//! Stalls of dies for background work (rule 230).
 
 use flashraid_model::rng;
 use flashraid_model::ssd::{MechanismCounters, Mechanisms};

@@ -1,4 +1,4 @@
-//! Rules 39 and 102: a read interrupts a program or an erase.
+//! Reads that interrupt a program or an erase (rules 39 and 102).
 
 use super::clean::Phase;
 use super::die::{Slot, Use};
@@ -6,10 +6,10 @@ use super::flash::Page;
 use super::work::{Doing, Step, Work, Worker};
 use super::{Event, OpKind, Operation, Simulation};
 
-/// What the slot is taken for from the interruption to the end of the resumption.
+/// A suspension, from the interruption to the end of the resumption.
 pub struct Suspension {
     part: Part,
-    /// What is suspended, and how long its present wait lasts yet.
+    /// Suspended worker, and the rest of its wait.
     worker: Worker,
     work: Work,
     rest_ns: u64,
@@ -44,7 +44,7 @@ impl Suspension {
     }
 }
 
-/// What a read may interrupt.
+/// A program or erase that a read may interrupt.
 struct InFlight {
     worker: Worker,
     clean: Option<usize>,
@@ -131,7 +131,7 @@ impl Simulation<'_> {
         self.suspension_takes(member, die, suspension, steps);
     }
 
-    /// Whether an operation of the queue is served in a suspension.
+    /// Returns true if an operation of the queue is served in a suspension.
     fn goes_into(&self, member: usize, die: usize, suspension: &Suspension, index: usize) -> bool {
         let state = &self.members[member].dies[die];
         let operation = &state.queue[index];

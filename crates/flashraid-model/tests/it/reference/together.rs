@@ -1,4 +1,4 @@
-//! Rules 37 and 103: host operations done together with a step of a clean.
+//! Host operations that overlap with a step of a clean (rules 37 and 103).
 
 use flashraid_model::ssd::Pipeline;
 
@@ -8,7 +8,7 @@ use super::flash::Page;
 use super::work::{Doing, Step, Worker};
 use super::{OpKind, Operation, Simulation};
 
-/// What is done together, in order.
+/// Operations that overlap, in order.
 pub struct Together {
     pool: usize,
     mates: Vec<Mate>,
@@ -18,14 +18,14 @@ struct Mate {
     worker: Worker,
     /// None for the clean's step.
     operation: Option<Operation>,
-    /// On which plane of the die, if on any.
+    /// Plane of the operation, if it is on one of the die.
     plane: Option<usize>,
     has: Vec<Mark>,
-    /// It has joined the step in flight.
+    /// True if it joined the step in progress.
     joined: bool,
 }
 
-/// What those behind it wait for.
+/// Marks for which later operations wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mark {
     ArrayRead,
@@ -34,7 +34,7 @@ pub enum Mark {
     Over,
 }
 
-/// What somebody waits for.
+/// Events for which an operation waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Awaits {
     /// The array reads before it on its plane.
@@ -48,7 +48,7 @@ pub enum Awaits {
 }
 
 impl Awaits {
-    /// What has to have happened to those before it, and to those before it on its plane.
+    /// Returns the mark that operations before it must have reached, and that for operations before it on its plane.
     fn wants(self) -> (Option<Mark>, Option<Mark>) {
         match self {
             Awaits::PlaneRead => (None, Some(Mark::ArrayRead)),
@@ -60,7 +60,7 @@ impl Awaits {
 }
 
 impl Together {
-    /// Those before it to which something has to have happened, and what.
+    /// Returns the operations before it that must have reached a mark, with the mark.
     fn wanted(&self, number: usize, awaits: Awaits) -> Vec<(usize, Mark)> {
         let (of_all, of_plane) = awaits.wants();
         let mut wanted = Vec::new();
@@ -87,7 +87,7 @@ impl Together {
     }
 }
 
-// At a point.
+// Operations at a point.
 impl Simulation<'_> {
     pub fn reads_together(&mut self, member: usize, die: usize, pool: usize, operations: &[Operation], page: Page) {
         let mut mates = Vec::new();
@@ -190,7 +190,7 @@ impl Simulation<'_> {
 
 type Beside = (Option<Operation>, Option<usize>, Vec<Step>);
 
-// On arrival.
+// Operations that arrive during a step.
 impl Simulation<'_> {
     /// An operation has just joined the queue, and waits: whether it has joined a step in flight.
     pub fn joins_step(&mut self, member: usize, die: usize, index: usize) -> bool {
@@ -263,7 +263,7 @@ impl Simulation<'_> {
     }
 }
 
-// Going on.
+// Progress of overlapping operations.
 impl Simulation<'_> {
     fn mate(&mut self, member: usize, worker: Worker) -> Option<(usize, usize)> {
         let (Worker::Slot { die } | Worker::Clean { die, .. } | Worker::Mate { die, .. }) = worker;
@@ -320,7 +320,7 @@ impl Simulation<'_> {
         true
     }
 
-    /// Rule 101: when all are over, if they wait for no transfer but those that they have asked for and those of each other.
+    /// Returns the expected end of all, if they wait only for each other and for transfers that they have already asked for (rule 101).
     pub fn expected_end_together(&self, member: usize, die: usize) -> u64 {
         let together = self.members[member].dies[die].together.as_ref().expect("they are done together");
         let marks = [Mark::ArrayRead, Mark::Transferred, Mark::ProgramBegun, Mark::Over];

@@ -1,4 +1,4 @@
-//! Rules 6 and 22: what travels, over the host link and over the channels.
+//! Transfers over the host link and over the channels (rules 6 and 22).
 
 use flashraid_model::flash::ChannelOrder;
 
@@ -7,7 +7,7 @@ use super::front::{Front, Origin};
 use super::work::{Doing, Worker};
 use super::{Event, OpKind, Operation, Simulation};
 
-/// What carries one thing after another: from the moment at which something asks its end is known, as those before it come first.
+/// A wire that carries one transfer after another. The end of a transfer is known when it is asked for, because earlier ones come first.
 #[derive(Default)]
 pub struct Wires {
     free_ns: u64,
@@ -24,7 +24,7 @@ impl Wires {
 #[derive(Default)]
 pub struct Channel {
     user: Option<Worker>,
-    /// Who asked, and for how long, in order of asking.
+    /// Workers that asked, and for how long, in order of asking.
     waiting: Vec<(Worker, u64)>,
     wires: Wires,
 }
@@ -41,7 +41,7 @@ impl Lane {
     }
 }
 
-// Channels.
+// Channels that dies share.
 impl Simulation<'_> {
     fn channel_of(&self, worker: Worker) -> usize {
         let (Worker::Slot { die } | Worker::Clean { die, .. } | Worker::Mate { die, .. }) = worker;

@@ -1,4 +1,4 @@
-//! Rule 90: work as a list of waits and transfers, one event for each of them.
+//! Work as a list of waits and transfers, with one event for each of them (rule 90).
 
 use flashraid_model::ssd::{Pipeline, Procedure};
 
@@ -7,7 +7,7 @@ use super::passes::Spends;
 use super::together::{Awaits, Mark};
 use super::{Event, Simulation};
 
-/// What works: the command slot of a die, the clean of one of its pools, or an operation done together with a step of a clean.
+/// A worker of a die: the command slot, the clean of a pool, or an operation that overlaps with a step of a clean.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Worker {
     Slot { die: usize },
@@ -25,20 +25,20 @@ pub enum Step {
     Array(u64),
     /// The program of a summary, which is one, too.
     Summary(u64),
-    /// With pins a wait like any other.
+    /// A transfer, which is a wait like any other if dies have their own pins.
     Transfer(u64),
     /// Waits for those that are done together and before it (rule 103).
     Await(Awaits),
-    /// What others wait for has happened.
+    /// An event for which other operations may wait.
     Mark(Mark),
 }
 
 /// A command, a merge, a part of a suspension, or a phase of a clean.
 pub struct Work {
-    /// What is to come.
+    /// Steps that have not begun.
     pub steps: Vec<Step>,
     pub doing: Doing,
-    /// What the present wait consists of, as far as it is to come.
+    /// Rest of the present wait, as a list of what it is spent on.
     pub waits: Vec<(Spends, u64)>,
     /// Times that it has been suspended.
     pub suspensions: u32,
@@ -136,12 +136,12 @@ impl Simulation<'_> {
         }
     }
 
-    /// Whether the event of a wait would end its work.
+    /// Returns true if the event of a wait would end its work.
     pub fn is_last_wait(&self, member: usize, worker: Worker) -> bool {
         self.members[member].work.get(&worker).is_some_and(|work| work.steps.is_empty())
     }
 
-    /// Rule 101: when some work ends if it waits for no transfer but one that it has asked for.
+    /// Returns the end of some work if it waits only for a transfer that it has already asked for (rule 101).
     pub fn expected_end(&self, member: usize, worker: Worker) -> u64 {
         let Some(work) = self.members[member].work.get(&worker) else { return self.now };
         let mut end = match work.doing {
@@ -161,13 +161,13 @@ impl Simulation<'_> {
 
 // What is made of steps.
 impl Simulation<'_> {
-    /// Rule 19.
+    /// Returns the steps of a host read (rule 19).
     pub fn read_steps(&self) -> Vec<Step> {
         let timing = &self.ssd.timing;
         vec![Step::Wait(timing.command_overhead_ns), Step::Read(timing.page_read_ns), Step::Transfer(timing.page_transfer_ns)]
     }
 
-    /// Rule 20.
+    /// Returns the steps of a host write (rule 20).
     pub fn write_steps(&self, fills_block: bool) -> Vec<Step> {
         let timing = &self.ssd.timing;
         let mut steps = vec![Step::Wait(timing.command_overhead_ns), Step::Transfer(timing.page_transfer_ns)];
@@ -175,7 +175,7 @@ impl Simulation<'_> {
         steps
     }
 
-    /// Rule 107: a trim, or the read of an unmapped page.
+    /// Returns the steps of a trim, or of the read of an unmapped page (rule 107).
     pub fn overhead_steps(&self) -> Vec<Step> {
         vec![Step::Wait(self.ssd.timing.command_overhead_ns.max(1))]
     }

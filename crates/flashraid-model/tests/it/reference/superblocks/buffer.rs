@@ -276,7 +276,7 @@ impl Drive {
         Some(die)
     }
 
-    /// When something that joins the queues of a die could start.
+    /// Returns the time at which work that joins the queues of a die could start.
     pub(super) fn start(&self, die: usize) -> u64 {
         let state = &self.dies[die];
         // What is suspended waits, too.

@@ -10,7 +10,7 @@ use super::super::front::Told;
 use super::{Block, Drive, Part, Role, Victim, Way};
 
 impl Drive {
-    /// What idle collection aims at; what is set aside for one bit per cell is to be free, if it takes no units.
+    /// Returns the goal of idle collection. Superblocks reserved for one bit per cell should be free, unless they take units.
     pub(super) fn idle_goal(&self) -> u32 {
         let set_aside = match self.own.slc.map(|slc| slc.room) {
             Some(SlcRoom::Superblocks(superblocks)) => superblocks.saturating_sub(self.open[self.slc_stream()].len() as u32),
@@ -77,7 +77,7 @@ impl Drive {
         true
     }
 
-    /// What is moved for its own sake, and under what name that counts.
+    /// Returns the superblock that must be moved for upkeep, and the name under which it counts.
     pub(super) fn overdue(&self) -> Option<(u32, &'static str)> {
         let upkeep = self.own.upkeep;
         let sealed: Vec<u32> = (0..self.blocks.len() as u32).filter(|&block| self.blocks[block as usize] == Block::Sealed).collect();
@@ -259,7 +259,7 @@ impl Drive {
         self.may_ask();
     }
 
-    /// Rule 214: a stretch of collection begins or ends.
+    /// Begins or ends a stretch of collection, if necessary (rule 214).
     pub(super) fn looks_if_it_collects(&mut self) {
         let span = self.own.collection.span;
         let collects = !self.ssd.gc.instantaneous && (self.is_urgent() || self.pace() >= 2 * span);

@@ -1,4 +1,4 @@
-//! What a die with superblocks does: reads, programs, erases and parts (rules 203, 206, 211, 217 and 229).
+//! Work of a die with superblocks: reads, programs, erases and parts (rules 203, 206, 211, 217 and 229).
 
 use std::collections::BTreeSet;
 
@@ -172,7 +172,7 @@ impl Drive {
         }
     }
 
-    /// Rule 230: a stall has the die, or waits for its reads.
+    /// Returns true if a stall occupies the die, or waits for its reads (rule 230).
     pub(super) fn is_stalled(&mut self, die: usize) -> bool {
         let works = self.works(die);
         let now = self.now;
@@ -360,7 +360,7 @@ impl Drive {
         self.die_looks(die);
     }
 
-    /// When the channel of a die is done with something that asks now.
+    /// Returns the end of a transfer for which the channel of a die is asked now.
     pub(super) fn over_channel(&mut self, die: usize, ns: u64) -> u64 {
         let number = self.channel_of(die);
         self.channels[number].asks(self.now, ns)
@@ -389,7 +389,7 @@ impl Drive {
     }
 }
 
-/// What the command of a page has spent before it comes to a die.
+/// Returns the time that the command of a page has spent before it comes to a die.
 fn spent_by(reader: Reader) -> TimeParts {
     match reader {
         Reader::Page(_, operation) => operation.parts,

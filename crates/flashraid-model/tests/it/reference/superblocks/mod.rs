@@ -92,12 +92,12 @@ struct Die {
     erases: VecDeque<u32>,
     moved: VecDeque<u64>,
     parts: VecDeque<usize>,
-    /// By plane: reads now; pages that have not left.
+    /// Planes that read now, and pages that are still in their registers.
     reading: Vec<bool>,
     holding: Vec<u32>,
     /// The job, and whether its array works.
     job: Option<(Job, bool)>,
-    /// When the array work of the job ends; a halt comes in between if reads suspend it.
+    /// End of the array work of the job; reads that suspend it come before that.
     array_ends: u64,
     halt: Option<Halt>,
     times_suspended: u32,
@@ -150,7 +150,7 @@ struct Way {
     erases: Option<u32>,
 }
 
-/// What a drive that knows the protocol has to know of it.
+/// Settings that a drive needs to follow the protocol.
 #[derive(Clone, Copy)]
 pub struct Role {
     pub registers: bool,
@@ -168,38 +168,38 @@ pub struct Drive {
     written: Vec<Option<u32>>,
     blocks: Vec<Block>,
     erases: Vec<u32>,
-    /// By superblock: array reads for the host since it was erased.
+    /// Array reads for the host since the last erase, by superblock.
     reads: Vec<u64>,
     programmed: Vec<u32>,
-    /// By superblock: the placement handle of what it holds, if that stays apart for ever.
+    /// Placement handle of each superblock, if handles stay apart forever.
     handle_of: Vec<usize>,
-    /// By superblock: it holds one bit per cell.
+    /// True for each superblock with one bit per cell.
     slc: Vec<bool>,
     /// Superblocks that streams have taken so far, and by superblock: the number that it was.
     openings: u32,
     opened: Vec<u32>,
-    /// What victim policies draw from.
+    /// Random stream of the victim policies.
     victims_drawn: rng::Stream,
     free: VecDeque<u32>,
     /// First places of superpages with data whose programs have begun since their superblock was free.
     begun: BTreeSet<u32>,
     /// Superpages of parity that were written in no time.
     parity_in_no_time: u64,
-    /// By stream, those of the host first, by handle, then those of collection, then that of the host with one bit per cell: superblock, rows
-    /// left by die.
+    /// Open superblocks by stream: superblock, and rows left by die. Streams of the host come first, by handle, then those of collection,
+    /// then that with one bit per cell.
     open: Vec<Vec<(u32, Vec<Vec<u32>>)>>,
     dies: Vec<Die>,
     turn: usize,
-    /// By stream: the die at which what is written in no time goes on.
+    /// Die at which writes without time continue, by stream.
     turns_in_no_time: Vec<usize>,
-    /// By stream: the superpage of collection in no time that is not full, and how many units it has.
+    /// Superpage of collection without time that is not full, with the number of its units, by stream.
     left_off: Vec<Option<(u32, u32)>>,
     asks: VecDeque<usize>,
     superpages: BTreeMap<u64, Superpage>,
     superpages_begun: u64,
-    /// By stream.
+    /// Superpage that takes units, by stream.
     filling: Vec<Option<u64>>,
-    /// Of the host, and of collection.
+    /// Superpages without a place: those of the host, then those of collection.
     to_place: [VecDeque<u64>; 2],
     credits: i128,
     victim: Option<Victim>,
@@ -212,7 +212,7 @@ pub struct Drive {
     /// The run is over, and no idle time is used any more.
     idle_is_over: bool,
     in_foreground: bool,
-    /// It knows the protocol (rule 216).
+    /// Role of the drive, if it knows the protocol (rule 216).
     role: Option<Role>,
     forced: Option<Work>,
     has_registered: bool,
@@ -306,7 +306,7 @@ impl Drive {
         drive
     }
 
-    /// It knows the protocol from now on.
+    /// Makes the drive follow the protocol from now on.
     pub fn gets_role(&mut self, role: Role) {
         self.role = Some(role);
         self.looks_if_it_collects();
@@ -316,7 +316,7 @@ impl Drive {
         self.free.len() as u32
     }
 
-    /// The run begins.
+    /// Begins the run, in which dies first rest.
     pub fn begins_to_rest(&mut self) {
         if let Some(idle_ns) = self.idle_ns() {
             self.schedule(idle_ns, DriveEvent::Idle(0));

@@ -1,4 +1,4 @@
-//! What lies where in a drive with superblocks: places, streams, superblocks, victims.
+//! Places in a drive with superblocks: units, streams, superblocks and victims.
 
 use flashraid_model::rng;
 use flashraid_model::space::victim::{Blocks, Candidate, DChoices, Draws, GreedyWearAware};
@@ -20,7 +20,7 @@ impl Drive {
         self.handle_count() + if self.own.placement.is_persistent { self.handle_of[block as usize] } else { 0 }
     }
 
-    /// What a stream has programmed.
+    /// Counts the units that a stream has programmed.
     pub(super) fn count_of_stream(&mut self, stream: usize, units: u64) {
         let handles = self.handle_count();
         let of_host = stream < handles || stream == self.slc_stream();
@@ -35,7 +35,7 @@ impl Drive {
         if stream == self.slc_stream() { self.per_superpage() / self.own.pages_per_cell } else { self.per_superpage() }
     }
 
-    /// Where the next superpage of the host goes.
+    /// Returns the stream for the next superpage of the host.
     pub(super) fn stream_of_host(&self, handle: usize) -> usize {
         let stream = self.slc_stream();
         let Some(slc) = self.own.slc else { return handle };
@@ -80,7 +80,7 @@ impl Drive {
         self.per_superpage() * self.rows() * (self.ssd.geometry.dies - rain)
     }
 
-    /// Where the parity of its row goes, if that is complete by this superpage.
+    /// Returns the place for the parity of a row, if this superpage completes the row.
     pub(super) fn begins_to_be_written(&mut self, first: u32) -> Option<u32> {
         self.begun.insert(first);
         let (block, row) = (first / self.per_block(), self.row_of(first));
@@ -153,7 +153,7 @@ impl Drive {
         self.valid_places(block).len() as u32
     }
 
-    /// The victim by rule 13, of all superblocks of the drive.
+    /// Returns the victim among all superblocks of the drive (rule 13).
     pub(super) fn pick(&mut self) -> Option<u32> {
         let useful = self.useful();
         let emptiest = |blocks: &[u32]| blocks.iter().copied().min_by_key(|&block| (self.valid(block), u32::MAX - block));

@@ -1,4 +1,4 @@
-//! Rule 215 and what else takes no time: fill, steady state, warm-up, and the scheme `ideal` (rule 216).
+//! Everything that takes no time: fill, steady state and warm-up (rule 215), and the scheme `ideal` (rule 216).
 
 use flashraid_model::rng;
 
@@ -60,7 +60,7 @@ impl Drive {
         self.overwrite_units(&drawn);
     }
 
-    /// What the workload writes before the run: units, each with the source of its write.
+    /// Writes the workload's units before the run, each with the source of its write.
     pub fn overwrite(&mut self, pages: &[(u64, u8)]) {
         let handles = self.handle_count();
         let writes: Vec<(u32, usize)> =
@@ -68,7 +68,7 @@ impl Drive {
         self.overwrite_units(&writes);
     }
 
-    /// In their order, each stream superpage by superpage.
+    /// Writes units in order, each stream superpage by superpage.
     pub(super) fn overwrite_units(&mut self, writes: &[(u32, usize)]) {
         // By handle: the superpage that is being filled, its stream, and the units in it.
         let mut filling: Vec<Option<(u32, usize, u32)>> = vec![None; self.handle_count()];
@@ -155,7 +155,7 @@ impl Drive {
         }
     }
 
-    /// What a warm-up has left open is closed, and dies have their turns from the first one on.
+    /// Closes everything that a warm-up has left open. Dies then have their turns from the first one on.
     pub(super) fn nothing_is_open(&mut self) {
         for stream in 0..self.left_off.len() {
             if let Some((first, _)) = self.left_off[stream].take() {
@@ -165,7 +165,7 @@ impl Drive {
         self.turns_in_no_time.fill(0);
     }
 
-    /// The scheme "ideal".
+    /// Collects without time, as the scheme "ideal" does.
     pub(super) fn collect_in_no_time(&mut self) {
         let may_collect = |drive: &Self| drive.free.len() as u32 <= drive.own.collection.target;
         loop {
