@@ -554,7 +554,7 @@ impl<S: Source> Loop<S> {
                 self.metrics.free_blocks(clean.member, clean.start_ns, clean.free_blocks_before, start);
                 self.metrics.free_blocks(clean.member, clean.end_ns, clean.free_blocks_min, start);
             }
-            Event::Destage(destage) => self.metrics.destage(destage),
+            Event::Destage(destage) => self.metrics.record_destage(destage),
             Event::Programmed(Programmed { at, units, pages_moved, .. }) => {
                 self.metrics.moved(*at, *pages_moved);
                 watch.programmed(*units);
@@ -582,7 +582,7 @@ impl<S: Source> Loop<S> {
         }
         let Done { at, gc_members_met, parts, .. } = *done;
         let completed = CompletedRequest { index, request, arrival_ns, done_ns: at, gc_members_met, time: parts };
-        self.metrics.request(&completed);
+        self.metrics.record_request(&completed);
         if self.may_fail {
             self.metrics.request_of_phase(health as usize, &completed);
         }

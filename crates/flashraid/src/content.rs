@@ -44,7 +44,7 @@ pub struct Contents {
 
 impl Contents {
     /// Returns the hashes of all files that `scenario` reads: its traces, and the state that it loads.
-    pub(crate) fn read_by(&mut self, scenario: &Scenario) -> Result<Vec<String>, RunError> {
+    pub(crate) fn hashes_of_inputs(&mut self, scenario: &Scenario) -> Result<Vec<String>, RunError> {
         let mut paths = Vec::new();
         traces(&scenario.workload, &mut paths);
         paths.extend(scenario.warm_state.load.as_deref());

@@ -121,7 +121,7 @@ impl Ahead {
                 // All members have the same parameters.
                 _ => (last.end, ssds[0].time_of(arrival, kind, &last)),
             };
-            completions[completion].end_at(end, gc_members, time);
+            completions[completion].set_end(end, gc_members, time);
             agenda.schedule(end, Wake::Completed(completion));
         }
     }

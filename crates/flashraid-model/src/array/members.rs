@@ -129,15 +129,15 @@ pub(super) struct Completion {
 }
 
 impl Completion {
-    /// Sets the result that another way of recording has found.
+    /// Sets the end, for reads whose page operations are recorded elsewhere.
     #[inline]
-    pub fn end_at(&mut self, at: TimeNs, gc_members: MemberSet, time: TimeParts) {
+    pub fn set_end(&mut self, at: TimeNs, gc_members: MemberSet, time: TimeParts) {
         (self.last_end, self.gc_members, self.time) = (at, gc_members, time);
     }
 
     /// Records an end. Returns true if it was the last one.
     #[inline]
-    pub fn book(&mut self, at: TimeNs, gc_members: MemberSet, time: impl Fn() -> TimeParts) -> bool {
+    pub fn record_end(&mut self, at: TimeNs, gc_members: MemberSet, time: impl Fn() -> TimeParts) -> bool {
         assert!(self.remaining > 0, "no more ends than are waited for");
         self.remaining -= 1;
         self.gc_members |= gc_members;
@@ -353,7 +353,7 @@ impl Members {
     #[inline]
     pub fn end(&mut self, completion: u32, at: TimeNs, gc_members: MemberSet, time: impl Fn() -> TimeParts) {
         let entry = &mut self.completions[completion];
-        if entry.book(at, gc_members, time) {
+        if entry.record_end(at, gc_members, time) {
             let Completion { continuation, last_end, .. } = *entry;
             self.completed(completion, continuation, last_end);
         }

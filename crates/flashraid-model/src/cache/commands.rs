@@ -104,17 +104,17 @@ impl Commands {
         self.member_extents.clear();
     }
 
-    pub(super) fn wake(&mut self, at: TimeNs, wake: CacheWake) {
+    pub(super) fn push_wake(&mut self, at: TimeNs, wake: CacheWake) {
         self.list.push(Command::Wake { at, wake });
     }
 
     /// Adds an operation on the array extents from index `from` on.
-    pub(super) fn array(&mut self, from: usize, kind: OpKind, token: Token) {
+    pub(super) fn push_array_operation(&mut self, from: usize, kind: OpKind, token: Token) {
         self.list.push(Command::Array { extents: (from as u32, self.array_extents.len() as u32), kind, token });
     }
 
     /// Adds an operation on the member extents from index `from` on.
-    pub(super) fn members(&mut self, from: usize, write: bool, token: Token) {
+    pub(super) fn push_member_operation(&mut self, from: usize, write: bool, token: Token) {
         self.list.push(Command::Members { extents: (from as u32, self.member_extents.len() as u32), write, token });
     }
 

@@ -153,6 +153,6 @@ impl Common {
             self.counters.waits += 1;
             self.counters.waited_ns += now - waits_since;
         }
-        self.commands.wake(end.max(now), CacheWake::Host(host));
+        self.commands.push_wake(end.max(now), CacheWake::Host(host));
     }
 }

@@ -280,7 +280,7 @@ impl MemberCaches {
                 common.hosts[host].end = end;
                 self.host_sub_request_done(now, common, host);
             }
-            Owner::FirstLevel(slot) => common.commands.wake(end, super::CacheWake::FirstLevelWritten(Destage { cache: 0, slot })),
+            Owner::FirstLevel(slot) => common.commands.push_wake(end, super::CacheWake::FirstLevelWritten(Destage { cache: 0, slot })),
         }
         self.sub_requests.remove(number);
     }

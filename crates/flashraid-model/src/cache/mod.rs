@@ -168,11 +168,11 @@ impl Cache {
         common.counters.read_pages_hit += u64::from(hits);
         if hits == request.pages {
             common.counters.reads_full += 1;
-            common.commands.wake(end, CacheWake::Host(host));
+            common.commands.push_wake(end, CacheWake::Host(host));
         } else {
             let kind = if hits > 0 { &mut common.counters.reads_partial } else { &mut common.counters.reads_missed };
             *kind += 1;
-            common.commands.array(from, OpKind::Read, Token::Read(host));
+            common.commands.push_array_operation(from, OpKind::Read, Token::Read(host));
         }
     }
 
@@ -216,7 +216,7 @@ impl Cache {
         if let Some(members) = members {
             members.trim(now, common, request);
         }
-        common.commands.array(from, OpKind::Trim, Token::Trim(host));
+        common.commands.push_array_operation(from, OpKind::Trim, Token::Trim(host));
         self.scan(now);
     }
 
@@ -234,7 +234,7 @@ impl Cache {
                 request.pages_lost += pages_lost;
                 if request.end > now {
                     let end = request.end;
-                    self.common.commands.wake(end, CacheWake::Host(host));
+                    self.common.commands.push_wake(end, CacheWake::Host(host));
                 } else {
                     host_done = Some(self.host_done(host));
                 }
@@ -355,7 +355,7 @@ impl Cache {
             let counters = &mut self.common.counters;
             if self.members.is_some() { &mut counters.first_level_destages } else { &mut counters.destages }.count(pages);
             if read_at > now {
-                self.common.commands.wake(read_at, CacheWake::PagesRead(destage));
+                self.common.commands.push_wake(read_at, CacheWake::PagesRead(destage));
             } else {
                 self.pages_read(now, destage);
             }
@@ -493,7 +493,7 @@ fn end_page(layout: &Layout, request: &PageRequest) -> u64 {
 fn write_when_read(now: TimeNs) -> impl FnMut(&mut Common, &Store, Destage, TimeNs) {
     move |common, store, destage, read_at| {
         if read_at > now {
-            common.commands.wake(read_at, CacheWake::PagesRead(destage));
+            common.commands.push_wake(read_at, CacheWake::PagesRead(destage));
         } else {
             write_member_destage(common, store, destage);
         }
@@ -507,7 +507,7 @@ fn write_group_destage(common: &mut Common, store: &Store, destage: Destage) {
     for &offset in offsets {
         common.commands.add_array_page(from, common.layout.array_page(stripe, offset / strip_pages, offset % strip_pages));
     }
-    common.commands.array(from, OpKind::Write, Token::Destage(destage));
+    common.commands.push_array_operation(from, OpKind::Write, Token::Destage(destage));
 }
 
 fn write_member_destage(common: &mut Common, store: &Store, destage: Destage) {
@@ -517,5 +517,5 @@ fn write_member_destage(common: &mut Common, store: &Store, destage: Destage) {
     for &offset in offsets {
         common.commands.add_member_page(from, u32::from(destage.cache) - 1, first_page + offset);
     }
-    common.commands.members(from, true, Token::Destage(destage));
+    common.commands.push_member_operation(from, true, Token::Destage(destage));
 }

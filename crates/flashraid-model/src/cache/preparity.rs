@@ -45,7 +45,7 @@ impl MemberCaches {
         if common.commands.member_extents.len() == from {
             return false;
         }
-        common.commands.members(from, false, Token::Missing(number));
+        common.commands.push_member_operation(from, false, Token::Missing(number));
         true
     }
 }

@@ -52,7 +52,7 @@ pub(super) struct Recorder {
 impl Recorder {
     /// Counts a request, given its position among the measured ones.
     #[inline]
-    pub(super) fn request(&mut self, position: u64, response_ns: u64) {
+    pub(super) fn record_request(&mut self, position: u64, response_ns: u64) {
         while position >> self.shift >= SLOTS_MAX as u64 {
             self.double();
         }
@@ -107,7 +107,7 @@ mod tests {
     /// Makes batches of response times in the order of arrival. They are recorded from last to first, because requests end in any order.
     fn of(times: &[u64]) -> Vec<Batch> {
         let mut recorder = Recorder::default();
-        times.iter().enumerate().rev().for_each(|(position, ns)| recorder.request(position as u64, *ns));
+        times.iter().enumerate().rev().for_each(|(position, ns)| recorder.record_request(position as u64, *ns));
         recorder.finish()
     }
 

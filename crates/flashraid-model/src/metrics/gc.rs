@@ -81,7 +81,7 @@ impl GcTracker {
     }
 
     #[inline]
-    pub(super) fn interval(&mut self, member: u32, die: u32, start_ns: TimeNs, end_ns: TimeNs) {
+    pub(super) fn record_interval(&mut self, member: u32, die: u32, start_ns: TimeNs, end_ns: TimeNs) {
         // A collection that takes no time (the ideal scheme) occupies no die.
         if start_ns < end_ns {
             self.events.push(self.event(member, die, start_ns));
@@ -315,9 +315,9 @@ mod tests {
     #[test]
     fn a_boundary_belongs_to_the_slice_that_it_begins() {
         let mut tracker = GcTracker::new(2, 1, 10);
-        tracker.interval(0, 0, 0, 10); // It lies in slice 0 only.
-        tracker.interval(1, 0, 19, 21); // It lies in slices 1 and 2.
-        tracker.interval(0, 0, 20, 30); // It lies in slice 2 only.
+        tracker.record_interval(0, 0, 0, 10); // It lies in slice 0 only.
+        tracker.record_interval(1, 0, 19, 21); // It lies in slices 1 and 2.
+        tracker.record_interval(0, 0, 20, 30); // It lies in slice 2 only.
         let activity = tracker.finish(40);
         assert_eq!(activity.slices_by_members, [1, 2, 1]);
         assert_eq!(activity.synchronised_mean(), Some(4.0 / 3.0));
@@ -328,8 +328,8 @@ mod tests {
     #[test]
     fn two_collections_of_a_member_in_one_slice_count_once() {
         let mut tracker = GcTracker::new(1, 1, 100);
-        tracker.interval(0, 0, 10, 20);
-        tracker.interval(0, 0, 30, 40);
+        tracker.record_interval(0, 0, 10, 20);
+        tracker.record_interval(0, 0, 30, 40);
         let activity = tracker.finish(100);
         assert_eq!(activity.slices_by_members, [0, 1]);
     }
@@ -337,7 +337,7 @@ mod tests {
     #[test]
     fn collections_that_take_no_time_leave_no_trace() {
         let mut tracker = GcTracker::new(1, 1, 10);
-        tracker.interval(0, 0, 5, 5);
+        tracker.record_interval(0, 0, 5, 5);
         assert_eq!(tracker.finish(20).slices_by_members, [2, 0]);
     }
 
@@ -345,7 +345,7 @@ mod tests {
     fn memory_is_bounded_by_what_is_open() {
         let mut tracker = GcTracker::new(128, 1024, 100_000);
         for step in 0..1_000_000u64 {
-            tracker.interval((step % 128) as u32, (step / 128 % 1024) as u32, step * 10, step * 10 + 50_000);
+            tracker.record_interval((step % 128) as u32, (step / 128 % 1024) as u32, step * 10, step * 10 + 50_000);
             tracker.advance(step * 10);
         }
         // Collections of 50 000 ns begin every 10 ns, so that 5 000 ends are open at any time.
@@ -373,7 +373,7 @@ mod tests {
                 // Half of those that start later are reported early, as the model does when it decides ahead.
                 let report = start_ns < now || die == 0;
                 if report {
-                    tracker.interval(member, die, start_ns, end_ns);
+                    tracker.record_interval(member, die, start_ns, end_ns);
                 }
                 !report
             });

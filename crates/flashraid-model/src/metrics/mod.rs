@@ -227,7 +227,7 @@ impl Metrics {
     /// Bandwidth and requests per second count everything that is done in the measured time. Response times, and figures made of them,
     /// leave out requests that arrived before it began.
     #[inline]
-    pub fn request(&mut self, done: &CompletedRequest) {
+    pub fn record_request(&mut self, done: &CompletedRequest) {
         if matches!(done.request.kind, OpKind::Trim | OpKind::Flush) {
             return;
         }
@@ -237,13 +237,13 @@ impl Metrics {
             if let Some(of_stream) = self.done_by_stream.get_mut(usize::from(done.request.stream)) {
                 of_stream.count(done.request.kind);
             }
-            self.over_time.request(done.request.kind, done.arrival_ns, done.done_ns, done.request.length_bytes);
+            self.over_time.record_request(done.request.kind, done.arrival_ns, done.done_ns, done.request.length_bytes);
         }
         if let Some(timeline) = &mut self.timeline {
-            timeline.request(done);
+            timeline.record_request(done);
         }
         let written = if done.request.kind == OpKind::Write { done.request.length_bytes } else { 0 };
-        self.whole_trend.request(done.arrival_ns, done.done_ns, written);
+        self.whole_trend.record_request(done.arrival_ns, done.done_ns, written);
         if done.index < self.first_index {
             return;
         }
@@ -253,8 +253,8 @@ impl Metrics {
             of_stream.record(done.request.kind, response_ns);
         }
         self.breakdown.record(response_ns, &done.time);
-        self.batches.request(done.index - self.first_index, response_ns);
-        self.trend.request(done.arrival_ns, done.done_ns, written);
+        self.batches.record_request(done.index - self.first_index, response_ns);
+        self.trend.record_request(done.arrival_ns, done.done_ns, written);
         let met = (done.gc_members_met as usize).min(self.requests_by_members_met.len() - 1);
         self.requests_by_members_met[met] += 1;
     }
@@ -298,7 +298,7 @@ impl Metrics {
         self.moved(interval.start_ns, u64::from(interval.pages_moved));
         // A clean that began before the measured time, or ends after it, counts with the part inside.
         let (start_ns, end_ns) = (interval.start_ns.max(self.from_ns), interval.end_ns.min(self.until_ns));
-        self.gc.interval(interval.member, interval.die, start_ns, end_ns);
+        self.gc.record_interval(interval.member, interval.die, start_ns, end_ns);
         if interval.start_ns >= self.from_ns && interval.start_ns <= self.until_ns {
             self.cleans[interval.member as usize].count(interval);
         }
@@ -338,9 +338,9 @@ impl Metrics {
     }
 
     /// Records a destage of the write cache that is done.
-    pub fn destage(&mut self, destage: &DestageInterval) {
+    pub fn record_destage(&mut self, destage: &DestageInterval) {
         if let Some(timeline) = &mut self.timeline {
-            timeline.destage(destage);
+            timeline.record_destage(destage);
         }
     }
 
@@ -468,7 +468,7 @@ mod tests {
     #[test]
     fn a_restart_leaves_out_earlier_requests_but_not_their_bytes() {
         let mut metrics = Metrics::new(&MetricsParams { bandwidth_interval_ns: 100, ..MetricsParams::default() }, 2, 1);
-        metrics.request(&completed(0, 0, 90, 2));
+        metrics.record_request(&completed(0, 0, 90, 2));
         metrics.gc(&GcInterval {
             member: 0,
             die: 0,
@@ -483,8 +483,8 @@ mod tests {
             forced: false,
         });
         metrics.restart(100, 2);
-        metrics.request(&completed(2, 100, 140, 1));
-        metrics.request(&completed(1, 10, 150, 2));
+        metrics.record_request(&completed(2, 100, 140, 1));
+        metrics.record_request(&completed(1, 10, 150, 2));
         let measured = metrics.finish(200, 100);
         assert_eq!((measured.from_ns, measured.end_ns), (100, 200));
         assert_eq!((measured.response.all.moments().count(), measured.response.all.moments().max()), (1, Some(40)));
@@ -512,7 +512,7 @@ mod tests {
     #[test]
     fn nothing_counts_that_happens_after_the_end() {
         let mut metrics = Metrics::new(&MetricsParams::default(), 1, 1);
-        metrics.request(&completed(0, 0, 100, 0));
+        metrics.record_request(&completed(0, 0, 100, 0));
         // A clean in progress counts with its part in the measured time, but its length counts as a whole.
         metrics.gc(&clean(60, 160));
         metrics.end(100);
@@ -532,12 +532,12 @@ mod tests {
     fn what_came_before_counts_as_done_if_it_ends_after_the_beginning() {
         let mut metrics = Metrics::new(&MetricsParams::default(), 1, 1);
         metrics.restart(100, 3);
-        metrics.request(&completed(0, 0, 100, 0));
-        metrics.request(&completed(1, 0, 101, 0));
+        metrics.record_request(&completed(0, 0, 100, 0));
+        metrics.record_request(&completed(1, 0, 101, 0));
         // This request arrives at the beginning and takes no time.
-        metrics.request(&completed(3, 100, 100, 0));
+        metrics.record_request(&completed(3, 100, 100, 0));
         metrics.end(200);
-        metrics.request(&completed(2, 0, 201, 0));
+        metrics.record_request(&completed(2, 0, 201, 0));
         let measured = metrics.finish(200, 100);
         assert_eq!((measured.done.reads, measured.response.all.moments().count()), (2, 1));
         assert_eq!((measured.bandwidth.total_bytes, measured.bandwidth.overall), (2000, Some(20_000.0)));

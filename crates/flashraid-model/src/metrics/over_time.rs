@@ -130,7 +130,7 @@ impl Recorder {
 
     /// Records a read or write that is done.
     #[inline]
-    pub(super) fn request(&mut self, kind: OpKind, arrival_ns: TimeNs, done_ns: TimeNs, bytes: u64) {
+    pub(super) fn record_request(&mut self, kind: OpKind, arrival_ns: TimeNs, done_ns: TimeNs, bytes: u64) {
         let (from_ns, to_ns) = (arrival_ns.max(self.from_ns), done_ns.max(self.from_ns));
         // The later time comes first, because it may double the intervals.
         if !self.ends.holds(to_ns) {
@@ -285,7 +285,7 @@ mod tests {
                 requests.into_iter().map(|(at, length, write)| (from_ns + at, from_ns + at + length, write)).collect();
             requests.sort_by_key(|request| request.1);
             for &(arrival, done, write) in &requests {
-                over_time.request(if write { OpKind::Write } else { OpKind::Read }, arrival, done, 4096);
+                over_time.record_request(if write { OpKind::Write } else { OpKind::Read }, arrival, done, 4096);
             }
             let end_ns = requests.last().unwrap().1 + 1;
             let result = over_time.finish(end_ns);
@@ -315,7 +315,7 @@ mod tests {
     #[test]
     fn intervals_can_be_made_longer() {
         let mut over_time = Recorder::new(0);
-        over_time.request(OpKind::Read, 0, 1500, 4096);
+        over_time.record_request(OpKind::Read, 0, 1500, 4096);
         over_time.lengthen(3000);
         let result = over_time.finish(5000);
         assert_eq!((result.interval_ns, result.points.len(), result.points[0].reads), (4000, 1, 1));

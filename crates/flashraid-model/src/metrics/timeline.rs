@@ -32,7 +32,7 @@ impl Timeline {
     }
 
     #[inline]
-    pub(super) fn request(&mut self, done: &CompletedRequest) {
+    pub(super) fn record_request(&mut self, done: &CompletedRequest) {
         if done.arrival_ns < self.to_ns && done.done_ns >= self.from_ns {
             self.omitted += push_bounded(&mut self.requests, *done);
         }
@@ -45,7 +45,7 @@ impl Timeline {
         }
     }
 
-    pub(super) fn destage(&mut self, destage: &DestageInterval) {
+    pub(super) fn record_destage(&mut self, destage: &DestageInterval) {
         if destage.begun_ns < self.to_ns && destage.done_ns >= self.from_ns {
             self.omitted += push_bounded(&mut self.destages, *destage);
         }
@@ -101,7 +101,7 @@ mod tests {
     fn keeps_what_overlaps_the_window() {
         let mut timeline = Timeline::new(100, 200);
         for (start_ns, end_ns) in [(0, 99), (0, 100), (150, 160), (199, 300), (200, 300)] {
-            timeline.request(&request(start_ns, end_ns));
+            timeline.record_request(&request(start_ns, end_ns));
             timeline.gc(&gc(start_ns, end_ns));
         }
         assert_eq!(timeline.requests.iter().map(|done| done.done_ns).collect::<Vec<_>>(), [100, 160, 300]);

@@ -102,7 +102,7 @@ impl TrendRecorder {
     }
 
     #[inline]
-    pub(super) fn request(&mut self, arrival_ns: TimeNs, done_ns: TimeNs, written_bytes: u64) {
+    pub(super) fn record_request(&mut self, arrival_ns: TimeNs, done_ns: TimeNs, written_bytes: u64) {
         let stretch = self.at(arrival_ns);
         stretch.requests += 1;
         stretch.response_ns += u128::from(done_ns.saturating_sub(arrival_ns));
@@ -213,7 +213,7 @@ mod tests {
             if index == 90_000 {
                 trend.arrivals_end(1_000 + 99_999 * 1_000, 0);
             }
-            trend.request(arrival, arrival + response, 4096);
+            trend.record_request(arrival, arrival + response, 4096);
             trend.moved(arrival, 3);
         }
         let summary = trend.finish();

@@ -759,9 +759,9 @@ pub(super) mod tests {
         const SECOND: u64 = 1_000_000_000;
         let params = MetricsParams { timeline: Some((0, 2 * SECOND)), ..MetricsParams::default() };
         let mut metrics = Metrics::new(&params, 2, 4);
-        metrics.request(&completed(0, OpKind::Read, 0, 2_000, 0));
-        metrics.request(&completed(1, OpKind::Write, 0, 4_000, 1));
-        metrics.request(&completed(2, OpKind::Read, 3 * SECOND, 3 * SECOND + 6_000, 2));
+        metrics.record_request(&completed(0, OpKind::Read, 0, 2_000, 0));
+        metrics.record_request(&completed(1, OpKind::Write, 0, 4_000, 1));
+        metrics.record_request(&completed(2, OpKind::Read, 3 * SECOND, 3 * SECOND + 6_000, 2));
         metrics.gc(&GcInterval {
             pool: 2,
             free_blocks_before: 12,

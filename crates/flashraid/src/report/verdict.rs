@@ -285,7 +285,7 @@ mod tests {
                     ended = true;
                     metrics.arrivals_end((REQUESTS - 1) * 1_000, 0);
                 }
-                metrics.request(done);
+                metrics.record_request(done);
             }
             load(&metrics.finish(done[done.len() - 1].done_ns, 1).whole_trend)
         };

@@ -34,7 +34,7 @@ impl Simulated {
     /// # Errors
     /// Returns an error if one of these files cannot be read.
     pub fn new(scenario: Scenario, contents: &mut Contents) -> Result<Self, Error> {
-        let contents = contents.read_by(&scenario)?.join(" ");
+        let contents = contents.hashes_of_inputs(&scenario)?.join(" ");
         let id = short_hash(&format!("{} {} {} {contents}", env!("CARGO_PKG_VERSION"), scenario.hash, scenario.seed));
         Ok(Self { id, scenario })
     }

@@ -38,7 +38,7 @@ pub enum PlaneChoice {
     Rotate,
 }
 
-/// Procedure of a collection.
+/// Rules that a collection follows: how it chooses victims, free blocks and transfers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Procedure {
     /// Follows the other parameters.

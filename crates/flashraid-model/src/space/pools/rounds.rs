@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn victims_come_from_the_table_of_the_go() {
+    fn victims_come_from_the_table_of_the_round() {
         let mut ftl = ftl(3);
         // Five blocks are free at first. Blocks 1 and 3 lose two pages each, block 0 one; the second block of these is opened for the
         // ninth.

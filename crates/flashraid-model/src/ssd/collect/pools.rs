@@ -97,7 +97,7 @@ impl Forced {
         self.begins_with_one_victim() && self.counted.is_some()
     }
 
-    /// Records that the clean of the one victim begins in this scope.
+    /// Records that the clean of the only forced victim begins in this scope.
     pub fn one_victim_begins(&mut self, scope: u32) {
         self.counted = Some(1 << scope);
     }

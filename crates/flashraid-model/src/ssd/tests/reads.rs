@@ -87,7 +87,7 @@ fn what_ends_sooner_than_it_could_halt_is_not_interrupted() {
 fn what_is_suspended_has_its_turn_after_some_reads() {
     let mut bench = Bench::new(&suspending(1));
     bench.command(0, 0, OpKind::Write, 60..62);
-    // Three flash pages: one goes in; the others halt the program once more, and wait for its end in turn.
+    // Three flash pages: one begins; the others halt the program once more, and wait for its end in turn.
     bench.command(100, 1, OpKind::Read, 0..6);
     let (done, drive) = bench.run();
     let second = 125 + 30 + 120 + 40 + 200;

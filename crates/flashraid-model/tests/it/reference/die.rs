@@ -41,7 +41,7 @@ pub enum Use {
     Command(Operation),
     /// A read is done at the end of the transfer, a write with the program of the page in the register.
     Merge(Option<Operation>),
-    /// Operations together with a step of the clean that let them in.
+    /// Operations together with a step of the clean that admitted them.
     Together,
     Suspension(Box<Suspension>),
     /// Work of the die's own.

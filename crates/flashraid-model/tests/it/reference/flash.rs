@@ -296,7 +296,7 @@ impl Flash {
     /// Returns the victim in a pool (rule 13).
     pub fn choose_victim(&mut self, die: usize, pool: usize) -> Option<usize> {
         if self.follows_reference() {
-            return self.next_victim_of_go(die, pool);
+            return self.next_victim_of_round(die, pool);
         }
         let next_sequence = self.dies[die].last_sequence + 1;
         let Die { pools, victim_stream: stream, .. } = &mut self.dies[die];
@@ -362,7 +362,7 @@ impl Flash {
     }
 
     /// Returns the next victim of a round (rule 132).
-    fn next_victim_of_go(&mut self, die: usize, pool: usize) -> Option<usize> {
+    fn next_victim_of_round(&mut self, die: usize, pool: usize) -> Option<usize> {
         if !self.needs_clean(die, pool) {
             return self.table_of_victims(die, pool).into_iter().find(|&block| self.is_sealed(die, pool, block));
         }

@@ -264,7 +264,7 @@ impl Die {
             SlotPhase::Resting | SlotPhase::Free if !self.by_plane => clean_ends(0),
             SlotPhase::Resting | SlotPhase::Free => 0,
             SlotPhase::JointStep => {
-                let scope = self.slot.admitted_by.expect("a clean has let operations in");
+                let scope = self.slot.admitted_by.expect("a clean has admitted operations");
                 self.joint_step.as_ref().map_or(0, |joint_step| joint_step.plain_end(&self.clean(scope).work))
             }
             _ => self.slot.work.plain_end,
@@ -463,7 +463,7 @@ impl PageContext<'_> {
         let state = &self.own.dies[die.index()];
         let head = state.queue.head();
         if head == NONE || !state.slot_is_free() {
-            // Polls that take no time have let operations in meanwhile.
+            // Polls that take no time have admitted operations meanwhile.
             return;
         }
         let busy = if self.own.by_plane { state.busy_scopes() } else { 0 };

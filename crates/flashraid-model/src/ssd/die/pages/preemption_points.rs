@@ -132,7 +132,7 @@ impl PageContext<'_> {
         {
             return self.program_all(at, &ids, die, scope);
         }
-        let pool = self.pool_at_point(die, self.own.waiting[id].lpn, pool).expect("only a write that has room goes in");
+        let pool = self.pool_at_point(die, self.own.waiting[id].lpn, pool).expect("only a write that has room is admitted");
         self.serve(at, id, Some(scope), pool);
     }
 
@@ -161,7 +161,7 @@ impl PageContext<'_> {
         }
         let Waiting { op, lpn, .. } = self.own.waiting[id];
         let pool =
-            if op.kind == OpKind::Write { self.pool_at_point(die, lpn, pool).expect("only a write that has room goes in") } else { 0 };
+            if op.kind == OpKind::Write { self.pool_at_point(die, lpn, pool).expect("only a write that has room is admitted") } else { 0 };
         self.serve(at, id, Some(scope), pool);
     }
 

@@ -153,7 +153,7 @@ fn a_read_waits_for_the_next_point_2() {
     for (at, expected, phase) in phases {
         let outcome = semi(SEMI, &[(0, Read(9)), (at, Read(10))]);
         assert_eq!((outcome.done[1], outcome.met[1]), (expected, 1), "{phase}");
-        // Each operation that goes in puts the end off by its duration and a poll.
+        // Each admitted operation delays the end by its duration and a poll.
         assert_eq!(outcome.clean_end(), if phase == "erase" { 1498 } else { 1498 + 28 + 5 }, "{phase}");
     }
     let later = semi(SEMI, &[(0, Read(9)), (1498, Read(10))]);
@@ -243,7 +243,7 @@ fn a_read_overlaps_with_the_read_of_a_move() {
     let two = run(&params(1, 0, pipeline), &[(0, Read(9)), (1, Read(10))]);
     assert_eq!((two.clean_end(), two.counters.preemptions, two.counters.pipelined), (66 + 1498 - 58, 0, 2));
     assert_eq!(two.done, [33, 53]);
-    // A write that may go in, too, keeps the reads from it.
+    // If a write may also be admitted, the reads are not done together with the step.
     let mixed = run(&params(1, 0, pipeline), &[(0, Read(9)), (1, Read(10)), (2, Write(11))]);
     assert_eq!((mixed.done[..2].to_vec(), mixed.counters.pipelined), (vec![33, 66], 0));
 }
@@ -279,7 +279,7 @@ fn writes_wait_when_free_blocks_fall_below_t_hard() {
     assert_eq!((outcome.cleans[1].start_ns, outcome.cleans[1].writes_wait_from_ns), (clean.end_ns, outcome.cleans[1].end_ns));
     assert_eq!(outcome.done[4], 857 + 1460 + 5 + 208);
     assert_eq!(outcome.counters.exhausted, 0);
-    // A read goes in in state 2 all the same, at the next point 2.
+    // A read is admitted in state 2 nevertheless, at the next point 2.
     let with_read: Vec<_> = writes.into_iter().chain([(860, Read(3))]).collect();
     assert_eq!(run(&params, &with_read).done[5], 857 + 20 + 5 + 200 + 5 + 28);
     // With T_hard equal to the free blocks the state is still 1: they have to fall below it.
@@ -296,13 +296,13 @@ fn a_clean_that_begins_below_t_hard_begins_in_state_2() {
     let outcome = run(&params, &writes);
     assert_eq!((outcome.cleans[0].writes_wait_from_ns, outcome.cleans[0].end_ns), (T + 857, T + 857 + 1460));
     // The last write waits from the begin of the second clean, whose victim has no valid page, until the third. This begins with three
-    // free blocks and lets it in at its first poll.
+    // free blocks and admits it at its first poll.
     let second = outcome.cleans[1];
     assert_eq!((second.free_blocks_before, second.start_ns, second.writes_wait_from_ns), (2, T + 2317, T + 2317));
     assert_eq!((second.pages_moved, second.end_ns, second.all_wait_from_ns), (0, T + 3322, T + 3322));
     assert_eq!((outcome.cleans[2].free_blocks_before, outcome.done[4]), (3, 3322 + 5 + 208));
     assert_eq!((outcome.counters.gc_writes_wait_ns, outcome.counters.exhausted), (1460 + 1005, 0));
-    // A read goes in at the first poll of the second clean.
+    // A read is admitted at the first poll of the second clean.
     let with_read: Vec<_> = writes.iter().copied().chain([(2320, Read(3))]).collect();
     let with_read = run(&params, &with_read);
     assert_eq!(with_read.done[4..], [3322 + 33 + 5 + 208, 2322 + 28]);
@@ -335,7 +335,7 @@ fn above_t_hard_a_high_priority_write_goes_in_like_any_other() {
         let preemption = Preemption { t_hard, ..SEMI };
         let with = |write: fn(u64) -> Op| semi(preemption, &[(0, Read(9)), (45, write(10)), (46, Read(11)), (47, Write(0))]);
         let (urgent, plain) = (with(Urgent), with(Write));
-        // At the poll 58–63 the write goes in, at the next one the other; the read at point 2 after the program 489–689.
+        // At the poll 58–63 the write is admitted, at the next one the other; the read at point 2 after the program 489–689.
         assert_eq!(urgent.done, [33, 63 + 208, 694 + 28, 276 + 208]);
         assert_eq!((&urgent.done, urgent.clean_end(), urgent.counters), (&plain.done, plain.clean_end(), plain.counters));
         assert_eq!(urgent.cleans[0].all_wait_from_ns, urgent.cleans[0].end_ns);
@@ -407,7 +407,7 @@ fn reads_suspend_programs_and_erases() {
     // A second interruption at 200, with 98 to go.
     let outcome = semi(suspend(2), &[(0, Read(9)), (100, Read(10)), (200, Read(11)), (250, Read(8))]);
     assert_eq!(outcome.done, [33, 131, 231, 333 + 5 + 28]);
-    // A read that comes while another is served goes in, too.
+    // A read that arrives while another is served is admitted, too.
     let outcome = semi(suspend(1), &[(0, Read(9)), (100, Read(10)), (120, Read(11))]);
     assert_eq!((outcome.done, outcome.counters.suspensions), (vec![33, 131, 159], 1));
     // The page that is being programmed has to wait.

@@ -168,7 +168,7 @@ impl Queue {
         let wanted = |kind: usize| kinds[kind] && self.waiting[kind] > 0;
         let mut next = if (0..KINDS).any(wanted) { self.head() } else { NONE };
         std::iter::from_fn(move || {
-            // What follows begins at an operation that arrived no earlier, whether or not it may go in itself.
+            // What follows begins at an operation that arrived no earlier, whether or not it may be admitted itself.
             let from = (next != NONE).then_some(next)?;
             let found = match self.index(all) {
                 Some(index) => index.first_of(kinds, all[from].arrival)?,

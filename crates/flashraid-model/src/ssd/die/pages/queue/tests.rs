@@ -35,7 +35,7 @@ enum Step {
     },
     /// The one in a certain place leaves, which may be blocked.
     Leave(prop::sample::Index),
-    /// The first one that may go in leaves.
+    /// The first one that may be admitted leaves.
     GoIn(Kinds),
     Refuse,
 }
