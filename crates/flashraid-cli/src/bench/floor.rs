@@ -1,7 +1,6 @@
 //! A minimal loop that only maps pages and collects blocks. It measures the least that the benchmark *device* can cost.
 
-use std::time::Instant;
-
+use super::processor_seconds;
 use flashraid_model::array::ArrayParams;
 use flashraid_model::flash::Geometry;
 use flashraid_model::rng;
@@ -66,11 +65,11 @@ impl Floor {
         for _ in 0..2 * pages {
             self.write(rng::below(&mut stream, pages) as u32);
         }
-        let begin = Instant::now();
+        let begin = processor_seconds();
         for _ in 0..requests {
             self.write(rng::below(&mut stream, pages) as u32);
         }
-        let seconds = begin.elapsed().as_secs_f64();
+        let seconds = processor_seconds() - begin;
         std::hint::black_box(&self.map);
         seconds
     }

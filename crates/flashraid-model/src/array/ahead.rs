@@ -5,7 +5,7 @@
 //! result. The tables of one die then stay in the processor's cache.
 
 use super::PageRequest;
-use super::members::{Continuation, Members, Wake};
+use super::members::{Continuation, Members};
 use super::volume::Volume;
 use crate::TimeNs;
 use crate::events::{GcInterval, TimeParts};
@@ -16,20 +16,18 @@ use crate::ssd::{Hint, Served, Ssd};
 /// Numbers of operations known in advance at which a page of a die, and the memory that it leads to, are prefetched.
 const HINTS: [(Hint, usize); 2] = [(Hint::Map, 16), (Hint::Block, 8)];
 
-/// A page operation that waits to be served.
+/// A page operation that waits to be served. Its arrival and its kind are those of its request.
 #[derive(Debug, Clone, Copy)]
 struct Taken {
-    arrival: TimeNs,
     /// Number of its request in the batch.
     request: u32,
     lpn: Lpn,
     /// Number of its die, counted over the array.
     die: u32,
-    kind: OpKind,
 }
 
-// Two of them fill a line of the processor's cache.
-const _: () = assert!(size_of::<Taken>() <= 32);
+// A batch of large requests has a million of them, twice.
+const _: () = assert!(size_of::<Taken>() <= 12);
 
 /// A request whose operations wait to be served.
 #[derive(Debug, Clone, Copy)]
@@ -89,7 +87,7 @@ impl Ahead {
                     let (die, lpn) = members.ssds[member as usize].die_and_lpn(page);
                     let die = member * dies + die.0;
                     self.cursors[die as usize] += 1;
-                    self.operations.push(Taken { arrival: now, request: index, lpn, die, kind });
+                    self.operations.push(Taken { request: index, lpn, die });
                 }
             }
         }
@@ -109,8 +107,10 @@ impl Ahead {
         } else {
             let Members { ssds, told, .. } = members;
             let cleans = &mut told.collections;
-            let Ahead { sorted, last, gc_members, .. } = self;
-            serve(ssds, 0, dies, sorted, cleans, |ssd, member, op, served| book(last, gc_members, ssd, member, op, served));
+            let Ahead { sorted, requests, last, gc_members, .. } = self;
+            let book =
+                |ssd: &Ssd, member, op: &Taken, served| book(last, gc_members, ssd, member, op, &requests[op.request as usize], served);
+            serve(ssds, 0, dies, sorted, requests, cleans, book);
         }
         let Members { ssds, completions, agenda, .. } = members;
         let Ahead { requests, last, gc_members, .. } = self;
@@ -119,10 +119,10 @@ impl Ahead {
             let (end, time) = match operations {
                 0 => (arrival, TimeParts::default()),
                 // All members have the same parameters.
-                _ => (last.end, ssds[0].time_of(arrival, kind, &last)),
+                _ => (last.end, ssds[0].time_of(arrival, kind, last)),
             };
             completions[completion].set_end(end, gc_members, time);
-            agenda.schedule(end, Wake::Completed(completion));
+            agenda.schedule_end(end, completion);
         }
     }
 
@@ -142,9 +142,10 @@ impl Ahead {
             tasks.push((ssds, operations, first_member));
             first_member += members as u32;
         }
+        let requests = &self.requests[..];
         let work = |(ssds, operations, first_member): (&mut [Ssd], &[Taken], u32)| {
             let (mut cleans, mut all_served) = (Vec::new(), Vec::with_capacity(operations.len()));
-            serve(ssds, first_member, dies, operations, &mut cleans, |_, _, _, served| all_served.push(served));
+            serve(ssds, first_member, dies, operations, requests, &mut cleans, |_, _, _, served| all_served.push(served));
             (cleans, all_served)
         };
         let results: Vec<(Vec<GcInterval>, Vec<Served>)> = std::thread::scope(|scope| {
@@ -170,13 +171,13 @@ impl Ahead {
             }
             results
         });
-        let Ahead { sorted, last, gc_members, .. } = self;
+        let Ahead { sorted, requests, last, gc_members, .. } = self;
         let mut operations = sorted.iter();
         for (member_cleans, all_served) in results {
             cleans.extend(member_cleans);
             for (op, served) in operations.by_ref().take(all_served.len()).zip(&all_served) {
                 let member = op.die / dies;
-                book(last, gc_members, &ssds[member as usize], member, op, *served);
+                book(last, gc_members, &ssds[member as usize], member, op, &requests[op.request as usize], *served);
             }
         }
     }
@@ -189,32 +190,42 @@ fn serve(
     first_member: u32,
     dies: u32,
     operations: &[Taken],
+    requests: &[TakenRequest],
     cleans: &mut Vec<GcInterval>,
     mut tell: impl FnMut(&Ssd, u32, &Taken, Served),
 ) {
-    for (index, op) in operations.iter().enumerate() {
-        for (hint, distance) in HINTS {
-            if let Some(later) = operations.get(index + distance) {
-                ssds[(later.die / dies - first_member) as usize].prefetch_lpn(hint, later.lpn);
-            }
-        }
-        let (member, die) = (op.die / dies, DieId(op.die % dies));
+    // Operations of one member follow each other. Hints end with the member, so that no operation needs a division.
+    let mut left = operations;
+    while let Some(first) = left.first() {
+        let member = first.die / dies;
+        let first_die = member * dies;
+        let own = left.partition_point(|op| op.die < first_die + dies);
+        let (operations, others) = left.split_at(own);
         let ssd = &mut ssds[(member - first_member) as usize];
-        let served = ssd.serve_now(op.arrival, die, op.lpn, op.kind, cleans);
-        tell(ssd, member, op, served);
+        for (index, op) in operations.iter().enumerate() {
+            for (hint, distance) in HINTS {
+                if let Some(later) = operations.get(index + distance) {
+                    ssd.prefetch_lpn(hint, later.lpn);
+                }
+            }
+            let TakenRequest { arrival, kind, .. } = requests[op.request as usize];
+            let served = ssd.serve_now(arrival, DieId(op.die - first_die), op.lpn, kind, cleans);
+            tell(ssd, member, op, served);
+        }
+        left = others;
     }
 }
 
 /// Records the end of an operation in `last` unless another one of its request ended later.
 #[inline]
-fn book(last: &mut [Served], gc_members: &mut [MemberSet], ssd: &Ssd, member: u32, op: &Taken, served: Served) {
-    if served.met_gc {
+fn book(last: &mut [Served], gc_members: &mut [MemberSet], ssd: &Ssd, member: u32, op: &Taken, request: &TakenRequest, served: Served) {
+    if served.met_gc() {
         gc_members[op.request as usize].insert(member);
     }
     let last = &mut last[op.request as usize];
-    let time = |served| ssd.time_of(op.arrival, op.kind, served);
+    let time = |served| ssd.time_of(request.arrival, request.kind, served);
     // The order of two operations that end at the same time must not matter, as in `Completion::book`.
-    if served.end > last.end || (served.end == last.end && time(&served) > time(last)) {
+    if served.end > last.end || (served.end == last.end && time(served) > time(*last)) {
         *last = served;
     }
 }
@@ -248,7 +259,7 @@ impl Ahead {
         for count in &mut self.cursors {
             cursor += std::mem::replace(count, cursor);
         }
-        let nothing = Taken { arrival: 0, request: 0, lpn: Lpn(0), die: 0, kind: OpKind::Read };
+        let nothing = Taken { request: 0, lpn: Lpn(0), die: 0 };
         self.sorted.resize(self.operations.len(), nothing);
         for op in self.operations.drain(..) {
             let cursor = &mut self.cursors[op.die as usize];

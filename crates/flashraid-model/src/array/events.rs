@@ -6,8 +6,7 @@ use crate::TimeNs;
 use crate::events::{DestageInterval, GcInterval, Slab, TimeParts};
 use crate::ssd;
 pub use crate::ssd::Programmed;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::VecDeque;
 
 /// A request that is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,8 +79,9 @@ pub(super) struct Outbox {
     pub held: Vec<Event>,
     /// Cleans that members know before they end.
     cleans: Slab<GcInterval>,
-    /// Ends of these cleans and their numbers in `cleans`. Large batches have thousands of them, so that entries are small.
-    ends: BinaryHeap<Reverse<(TimeNs, u32)>>,
+    /// Ends of these cleans and their numbers in `cleans`, in order of time. Large batches have thousands of them, so that entries are
+    /// small and are sorted together.
+    ends: VecDeque<(TimeNs, u32)>,
     /// Changes of the array's health, in order.
     pub health: Vec<(TimeNs, Health)>,
 }
@@ -90,11 +90,21 @@ impl Outbox {
     /// Appends all events until `until` to `events`, which are in order from index `begin` on.
     #[inline]
     pub fn report(&mut self, until: TimeNs, told: &mut ssd::Outbox, caching: Option<&mut Caching>, begin: usize, events: &mut Vec<Event>) {
-        for clean in told.collections.drain(..) {
-            self.ends.push(Reverse((clean.end_ns, self.cleans.insert(clean))));
+        match told.collections.len() {
+            0 => {}
+            1 => {
+                let clean = told.collections.pop().expect("there is one");
+                let place = self.ends.partition_point(|&(end, _)| end <= clean.end_ns);
+                self.ends.insert(place, (clean.end_ns, self.cleans.insert(clean)));
+            }
+            _ => {
+                let cleans = &mut self.cleans;
+                self.ends.extend(told.collections.drain(..).map(|clean| (clean.end_ns, cleans.insert(clean))));
+                self.ends.make_contiguous().sort_unstable();
+            }
         }
         let requests = events.len();
-        if self.ends.peek().is_some_and(|Reverse((end, _))| *end <= until) {
+        if self.ends.front().is_some_and(|(end, _)| *end <= until) {
             self.report_cleans(until, events);
         }
         let destages = events.len();
@@ -114,10 +124,10 @@ impl Outbox {
     /// Appends the cleans that end by `until`, in the order of [`Event::key`].
     fn report_cleans(&mut self, until: TimeNs, events: &mut Vec<Event>) {
         let mut begin = events.len();
-        while let Some(&Reverse((end, number))) = self.ends.peek()
+        while let Some(&(end, number)) = self.ends.front()
             && end <= until
         {
-            self.ends.pop();
+            self.ends.pop_front();
             if events.get(begin).is_some_and(|event| event.at() != end) {
                 events[begin..].sort_by_key(Event::key);
                 begin = events.len();
@@ -129,7 +139,7 @@ impl Outbox {
 
     /// Returns the earliest start of a clean that has not been reported.
     pub fn first_start(&self) -> Option<TimeNs> {
-        self.ends.iter().map(|&Reverse((_, number))| self.cleans[number].start_ns).min()
+        self.ends.iter().map(|&(_, number)| self.cleans[number].start_ns).min()
     }
 }
 

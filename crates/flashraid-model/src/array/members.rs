@@ -12,13 +12,47 @@ use crate::ssd::{OpEnd, Outbox, PageOp, Ssd, SsdWake};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// An event of the agenda.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Wake {
-    /// All pages of a host request are done.
-    Completed(u32),
-    /// A wake-up of a member is due.
-    Member(u32, SsdWake),
+/// The agenda of the members: ends of host requests, whose numbers are those of their completions, and wake-ups of single members.
+#[derive(Debug, Clone, Default)]
+pub(super) struct MembersAgenda {
+    agenda: Agenda,
+    wakes: Slab<(u32, SsdWake)>,
+}
+
+/// Bit in the number of an entry that is a wake-up of a member. The other bits are its number among them.
+const WAKES_A_MEMBER: u64 = 1 << 32;
+
+impl MembersAgenda {
+    /// Schedules the end of the host request with this completion.
+    #[inline]
+    pub fn schedule_end(&mut self, at: TimeNs, completion: u32) {
+        self.agenda.schedule(at, u64::from(completion));
+    }
+
+    #[inline]
+    fn schedule_wake(&mut self, at: TimeNs, member: u32, wake: SsdWake) {
+        let number = self.wakes.insert((member, wake));
+        self.agenda.schedule(at, WAKES_A_MEMBER | u64::from(number));
+    }
+
+    /// Returns the time of the next entry.
+    #[inline]
+    pub fn next_time(&self) -> Option<TimeNs> {
+        self.agenda.next_time()
+    }
+
+    /// Removes the wake-ups of members for which `keep` returns false.
+    pub fn retain_wakes(&mut self, keep: impl Fn(u32, SsdWake) -> bool) {
+        let wakes = &mut self.wakes;
+        self.agenda.retain(|number| {
+            let wake = number as u32;
+            if number & WAKES_A_MEMBER == 0 || keep(wakes[wake].0, wakes[wake].1) {
+                return true;
+            }
+            wakes.release(wake);
+            false
+        });
+    }
 }
 
 /// Continuation when everything that a completion waits for is done.
@@ -108,8 +142,8 @@ impl Open {
 /// Result of the next event of the members.
 #[derive(Debug)]
 pub(super) enum MembersStep {
-    /// A host request is done.
-    Done(Done),
+    /// The host request of this completion is done.
+    Done(u32),
     /// A member has acted.
     Acted(Issued),
 }
@@ -152,7 +186,7 @@ impl Completion {
 }
 
 // These sizes matter, because each request in progress has one and each event moves one.
-const _: () = assert!(size_of::<Completion>() <= 144 && size_of::<Wake>() <= 24);
+const _: () = assert!(size_of::<Completion>() <= 144 && size_of::<SsdWake>() <= 20);
 
 /// Number of page writes that members have been given. A controller uses it to notice that a member gets more than it can take (rule 120).
 #[derive(Debug, Clone)]
@@ -194,7 +228,7 @@ impl PagesGiven {
 #[derive(Debug, Clone)]
 pub(super) struct Members {
     pub ssds: Vec<Ssd>,
-    pub agenda: Agenda<Wake>,
+    pub agenda: MembersAgenda,
     pub completions: Slab<Completion>,
     /// Deferred events. They are not in the agenda, because their order must not depend on when a member happens to know its ends.
     deferred: BinaryHeap<Reverse<Due>>,
@@ -210,7 +244,7 @@ impl Members {
     pub fn new(ssds: Vec<Ssd>) -> Self {
         Self {
             ssds,
-            agenda: Agenda::default(),
+            agenda: MembersAgenda::default(),
             completions: Slab::default(),
             deferred: BinaryHeap::new(),
             told: Outbox::default(),
@@ -225,7 +259,7 @@ impl Members {
         assert!(self.told.wakes.is_empty(), "the wake-ups of one member are taken before another acts");
         act(&mut self.ssds[member as usize], &mut self.told);
         for (at, wake) in self.told.wakes.drain(..) {
-            self.agenda.schedule(at, Wake::Member(member, wake));
+            self.agenda.schedule_wake(at, member, wake);
         }
         Issued(())
     }
@@ -244,18 +278,25 @@ impl Members {
     /// Runs the first event of the agenda, at `now`.
     #[inline(always)]
     pub fn step(&mut self, now: TimeNs) -> MembersStep {
-        match self.agenda.pop_due(now).expect("an event is due").1 {
-            Wake::Completed(completion) => {
-                let Completion { continuation: Continuation::Host(tag), gc_members, pages_lost, time, .. } = self.completions[completion]
-                else {
-                    unreachable!("what is deferred is no event of the agenda")
-                };
-                debug_assert!(self.completions[completion].remaining == 0, "a request is done when all its pages are");
-                self.completions.release(completion);
-                MembersStep::Done(Done { tag, at: now, gc_members_met: gc_members.len(), pages_lost, parts: time })
-            }
-            Wake::Member(member, wake) => MembersStep::Acted(self.with(member, |ssd, out| ssd.wake(now, wake, out))),
+        let number = self.agenda.agenda.pop().expect("an event is due");
+        if number & WAKES_A_MEMBER == 0 {
+            return MembersStep::Done(number as u32);
         }
+        let (member, wake) = self.agenda.wakes.remove(number as u32);
+        MembersStep::Acted(self.with(member, |ssd, out| ssd.wake(now, wake, out)))
+    }
+
+    /// Ends the host request of this completion, which [`Members::step`] has returned.
+    #[inline(always)]
+    pub fn done(&mut self, completion: u32, now: TimeNs) -> Done {
+        self.completions.release(completion);
+        let Completion { continuation: Continuation::Host(tag), remaining, gc_members, pages_lost, time, .. } =
+            &self.completions[completion]
+        else {
+            unreachable!("what is deferred is no event of the agenda")
+        };
+        debug_assert!(*remaining == 0, "a request is done when all its pages are");
+        Done { tag: *tag, at: now, gc_members_met: gc_members.len(), pages_lost: *pages_lost, parts: *time }
     }
 
     /// Reads or writes a page of a member, for which `completion` waits. [`Members::issued`] must follow, once for many pages.
@@ -304,11 +345,11 @@ impl Members {
         }
     }
 
-    /// Completes a completion whose operations all end by `at`. [`Members::step`] reports it then.
+    /// Begins a completion of which all is known: its operations all end by `at`. [`Members::step`] reports it then.
     #[inline(always)]
-    pub fn close_at(&mut self, open: Open, continuation: Continuation, (at, gc_members, time): (TimeNs, MemberSet, TimeParts)) {
-        let Open(completion) = open;
-        (self.completions[completion].gc_members, self.completions[completion].time) = (gc_members, time);
+    pub fn open_until(&mut self, continuation: Continuation, at: TimeNs, gc_members: MemberSet, time: TimeParts) {
+        let whole = Completion { continuation, remaining: 0, last_end: at, gc_members, pages_lost: 0, time };
+        let completion = self.completions.insert(whole);
         self.completed(completion, continuation, at);
     }
 
@@ -363,7 +404,7 @@ impl Members {
     #[inline(always)]
     fn completed(&mut self, completion: u32, continuation: Continuation, at: TimeNs) {
         match continuation {
-            Continuation::Host(_) => self.agenda.schedule(at, Wake::Completed(completion)),
+            Continuation::Host(_) => self.agenda.schedule_end(at, completion),
             Continuation::Stripe { tie_break, .. } | Continuation::Cache { tie_break, .. } => {
                 self.deferred.push(Reverse(Due { at, tie_break, deferred: Deferred::Completion(completion) }));
             }

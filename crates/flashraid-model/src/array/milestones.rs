@@ -1,6 +1,6 @@
 //! Milestones: moments of a run that the array must know.
 
-use super::members::{Members, Wake};
+use super::members::Members;
 use super::{Array, Event};
 use crate::TimeNs;
 use crate::ssd::Ssd;
@@ -74,10 +74,7 @@ impl Array {
         let issued = self.volume.members.with_each(|member, out| member.end_idle_collection(now, out));
         self.drain(issued);
         let Members { ssds, agenda, .. } = &mut self.volume.members;
-        agenda.retain(|wake| match *wake {
-            Wake::Completed(_) => true,
-            Wake::Member(member, wake) => ssds[member as usize].needs_wake_up(wake),
-        });
+        agenda.retain_wakes(|member, wake| ssds[member as usize].needs_wake_up(wake));
     }
 
     /// Returns a time before which every start of a collection has been reported. It is at most `now`.

@@ -81,10 +81,14 @@ impl Array {
     fn members_step(&mut self, now: TimeNs, events: &mut Vec<Event>) {
         match self.volume.members.step(now) {
             MembersStep::Acted(issued) => self.drain(issued),
-            MembersStep::Done(done) => {
+            MembersStep::Done(completion) if self.has_members_only => {
+                events.push(Event::Done(self.volume.members.done(completion, now)));
+            }
+            MembersStep::Done(completion) => {
                 if self.counts_operations() {
                     self.operation_ends(now);
                 }
+                let done = self.volume.members.done(completion, now);
                 self.request_ends(done, events);
             }
         }

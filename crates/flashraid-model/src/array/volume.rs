@@ -10,6 +10,7 @@ use crate::events::TimeParts;
 use crate::ids::MemberSet;
 use crate::placement::{Extent, Layout};
 use crate::request::OpKind;
+use crate::ssd::Served;
 
 /// The members, and the layout of the array's pages on them.
 #[derive(Debug, Clone)]
@@ -88,9 +89,8 @@ impl Volume {
     /// Serves extents on immediate members without stripes, whose ends are known at once.
     #[inline(always)]
     fn serve(&mut self, now: TimeNs, kind: OpKind, extents: impl Iterator<Item = Extent>, continuation: Continuation) -> Issued {
-        let open = self.members.open(continuation);
         let Members { ssds, told, .. } = &mut self.members;
-        let (mut last_end, mut gc_members, mut time) = (0, MemberSet::NONE, TimeParts::default());
+        let (mut last, mut gc_members) = (Served::default(), MemberSet::NONE);
         for extent in extents {
             let members = self.read_plan.members(&self.layout, &extent, kind);
             for page in extent.first_page..extent.first_page + extent.pages {
@@ -98,16 +98,18 @@ impl Volume {
                     let ssd = &mut ssds[member as usize];
                     let (die, lpn) = ssd.die_and_lpn(page);
                     let served = ssd.serve_now(now, die, lpn, kind, &mut told.collections);
-                    if served.end > last_end {
-                        (last_end, time) = (served.end, ssd.time_of(now, kind, &served));
-                    } else if served.end == last_end {
-                        time = time.max(ssd.time_of(now, kind, &served));
+                    // The order of two operations that end at the same time must not matter.
+                    let time = |served| ssd.time_of(now, kind, served);
+                    if served.end > last.end || (served.end == last.end && time(served) > time(last)) {
+                        last = served;
                     }
-                    gc_members.0 |= u128::from(served.met_gc) << member;
+                    gc_members.0 |= u128::from(served.met_gc()) << member;
                 }
             }
         }
-        self.members.close_at(open, continuation, (last_end, gc_members, time));
+        // All members have the same parameters, and no operation ends at the moment 0.
+        let time = if last.end > 0 { ssds[0].time_of(now, kind, last) } else { TimeParts::default() };
+        self.members.open_until(continuation, last.end, gc_members, time);
         self.members.issued()
     }
 

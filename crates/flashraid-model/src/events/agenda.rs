@@ -7,54 +7,33 @@ use crate::TimeNs;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Queue of wake-ups that each carry a `W`.
-#[derive(Debug, Clone)]
-pub struct Agenda<W> {
-    heap: BinaryHeap<Reverse<Entry<W>>>,
+/// Queue of wake-ups, each with a number that says what to do then.
+#[derive(Debug, Clone, Default)]
+pub struct Agenda {
+    /// All parts of an entry have the width of a register. Entries that are written and read in different widths cost more than the rest.
+    heap: BinaryHeap<Reverse<Entry>>,
     scheduled: u64,
     /// Time of the last wake-up that was taken; none may be scheduled before it.
     now: TimeNs,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Entry<W> {
+/// Place of a wake-up in the order. No two entries have the same sequence number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
     at: TimeNs,
     sequence: u64,
-    wake: W,
+    number: u64,
 }
 
-impl<W> PartialEq for Entry<W> {
-    fn eq(&self, other: &Self) -> bool {
-        (self.at, self.sequence) == (other.at, other.sequence)
-    }
-}
-impl<W> Eq for Entry<W> {}
-impl<W> PartialOrd for Entry<W> {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl<W> Ord for Entry<W> {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.at, self.sequence).cmp(&(other.at, other.sequence))
-    }
-}
-
-impl<W> Default for Agenda<W> {
-    fn default() -> Self {
-        Self { heap: BinaryHeap::new(), scheduled: 0, now: 0 }
-    }
-}
-
-impl<W> Agenda<W> {
-    /// Adds a wake-up at the time `at`, in nanoseconds.
+impl Agenda {
+    /// Adds a wake-up with this number at the time `at`, in nanoseconds.
     ///
     /// # Panics
     /// Panics if `at` lies before the time of the last wake-up that was taken.
     #[inline]
-    pub fn schedule(&mut self, at: TimeNs, wake: W) {
+    pub fn schedule(&mut self, at: TimeNs, number: u64) {
         assert!(at >= self.now, "nothing is scheduled for a time that is over");
-        self.heap.push(Reverse(Entry { at, sequence: self.scheduled, wake }));
+        self.heap.push(Reverse(Entry { at, sequence: self.scheduled, number }));
         self.scheduled += 1;
     }
 
@@ -64,20 +43,17 @@ impl<W> Agenda<W> {
         self.heap.peek().map(|Reverse(e)| e.at)
     }
 
-    /// Removes every wake-up for which `keep` returns false.
-    pub fn retain(&mut self, mut keep: impl FnMut(&W) -> bool) {
-        self.heap.retain(|Reverse(entry)| keep(&entry.wake));
+    /// Removes every wake-up for whose number `keep` returns false.
+    pub fn retain(&mut self, mut keep: impl FnMut(u64) -> bool) {
+        self.heap.retain(|Reverse(entry)| keep(entry.number));
     }
 
-    /// Removes and returns the next wake-up if its time is at most `until`.
+    /// Removes the next wake-up and returns its number.
     #[inline]
-    pub fn pop_due(&mut self, until: TimeNs) -> Option<(TimeNs, W)> {
-        if self.next_time()? > until {
-            return None;
-        }
-        let Reverse(Entry { at, wake, .. }) = self.heap.pop()?;
-        self.now = at;
-        Some((at, wake))
+    pub fn pop(&mut self) -> Option<u64> {
+        let Reverse(entry) = self.heap.pop()?;
+        self.now = entry.at;
+        Some(entry.number)
     }
 }
 
@@ -86,14 +62,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pops_by_time_then_in_order_of_scheduling_and_not_before_it_is_due() {
+    fn pops_by_time_then_in_order_of_scheduling() {
         let mut agenda = Agenda::default();
-        for (at, wake) in [(5, 'c'), (3, 'a'), (5, 'd'), (3, 'b')] {
-            agenda.schedule(at, wake);
+        for (at, number) in [(5, 30), (3, 20), (5, 10), (3, 40)] {
+            agenda.schedule(at, number);
         }
-        assert_eq!(agenda.pop_due(2), None);
-        let order: String = std::iter::from_fn(|| agenda.pop_due(5).map(|(_, w)| w)).collect();
-        assert_eq!(order, "abcd");
-        assert_eq!(agenda.next_time(), None);
+        let mut order = Vec::new();
+        while let (Some(at), Some(number)) = (agenda.next_time(), agenda.pop()) {
+            order.push((at, number));
+        }
+        assert_eq!(order, [(3, 20), (3, 40), (5, 30), (5, 10)]);
     }
 }

@@ -241,7 +241,8 @@ impl Ssd {
     }
 
     /// Returns the parts of the time of an operation of an immediate member that arrived at `now`.
-    pub(crate) fn time_of(&self, now: TimeNs, kind: OpKind, served: &Served) -> TimeParts {
+    #[inline]
+    pub(crate) fn time_of(&self, now: TimeNs, kind: OpKind, served: Served) -> TimeParts {
         self.dies.of_pages(&self.space).0.time_of(now, kind, served)
     }
 
@@ -256,11 +257,8 @@ impl Ssd {
             };
         }
         let (own, pools) = self.dies.of_pages(&self.space);
-        let (die, lpn) = own.die_and_lpn(pools, page);
+        let (_, lpn) = own.die_and_lpn(pools, page);
         prefetch_in(pools, hint, lpn);
-        if hint == Hint::Block && own.is_immediate() && pools.needs_clean(die) {
-            pools.prefetch_clean(die);
-        }
     }
 
     /// Prefetches like [`Ssd::prefetch`], for a page that is already known by its logical page number.
@@ -281,8 +279,8 @@ impl Ssd {
         if self.is_immediate() {
             let (die, lpn) = self.die_and_lpn(op.page);
             let served = self.serve_now(now, die, lpn, op.kind, &mut out.collections);
-            let time = self.time_of(now, op.kind, &served);
-            out.ends.push(OpEnd { completion: op.completion, member: self.parts.member, at: served.end, met_gc: served.met_gc, time });
+            let time = self.time_of(now, op.kind, served);
+            out.ends.push(OpEnd { completion: op.completion, member: self.parts.member, at: served.end, met_gc: served.met_gc(), time });
             return;
         }
         if let Some(agent) = &mut self.parts.agent {

@@ -32,17 +32,11 @@ impl Pools {
         self.dies[die.index()].need != 0
     }
 
-    /// Prefetches the memory that the next clean of `die` reads first, if its victim can be foreseen.
-    pub fn prefetch_clean(&self, die: DieId) {
-        let DieState { need, next_pool_to_clean: from, .. } = self.dies[die.index()];
-        let at_or_after = need & (u64::MAX << from);
-        let pool = if at_or_after != 0 { at_or_after } else { need }.trailing_zeros();
-        if let Some(BlockId(victim)) = self.foreseen_victim(die, pool) {
-            let victim = victim as usize;
-            prefetch(&self.meta, victim * (self.words + 1));
-            for page in (0..self.data_pages as usize).step_by(PAGES_PER_CACHE_LINE) {
-                prefetch(&self.rmap, (victim << self.page_shift) + page);
-            }
+    /// Prefetches the reverse map of a block.
+    #[inline]
+    fn prefetch_pages(&self, block: u32) {
+        for page in (0..self.data_pages as usize).step_by(PAGES_PER_CACHE_LINE) {
+            prefetch(&self.rmap, ((block as usize) << self.page_shift) + page);
         }
     }
 
@@ -103,6 +97,8 @@ impl Pools {
         let stride = self.words + 1;
         let base = victim.index() * stride;
         let first_page = victim.0 << self.page_shift;
+        // Which of its pages are valid is not known yet, so that both are read from memory at the same time.
+        self.prefetch_pages(victim.0);
         let mut moving = std::mem::take(&mut self.moving);
         let mut count = 0;
         for word in 0..self.words {

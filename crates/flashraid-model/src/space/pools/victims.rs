@@ -2,7 +2,7 @@
 
 use super::Pools;
 use crate::ids::{BlockId, DieId};
-use crate::space::victim::{Blocks, Draws, VictimPolicy};
+use crate::space::victim::{Blocks, Draws};
 
 impl Pools {
     /// Returns the blocks of `pool` in `die`, as policies see them.
@@ -24,15 +24,6 @@ impl Pools {
         if let Some(stream) = stream {
             self.streams[die.index()] = stream;
         }
-        found.map(|block| BlockId((self.extent_of(die, pool).0 + block) as u32))
-    }
-
-    /// Returns the block that the policy would pick, if it can be foreseen cheaply. Only the choice of greedy can.
-    pub(super) fn foreseen_victim(&self, die: DieId, pool: u32) -> Option<BlockId> {
-        if self.follows_reference() || !matches!(self.victim, VictimPolicy::Greedy(_)) {
-            return None;
-        }
-        let found = self.blocks_of(die, pool).emptiest();
         found.map(|block| BlockId((self.extent_of(die, pool).0 + block) as u32))
     }
 

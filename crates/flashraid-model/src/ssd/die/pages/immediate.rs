@@ -42,19 +42,44 @@ struct RecentClean {
     collected_before_ns: u64,
 }
 
-/// Result of serving an operation.
+/// Result of serving an operation. It has two words, so that it is returned in registers.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Served {
     /// Time at which the operation is done.
     pub end: TimeNs,
-    /// True if the operation waited for collection.
-    pub met_gc: bool,
-    /// Length of this wait, in nanoseconds.
-    pub collection_ns: u64,
-    /// True if the operation read or programmed flash.
-    mapped: bool,
-    /// True if the write filled its block.
-    sealed: bool,
+    /// Time that it waited for collection, in nanoseconds, above the bits [`Self::MET_GC`], [`Self::MAPPED`] and [`Self::SEALED`].
+    wait_and_flags: u64,
+}
+
+const _: () = assert!(size_of::<Served>() == 16);
+
+impl Served {
+    /// The operation waited for collection.
+    const MET_GC: u64 = 1;
+    /// The operation read or programmed flash.
+    const MAPPED: u64 = 2;
+    /// The write filled its block.
+    const SEALED: u64 = 4;
+    const FLAGS: u32 = 3;
+
+    #[inline]
+    fn new(end: TimeNs, met_gc: bool, collection_ns: u64, mapped: bool, sealed: bool) -> Self {
+        // A longer wait lies beyond the last moment of simulated time, where the run ends.
+        let wait = collection_ns.min(u64::MAX >> Self::FLAGS) << Self::FLAGS;
+        let flag = |holds, flag| if holds { flag } else { 0 };
+        Self { end, wait_and_flags: wait | flag(met_gc, Self::MET_GC) | flag(mapped, Self::MAPPED) | flag(sealed, Self::SEALED) }
+    }
+
+    #[inline]
+    fn has(self, flag: u64) -> bool {
+        self.wait_and_flags & flag != 0
+    }
+
+    /// Returns true if the operation waited for collection.
+    #[inline]
+    pub fn met_gc(self) -> bool {
+        self.has(Self::MET_GC)
+    }
 }
 
 impl ImmediateDie {
@@ -135,7 +160,7 @@ impl ImmediateContext<'_> {
         state.in_collection = false;
         let met_gc = state.gc_until > now;
         let collection_ns = if met_gc { state.collects_after(now) } else { 0 };
-        Served { end, met_gc, collection_ns, mapped, sealed }
+        Served::new(end, met_gc, collection_ns, mapped, sealed)
     }
 
     /// Records that a die works from `from` to `to`. Work without a pause extends the current busy period. `from` never goes back.
@@ -164,7 +189,7 @@ impl ImmediateContext<'_> {
                         usage.record_operation(now, end);
                     }
                     self.own.immediate[die.index()].busy_until = end;
-                    return Served { end, met_gc: collection_ns > 0, collection_ns, mapped, sealed };
+                    return Served::new(end, collection_ns > 0, collection_ns, mapped, sealed);
                 }
                 Err(released) => {
                     collection_ns += released - at;
@@ -250,9 +275,10 @@ impl ImmediateContext<'_> {
 
 impl PageDies {
     /// Returns the parts of the time of an operation that arrived at `now`.
-    pub fn time_of(&self, now: TimeNs, kind: OpKind, served: &Served) -> TimeParts {
-        let mut time = TimeParts { collection_ns: served.collection_ns, ..TimeParts::default() };
-        self.durations.spend(kind, served.mapped, served.sealed, &mut time);
+    #[inline]
+    pub fn time_of(&self, now: TimeNs, kind: OpKind, served: Served) -> TimeParts {
+        let mut time = TimeParts { collection_ns: served.wait_and_flags >> Served::FLAGS, ..TimeParts::default() };
+        self.durations.spend(kind, served.has(Served::MAPPED), served.has(Served::SEALED), &mut time);
         time.queue_ns = served.end - now - time.total_ns();
         time
     }
