@@ -27,8 +27,8 @@ pub fn three_digits(value: f64) -> String {
     with_commas(&format!("{value:.decimals$}"))
 }
 
-/// Formats a ratio to a baseline as a change with half of its interval, such as `−75 ±3 %`. Ratios from ten on, and below a thousandth, are
-/// formatted as a factor.
+/// Formats a ratio to a baseline as a change with half of its interval, such as `−75 ±3 %`. Ratios from two on, and below a thousandth, are
+/// formatted as a factor. An interval that would reach below zero is written as its ends, such as `−100 to −57 %`.
 pub fn change(ratio: f64, half_width: Option<f64>) -> String {
     match ratio {
         factor if factor >= 2.0 => {
@@ -37,6 +37,16 @@ pub fn change(ratio: f64, half_width: Option<f64>) -> String {
         }
         factor if factor > 0.0 && factor < 0.001 => format!("÷{}", three_digits(1.0 / factor)),
         _ => {
+            let percent_of = |value: f64, decimals: usize| {
+                let number = format!("{:.decimals$}", value.abs());
+                let is_zero = number.chars().all(|digit| matches!(digit, '0' | '.'));
+                let sign = if value < 0.0 { "−" } else { "+" };
+                format!("{}{number}", if is_zero { "" } else { sign })
+            };
+            // Nothing can be less than nothing.
+            if let Some(half_width) = half_width.filter(|half_width| *half_width > ratio) {
+                return format!("−100 to {} %", percent_of((ratio + half_width - 1.0) * 100.0, 0));
+            }
             let (percent, half_width) = ((ratio - 1.0) * 100.0, half_width.map(|half_width| half_width * 100.0));
             // The digits suffice for the rest of a figure that has nearly vanished, and for a narrow interval.
             let known = [Some(percent.abs()), Some(ratio * 100.0), half_width];
@@ -48,11 +58,8 @@ pub fn change(ratio: f64, half_width: Option<f64>) -> String {
             } else {
                 2
             };
-            let sign = if percent < 0.0 { "−" } else { "+" };
             let interval = half_width.map_or(String::new(), |half_width| format!(" ±{half_width:.decimals$}"));
-            let number = format!("{:.decimals$}", percent.abs());
-            let is_zero = number.chars().all(|digit| matches!(digit, '0' | '.'));
-            format!("{}{number}{interval} %", if is_zero { "" } else { sign })
+            format!("{}{interval} %", percent_of(percent, decimals))
         }
     }
 }
@@ -133,6 +140,8 @@ mod tests {
         assert_eq!(change(0.25, Some(0.031)), "−75.0 ±3.1 %");
         assert_eq!((change(0.25, Some(0.2)), change(1.0, Some(0.0))), ("−75 ±20 %".to_owned(), "0 ±0 %".to_owned()));
         assert_eq!(change(2141.3, Some(40.0)), "×2,141 ±40.0");
+        let wide = [(0.005, 0.422), (0.5, 0.7), (0.2, 0.8)].map(|(ratio, half_width)| change(ratio, Some(half_width)));
+        assert_eq!(wide, ["−100 to −57 %", "−100 to +20 %", "−100 to 0 %"]);
     }
 
     #[test]

@@ -366,26 +366,52 @@ fn expect_bars(content: &Value, picture: &str, about: &str, read: &mut Marks) {
     }
 }
 
-/// Several panels stand above each other, each under its name, with the lanes of its members.
-fn expect_panels(panels: &[Value], picture: &str, about: &str, read: &mut Marks) {
-    let texts = texts(picture);
-    let mut above = f64::NEG_INFINITY;
-    for panel in panels {
-        let name = panel["name"].as_str().unwrap();
-        let at = texts.iter().find(|text| text.y > above && text.text.starts_with(name)).unwrap_or_else(|| panic!("{about}: no {name}"));
-        above = at.y;
-    }
-    let members: u64 = panels.iter().map(|panel| panel["members"].as_u64().unwrap()).sum();
-    let lanes = texts.iter().filter(|text| text.text.starts_with("member ")).count();
-    assert_eq!(lanes as u64, members, "{about}: lanes of all panels");
-    count(read, "lane", lanes);
+/// The elements of a picture that begin between two heights.
+fn cropped(picture: &str, top: f64, bottom: f64) -> String {
+    let is_here = |piece: &&str| -> bool {
+        let height = |name: &str| attribute(piece, name).and_then(|text| text.parse::<f64>().ok());
+        let first = |points: &str| points.split_whitespace().next()?.split_once(',')?.1.parse::<f64>().ok();
+        let at = height("y").or_else(|| height("cy")).or_else(|| height("y1")).or_else(|| attribute(piece, "points").and_then(first));
+        // The end of a text has no place of its own.
+        at.is_none_or(|at| (top..bottom).contains(&at))
+    };
+    picture.split('<').filter(is_here).map(|piece| format!("<{piece}")).collect()
 }
 
+/// Panels stand above each other, each under its name if there are several. The first one has the legend of all.
 fn expect_timeline(content: &Value, picture: &str, about: &str, read: &mut Marks) {
-    if let Some(panels) = content["panels"].as_array().filter(|panels| panels.len() > 1) {
-        return expect_panels(panels, picture, about, read);
+    let panels = content["panels"].as_array().unwrap();
+    let mut tops = vec![0.0];
+    if panels.len() > 1 {
+        let texts = texts(picture);
+        tops.clear();
+        for panel in panels {
+            let name = panel["name"].as_str().unwrap();
+            let below = |text: &&Text| text.text.starts_with(name) && tops.last().is_none_or(|top| text.y > *top + 300.0);
+            let at = texts.iter().filter(below).map(|text| text.y).min_by(f64::total_cmp).unwrap_or_else(|| panic!("{about}: no {name}"));
+            // Names stand eight pixels below the upper edge.
+            tops.push(at - 8.0);
+        }
+        count(read, "panel", panels.len());
     }
-    let content = &content["panels"][0];
+    let has_destages = panels.iter().any(|panel| !panel["destages"].as_array().unwrap().is_empty());
+    for (index, panel) in panels.iter().enumerate() {
+        let bottom = tops.get(index + 1).copied().unwrap_or(f64::INFINITY);
+        let own = cropped(picture, tops[index], bottom);
+        let legend = Legend { is_here: index == 0, has_destages };
+        expect_panel(panel, &own, &legend, &format!("{about}, panel {index}"), read);
+    }
+}
+
+/// The legend of a timeline.
+struct Legend {
+    /// The panel has it.
+    is_here: bool,
+    /// It explains destages.
+    has_destages: bool,
+}
+
+fn expect_panel(content: &Value, picture: &str, legend: &Legend, about: &str, read: &mut Marks) {
     let requests: Vec<(f64, f64, bool)> = serde_json::from_value(content["requests"].clone()).unwrap();
     let members = content["members"].as_f64().unwrap();
     let (across, of_x) = Axis::read(picture, false, false, about);
@@ -394,14 +420,18 @@ fn expect_timeline(content: &Value, picture: &str, about: &str, read: &mut Marks
     // The legend has a mark of each kind at its end.
     let mut reads: Vec<(f64, f64)> =
         elements(picture, "circle", "fill=\"#2AB2F2\"").into_iter().map(|mark| (number(mark, "cx"), number(mark, "cy"))).collect();
-    reads.pop();
+    if legend.is_here {
+        reads.pop();
+    }
     let mut writes: Vec<(f64, f64)> = elements(picture, "line", "stroke=\"#D73E19\"")
         .chunks(2)
         .map(|cross| {
             (f64::midpoint(number(cross[0], "x1"), number(cross[0], "x2")), f64::midpoint(number(cross[0], "y1"), number(cross[0], "y2")))
         })
         .collect();
-    writes.pop();
+    if legend.is_here {
+        writes.pop();
+    }
     // Requests on the same pixel share a mark.
     for (kind, marks, is_write) in [("read", &reads, false), ("write", &writes, true)] {
         let own: Vec<(f64, f64)> = requests
@@ -440,7 +470,9 @@ fn expect_timeline(content: &Value, picture: &str, about: &str, read: &mut Marks
             .into_iter()
             .map(|rectangle| ["x", "y", "width", "height"].map(|name| number(rectangle, name)))
             .collect();
-        found.pop();
+        if legend.is_here {
+            found.pop();
+        }
         found
     };
     let is_in = |rectangle: &[f64; 4], member: f64, top: f64, bottom: f64| {
@@ -468,6 +500,36 @@ fn expect_timeline(content: &Value, picture: &str, about: &str, read: &mut Marks
         }
         count(read, kind, own.len());
     }
+    if let Some(slowest) = content["slowest"].as_object() {
+        let at = |key: &str| slowest[key].as_f64().unwrap();
+        let (from, to, y) = (across.place(at("from_ms")), across.place(at("done_ms")), upwards.place(at("response")));
+        let is_line =
+            |line: &Path| line.len() == 2 && line.iter().all(|end| same(end.1, y)) && same(line[0].0, from) && same(line[1].0, to);
+        assert!(polylines(picture, INK).iter().any(is_line), "{about}: no line to the slowest request");
+        let is_ring = |ring: &&str| same(number(ring, "cx"), to) && same(number(ring, "cy"), y);
+        assert!(elements(picture, "circle", INK).iter().any(is_ring), "{about}: no ring around the slowest request");
+        let text = slowest["text"].as_str().unwrap();
+        assert!(texts(picture).iter().any(|own| own.text.ends_with(text)), "{about}: {text} is not said");
+        count(read, "slowest request", 1);
+        if let Some((member, die, start, end, _)) =
+            slowest.get("collection").and_then(Value::as_u64).map(|index| &collections[index as usize])
+        {
+            let frames = elements(picture, "rect", "stroke=\"#282C32\"").into_iter();
+            let frames = frames.map(|frame| ["x", "y", "width", "height"].map(|name| number(frame, name)));
+            let (left, right) = (across.place(*start), across.place(*end));
+            let is_frame = |frame: [f64; 4]| {
+                is_in(&frame, *member, below + row * die, below + row * (die + 1.0))
+                    && same(frame[0], left)
+                    && same(frame[0] + frame[2], right.max(left + 1.0))
+            };
+            assert_eq!(
+                frames.filter(|frame| is_frame(*frame)).count(),
+                1,
+                "{about}: the collection that the slowest request met has no frame"
+            );
+            count(read, "collection of the slowest request", 1);
+        }
+    }
     let mut expected = Vec::new();
     for (member, begun, ended, done) in &destages {
         expected.push((*member, *begun, *ended, 0.1, 0.34));
@@ -477,7 +539,7 @@ fn expect_timeline(content: &Value, picture: &str, about: &str, read: &mut Marks
             count(read, "wait of a destage", 1);
         }
     }
-    if expected.is_empty() {
+    if !legend.has_destages {
         assert!(elements(picture, "rect", "fill=\"#229684\"").is_empty(), "{about}: destages that are none");
         return;
     }

@@ -72,7 +72,11 @@ pub fn of_several(id: &str, reports: &[(String, &Value)]) -> Option<Chart> {
     let windows: Vec<Window<'_>> = reports.iter().map(|(name, report)| Window::of(name, report)).collect::<Option<_>>()?;
     let requests = || windows.iter().flat_map(|window| &window.panel.requests);
     let (unit, scale) = unit_of(requests().map(|request| request.1).fold(0.0, f64::max));
-    let window_ms = windows.first()?.window_ms.clone();
+    // Runs may have been asked for different windows: the axis reaches over all of them.
+    let ends = |(start, end): (f64, f64), window: &Window<'_>| (start.min(window.window_ms.start), end.max(window.window_ms.end));
+    let first = &windows.first()?.window_ms;
+    let (start, end) = windows.iter().fold((first.start, first.end), ends);
+    let window_ms = start..end;
     let has_destages = windows.iter().any(|window| !window.panel.destages.is_empty());
     let panels = windows.into_iter().map(|window| window.in_unit(scale)).collect();
     let title = match has_destages {
@@ -210,5 +214,16 @@ mod tests {
         );
         assert!(slowest(1).text.ends_with("it met no collection."), "{}", slowest(1).text);
         assert_eq!(of_several("timeline", &[(named("local"), &met), (named("other"), &json!({}))]), None);
+    }
+
+    #[test]
+    fn the_axis_reaches_over_windows_that_differ() {
+        let first = report(Value::Null);
+        let mut second = first.clone();
+        second["timeline"]["from_ns"] = json!(8_000_000);
+        second["timeline"]["to_ns"] = json!(20_000_000);
+        for both in [[&first, &second], [&second, &first]] {
+            assert_eq!(timeline(of_several("timeline", &both.map(|report| (String::new(), report)))).window_ms, 0.0..20.0);
+        }
     }
 }

@@ -85,7 +85,9 @@ impl Page<'_> {
 
     fn part(&self, index: usize, part: &Part, level: u8) -> String {
         let prefix = self.prefix(index);
-        let headline = part.headline.as_ref().map_or(String::new(), |text| format!("<p class=\"headline\">{}</p>\n", escape(text)));
+        // Of several parts the answers above have it.
+        let headline = part.headline.as_ref().filter(|_| self.parts.len() == 1);
+        let headline = headline.map_or(String::new(), |text| format!("<p class=\"headline\">{}</p>\n", escape(text)));
         let tile = |tile: &Tile| {
             let note = tile.note.as_ref().map_or(String::new(), |note| format!("<span class=\"note\">{}</span>", escape(note)));
             let tone = tone_class(tile.tone).map_or(String::new(), |class| format!(" class=\"{class}\""));
@@ -455,6 +457,16 @@ mod tests {
         let mut names: Vec<&str> = contents.split("</a>").filter_map(|entry| entry.rsplit_once('>')).map(|(_, name)| name).collect();
         names.retain(|name| !name.trim().is_empty());
         assert_eq!(names, ["Mean response time", "Mean response time (chart)", "Configuration"]);
+    }
+
+    #[test]
+    fn a_headline_is_said_once() {
+        let of = |answer: &str| Part { headline: Some(answer.to_owned()), ..part("x") };
+        for answers in [&["the first answer"][..], &["the first answer", "the second answer"]] {
+            let parts: Vec<Part> = answers.iter().map(|answer| of(answer)).collect();
+            let page = Page { title: "t", parts: &parts }.html();
+            assert!(answers.iter().all(|answer| page.matches(answer).count() == 1), "{}", answers.len());
+        }
     }
 
     #[test]

@@ -42,8 +42,13 @@ pub fn draw(title: &str, timeline: &Timeline) -> Result<String, Box<dyn Error>> 
             let (own, below) = rest.split_vertically(height);
             let (name, own) = own.split_vertically(NAME_HEIGHT);
             let (upper, lower) = own.split_vertically(RESPONSES_HEIGHT);
-            draw_responses(&upper, if index == 0 { title } else { "" }, timeline, panel)?;
+            // The legend of the first panel is that of all.
+            let is_first = index == 0;
+            draw_responses(&upper, if is_first { title } else { "" }, timeline, panel)?;
             draw_lanes(&lower, timeline, panel)?;
+            if is_first {
+                draw_legends(&upper, &lower, timeline)?;
+            }
             draw_name(&name, panel)?;
             rest = below;
         }
@@ -108,7 +113,18 @@ fn draw_responses(area: &Area, title: &str, timeline: &Timeline, panel: &Panel) 
         chart.draw_series([Circle::new(ends[1], 6, INK.stroke_width(1))])?;
     }
     area.draw_text(title, &TITLE.into_font().color(&INK), (LEFT as i32, 8))?;
-    legend(area, 18, &[("read", Mark::Dot, READ), ("write", Mark::Cross, WRITE)])
+    Ok(())
+}
+
+/// Draws what the marks of all panels mean, above the first one's requests and above its lanes.
+fn draw_legends(upper: &Area, lower: &Area, timeline: &Timeline) -> Drawn {
+    legend(upper, 18, &[("read", Mark::Dot, READ), ("write", Mark::Cross, WRITE)])?;
+    let destages = ("destage; thin: waits for the others", Mark::Bar, DESTAGE);
+    let collections = [("collection of the member's own", Mark::Bar, OWN), ("forced by the controller", Mark::Bar, FORCED)];
+    match timeline.panels.iter().all(|panel| panel.destages.is_empty()) {
+        true => legend(lower, 10, &collections),
+        false => legend(lower, 10, &[destages, collections[0], collections[1]]),
+    }
 }
 
 fn draw_lanes(area: &Area, timeline: &Timeline, panel: &Panel) -> Drawn {
@@ -170,12 +186,7 @@ fn draw_lanes(area: &Area, timeline: &Timeline, panel: &Panel) -> Drawn {
         let (_, y) = chart.plotting_area().map_coordinate(&(window.start, f64::from(member) + 0.5));
         area.draw_text(&format!("member {member}"), &FONT.into_font().color(&INK), (10, y - above - 7))?;
     }
-    let destages = ("destage; thin: waits for the others", Mark::Bar, DESTAGE);
-    let collections = [("collection of the member's own", Mark::Bar, OWN), ("forced by the controller", Mark::Bar, FORCED)];
-    match panel.destages.is_empty() {
-        true => legend(area, 10, &collections),
-        false => legend(area, 10, &[destages, collections[0], collections[1]]),
-    }
+    Ok(())
 }
 
 /// Collections of a die that follow each other within `gap_ms` as one rectangle: (member, die, start, end).
@@ -215,10 +226,19 @@ mod tests {
         assert_eq!((marks("stroke=\"#D73E19\""), marks("fill=\"#2AB2F2\"")), (4, 2));
         assert!(picture.contains("member 1") && !picture.contains("member 2") && marks("fill=\"#229684\"") == 0);
 
-        let panel = Panel { destages: vec![(0, 1.0, 2.0, 2.0), (1, 1.0, 2.0, 3.0)], ..panel };
-        let with_destages = Timeline { panels: vec![panel], ..timeline };
+        let other = Panel { destages: vec![(0, 1.0, 2.0, 2.0), (1, 1.0, 2.0, 3.0)], ..panel.clone() };
+        let with_destages = Timeline { panels: vec![other], ..timeline };
         // Three bars, of which one waits, and the legend.
         assert_eq!(draw("t", &with_destages).unwrap().matches("fill=\"#229684\"").count(), 4);
+
+        // Two panels share the legend, which has what any of them shows.
+        let both = Timeline { panels: vec![panel, with_destages.panels[0].clone()], ..with_destages };
+        let picture = draw("t", &both).unwrap();
+        for entry in ["read", "write", "collection of the member's own", "forced by the controller", "destage; thin: waits for the others"]
+        {
+            let entry = entry.replace('\'', "&apos;");
+            assert_eq!(picture.lines().filter(|line| line.trim().replace('\'', "&apos;") == entry).count(), 1, "{entry}: {picture}");
+        }
     }
 
     #[test]
