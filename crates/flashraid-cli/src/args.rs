@@ -385,6 +385,7 @@ Examples:
   flashraid compare array.toml --vary array.members=2..8
   flashraid compare array.toml --vary workload.arrivals.mean_gap=1ms..100ms:log:5 --out gaps
   flashraid compare array.toml --vary coordination.scheme=local,reactive-inclusive --timeline 1s..1300ms
+  flashraid compare array.toml --vary array.members=2..8 --seeds 20 --slurm job.sh --parts 64%16
 
 A range FROM..TO stands for every whole number, FROM..TO:lin:N for N values with equal differences,
 FROM..TO:log:N with equal ratios; both ends are included. '\"2..8\"' in quotes is a text.
@@ -397,6 +398,8 @@ Exit status: 0 success, 1 the simulation or the writing of its results failed, 2
 
 /// Arguments of `compare`.
 #[derive(Debug, Args)]
+#[group(skip)]
+#[command(group = clap::ArgGroup::new("for_others").args(["slurm", "parallel"]))]
 pub struct CompareArgs {
     #[command(flatten)]
     pub scenario: ScenarioArgs,
@@ -426,6 +429,15 @@ pub struct CompareArgs {
     /// Run only part I of N, for instance 1/4; `flashraid merge` puts the folders of all parts together
     #[arg(long, value_name = "I/N", value_parser = parse_shard)]
     pub shard: Option<(usize, usize)>,
+    /// Run nothing: write a script for Slurm that runs the parts as an array of jobs, and JOB-merge.sh beside it that puts them together
+    #[arg(long, value_name = "JOB.sh", conflicts_with_all = ["shard", "json", "tables", "parallel"])]
+    pub slurm: Option<PathBuf>,
+    /// Run nothing: print the line with which GNU parallel runs the parts
+    #[arg(long, conflicts_with_all = ["shard", "json", "tables"])]
+    pub parallel: bool,
+    /// Parts for --slurm and --parallel, and how many of them run at a time, for instance 64%16 [default: one for each simulation, at most 64]
+    #[arg(long, value_name = "N[%M]", value_parser = parse_parts, requires = "for_others")]
+    pub parts: Option<(usize, Option<usize>)>,
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,
@@ -742,7 +754,17 @@ pub struct MergeArgs {
     pub force: bool,
 }
 
-/// `I/N`.
+/// Reads `N` or `N%M`.
+fn parse_parts(text: &str) -> Result<(usize, Option<usize>), String> {
+    let (count, at_once) = text.split_once('%').map_or((text, None), |(count, at_once)| (count, Some(at_once)));
+    let number = |text: &str| match text.trim().parse::<usize>() {
+        Ok(number @ 1..=100_000) => Ok(number),
+        _ => Err("write N or N%M, both from 1 to 100000, for instance 64%16".to_owned()),
+    };
+    Ok((number(count)?, at_once.map(number).transpose()?))
+}
+
+/// Reads `I/N`.
 fn parse_shard(text: &str) -> Result<(usize, usize), String> {
     let (index, count) = text.split_once('/').ok_or("write I/N, for instance 1/4")?;
     let number = |text: &str| text.trim().parse::<usize>().map_err(|_| "write I/N, for instance 1/4".to_owned());

@@ -199,9 +199,14 @@ pub fn is_abandoned(changed: SystemTime) -> bool {
     changed.elapsed().is_ok_and(|age| age > ABANDONED)
 }
 
-/// Returns the beginning of the temporary names of this process: the machine, and the number of the process.
+/// Returns the beginning of the temporary names of this process.
 fn own_prefix() -> String {
-    format!("{}{}-{}-", TEMPORARY.0, machine().unwrap_or_default(), std::process::id())
+    format!("{}{}-", TEMPORARY.0, name_of_this_process())
+}
+
+/// Returns a name that no other running process of any machine has: the machine, and the number of the process.
+pub fn name_of_this_process() -> String {
+    format!("{}-{}", machine().unwrap_or_default(), std::process::id())
 }
 
 /// Returns a text that only processes share which see each other's numbers. Containers and other machines have another text.
@@ -213,12 +218,21 @@ fn machine() -> Option<String> {
     Some(format!("{:016x}", hasher.finish()))
 }
 
+/// Returns true if the process of this name ([`name_of_this_process`]) is known to have ended.
+pub fn has_ended(process: &str) -> bool {
+    let Some((its_machine, number)) = process.split_once('-') else { return false };
+    let is_number = number.bytes().all(|byte| byte.is_ascii_digit()) && !number.is_empty();
+    is_number && machine().is_some_and(|own| own == its_machine) && !Path::new("/proc").join(number).exists()
+}
+
 /// Returns true if the process that has this temporary name is known to have ended.
 fn has_no_writer(name: &str) -> bool {
-    let parts = || name.strip_prefix(TEMPORARY.0)?.split_once('-').and_then(|(machine, rest)| Some((machine, rest.split_once('-')?.0)));
-    let Some((its_machine, process)) = parts() else { return false };
-    let is_number = process.bytes().all(|byte| byte.is_ascii_digit()) && !process.is_empty();
-    is_number && machine().is_some_and(|own| own == its_machine) && !Path::new("/proc").join(process).exists()
+    let process = || {
+        let rest = name.strip_prefix(TEMPORARY.0)?;
+        let (end, _) = rest.match_indices('-').nth(1)?;
+        Some(&rest[..end])
+    };
+    process().is_some_and(has_ended)
 }
 
 /// Removes from `folder` what writers that were killed have left there, as far as it may be done.

@@ -83,7 +83,7 @@
 //! # An array in a program of one's own
 //!
 //! A [`Device`] takes requests at moments that the caller chooses, and gives answers back. It is the array of a discrete-event program, an
-//! emulator or a driver. C programs have the same four verbs (docs/library.md).
+//! emulator or a driver. C and Python have the same four verbs (docs/library.md, docs/python.md).
 //!
 //! ```
 //! use flashraid::{OpKind, Request, Simulation};
@@ -131,6 +131,7 @@ pub mod run;
 pub mod study;
 mod threads;
 pub mod warm_cache;
+mod warm_claim;
 #[doc(hidden)]
 pub mod warm_state;
 #[doc(hidden)]

@@ -5,6 +5,7 @@
 //! a file is wrong in any way, the warm-up is done instead.
 
 use crate::files::{NewFile, is_abandoned, is_temporary};
+use crate::warm_claim::{self, Turn};
 use crate::warm_state;
 use flashraid_model::ssd::Ssd;
 use sha2::{Digest, Sha256};
@@ -124,6 +125,7 @@ impl WarmCache {
             return Some(Err(format!("{} is no regular file", path.display())));
         }
         let file = File::open(&path).ok()?;
+        warm_claim::clear(&path);
         // The time of use protects the state from removal. If it cannot be set, the state is only kept for a shorter time.
         let _ = File::options().append(true).open(&path).and_then(|file| file.set_modified(SystemTime::now()));
         let mut input = BufReader::new(file);
@@ -169,6 +171,13 @@ impl WarmCache {
         Ok(())
     }
 
+    /// Waits until the caller is to make the states of these keys, or another process has made all of them. There is at least one key.
+    pub(crate) fn turn(&self, keys: &[String], go_on: &mut dyn FnMut(f64) -> bool) -> Turn {
+        // A folder that can't be made keeps nothing, and is told of when the state is saved.
+        let _ = fs::create_dir_all(&self.folder);
+        warm_claim::wait(&self.path(&keys[0]), &|| keys.iter().all(|key| self.has(key)), go_on)
+    }
+
     fn path(&self, key: &str) -> PathBuf {
         let hash = Sha256::digest(format!("{} {key}", warm_state::MAGIC));
         let hash: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
@@ -197,7 +206,7 @@ impl WarmCache {
 
 /// Returns true for a file that this program wrote. Other files in the folder are never removed.
 fn is_own(name: &str) -> bool {
-    (name.starts_with(NAME.0) && name.ends_with(NAME.1)) || is_temporary(name)
+    (name.starts_with(NAME.0) && (name.ends_with(NAME.1) || name.ends_with(warm_claim::END))) || is_temporary(name)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use crate::observer::{Observer, Phase, Progress};
 use crate::run::RunError;
 use crate::threads;
 use crate::warm_cache::{self, WarmCache};
+use crate::warm_claim::{Claim, Turn};
 use crate::warm_state;
 use flashraid_driver::overwrite_untimed;
 use flashraid_model::array::{Array, ArrayParams, Setup, WarmUp, WarmUpPattern};
@@ -261,10 +262,8 @@ impl Kept<'_> {
                 let loaded = AtomicUsize::new(0);
                 let members: Vec<_> = array.untimed().members_to_warm_up().iter_mut().zip(&self.keys).collect();
                 threads::for_each(members, threads, go_on, |(member, key), go_on| {
-                    if self.load(scenario, key, member, notes) {
+                    if self.load_or_make_member(scenario, key, member, notes, go_on) {
                         loaded.fetch_add(1, Ordering::Relaxed);
-                    } else if warm_up_member(scenario, member, go_on) {
-                        self.save(key, member, notes);
                     }
                 })?;
                 loaded.into_inner()
@@ -286,8 +285,25 @@ impl Kept<'_> {
                 }
             }
             WarmUpPattern::Workload => {
-                self.make_by_workload(scenario, array, threads, notes, stop, go_on)?;
-                0
+                let mut stopped = Ok(());
+                let mut asked = |share| {
+                    stopped = go_on(share);
+                    stopped.is_ok()
+                };
+                let turn = self.cache.turn(&self.keys, &mut asked);
+                stopped?;
+                match turn {
+                    Turn::Made => return self.load_or_make(scenario, array, threads, notes, stop, go_on),
+                    Turn::Stopped => 0,
+                    Turn::Make(mut claim) => {
+                        let mut beating = |share| {
+                            claim.iter_mut().for_each(Claim::beat);
+                            go_on(share)
+                        };
+                        self.make_by_workload(scenario, array, threads, notes, stop, &mut beating)?;
+                        0
+                    }
+                }
             }
         };
         let all = self.keys.len();
@@ -303,6 +319,35 @@ impl Kept<'_> {
         };
         say(notes, format!("{which} from the cache ({})", self.cache.folder().display()));
         Ok(())
+    }
+
+    /// Loads a member's state, or makes and keeps it unless another process is at it; says whether it was loaded.
+    fn load_or_make_member(
+        &self,
+        scenario: &Scenario,
+        key: &str,
+        member: &mut Ssd,
+        notes: &Mutex<Vec<String>>,
+        go_on: &mut dyn FnMut(f64) -> bool,
+    ) -> bool {
+        if self.cache.has(key) && self.load(scenario, key, member, notes) {
+            return true;
+        }
+        // A state that cannot be read is made again at once. So is one that others claim to have made, if it is not there.
+        let mut claim = match self.cache.turn(&[key.to_owned()], go_on) {
+            Turn::Made if self.load(scenario, key, member, notes) => return true,
+            Turn::Make(claim) => claim,
+            Turn::Made => None,
+            Turn::Stopped => return false,
+        };
+        let mut beating = |share| {
+            claim.iter_mut().for_each(Claim::beat);
+            go_on(share)
+        };
+        if warm_up_member(scenario, member, &mut beating) {
+            self.save(key, member, notes);
+        }
+        false
     }
 
     fn make_by_workload(

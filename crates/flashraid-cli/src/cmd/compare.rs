@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use flashraid::study::{Setting, Study, StudyPlan};
+use flashraid::study::{Resources, Setting, Study, StudyPlan};
 use flashraid::{Error, StudyResult};
 use flashraid_report::grid::Grid;
 use flashraid_report::number::counted;
@@ -28,7 +28,13 @@ pub fn run(arguments: &CompareArgs) -> Outcome {
         let many = counted(plan.len() as u64, "simulation");
         return Err(Failure::Input(format!("--timeline: {many} are too many to look at one by one; vary less, {TIMELINES_MAX} at most")));
     }
-    let resources = resources(arguments.machine, &plan.scenarios(), arguments.jobs)?;
+    let is_for_others = arguments.slurm.is_some() || arguments.parallel;
+    let resources = if is_for_others {
+        // Other machines have the memory, or have not.
+        Resources { workers: 1, threads: 1, cache: None }
+    } else {
+        resources(arguments.machine, &plan.scenarios(), arguments.jobs)?
+    };
     let out = match &arguments.out {
         Some(out) if arguments.force => out.clone(),
         Some(out) => {
@@ -38,6 +44,9 @@ pub fn run(arguments: &CompareArgs) -> Outcome {
         // The default folder is named after the hash of the study.
         None => PathBuf::from(DEFAULT_OUT).join(format!("compare-{}", plan.hash())),
     };
+    if is_for_others {
+        return super::cluster::run(arguments, plan, &out);
+    }
     machine::announce(&plan.scenarios(), &resources, arguments.machine.quiet)?;
     let how_to_go_on = format!("The same command goes on from here; finished simulations are in {}.", out.display());
     let result = run_plan(plan.folder(&out).with_resources(resources), arguments.machine.quiet, &how_to_go_on)?;

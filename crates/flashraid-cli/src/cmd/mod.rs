@@ -4,6 +4,7 @@ mod bench;
 mod cache;
 mod card;
 mod check;
+mod cluster;
 mod compare;
 mod completions;
 mod demo;

@@ -4,6 +4,8 @@ mod axes;
 mod bad_input;
 mod browser;
 mod cache;
+#[cfg(unix)]
+mod cluster;
 mod compare;
 mod explain;
 mod explorer;

@@ -326,6 +326,22 @@ pub struct StudyRow {
 }
 
 impl StudyResult {
+    /// Puts a result together again, of rows with the positions of their points.
+    ///
+    /// # Errors
+    /// A text that says which part does not fit the others.
+    #[doc(hidden)]
+    pub fn of_parts(axes: Vec<Axis>, baselines: Vec<usize>, rows: Vec<(usize, Report)>) -> Result<Self, String> {
+        let points = combinations(&axes);
+        if baselines.len() != points.len()
+            || baselines.iter().chain(rows.iter().map(|(point, _)| point)).any(|&point| point >= points.len())
+        {
+            return Err("its points are not those of its keys".to_owned());
+        }
+        let rows = rows.into_iter().map(|(point, report)| StudyRow { point, report }).collect();
+        Ok(Self { axes, points, baselines, rows })
+    }
+
     /// Returns the reports of a point, one for each seed.
     pub fn reports(&self, point: usize) -> impl Iterator<Item = &Report> {
         self.rows.iter().filter(move |row| row.point == point).map(|row| &row.report)

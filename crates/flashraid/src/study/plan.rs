@@ -172,6 +172,12 @@ impl StudyPlan {
         }
     }
 
+    /// The numbers of the simulations of each part, if the whole study ran in so many.
+    #[doc(hidden)]
+    pub fn parts(&self, count: usize) -> Vec<Vec<usize>> {
+        shard::parts(&self.tasks, count)
+    }
+
     /// Sets the resources, in place of [`Study::workers`], [`Study::threads`] and [`Study::warm_cache`].
     #[doc(hidden)]
     #[must_use]

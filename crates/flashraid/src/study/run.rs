@@ -74,6 +74,9 @@ pub(super) fn run_unfinished(
     observer: &dyn StudyObserver,
 ) -> Result<Vec<Option<Report>>, Error> {
     let (done, open): (Vec<usize>, Vec<usize>) = (0..tasks.len()).partition(|index| reports[*index].is_some());
+    if let Some(store) = store {
+        open.iter().try_for_each(|&index| store.can_save(&tasks[index].id))?;
+    }
     done.into_iter().for_each(|index| observer.done(index));
 
     let warm_ups =

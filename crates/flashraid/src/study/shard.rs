@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::plan::StudyPlan;
 use super::run::Simulated;
-use super::store::{Store, write};
+use super::store::{Store, refuse_other_than_files, write};
 use super::{Axis, Setting, StudyProblem, StudyResult, StudyRow};
 use crate::Error;
 use crate::report::Report;
@@ -47,6 +47,11 @@ struct Entry {
 /// Returns the positions of the simulations of part `index` of `count`. Groups that share a warm-up are dealt out in turn. If there are
 /// fewer groups than parts, simulations are dealt out instead.
 pub(super) fn of(tasks: &[Simulated], (index, count): (usize, usize)) -> Vec<usize> {
+    parts(tasks, count).swap_remove(index - 1)
+}
+
+/// The positions of the simulations of each of `count` parts.
+pub(super) fn parts(tasks: &[Simulated], count: usize) -> Vec<Vec<usize>> {
     let mut groups: HashMap<String, usize> = HashMap::new();
     let group_of: Vec<usize> = tasks
         .iter()
@@ -56,7 +61,9 @@ pub(super) fn of(tasks: &[Simulated], (index, count): (usize, usize)) -> Vec<usi
         })
         .collect();
     let part = |task: usize| if groups.len() >= count { group_of[task] % count } else { task % count };
-    (0..tasks.len()).filter(|task| part(*task) == index - 1).collect()
+    let mut parts = vec![Vec::new(); count];
+    (0..tasks.len()).for_each(|task| parts[part(task)].push(task));
+    parts
 }
 
 /// Returns the description of a plan for its folder.
@@ -76,7 +83,7 @@ fn description(plan: &StudyPlan, build: &str) -> Description {
 /// Writes into a folder which study its points belong to.
 pub(super) fn describe(plan: &StudyPlan, folder: &Path, store: &Store) -> Result<(), Error> {
     let mut description = description(plan, store.build());
-    // Several shards may use one folder, one after the other.
+    // Several shards may use one folder. If two begin at the same moment, one of them can be missing in this list, which is only told.
     if let Ok(earlier) = read(folder)
         && same_study(&earlier, &description)
     {
@@ -113,6 +120,7 @@ pub(super) fn refuse_foreign(plan: &StudyPlan, folder: &Path) -> Result<(), Erro
 fn read(folder: &Path) -> Result<Description, Error> {
     let path = folder.join(FILE);
     let refuse = |reason: String| StudyProblem::Folder { folder: folder.to_owned(), reason };
+    refuse_other_than_files(&path)?;
     let text = fs::read(&path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => refuse(format!("there is no {FILE}, which every shard of a study writes")).into(),
         _ if is_wrong_path(&error) => refuse(format!("{FILE} can't be read: {error}")).into(),

@@ -58,11 +58,19 @@ impl Store {
     pub fn load(&self, id: &str) -> Option<Report> {
         let path = self.path(id);
         // Opening a pipe would wait for a process that writes into it.
-        let file = path.metadata().is_ok_and(|metadata| metadata.is_file()).then(|| fs::read_to_string(path).ok()).flatten()?;
+        let file = if path.is_file() { fs::read_to_string(path).ok()? } else { return None };
         // The file must be exactly as it was written.
         let (checksum, report) = file.strip_prefix(&self.head(id))?.split_once(REPORT)?;
         let report = report.strip_suffix("}\n")?;
         if checksum == short_hash(report) { serde_json::from_str(report).ok() } else { None }
+    }
+
+    /// Checks that a simulation can be saved under its name, so that a mistake is found before it runs.
+    ///
+    /// # Errors
+    /// Returns the error of [`refuse_other_than_files`].
+    pub(super) fn can_save(&self, id: &str) -> Result<(), Error> {
+        refuse_other_than_files(&self.path(id))
     }
 
     /// Saves the report of a finished simulation.
@@ -71,13 +79,14 @@ impl Store {
     /// a crash of the machine, some of the last ones may have to run again.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] if the report cannot be saved.
+    /// Returns [`Error::Io`] if the report cannot be saved, and [`Error::Input`] if something else than a file has its name.
     pub fn save(&self, id: &str, report: &Report) -> Result<(), Error> {
         let is_cheap = report.wall_s < CHEAP_S;
         let report = serde_json::to_string(report).expect("a report is plain data");
         let text = format!("{}{}{REPORT}{report}}}\n", self.head(id), short_hash(&report));
         let path = self.path(id);
         if is_cheap {
+            refuse_other_than_files(&path)?;
             files::write_undurable(&path, text.as_bytes()).map_err(|error| Error::file("write", &path, &error))
         } else {
             write(&path, text.as_bytes())
@@ -94,8 +103,24 @@ impl Store {
     }
 }
 
+/// Checks that `path` is a file or nothing. Opening a pipe would wait for another process.
+///
+/// # Errors
+/// Returns [`Error::Input`] if a pipe, a folder or a device has the name.
+pub(super) fn refuse_other_than_files(path: &Path) -> Result<(), Error> {
+    match path.metadata() {
+        Ok(metadata) if !metadata.is_file() => {
+            let text =
+                format!("{} is no regular file, so nothing can be saved under its name; remove it, or take another folder", path.display());
+            Err(Error::Input(text))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Writes a file that appears whole or not at all.
 pub(super) fn write(path: &Path, contents: &[u8]) -> Result<(), Error> {
+    refuse_other_than_files(path)?;
     files::write(path, contents).map_err(|error| Error::file("write", path, &error))
 }
 

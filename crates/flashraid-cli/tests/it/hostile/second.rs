@@ -50,6 +50,25 @@ fn a_pipe_under_the_name_of_a_kept_state_stops_nothing() {
     ends(&place.run(&["cache"]), 0, &[]);
 }
 
+/// Once: saving waited for ever, after the whole simulation.
+#[test]
+fn a_pipe_under_the_name_of_a_saved_point_is_refused() {
+    let place = Place::new();
+    let study = ["compare", "small.toml", "--vary", "seed=1,2", "--out", "grid"];
+    ends(&place.run(&study), 0, &[]);
+    let point = place.files().into_iter().find(|file| file.starts_with("grid/points/")).unwrap();
+    for name in [&point, "grid/study.json"] {
+        fs::remove_file(place.path(name)).unwrap();
+        pipe(&place, name);
+        for force in [&[][..], &["--force"]] {
+            ends(&place.run(&[&study[..], force].concat()), 2, &[name, "no regular file", "remove it"]);
+        }
+        fs::remove_file(place.path(name)).unwrap();
+        ends(&place.run(&[&study[..], &["--force"]].concat()), 0, &[]);
+        assert!(place.path(name).is_file(), "{name}");
+    }
+}
+
 /// Once: the trace was opened for each of some ten thousand passes, for more than a minute.
 #[test]
 fn a_warm_up_by_a_trace_of_one_write_is_soon_over() {
@@ -256,6 +275,47 @@ pub fn one_cache(seed: u64) {
     let third = plain(place.run_json(&arguments));
     let alone = plain(place.run_json(&[&arguments[..], &["--no-cache"]].concat()));
     assert_eq!(third, alone, "seed {seed}");
+}
+
+/// Parts of a study as processes on one folder and one cache, some of which are killed and begin again: together they are the whole.
+pub fn killed_parts(seed: u64) {
+    let mut draw = Draw::new(seed);
+    let place = Place::new();
+    let set = format!("seed={}", draw.between(1, 1 << 30));
+    let pattern = format!("ssd.warm_up.pattern={}", draw.one_of(&["random", "workload"]));
+    let vary = ["--set", &set, "--set", &pattern, "--vary", "coordination.scheme=local,ideal", "--vary", "array.members=2,3"];
+    let grid = [&["compare", "small.toml", "-q"][..], &vary, &KEPT].concat();
+    // On a busy machine this takes longer than a test waits for other programs.
+    let ended = |child: Child| child.wait_with_output().unwrap().status.success();
+    assert!(ended(start(&place, &[&grid[..], &["--no-cache", "--out", "whole"]].concat())), "seed {seed}");
+    let count = draw.between(2, 4);
+    let part = |index: u64| {
+        let shard = format!("{index}/{count}");
+        start(&place, &[&grid[..], &["--jobs", "1", "--out", "study", "--shard", &shard]].concat())
+    };
+    let mut running: Vec<(u64, Child)> = (1..=count).map(|index| (index, part(index))).collect();
+    for (_, child) in &mut running {
+        if draw.chance(40) {
+            sleep(Duration::from_millis(draw.between(1, 700)));
+            // It may have ended.
+            let _ = child.kill();
+        }
+    }
+    let killed: Vec<u64> = running.into_iter().filter_map(|(index, child)| (!ended(child)).then_some(index)).collect();
+    for index in killed {
+        assert!(ended(part(index)), "part {index} of seed {seed}");
+    }
+    ends(&place.run(&["merge", "study", "--out", "study", "--force"]), 0, &[]);
+    let plain = |folder: &str| without_wall_clock(place.json(&format!("{folder}/report.json")));
+    assert_eq!(plain("study"), plain("whole"), "seed {seed}");
+    // Other tests look at pages.
+    ["study", "whole"].iter().for_each(|folder| fs::remove_file(place.path(&format!("{folder}/report.html"))).unwrap());
+}
+
+/// Never tried before: parts that are killed while others wait for the state that they make.
+#[test]
+fn killed_parts_are_the_whole_in_the_end() {
+    (1..=2).for_each(killed_parts);
 }
 
 /// Never tried before: two runs that begin in the same state at the same time, with one cache.

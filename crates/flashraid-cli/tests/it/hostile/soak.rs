@@ -246,7 +246,8 @@ fn soak() {
     let number = |name: &str, default: u64| env::var(name).map_or(default, |text| text.parse().expect("a number"));
     let (seconds, first) = (number("FLASHRAID_SOAK_SECONDS", 60), number("FLASHRAID_SOAK_SEED", 1));
     let begin = Instant::now();
-    let (cases, grids, caches, wrong) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0), Mutex::new(Vec::new()));
+    let [cases, grids, caches, parts] = [const { AtomicU64::new(0) }; 4];
+    let wrong = Mutex::new(Vec::new());
     let work = || {
         while begin.elapsed() < Duration::from_secs(seconds) {
             let number = cases.fetch_add(1, Ordering::Relaxed);
@@ -263,6 +264,11 @@ fn soak() {
                 found.extend(catch_unwind(|| second::one_cache(seed)).err().map(|_| format!("one cache {seed}")));
                 caches.fetch_add(1, Ordering::Relaxed);
             }
+            // Now and then parts of a study as processes on one folder.
+            if number % 40 == 29 {
+                found.extend(catch_unwind(|| second::killed_parts(seed)).err().map(|_| format!("killed parts {seed}")));
+                parts.fetch_add(1, Ordering::Relaxed);
+            }
             let mut wrong = wrong.lock().unwrap();
             wrong.extend(found);
             if wrong.len() >= 10 {
@@ -274,7 +280,7 @@ fn soak() {
     let wrong = wrong.into_inner().unwrap();
     eprintln!(
         "{:.0} s: {cases:?} configurations, as many damaged traces and configurations, imported jobs and joined traces, {grids:?} killed grids, \
-         {caches:?} shared caches, {} wrong",
+         {caches:?} shared caches, {parts:?} studies in parts, {} wrong",
         begin.elapsed().as_secs_f64(),
         wrong.len()
     );

@@ -1,0 +1,219 @@
+//! Claims on warm states: one process makes a state while the others wait for it. Parts of a study on many machines share a folder, and
+//! would warm up alike.
+//!
+//! A claim is a file beside the state, made by exclusive creation, which network file systems keep to. Its maker writes into it every
+//! second. A waiting process takes over a claim that has not changed for a while, or whose process on this machine is gone. Claims save
+//! work and decide nothing. If two processes make the same state after all, both write the same bytes, and each file appears whole.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::files::{has_ended, name_of_this_process};
+
+/// The end of a claim's name, in place of the state's.
+pub(crate) const END: &str = ".making";
+/// Time after which a claim that has not changed belongs to nobody. Attributes of files may be seconds old on a network file system.
+const STALE: Duration = Duration::from_secs(60);
+/// Time between two writes of a maker, at least.
+const BEAT: Duration = Duration::from_secs(1);
+/// Time between two looks of those who wait.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// The answer to a process that needs a state that is not there.
+pub(crate) enum Turn {
+    /// The caller makes the state. A folder that takes no files needs no claim.
+    Make(Option<Claim>),
+    /// Another process has made it.
+    Made,
+    /// The caller was told to stop.
+    Stopped,
+}
+
+/// The right to make a state, until it is dropped.
+pub(crate) struct Claim {
+    path: PathBuf,
+    text: String,
+    beat: Instant,
+}
+
+/// Waits until the caller is to make the state in `state`, or `is_made` says that another has. `go_on` is asked meanwhile.
+pub(crate) fn wait(state: &Path, is_made: &dyn Fn() -> bool, go_on: &mut dyn FnMut(f64) -> bool) -> Turn {
+    let path = state.with_extension(END.trim_start_matches('.'));
+    let mut seen: Option<(String, Instant)> = None;
+    loop {
+        match Claim::begin(&path) {
+            Ok(claim) if is_made() => {
+                // It was made between the caller's look and the claim.
+                drop(claim);
+                return Turn::Made;
+            }
+            Ok(claim) => return Turn::Make(Some(claim)),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(_) => return Turn::Make(None),
+        }
+        if !go_on(0.0) {
+            return Turn::Stopped;
+        }
+        thread::sleep(LOOK);
+        if is_made() {
+            return Turn::Made;
+        }
+        let text = match read(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            // Another user's claim changes, too, but its changes cannot be seen.
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => String::new(),
+            // Something else has this name, so that there are no claims here.
+            Err(_) => return Turn::Make(None),
+        };
+        let since = match seen.take() {
+            Some((before, since)) if before == text => since,
+            _ => Instant::now(),
+        };
+        if is_gone(&text) || since.elapsed() > STALE {
+            // Another who waits may be faster: then its claim goes, and both make the state.
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Turn::Make(None),
+                _ => continue,
+            }
+        }
+        seen = Some((text, since));
+    }
+}
+
+/// Removes a claim that a killed maker has left, now that its state is there.
+pub(crate) fn clear(state: &Path) {
+    let path = state.with_extension(END.trim_start_matches('.'));
+    if read(&path).is_ok_and(|text| is_gone(&text)) {
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// Reads a claim. A pipe under its name is not opened, because that would wait for a process that writes into it.
+/// No link is followed, because a claim is none.
+fn read(path: &Path) -> std::io::Result<String> {
+    match path.symlink_metadata()?.is_file() {
+        true => fs::read_to_string(path),
+        false => Err(ErrorKind::InvalidInput.into()),
+    }
+}
+
+impl Claim {
+    fn begin(path: &Path) -> std::io::Result<Claim> {
+        let mut file = File::options().write(true).create_new(true).open(path)?;
+        let claim = Claim { path: path.to_owned(), text: own_name(), beat: Instant::now() };
+        // Who can't write it has it all the same.
+        let _ = file.write_all(claim.text.as_bytes());
+        Ok(claim)
+    }
+
+    /// Says that the maker is alive, if it has not been said for a while.
+    pub fn beat(&mut self) {
+        if self.beat.elapsed() >= BEAT {
+            self.beat = Instant::now();
+            self.text.push('.');
+            // In place of a file that another has taken away there is none to write.
+            if let Ok(mut file) = File::options().append(true).open(&self.path) {
+                let _ = file.write_all(b".");
+            }
+        }
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        // A claim of another process stays.
+        if read(&self.path).is_ok_and(|text| text.starts_with(&own_name())) {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Returns the beginning of each claim of this process, which ends with a space. A point for each sign of life follows.
+fn own_name() -> String {
+    format!("{} ", name_of_this_process())
+}
+
+/// Returns true if the maker was a process of this machine and has ended.
+fn is_gone(text: &str) -> bool {
+    text.split_once(' ').is_some_and(|(process, _)| has_ended(process))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn one_of_many_makes_a_state_and_the_others_wait() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("warm-x.state");
+        let made = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| match wait(&state, &|| state.is_file(), &mut |_| true) {
+                    Turn::Make(claim) => {
+                        assert!(claim.is_some());
+                        made.fetch_add(1, Ordering::Relaxed);
+                        thread::sleep(Duration::from_millis(200));
+                        fs::write(&state, "it").unwrap();
+                    }
+                    Turn::Made => assert!(state.is_file()),
+                    Turn::Stopped => panic!("nobody stops"),
+                });
+            }
+        });
+        assert_eq!(made.into_inner(), 1);
+        let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["warm-x.state"], "a claim goes with its maker");
+    }
+
+    #[test]
+    fn a_claim_of_a_process_that_is_gone_is_taken_over_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("warm-x.state");
+        let own = name_of_this_process();
+        let gone = format!("{}-{} ...", own.split_once('-').unwrap().0, u32::MAX);
+        fs::write(folder.path().join("warm-x.making"), &gone).unwrap();
+        let begin = Instant::now();
+        assert!(matches!(wait(&state, &|| state.is_file(), &mut |_| true), Turn::Make(Some(_))));
+        assert!(begin.elapsed() < Duration::from_secs(10));
+        // One of another machine is waited for.
+        fs::write(folder.path().join("warm-x.making"), format!("elsewhere-{} ", u32::MAX)).unwrap();
+        let mut looks = 0;
+        let mut few = |_| {
+            looks += 1;
+            looks < 5
+        };
+        assert!(matches!(wait(&state, &|| state.is_file(), &mut few), Turn::Stopped));
+        fs::write(&state, "it").unwrap();
+        assert!(matches!(wait(&state, &|| state.is_file(), &mut |_| true), Turn::Made));
+        clear(&state);
+        assert!(folder.path().join("warm-x.making").exists());
+        fs::write(folder.path().join("warm-x.making"), gone).unwrap();
+        clear(&state);
+        assert!(!folder.path().join("warm-x.making").exists());
+    }
+
+    #[test]
+    fn a_folder_that_takes_no_claim_takes_no_wait() {
+        assert!(matches!(wait(Path::new("/proc/no-such-folder/warm-x.state"), &|| false, &mut |_| true), Turn::Make(None)));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn something_else_under_the_name_of_a_claim_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let made =
+            |command: &str, name: &str| std::process::Command::new(command).arg(folder.path().join(name)).status().unwrap().success();
+        assert!(made("mkfifo", "warm-x.making") && made("mkdir", "warm-y.making"));
+        for state in ["warm-x.state", "warm-y.state"] {
+            assert!(matches!(wait(&folder.path().join(state), &|| false, &mut |_| true), Turn::Make(None)), "{state}");
+            clear(&folder.path().join(state));
+        }
+        assert!(folder.path().join("warm-x.making").exists(), "it is not ours to remove");
+    }
+}
