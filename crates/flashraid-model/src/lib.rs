@@ -12,6 +12,9 @@
 //!
 //! The model cannot fail: parameters are plain integers, and the caller guarantees that they are consistent.
 
+#[macro_use]
+pub mod counts;
+
 pub mod array;
 pub mod cache;
 pub mod coordination;

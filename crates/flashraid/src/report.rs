@@ -5,16 +5,21 @@
 //!
 //! The same inputs give the same bytes, except for `wall_s` and the rates and memory in `perf`: see [`Report::without_wall_clock`].
 
+#[macro_use]
+mod figures;
+
+mod array;
 mod build;
 mod cache;
 mod drives;
+mod flash;
+mod gc;
 mod little;
 mod marks;
+mod members;
 mod schema;
 mod table;
 mod verdict;
-
-use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,11 +29,15 @@ use crate::config::ScaleBy;
 use flashraid_model::metrics::trend::SAMPLES_BEYOND;
 use flashraid_model::ssd::Figures;
 
+pub use array::{ByHealth, Controller, FailedMember, Failure, Lost, Parity};
 pub(crate) use build::{DriveInputs, ReportInputs};
 pub(crate) use cache::cache;
 pub use drives::{DieTime, DriveReport, FrontReport, HandleReport, PlacementReport, SlcReport, UpkeepReport};
+pub use flash::{Flash, ImpliedLife, Lifetime, WearReport};
+pub use gc::{Gc, UncoordinatedCleans};
 pub(crate) use little::check_closed_loop;
 pub use marks::Mark;
+pub use members::Member;
 pub use schema::schema;
 pub use table::{GUESS, Row, Section, format_figure};
 pub use verdict::{Load, Verdict};
@@ -444,307 +453,6 @@ pub struct Bandwidth {
     pub series: Vec<f64>,
     /// Density of (x − mean)/stddev, as points (z, density).
     pub z_density: Vec<(f64, f64)>,
-}
-
-/// Counts on flash, summed over the members.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[non_exhaustive]
-pub struct Flash {
-    /// Number of pages read for the host.
-    pub host_pages_read: u64,
-    /// Number of pages that were sent to the members to be written.
-    pub host_pages_written: u64,
-    /// Number of pages of members that trims have unmapped, with parity; left out if there are none.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub host_pages_trimmed: u64,
-    /// Number of valid pages that collections moved.
-    pub gc_pages_moved: u64,
-    /// Number of blocks erased.
-    pub erases: u64,
-    /// Pages programmed (data, moves, parity within drives, places without data) divided by the pages sent to the members. Summary pages do
-    /// not count.
-    pub write_amplification: Option<f64>,
-    /// Write amplification if all work that was owed at the end of the measured time were done: an upper bound for short runs.
-    pub write_amplification_max: Option<f64>,
-    /// Number of summary pages programmed.
-    pub summary_programs: u64,
-    /// Erase counts of all blocks, with those of the warm-up.
-    pub wear: WearReport,
-    /// Projected life of the member with the shortest one at this load. `None` below a mean of 20 erases a block in the measured time.
-    pub lifetime: Option<Lifetime>,
-    /// Life that follows from write amplification and rated cycles alone, as if the blocks wore evenly, for the same member.
-    pub implied_life: Option<ImpliedLife>,
-}
-
-/// Number of erases per block.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[non_exhaustive]
-pub struct WearReport {
-    /// Erases of the least erased block.
-    pub min: u32,
-    /// Mean over all blocks.
-    pub mean: f64,
-    /// Erases of the most erased block.
-    pub max: u32,
-    /// Standard deviation over all blocks.
-    pub stddev: f64,
-}
-
-/// Projected life of a new member at the measured rate of erases.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[non_exhaustive]
-pub struct Lifetime {
-    /// Number of erases that a block endures.
-    pub endurance_cycles: u32,
-    /// Days until the mean block has had them, as with perfect wear levelling.
-    pub days_levelled: f64,
-    /// Days until the most worn block has had them, if wear stays as uneven as it is.
-    pub days_worst_block: f64,
-    /// True if the member levels wear. The figures below then refer to the mean block, otherwise to the most worn one.
-    pub levels_wear: bool,
-    /// Years until that block has had its erases.
-    #[serde(default)]
-    pub years: Option<f64>,
-    /// Terabytes (10^12) that can be written to it in this time at this load, as data sheets give TBW.
-    #[serde(default)]
-    pub tbw: Option<f64>,
-    /// Drive writes per day (DWPD) at this load: writes of its whole capacity.
-    #[serde(default)]
-    pub dwpd: Option<f64>,
-    /// Drive writes per day with which it would last five years.
-    #[serde(default)]
-    pub dwpd_five_years: Option<f64>,
-}
-
-impl Lifetime {
-    /// Returns the days until the relevant block has had its erases: the mean one if the member levels wear, otherwise the most worn one.
-    #[must_use]
-    pub fn days(&self) -> f64 {
-        if self.levels_wear { self.days_levelled } else { self.days_worst_block }
-    }
-}
-
-/// Life that follows from write amplification and rated cycles alone, as if all blocks wore evenly.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[non_exhaustive]
-pub struct ImpliedLife {
-    /// Number of erases that a block endures.
-    pub endurance_cycles: u32,
-    /// Pages programmed by this member divided by the pages sent to it.
-    pub write_amplification: f64,
-    /// Terabytes (10^12) that can be written to it.
-    pub tbw: f64,
-    /// Drive writes per day with which it would last five years.
-    pub dwpd_five_years: f64,
-    /// Days that it lasts at this load; `None` for a measured time of no length.
-    pub days: Option<f64>,
-}
-
-/// Number of cleans of members that had asked to be forced and could wait no longer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[non_exhaustive]
-pub struct UncoordinatedCleans {
-    /// Number of these while other members were forced, so that they had to wait.
-    pub during_cycles: u64,
-    /// Number of these at other times. It is 0 unless messages take time or are not answered.
-    pub unanswered: u64,
-}
-
-/// Garbage collection of all members.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[non_exhaustive]
-pub struct Gc {
-    /// Number of collections. Each is an uninterrupted sequence of cleans of one die, or one superblock of a drive with superblocks.
-    pub runs: u64,
-    /// Number of collections that the array's controller forced.
-    pub forced_runs: u64,
-    /// Share of their time that all dies spent collecting. For drives with superblocks, these are moves, their parity, and erases.
-    pub busy_fraction: Option<f64>,
-    /// Mean length of a collection, in microseconds; `None` for drives with superblocks, which collect in small steps.
-    pub mean_length_us: Option<f64>,
-    /// Mean number of members that collect in a slice in which at least one does.
-    pub synchronised_mean: Option<f64>,
-    /// Number of page operations that were served between the steps of a collection.
-    pub preemptions: u64,
-    /// Number of page operations served from the register of a page move.
-    pub merges: u64,
-    /// Number of page operations overlapped with a step of a collection.
-    pub pipelined: u64,
-    /// Number of messages between controller and members, by kind.
-    pub messages: BTreeMap<String, u64>,
-    /// Number of cleans that members began because they must, although they had asked to be forced (`coordination.notify = "soft"`).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub uncoordinated_cleans: Option<UncoordinatedCleans>,
-    /// Number of collections that members began by themselves.
-    pub own_runs: u64,
-    /// Number of victims cleaned.
-    pub cleans: u64,
-    /// Time that dies spent collecting, in milliseconds. It counts whole cleans that began in the measured time. For drives with
-    /// superblocks, it counts the part in the measured time.
-    pub time_ms: f64,
-    /// Length of a slice, in microseconds.
-    pub slice_us: f64,
-    /// Number of slices in which no member, one, two … members collected.
-    pub slices_by_members: Vec<u64>,
-    /// Number of requests that met collections on no member, one, two … members.
-    pub requests_by_members_met: Vec<u64>,
-    /// Number of programs and erases suspended for a read.
-    pub suspensions: u64,
-    /// Number of page writes that waited because no pool had room for them.
-    pub exhausted: u64,
-    /// Sum of these waits, in milliseconds.
-    pub exhausted_ms: f64,
-    /// Number of cleans that began because a die had nothing else to do.
-    pub idle_cleans: u64,
-    /// Time that dies collected in states 1, 2 and 3 (PGC III.D), in milliseconds. In state 1 any request is served between steps, in state
-    /// 2 no write, in state 3 none.
-    pub state_ms: [f64; 3],
-}
-
-/// Cost of parity. A request has one sub-request for every stripe that it writes to. Pages are counted when their operations are issued.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[non_exhaustive]
-pub struct Parity {
-    /// Number of sub-requests that needed no reads.
-    pub full_stripe_writes: u64,
-    /// Number of sub-requests that read the rest of the stripe's data.
-    pub reconstruct_writes: u64,
-    /// Number of sub-requests that read old data and old parity.
-    pub read_modify_writes: u64,
-    /// Number of sub-requests that wrote to a stripe whose parity was on a failed member.
-    pub no_parity_writes: u64,
-    /// Number of data pages read by writes.
-    pub data_pages_read: u64,
-    /// Number of parity pages read by writes.
-    pub parity_pages_read: u64,
-    /// Number of parity pages written.
-    pub parity_pages_written: u64,
-    /// Number of sub-requests, reads included, that waited for the lock of their stripe.
-    pub lock_waits: u64,
-    /// Mean of these waits, in microseconds.
-    pub lock_wait_mean_us: Option<f64>,
-}
-
-/// Waits at the limits of the array's controller.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[non_exhaustive]
-pub struct Controller {
-    /// Number of requests that waited because the allowed number was in work.
-    pub waits: u64,
-    /// Mean of these waits, in microseconds.
-    pub wait_mean_us: Option<f64>,
-    /// Share of the time in which data passed; `None` for a run of no length.
-    pub busy_fraction: Option<f64>,
-}
-
-/// Requests that were not served. A request with a lost page counts in no other figure of requests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[non_exhaustive]
-pub struct Lost {
-    /// Number of host requests with a lost page.
-    pub requests: u64,
-    /// Number of pages of reads, writes and destages that were lost.
-    pub pages: u64,
-}
-
-/// A member that failed, and its rebuilding.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[non_exhaustive]
-pub struct FailedMember {
-    /// Number of the failed member.
-    pub member: u32,
-    /// Number of the spare that replaces it.
-    pub spare: Option<u32>,
-    /// Time at which it failed, in milliseconds; `None` if the run was over before.
-    pub failed_ms: Option<f64>,
-    /// Time at which rebuilding began, in milliseconds.
-    pub rebuild_began_ms: Option<f64>,
-    /// Time at which the last strip was rebuilt or given up, in milliseconds.
-    pub rebuild_ended_ms: Option<f64>,
-    /// Share of the strips that have been rebuilt.
-    pub rebuilt_fraction: f64,
-    /// Number of strips that were given up, because too much of their stripe was lost.
-    pub strips_lost: u64,
-    /// Rate at which the spare was written, in MB/s (10^6).
-    pub rebuild_mb_s: Option<f64>,
-}
-
-/// The failure of a member, and its rebuilding.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[non_exhaustive]
-pub struct Failure {
-    /// Number of the failed member.
-    pub member: u32,
-    /// Number of the spare that replaces it.
-    pub spare: Option<u32>,
-    /// Time at which it failed, in milliseconds; `None` if the run was over before.
-    pub failed_ms: Option<f64>,
-    /// Time at which rebuilding began, in milliseconds.
-    pub rebuild_began_ms: Option<f64>,
-    /// Time at which the last strip was rebuilt, in milliseconds.
-    pub rebuild_ended_ms: Option<f64>,
-    /// Share of the strips that have been rebuilt.
-    pub rebuilt_fraction: f64,
-    /// Number of pages read to rebuild.
-    pub rebuild_pages_read: u64,
-    /// Number of pages written to rebuild.
-    pub rebuild_pages_written: u64,
-    /// Rate at which the spare was written, in MB/s (10^6).
-    pub rebuild_mb_s: Option<f64>,
-    /// Number of pages of the failed member that reads asked for.
-    pub pages_reconstructed: u64,
-    /// Number of pages read to reconstruct these, beyond the pages that were asked for.
-    pub pages_read_to_reconstruct: u64,
-    /// Response times, in microseconds, by the health of the array when the request arrived.
-    pub response_us: ByHealth,
-}
-
-/// Response times by the health of the array when the request arrived.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[non_exhaustive]
-pub struct ByHealth {
-    /// No member had failed.
-    pub normal: ByDirection<ResponseTime>,
-    /// A member had failed and was not rebuilt, and none was being rebuilt.
-    pub degraded: ByDirection<ResponseTime>,
-    /// A member was being rebuilt.
-    pub rebuilding: ByDirection<ResponseTime>,
-    /// Spares had replaced all members that had failed.
-    pub rebuilt: ByDirection<ResponseTime>,
-}
-
-/// Counts of one member.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[non_exhaustive]
-pub struct Member {
-    /// Number of blocks erased.
-    pub erases: u64,
-    /// Number of pages that were sent to it to be written.
-    pub host_pages_written: u64,
-    /// Number of pages read for the host.
-    pub host_pages_read: u64,
-    /// Number of valid pages that collections moved.
-    pub gc_pages_moved: u64,
-    /// Number of summary pages programmed.
-    pub summary_programs: u64,
-    /// Pages programmed divided by the pages sent to it, as in `flash`.
-    pub write_amplification: Option<f64>,
-    /// Number of collections, as in `gc`.
-    pub gc_runs: u64,
-    /// Number of collections that the array's controller forced.
-    pub gc_forced_runs: u64,
-    /// Time that dies spent collecting, in milliseconds, as in `gc`.
-    pub gc_time_ms: f64,
-    /// Share of their time that the member's dies spent collecting.
-    pub gc_busy_fraction: Option<f64>,
-    /// Share of the time in which at least one die collected.
-    pub gc_any_fraction: Option<f64>,
-    /// Erases per block, with those of the warm-up.
-    pub wear: WearReport,
-    /// Projected life at this load, as in `flash`.
-    pub lifetime: Option<Lifetime>,
-    /// Life that follows from write amplification and rated cycles, as in `flash`.
-    pub implied_life: Option<ImpliedLife>,
 }
 
 /// Speed of the simulator in this run. The whole run counts, with the part that the statistics skip.

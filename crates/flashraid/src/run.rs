@@ -3,7 +3,7 @@
 use crate::check::{CheckReport, check_without_workload, preflight};
 use crate::config::{ScaleBy, Scenario, address_space, changed_workload_keys};
 use crate::observer::{Observer, Phase, Progress};
-use crate::report::{self, DriveInputs, Lost, Perf, Report, ReportInputs};
+use crate::report::{self, DriveInputs, Perf, Report, ReportInputs};
 use crate::warm_up::{self, SharedWarmUps};
 use flashraid_driver::{DriverError, Outcome, Watch};
 use flashraid_model::array::{FailureProgress, Layout};
@@ -183,10 +183,7 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: Outcome, facts: RunFacts) 
         pages_to_cache: cache.map_or(0, |counters| counters.host.page_hits + counters.host.group_hits + counters.host.misses),
         too_many_failed: too_many_failed(&array.shape().layout, &failures, measured_to_ns),
         failures,
-        lost: Lost {
-            requests: requests_lost,
-            pages: counts.stripes.map_or(0, |counters| counters.pages_lost) + cache.map_or(0, |counters| counters.pages_lost),
-        },
+        requests_lost,
         page_bytes: g.page_bytes,
         layout: array.shape().layout,
         drive: (!counts.drives.is_empty()).then(|| drive_inputs(scenario)),

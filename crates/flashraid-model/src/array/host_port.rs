@@ -12,22 +12,15 @@ use crate::placement::PageRequest;
 use crate::request::OpKind;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Counters of the waits that the limits cause.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct HostPortCounters {
-    /// Number of requests that waited until others were done.
-    pub waits: u64,
-    /// Sum of these waits, in nanoseconds.
-    pub wait_ns: u64,
-    /// Time in which data passed, in nanoseconds.
-    pub busy_ns: u64,
-}
-
-impl HostPortCounters {
-    /// Returns the counts since the moment at which `earlier` was copied.
-    #[must_use]
-    pub fn since(&self, earlier: &Self) -> Self {
-        Self { waits: self.waits - earlier.waits, wait_ns: self.wait_ns - earlier.wait_ns, busy_ns: self.busy_ns - earlier.busy_ns }
+counts! {
+    /// Counters of the waits that the limits cause.
+    pub struct HostPortCounters {
+        /// Number of requests that waited until others were done.
+        waits,
+        /// Sum of these waits, in nanoseconds.
+        wait_ns,
+        /// Time in which data passed, in nanoseconds.
+        busy_ns,
     }
 }
 

@@ -32,6 +32,7 @@ mod wow;
 mod tests;
 
 use crate::TimeNs;
+use crate::counts::Most;
 use crate::events::TimeParts;
 use crate::ids::MemberSet;
 use crate::placement::{Layout, PageRequest};
@@ -443,7 +444,7 @@ impl Cache {
 
     /// Starts the greatest occupancy anew, because the measured time begins.
     pub fn restart_maximum(&mut self) {
-        self.common.counters.occupancy_max_pages = self.common.occupancy.pages();
+        self.common.counters.occupancy_max_pages = Most(self.common.occupancy.pages());
     }
 
     /// Returns the number of pages in all caches now.

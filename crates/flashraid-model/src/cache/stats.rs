@@ -2,16 +2,18 @@
 
 use super::store::Admission;
 use crate::TimeNs;
+use crate::counts::Most;
 
-/// Number of pages admitted, by the state of the cache that they found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Admissions {
-    /// Pages that replaced an earlier version.
-    pub page_hits: u64,
-    /// New pages of an entry that another writer had made.
-    pub group_hits: u64,
-    /// Pages of all other kinds.
-    pub misses: u64,
+counts! {
+    /// Number of pages admitted, by the state of the cache that they found.
+    pub struct Admissions {
+        /// Pages that replaced an earlier version.
+        page_hits,
+        /// New pages of an entry that another writer had made.
+        group_hits,
+        /// Pages of all other kinds.
+        misses,
+    }
 }
 
 impl Admissions {
@@ -23,23 +25,16 @@ impl Admissions {
             Admission::Miss => self.misses += 1,
         }
     }
-
-    fn since(&self, earlier: &Self) -> Self {
-        Self {
-            page_hits: self.page_hits - earlier.page_hits,
-            group_hits: self.group_hits - earlier.group_hits,
-            misses: self.misses - earlier.misses,
-        }
-    }
 }
 
-/// Number of destages, and of the pages they carried.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Destages {
-    /// Number of entries destaged.
-    pub count: u64,
-    /// Number of pages in these entries.
-    pub pages: u64,
+counts! {
+    /// Number of destages, and of the pages they carried.
+    pub struct Destages {
+        /// Number of entries destaged.
+        count,
+        /// Number of pages in these entries.
+        pages,
+    }
 }
 
 impl Destages {
@@ -48,86 +43,54 @@ impl Destages {
         self.count += 1;
         self.pages += u64::from(pages);
     }
-
-    fn since(&self, earlier: &Self) -> Self {
-        Self { count: self.count - earlier.count, pages: self.pages - earlier.pages }
-    }
 }
 
-/// Counters of the caches since the start of the simulation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct CacheCounters {
-    /// Host reads of which all pages hit.
-    pub reads_full: u64,
-    /// Host reads of which some pages hit.
-    pub reads_partial: u64,
-    /// Host reads of which no page hit.
-    pub reads_missed: u64,
-    /// Pages of host reads that hit.
-    pub read_pages_hit: u64,
-    /// Pages that host writes brought, at the first cache that they entered.
-    pub host: Admissions,
-    /// Pages that the first level sent to the member caches, and pages of parity.
-    pub inner: Admissions,
-    /// Host writes of which a page waited for room.
-    pub waits: u64,
-    /// Time from the first page that waited until the last page was admitted, in nanoseconds, summed over all waits.
-    pub waited_ns: u64,
-    /// Host writes that bypassed the first level.
-    pub bypasses: u64,
-    /// Host writes that waited for the first level because it held one of their pages.
-    pub dependent: u64,
-    /// Dirty pages that trims have dropped.
-    pub pages_trimmed: u64,
-    /// Pages of host writes that were lost before they entered, because too many members failed.
-    pub pages_lost: u64,
-    /// Pages read because parity needed them.
-    pub parity_reads: u64,
-    /// Pages of parity among those that member caches have destaged. Parity that `wow` computes at a destage counts as the array's.
-    pub parity_pages_destaged: u64,
-    /// Destages of the first level into the member caches.
-    pub first_level_destages: Destages,
-    /// Destages from caches to the members.
-    pub destages: Destages,
-    /// Number of common destages that began because all member caches were ready.
-    pub common_all_ready: u64,
-    /// Number of common destages that began because the timer had ended.
-    pub common_timeouts: u64,
-    /// Number of caches that took part in common destages.
-    pub common_caches: u64,
-    /// Greatest number of pages in all caches since the measured time began.
-    pub occupancy_max_pages: u64,
-    /// Number of pages in all caches, integrated over time in nanoseconds.
-    pub occupancy_page_ns: u128,
-}
-
-impl CacheCounters {
-    /// Returns the counts since the moment at which `earlier` was copied. The greatest occupancy has no difference and stays as it is.
-    #[must_use]
-    pub fn since(&self, earlier: &Self) -> Self {
-        Self {
-            reads_full: self.reads_full - earlier.reads_full,
-            reads_partial: self.reads_partial - earlier.reads_partial,
-            reads_missed: self.reads_missed - earlier.reads_missed,
-            read_pages_hit: self.read_pages_hit - earlier.read_pages_hit,
-            host: self.host.since(&earlier.host),
-            inner: self.inner.since(&earlier.inner),
-            waits: self.waits - earlier.waits,
-            waited_ns: self.waited_ns - earlier.waited_ns,
-            bypasses: self.bypasses - earlier.bypasses,
-            dependent: self.dependent - earlier.dependent,
-            pages_trimmed: self.pages_trimmed - earlier.pages_trimmed,
-            pages_lost: self.pages_lost - earlier.pages_lost,
-            parity_reads: self.parity_reads - earlier.parity_reads,
-            parity_pages_destaged: self.parity_pages_destaged - earlier.parity_pages_destaged,
-            first_level_destages: self.first_level_destages.since(&earlier.first_level_destages),
-            destages: self.destages.since(&earlier.destages),
-            common_all_ready: self.common_all_ready - earlier.common_all_ready,
-            common_timeouts: self.common_timeouts - earlier.common_timeouts,
-            common_caches: self.common_caches - earlier.common_caches,
-            occupancy_page_ns: self.occupancy_page_ns - earlier.occupancy_page_ns,
-            occupancy_max_pages: self.occupancy_max_pages,
-        }
+counts! {
+    /// Counters of the caches since the start of the simulation.
+    pub struct CacheCounters {
+        /// Host reads of which all pages hit.
+        reads_full,
+        /// Host reads of which some pages hit.
+        reads_partial,
+        /// Host reads of which no page hit.
+        reads_missed,
+        /// Pages of host reads that hit.
+        read_pages_hit,
+        /// Pages that host writes brought, at the first cache that they entered.
+        host: Admissions,
+        /// Pages that the first level sent to the member caches, and pages of parity.
+        inner: Admissions,
+        /// Host writes of which a page waited for room.
+        waits,
+        /// Time from the first page that waited until the last page was admitted, in nanoseconds, summed over all waits.
+        waited_ns,
+        /// Host writes that bypassed the first level.
+        bypasses,
+        /// Host writes that waited for the first level because it held one of their pages.
+        dependent,
+        /// Dirty pages that trims have dropped.
+        pages_trimmed,
+        /// Pages of host writes that were lost before they entered, because too many members failed.
+        pages_lost,
+        /// Pages read because parity needed them.
+        parity_reads,
+        /// Pages of parity among those that member caches have destaged. Parity that `wow` computes at a destage counts as that
+        /// of the array.
+        parity_pages_destaged,
+        /// Destages of the first level into the member caches.
+        first_level_destages: Destages,
+        /// Destages from caches to the members.
+        destages: Destages,
+        /// Number of common destages that began because all member caches were ready.
+        common_all_ready,
+        /// Number of common destages that began because the timer had ended.
+        common_timeouts,
+        /// Number of caches that took part in common destages.
+        common_caches,
+        /// Greatest number of pages in all caches since the measured time began.
+        occupancy_max_pages: Most,
+        /// Number of pages in all caches, integrated over time in nanoseconds.
+        occupancy_page_ns: u128,
     }
 }
 
@@ -150,7 +113,7 @@ impl Occupancy {
     pub fn add(&mut self, now: TimeNs, pages: u32, counters: &mut CacheCounters) {
         self.catch_up(now, counters);
         self.pages += u64::from(pages);
-        counters.occupancy_max_pages = counters.occupancy_max_pages.max(self.pages);
+        counters.occupancy_max_pages = counters.occupancy_max_pages.max(Most(self.pages));
     }
 
     #[inline]

@@ -168,18 +168,12 @@ pub enum News {
     CollectsUnanswered,
 }
 
-/// Number of collections that members began because a pool needed them, although they had asked (rule 121).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct UncoordinatedCleans {
-    /// Number of these during a cycle of other members, in which they could not be forced.
-    pub during_cycles: u64,
-    /// Number of these at other times.
-    pub unanswered: u64,
-}
-
-impl UncoordinatedCleans {
-    /// Returns the counts since `earlier`.
-    pub fn since(&self, earlier: &Self) -> Self {
-        Self { during_cycles: self.during_cycles - earlier.during_cycles, unanswered: self.unanswered - earlier.unanswered }
+counts! {
+    /// Number of collections that members began because a pool needed them, although they had asked (rule 121).
+    pub struct UncoordinatedCleans {
+        /// Number of these during a cycle of other members, in which they could not be forced.
+        during_cycles,
+        /// Number of these at other times.
+        unanswered,
     }
 }

@@ -123,15 +123,16 @@ impl DoneCounts {
     }
 }
 
-/// Time that cleans took from start to end, in nanoseconds, split by the requests that could be served meanwhile.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct CleanTimes {
-    /// Total time of the cleans.
-    pub whole_ns: u64,
-    /// Time in which any request could be served between two steps (state 1 of PGC III.D).
-    pub free_for_all_ns: u64,
-    /// Time in which writes had to wait (state 2). The rest is state 3.
-    pub writes_wait_ns: u64,
+counts! {
+    /// Time that cleans took from start to end, in nanoseconds, split by the requests that could be served meanwhile.
+    pub struct CleanTimes {
+        /// Total time of the cleans.
+        whole_ns,
+        /// Time in which any request could be served between two steps (state 1 of PGC III.D).
+        free_for_all_ns,
+        /// Time in which writes had to wait (state 2). The rest is state 3.
+        writes_wait_ns,
+    }
 }
 
 impl CleanTimes {
@@ -139,16 +140,6 @@ impl CleanTimes {
         self.whole_ns += clean.end_ns - clean.start_ns;
         self.free_for_all_ns += clean.writes_wait_from_ns - clean.start_ns;
         self.writes_wait_ns += clean.all_wait_from_ns - clean.writes_wait_from_ns;
-    }
-}
-
-impl std::iter::Sum for CleanTimes {
-    fn sum<I: Iterator<Item = Self>>(members: I) -> Self {
-        members.fold(Self::default(), |sum, member| Self {
-            whole_ns: sum.whole_ns + member.whole_ns,
-            free_for_all_ns: sum.free_for_all_ns + member.free_for_all_ns,
-            writes_wait_ns: sum.writes_wait_ns + member.writes_wait_ns,
-        })
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// Folders that each folder of the model uses. Only folders that are named earlier are allowed, so no two use each other.
 const FOLDERS: &[(&str, &[&str])] = &[
+    ("counts", &[]),
     ("events", &[]),
     ("flash", &[]),
     ("ids", &[]),
@@ -15,11 +16,11 @@ const FOLDERS: &[(&str, &[&str])] = &[
     ("units", &["events"]),
     ("policy", &["rng"]),
     ("placement", &["request"]),
-    ("cache", &["events", "ids", "placement", "policy", "request", "rng", "units"]),
+    ("cache", &["counts", "events", "ids", "placement", "policy", "request", "rng", "units"]),
     ("coordination", &["events", "ids", "policy", "rng", "units"]),
     ("space", &["flash", "ids", "policy", "rng", "units"]),
     ("metrics", &["events", "request"]),
-    ("ssd", &["coordination", "events", "flash", "ids", "policy", "request", "rng", "space", "units"]),
+    ("ssd", &["coordination", "counts", "events", "flash", "ids", "policy", "request", "rng", "space", "units"]),
     ("array", &["cache", "coordination", "events", "ids", "placement", "request", "ssd"]),
 ];
 

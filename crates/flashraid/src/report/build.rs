@@ -2,30 +2,26 @@
 
 use serde_json::Value;
 
+use super::array::{OfController, OfFailure, OfFailures};
 use super::drives::{OfDrives, OfFronts};
+use super::flash::OfFlash;
+use super::gc::OfCollection;
+use super::members::OfMember;
 use super::verdict::Facts;
 use super::*;
 use flashraid_driver::Counts;
-use flashraid_model::array::{FailureProgress, Health};
+use flashraid_model::array::FailureProgress;
 use flashraid_model::events::{DestageInterval, GcInterval};
 use flashraid_model::metrics::{
-    Batch, CleanTimes, CompletedRequest, DoneCounts, IntervalPoint, Latency, Measured, ResponseTimes, Sample, TimeSums, Timeline,
+    Batch, CompletedRequest, DoneCounts, IntervalPoint, Latency, Measured, ResponseTimes, Sample, TimeSums, Timeline,
 };
 use flashraid_model::placement::{Layout, PageRequest};
 use flashraid_model::space::Wear;
-use flashraid_model::ssd::{
-    DriveCounters, Figures, MechanismCounters, Mechanisms, MemberCounters, Owed as MemberOwed, PlacementHandles, UsagePoint,
-};
+use flashraid_model::ssd::{Figures, MechanismCounters, Mechanisms, Owed as MemberOwed, PlacementHandles, UsagePoint};
 use flashraid_workload::OpKind;
 
-const NS_PER_DAY: f64 = 86_400e9;
 /// Greatest share of the written pages that a write cache may hold at the end of a run that is called steady.
 const CACHED_SHARE_MAX: f64 = 0.1;
-/// Erases of the mean block in the measured time from which wear allows a projection of life.
-const ERASES_PER_BLOCK_MIN: f64 = 20.0;
-/// Days in a year of the Julian calendar, as data sheets count.
-const DAYS_PER_YEAR: f64 = 365.25;
-
 /// Inputs from which a report is built.
 #[derive(Debug, Clone)]
 pub struct ReportInputs<'a> {
@@ -71,8 +67,8 @@ pub struct ReportInputs<'a> {
     pub has_parity: bool,
     /// Progress of the failures of members and of their rebuilding, in order of time.
     pub failures: Vec<FailureProgress>,
-    /// Requests and pages lost in the measured time because too many members failed.
-    pub lost: Lost,
+    /// Requests lost in the measured time because too many members failed.
+    pub requests_lost: u64,
     /// Number of pages that hosts wrote to the write cache in the measured time.
     pub pages_to_cache: u64,
     /// True if more members failed in the measured time than the level survives.
@@ -108,8 +104,8 @@ impl Report {
     #[must_use]
     pub fn build(inputs: ReportInputs) -> Self {
         let measured = inputs.measured;
-        let members: Vec<Member> = (0..inputs.counts.members.len()).map(|index| member(&inputs, index)).collect();
-        let flash = flash(&inputs, &members);
+        let members: Vec<Member> = (0..inputs.counts.members.len()).map(|index| Member::new(&OfMember::new(&inputs, index))).collect();
+        let (flash, lost) = (Flash::new(&OfFlash::new(&inputs, &members)), Lost::new(&inputs));
         let facts = Facts {
             trend: &measured.trend,
             whole_trend: &measured.whole_trend,
@@ -117,7 +113,7 @@ impl Report {
             all: &measured.response.all,
             measured_from_ns: measured.from_ns,
             fills_cache: inputs.counts.cached_pages as f64 > CACHED_SHARE_MAX * inputs.pages_to_cache as f64,
-            has_lost_data: inputs.lost.requests > 0 || inputs.too_many_failed,
+            has_lost_data: lost.requests > 0 || inputs.too_many_failed,
             has_little_wear: flash.lifetime.is_none() && flash.implied_life.is_some(),
         };
         Self {
@@ -138,13 +134,13 @@ impl Report {
             bandwidth_mb_s: bandwidth(measured),
             verdict: Verdict::of(&facts),
             flash,
-            gc: gc(&inputs),
+            gc: Gc::new(&OfCollection::new(&inputs)),
             members,
-            controller: controller(&inputs),
-            parity: parity(&inputs),
-            failure: failure(&inputs),
-            failures: inputs.failures.iter().map(|progress| failed_member(&inputs, progress)).collect(),
-            lost: inputs.lost,
+            controller: OfController::new(&inputs).as_ref().map(Controller::new),
+            parity: inputs.counts.stripes.as_ref().filter(|_| inputs.has_parity).map(Parity::new),
+            failure: OfFailures::new(&inputs).as_ref().map(Failure::new),
+            failures: inputs.failures.iter().map(|progress| FailedMember::new(&OfFailure::new(&inputs, progress))).collect(),
+            lost,
             drive: inputs.drive.as_ref().map(|drive| DriveReport::new(&OfDrives::new(&inputs, drive))),
             front: (inputs.drive.is_none() && !inputs.counts.fronts.is_empty()).then(|| FrontReport::new(&OfFronts::new(&inputs))),
             mechanisms: {
@@ -302,78 +298,12 @@ fn rounded(value: f64, per_unit: f64) -> f64 {
     (value * per_unit).round() / per_unit
 }
 
-fn us(ns: u64) -> f64 {
+pub(super) fn us(ns: u64) -> f64 {
     ns as f64 / 1e3
 }
 
-fn response_times(times: &ResponseTimes) -> ByDirection<ResponseTime> {
+pub(super) fn response_times(times: &ResponseTimes) -> ByDirection<ResponseTime> {
     ByDirection { all: response_time(&times.all), read: response_time(&times.read), write: response_time(&times.write) }
-}
-
-fn controller(inputs: &ReportInputs) -> Option<Controller> {
-    let counters = inputs.counts.host_port?;
-    let measured_ns = inputs.measured.end_ns - inputs.measured.from_ns;
-    Some(Controller {
-        waits: counters.waits,
-        wait_mean_us: (counters.waits > 0).then(|| us(counters.wait_ns) / counters.waits as f64),
-        busy_fraction: (measured_ns > 0).then(|| counters.busy_ns as f64 / measured_ns as f64),
-    })
-}
-
-fn parity(inputs: &ReportInputs) -> Option<Parity> {
-    let counters = inputs.counts.stripes.filter(|_| inputs.has_parity)?;
-    Some(Parity {
-        full_stripe_writes: counters.full_stripe_writes,
-        reconstruct_writes: counters.reconstruct_writes,
-        read_modify_writes: counters.read_modify_writes,
-        no_parity_writes: counters.no_parity_writes,
-        data_pages_read: counters.data_pages_read,
-        parity_pages_read: counters.parity_pages_read,
-        parity_pages_written: counters.parity_pages_written,
-        lock_waits: counters.lock_waits,
-        lock_wait_mean_us: (counters.lock_waits > 0).then(|| us(counters.lock_wait_ns) / counters.lock_waits as f64),
-    })
-}
-
-fn failed_member(inputs: &ReportInputs, progress: &FailureProgress) -> FailedMember {
-    let ms = |ns: u64| ns as f64 / 1e6;
-    // These are the spare's pages over the whole run, unlike those of the measured time.
-    let rebuild_ns = progress.rebuild_began_ns.map(|began| progress.rebuild_ended_ns.unwrap_or(inputs.simulated_ns) - began);
-    let rebuilt_bytes = progress.strips_rebuilt as f64 * f64::from(progress.strip_pages) * f64::from(inputs.page_bytes);
-    FailedMember {
-        member: progress.member,
-        spare: progress.spare,
-        failed_ms: progress.failed_ns.map(ms),
-        rebuild_began_ms: progress.rebuild_began_ns.map(ms),
-        rebuild_ended_ms: progress.rebuild_ended_ns.map(ms),
-        rebuilt_fraction: progress.strips_rebuilt as f64 / progress.strips as f64,
-        strips_lost: progress.strips_lost,
-        rebuild_mb_s: rebuild_ns.filter(|&ns| ns > 0).map(|ns| rebuilt_bytes * 1e3 / ns as f64),
-    }
-}
-
-fn failure(inputs: &ReportInputs) -> Option<Failure> {
-    let (first, counters) = (failed_member(inputs, inputs.failures.first()?), inputs.counts.stripes?);
-    let of = |health: Health| response_times(&inputs.measured.response_by_phase[health as usize]);
-    Some(Failure {
-        member: first.member,
-        spare: first.spare,
-        failed_ms: first.failed_ms,
-        rebuild_began_ms: first.rebuild_began_ms,
-        rebuild_ended_ms: first.rebuild_ended_ms,
-        rebuilt_fraction: first.rebuilt_fraction,
-        rebuild_pages_read: counters.rebuild_pages_read,
-        rebuild_pages_written: counters.rebuild_pages_written,
-        rebuild_mb_s: first.rebuild_mb_s,
-        pages_reconstructed: counters.pages_reconstructed,
-        pages_read_to_reconstruct: counters.pages_read_to_reconstruct,
-        response_us: ByHealth {
-            normal: of(Health::Normal),
-            degraded: of(Health::Degraded),
-            rebuilding: of(Health::Rebuilding),
-            rebuilt: of(Health::Rebuilt),
-        },
-    })
 }
 
 /// Returns the moments of members that failed, within the window of the timeline.
@@ -424,170 +354,6 @@ fn bandwidth(measured: &Measured) -> Bandwidth {
         series_interval_ms: summary.series.interval_ns as f64 / 1e6,
         series: summary.series.mb_s.iter().map(|&mb_s| rounded(mb_s, 1e3)).collect(),
         z_density: summary.z_density.iter().map(|point| (point.z, rounded(point.density, 1e6))).collect(),
-    }
-}
-
-fn flash(inputs: &ReportInputs, members: &[Member]) -> Flash {
-    let sum: MemberCounters = inputs.counts.members.iter().copied().sum();
-    let all = 0..inputs.counts.members.len();
-    let owed: MemberOwed = inputs.owed.iter().copied().sum();
-    let lifetimes = members.iter().filter_map(|member| member.lifetime);
-    // Members that were sent more data wear out sooner.
-    let implied = members.iter().filter_map(|member| member.implied_life).filter(|life| life.days.is_some());
-    Flash {
-        host_pages_read: sum.host_pages_read,
-        host_pages_written: sum.host_pages_written,
-        host_pages_trimmed: sum.host_pages_trimmed,
-        gc_pages_moved: sum.gc_pages_moved,
-        erases: sum.erases,
-        write_amplification: write_amplification(inputs, all.clone(), MemberOwed::default()),
-        write_amplification_max: write_amplification(inputs, all, owed),
-        summary_programs: sum.summary_programs,
-        wear: wear(Wear::of_all(inputs.wear)),
-        lifetime: lifetimes.min_by(|a, b| a.days().total_cmp(&b.days())),
-        implied_life: implied.min_by(|a, b| a.days.unwrap_or(0.0).total_cmp(&b.days.unwrap_or(0.0))),
-    }
-}
-
-/// Returns the pages that these members have programmed for each page sent to them. With `owed`, it is the most, if that work is done, too.
-fn write_amplification(inputs: &ReportInputs, members: std::ops::Range<usize>, owed: MemberOwed) -> Option<f64> {
-    let sum: MemberCounters = inputs.counts.members[members.clone()].iter().copied().sum();
-    let (programmed, sent) = match inputs.drive {
-        Some(drive) => {
-            let units: u64 = inputs.counts.drives[members].iter().map(DriveCounters::programmed_units).sum();
-            (units * u64::from(drive.unit_pages), sum.host_pages_written)
-        }
-        None => {
-            // A page counts as written here when its program begins. Before that, another may have replaced it in the buffer.
-            let fronts = inputs.counts.fronts.get(members).unwrap_or_default().iter();
-            let never_programmed: u64 = fronts.map(|front| front.overwritten + front.dropped).sum();
-            (sum.host_pages_written + sum.gc_pages_moved, sum.host_pages_written + never_programmed + owed.buffered_pages)
-        }
-    };
-    (sent > 0).then(|| (programmed + owed.buffered_pages + owed.moves_pages) as f64 / sent as f64)
-}
-
-fn wear(wear: Wear) -> WearReport {
-    WearReport { min: wear.min, mean: wear.mean, max: wear.max, stddev: wear.stddev }
-}
-
-/// Returns the factors by which the full-size drive, and the load on it, are larger than the simulated ones.
-fn scales(inputs: &ReportInputs) -> (f64, f64) {
-    let scale = inputs.drive.map_or(1.0, |drive| f64::from(drive.scale));
-    (scale, inputs.drive.map_or(1.0, |drive| if drive.scale_by == ScaleBy::Width { scale } else { 1.0 }))
-}
-
-/// Returns the bytes per day that reach a full-size member, with parity and copies, as its data sheet counts them.
-fn bytes_per_day(inputs: &ReportInputs, member: usize) -> Option<f64> {
-    let measured_ns = inputs.measured.end_ns - inputs.measured.from_ns;
-    let bytes = inputs.counts.members[member].host_pages_written as f64 * f64::from(inputs.page_bytes) * scales(inputs).1;
-    (measured_ns > 0).then(|| bytes / (measured_ns as f64 / NS_PER_DAY))
-}
-
-fn lifetime(inputs: &ReportInputs, member: usize) -> Option<Lifetime> {
-    let endurance_cycles = inputs.endurance_cycles?;
-    let (erases, wear) = (inputs.counts.members[member].erases, inputs.wear.get(member)?);
-    let measured_ns = inputs.measured.end_ns - inputs.measured.from_ns;
-    if (erases as f64) < ERASES_PER_BLOCK_MIN * inputs.blocks_per_member as f64 || wear.max == 0 {
-        return None;
-    }
-    let (scale, load) = scales(inputs);
-    let erases_endured = f64::from(endurance_cycles) * inputs.blocks_per_member as f64 * scale;
-    let days_levelled = erases_endured / (erases as f64 * load) * (measured_ns as f64 / NS_PER_DAY);
-    let days_worst_block = days_levelled * wear.mean / f64::from(wear.max);
-    let days = if inputs.levels_wear { days_levelled } else { days_worst_block };
-    let bytes_per_day = bytes_per_day(inputs, member)?;
-    let tbw = bytes_per_day * days / 1e12;
-    let capacity = (inputs.member_capacity_bytes > 0).then_some(inputs.member_capacity_bytes as f64 * scale);
-    Some(Lifetime {
-        endurance_cycles,
-        days_levelled,
-        days_worst_block,
-        levels_wear: inputs.levels_wear,
-        years: Some(days / DAYS_PER_YEAR),
-        tbw: Some(tbw),
-        dwpd: capacity.map(|capacity| bytes_per_day / capacity),
-        dwpd_five_years: capacity.map(|capacity| tbw * 1e12 / capacity / (5.0 * DAYS_PER_YEAR)),
-    })
-}
-
-fn implied_life(inputs: &ReportInputs, member: usize) -> Option<ImpliedLife> {
-    let endurance_cycles = inputs.endurance_cycles?;
-    let write_amplification = write_amplification(inputs, member..member + 1, MemberOwed::default()).filter(|&factor| factor > 0.0)?;
-    let scale = scales(inputs).0;
-    let bytes = inputs.blocks_per_member as f64 * f64::from(inputs.pages_per_block) * f64::from(inputs.page_bytes) * scale;
-    let written = f64::from(endurance_cycles) * bytes / write_amplification;
-    let capacity = inputs.member_capacity_bytes as f64 * scale;
-    Some(ImpliedLife {
-        endurance_cycles,
-        write_amplification,
-        tbw: written / 1e12,
-        dwpd_five_years: written / capacity / (5.0 * DAYS_PER_YEAR),
-        days: bytes_per_day(inputs, member).filter(|&bytes| bytes > 0.0).map(|bytes| written / bytes),
-    })
-}
-
-fn gc(inputs: &ReportInputs) -> Gc {
-    let sum: MemberCounters = inputs.counts.members.iter().copied().sum();
-    let activity = &inputs.measured.gc;
-    let is_drive = inputs.drive.is_some();
-    let times: CleanTimes = inputs.measured.cleans.iter().copied().sum();
-    let busy_fraction = if is_drive { share_of_dies(inputs, inputs.counts.drives.len(), sum.gc_time_ns) } else { activity.busy_fraction() };
-    let state_3_ns = times.whole_ns - times.free_for_all_ns - times.writes_wait_ns;
-    Gc {
-        runs: sum.collections,
-        forced_runs: sum.forced_collections,
-        busy_fraction,
-        mean_length_us: (sum.collections > 0 && !is_drive).then(|| us(times.whole_ns) / sum.collections as f64),
-        synchronised_mean: activity.synchronised_mean(),
-        preemptions: sum.preemptions,
-        merges: sum.merges,
-        pipelined: sum.pipelined,
-        messages: inputs.counts.messages(),
-        uncoordinated_cleans: inputs
-            .counts
-            .uncoordinated_cleans
-            .map(|cleans| UncoordinatedCleans { during_cycles: cleans.during_cycles, unanswered: cleans.unanswered }),
-        own_runs: sum.collections - sum.forced_collections,
-        cleans: if is_drive { sum.collections } else { sum.erases },
-        time_ms: if is_drive { sum.gc_time_ns } else { times.whole_ns } as f64 / 1e6,
-        slice_us: us(activity.slice_ns),
-        slices_by_members: activity.slices_by_members.clone(),
-        requests_by_members_met: inputs.measured.requests_by_members_met.clone(),
-        suspensions: sum.suspensions,
-        exhausted: sum.exhausted,
-        exhausted_ms: sum.exhausted_ns as f64 / 1e6,
-        idle_cleans: sum.idle_cleans,
-        state_ms: [times.free_for_all_ns, times.writes_wait_ns, state_3_ns].map(|ns| if is_drive { 0.0 } else { ns as f64 / 1e6 }),
-    }
-}
-
-fn member(inputs: &ReportInputs, index: usize) -> Member {
-    let counters = &inputs.counts.members[index];
-    let activity = &inputs.measured.gc;
-    let measured_ns = inputs.measured.end_ns - inputs.measured.from_ns;
-    let (gc_time_ns, busy_fraction, any_fraction) = match inputs.counts.drives.get(index) {
-        Some(drive) => {
-            let any_fraction = (measured_ns > 0).then(|| drive.collecting_ns as f64 / measured_ns as f64);
-            (counters.gc_time_ns, share_of_dies(inputs, 1, counters.gc_time_ns), any_fraction)
-        }
-        None => (inputs.measured.cleans[index].whole_ns, activity.member_busy_fraction(index), activity.member_any_fraction(index)),
-    };
-    Member {
-        erases: counters.erases,
-        host_pages_written: counters.host_pages_written,
-        host_pages_read: counters.host_pages_read,
-        gc_pages_moved: counters.gc_pages_moved,
-        summary_programs: counters.summary_programs,
-        write_amplification: write_amplification(inputs, index..index + 1, MemberOwed::default()),
-        gc_runs: counters.collections,
-        gc_forced_runs: counters.forced_collections,
-        gc_time_ms: gc_time_ns as f64 / 1e6,
-        gc_busy_fraction: busy_fraction,
-        gc_any_fraction: any_fraction,
-        wear: wear(inputs.wear.get(index).copied().unwrap_or_default()),
-        lifetime: lifetime(inputs, index),
-        implied_life: implied_life(inputs, index),
     }
 }
 
@@ -686,6 +452,7 @@ pub(super) mod tests {
     use flashraid_model::events::TimeParts;
     use flashraid_model::metrics::{Metrics, MetricsParams};
     use flashraid_model::placement::Level;
+    use flashraid_model::ssd::MemberCounters;
     use flashraid_workload::Request;
 
     fn completed(index: u64, direction: OpKind, arrival_ns: u64, done_ns: u64, gc_members_met: u32) -> CompletedRequest {
@@ -730,7 +497,7 @@ pub(super) mod tests {
             pages_to_cache: 0,
             too_many_failed: false,
             failures: Vec::new(),
-            lost: Lost::default(),
+            requests_lost: 0,
             page_bytes: 4096,
             layout: Layout::new(Level::Raid0, 2, 1, 1 << 20),
             drive: None,
@@ -922,7 +689,7 @@ pub(super) mod tests {
 
     #[test]
     fn lost_data_are_a_verdict_of_their_own() {
-        let lost = example_with(|inputs| inputs.lost = Lost { requests: 1, pages: 1 });
+        let lost = example_with(|inputs| inputs.requests_lost = 1);
         let failed = example_with(|inputs| inputs.too_many_failed = true);
         for report in [lost, failed] {
             assert!(report.verdict.load == Load::DataLost && report.verdict.has(Mark::DataLost));

@@ -1,81 +1,14 @@
 //! Counts of fronts and of drives with superblocks, as reports show them.
-//!
-//! A figure is one entry of a list: its meaning, its name in JSON, its value, and its place and label in tables. The structs, the values
-//! and the rows are made of the lists.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::build::share_of_dies;
-use super::table::{Row, Section, count, format_figure};
+use super::figures::{Part, Shown, mean_us, section};
+use super::table::{Row, Section};
 use super::{DriveInputs, ReportInputs, is_zero};
 use crate::config::ScaleBy;
 use flashraid_model::ssd::{DriveCounters, FrontCounters, PlacementHandles};
-
-/// Makes a part of the report from the list of its figures.
-///
-/// The literal is the key of the part in the document. `row` puts a figure into the table: its place, its label, its unit, and the
-/// condition under which it is shown.
-macro_rules! figures {
-    ($(#[$doc:meta])* pub struct $Name:ident($part:literal, $of:ident: $Of:ty) {
-        $($(#[$about:meta])* $field:ident: $Type:ty = $value:expr $(, row $place:literal $label:literal in $unit:literal $(if $condition:expr)?)?;)*
-    }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-        #[non_exhaustive]
-        pub struct $Name {
-            $($(#[$about])* pub $field: $Type,)*
-        }
-
-        impl $Name {
-            pub(super) fn new($of: &$Of) -> Self {
-                Self { $($field: $value,)* }
-            }
-
-            /// Returns the rows of the table, each with its place.
-            fn rows(&self) -> Vec<(u32, Row)> {
-                let mut rows = Vec::new();
-                $($(
-                    let conditions: &[fn(&Self) -> bool] = &[$($condition)?];
-                    if conditions.iter().all(|condition| condition(self)) {
-                        rows.push(($place, Row::figure(concat!($part, ".", stringify!($field)), $label, [self.$field.shown($unit)], $unit)));
-                    }
-                )?)*
-                rows
-            }
-        }
-    };
-}
-
-/// The text of a figure in a table.
-trait Shown {
-    /// Returns the text in that unit.
-    fn shown(&self, unit: &str) -> String;
-}
-
-impl Shown for u64 {
-    fn shown(&self, _unit: &str) -> String {
-        count(*self)
-    }
-}
-
-impl Shown for Option<u64> {
-    fn shown(&self, unit: &str) -> String {
-        self.map_or_else(|| format_figure(None), |figure| figure.shown(unit))
-    }
-}
-
-impl Shown for Option<f64> {
-    fn shown(&self, unit: &str) -> String {
-        let factor = if unit == "%" { 100.0 } else { 1.0 };
-        format_figure(self.map(|figure| figure * factor))
-    }
-}
-
-/// Returns the mean of waits that took `sum_ns` together, in microseconds; `None` without waits.
-fn mean_us(sum_ns: u64, waits: u64) -> Option<f64> {
-    (waits > 0).then(|| sum_ns as f64 / 1e3 / waits as f64)
-}
 
 /// The sources of the figures of all fronts.
 pub(super) struct OfFronts {
@@ -156,7 +89,7 @@ figures! {
     /// Counts of drives with superblocks, all together (section 24 of the rules).
     pub struct DriveReport("drive", of: OfDrives<'_>) {
         /// Factor by which the simulated drive is smaller than the full-size one, in rows of a superblock or in what `scale_by` names.
-        scale: u32 = of.drive.scale;
+        scale: u32 = of.drive.scale, rows 0 in "" (DriveReport::scale_rows);
         /// `width` if dies, channels, cores and link are scaled, otherwise left out.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         scale_by: Option<ScaleBy> = Some(of.drive.scale_by).filter(|by| *by == ScaleBy::Width && of.drive.scale > 1);
@@ -224,7 +157,9 @@ figures! {
         die_time: DieTime = DieTime::new(of);
         /// Counts of each placement handle; left out without `ssd.placement_handles`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        placement: Option<PlacementReport> = of.drive.placement.map(|placement| PlacementReport::new(of, placement));
+        placement: Option<PlacementReport> = of.drive.placement.map(|PlacementHandles { handles, is_persistent }| {
+            PlacementReport::new(&OfPlacement { drives: of, is_persistent, handles })
+        });
         /// Counts of superblocks with one bit per cell; left out without `ssd.slc`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         slc: Option<SlcReport> = of.drive.has_slc.then(|| SlcReport::new(&of.counts));
@@ -275,77 +210,69 @@ figures! {
     }
 }
 
-/// Bytes sent to drives with placement handles, and bytes programmed (rule 221).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[non_exhaustive]
-pub struct PlacementReport {
-    /// Number of bytes that the host sent.
-    pub host_bytes: u64,
-    /// Number of bytes programmed: for the host, by collection, without data, and with parity.
-    pub media_bytes: u64,
-    /// Part of these that collection programmed into superblocks that all handles share. Left out if moved units stay with their handle.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shared_media_bytes: Option<u64>,
-    /// Counts of each handle, in order.
-    pub handles: Vec<HandleReport>,
+/// The sources of the figures of placement handles.
+pub(super) struct OfPlacement<'a> {
+    drives: &'a OfDrives<'a>,
+    /// True if moved units stay with their handle.
+    is_persistent: bool,
+    handles: u32,
 }
 
-/// Counts of one placement handle.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[non_exhaustive]
-pub struct HandleReport {
-    /// Number of bytes that the host sent with it.
-    pub host_bytes: u64,
-    /// Number of bytes programmed into its superblocks.
-    pub media_bytes: u64,
+figures! {
+    /// Bytes sent to drives with placement handles, and bytes programmed (rule 221).
+    #[derive(Eq)]
+    pub struct PlacementReport("drive.placement", of: OfPlacement<'_>) {
+        /// Number of bytes that the host sent.
+        host_bytes: u64 = of.drives.page_bytes(of.drives.counts.pages_received), row 30 "bytes of the host" in "B";
+        /// Number of bytes programmed: for the host, by collection, without data, and with parity.
+        media_bytes: u64 = of.drives.unit_bytes(of.drives.counts.programmed_units()), row 31 "bytes programmed" in "B";
+    /// Part of these that collection programmed into superblocks that all handles share. Left out if moved units stay with their handle.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        shared_media_bytes: Option<u64> =
+            (!of.is_persistent).then(|| of.drives.unit_bytes(of.drives.counts.by_handle.collection_units[0])),
+            row 33 "moved, of all handles: bytes programmed" in "B" if |placement| placement.shared_media_bytes.is_some();
+        /// Counts of each handle, in order.
+        handles: Vec<HandleReport> = (0..of.handles as usize).map(|handle| HandleReport::new(&(of, handle))).collect();
+    }
+}
+
+figures! {
+    /// Counts of one placement handle.
+    #[derive(Eq)]
+    pub struct HandleReport("drive.placement.handles", of: (&OfPlacement<'_>, usize)) {
+        /// Number of bytes that the host sent with it.
+        host_bytes: u64 = of.0.drives.page_bytes(of.0.drives.counts.by_handle.pages_received[of.1]), row 32 "bytes of the host" in "B";
+        /// Number of bytes programmed into its superblocks.
+        media_bytes: u64 = {
+            let (by, handle) = (&of.0.drives.counts.by_handle, of.1);
+            let moved = if of.0.is_persistent { by.collection_units[handle] } else { 0 };
+            of.0.drives.unit_bytes(by.host_units[handle] + moved)
+        }, row 32 "bytes programmed" in "B";
+    }
 }
 
 impl PlacementReport {
-    fn new(of: &OfDrives, placement: PlacementHandles) -> Self {
-        let by = of.counts.by_handle;
-        let moved = |at: usize| if placement.is_persistent { by.collection_units[at] } else { 0 };
-        let handle = |at: usize| HandleReport {
-            host_bytes: of.page_bytes(by.pages_received[at]),
-            media_bytes: of.unit_bytes(by.host_units[at] + moved(at)),
+    fn all_rows(&self) -> Vec<(u32, Row)> {
+        let of_handle = |(number, handle): (usize, &HandleReport)| {
+            handle.rows().into_iter().map(move |(place, row)| (place, Row { name: format!("handle {number}: {}", row.name), ..row }))
         };
-        Self {
-            host_bytes: of.page_bytes(of.counts.pages_received),
-            media_bytes: of.unit_bytes(of.counts.programmed_units()),
-            shared_media_bytes: (!placement.is_persistent).then(|| of.unit_bytes(by.collection_units[0])),
-            handles: (0..placement.handles as usize).map(handle).collect(),
-        }
-    }
-
-    /// Returns the rows of the table, each with its place.
-    fn rows(&self) -> Vec<(u32, Row)> {
-        let bytes = |name: String, bytes: u64| (30, Row::new(name, [count(bytes)], "B"));
-        let mut rows = vec![bytes("bytes of the host".to_owned(), self.host_bytes), bytes("bytes programmed".to_owned(), self.media_bytes)];
-        for (at, handle) in self.handles.iter().enumerate() {
-            rows.push(bytes(format!("handle {at}: bytes of the host"), handle.host_bytes));
-            rows.push(bytes(format!("handle {at}: bytes programmed"), handle.media_bytes));
-        }
-        rows.extend(self.shared_media_bytes.map(|shared| bytes("moved, of all handles: bytes programmed".to_owned(), shared)));
-        rows
+        self.rows().into_iter().chain(self.handles.iter().enumerate().flat_map(of_handle)).collect()
     }
 }
 
 impl DriveReport {
+    fn scale_rows(&self) -> Vec<(String, Shown)> {
+        let by = if self.scale_by == Some(ScaleBy::Width) { " by width" } else { "" };
+        let row = (self.scale > 1).then(|| ("scale".to_owned(), Shown::Text(format!("1 : {}{by}", self.scale))));
+        row.into_iter().collect()
+    }
+
     pub(super) fn section(&self) -> Section {
         let mut rows = self.rows();
         rows.extend(self.die_time.rows());
-        rows.extend(self.placement.iter().flat_map(PlacementReport::rows));
+        rows.extend(self.placement.iter().flat_map(PlacementReport::all_rows));
         rows.extend(self.upkeep.iter().flat_map(UpkeepReport::rows));
         rows.extend(self.slc.iter().flat_map(SlcReport::rows));
-        if self.scale > 1 {
-            let by = if self.scale_by == Some(ScaleBy::Width) { " by width" } else { "" };
-            rows.push((0, Row::figure("drive.scale", "scale", [format!("1 : {}{by}", self.scale)], "")));
-        }
         section("Drives", rows)
     }
-}
-
-/// Returns a table with these rows in the order of their places.
-fn section(title: &'static str, mut rows: Vec<(u32, Row)>) -> Section {
-    rows.sort_by_key(|(place, _)| *place);
-    Section { title, columns: Vec::new(), rows: rows.into_iter().map(|(_, row)| row).collect() }
 }

@@ -6,10 +6,7 @@ use flashraid_model::ssd::{Figure, MechanismCounters};
 
 use flashraid_model::units::with_commas;
 
-use super::{ByDirection, Controller, DriveReport, FailedMember, Failure, FrontReport, Lost, Mark, Member, Parity, Report, ResponseTime};
-
-/// Most members that get separate columns.
-const MEMBER_COLUMNS_MAX: usize = 8;
+use super::{Controller, DriveReport, FrontReport, Lost, Mark, Member, Parity, Report, ResponseTime};
 
 /// Mark of a percentile with fewer than ten requests beyond it.
 pub const GUESS: &str = " ?";
@@ -86,14 +83,14 @@ impl Report {
         let mut sections = vec![self.run_section(), self.response_section()];
         sections.extend(self.streams_section());
         sections.extend(self.time_section());
-        sections.extend([self.bandwidth_section(), self.flash_section(), self.gc_section()]);
+        sections.extend([self.bandwidth_section(), self.flash.section(self.mark()), self.gc.section()]);
         if self.lost != Lost::default() {
-            sections.push(lost_section(&self.lost));
+            sections.push(self.lost.section());
         }
-        sections.extend(self.controller.as_ref().map(controller_section));
-        sections.extend(self.parity.as_ref().map(parity_section));
+        sections.extend(self.controller.as_ref().map(Controller::section));
+        sections.extend(self.parity.as_ref().map(Parity::section));
         if let Some(failure) = &self.failure {
-            sections.extend(failure_sections(failure, &self.failures));
+            sections.extend(failure.sections(&self.failures));
         }
         sections.extend(self.drive.as_ref().map(DriveReport::section));
         sections.extend(self.front.as_ref().map(FrontReport::section));
@@ -102,7 +99,7 @@ impl Report {
             sections.push(self.cache_section());
         }
         if self.members.len() > 1 {
-            sections.push(self.members_section());
+            sections.push(Member::section(&self.members));
         }
         sections.push(self.perf_section());
         sections
@@ -244,131 +241,6 @@ impl Report {
         Section { title: "Bandwidth", columns: Vec::new(), rows }
     }
 
-    fn flash_section(&self) -> Section {
-        let flash = &self.flash;
-        let mut rows = vec![
-            Row::figure("flash.host_pages_read", "host pages read", [count(flash.host_pages_read)], "pages"),
-            Row::figure("flash.host_pages_written", "host pages written", [count(flash.host_pages_written)], "pages"),
-            Row::figure("flash.gc_pages_moved", "pages moved", [count(flash.gc_pages_moved)], "pages"),
-            Row::figure("flash.write_amplification", "write amplification", [self.marked(flash.write_amplification)], ""),
-            Row::figure(
-                "flash.write_amplification_max",
-                "the same with all that is still owed",
-                [format_figure(flash.write_amplification_max)],
-                "",
-            ),
-            Row::figure("flash.erases", "erases", [count(flash.erases)], "blocks"),
-            Row::figure("flash.wear.mean", "erases per block, mean", [format_figure(Some(flash.wear.mean))], ""),
-            Row::figure("flash.wear.max", "erases per block, max", [count(u64::from(flash.wear.max))], ""),
-        ];
-        rows.extend(self.life_rows());
-        Section { title: "Flash", columns: Vec::new(), rows }
-    }
-
-    /// Returns the projected life or, if too few blocks were erased, the implied life with a mark and its condition.
-    fn life_rows(&self) -> Vec<Row> {
-        let marked = |figure: Option<f64>| format!("{} {}", format_figure(figure), Mark::LittleWear.symbol());
-        match (self.flash.lifetime, self.flash.implied_life) {
-            (Some(life), _) => {
-                let of = if life.levels_wear { "mean" } else { "most worn" };
-                let name = format!("life at {} cycles, of the {of} block", life.endurance_cycles);
-                let words = [
-                    ("the same in years", "years", life.years, "years"),
-                    ("writes to an SSD in this time (TBW)", "tbw", life.tbw, "TB"),
-                    ("drive writes per day at this load (DWPD)", "dwpd", life.dwpd, "per day"),
-                    ("drive writes per day for five years", "dwpd_five_years", life.dwpd_five_years, "per day"),
-                ];
-                let words = words.into_iter().filter(|(_, _, figure, _)| figure.is_some());
-                let words = words
-                    .map(|(name, key, figure, unit)| Row::new(name, [format_figure(figure)], unit).of(format!("flash.lifetime.{key}")));
-                let days = if life.levels_wear { "flash.lifetime.days_levelled" } else { "flash.lifetime.days_worst_block" };
-                std::iter::once(Row::figure(days, name, [format_figure(Some(life.days()))], "days")).chain(words).collect()
-            }
-            (None, Some(life)) => vec![
-                Row::figure(
-                    "flash.implied_life.days",
-                    format!("even wear at {} cycles would give a life of", life.endurance_cycles),
-                    [marked(life.days)],
-                    "days",
-                ),
-                Row::figure("flash.implied_life.tbw", "even wear would let be written to an SSD (TBW)", [marked(Some(life.tbw))], "TB"),
-                Row::figure(
-                    "flash.implied_life.dwpd_five_years",
-                    "the same per day for five years",
-                    [marked(Some(life.dwpd_five_years))],
-                    "drives per day",
-                ),
-            ],
-            (None, None) => Vec::new(),
-        }
-    }
-
-    fn gc_section(&self) -> Section {
-        let gc = &self.gc;
-        let mut rows = vec![
-            Row::figure("gc.runs", "collections", [count(gc.runs)], ""),
-            Row::figure("gc.forced_runs", "forced collections", [count(gc.forced_runs)], ""),
-            Row::figure("gc.mean_length_us", "mean length of a collection", [format_figure(gc.mean_length_us)], "µs"),
-            Row::figure("gc.busy_fraction", "share of die time", [format_figure(gc.busy_fraction.map(|fraction| fraction * 100.0))], "%"),
-            Row::figure("gc.synchronised_mean", "members collecting together, mean", [format_figure(gc.synchronised_mean)], ""),
-        ];
-        let met: u64 = gc.requests_by_members_met.iter().skip(1).sum();
-        let share = (self.requests.all > 0).then(|| met as f64 * 100.0 / self.requests.all as f64);
-        rows.push(Row::figure("gc.requests_by_members_met", "requests that met a collection", [format_figure(share)], "%"));
-        let optional = [
-            ("preemptions", "gc.preemptions", gc.preemptions),
-            ("merges", "gc.merges", gc.merges),
-            ("pipelined operations", "gc.pipelined", gc.pipelined),
-            ("suspensions", "gc.suspensions", gc.suspensions),
-            ("writes that waited for a free block", "gc.exhausted", gc.exhausted),
-            ("victims of idle time", "gc.idle_cleans", gc.idle_cleans),
-        ];
-        rows.extend(optional.into_iter().filter(|&(.., n)| n > 0).map(|(name, figure, n)| Row::figure(figure, name, [count(n)], "")));
-        if gc.exhausted > 0 {
-            let mean_us = gc.exhausted_ms * 1e3 / gc.exhausted as f64;
-            rows.push(Row::figure("gc.exhausted_ms", "mean wait for a free block", [format_figure(Some(mean_us))], "µs"));
-        }
-        if let Some(cleans) = gc.uncoordinated_cleans {
-            rows.push(Row::figure("gc.uncoordinated_cleans.unanswered", "uncoordinated cleans", [count(cleans.unanswered)], ""));
-            rows.push(Row::figure(
-                "gc.uncoordinated_cleans.during_cycles",
-                "uncoordinated cleans during cycles",
-                [count(cleans.during_cycles)],
-                "",
-            ));
-        }
-        rows.extend(gc.messages.iter().map(|(kind, &n)| Row::figure("gc.messages", format!("messages {kind}"), [count(n)], "")));
-        Section { title: "Garbage collection", columns: Vec::new(), rows }
-    }
-
-    /// Returns a column for each member, or the spread over them if they would not fit on a line.
-    fn members_section(&self) -> Section {
-        type Figure = (&'static str, &'static str, &'static str, fn(&Member) -> Option<f64>);
-        const FIGURES: [Figure; 4] = [
-            ("host pages written", "members.host_pages_written", "pages", |member| Some(member.host_pages_written as f64)),
-            ("write amplification", "members.write_amplification", "", |member| member.write_amplification),
-            ("erases", "members.erases", "blocks", |member| Some(member.erases as f64)),
-            ("time with a collection", "members.gc_any_fraction", "%", |member| member.gc_any_fraction.map(|share| share * 100.0)),
-        ];
-        let each = self.members.len() <= MEMBER_COLUMNS_MAX;
-        let columns = if each {
-            (0..self.members.len()).map(|member| member.to_string()).collect()
-        } else {
-            ["min", "mean", "max"].map(str::to_owned).to_vec()
-        };
-        let rows = FIGURES.iter().map(|&(name, key, unit, figure)| {
-            let figures = self.members.iter().map(figure);
-            if each {
-                return Row::figure(key, name, figures.map(format_figure), unit);
-            }
-            let defined: Vec<f64> = figures.flatten().collect();
-            let mean = (!defined.is_empty()).then(|| defined.iter().sum::<f64>() / defined.len() as f64);
-            let spread = [defined.iter().copied().reduce(f64::min), mean, defined.iter().copied().reduce(f64::max)];
-            Row::figure(key, name, spread.map(format_figure), unit)
-        });
-        Section { title: "Members", columns, rows: rows.collect() }
-    }
-
     fn perf_section(&self) -> Section {
         let perf = &self.perf;
         let rows = vec![
@@ -390,104 +262,6 @@ impl Report {
         ];
         Section { title: "Simulator", columns: Vec::new(), rows }
     }
-}
-
-fn parity_section(parity: &Parity) -> Section {
-    let mut rows = vec![
-        Row::figure("parity.full_stripe_writes", "full-stripe writes", [count(parity.full_stripe_writes)], ""),
-        Row::figure("parity.reconstruct_writes", "reconstruct writes", [count(parity.reconstruct_writes)], ""),
-        Row::figure("parity.read_modify_writes", "read-modify writes", [count(parity.read_modify_writes)], ""),
-        Row::figure("parity.data_pages_read", "data pages read for parity", [count(parity.data_pages_read)], "pages"),
-        Row::figure("parity.parity_pages_read", "parity pages read", [count(parity.parity_pages_read)], "pages"),
-        Row::figure("parity.parity_pages_written", "parity pages written", [count(parity.parity_pages_written)], "pages"),
-        Row::figure("parity.lock_waits", "waits for a stripe", [count(parity.lock_waits)], ""),
-        Row::figure("parity.lock_wait_mean_us", "mean wait for a stripe", [format_figure(parity.lock_wait_mean_us)], "µs"),
-    ];
-    if parity.no_parity_writes > 0 {
-        rows.insert(3, Row::figure("parity.no_parity_writes", "writes without parity", [count(parity.no_parity_writes)], ""));
-    }
-    Section { title: "Parity", columns: Vec::new(), rows }
-}
-
-fn controller_section(controller: &Controller) -> Section {
-    let rows = vec![
-        Row::figure("controller.waits", "requests that waited for their turn", [count(controller.waits)], ""),
-        Row::figure("controller.wait_mean_us", "mean wait", [format_figure(controller.wait_mean_us)], "µs"),
-        Row::figure(
-            "controller.busy_fraction",
-            "time with data passing",
-            [format_figure(controller.busy_fraction.map(|share| share * 100.0))],
-            "%",
-        ),
-    ];
-    Section { title: "Controller", columns: Vec::new(), rows }
-}
-
-/// Returns the names of the columns, if there are several.
-fn failure_columns(failures: usize) -> Vec<String> {
-    if failures > 1 { (1..=failures).map(|nth| format!("failure {nth}")).collect() } else { Vec::new() }
-}
-
-fn lost_section(lost: &Lost) -> Section {
-    let rows = vec![
-        Row::figure("lost.requests", "requests with lost pages, counted nowhere else", [count(lost.requests)], ""),
-        Row::figure("lost.pages", "lost pages of reads, writes and destages", [count(lost.pages)], "pages"),
-    ];
-    Section { title: "Lost, since too many members had failed", columns: Vec::new(), rows }
-}
-
-/// Returns a column for each failure.
-fn failure_sections(failure: &Failure, failures: &[FailedMember]) -> [Section; 2] {
-    let by_failure = |figure: fn(&FailedMember) -> Option<f64>| failures.iter().map(move |failed| format_figure(figure(failed)));
-    // The counts of all failures together stand in the first column.
-    let total = |figure: u64| std::iter::once(count(figure)).chain(failures.iter().skip(1).map(|_| String::new()));
-    let mut rows = vec![
-        Row::figure("failures.member", "member", failures.iter().map(|failed| failed.member.to_string()), ""),
-        Row::figure("failures.failed_ms", "failed at", by_failure(|failed| failed.failed_ms.map(|ms| ms / 1e3)), "s"),
-        Row::figure("failure.pages_reconstructed", "pages reconstructed", total(failure.pages_reconstructed), "pages"),
-        Row::figure("failure.pages_read_to_reconstruct", "pages read for these", total(failure.pages_read_to_reconstruct), "pages"),
-    ];
-    if failures.iter().any(|failed| failed.spare.is_some()) {
-        rows.extend([
-            Row::figure(
-                "failures.rebuild_began_ms",
-                "rebuilding began at",
-                by_failure(|failed| failed.rebuild_began_ms.map(|ms| ms / 1e3)),
-                "s",
-            ),
-            Row::figure(
-                "failures.rebuild_ended_ms",
-                "rebuilding ended at",
-                by_failure(|failed| failed.rebuild_ended_ms.map(|ms| ms / 1e3)),
-                "s",
-            ),
-            Row::figure("failures.rebuilt_fraction", "rebuilt", by_failure(|failed| Some(failed.rebuilt_fraction * 100.0)), "%"),
-            Row::figure("failures.rebuild_mb_s", "rate of rebuilding", by_failure(|failed| failed.rebuild_mb_s), "MB/s"),
-            Row::figure("failure.rebuild_pages_read", "pages read to rebuild", total(failure.rebuild_pages_read), "pages"),
-            Row::figure("failure.rebuild_pages_written", "pages written to rebuild", total(failure.rebuild_pages_written), "pages"),
-        ]);
-    }
-    if failures.iter().any(|failed| failed.strips_lost > 0) {
-        rows.push(Row::figure("failures.strips_lost", "strips given up", failures.iter().map(|failed| count(failed.strips_lost)), ""));
-    }
-    let by = &failure.response_us;
-    let by_health = [&by.normal, &by.degraded, &by.rebuilding, &by.rebuilt];
-    let figures = |name: &str, figure: fn(&ByDirection<ResponseTime>) -> Option<f64>| {
-        Row::new(name, by_health.map(|times| format_figure(figure(times))), "µs")
-    };
-    let responses = vec![
-        Row::new("requests", by_health.map(|times| count(times.all.count)), ""),
-        figures("mean", |times| times.all.mean),
-        figures("mean of reads", |times| times.read.mean),
-        figures("mean of writes", |times| times.write.mean),
-        figures("99 %", |times| times.all.p99),
-        figures("max", |times| times.all.max),
-    ];
-    let columns = ["normal", "degraded", "rebuilding", "rebuilt"].map(str::to_owned).to_vec();
-    [
-        Section { title: "Failure", columns: failure_columns(failures.len()), rows },
-        Section { title: "Response time around the failure", columns, rows: responses },
-    ]
 }
 
 #[cfg(test)]
@@ -538,15 +312,5 @@ mod tests {
             (mean.name.as_str(), mean.values.as_slice(), mean.unit),
             ("mean", ["4 !", "4 !", "4 !"].map(String::from).as_slice(), "µs")
         );
-    }
-
-    #[test]
-    fn many_members_are_shown_by_their_spread() {
-        let mut report = crate::report::build::tests::example();
-        let template = report.members[1].clone();
-        report.members = (1..=10).map(|erases| Member { erases, ..template.clone() }).collect();
-        let section = report.members_section();
-        assert_eq!(section.columns, ["min", "mean", "max"]);
-        assert_eq!(section.rows[2].values, ["1", "5.500", "10"]);
     }
 }

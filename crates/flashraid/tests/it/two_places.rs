@@ -1,6 +1,7 @@
-//! Tests that a policy is added in two places: its own file, and one line of a list.
+//! Tests that a policy is added in two places: its own file, and one line of a list. A figure of a report is written in two places, too.
 //!
-//! The test adds the examples of docs/own-policy.md to a copy of the model, exactly as the page says. A program then uses them there.
+//! The test of policies adds the examples of docs/own-policy.md to a copy of the model, exactly as the page says. A program then uses them
+//! there.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -164,4 +165,123 @@ fn copy_folder(from: &Path, to: &Path) {
             fs::copy(&path, to.join(name)).expect("a file of the copy");
         }
     }
+}
+
+/// A figure of a report is written twice: as a counter of the model, and as an entry of the list of its part. Structs, values, rows and the
+/// schema are made of the lists.
+#[test]
+fn a_counter_and_an_entry_make_a_figure() {
+    let schema = flashraid::report::schema();
+    let report = production(&root().join("crates/flashraid/src/report")) + &own_text(&root().join("crates/flashraid/src/report.rs"));
+    let (lists, elsewhere) = bodies(&report, "figures! {");
+    // The sources of a report may have the names of its figures.
+    let (_, elsewhere) = bodies(&elsewhere, "pub struct ReportInputs<'a> {");
+    let (_, elsewhere) = bodies(&elsewhere, "pub struct DriveInputs {");
+    let listed: Vec<&str> = lists.lines().filter_map(|line| line.trim().strip_prefix("pub struct ")?.split('(').next()).collect();
+    let mut parts = Vec::new();
+    for section in ["flash", "gc", "members", "parity", "cache", "controller", "failure", "failures", "lost", "drive", "front"] {
+        reach(&schema, &schema["properties"][section], &mut parts);
+    }
+    // These stand in other parts of a report, too.
+    parts.retain(|part| !["ResponseTime", "ByDirection"].contains(&part.as_str()));
+    assert!(parts.len() > 20, "{parts:?}");
+    for part in &parts {
+        assert!(listed.contains(&part.as_str()), "{part} is not made of a list of figures");
+    }
+    // A name that another struct has may stand there.
+    let definitions = schema["$defs"].as_object().expect("definitions");
+    let parts = &parts;
+    let names = |is_part: bool| {
+        let of = definitions.iter().filter(move |(name, _)| parts.contains(name) == is_part);
+        of.flat_map(|(_, definition)| definition["properties"].as_object().into_iter().flatten().map(|(name, _)| name.as_str()))
+    };
+    let of_report = schema["properties"].as_object().expect("parts of a report").keys().map(String::as_str);
+    let others: Vec<&str> = names(false).chain(of_report).collect();
+    let figures: Vec<&str> = names(true).filter(|name| !others.contains(name)).collect();
+    assert!(figures.len() > 100, "{figures:?}");
+    for name in &figures {
+        let again = elsewhere.lines().find(|line| writes(line, name));
+        assert_eq!(again, None, "{name} is written outside of its list");
+    }
+}
+
+/// A counter is a line of a list, of which come differences and sums.
+#[test]
+fn a_counter_is_a_line() {
+    let model = production(&root().join("crates/flashraid-model/src"));
+    let (lists, elsewhere) = bodies(&model, "counts! {");
+    let is_name = |name: &&str| !name.is_empty() && name.chars().all(|letter| letter.is_ascii_lowercase() || letter == '_');
+    let counters: Vec<&str> = lists.lines().filter_map(|line| line.trim().strip_suffix(',')?.split(':').next()).filter(is_name).collect();
+    assert!(counters.len() > 100, "{counters:?}");
+    for name in counters {
+        let by_hand = [format!("{name}: self.{name} "), format!("{name}: sum.{name} "), format!("{name}: now.{name} ")];
+        let again = elsewhere.lines().find(|line| by_hand.iter().any(|text| line.contains(text)));
+        assert_eq!(again, None, "{name} is added or subtracted by hand");
+    }
+}
+
+/// Appends the names of all definitions with properties that a schema leads to.
+fn reach(root: &serde_json::Value, schema: &serde_json::Value, found: &mut Vec<String>) {
+    match schema {
+        serde_json::Value::Object(entries) => {
+            if let Some(name) = entries.get("$ref").and_then(|reference| reference.as_str()?.strip_prefix("#/$defs/")) {
+                let definition = &root["$defs"][name];
+                if definition["properties"].is_object() && !found.iter().any(|known| known == name) {
+                    found.push(name.to_owned());
+                    reach(root, definition, found);
+                }
+            }
+            entries.values().for_each(|entry| reach(root, entry, found));
+        }
+        serde_json::Value::Array(items) => items.iter().for_each(|item| reach(root, item, found)),
+        _ => {}
+    }
+}
+
+/// Returns true if a line declares or fills a field of this name, or spells it as a key.
+fn writes(line: &str, name: &str) -> bool {
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let line = line.trim_start();
+    !line.starts_with("//")
+        && line.match_indices(name).any(|(at, _)| {
+            let (before, after) = (&line[..at], &line[at + name.len()..]);
+            let is_whole = !before.ends_with(is_part) && !before.ends_with(['.', '"']);
+            let is_field = is_whole && after.starts_with(':') && !after.starts_with("::");
+            let is_key = before.ends_with('.') && before.contains('"') && after.starts_with('"');
+            is_field || is_key
+        })
+}
+
+/// Returns the bodies of all lists that begin so, and the text around them.
+fn bodies(text: &str, begin: &str) -> (String, String) {
+    let (mut inside, mut outside, mut is_inside) = (String::new(), String::new(), false);
+    for line in text.lines() {
+        is_inside |= line == begin;
+        let of = if is_inside { &mut inside } else { &mut outside };
+        of.push_str(line);
+        of.push('\n');
+        is_inside &= line != "}";
+    }
+    (inside, outside)
+}
+
+/// Returns all source below a folder, without tests.
+fn production(folder: &Path) -> String {
+    let mut text = String::new();
+    for entry in fs::read_dir(folder).expect("a folder of the source") {
+        let path = entry.expect("an entry of the source").path();
+        let name = path.file_name().expect("an entry has a name").to_string_lossy().into_owned();
+        if path.is_dir() && name != "tests" {
+            text += &production(&path);
+        } else if name.ends_with(".rs") && !name.contains("tests") {
+            text += &own_text(&path);
+        }
+    }
+    text
+}
+
+/// Returns a source without the tests at its end.
+fn own_text(file: &Path) -> String {
+    let text = fs::read_to_string(file).expect("a file of the source");
+    text.split("#[cfg(test)]").next().expect("a first part").to_owned()
 }

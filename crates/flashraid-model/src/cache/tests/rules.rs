@@ -78,7 +78,7 @@ fn pages_written_while_they_are_destaged_are_kept_in_two_versions() {
     let counters = bench.counters();
     assert_eq!((counters.waits, counters.waited_ns, counters.reads_partial, counters.read_pages_hit), (1, 50, 1, 2));
     // The cache holds 1 page until 50, 2 until 200, and 1 until 300.
-    assert_eq!((counters.occupancy_max_pages, counters.occupancy_page_ns), (2, 50 + 2 * 150 + 100));
+    assert_eq!((counters.occupancy_max_pages.0, counters.occupancy_page_ns), (2, 50 + 2 * 150 + 100));
 }
 
 #[test]

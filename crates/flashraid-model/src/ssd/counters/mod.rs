@@ -1,37 +1,5 @@
 //! Counters of one member while it runs.
 
-/// Makes a set of counters, each on one line with its meaning. Sets of counters that are part of it follow.
-macro_rules! counts {
-    ($(#[$doc:meta])* pub struct $Name:ident { $($(#[$about:meta])* $field:ident,)* $(+ $(#[$of:meta])* $part:ident: $Part:ty,)* }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-        pub struct $Name {
-            $($(#[$about])* pub $field: u64,)*
-            $($(#[$of])* pub $part: $Part,)*
-        }
-
-        impl $Name {
-            /// Combines each counter with that of `other`.
-            fn with(&self, other: &Self, each: fn(u64, u64) -> u64) -> Self {
-                Self { $($field: each(self.$field, other.$field),)* $($part: self.$part.with(&other.$part, each),)* }
-            }
-
-            /// Returns the counts since `earlier` was copied from the same member.
-            #[must_use]
-            pub fn since(self, earlier: &Self) -> Self {
-                self.with(earlier, |now, earlier| now - earlier)
-            }
-        }
-
-        impl std::iter::Sum for $Name {
-            /// Returns the sums over several members.
-            fn sum<I: Iterator<Item = Self>>(members: I) -> Self {
-                members.fold(Self::default(), |sum, member| sum.with(&member, |sum, member| sum + member))
-            }
-        }
-    };
-}
-
 mod front;
 mod superpages;
 

@@ -3,16 +3,17 @@
 use crate::space::superblocks::Stream;
 use crate::ssd::params::HANDLES_MAX;
 
-/// Counts of a drive for each placement handle (rule 221).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct ByHandle {
-    /// Number of pages that write commands brought.
-    pub pages_received: [u64; HANDLES_MAX as usize],
-    /// Number of places programmed in superblocks of the host, with padding and parity.
-    pub host_units: [u64; HANDLES_MAX as usize],
-    /// Number of places programmed in superblocks of collection, with padding and parity. If collection mixes handles, all of them count
-    /// for handle 0.
-    pub collection_units: [u64; HANDLES_MAX as usize],
+counts! {
+    /// Counts of a drive for each placement handle (rule 221).
+    pub struct ByHandle {
+        /// Number of pages that write commands brought.
+        pages_received: [u64; HANDLES_MAX as usize],
+        /// Number of places programmed in superblocks of the host, with padding and parity.
+        host_units: [u64; HANDLES_MAX as usize],
+        /// Number of places programmed in superblocks of collection, with padding and parity. If collection mixes handles, all of them
+        /// count for handle 0.
+        collection_units: [u64; HANDLES_MAX as usize],
+    }
 }
 
 impl ByHandle {
@@ -24,15 +25,6 @@ impl ByHandle {
         match stream {
             Stream::Host(_) | Stream::Slc => self.host_units[usize::from(stream.handle())] += units,
             Stream::Collection(handle) => self.collection_units[usize::from(handle)] += units,
-        }
-    }
-
-    fn with(&self, other: &Self, each: fn(u64, u64) -> u64) -> Self {
-        let both = |a: &[u64; HANDLES_MAX as usize], b: &[u64; HANDLES_MAX as usize]| std::array::from_fn(|at| each(a[at], b[at]));
-        Self {
-            pages_received: both(&self.pages_received, &other.pages_received),
-            host_units: both(&self.host_units, &other.host_units),
-            collection_units: both(&self.collection_units, &other.collection_units),
         }
     }
 }
@@ -92,7 +84,7 @@ counts! {
         refreshed,
         /// Number of these superblocks that had been erased only a few times.
         levelled,
-        + /// By placement handle.
+        /// Counts for each placement handle.
         by_handle: ByHandle,
     }
 }

@@ -7,6 +7,7 @@
 //! A mechanism here only takes time. Settings that change the place of data belong to [`SpaceParams`](crate::space::SpaceParams), from
 //! which warm states get their names.
 
+use crate::counts::Count;
 use crate::events::TimeNs;
 use crate::ids::{DieId, MemberId};
 use crate::policy::PolicyProblem;
@@ -50,15 +51,12 @@ pub trait AtOneDie<C>: std::fmt::Debug + Clone {
 }
 
 /// Counters of a mechanism. The macro [`counters!`] implements it.
-pub trait Counters: Copy + Default {
+pub trait Counters: Count + Default {
     /// Heading of its figures.
     const TITLE: &'static str;
 
     /// Returns the counters as reports show them.
     fn figures(&self) -> Vec<Figure>;
-
-    /// Combines each counter with that of `other`.
-    fn with(&self, other: &Self, each: fn(u64, u64) -> u64) -> Self;
 }
 
 /// A counter of a mechanism, as reports show it.
@@ -120,10 +118,9 @@ pub struct Figures {
 /// counts nanoseconds.
 macro_rules! counters {
     ($(#[$doc:meta])* pub struct $Name:ident, $title:literal { $(#[doc = $about:literal] $field:ident as $key:literal, $label:literal;)* }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-        pub struct $Name {
-            $(#[doc = $about] pub $field: u64,)*
+        counts! {
+            $(#[$doc])*
+            pub struct $Name { $(#[doc = $about] $field,)* }
         }
 
         impl $crate::ssd::mechanism::Counters for $Name {
@@ -131,10 +128,6 @@ macro_rules! counters {
 
             fn figures(&self) -> Vec<$crate::ssd::mechanism::Figure> {
                 vec![$($crate::ssd::mechanism::Figure { key: $key, label: $label, about: $about.trim_ascii(), sum: self.$field }),*]
-            }
-
-            fn with(&self, other: &Self, each: fn(u64, u64) -> u64) -> Self {
-                Self { $($field: each(self.$field, other.$field)),* }
             }
         }
     };
@@ -158,13 +151,14 @@ macro_rules! mechanisms {
             )*
         }
 
-        /// Counters of a member's mechanisms.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-        pub struct MechanismCounters {
-            $(
-                #[doc = concat!("Of `[ssd.", stringify!($table), "]`.")]
-                pub $table: <$Type as Mechanism>::Counters,
-            )*
+        counts! {
+            /// Counters of a member's mechanisms.
+            pub struct MechanismCounters {
+                $(
+                    #[doc = concat!("Of `[ssd.", stringify!($table), "]`.")]
+                    $table: <$Type as Mechanism>::Counters,
+                )*
+            }
         }
 
         /// State of a member's mechanisms at one die, and their counters there.
@@ -251,27 +245,8 @@ macro_rules! mechanisms {
                     figures: self.$table.figures(),
                 }),*]
             }
-
-            #[allow(unused_variables, reason = "the list may be empty")]
-            fn with(&self, other: &Self, each: fn(u64, u64) -> u64) -> Self {
-                Self { $($table: self.$table.with(&other.$table, each)),* }
-            }
         }
     };
-}
-
-impl MechanismCounters {
-    /// Returns the counts since `earlier` was copied.
-    #[must_use]
-    pub fn since(self, earlier: &Self) -> Self {
-        self.with(earlier, |now, then| now - then)
-    }
-}
-
-impl std::iter::Sum for MechanismCounters {
-    fn sum<I: Iterator<Item = Self>>(members: I) -> Self {
-        members.fold(Self::default(), |sum, member| sum.with(&member, |sum, member| sum + member))
-    }
 }
 
 impl Figures {

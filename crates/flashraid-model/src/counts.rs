@@ -1,0 +1,120 @@
+//! Sets of counters. A counter is one line of a list, from which come its field, differences between two moments, and sums over members.
+
+/// A counter, or a set of counters.
+pub trait Count: Copy {
+    /// Adds the counts of another member.
+    #[must_use]
+    fn plus(self, other: Self) -> Self;
+
+    /// Subtracts the counts of an earlier moment.
+    #[must_use]
+    fn minus(self, earlier: Self) -> Self;
+}
+
+impl Count for u64 {
+    fn plus(self, other: Self) -> Self {
+        self + other
+    }
+
+    fn minus(self, earlier: Self) -> Self {
+        self - earlier
+    }
+}
+
+impl Count for u128 {
+    fn plus(self, other: Self) -> Self {
+        self + other
+    }
+
+    fn minus(self, earlier: Self) -> Self {
+        self - earlier
+    }
+}
+
+impl<C: Count, const N: usize> Count for [C; N] {
+    fn plus(self, other: Self) -> Self {
+        std::array::from_fn(|at| self[at].plus(other[at]))
+    }
+
+    fn minus(self, earlier: Self) -> Self {
+        std::array::from_fn(|at| self[at].minus(earlier[at]))
+    }
+}
+
+/// The greatest value so far. It has no difference between two moments and stays as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Most(pub u64);
+
+impl Count for Most {
+    fn plus(self, other: Self) -> Self {
+        self.max(other)
+    }
+
+    fn minus(self, _earlier: Self) -> Self {
+        self
+    }
+}
+
+/// Makes a set of counters: each is one line with its meaning. A counter is a `u64` unless a type follows its name.
+macro_rules! counts {
+    (@type) => { u64 };
+    (@type $Type:ty) => { $Type };
+    ($(#[$doc:meta])* pub struct $Name:ident { $($(#[$about:meta])* $field:ident $(: $Type:ty)?,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+        pub struct $Name {
+            $($(#[$about])* pub $field: counts!(@type $($Type)?),)*
+        }
+
+        impl $crate::counts::Count for $Name {
+            fn plus(self, other: Self) -> Self {
+                Self { $($field: $crate::counts::Count::plus(self.$field, other.$field),)* }
+            }
+
+            fn minus(self, earlier: Self) -> Self {
+                Self { $($field: $crate::counts::Count::minus(self.$field, earlier.$field),)* }
+            }
+        }
+
+        impl $Name {
+            /// Returns the counts since the moment at which `earlier` was copied.
+            #[must_use]
+            pub fn since(self, earlier: &Self) -> Self {
+                $crate::counts::Count::minus(self, *earlier)
+            }
+        }
+
+        impl std::iter::Sum for $Name {
+            fn sum<I: Iterator<Item = Self>>(sets: I) -> Self {
+                sets.fold(Self::default(), $crate::counts::Count::plus)
+            }
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Most;
+
+    counts! {
+        /// Counters of each type.
+        pub struct All {
+            /// A counter without a type.
+            plain,
+            /// An integral over time.
+            integral: u128,
+            /// A list of two counters.
+            list: [u64; 2],
+            /// A greatest value so far.
+            most: Most,
+        }
+    }
+
+    #[test]
+    fn counts_add_up_and_can_be_taken_off_again() {
+        let all = |base: u64| All { plain: base, integral: u128::from(base) << 64, list: [base + 1, base + 2], most: Most(base) };
+        let (early, late) = (all(10), all(100));
+        assert_eq!(late.since(&early), All { plain: 90, integral: 90 << 64, list: [90, 90], most: Most(100) });
+        assert_eq!([late.since(&early), early].into_iter().sum::<All>(), late);
+    }
+}

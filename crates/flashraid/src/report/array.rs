@@ -1,0 +1,248 @@
+//! Figures of the array itself: parity, the controller's limits, lost data, failed members.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::build::response_times;
+use super::figures::{Part, in_order, mean_us, section};
+use super::table::{Row, Section, count, format_figure};
+use super::{ByDirection, ReportInputs, ResponseTime};
+use flashraid_model::array::{FailureProgress, Health, HostPortCounters, StripeCounters};
+use flashraid_model::metrics::Measured;
+
+figures! {
+/// Cost of parity. A request has one sub-request for every stripe that it writes to. Pages are counted when their operations are issued.
+    pub struct Parity("parity", of: StripeCounters) {
+        /// Number of sub-requests that needed no reads.
+        full_stripe_writes: u64 = of.full_stripe_writes, row 1 "full-stripe writes" in "";
+        /// Number of sub-requests that read the rest of the stripe's data.
+        reconstruct_writes: u64 = of.reconstruct_writes, row 2 "reconstruct writes" in "";
+        /// Number of sub-requests that read old data and old parity.
+        read_modify_writes: u64 = of.read_modify_writes, row 3 "read-modify writes" in "";
+        /// Number of sub-requests that wrote to a stripe whose parity was on a failed member.
+        no_parity_writes: u64 = of.no_parity_writes, row 4 "writes without parity" in "" if |parity| parity.no_parity_writes > 0;
+        /// Number of data pages read by writes.
+        data_pages_read: u64 = of.data_pages_read, row 5 "data pages read for parity" in "pages";
+        /// Number of parity pages read by writes.
+        parity_pages_read: u64 = of.parity_pages_read, row 6 "parity pages read" in "pages";
+        /// Number of parity pages written.
+        parity_pages_written: u64 = of.parity_pages_written, row 7 "parity pages written" in "pages";
+        /// Number of sub-requests, reads included, that waited for the lock of their stripe.
+        lock_waits: u64 = of.lock_waits, row 8 "waits for a stripe" in "";
+        /// Mean of these waits, in microseconds.
+        lock_wait_mean_us: Option<f64> = mean_us(of.lock_wait_ns, of.lock_waits), row 9 "mean wait for a stripe" in "µs";
+    }
+}
+
+impl Parity {
+    pub(super) fn section(&self) -> Section {
+        section("Parity", self.rows())
+    }
+}
+
+/// The sources of the figures of the controller.
+pub(super) struct OfController {
+    counters: HostPortCounters,
+    measured_ns: u64,
+}
+
+impl OfController {
+    pub(super) fn new(inputs: &ReportInputs) -> Option<Self> {
+        Some(Self { counters: inputs.counts.host_port?, measured_ns: inputs.measured.end_ns - inputs.measured.from_ns })
+    }
+}
+
+figures! {
+    /// Waits at the limits of the array's controller.
+    pub struct Controller("controller", of: OfController) {
+        /// Number of requests that waited because the allowed number was in work.
+        waits: u64 = of.counters.waits, row 1 "requests that waited for their turn" in "";
+        /// Mean of these waits, in microseconds.
+        wait_mean_us: Option<f64> = mean_us(of.counters.wait_ns, of.counters.waits), row 2 "mean wait" in "µs";
+        /// Share of the time in which data passed; `None` for a run of no length.
+        busy_fraction: Option<f64> = (of.measured_ns > 0).then(|| of.counters.busy_ns as f64 / of.measured_ns as f64),
+            row 3 "time with data passing" in "%";
+    }
+}
+
+impl Controller {
+    pub(super) fn section(&self) -> Section {
+        section("Controller", self.rows())
+    }
+}
+
+figures! {
+    /// Requests that were not served. A request with a lost page counts in no other figure of requests.
+    #[derive(Copy, Eq, Default)]
+    pub struct Lost("lost", of: ReportInputs<'_>) {
+        /// Number of host requests with a lost page.
+        requests: u64 = of.requests_lost, row 1 "requests with lost pages, counted nowhere else" in "";
+        /// Number of pages of reads, writes and destages that were lost.
+        pages: u64 = of.counts.stripes.map_or(0, |stripes| stripes.pages_lost) + of.counts.cache.map_or(0, |cache| cache.pages_lost),
+            row 2 "lost pages of reads, writes and destages" in "pages";
+    }
+}
+
+impl Lost {
+    pub(super) fn section(&self) -> Section {
+        section("Lost, since too many members had failed", self.rows())
+    }
+}
+
+/// The sources of the figures of a failed member.
+pub(super) struct OfFailure<'a> {
+    inputs: &'a ReportInputs<'a>,
+    progress: &'a FailureProgress,
+}
+
+impl<'a> OfFailure<'a> {
+    pub(super) fn new(inputs: &'a ReportInputs<'a>, progress: &'a FailureProgress) -> Self {
+        Self { inputs, progress }
+    }
+
+    /// Returns the rate at which the spare was written over the whole run, unlike counts of the measured time.
+    fn rate(&self) -> Option<f64> {
+        let Self { inputs, progress } = self;
+        let rebuild_ns = progress.rebuild_began_ns.map(|began| progress.rebuild_ended_ns.unwrap_or(inputs.simulated_ns) - began);
+        let rebuilt_bytes = progress.strips_rebuilt as f64 * f64::from(progress.strip_pages) * f64::from(inputs.page_bytes);
+        rebuild_ns.filter(|&ns| ns > 0).map(|ns| rebuilt_bytes * 1e3 / ns as f64)
+    }
+}
+
+fn ms(ns: Option<u64>) -> Option<f64> {
+    ns.map(|ns| ns as f64 / 1e6)
+}
+
+fn seconds(ms: Option<f64>) -> Option<f64> {
+    ms.map(|ms| ms / 1e3)
+}
+
+figures! {
+    /// A member that failed, and its rebuilding.
+    #[derive(Copy)]
+    pub struct FailedMember("failures", of: OfFailure<'_>) {
+        /// Number of the failed member.
+        member: u32 = of.progress.member, row 1 "member" in "";
+        /// Number of the spare that replaces it.
+        spare: Option<u32> = of.progress.spare;
+        /// Time at which it failed, in milliseconds; `None` if the run was over before.
+        failed_ms: Option<f64> = ms(of.progress.failed_ns), row 2 "failed at" in "s" of (|failed| seconds(failed.failed_ms));
+        /// Time at which rebuilding began, in milliseconds.
+        rebuild_began_ms: Option<f64> = ms(of.progress.rebuild_began_ns),
+            row 10 "rebuilding began at" in "s" of (|failed| seconds(failed.rebuild_began_ms));
+        /// Time at which the last strip was rebuilt or given up, in milliseconds.
+        rebuild_ended_ms: Option<f64> = ms(of.progress.rebuild_ended_ns),
+            row 11 "rebuilding ended at" in "s" of (|failed| seconds(failed.rebuild_ended_ms));
+        /// Share of the strips that have been rebuilt.
+        rebuilt_fraction: f64 = of.progress.strips_rebuilt as f64 / of.progress.strips as f64, row 12 "rebuilt" in "%";
+        /// Number of strips that were given up, because too much of their stripe was lost.
+        strips_lost: u64 = of.progress.strips_lost, row 20 "strips given up" in "";
+        /// Rate at which the spare was written, in MB/s (10^6).
+        rebuild_mb_s: Option<f64> = of.rate(), row 13 "rate of rebuilding" in "MB/s";
+    }
+}
+
+/// The sources of the figures of all failures together.
+pub(super) struct OfFailures<'a> {
+    inputs: &'a ReportInputs<'a>,
+    first: FailedMember,
+    counters: StripeCounters,
+}
+
+impl<'a> OfFailures<'a> {
+    /// Returns `None` if no failure was set.
+    pub(super) fn new(inputs: &'a ReportInputs<'a>) -> Option<Self> {
+        let first = FailedMember::new(&OfFailure::new(inputs, inputs.failures.first()?));
+        Some(Self { inputs, first, counters: inputs.counts.stripes? })
+    }
+}
+
+figures! {
+    /// The failure of a member, and its rebuilding.
+    pub struct Failure("failure", of: OfFailures<'_>) {
+        /// Number of the failed member.
+        member: u32 = of.first.member;
+        /// Number of the spare that replaces it.
+        spare: Option<u32> = of.first.spare;
+        /// Time at which it failed, in milliseconds; `None` if the run was over before.
+        failed_ms: Option<f64> = of.first.failed_ms;
+        /// Time at which rebuilding began, in milliseconds.
+        rebuild_began_ms: Option<f64> = of.first.rebuild_began_ms;
+        /// Time at which the last strip was rebuilt, in milliseconds.
+        rebuild_ended_ms: Option<f64> = of.first.rebuild_ended_ms;
+        /// Share of the strips that have been rebuilt.
+        rebuilt_fraction: f64 = of.first.rebuilt_fraction;
+        /// Number of pages read to rebuild.
+        rebuild_pages_read: u64 = of.counters.rebuild_pages_read, row 14 "pages read to rebuild" in "pages";
+        /// Number of pages written to rebuild.
+        rebuild_pages_written: u64 = of.counters.rebuild_pages_written, row 15 "pages written to rebuild" in "pages";
+        /// Rate at which the spare was written, in MB/s (10^6).
+        rebuild_mb_s: Option<f64> = of.first.rebuild_mb_s;
+        /// Number of pages of the failed member that reads asked for.
+        pages_reconstructed: u64 = of.counters.pages_reconstructed, row 3 "pages reconstructed" in "pages";
+        /// Number of pages read to reconstruct these, beyond the pages that were asked for.
+        pages_read_to_reconstruct: u64 = of.counters.pages_read_to_reconstruct, row 4 "pages read for these" in "pages";
+        /// Response times, in microseconds, by the health of the array when the request arrived.
+        response_us: ByHealth = ByHealth::new(of.inputs.measured);
+    }
+}
+
+impl Failure {
+    /// Returns a column for each failure, and the response times around them.
+    pub(super) fn sections(&self, failures: &[FailedMember]) -> [Section; 2] {
+        // The counts of all failures together stand in the first column.
+        let total = |(place, mut row): (u32, Row)| {
+            row.values.resize(failures.len().max(1), String::new());
+            (place, row)
+        };
+        let mut rows = FailedMember::rows_of(failures, |figures| figures.into_iter().map(format_figure).collect());
+        rows.extend(self.rows().into_iter().map(total));
+        let (rebuilds, gives_up) =
+            (failures.iter().any(|failed| failed.spare.is_some()), failures.iter().any(|failed| failed.strips_lost > 0));
+        rows.retain(|(place, _)| match place {
+            0..10 => true,
+            10..20 => rebuilds,
+            _ => gives_up,
+        });
+        let several = failures.len() > 1;
+        let columns = if several { (1..=failures.len()).map(|nth| format!("failure {nth}")).collect() } else { Vec::new() };
+        [Section { title: "Failure", columns, rows: in_order(rows) }, self.response_us.section()]
+    }
+}
+
+fn of_health(measured: &Measured, health: Health) -> ByDirection<ResponseTime> {
+    response_times(&measured.response_by_phase[health as usize])
+}
+
+figures! {
+    /// Response times by the health of the array when the request arrived.
+    pub struct ByHealth("failure.response_us", of: Measured) {
+        /// No member had failed.
+        normal: ByDirection<ResponseTime> = of_health(of, Health::Normal);
+        /// A member had failed and was not rebuilt, and none was being rebuilt.
+        degraded: ByDirection<ResponseTime> = of_health(of, Health::Degraded);
+        /// A member was being rebuilt.
+        rebuilding: ByDirection<ResponseTime> = of_health(of, Health::Rebuilding);
+        /// Spares had replaced all members that had failed.
+        rebuilt: ByDirection<ResponseTime> = of_health(of, Health::Rebuilt);
+    }
+}
+
+impl ByHealth {
+    fn section(&self) -> Section {
+        let each = [&self.normal, &self.degraded, &self.rebuilding, &self.rebuilt];
+        let figures = |name: &str, figure: fn(&ByDirection<ResponseTime>) -> Option<f64>| {
+            Row::new(name, each.map(|times| format_figure(figure(times))), "µs")
+        };
+        let rows = vec![
+            Row::new("requests", each.map(|times| count(times.all.count)), ""),
+            figures("mean", |times| times.all.mean),
+            figures("mean of reads", |times| times.read.mean),
+            figures("mean of writes", |times| times.write.mean),
+            figures("99 %", |times| times.all.p99),
+            figures("max", |times| times.all.max),
+        ];
+        let columns = Self::NAMES.iter().map(|&name| name.to_owned()).collect();
+        Section { title: "Response time around the failure", columns, rows }
+    }
+}

@@ -1,0 +1,202 @@
+//! Parts of the report as lists of their figures.
+//!
+//! A figure is one entry of a list: its meaning, its name in JSON, its value, and its place and label in tables. The structs, the values
+//! and the rows are made of the lists. A figure is written once here, and once in the counters of the model.
+
+use super::Mark;
+use super::table::{Row, Section, format_figure};
+
+/// Makes a part of the report from the list of its figures.
+///
+/// The literal is the key of the part in the document. `row` puts a figure into the table: its place, its label and its unit.
+///
+/// - A label in brackets is computed from the part.
+/// - `of` computes another number for the table than for the document.
+/// - `(marked)` adds the mark of all figures of the run.
+/// - `if` is the condition under which the row is shown.
+///
+/// `rows` stands for a figure that has any number of rows, each with its label.
+macro_rules! figures {
+    (@flag) => { false };
+    (@flag marked) => { true };
+    (@label $label:literal) => { |_| $label.to_owned() };
+    (@label ($label:expr)) => { $label };
+    (@number $field:ident $unit:literal) => { |part| $crate::report::figures::in_unit(&part.$field, $unit) };
+    (@number $field:ident $unit:literal ($number:expr)) => { $number };
+    ($(#[$doc:meta])* pub struct $Name:ident($part:literal, $of:ident: $Of:ty) {
+        $(
+            $(#[$about:meta])* $field:ident: $Type:ty = $value:expr
+            $(, row $(($flag:ident))? $place:literal $label:tt in $unit:literal $(of $number:tt)? $(if $condition:expr)?)?
+            $(, rows $list_place:literal in $list_unit:literal ($list:expr))?;
+        )*
+    }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[non_exhaustive]
+        pub struct $Name {
+            $($(#[$about])* pub $field: $Type,)*
+        }
+
+        impl $Name {
+            pub(super) fn new($of: &$Of) -> Self {
+                Self { $($field: $value,)* }
+            }
+        }
+
+        impl $crate::report::figures::Part for $Name {
+            const NAMES: &[&str] = &[$(stringify!($field)),*];
+
+            fn figures() -> Vec<$crate::report::figures::Figure<Self>> {
+                vec![
+                    $($($crate::report::figures::Figure {
+                        place: $place,
+                        key: concat!($part, ".", stringify!($field)),
+                        unit: $unit,
+                        is_marked: figures!(@flag $($flag)?),
+                        rows: |part| {
+                            let conditions: &[fn(&Self) -> bool] = &[$($condition)?];
+                            let label: fn(&Self) -> String = figures!(@label $label);
+                            let number: fn(&Self) -> Option<f64> = figures!(@number $field $unit $($number)?);
+                            let is_shown = conditions.iter().all(|condition| condition(part));
+                            if is_shown { vec![(label(part), $crate::report::figures::Shown::Number(number(part)))] } else { Vec::new() }
+                        },
+                    },)?)*
+                    $($($crate::report::figures::Figure {
+                        place: $list_place,
+                        key: concat!($part, ".", stringify!($field)),
+                        unit: $list_unit,
+                        is_marked: false,
+                        rows: $list,
+                    },)?)*
+                ]
+            }
+        }
+    };
+}
+
+/// The value of a row.
+pub(super) enum Shown {
+    /// A number; `None` if it is not defined.
+    Number(Option<f64>),
+    /// A text.
+    Text(String),
+}
+
+impl Shown {
+    /// Returns the number of a figure.
+    pub(super) fn of(figure: &impl Number) -> Self {
+        Self::Number(figure.number())
+    }
+
+    /// Returns the text, with the mark if it is a number that is defined.
+    fn text(self, mark: Option<Mark>) -> String {
+        match (self, mark) {
+            (Self::Text(text), _) => text,
+            (Self::Number(Some(number)), Some(mark)) => format!("{} {}", format_figure(Some(number)), mark.symbol()),
+            (Self::Number(number), _) => format_figure(number),
+        }
+    }
+}
+
+/// A figure of a table.
+pub(super) struct Figure<P> {
+    /// Place among the rows of the table.
+    pub place: u32,
+    /// Key in the document.
+    pub key: &'static str,
+    /// Unit in the table, which may be empty.
+    pub unit: &'static str,
+    /// True if it has the mark of all figures of the run.
+    pub is_marked: bool,
+    /// Returns labels and values of the rows of a part.
+    pub rows: fn(&P) -> Vec<(String, Shown)>,
+}
+
+/// A part of the report, made of a list of its figures.
+pub(super) trait Part: Sized {
+    /// Names of all figures in the document, in order.
+    const NAMES: &[&str];
+
+    /// Returns the figures that stand in tables.
+    fn figures() -> Vec<Figure<Self>>;
+
+    /// Returns the rows of the table, each with its place.
+    fn rows(&self) -> Vec<(u32, Row)> {
+        self.marked_rows(None)
+    }
+
+    /// Returns the rows of the table, each with its place. Some of them have this mark.
+    fn marked_rows(&self, mark: Option<Mark>) -> Vec<(u32, Row)> {
+        let mut rows = Vec::new();
+        for figure in Self::figures() {
+            for (label, shown) in (figure.rows)(self) {
+                let text = shown.text(mark.filter(|_| figure.is_marked));
+                rows.push((figure.place, Row::figure(figure.key, label, [text], figure.unit)));
+            }
+        }
+        rows
+    }
+
+    /// Returns the rows of a table of several parts. `values` makes the values of a row from the numbers of all parts.
+    fn rows_of(parts: &[Self], values: impl Fn(Vec<Option<f64>>) -> Vec<String>) -> Vec<(u32, Row)> {
+        let number = |shown| if let Shown::Number(number) = shown { number } else { None };
+        let row = |figure: Figure<Self>| {
+            let (labels, shown): (Vec<String>, Vec<Shown>) = parts.iter().flat_map(figure.rows).unzip();
+            let numbers = shown.into_iter().map(number).collect();
+            (figure.place, Row::figure(figure.key, labels.into_iter().next().unwrap_or_default(), values(numbers), figure.unit))
+        };
+        Self::figures().into_iter().map(row).collect()
+    }
+}
+
+/// A figure as a number.
+pub(super) trait Number {
+    /// Returns the number; `None` if it is not defined.
+    fn number(&self) -> Option<f64>;
+}
+
+impl Number for u64 {
+    fn number(&self) -> Option<f64> {
+        Some(*self as f64)
+    }
+}
+
+impl Number for u32 {
+    fn number(&self) -> Option<f64> {
+        Some(f64::from(*self))
+    }
+}
+
+impl Number for f64 {
+    fn number(&self) -> Option<f64> {
+        Some(*self)
+    }
+}
+
+impl<N: Number> Number for Option<N> {
+    fn number(&self) -> Option<f64> {
+        self.as_ref()?.number()
+    }
+}
+
+/// Returns a figure in its unit: shares in per cent, everything else as it is.
+pub(super) fn in_unit(figure: &impl Number, unit: &str) -> Option<f64> {
+    let factor = if unit == "%" { 100.0 } else { 1.0 };
+    figure.number().map(|number| number * factor)
+}
+
+/// Returns a table with these rows in the order of their places.
+pub(super) fn section(title: &'static str, rows: Vec<(u32, Row)>) -> Section {
+    Section { title, columns: Vec::new(), rows: in_order(rows) }
+}
+
+/// Returns the rows in the order of their places.
+pub(super) fn in_order(mut rows: Vec<(u32, Row)>) -> Vec<Row> {
+    rows.sort_by_key(|(place, _)| *place);
+    rows.into_iter().map(|(_, row)| row).collect()
+}
+
+/// Returns the mean of `number` waits that took `sum_ns` together, in microseconds; `None` without waits.
+pub(super) fn mean_us(sum_ns: u64, number: u64) -> Option<f64> {
+    (number > 0).then(|| sum_ns as f64 / 1e3 / number as f64)
+}

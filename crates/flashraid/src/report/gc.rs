@@ -1,0 +1,124 @@
+//! Garbage collection of all members.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::ReportInputs;
+use super::build::{share_of_dies, us};
+use super::figures::{Part, Shown, section};
+use super::table::Section;
+use flashraid_model::coordination;
+use flashraid_model::metrics::CleanTimes;
+use flashraid_model::ssd::MemberCounters;
+
+/// The sources of the figures of collection.
+pub(super) struct OfCollection<'a> {
+    inputs: &'a ReportInputs<'a>,
+    sum: MemberCounters,
+    times: CleanTimes,
+    /// True for drives with superblocks.
+    is_drive: bool,
+}
+
+impl<'a> OfCollection<'a> {
+    pub(super) fn new(inputs: &'a ReportInputs<'a>) -> Self {
+        let (members, cleans) = (inputs.counts.members.iter().copied(), inputs.measured.cleans.iter().copied());
+        Self { inputs, sum: members.sum(), times: cleans.sum(), is_drive: inputs.drive.is_some() }
+    }
+
+    fn share_of_dies(&self) -> Option<f64> {
+        match self.is_drive {
+            true => share_of_dies(self.inputs, self.inputs.counts.drives.len(), self.sum.gc_time_ns),
+            false => self.inputs.measured.gc.busy_fraction(),
+        }
+    }
+
+    fn by_state(&self) -> [f64; 3] {
+        let CleanTimes { whole_ns, free_for_all_ns, writes_wait_ns } = self.times;
+        let of_cleans = [free_for_all_ns, writes_wait_ns, whole_ns - free_for_all_ns - writes_wait_ns];
+        of_cleans.map(|ns| if self.is_drive { 0.0 } else { ns as f64 / 1e6 })
+    }
+}
+
+figures! {
+    /// Garbage collection of all members.
+    pub struct Gc("gc", of: OfCollection<'_>) {
+        /// Number of collections. Each is an uninterrupted sequence of cleans of one die, or one superblock of a drive with superblocks.
+        runs: u64 = of.sum.collections, row 1 "collections" in "";
+        /// Number of collections that the array's controller forced.
+        forced_runs: u64 = of.sum.forced_collections, row 2 "forced collections" in "";
+        /// Share of their time that all dies spent collecting. For drives with superblocks, these are moves, their parity, and erases.
+        busy_fraction: Option<f64> = of.share_of_dies(), row 4 "share of die time" in "%";
+        /// Mean length of a collection, in microseconds; `None` for drives with superblocks, which collect in small steps.
+        mean_length_us: Option<f64> =
+            (of.sum.collections > 0 && !of.is_drive).then(|| us(of.times.whole_ns) / of.sum.collections as f64),
+            row 3 "mean length of a collection" in "µs";
+        /// Mean number of members that collect in a slice in which at least one does.
+        synchronised_mean: Option<f64> = of.inputs.measured.gc.synchronised_mean(), row 5 "members collecting together, mean" in "";
+        /// Number of page operations that were served between the steps of a collection.
+        preemptions: u64 = of.sum.preemptions, row 10 "preemptions" in "" if |gc| gc.preemptions > 0;
+        /// Number of page operations served from the register of a page move.
+        merges: u64 = of.sum.merges, row 11 "merges" in "" if |gc| gc.merges > 0;
+        /// Number of page operations overlapped with a step of a collection.
+        pipelined: u64 = of.sum.pipelined, row 12 "pipelined operations" in "" if |gc| gc.pipelined > 0;
+        /// Number of messages between controller and members, by kind.
+        messages: BTreeMap<String, u64> = of.inputs.counts.messages(),
+            rows 22 in "" (|gc| gc.messages.iter().map(|(kind, number)| (format!("messages {kind}"), Shown::of(number))).collect());
+        /// Number of cleans that members began because they must, although they had asked to be forced (`coordination.notify = "soft"`).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        uncoordinated_cleans: Option<UncoordinatedCleans> = of.inputs.counts.uncoordinated_cleans.as_ref().map(UncoordinatedCleans::new);
+        /// Number of collections that members began by themselves.
+        own_runs: u64 = of.sum.collections - of.sum.forced_collections;
+        /// Number of victims cleaned.
+        cleans: u64 = if of.is_drive { of.sum.collections } else { of.sum.erases };
+        /// Time that dies spent collecting, in milliseconds. It counts whole cleans that began in the measured time. For drives with
+        /// superblocks, it counts the part in the measured time.
+        time_ms: f64 = if of.is_drive { of.sum.gc_time_ns } else { of.times.whole_ns } as f64 / 1e6;
+        /// Length of a slice, in microseconds.
+        slice_us: f64 = us(of.inputs.measured.gc.slice_ns);
+        /// Number of slices in which no member, one, two … members collected.
+        slices_by_members: Vec<u64> = of.inputs.measured.gc.slices_by_members.clone();
+        /// Number of requests that met collections on no member, one, two … members.
+        requests_by_members_met: Vec<u64> = of.inputs.measured.requests_by_members_met.clone(),
+            row 6 "requests that met a collection" in "%" of (|gc| share_that_met(&gc.requests_by_members_met));
+        /// Number of programs and erases suspended for a read.
+        suspensions: u64 = of.sum.suspensions, row 13 "suspensions" in "" if |gc| gc.suspensions > 0;
+        /// Number of page writes that waited because no pool had room for them.
+        exhausted: u64 = of.sum.exhausted, row 14 "writes that waited for a free block" in "" if |gc| gc.exhausted > 0;
+        /// Sum of these waits, in milliseconds.
+        exhausted_ms: f64 = of.sum.exhausted_ns as f64 / 1e6,
+            row 16 "mean wait for a free block" in "µs" of (|gc| Some(gc.exhausted_ms * 1e3 / gc.exhausted as f64)) if |gc| gc.exhausted > 0;
+        /// Number of cleans that began because a die had nothing else to do.
+        idle_cleans: u64 = of.sum.idle_cleans, row 15 "victims of idle time" in "" if |gc| gc.idle_cleans > 0;
+    /// Time that dies collected in states 1, 2 and 3 (PGC III.D), in milliseconds. In state 1 any request is served between steps, in state
+    /// 2 no write, in state 3 none.
+        state_ms: [f64; 3] = of.by_state();
+    }
+}
+
+/// Returns the share of the requests that met a collection, in per cent.
+fn share_that_met(by_members: &[u64]) -> Option<f64> {
+    let (all, met): (u64, u64) = (by_members.iter().sum(), by_members.iter().skip(1).sum());
+    (all > 0).then(|| met as f64 * 100.0 / all as f64)
+}
+
+impl Gc {
+    pub(super) fn section(&self) -> Section {
+        let mut rows = self.rows();
+        rows.extend(self.uncoordinated_cleans.iter().flat_map(UncoordinatedCleans::rows));
+        section("Garbage collection", rows)
+    }
+}
+
+figures! {
+    /// Number of cleans of members that had asked to be forced and could wait no longer.
+    #[derive(Copy, Eq)]
+    pub struct UncoordinatedCleans("gc.uncoordinated_cleans", of: coordination::UncoordinatedCleans) {
+        /// Number of these while other members were forced, so that they had to wait.
+        during_cycles: u64 = of.during_cycles, row 21 "uncoordinated cleans during cycles" in "";
+        /// Number of these at other times. It is 0 unless messages take time or are not answered.
+        unanswered: u64 = of.unanswered, row 20 "uncoordinated cleans" in "";
+    }
+}
