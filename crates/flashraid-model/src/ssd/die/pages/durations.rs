@@ -10,8 +10,10 @@ use crate::ssd::params::{Pipeline, SsdParams};
 /// Durations of everything that a die does.
 #[derive(Debug, Clone)]
 pub(super) struct Durations {
-    /// Time of a host read.
-    pub read_ns: u64,
+    /// Time of a host read, without that of the array.
+    pub around_read_ns: u64,
+    /// Time of the array for one read.
+    pub array_ns: u64,
     /// Time of a host write that does not fill a block.
     pub write_ns: u64,
     /// Additional time of a program that fills a block.
@@ -41,7 +43,8 @@ impl Durations {
         let transfers_crossing = params.gc.procedure == Procedure::ReferenceNoCopyBack;
         let transfers_all = !params.gc.copy_back && !transfers_crossing;
         Self {
-            read_ns: t.command_overhead_ns + t.page_read_ns + t.page_transfer_ns,
+            around_read_ns: t.command_overhead_ns + t.page_transfer_ns,
+            array_ns: t.page_read_ns,
             write_ns: t.command_overhead_ns + t.page_transfer_ns + t.page_program_ns,
             seal_ns: if params.geometry.summary_page && !t.spread_summaries { t.summary_transfer_ns + t.page_program_ns } else { 0 },
             no_flash_ns: t.command_overhead_ns.max(1),
@@ -58,20 +61,20 @@ impl Durations {
         }
     }
 
-    /// Returns the time of a single host operation. `mapped` is true for a read of a mapped page, and `sealed` for a write that fills a
-    /// block.
+    /// Returns the time of a single host operation. `array_ns` is the time of the array for a read, `None` if its page is unmapped.
+    /// `sealed` is true for a write that fills a block.
     #[inline]
-    pub fn command_ns(&self, kind: OpKind, mapped: bool, sealed: bool) -> u64 {
-        match kind {
-            OpKind::Read if mapped => self.read_ns,
-            OpKind::Write => self.write_ns + if sealed { self.seal_ns } else { 0 },
+    pub fn command_ns(&self, kind: OpKind, array_ns: Option<u64>, sealed: bool) -> u64 {
+        match (kind, array_ns) {
+            (OpKind::Read, Some(array_ns)) => self.around_read_ns + array_ns,
+            (OpKind::Write, _) => self.write_ns + if sealed { self.seal_ns } else { 0 },
             _ => self.no_flash_ns,
         }
     }
 
     /// Returns the time that an operation counts for while it waits (rule 8).
     pub fn plain_ns(&self, kind: OpKind) -> u64 {
-        self.command_ns(kind, true, false)
+        self.command_ns(kind, Some(self.array_ns), false)
     }
 
     /// Returns the time from the start of a host write to the start of its program.
@@ -99,16 +102,16 @@ impl Durations {
 
     /// Adds the times of a host operation itself to `time`.
     #[inline]
-    pub fn spend(&self, kind: OpKind, mapped: bool, sealed: bool, time: &mut TimeParts) {
+    pub fn spend(&self, kind: OpKind, array_ns: Option<u64>, sealed: bool, time: &mut TimeParts) {
         let t = &self.timing;
         let summaries = u64::from(sealed && self.seal_ns > 0);
-        match kind {
-            OpKind::Read if mapped => {
-                time.flash_ns += t.page_read_ns;
+        match (kind, array_ns) {
+            (OpKind::Read, Some(array_ns)) => {
+                time.flash_ns += array_ns;
                 time.transfer_ns += t.page_transfer_ns;
                 time.other_ns += t.command_overhead_ns;
             }
-            OpKind::Write => {
+            (OpKind::Write, _) => {
                 time.flash_ns += t.page_program_ns * (1 + summaries);
                 time.transfer_ns += t.page_transfer_ns + t.summary_transfer_ns * summaries;
                 time.other_ns += t.command_overhead_ns;
@@ -117,9 +120,9 @@ impl Durations {
         }
     }
 
-    pub fn read_steps(&self) -> impl Iterator<Item = Step> + use<> {
+    fn read_steps(&self, array_ns: u64) -> impl Iterator<Item = Step> + use<> {
         let t = self.timing;
-        [Step::wait(t.command_overhead_ns + t.page_read_ns), Step::Transfer(t.page_transfer_ns)].into_iter()
+        [Step::wait(t.command_overhead_ns + array_ns), Step::Transfer(t.page_transfer_ns)].into_iter()
     }
 
     /// Returns the steps to program a page. The summary asks for the channel when the program of the page has ended.
@@ -137,12 +140,12 @@ impl Durations {
     }
 
     /// Returns the steps of a single host operation.
-    pub fn command_steps(&self, kind: OpKind, mapped: bool, sealed: bool) -> impl Iterator<Item = Step> + use<> {
+    pub fn command_steps(&self, kind: OpKind, array_ns: Option<u64>, sealed: bool) -> impl Iterator<Item = Step> + use<> {
         let t = self.timing;
-        let (read, write) = (kind == OpKind::Read && mapped, kind == OpKind::Write);
-        let no_flash = (!read && !write).then_some(Step::wait(self.no_flash_ns));
+        let (read, write) = (array_ns.filter(|_| kind == OpKind::Read), kind == OpKind::Write);
+        let no_flash = (read.is_none() && !write).then_some(Step::wait(self.no_flash_ns));
         let before = [Step::wait(t.command_overhead_ns), Step::Transfer(t.page_transfer_ns)];
-        let reading = self.read_steps().take(if read { 2 } else { 0 });
+        let reading = self.read_steps(read.unwrap_or(0)).take(if read.is_some() { 2 } else { 0 });
         let writing = before.into_iter().chain(self.program_steps(sealed)).take(if write { usize::MAX } else { 0 });
         no_flash.into_iter().chain(reading).chain(writing)
     }
@@ -158,18 +161,17 @@ impl Durations {
     }
 
     /// Returns the steps of a host read that overlaps with the read of a clean.
-    pub fn read_steps_of_companion(&self) -> impl Iterator<Item = Step> + use<> {
-        self.array_read_of_companion().chain(std::iter::once(Step::Transfer(self.timing.page_transfer_ns)))
+    pub fn read_steps_of_companion(&self, array_ns: u64) -> impl Iterator<Item = Step> + use<> {
+        self.array_read_of_companion(array_ns).chain(std::iter::once(Step::Transfer(self.timing.page_transfer_ns)))
     }
 
     /// Returns the steps of a clean's read that overlaps with host reads.
     pub fn read_of_clean_steps_of_companion(&self) -> impl Iterator<Item = Step> + use<> {
-        self.array_read_of_companion().chain(self.transfers_of_move())
+        self.array_read_of_companion(self.array_ns).chain(self.transfers_of_move())
     }
 
-    fn array_read_of_companion(&self) -> impl Iterator<Item = Step> + use<> {
-        let t = self.timing;
-        [Step::wait(t.command_overhead_ns), Step::Barrier, Step::wait(t.page_read_ns), Step::Barrier].into_iter()
+    fn array_read_of_companion(&self, array_ns: u64) -> impl Iterator<Item = Step> + use<> {
+        [Step::wait(self.timing.command_overhead_ns), Step::Barrier, Step::wait(array_ns), Step::Barrier].into_iter()
     }
 
     /// Returns the steps of a host write that overlaps with the program of a clean.

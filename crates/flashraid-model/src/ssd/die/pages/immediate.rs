@@ -242,12 +242,12 @@ impl ImmediateContext<'_> {
                 self.parts.counters.host_pages_written += 1;
                 let sealed = self.pools.write(die, pool, lpn);
                 self.parts.counters.summary_programs += u64::from(sealed && self.parts.params.geometry.summary_page);
-                Some((self.own.durations.command_ns(kind, true, sealed), true, sealed))
+                Some((self.own.durations.command_ns(kind, None, sealed), true, sealed))
             }
             OpKind::Read => {
                 self.parts.counters.host_pages_read += 1;
                 let mapped = self.pools.is_mapped(lpn);
-                Some((self.own.durations.command_ns(kind, mapped, false), mapped, false))
+                Some((self.own.durations.command_ns(kind, mapped.then_some(self.own.durations.array_ns), false), mapped, false))
             }
             _ => {
                 self.parts.counters.host_pages_trimmed += 1;
@@ -278,7 +278,8 @@ impl PageDies {
     #[inline]
     pub fn time_of(&self, now: TimeNs, kind: OpKind, served: Served) -> TimeParts {
         let mut time = TimeParts { collection_ns: served.wait_and_flags >> Served::FLAGS, ..TimeParts::default() };
-        self.durations.spend(kind, served.has(Served::MAPPED), served.has(Served::SEALED), &mut time);
+        let array_ns = served.has(Served::MAPPED).then_some(self.durations.array_ns);
+        self.durations.spend(kind, array_ns, served.has(Served::SEALED), &mut time);
         time.queue_ns = served.end - now - time.total_ns();
         time
     }

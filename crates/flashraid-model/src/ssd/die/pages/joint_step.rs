@@ -180,19 +180,18 @@ impl PageContext<'_> {
 
     /// Begins host reads that overlap with the clean's read of the page `lpn`.
     pub(super) fn read_all(&mut self, at: TimeNs, ids: &[u32], die: DieId, scope: u32, lpn: Lpn) {
-        for &id in ids {
-            self.start_beside_clean(at, id, OpKind::Read, false);
-        }
+        let array_ns: Vec<u64> = ids.iter().map(|&id| self.read_beside_clean(at, id)).collect();
         let plane = self.pools.plane_of(lpn);
         let clean = self.die(die).clean_mut(scope);
         (clean.register, clean.plane) = (lpn, plane);
-        let planes: Vec<_> = ids.iter().map(|&id| (id, self.plane_of_read(die, self.own.waiting[id].lpn))).collect();
+        let planes = ids.iter().map(|&id| self.plane_of_read(die, self.own.waiting[id].lpn));
+        let reads: Vec<_> = ids.iter().zip(planes).zip(array_ns).map(|((&id, plane), array_ns)| (id, plane, array_ns)).collect();
         if self.own.lazy {
             let t = self.parts.params.timing;
             let from = at + t.command_overhead_ns;
             let mut joint_ends = JointEnds::new(self.parts.params.geometry.planes);
-            for (id, plane) in planes {
-                let ends = joint_ends.read(from, plane, t.page_read_ns, t.page_transfer_ns);
+            for (id, plane, array_ns) in reads {
+                let ends = joint_ends.read(from, plane, array_ns, t.page_transfer_ns);
                 self.finish(id, ends);
             }
             joint_ends.read_of_clean(from, plane, t.page_read_ns, self.own.durations.transfers_of_move_ns());
@@ -201,9 +200,10 @@ impl PageContext<'_> {
             return;
         }
         let mut joint_step = JointStep::new(OpKind::Read, scope, self.parts.params.geometry.planes);
-        for (id, plane) in planes {
+        for (id, plane, array_ns) in reads {
             let number = joint_step.push(id, plane, [0, 0]);
-            joint_step.companions[number].work.prepare(at, self.own.durations.read_steps_of_companion(), self.own.channels.is_empty());
+            let steps = self.own.durations.read_steps_of_companion(array_ns);
+            joint_step.companions[number].work.prepare(at, steps, self.own.channels.is_empty());
         }
         joint_step.push(NONE, Some(plane), [0, 0]);
         let clean = self.own.durations.read_of_clean_steps_of_companion();
@@ -261,8 +261,8 @@ impl PageContext<'_> {
         self.pools.holds(die, lpn).then(|| self.pools.plane_of(lpn))
     }
 
-    /// Removes an operation from the queue that will overlap with a step of a clean.
-    fn start_beside_clean(&mut self, at: TimeNs, id: u32, kind: OpKind, sealed: bool) {
+    /// Removes an operation from the queue that will overlap with a step of a clean. `array_ns` is the time of the array for a read.
+    fn start_beside_clean(&mut self, at: TimeNs, id: u32, kind: OpKind, array_ns: Option<u64>, sealed: bool) {
         self.take_waiting(at, id, true);
         self.parts.counters.pipelined += 1;
         match kind {
@@ -272,14 +272,21 @@ impl PageContext<'_> {
         let operation = &mut self.own.waiting[id];
         // What it waits for is those before it.
         operation.starts(at, false);
-        self.own.durations.spend(kind, true, sealed, &mut operation.time);
+        self.own.durations.spend(kind, array_ns, sealed, &mut operation.time);
+    }
+
+    /// Does the same for a read. Returns the time of the array.
+    fn read_beside_clean(&mut self, at: TimeNs, id: u32) -> u64 {
+        let array_ns = self.array_ns(self.own.waiting[id].lpn).expect("a read of an unmapped page overlaps with nothing");
+        self.start_beside_clean(at, id, OpKind::Read, Some(array_ns), false);
+        array_ns
     }
 
     /// Does the same for a write. Returns the plane of its new place, and true if it fills a block.
     fn write_beside_clean(&mut self, at: TimeNs, id: u32, pool: u32) -> (u32, bool) {
         let Waiting { lpn, die, .. } = self.own.waiting[id];
         let sealed = self.write(die, pool, lpn);
-        self.start_beside_clean(at, id, OpKind::Write, sealed);
+        self.start_beside_clean(at, id, OpKind::Write, None, sealed);
         self.note_write(at, die, pool);
         (self.pools.plane_of(lpn), sealed)
     }
@@ -313,24 +320,24 @@ impl PageContext<'_> {
         if self.own.dies[die.index()].queue.first_on(lpn, &self.own.waiting) != Some(id) {
             return;
         }
-        let (plane, sealed) = match op.kind {
+        let (plane, array_ns, sealed) = match op.kind {
             OpKind::Write => {
                 let pool = self.own.dies[die.index()].clean(scope).pool;
                 let Some(pool) = self.pool_at_point(die, lpn, pool) else { return };
                 let (plane, sealed) = self.write_beside_clean(now, id, pool);
-                (Some(plane), sealed)
+                (Some(plane), 0, sealed)
             }
             _ => {
-                self.start_beside_clean(now, id, OpKind::Read, false);
-                (self.plane_of_read(die, lpn), false)
+                let array_ns = self.read_beside_clean(now, id);
+                (self.plane_of_read(die, lpn), array_ns, false)
             }
         };
         // It may have to wait for the clean's step.
         self.own.waiting[id].beside_clean = true;
         if self.own.lazy {
-            self.join_lazily(now, id, die, scope, plane, sealed);
+            self.join_lazily(now, id, scope, plane, array_ns, sealed);
         } else {
-            self.join_as_companion(now, id, die, scope, plane, sealed);
+            self.join_as_companion(now, id, scope, plane, array_ns, sealed);
         }
         if op.kind == OpKind::Write {
             self.place_waiting(now);
@@ -368,8 +375,8 @@ impl PageContext<'_> {
         (may && !is_over && clean.register != lpn).then_some(scope)
     }
 
-    fn join_lazily(&mut self, now: TimeNs, id: u32, die: DieId, scope: u32, plane: Option<u32>, sealed: bool) {
-        let kind = self.own.waiting[id].op.kind;
+    fn join_lazily(&mut self, now: TimeNs, id: u32, scope: u32, plane: Option<u32>, array_ns: u64, sealed: bool) {
+        let (die, kind) = (self.own.waiting[id].die, self.own.waiting[id].op.kind);
         let t = self.parts.params.timing;
         let planes = self.parts.params.geometry.planes;
         let transfers_ns = if kind == OpKind::Read { self.own.durations.transfers_of_move_ns() } else { 0 };
@@ -386,7 +393,7 @@ impl PageContext<'_> {
         let from = now + t.command_overhead_ns;
         let done = match (kind, plane) {
             (OpKind::Write, Some(plane)) => joint_ends.program(from, plane, t.page_transfer_ns, program_ns),
-            _ => joint_ends.read(from, plane, t.page_read_ns, t.page_transfer_ns),
+            _ => joint_ends.read(from, plane, array_ns, t.page_transfer_ns),
         };
         let work = &mut state.clean_mut(scope).work;
         (work.ends, work.plain_end, work.flight_from) = (joint_ends.over(), joint_ends.over(), NEVER);
@@ -399,13 +406,14 @@ impl PageContext<'_> {
         self.finish(id, done);
     }
 
-    fn join_as_companion(&mut self, now: TimeNs, id: u32, die: DieId, scope: u32, plane: Option<u32>, sealed: bool) {
+    fn join_as_companion(&mut self, now: TimeNs, id: u32, scope: u32, plane: Option<u32>, array_ns: u64, sealed: bool) {
         let (pins, planes, kind) = (self.own.channels.is_empty(), self.parts.params.geometry.planes, self.own.waiting[id].op.kind);
+        let die = self.own.waiting[id].die;
         let mut work = Work::default();
         if kind == OpKind::Write {
             work.prepare(now, self.own.durations.write_steps_of_companion(sealed), pins);
         } else {
-            work.prepare(now, self.own.durations.read_steps_of_companion(), pins);
+            work.prepare(now, self.own.durations.read_steps_of_companion(array_ns), pins);
         }
         let state = self.die(die);
         let mut joint_step = state.joint_step.take().unwrap_or_else(|| {

@@ -499,14 +499,14 @@ impl PageContext<'_> {
     fn serve(&mut self, at: TimeNs, id: u32, admitted_by: Option<u32>, pool: u32) {
         let Waiting { op, lpn, die, .. } = self.own.waiting[id];
         self.take_waiting(at, id, admitted_by.is_some());
-        let mapped = op.kind != OpKind::Read || self.pools.is_mapped(lpn);
+        let array_ns = if op.kind == OpKind::Read { self.array_ns(lpn) } else { None };
         let sealed = op.kind == OpKind::Write && self.write(die, pool, lpn);
-        let duration_ns = self.own.durations.command_ns(op.kind, mapped, sealed);
+        let duration_ns = self.own.durations.command_ns(op.kind, array_ns, sealed);
         self.count_served(op.kind, lpn);
         self.parts.counters.preemptions += u64::from(admitted_by.is_some());
         let operation = &mut self.own.waiting[id];
         operation.starts(at, false);
-        self.own.durations.spend(op.kind, mapped, sealed, &mut operation.time);
+        self.own.durations.spend(op.kind, array_ns, sealed, &mut operation.time);
         if op.kind == OpKind::Write {
             self.note_write(at, die, pool);
         }
@@ -530,12 +530,17 @@ impl PageContext<'_> {
             }
         } else {
             state.slot.finishing = id;
-            let steps = self.own.durations.command_steps(op.kind, mapped, sealed);
+            let steps = self.own.durations.command_steps(op.kind, array_ns, sealed);
             self.begin_work(at, die, Worker::SLOT, steps, lpn);
         }
         if op.kind != OpKind::Read {
             self.place_waiting(at);
         }
+    }
+
+    /// Returns the time of the array for a host read that begins now, or `None` if its page is unmapped.
+    fn array_ns(&self, lpn: Lpn) -> Option<u64> {
+        self.pools.is_mapped(lpn).then_some(self.own.durations.array_ns)
     }
 
     /// Removes an operation from the queue when it starts, and accounts for its wait.

@@ -109,11 +109,11 @@ impl PageContext<'_> {
         };
         let lpn = self.own.waiting[id].lpn;
         self.take_waiting(at, id, of_clean);
-        let mapped = self.pools.is_mapped(lpn);
+        let array_ns = self.array_ns(lpn);
         self.parts.counters.host_pages_read += 1;
         self.own.waiting[id].starts(at, false);
-        self.own.durations.spend(OpKind::Read, mapped, false, &mut self.own.waiting[id].time);
-        let ns = self.own.durations.command_ns(OpKind::Read, mapped, false);
+        self.own.durations.spend(OpKind::Read, array_ns, false, &mut self.own.waiting[id].time);
+        let ns = self.own.durations.command_ns(OpKind::Read, array_ns, false);
         let lazy = self.own.lazy;
         let state = self.die(die);
         state.collecting.set(at, false);
@@ -123,7 +123,7 @@ impl PageContext<'_> {
             self.finish(id, at + ns);
         } else {
             state.slot.finishing = id;
-            let steps = self.own.durations.command_steps(OpKind::Read, mapped, false);
+            let steps = self.own.durations.command_steps(OpKind::Read, array_ns, false);
             self.begin_work(at, die, Worker::SLOT, steps, NO_PAGE);
         }
     }
