@@ -201,7 +201,7 @@ fn outcome_of_drive(case: &Case, ssd: &Ssd) -> Option<MemberOutcome> {
     let (media, of_drive, of_member) = (space.superblocks()?, ssd.drive_counters()?, ssd.counters());
     let own = case.params.ssd.superblock.as_ref()?;
     let units = case.params.ssd.exported_pages() / u64::from(own.unit_pages);
-    let stalls = ssd.mechanism_counters().background;
+    let (stalls, retries) = (ssd.mechanism_counters().background, ssd.mechanism_counters().read_retry);
     let counts = [
         ("pages_read", of_member.host_pages_read),
         ("pages_trimmed", of_member.host_pages_trimmed),
@@ -226,6 +226,8 @@ fn outcome_of_drive(case: &Case, ssd: &Ssd) -> Option<MemberOutcome> {
         ("pipelined", of_member.pipelined),
         ("stalls", stalls.stalls),
         ("stall_waits_ns", stalls.waited_ns),
+        ("retried_reads", retries.reads),
+        ("retries_ns", retries.further_ns),
     ];
     let handles = (0..own.placement.handles as usize).map(|at| {
         let of = of_drive.by_handle;

@@ -267,6 +267,7 @@ fn the_mixed_cases_reach_every_corner() {
             ("idle collection", params.ssd.gc.idle_ns.is_some()),
             ("a closed loop", case.host != HostLoop::Open),
             ("background work", params.ssd.mechanisms.background.is_some()),
+            ("read retries", params.ssd.mechanisms.read_retry.is_some()),
         ];
         let (mapping, happened, with_own) = match params.ssd.superblock {
             None => ("pools", pools_meet(&case, &outcome), with_pools(&case)),

@@ -42,6 +42,9 @@ type Mechanism = (&'static str, &'static [(&'static str, &'static str)], &'stati
 /// Setting that makes dies stall for work of their own.
 const STALLS: (&str, &str) = ("ssd.background", "{every=\"20ms\", lasts=\"2ms\"}");
 
+/// Setting that makes pages need further array reads.
+const RETRIES: (&str, &str) = ("ssd.read_retry", "{share=0.1, times=3}");
+
 const MECHANISMS: &[Mechanism] = &[
     ("nothing special", &[], &["queue", "collection", "flash", "transfer"]),
     ("a closed loop", &[("workload.arrivals", "{process=\"closed\", depth=16}")], &["queue", "collection"]),
@@ -58,6 +61,7 @@ const MECHANISMS: &[Mechanism] = &[
     ("channels", &[("ssd.transfer", "channel")], &["transfer", "queue"]),
     ("the drive of today", &[("ssd.preset", "nvme-simple")], &["flash"]),
     ("stalls of dies", &[STALLS], &["other"]),
+    ("read retries", &[RETRIES], &["flash"]),
     ("a limit of the link", &[("ssd.link.rate", "20MB/s")], &["transfer"]),
     ("the host's port", &[("array.controller.outstanding", "4"), ("array.controller.bandwidth", "60MB/s")], &["queue", "transfer"]),
     ("reactive-inclusive", &[("coordination.scheme", "reactive-inclusive")], &["collection"]),
@@ -102,6 +106,7 @@ const MECHANISMS: &[Mechanism] = &[
 const MECHANISMS_OF_DRIVES: &[Mechanism] = &[
     ("superblocks", &[], &["queue", "flash", "transfer"]),
     ("stalls of dies of superblocks", &[STALLS], &["other"]),
+    ("read retries of superblocks", &[RETRIES], &["flash"]),
     ("a buffer that is not protected", &[("ssd.buffer.protected", "false")], &["flash"]),
     ("superblocks in RAID-5", &[("array.level", "raid5")], &["parity"]),
     ("superblocks behind a cache", &[("array.level", "raid5"), ("cache.policy", "lawc")], &["cache"]),
@@ -138,10 +143,14 @@ fn parts_add_up_to_the_response_with_every_mechanism() {
         let simulation = settings.iter().fold(simulation, |simulation, (key, value)| simulation.set(key, value).unwrap());
         let report = simulation.observe(&mut sums).run().unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(sums.requests, 10_000, "{name}");
-        let stalls = report.mechanisms.get("background").map_or(0, |counted| counted["stalls"].as_u64().unwrap());
-        assert_eq!(stalls > 0, settings.contains(&STALLS), "{name}: {:?}", report.mechanisms);
-        let shows_stalls = report.table().iter().any(|section| section.title == "Background work of dies" && section.rows.len() == 2);
-        assert_eq!(shows_stalls, stalls > 0, "{name}");
+        for (setting, table, figure, title) in
+            [(STALLS, "background", "stalls", "Background work of dies"), (RETRIES, "read_retry", "reads", "Read retries")]
+        {
+            let counted = report.mechanisms.get(table).map_or(0, |counted| counted[figure].as_u64().unwrap());
+            assert_eq!(counted > 0, settings.contains(&setting), "{name}: {:?}", report.mechanisms);
+            let is_shown = report.table().iter().any(|section| section.title == title && section.rows.len() == 2);
+            assert_eq!(is_shown, counted > 0, "{name}: {title}");
+        }
         expect_sums(name, &report, &sums);
         let all = report.time_us.all.unwrap();
         for part in *shown {

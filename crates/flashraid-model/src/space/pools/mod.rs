@@ -278,6 +278,13 @@ impl Pools {
         (self.meta[block as usize * (self.words + 1) + self.words] >> 32) as u32
     }
 
+    /// Returns the number of a mapped page's place in the device, and the erases of its block.
+    pub fn page_and_erases(&self, lpn: Lpn) -> (u32, u32) {
+        let physical = self.map[lpn.index()];
+        let block = physical >> self.page_shift;
+        (block * self.geometry.pages_per_block + (physical & ((1 << self.page_shift) - 1)), self.erases(block))
+    }
+
     /// Returns the lpn of the page with number `page` in `die`.
     #[inline]
     pub fn lpn(&self, die: DieId, page: u32) -> Lpn {

@@ -63,6 +63,15 @@ impl Activity {
         self.mechanisms.as_ref().is_some_and(|mechanisms| mechanisms.is_due(now))
     }
 
+    /// Begins an array read for the host, which takes `array_ns`. Mechanisms ask for the number of the page and the erases of its block.
+    /// Returns the additional time of the array.
+    #[inline]
+    pub fn further_ns(&mut self, array_ns: u64, page_and_erases: impl FnOnce() -> (u32, u32)) -> u64 {
+        let Some(mechanisms) = &mut self.mechanisms else { return 0 };
+        let (page, erases) = page_and_erases();
+        mechanisms.further_ns(page, erases, array_ns)
+    }
+
     /// Ends an idle period without asking the mechanisms. Work that follows other work at once leaves them no idle time to start in.
     pub fn end_rest(&mut self, at: TimeNs) {
         if let Some(mechanisms) = self.mechanisms.as_mut().filter(|_| self.rests_since < at) {

@@ -48,6 +48,12 @@ pub trait AtOneDie<C>: std::fmt::Debug + Clone {
     fn hold(&mut self, _rests_since: TimeNs, _now: TimeNs, _counters: &mut C) -> Option<TimeNs> {
         None
     }
+
+    /// Begins an array read for the host, which takes `array_ns`. `page` is the number of the flash page in the SSD, and `erases` the
+    /// number of erases of its block. Returns the additional time of the array.
+    fn further_ns(&mut self, _page: u32, _erases: u32, _array_ns: u64, _counters: &mut C) -> u64 {
+        0
+    }
 }
 
 /// Counters of a mechanism. The macro [`counters!`] implements it.
@@ -200,6 +206,12 @@ macro_rules! mechanisms {
                     [$(self.$table.as_mut().and_then(|at_die| at_die.hold(rests_since, now, &mut counters.$table))),*];
                 holds.into_iter().flatten().max()
             }
+
+            /// Calls [`AtOneDie::further_ns`] of all mechanisms. Returns the sum of their times.
+            pub fn further_ns(&mut self, page: u32, erases: u32, array_ns: u64) -> u64 {
+                let counters = &mut self.counters;
+                0 $(+ self.$table.as_mut().map_or(0, |at_die| at_die.further_ns(page, erases, array_ns, &mut counters.$table)))*
+            }
         }
 
         #[allow(unused_variables, unused_mut, reason = "the list may be empty")]
@@ -282,6 +294,8 @@ impl Figures {
 mechanisms! {
     /// Work of a die's own that operations wait for now and then; without this table there is none.
     background: Background;
+    /// Array reads that are repeated because a page has too many errors; without this table there are none.
+    read_retry: ReadRetry;
 }
 
 #[cfg(test)]

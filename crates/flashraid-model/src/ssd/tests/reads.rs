@@ -1,6 +1,8 @@
 //! Reads, and what they interrupt, merge with or overlap.
 
 use super::*;
+use crate::ssd::mechanism::ReadRetry;
+use crate::units::Fraction;
 
 #[test]
 fn a_read_takes_core_latency_array_wires_and_link() {
@@ -17,6 +19,24 @@ fn a_read_takes_core_latency_array_wires_and_link() {
     assert_eq!(done[&2], 2000 + 139);
     assert_eq!(done[&3], 2000 + 5 + 20 + 100 + 10 + 100 + 10 + 4);
     assert_eq!((drive.parts.drive_counters.array_reads, drive.parts.drive_counters.joined), (4, 1));
+}
+
+/// The array reads each page of the host four times (rule 232).
+#[test]
+fn a_page_that_needs_retries_keeps_its_plane() {
+    let mut params = params();
+    params.mechanisms.read_retry = Some(ReadRetry { share: Fraction(1.0), times: 3 });
+    let mut bench = Bench::new(&params);
+    bench.command(0, 0, OpKind::Read, 0..1);
+    // The second command finds the plane at work, and waits until it is free.
+    bench.command(2000, 1, OpKind::Read, 4..5);
+    bench.command(2000, 2, OpKind::Read, 5..6);
+    let (done, drive) = bench.run();
+    assert_eq!(done[&0], 5 + 20 + 400 + 10 + 4);
+    assert_eq!(done[&1], 2000 + 5 + 20 + 400 + 10 + 4);
+    assert_eq!(done[&2], 2000 + 5 + 20 + 410 + 410 + 4);
+    let counted = drive.mechanism_counters().read_retry;
+    assert_eq!((counted.reads, counted.further_ns, drive.parts.drive_counters.array_reads), (3, 900, 3));
 }
 
 #[test]

@@ -217,7 +217,14 @@ impl Simulation<'_> {
             OpKind::Read => {
                 self.members[member].counters.host_pages_read += 1;
                 match self.members[member].flash.place(operation.page) {
-                    Some(_) => self.read_steps(),
+                    Some(_) => {
+                        let further = self.further_reads(member, operation.page);
+                        let ns = self.ssd.timing.page_read_ns;
+                        let counters = &mut self.members[member].mechanisms.read_retry;
+                        counters.reads += u64::from(further > 0);
+                        counters.further_ns += further * ns;
+                        self.read_steps(member, operation.page)
+                    }
                     None => self.overhead_steps(),
                 }
             }

@@ -554,6 +554,15 @@ impl Flash {
         erases
     }
 
+    /// Returns the number of the place of a page in the SSD (by die, pool, block of the pool and page of the block), and the erases of its
+    /// block.
+    pub fn page_and_erases(&self, page: Page) -> (u64, u32) {
+        let Place { die, pool, block, slot } = self.place(page).expect("a page that is read by itself is there");
+        let of_die = &self.dies[die].pools;
+        let number = (die * of_die.len() + pool) * of_die[pool].blocks.len() + block;
+        (number as u64 * u64::from(self.params.geometry.pages_per_block) + slot as u64, of_die[pool].blocks[block].erases)
+    }
+
     /// Returns the place of every page, in order of page.
     pub fn physical_pages(&self) -> Vec<PhysicalPage> {
         let planes = self.params.geometry.planes;

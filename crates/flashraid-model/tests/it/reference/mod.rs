@@ -19,6 +19,7 @@ mod parity;
 mod passes;
 mod placement;
 mod points;
+mod retries;
 mod stalls;
 mod superblocks;
 mod suspend;

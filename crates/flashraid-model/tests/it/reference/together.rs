@@ -93,10 +93,12 @@ impl Simulation<'_> {
         let mut mates = Vec::new();
         for operation in operations {
             let plane = self.members[member].flash.plane_on(die, operation.page);
-            mates.push((Some(self.goes_beside(member, die, operation, None)), plane, self.read_beside_steps(vec![self.transfer()])));
+            let steps = self.read_beside_steps(self.array_read(member, operation.page), vec![self.transfer()]);
+            mates.push((Some(self.goes_beside(member, die, operation, None)), plane, steps));
         }
         let plane = self.members[member].flash.plane_on(die, page);
-        mates.push((None, plane, self.read_beside_steps(self.move_transfers())));
+        let array = Step::Read(self.ssd.timing.page_read_ns);
+        mates.push((None, plane, self.read_beside_steps(array, self.move_transfers())));
         self.clean(member, die, pool).register = Some(page);
         self.begin_together(member, die, pool, Phase::Read, mates);
     }
@@ -135,9 +137,8 @@ impl Simulation<'_> {
         Step::Transfer(self.ssd.timing.page_transfer_ns)
     }
 
-    fn read_beside_steps(&self, transfers: Vec<Step>) -> Vec<Step> {
-        let timing = &self.ssd.timing;
-        let mut steps = vec![Step::Wait(timing.command_overhead_ns), Step::Await(Awaits::PlaneRead), Step::Read(timing.page_read_ns)];
+    fn read_beside_steps(&self, array: Step, transfers: Vec<Step>) -> Vec<Step> {
+        let mut steps = vec![Step::Wait(self.ssd.timing.command_overhead_ns), Step::Await(Awaits::PlaneRead), array];
         steps.extend([Step::Mark(Mark::ArrayRead), Step::Await(Awaits::Turn)]);
         steps.extend(transfers);
         steps
@@ -209,7 +210,7 @@ impl Simulation<'_> {
             }
             _ => {
                 let plane = self.members[member].flash.plane_on(die, operation.page);
-                let steps = self.read_beside_steps(vec![self.transfer()]);
+                let steps = self.read_beside_steps(self.array_read(member, operation.page), vec![self.transfer()]);
                 (Some(self.goes_beside(member, die, &operation, None)), plane, steps)
             }
         };

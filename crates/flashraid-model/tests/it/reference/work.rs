@@ -2,8 +2,9 @@
 
 use flashraid_model::ssd::{Pipeline, Procedure};
 
-use super::flash::Move;
+use super::flash::{Move, Page};
 use super::passes::Spends;
+use super::retries::Retries;
 use super::together::{Awaits, Mark};
 use super::{Event, Simulation};
 
@@ -162,9 +163,20 @@ impl Simulation<'_> {
 // What is made of steps.
 impl Simulation<'_> {
     /// Returns the steps of a host read (rule 19).
-    pub fn read_steps(&self) -> Vec<Step> {
+    pub fn read_steps(&self, member: usize, page: Page) -> Vec<Step> {
         let timing = &self.ssd.timing;
-        vec![Step::Wait(timing.command_overhead_ns), Step::Read(timing.page_read_ns), Step::Transfer(timing.page_transfer_ns)]
+        vec![Step::Wait(timing.command_overhead_ns), self.array_read(member, page), Step::Transfer(timing.page_transfer_ns)]
+    }
+
+    /// Returns the array time of a host read, with further reads (rule 232).
+    pub fn array_read(&self, member: usize, page: Page) -> Step {
+        Step::Read(self.ssd.timing.page_read_ns * (1 + self.further_reads(member, page)))
+    }
+
+    /// Returns the number of further array reads that a page needs.
+    pub fn further_reads(&self, member: usize, page: Page) -> u64 {
+        let (physical, erases) = self.members[member].flash.page_and_erases(page);
+        Retries::of(&self.ssd.mechanisms, self.case.seed, member).further_reads(physical, erases)
     }
 
     /// Returns the steps of a host write (rule 20).

@@ -42,3 +42,23 @@ fn background_work_that_contradicts_itself_is_refused() {
         assert!(problems.to_string().contains("background"), "{problems}");
     }
 }
+
+#[test]
+fn read_retries_are_for_every_device() {
+    for device in DEVICES {
+        let scenario = read_with(&with(device, "[ssd.read_retry]\nshare = \"1%\"\ntimes = 4\n"), &[]).unwrap();
+        let retry = scenario.array.ssd.mechanisms.read_retry.unwrap();
+        assert_eq!((retry.share.0, retry.times), (0.01, 4));
+        for (text, expected) in [
+            ("share = 0.0\ntimes = 1\n", "`ssd.read_retry.share` is 0.0, but must be above 0"),
+            ("share = 0.1\ntimes = 0\n", "`ssd.read_retry.times` is 0, but must be from 1 to 100"),
+            ("share = 0.1\ntimes = 101\n", "`ssd.read_retry.times` is 101, but must be from 1 to 100"),
+            ("share = 1.1\ntimes = 1\n", "`ssd.read_retry.share` is 1.1"),
+            ("share = 0.1\n", "`ssd.read_retry` needs `times`"),
+        ] {
+            let problems = read_with(&with(device, &format!("[ssd.read_retry]\n{text}")), &[]).expect_err(text);
+            assert_eq!(problems.list.len(), 1, "{device} {text}: {problems}");
+            assert!(problems.list[0].message.contains(expected), "{device} {text}: {}", problems.list[0].message);
+        }
+    }
+}

@@ -539,8 +539,13 @@ impl PageContext<'_> {
     }
 
     /// Returns the time of the array for a host read that begins now, or `None` if its page is unmapped.
-    fn array_ns(&self, lpn: Lpn) -> Option<u64> {
-        self.pools.is_mapped(lpn).then_some(self.own.durations.array_ns)
+    fn array_ns(&mut self, lpn: Lpn) -> Option<u64> {
+        if !self.pools.is_mapped(lpn) {
+            return None;
+        }
+        let array_ns = self.own.durations.array_ns;
+        let die = &mut self.own.dies[self.pools.die_of(lpn).index()];
+        Some(array_ns + die.activity.further_ns(array_ns, || self.pools.page_and_erases(lpn)))
     }
 
     /// Removes an operation from the queue when it starts, and accounts for its wait.

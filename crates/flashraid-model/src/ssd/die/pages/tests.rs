@@ -13,7 +13,9 @@ use crate::TimeNs;
 use crate::array::{Array, ArrayParams, Done, Event, Level, Milestone, PageRequest, ReadPlan, Setup};
 use crate::events::GcInterval;
 use crate::request::OpKind;
+use crate::ssd::mechanism::ReadRetry;
 use crate::ssd::{MemberCounters, Pipeline, Preemption, Shortcuts, Suspension, tiny};
+use crate::units::Fraction;
 
 const T: TimeNs = 10_000;
 const SEMI: Preemption = Preemption { poll_ns: 5, t_hard: 0.0, pipeline: Pipeline::Off, merge: false, reorder: false, suspension: None };
@@ -540,4 +542,30 @@ fn with_pipelining_none_ends_later() {
             }
         }
     }
+}
+
+/// The array reads each page of the host three times, so that a read takes 68 (rule 232).
+#[test]
+fn pages_that_need_retries_keep_the_array_longer() {
+    let retrying = |planes, preemption: Option<Preemption>| {
+        let mut params = params(planes, 0, preemption);
+        params.ssd.mechanisms.read_retry = Some(ReadRetry { share: Fraction(1.0), times: 2 });
+        params
+    };
+    let alone = run_after(&retrying(1, None), Shortcuts::default(), &[], 0, &[(0, Read(0)), (0, Write(1)), (0, Read(2))]);
+    assert_eq!(alone.done, [68, 68 + 208, 68 + 208 + 68]);
+    // A page in the register of a move needs no array read: the clean reads page 6 once, from 78 to 98.
+    let merge = Preemption { merge: true, ..SEMI };
+    let merged = run(&retrying(1, Some(merge)), &[(0, Read(9)), (80, Read(6))]);
+    assert_eq!((merged.done[0], merged.done[1], merged.counters.merges), (73, 103 + 7, 1));
+    // Together with the read of a move, the array reads for the host from 6 to 66. The clean reads behind it, or on another plane.
+    let pipeline = Some(Preemption { pipeline: Pipeline::AtPoints, ..SEMI });
+    let same = run(&retrying(1, pipeline), &[(0, Read(9))]);
+    assert_eq!((same.done[0], same.clean_end()), (73, 86 + 1498 - 58));
+    let different = run(&retrying(2, pipeline), &[(0, Read(6))]);
+    assert_eq!((different.done[0], different.clean_end()), (73, 73 + 1498 - 58));
+    // A read that suspends the program of a move, which began at 103.
+    let suspension = Some(Suspension { suspend_ns: 3, resume_ns: 4, times_max: 1 });
+    let suspended = run(&retrying(1, Some(Preemption { suspension, ..SEMI })), &[(0, Read(9)), (140, Read(10))]);
+    assert_eq!((suspended.done[1], suspended.counters.suspensions), (143 + 68, 1));
 }

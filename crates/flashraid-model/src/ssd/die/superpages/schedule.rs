@@ -272,12 +272,14 @@ impl SuperpageContext<'_> {
         state.reading += 1;
         state.reads_in_a_row += u32::from(others_wait);
         state.waiting_ns -= read.array_ns + self.own.params.unit_transfer_ns;
+        let block = self.media.superblock_of(read.flash_page * self.own.shape.flash_page_units);
+        let superblock = &mut self.media.superblocks[block as usize];
+        superblock.reads += 1;
+        read.array_ns += state.activity.further_ns(read.array_ns, || (read.flash_page, superblock.erases));
         let ends = now + read.array_ns + u64::from(read.units.count_ones()) * self.own.params.unit_transfer_ns;
         state.current_work_ends = state.current_work_ends.max(ends);
         read.before = state.done_before(now);
         let over = now + read.array_ns;
-        let block = self.media.superblock_of(read.flash_page * self.own.shape.flash_page_units);
-        self.media.superblocks[block as usize].reads += 1;
         self.parts.drive_counters.array_reads += 1;
         self.out.wake(over, SuperpageWake::ArrayRead(id));
         true

@@ -101,14 +101,19 @@ impl Drive {
         let most = u32::from(self.own.cache_read);
         let may = |read: &Read| !state.reading[read.plane] && state.holding[read.plane] + u32::from(of_step.contains(&read.plane)) <= most;
         let Some(at) = state.reads.iter().position(may) else { return false };
-        let read = state.reads.remove(at);
+        let mut read = state.reads.remove(at);
         state.reading[read.plane] = true;
         state.in_a_row += u32::from(something_waits);
+        let block = (read.flash_page * self.own.flash_page_units / self.per_block()) as usize;
+        let further = self.retries.further_reads(u64::from(read.flash_page), self.erases[block]);
+        self.count("retried_reads", u64::from(further > 0));
+        self.count("retries_ns", further * read.ns);
+        read.ns *= 1 + further;
+        let state = &mut self.dies[die];
         let units: BTreeSet<u32> = read.readers.iter().map(|&(unit, ..)| unit).collect();
         state.ends = state.ends.max(self.now + read.ns + units.len() as u64 * self.own.unit_transfer_ns);
         self.count("array_reads", 1);
-        let block = read.flash_page * self.own.flash_page_units / self.per_block();
-        self.reads[block as usize] += 1;
+        self.reads[block] += 1;
         self.schedule(self.now + read.ns, DriveEvent::ArrayRead(read));
         true
     }

@@ -16,6 +16,7 @@ use flashraid_model::rng;
 use flashraid_model::ssd::{SsdParams, SuperblockParams};
 
 use super::front::{Front, FrontEvent, Told};
+use super::retries::Retries;
 use super::stalls::Stalls;
 use super::transfer::Wires;
 use super::{Event, Operation, Simulation};
@@ -164,6 +165,7 @@ pub struct Drive {
     now: u64,
     pub front: Front,
     channels: Vec<Wires>,
+    retries: Retries,
     units: Vec<Where>,
     written: Vec<Option<u32>>,
     blocks: Vec<Block>,
@@ -244,6 +246,7 @@ impl Drive {
             now: 0,
             front: Front::of(ssd, member).expect("drives have a front"),
             channels: (0..g.dies.div_ceil(per_channel)).map(|_| Wires::default()).collect(),
+            retries: Retries::of(&ssd.mechanisms, seed, member),
             units: vec![Where::Nowhere; exported],
             written: Vec::new(),
             blocks: vec![Block::Free; superblocks],

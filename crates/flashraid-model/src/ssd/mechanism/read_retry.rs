@@ -1,0 +1,99 @@
+//! Reads that need further array reads (rule 232): a page whose errors are too many is read again with other thresholds. Drives hide how
+//! often they do so; papers on retries measure shares that grow with age and wear.
+
+use super::{AtOneDie, Mechanism};
+use crate::ids::{DieId, MemberId};
+use crate::policy::PolicyProblem;
+use crate::rng::{self, Stream};
+use crate::units::Fraction;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Some pages need further array reads each time that the host reads them, until their block is erased.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReadRetry {
+    /// Share of the pages that need further reads, drawn for each page after each erase of its block; above 0.
+    pub share: Fraction,
+    /// Number of further array reads that such a page needs; from 1 to 100.
+    pub times: u32,
+}
+
+counters! {
+    /// Cost of further array reads for the host.
+    pub struct ReadRetryCounters, "Read retries" {
+        /// Array reads of the host that needed further ones.
+        reads as "reads", "array reads that needed further ones";
+        /// Time of these further array reads.
+        further_ns as "further_ms", "time of these further reads";
+    }
+}
+
+/// Most further reads of a page.
+const TIMES_MAX: u32 = 100;
+
+impl Mechanism for ReadRetry {
+    type Counters = ReadRetryCounters;
+    type AtDie = Retries;
+
+    fn at_die(&self, seed: u64, member: MemberId, _die: DieId) -> Retries {
+        Retries { of: *self, seed: rng::seed_of(seed, "read_retry", u64::from(member.0)) }
+    }
+
+    fn problems(&self) -> Vec<PolicyProblem> {
+        let problem = |key, message: &str| PolicyProblem { key, message: message.to_owned() };
+        let share = (self.share.0 == 0.0).then(|| problem("share", "but must be above 0; leave the table out to have no retries"));
+        let times = (!(1..=TIMES_MAX).contains(&self.times)).then(|| problem("times", "but must be from 1 to 100"));
+        share.into_iter().chain(times).collect()
+    }
+
+    fn any(stream: &mut Stream, _operation_ns: u64) -> Self {
+        Self { share: Fraction((1 + rng::below(stream, 10)) as f64 / 10.0), times: 1 + rng::below(stream, 4) as u32 }
+    }
+}
+
+/// The retries of a member's pages, which need no memory: a draw follows from the page and the erases of its block.
+#[derive(Debug, Clone)]
+pub struct Retries {
+    of: ReadRetry,
+    seed: u64,
+}
+
+impl AtOneDie<ReadRetryCounters> for Retries {
+    fn further_ns(&mut self, page: u32, erases: u32, array_ns: u64, counters: &mut ReadRetryCounters) -> u64 {
+        let mut draw = rng::stream(self.seed, "page", u64::from(erases) << 32 | u64::from(page));
+        if !rng::happens(&mut draw, self.of.share.0) {
+            return 0;
+        }
+        let further_ns = u64::from(self.of.times) * array_ns;
+        counters.reads += 1;
+        counters.further_ns += further_ns;
+        further_ns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn retries(share: f64) -> Retries {
+        ReadRetry { share: Fraction(share), times: 3 }.at_die(1, MemberId(0), DieId(0))
+    }
+
+    #[test]
+    fn the_share_of_pages_is_that_which_is_asked_for() {
+        let (mut retries, mut counters) = (retries(0.1), ReadRetryCounters::default());
+        let further_ns: u64 = (0..100_000).map(|page| retries.further_ns(page, 7, 20, &mut counters)).sum();
+        assert!(counters.reads.abs_diff(10_000) < 300, "{counters:?}");
+        assert_eq!((further_ns, counters.further_ns), (counters.reads * 60, counters.reads * 60));
+    }
+
+    #[test]
+    fn a_page_keeps_its_draw_until_its_block_is_erased() {
+        let (mut retries, mut counters) = (retries(0.5), ReadRetryCounters::default());
+        let mut drawn = |erases| (0..100).map(|page| retries.further_ns(page, erases, 1, &mut counters)).collect::<Vec<_>>();
+        let before = drawn(0);
+        assert_eq!(drawn(0), before);
+        assert_ne!(drawn(1), before);
+    }
+}
