@@ -9,8 +9,8 @@
 
 use super::tiny as schemes;
 use super::{
-    ControllerAction, CoordinationParams, Cycle, KINDS, Kind, Mail, MemberState, Need, Notify, Pools, Scheme, SchemePolicy, ToController,
-    ToMember, UncoordinatedCleans, Work, by_name,
+    Controller, ControllerAction, CoordinationParams, Cycle, KINDS, Kind, Mail, MemberState, Need, Notify, Pools, Scheme, SchemePolicy,
+    ToController, ToMember, UncoordinatedCleans, Work, by_name,
 };
 use crate::TimeNs;
 use crate::array::{Array, ArrayParams, Done, Event, Level, Milestone, PageRequest, ReadPlan, Setup};
@@ -592,6 +592,32 @@ fn dies_with_free_blocks_enough_take_no_part() {
     assert_eq!(forced(true, 2).0, [0, 1]);
     assert_eq!(forced(false, 2), (vec![0], vec!["11440 GcDone 0".to_owned()]));
     assert_eq!(forced(false, 1), (vec![], vec!["10000 GcDone 0".to_owned()]));
+}
+
+/// Free blocks that fall from answer to answer press the controller to force (rule 47), but not those of a failed member (rule 65).
+#[test]
+fn answers_of_a_failed_member_press_nobody() {
+    let state = |free_blocks_min| ToController::GcState(MemberState { free_blocks_min, blocks_above_start: free_blocks_min - 1 });
+    let forced = |fails: bool| {
+        let params = CoordinationParams { ggc_aware: MemberSet::first(2), ..scheme(schemes::soft_limit(2, 0)) };
+        let mut controller = Controller::new(&params, &Pools { blocks: 6, reserved_blocks: 3, start_free_blocks: 1 });
+        // A request is outstanding, so that few free blocks alone are no reason to force.
+        controller.request_arrives(0);
+        for (now, free_blocks) in [(1000, 4), (2000, 2)] {
+            controller.tick(now);
+            controller.receive(now, 0, state(free_blocks));
+            if fails && now == 2000 {
+                controller.member_failed(0);
+            }
+            controller.receive(now, 1, state(2));
+        }
+        let mut actions = Vec::new();
+        controller.take_actions(&mut actions);
+        let is_forced = |member: u32| actions.contains(&ControllerAction::Message(member, ToMember::Force(Work::OneVictim)));
+        [0, 1].map(is_forced)
+    };
+    assert_eq!(forced(false), [true, true]);
+    assert_eq!(forced(true), [false, false]);
 }
 
 #[test]
