@@ -6,6 +6,7 @@ mod cases;
 mod corners;
 mod draw;
 mod draw_drives;
+mod draw_parts;
 mod ideal;
 mod layers;
 mod outcome;

@@ -83,7 +83,6 @@ impl Stalls {
         let gap_ns = (self.background.every.ns as f64 * rng::exponential(&mut self.stream)) as u64;
         self.due = self.due.saturating_add(gap_ns).min(TIME_MAX_NS);
     }
-
 }
 
 impl AtOneDie<BackgroundCounters> for Stalls {

@@ -1,0 +1,508 @@
+//! Random parts of arrays and loads, of which cases are put together.
+
+use flashraid_model::array::{ArrayParams, FailureParams, HostPortParams, Level, ReadPlan, RebuildParams, Spare};
+use flashraid_model::cache::{CacheParams, CachePolicy, Parts};
+use flashraid_model::coordination::{CoordinationParams, KINDS, Kind, Notify, SchemePolicy, Work};
+use flashraid_model::flash::{ChannelOrder, ChannelParams, Geometry, Timing};
+use flashraid_model::ids::MemberSet;
+use flashraid_model::policy::Listed;
+use flashraid_model::request::{OpKind, Request};
+use flashraid_model::rng::{self, Stream};
+use flashraid_model::ssd::{
+    Allocation, Blocking, BufferParams, FirmwareParams, FrontParams, GcParams, LinkParams, Pipeline, PlaneChoice, Pool, Preemption,
+    Procedure, QueueParams, SsdParams, Suspension, Trigger, VictimPolicy,
+};
+
+use crate::cases::PAGE_BYTES;
+use crate::draw::has_rule;
+use crate::outcome::Case;
+use crate::reference;
+
+/// Draws from a stream of random numbers.
+pub struct Draw(pub Stream);
+
+impl Draw {
+    /// Draws a number uniformly from `low..=high`.
+    pub fn between(&mut self, low: u64, high: u64) -> u64 {
+        low + rng::below(&mut self.0, high - low + 1)
+    }
+
+    pub fn chance(&mut self, percent: u64) -> bool {
+        rng::below(&mut self.0, 100) < percent
+    }
+
+    pub fn array(&mut self) -> ArrayParams {
+        let level = [Level::Single, Level::Raid0, Level::Raid1, Level::Raid10][self.between(0, 3) as usize];
+        let members = match level {
+            Level::Single => 1,
+            Level::Raid0 => self.between(1, 6),
+            Level::Raid1 => self.between(2, 6),
+            Level::Raid10 => 2 * self.between(1, 3),
+            Level::Raid4 | Level::Raid5 | Level::Raid6 => unreachable!("none of those drawn from"),
+        };
+        ArrayParams {
+            level,
+            members: members as u32,
+            stripe_unit_pages: self.between(1, 8) as u32,
+            ssd: self.ssd(),
+            coordination: None,
+            failures: Vec::new(),
+            rebuild: None,
+            read_plan: ReadPlan::Home,
+            cache: None,
+            host_port: None,
+        }
+    }
+
+    pub fn ssd(&mut self) -> SsdParams {
+        let planes = self.between(1, 4);
+        let dynamic = self.chance(35);
+        let pool = if self.chance(60) { Pool::Plane } else { Pool::Die };
+        let blocking = if pool == Pool::Plane && self.chance(40) { Blocking::Plane } else { Blocking::Die };
+        let separate_open_block = self.chance(30);
+        let planes_per_pool = if pool == Pool::Plane { 1 } else { planes };
+        let start = self.between(1, 3 * planes_per_pool);
+        // The least that never runs dry (rules.md), and up to two blocks more.
+        let fill_seals_last_block = self.chance(70);
+        let more = u64::from(separate_open_block) + u64::from(dynamic) + u64::from(!fill_seals_last_block);
+        let least_reserved = (start + 2 + more).div_ceil(planes_per_pool);
+        let reserved = least_reserved + self.between(0, 2);
+        let blocks = self.between(6.max(reserved + 1), 24);
+        let gc = GcParams {
+            procedure: Procedure::AsSet,
+            pool,
+            blocking,
+            start_free_blocks: start as u32,
+            stop_free_blocks: (start + self.between(1, 3)) as u32,
+            trigger: if self.chance(70) { Trigger::Request } else { Trigger::Write },
+            victim: self.victim(),
+            separate_open_block,
+            copy_back: self.chance(60),
+            instantaneous: self.chance(10),
+            preemption: None,
+            idle_ns: None,
+        };
+        let geometry = Geometry {
+            dies: self.between(1, 4) as u32,
+            planes: planes as u32,
+            blocks_per_plane: blocks as u32,
+            pages_per_block: self.between(4, 16) as u32,
+            page_bytes: PAGE_BYTES as u32,
+            reserved_blocks_per_plane: reserved as u32,
+            summary_page: self.chance(50),
+        };
+        let channel = self.chance(30).then(|| ChannelParams {
+            dies_per_channel: self.between(1, u64::from(geometry.dies)) as u32,
+            // Decided by an earlier draw, so that later ones stay as they were.
+            order: if geometry.pages_per_block.is_multiple_of(2) { ChannelOrder::Interleaved } else { ChannelOrder::Consecutive },
+        });
+        let blocking = if channel.is_some() { Blocking::Die } else { blocking };
+        let link = self.chance(30).then(|| LinkParams { page_ns: self.between(4_001, 60_000), full_duplex: self.chance(50) });
+        SsdParams {
+            geometry,
+            timing: self.timing(channel.is_some()),
+            die_stride_pages: if self.chance(50) { 1 } else { self.between(1, 4) as u32 },
+            allocation: if dynamic { Allocation::Dynamic } else { Allocation::Static },
+            plane_choice: if self.chance(70) { PlaneChoice::MostFree } else { PlaneChoice::Rotate },
+            gc: GcParams { blocking, ..gc },
+            fill_seals_last_block,
+            channel,
+            link,
+            front: None,
+            mechanisms: Default::default(),
+            superblock: None,
+        }
+    }
+
+    /// All features on switches of their own; with such drives, if any are given.
+    pub fn mixed_array(&mut self, drive: Option<&SsdParams>) -> ArrayParams {
+        let mut params = self.array();
+        if let Some(drive) = drive {
+            params.ssd = drive.clone();
+            if self.chance(50) && !drive.gc.instantaneous {
+                let target = u64::from(drive.gc.start_free_blocks);
+                params.coordination = Some(self.coordination(u64::from(params.members), target));
+            }
+            return params;
+        }
+        if self.chance(15) {
+            self.make_blocks_large(&mut params);
+        }
+        let ssd = &mut params.ssd;
+        let by_plane = ssd.gc.pool == Pool::Plane && self.chance(60);
+        ssd.gc.blocking = if by_plane { Blocking::Plane } else { Blocking::Die };
+        if self.chance(70) {
+            ssd.gc.preemption = self.preemption();
+        }
+        if self.chance(35) {
+            ssd.gc.idle_ns = Some(50_021 << self.between(0, 8));
+        }
+        // The scheme `ideal` is one of its own.
+        if self.chance(40) && !ssd.gc.instantaneous {
+            let start = u64::from(ssd.gc.start_free_blocks);
+            params.coordination = Some(self.coordination(u64::from(params.members), start));
+        }
+        params
+    }
+
+    /// Few blocks of up to 512 pages in a small array.
+    pub fn make_blocks_large(&mut self, params: &mut ArrayParams) {
+        params.level = [Level::Single, Level::Raid0, Level::Raid1][self.between(0, 2) as usize];
+        params.members = if params.level == Level::Single { 1 } else { 2 };
+        let SsdParams { geometry, gc, .. } = &mut params.ssd;
+        geometry.dies = geometry.dies.min(2);
+        geometry.planes = geometry.planes.min(2);
+        let most_pages = if self.chance(30) { 512 } else { 160 };
+        geometry.pages_per_block = self.between(65, most_pages) as u32;
+        let planes_per_pool = if gc.pool == Pool::Plane { 1 } else { geometry.planes };
+        gc.start_free_blocks = self.between(1, 2) as u32;
+        gc.stop_free_blocks = gc.start_free_blocks + 1;
+        // What the least that never runs dry needs at most (rule 16).
+        geometry.reserved_blocks_per_plane = (gc.start_free_blocks + 5).div_ceil(planes_per_pool);
+        geometry.blocks_per_plane = geometry.reserved_blocks_per_plane + self.between(2, 4) as u32;
+    }
+
+    /// Requests come from up to four streams.
+    pub fn set_streams(&mut self, case: &mut Case) {
+        let streams = self.between(1, 4);
+        for request in &mut case.requests {
+            request.stream = self.between(0, streams - 1) as u8;
+        }
+    }
+
+    /// Some requests trim, some of them whole stripes, and a few flush.
+    pub fn trim_some(&mut self, case: &mut Case) {
+        let percent = self.between(5, 60);
+        let params = &case.params;
+        let columns = reference::array_pages(params) / reference::stripes(params) / u64::from(params.stripe_unit_pages);
+        let stripe_bytes = columns * u64::from(params.stripe_unit_pages) * PAGE_BYTES;
+        let array_bytes = reference::array_pages(params) * PAGE_BYTES;
+        for request in &mut case.requests {
+            if self.chance(5) {
+                request.kind = OpKind::Flush;
+            } else if self.chance(percent) {
+                request.kind = OpKind::Trim;
+                if !request.one_member && self.chance(50) {
+                    request.offset_bytes = request.offset_bytes / stripe_bytes * stripe_bytes;
+                    request.length_bytes = (stripe_bytes + self.between(0, 2 * stripe_bytes)).min(array_bytes - request.offset_bytes);
+                }
+            }
+        }
+    }
+
+    /// Section 25 of the rules: queues, cores and a write buffer before the dies; flushes, and writes that are to survive a loss of power.
+    pub fn put_front(&mut self, case: &mut Case) {
+        let kinds = self.between(1, 7);
+        let firmware = FirmwareParams {
+            cores: self.between(1, 3) as u32,
+            read_ns: self.time_of_front(),
+            write_ns: self.time_of_front(),
+            move_ns: 0,
+            trim_ns: self.time_of_front(),
+            trim_unit_ns: self.between(0, 99),
+            latency_ns: self.time_of_front(),
+        };
+        let most_units = if self.chance(60) { 12 } else { 300 };
+        let most_commands = if self.chance(60) { 4 } else { 60 };
+        case.params.ssd.front = Some(FrontParams {
+            buffer: (kinds & 1 > 0).then(|| BufferParams {
+                units: self.between(1, most_units) as u32,
+                ack_ns: self.time_of_front(),
+                is_protected: self.chance(50),
+                linger_ns: None,
+            }),
+            queues: (kinds & 2 > 0).then(|| QueueParams {
+                queues: self.between(1, 4) as u32,
+                burst: self.between(1, 3) as u32,
+                commands: self.between(1, most_commands) as u32,
+            }),
+            firmware: if kinds & 4 > 0 { firmware } else { FirmwareParams::FREE },
+        });
+        self.want_safety(case);
+    }
+
+    /// Some requests flush, and some writes are to survive a loss of power.
+    pub fn want_safety(&mut self, case: &mut Case) {
+        let (flushes, forced) = (self.between(0, 8), if self.chance(50) { self.between(1, 60) } else { 0 });
+        for request in &mut case.requests {
+            if self.chance(flushes) {
+                request.kind = OpKind::Flush;
+            }
+            request.fua = request.kind == OpKind::Write && self.chance(forced);
+        }
+    }
+
+    pub fn time_of_front(&mut self) -> u64 {
+        if self.chance(30) { 0 } else { self.between(1, 40_000) }
+    }
+
+    /// Some requests take pages of one member only (rule 50).
+    pub fn aim_at_members(&mut self, case: &mut Case) {
+        let percent = if self.chance(25) { self.between(10, 90) } else { 0 };
+        for request in &mut case.requests {
+            request.one_member = self.chance(percent) && reference::fits_one_member(&case.params, request);
+        }
+    }
+
+    /// Section 10 of the rules: preemption, idle collection, requests of high priority.
+    pub fn make_interruptible(&mut self, case: &mut Case) {
+        let ssd = &mut case.params.ssd;
+        ssd.channel = None;
+        ssd.allocation = Allocation::Static;
+        ssd.gc.blocking = Blocking::Die;
+        ssd.gc.instantaneous = false;
+        ssd.gc.preemption = self.preemption();
+        let with_idle = ssd.gc.preemption.is_none() || self.chance(30);
+        ssd.gc.idle_ns = with_idle.then(|| 50_021 << self.between(0, 8));
+        if with_idle {
+            // Dies that become idle together also end together. Their order on the link is left to the implementation (rule 38).
+            ssd.link = None;
+        }
+        self.want_few_pages(case);
+        self.set_priorities(case);
+    }
+
+    pub fn preemption(&mut self) -> Option<Preemption> {
+        let merge = self.chance(40);
+        let suspension = self.chance(30).then(|| Suspension {
+            suspend_ns: if self.chance(80) { self.between(1_003, 30_000) } else { 0 },
+            resume_ns: if self.chance(80) { self.between(1_003, 30_000) } else { 0 },
+            times_max: self.between(1, 4) as u32,
+        });
+        self.chance(90).then(|| Preemption {
+            poll_ns: if self.chance(80) { self.between(401, 900) } else { 0 },
+            t_hard: if self.chance(30) { 0.0 } else { self.between(1, 100) as f64 / 100.0 },
+            pipeline: if self.chance(50) { Pipeline::AtPoints } else { Pipeline::Off },
+            merge,
+            reorder: merge && self.chance(70),
+            suspension,
+        })
+    }
+
+    /// Few pages are wanted again and again, so that some are wanted while they move.
+    pub fn want_few_pages(&mut self, case: &mut Case) {
+        if self.chance(35) {
+            let few_bytes = self.between(2, 30) * PAGE_BYTES;
+            let array_bytes = reference::array_pages(&case.params) * PAGE_BYTES;
+            for request in &mut case.requests {
+                request.offset_bytes %= few_bytes.min(array_bytes);
+                request.length_bytes = request.length_bytes.min(array_bytes - request.offset_bytes);
+            }
+        }
+    }
+
+    pub fn set_priorities(&mut self, case: &mut Case) {
+        let high_priority_percent = if self.chance(30) { self.between(2, 60) } else { 0 };
+        for request in &mut case.requests {
+            request.high_priority = self.chance(high_priority_percent);
+        }
+    }
+
+    /// Section 11 of the rules.
+    pub fn coordinate(&mut self, case: &mut Case) {
+        let ssd = &mut case.params.ssd;
+        ssd.gc.idle_ns = None;
+        if self.chance(50) {
+            ssd.gc.preemption = None;
+        }
+        let start = u64::from(ssd.gc.start_free_blocks);
+        case.params.coordination = Some(self.coordination(u64::from(case.params.members), start));
+    }
+
+    pub fn coordination(&mut self, members: u64, start: u64) -> CoordinationParams {
+        let scheme = loop {
+            let scheme = SchemePolicy::any(&mut self.0);
+            if scheme.has_controller() && has_rule(&scheme) {
+                break scheme;
+            }
+        };
+        let slow = self.chance(50);
+        let mut latency_ns = [0; KINDS];
+        if slow {
+            latency_ns = std::array::from_fn(|_| if self.chance(70) { self.between(1_003, 900_000) } else { 0 });
+        }
+        for kind in [Kind::StopGc, Kind::Grant, Kind::Deny] {
+            latency_ns[kind as usize] = latency_ns[Kind::ForceGc as usize];
+        }
+        let all = (1 << members) - 1;
+        CoordinationParams {
+            scheme,
+            work: [Work::OneVictim, Work::Watermark, Work::VictimAndWatermark][self.between(0, 2) as usize],
+            t_soft_free_blocks: (start + self.between(1, 4)) as u32,
+            notify: Notify::AtStart,
+            delay_ns: if self.chance(30) { self.between(1_009, 3_000_000) } else { 0 },
+            at_idle: false,
+            across_dies: true,
+            answers: self.chance(90),
+            ggc_aware: MemberSet(if self.chance(70) { all } else { u128::from(self.between(0, all as u64)) }),
+            latency_ns,
+        }
+    }
+
+    /// Section 12 of the rules.
+    pub fn make_stripes(&mut self, case: &mut Case) {
+        let params = &mut case.params;
+        let (level, members) = match self.between(0, 9) {
+            0 | 1 => (Level::Raid4, self.between(3, 6)),
+            2..=4 => (Level::Raid5, self.between(3, 6)),
+            5..=7 => (Level::Raid6, self.between(4, 7)),
+            8 => (Level::Raid1, self.between(2, 4)),
+            _ => (Level::Raid10, 2 * self.between(1, 3)),
+        };
+        (params.level, params.members) = (level, members as u32);
+        if let Some(coordination) = &mut params.coordination {
+            coordination.ggc_aware.0 = if self.chance(80) { (1 << members) - 1 } else { u128::from(self.between(0, (1 << members) - 1)) };
+        }
+        let array_bytes = reference::array_pages(params) * PAGE_BYTES;
+        for request in &mut case.requests {
+            request.offset_bytes %= array_bytes;
+            request.length_bytes = request.length_bytes.min(array_bytes - request.offset_bytes);
+            request.one_member &= reference::fits_one_member(params, request);
+        }
+        let mirrors = matches!(level, Level::Raid1 | Level::Raid10);
+        if mirrors || self.chance(60) {
+            let (quicker, earlier) = (self.between(0, 8), self.between(0, 4));
+            let last_ns = case.requests.iter().map(|request| request.arrival_ns).max().unwrap_or(0);
+            params.rebuild = self.chance(75).then(|| RebuildParams {
+                delay_ns: if self.chance(50) { self.between(0, last_ns / 4) } else { 0 },
+                strip_ns: 1 + self.between(0, (last_ns / 20) >> quicker),
+                in_flight: self.between(1, 4) as u32,
+                spares: 1,
+                spare: if self.chance(50) { Spare::Warm } else { Spare::Fresh },
+                finish: self.chance(30),
+            });
+            let at_ns = self.between(0, (last_ns * 11 / 10) >> earlier);
+            params.failures = vec![FailureParams { member: self.between(0, members - 1) as u32, at_ns }];
+            if self.chance(40) {
+                self.fail_more(params, last_ns);
+            }
+        }
+    }
+
+    /// Section 18 of the rules: a second member fails, at the same time, soon after, or at any time, and sometimes a third.
+    pub fn fail_more(&mut self, params: &mut ArrayParams, last_ns: u64) {
+        let first_ns = params.failures[0].at_ns;
+        for _ in 0..if self.chance(25) { 2 } else { 1 } {
+            let member = self.between(0, u64::from(params.members) - 1) as u32;
+            let at_ns = match self.between(0, 3) {
+                0 => first_ns,
+                1 | 2 => first_ns + self.between(0, last_ns / 4),
+                _ => self.between(0, last_ns),
+            };
+            if params.failures.iter().all(|failure| failure.member != member) {
+                params.failures.push(FailureParams { member, at_ns });
+            }
+        }
+        if let Some(rebuild) = &mut params.rebuild {
+            rebuild.spares = self.between(1, 3) as u32;
+        }
+    }
+
+    /// Section 13 of the rules.
+    pub fn put_cache(&mut self, case: &mut Case) {
+        let all: Vec<Parts> = CachePolicy::defaults().iter().map(CachePolicy::parts).filter(|parts| !parts.is_empty()).collect();
+        let parts = all[self.between(0, all.len() as u64 - 1) as usize];
+        let size = self.between(1, 6);
+        let (mut group_pages, mut member_pages) = (self.between(1, 1 << size) as u32, self.between(1, 1 << size) as u32);
+        if parts.members.is_none() {
+            member_pages = 0;
+        }
+        if parts.groups.is_none() {
+            group_pages = 0;
+        }
+        let high = if self.chance(50) { 0.0 } else { self.between(0, 1000) as f64 / 1000.0 };
+        let memory = self.between(0, 2);
+        case.params.cache = Some(CacheParams {
+            parts,
+            group_pages,
+            member_pages,
+            low: if self.chance(20) { high } else { high * self.between(0, 1000) as f64 / 1000.0 },
+            high,
+            in_flight: if self.chance(60) { 1 } else { self.between(2, 6) as u32 },
+            sync_timeout_ns: 10_007 << self.between(0, 12),
+            nvm_read_ns: if memory > 0 { self.between(1, 5_000) } else { 0 },
+            nvm_write_ns: if memory > 1 { self.between(1, 60_000) } else { 0 },
+        });
+    }
+
+    /// Section 17 of the rules; data pass in a tenth of a page read to ten of them.
+    pub fn limit_host(&mut self, case: &mut Case) {
+        let page_ns = 2_000 << self.between(0, 7);
+        let outstanding_max = 1 << self.between(0, 5);
+        let outstanding = self.chance(75).then(|| self.between(1, outstanding_max) as u32);
+        let bytes_per_s = self.chance(70).then(|| PAGE_BYTES * 1_000_000_000 / (page_ns + self.between(0, 1_999)));
+        case.params.host_port = Some(HostPortParams { outstanding, bytes_per_s });
+    }
+
+    /// Greedy, which takes shortcuts of its own, more often than any other of the list.
+    pub fn victim(&mut self) -> VictimPolicy {
+        if self.chance(30) { VictimPolicy::default() } else { VictimPolicy::any(&mut self.0) }
+    }
+
+    /// Odd figures, so that sums of them are seldom equal by accident.
+    pub fn timing(&mut self, channels: bool) -> Timing {
+        Timing {
+            page_read_ns: self.between(20_011, 90_000),
+            page_program_ns: self.between(150_001, 900_000),
+            block_erase_ns: self.between(1_000_001, 4_000_000),
+            page_transfer_ns: if channels || self.chance(70) { self.between(5_003, 120_000) } else { 0 },
+            summary_transfer_ns: if channels || self.chance(70) { self.between(1_009, 20_000) } else { 0 },
+            command_overhead_ns: if self.chance(50) { self.between(501, 9_000) } else { 0 },
+            spread_summaries: false,
+        }
+    }
+
+    pub fn requests(&mut self, params: &ArrayParams) -> Vec<Request> {
+        let array_bytes = reference::array_pages(params) * PAGE_BYTES;
+        let count = self.between(20, 200);
+        let longest_pages = self.between(1, 20);
+        let write_percent = [0, 20, 50, 80, 100, 100][self.between(0, 5) as usize];
+        let hot_percent = if self.chance(50) { self.between(30, 95) } else { 0 };
+        let hot_bytes = (array_bytes / self.between(2, 20)).max(1);
+        let sequential_percent = if self.chance(50) { self.between(10, 80) } else { 0 };
+        let burst_percent = if self.chance(50) { self.between(10, 95) } else { 0 };
+        let together_percent = if self.chance(30) { 30 } else { 0 };
+        let mean_gap_ns = 10_007 << self.between(0, 11);
+        let partial = self.chance(50);
+        let mut now = 0;
+        let mut end_of_last = 0;
+        let mut requests = Vec::new();
+        for _ in 0..count {
+            let mut length = self.between(1, longest_pages) * PAGE_BYTES;
+            let mut offset = if self.chance(sequential_percent) {
+                end_of_last
+            } else if self.chance(hot_percent) {
+                self.between(0, hot_bytes - 1)
+            } else {
+                self.between(0, array_bytes - 1)
+            };
+            if partial {
+                length = self.between(1, length);
+            } else {
+                offset = offset / PAGE_BYTES * PAGE_BYTES;
+            }
+            offset %= array_bytes;
+            length = length.min(array_bytes - offset);
+            end_of_last = offset + length;
+            now += if self.chance(together_percent) {
+                0
+            } else if self.chance(burst_percent) {
+                self.between(1, mean_gap_ns / 10)
+            } else {
+                self.between(1, 2 * mean_gap_ns)
+            };
+            requests.push(Request {
+                arrival_ns: now,
+                offset_bytes: offset,
+                length_bytes: length,
+                kind: if self.chance(write_percent) { OpKind::Write } else { OpKind::Read },
+                fua: false,
+                zeroes: false,
+                high_priority: false,
+                stream: 0,
+                one_member: false,
+            });
+        }
+        requests
+    }
+}
