@@ -29,7 +29,7 @@ setup-tests:
 	@scripts/setup browser fio python cbindgen
 
 # Files that a list of policies declares, where `cargo fmt` does not see them.
-POLICIES = $(wildcard crates/flashraid-model/src/space/victim/*.rs crates/flashraid-model/src/coordination/*.rs crates/flashraid-model/src/cache/policy/*.rs crates/flashraid-workload/src/synthetic/arrivals/*.rs crates/flashraid-workload/src/synthetic/sizes/*.rs crates/flashraid-workload/src/synthetic/addresses/*.rs crates/flashraid-workload/src/trace/formats/*.rs)
+POLICIES = $(wildcard crates/flashraid-model/src/space/victim/*.rs crates/flashraid-model/src/coordination/*.rs crates/flashraid-model/src/ssd/mechanism/*.rs crates/flashraid-model/src/cache/policy/*.rs crates/flashraid-workload/src/synthetic/arrivals/*.rs crates/flashraid-workload/src/synthetic/sizes/*.rs crates/flashraid-workload/src/synthetic/addresses/*.rs crates/flashraid-workload/src/trace/formats/*.rs)
 
 format:
 	$(CARGO) fmt --all --check
@@ -49,6 +49,7 @@ doc: package
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 	python3 scripts/figures_pages.py --check
 	python3 scripts/mqsim --page --check
+	$(CARGO) run -q --locked -- schema --report | python3 scripts/python_parts.py --check
 	@if command -v mdbook >/dev/null; then $(MAKE) --no-print-directory book; else echo "mdbook is missing: the book is checked by its own tests only"; fi
 
 # Changes the model in 200 places, one at a time, and writes down what notices it (docs/mutants.md). All are built at once. A mutant takes at most
@@ -82,10 +83,11 @@ wheel: setup
 dist: setup
 	@CARGO="$(CARGO)" scripts/dist
 
-# The pages of the book that are made of the program; a test says when they are out of date.
+# The pages of the book that are made of the program, and the parts of a report in Python; tests say when they are out of date.
 pages:
 	$(CARGO) run -q --locked -- schema --markdown > target/reference.md && mv target/reference.md docs/
 	$(CARGO) run -q --locked -- preset list --markdown > target/presets.md && mv target/presets.md docs/
+	$(CARGO) run -q --locked -- schema --report | python3 scripts/python_parts.py
 	@scripts/setup python
 	@scripts/python pages
 

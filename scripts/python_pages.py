@@ -36,6 +36,8 @@ INTRODUCTIONS = {
 }
 #: Parts of a report; they are attributes' types and not made by users.
 PARTS = ["Response", "ResponseTime", "Counts", "Rates", "Owed", "Lost", "Bandwidth", "Verdict", "Flash", "Collection", "Member", "Speed"]
+#: Parts of these.
+PARTS_OF_PARTS = ["Wear", "Lifetime", "ImpliedLife", "UncoordinatedCleans"]
 
 REFERENCE_HEAD = """\
 # Python: reference
@@ -55,7 +57,7 @@ class Reference:
         public = [name for name in self.package.exports or [] if name != "__version__"]
         if sorted(map(str, public)) != sorted(listed):
             raise SystemExit(f"CHAPTERS and __all__ differ in {set(map(str, public)) ^ set(listed)}")
-        self.headings = {*listed, *PARTS}
+        self.headings = {*listed, *PARTS, *PARTS_OF_PARTS}
 
     def page(self) -> str:
         # Blank lines that pieces leave between each other.
@@ -69,10 +71,14 @@ class Reference:
                 yield from self._thing(self._resolve(name))
             if chapter == "Reports":
                 for name in PARTS:
-                    yield from self._thing(self.package["_report"][name])
+                    yield from self._thing(self._final(self.package["_report"][name]))
+                for name in PARTS_OF_PARTS:
+                    yield from self._thing(self.package["_parts"][name])
 
     def _resolve(self, name: str) -> Any:
-        thing = self.package[name]
+        return self._final(self.package[name])
+
+    def _final(self, thing: Any) -> Any:
         return thing.final_target if thing.is_alias else thing
 
     def _thing(self, thing: Any) -> Iterator[str]:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, TypeVar
 
 from . import _native
 from ._errors import ConfigError
+from ._parts import Collection, Flash, Lost, Member
 from ._shown import Shown
 from ._table import Table
 
@@ -24,9 +25,10 @@ def _build(of: type[T], document: Mapping[str, Any]) -> T:
     values: dict[str, Any] = {}
     for field in fields(typing.cast(Any, of)):
         value = document.get(names.get(field.name, field.name))
-        kind = types[field.name]
-        if value is not None and hasattr(kind, "__dataclass_fields__"):
-            value = _build(kind, value)
+        # The type of a part that may be missing is a union with ``None``.
+        for kind in (types[field.name], *typing.get_args(types[field.name])):
+            if isinstance(value, Mapping) and hasattr(kind, "__dataclass_fields__"):
+                value = _build(kind, value)
         values[field.name] = value
     return of(**values)
 
@@ -85,14 +87,6 @@ class Rates:
 
 
 @dataclass(frozen=True)
-class Lost:
-    """What was asked for and not served, because too many members had failed."""
-
-    requests: int
-    pages: int
-
-
-@dataclass(frozen=True)
 class Bandwidth:
     """Bandwidth over intervals."""
 
@@ -127,54 +121,6 @@ class Owed:
     buffered_bytes: int
     moves_pages: int
     collection_us: float
-
-
-@dataclass(frozen=True)
-class Flash:
-    """Counts on flash, sums over the members."""
-
-    host_pages_read: int
-    host_pages_written: int
-    gc_pages_moved: int
-    erases: int
-    write_amplification: float | None
-    """Pages programmed for each page that was sent to the members."""
-    write_amplification_max: float | None
-    """The same if all that was owed at the end of the measured time were programmed, too."""
-    summary_programs: int
-
-
-@dataclass(frozen=True)
-class Collection:
-    """Garbage collection."""
-
-    runs: int
-    forced_runs: int
-    own_runs: int
-    cleans: int
-    busy_fraction: float | None
-    mean_length_us: float | None
-    synchronised_mean: float | None
-    preemptions: int
-    merges: int
-    pipelined: int
-    messages: dict[str, int]
-    time_ms: float
-
-
-@dataclass(frozen=True)
-class Member:
-    """One SSD of the array."""
-
-    erases: int
-    host_pages_written: int
-    host_pages_read: int
-    gc_pages_moved: int
-    write_amplification: float | None
-    gc_runs: int
-    gc_forced_runs: int
-    gc_time_ms: float
-    gc_busy_fraction: float | None
 
 
 @dataclass(frozen=True)

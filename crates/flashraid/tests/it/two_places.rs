@@ -199,8 +199,10 @@ fn a_counter_and_an_entry_make_a_figure() {
     let others: Vec<&str> = names(false).chain(of_report).collect();
     let figures: Vec<&str> = names(true).filter(|name| !others.contains(name)).collect();
     assert!(figures.len() > 100, "{figures:?}");
+    // Classes of Python are made of the schema; what is written by hand there has none of these.
+    let python = fs::read_to_string(root().join("python/flashraid/_report.py")).expect("the reports of Python");
     for name in &figures {
-        let again = elsewhere.lines().find(|line| writes(line, name));
+        let again = elsewhere.lines().chain(python.lines()).find(|line| writes(line, name));
         assert_eq!(again, None, "{name} is written outside of its list");
     }
 }

@@ -1,0 +1,190 @@
+"""Parts of a report. Made of its schema by scripts/python_parts.py: change the report, and run ``make pages``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Lost:
+    """Requests that were not served. A request with a lost page counts in no other figure of requests."""
+
+    requests: int
+    """Number of host requests with a lost page."""
+    pages: int
+    """Number of pages of reads, writes and destages that were lost."""
+
+
+@dataclass(frozen=True)
+class Wear:
+    """Number of erases per block."""
+
+    min: int
+    """Erases of the least erased block."""
+    mean: float
+    """Mean over all blocks."""
+    max: int
+    """Erases of the most erased block."""
+    stddev: float
+    """Standard deviation over all blocks."""
+
+
+@dataclass(frozen=True)
+class Lifetime:
+    """Projected life of a new member at the measured rate of erases."""
+
+    endurance_cycles: int
+    """Number of erases that a block endures."""
+    days_levelled: float
+    """Days until the mean block has had them, as with perfect wear levelling."""
+    days_worst_block: float
+    """Days until the most worn block has had them, if wear stays as uneven as it is."""
+    levels_wear: bool
+    """True if the member levels wear. The figures below then refer to the mean block, otherwise to the most worn one."""
+    years: float | None
+    """Years until that block has had its erases."""
+    tbw: float | None
+    """Terabytes (10^12) that can be written to it in this time at this load, as data sheets give TBW."""
+    dwpd: float | None
+    """Drive writes per day (DWPD) at this load: writes of its whole capacity."""
+    dwpd_five_years: float | None
+    """Drive writes per day with which it would last five years."""
+
+
+@dataclass(frozen=True)
+class ImpliedLife:
+    """Life that follows from write amplification and rated cycles alone, as if all blocks wore evenly."""
+
+    endurance_cycles: int
+    """Number of erases that a block endures."""
+    write_amplification: float
+    """Pages programmed by this member divided by the pages sent to it."""
+    tbw: float
+    """Terabytes (10^12) that can be written to it."""
+    dwpd_five_years: float
+    """Drive writes per day with which it would last five years."""
+    days: float | None
+    """Days that it lasts at this load; ``None`` for a measured time of no length."""
+
+
+@dataclass(frozen=True)
+class Flash:
+    """Counts on flash, summed over the members."""
+
+    host_pages_read: int
+    """Number of pages read for the host."""
+    host_pages_written: int
+    """Number of pages that were sent to the members to be written."""
+    host_pages_trimmed: int | None
+    """Number of pages of members that trims have unmapped, with parity; left out if there are none."""
+    gc_pages_moved: int
+    """Number of valid pages that collections moved."""
+    erases: int
+    """Number of blocks erased."""
+    write_amplification: float | None
+    """Pages programmed (data, moves, parity within drives, places without data) divided by the pages sent to the members. Summary pages do
+    not count."""
+    write_amplification_max: float | None
+    """Write amplification if all work that was owed at the end of the measured time were done: an upper bound for short runs."""
+    summary_programs: int
+    """Number of summary pages programmed."""
+    wear: Wear
+    """Erase counts of all blocks, with those of the warm-up."""
+    lifetime: Lifetime | None
+    """Projected life of the member with the shortest one at this load. ``None`` below a mean of 20 erases a block in the measured time."""
+    implied_life: ImpliedLife | None
+    """Life that follows from write amplification and rated cycles alone, as if the blocks wore evenly, for the same member."""
+
+
+@dataclass(frozen=True)
+class UncoordinatedCleans:
+    """Number of cleans of members that had asked to be forced and could wait no longer."""
+
+    during_cycles: int
+    """Number of these while other members were forced, so that they had to wait."""
+    unanswered: int
+    """Number of these at other times. It is 0 unless messages take time or are not answered."""
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Garbage collection of all members."""
+
+    runs: int
+    """Number of collections. Each is an uninterrupted sequence of cleans of one die, or one superblock of a drive with superblocks."""
+    forced_runs: int
+    """Number of collections that the array's controller forced."""
+    busy_fraction: float | None
+    """Share of their time that all dies spent collecting. For drives with superblocks, these are moves, their parity, and erases."""
+    mean_length_us: float | None
+    """Mean length of a collection, in microseconds; ``None`` for drives with superblocks, which collect in small steps."""
+    synchronised_mean: float | None
+    """Mean number of members that collect in a slice in which at least one does."""
+    preemptions: int
+    """Number of page operations that were served between the steps of a collection."""
+    merges: int
+    """Number of page operations served from the register of a page move."""
+    pipelined: int
+    """Number of page operations overlapped with a step of a collection."""
+    messages: dict[str, int]
+    """Number of messages between controller and members, by kind."""
+    uncoordinated_cleans: UncoordinatedCleans | None
+    """Number of cleans that members began because they must, although they had asked to be forced (``coordination.notify = "soft"``)."""
+    own_runs: int
+    """Number of collections that members began by themselves."""
+    cleans: int
+    """Number of victims cleaned."""
+    time_ms: float
+    """Time that dies spent collecting, in milliseconds. It counts whole cleans that began in the measured time. For drives with
+    superblocks, it counts the part in the measured time."""
+    slice_us: float
+    """Length of a slice, in microseconds."""
+    slices_by_members: list[int]
+    """Number of slices in which no member, one, two … members collected."""
+    requests_by_members_met: list[int]
+    """Number of requests that met collections on no member, one, two … members."""
+    suspensions: int
+    """Number of programs and erases suspended for a read."""
+    exhausted: int
+    """Number of page writes that waited because no pool had room for them."""
+    exhausted_ms: float
+    """Sum of these waits, in milliseconds."""
+    idle_cleans: int
+    """Number of cleans that began because a die had nothing else to do."""
+    state_ms: list[float]
+    """Time that dies collected in states 1, 2 and 3 (PGC III.D), in milliseconds. In state 1 any request is served between steps, in state
+    2 no write, in state 3 none."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """Counts of one member."""
+
+    erases: int
+    """Number of blocks erased."""
+    host_pages_written: int
+    """Number of pages that were sent to it to be written."""
+    host_pages_read: int
+    """Number of pages read for the host."""
+    gc_pages_moved: int
+    """Number of valid pages that collections moved."""
+    summary_programs: int
+    """Number of summary pages programmed."""
+    write_amplification: float | None
+    """Pages programmed divided by the pages sent to it, as in ``flash``."""
+    gc_runs: int
+    """Number of collections, as in ``gc``."""
+    gc_forced_runs: int
+    """Number of collections that the array's controller forced."""
+    gc_time_ms: float
+    """Time that dies spent collecting, in milliseconds, as in ``gc``."""
+    gc_busy_fraction: float | None
+    """Share of their time that the member's dies spent collecting."""
+    gc_any_fraction: float | None
+    """Share of the time in which at least one die collected."""
+    wear: Wear
+    """Erases per block, with those of the warm-up."""
+    lifetime: Lifetime | None
+    """Projected life at this load, as in ``flash``."""
+    implied_life: ImpliedLife | None
+    """Life that follows from write amplification and rated cycles, as in ``flash``."""
