@@ -78,7 +78,7 @@ macro_rules! figures {
 pub(super) enum Shown {
     /// A number; `None` if it is not defined.
     Number(Option<f64>),
-    /// A text.
+    /// A text that is shown as it is.
     Text(String),
 }
 
