@@ -3,7 +3,7 @@
 use super::events::dones;
 use super::*;
 use crate::cache::CacheCounters;
-use crate::cache::{CacheParams, Iwc, IwcSync, Lawc, Parts, Stow, Wow};
+use crate::cache::{CacheParams, Iwc, IwcSync, Lawc, Parts, Room, Stow, Wow};
 use crate::coordination::{CoordinationParams, KINDS, Notify, SchemePolicy, Work, tiny as schemes};
 use crate::ids::MemberSet;
 use crate::ssd::tiny::{self, READ, WRITE};
@@ -32,6 +32,7 @@ fn cache(parts: Parts, group_pages: u32, member_pages: u32) -> CacheParams {
         parts,
         group_pages,
         member_pages,
+        room: Room::Pages,
         low: 0.0,
         high: 0.0,
         in_flight: 1,

@@ -1,5 +1,6 @@
 //! Path of a host write under `lawc`: into the first level, into its queue, or past it (rule 79).
 
+use super::Room;
 use super::common::Common;
 use super::wow::GroupCache;
 use crate::placement::PageRequest;
@@ -23,11 +24,20 @@ impl Route {
                 .flat_map(|strip| (strip.row..strip.row + strip.pages).map(move |row| (strip.stripe, strip.column, row)))
         };
         if !first_level.has_waiting_writes() {
-            let free = first_level.store.free_pages();
-            let needs_room =
-                |&(stripe, column, row): &(u64, u32, u32)| !first_level.store.would_replace(stripe, column * strip_pages + row);
-            // A write that fits even if none of its pages were in the cache needs no closer look.
-            if request.pages <= free || pages().filter(needs_room).take(free as usize + 1).count() <= free as usize {
+            let store = &first_level.store;
+            let free = store.free();
+            let is_new = |&(stripe, column, row): &(u64, u32, u32)| !store.would_replace(stripe, column * strip_pages + row);
+            let fits = match store.room() {
+                // A write that fits even if none of its pages were in the cache needs no closer look.
+                Room::Pages => request.pages <= free || pages().filter(is_new).take(free as usize + 1).count() <= free as usize,
+                Room::Whole => free > 0 || !pages().any(|page| is_new(&page)),
+                Room::Entries => {
+                    let mut new: Vec<u64> = pages().map(|(stripe, ..)| stripe).filter(|&stripe| !store.has_entry(stripe)).collect();
+                    new.dedup();
+                    new.len() <= free as usize
+                }
+            };
+            if fits {
                 return Self::FirstLevel;
             }
         }

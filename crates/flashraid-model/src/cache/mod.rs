@@ -59,6 +59,8 @@ pub struct CacheParams {
     pub group_pages: u32,
     /// Number of pages in the cache of each member, or 0.
     pub member_pages: u32,
+    /// Unit in which the caches' room is counted.
+    pub room: Room,
     /// Share of the cache, 0 to 1, above which destaging begins.
     pub low: f64,
     /// Share of the cache, 0 to 1, from which destaging runs at the full rate.
@@ -71,6 +73,18 @@ pub struct CacheParams {
     pub nvm_read_ns: u64,
     /// Time in which the memory writes a page, in nanoseconds.
     pub nvm_write_ns: u64,
+}
+
+/// Unit in which the room of a cache is counted (rule 89).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Room {
+    /// Counts pages, and admits them one by one.
+    #[default]
+    Pages,
+    /// Counts pages. The pages that a writer brings to one entry all enter as soon as one of them finds room.
+    Whole,
+    /// Counts entries, however many pages they have.
+    Entries,
 }
 
 impl CacheParams {

@@ -1,8 +1,8 @@
 //! One cache: its room, its entries in a ring with a destage pointer, and its destages in progress (rules 71, 72, 80 and 81).
 
-use super::CacheParams;
 use super::common::Writer;
 use super::sequential_share::SequentialShare;
+use super::{CacheParams, Room};
 use crate::TimeNs;
 use std::collections::BTreeMap;
 
@@ -60,6 +60,10 @@ pub(super) struct Store {
     low_pages: u32,
     high_pages: u32,
     used_pages: u32,
+    /// Unit in which room is counted.
+    room: Room,
+    /// Writer and entry of the page that was given room last (rule 89). No writer has number 0.
+    given_last: (u64, u64),
     /// Most pages that an entry can have.
     entry_pages: u32,
     /// Rings of entries. Under `stow`, the second one is for sequential writers.
@@ -80,6 +84,8 @@ impl Store {
             low_pages: portion(params.low),
             high_pages: portion(params.high),
             used_pages: 0,
+            room: params.room,
+            given_last: (0, 0),
             entry_pages,
             rings: Default::default(),
             share: None,
@@ -100,8 +106,24 @@ impl Store {
         self.used_pages
     }
 
-    pub fn free_pages(&self) -> u32 {
-        self.room_pages - self.used_pages
+    /// Returns the unit in which room is counted.
+    pub fn room(&self) -> Room {
+        self.room
+    }
+
+    /// Returns the room that is taken, in pages or entries.
+    fn used(&self) -> u32 {
+        if self.room == Room::Entries { (self.entries.len() - self.unused.len()) as u32 } else { self.used_pages }
+    }
+
+    /// Returns the room that is left, in pages or entries.
+    pub fn free(&self) -> u32 {
+        self.room_pages.saturating_sub(self.used())
+    }
+
+    /// Returns true if a ring has an entry of that number.
+    pub fn has_entry(&self, number: u64) -> bool {
+        self.find(number).is_some()
     }
 
     pub fn is_flushed(&self) -> bool {
@@ -142,19 +164,24 @@ impl Store {
     /// Admits a page, or returns `None` if there is no room.
     #[inline]
     pub fn admit(&mut self, number: u64, offset: u32, writer: &Writer) -> Option<Admission> {
+        let follows = self.room == Room::Whole && self.given_last == (writer.id, number);
+        let finds_room = self.free() > 0 || follows;
         let Some(found) = self.find(number) else {
-            if self.used_pages == self.room_pages {
+            if !finds_room {
                 return None;
             }
+            self.given_last = (writer.id, number);
             self.make_entry(number, offset, writer);
             return Some(Admission::Miss);
         };
+        let finds_room = finds_room || self.room == Room::Entries;
         let entry = &mut self.entries[found as usize];
         let is_other = entry.writer != writer.id;
         let admission = match entry.pages.binary_search(&offset) {
             Ok(_) => Admission::PageHit,
-            Err(_) if self.used_pages == self.room_pages => return None,
+            Err(_) if !finds_room => return None,
             Err(index) => {
+                self.given_last = (writer.id, number);
                 entry.pages.insert(index, offset);
                 self.used_pages += 1;
                 self.rings[usize::from(entry.ring)].pages += 1;
@@ -193,8 +220,9 @@ impl Store {
 
     /// Numerator and denominator of the destage rate; equal at full speed.
     fn rate(&self, full: bool) -> (u32, u32) {
-        let above = self.used_pages.saturating_sub(self.low_pages);
-        if full || (above > 0 && self.used_pages >= self.high_pages) {
+        let used = self.used();
+        let above = used.saturating_sub(self.low_pages);
+        if full || (above > 0 && used >= self.high_pages) {
             (1, 1)
         } else if above == 0 {
             (0, 1)
@@ -370,7 +398,7 @@ impl Store {
         if in_rings + in_flight != self.used_pages {
             return Err(format!("{in_rings} pages in rings and {in_flight} in flight, but {} counted", self.used_pages));
         }
-        if self.used_pages > self.room_pages {
+        if self.room == Room::Pages && self.used_pages > self.room_pages {
             return Err(format!("{} pages in a cache of {}", self.used_pages, self.room_pages));
         }
         if in_rings != self.rings[0].pages + self.rings[1].pages {

@@ -38,8 +38,19 @@ pub enum Work {
     Watermark,
     /// Clean one victim, whatever the number of free blocks, and then continue like [`Work::Watermark`] (GGC 4.3.1 and 5.1; rule 118).
     VictimAndWatermark,
+    /// Clean one victim in each pool, whatever the number of free blocks (rule 123).
+    PoolVictims,
+    /// Clean one victim in each pool, whatever the number of free blocks, and then continue like [`Work::Watermark`] (rule 123).
+    PoolVictimsAndWatermark,
     /// Clean until every pool has as many free blocks as after the fill, or until a request arrives.
     UntilReserved,
+}
+
+impl Work {
+    /// Returns true if the work begins with victims that are cleaned whatever the number of free blocks.
+    pub fn begins_with_victims(self) -> bool {
+        !matches!(self, Self::Watermark | Self::UntilReserved)
+    }
 }
 
 /// Moment at which a member asks for collection.

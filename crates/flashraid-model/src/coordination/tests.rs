@@ -276,6 +276,15 @@ fn one_victim_and_then_up_to_the_watermark() {
 }
 
 #[test]
+fn with_one_pool_a_victim_of_each_pool_is_one_victim() {
+    let operations = [worn(0), touched(1), vec![(T, 0, 11, false)]].concat();
+    let cycle = |work| run(&params(2, 1, CoordinationParams { work, ..scheme(schemes::inclusive()) }), &operations).log;
+    assert_eq!(cycle(Work::PoolVictims), cycle(Work::OneVictim));
+    assert_eq!(cycle(Work::PoolVictimsAndWatermark), cycle(Work::VictimAndWatermark));
+    assert_ne!(cycle(Work::PoolVictims), cycle(Work::PoolVictimsAndWatermark));
+}
+
+#[test]
 fn selective_forces_those_that_have_registered() {
     let operations = [worn(0), touched(1), vec![(T, 0, 11, false)]].concat();
     let outcome = run(&params(3, 1, scheme(schemes::selective())), &operations);

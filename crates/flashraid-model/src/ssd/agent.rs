@@ -17,6 +17,8 @@ pub struct Agent {
     role: MemberRole,
     /// Work that the controller has ordered or allowed, and that the member has not finished.
     forced: Option<Work>,
+    /// Number of superblocks that have become free since the member was last forced.
+    freed: u32,
     /// Number of dies that have not finished the forced work.
     dies_left: u32,
     /// Number of page writes that the member has received.
@@ -65,6 +67,7 @@ impl Agent {
             member,
             role,
             forced: None,
+            freed: 0,
             dies_left: 0,
             pages_given: 0,
             times_forced: 0,
@@ -91,6 +94,21 @@ impl Agent {
     /// Returns the forced work that the member has not finished.
     pub fn forced(&self) -> Option<Work> {
         self.forced
+    }
+
+    /// Records that a superblock has become free.
+    pub fn sees_freed(&mut self) {
+        self.freed += 1;
+    }
+
+    /// Returns true if the forced member has yet to free a superblock, whatever else it has (rule 123).
+    pub fn owes_superblock(&self) -> bool {
+        self.freed == 0 && matches!(self.forced, Some(Work::PoolVictims | Work::PoolVictimsAndWatermark))
+    }
+
+    /// Returns true if the member is forced to free one superblock and no more.
+    pub fn frees_one_superblock(&self) -> bool {
+        self.forced == Some(Work::PoolVictims)
     }
 
     /// Returns true if the controller has denied collection above the hard limit (rule 117).
@@ -128,7 +146,7 @@ impl Agent {
         match message {
             ToMember::Force(work) | ToMember::Grant(work) => {
                 assert_eq!(self.forced, None, "the controller waits for GcDone");
-                self.forced = Some(work);
+                (self.forced, self.freed) = (Some(work), 0);
                 (self.request, self.needed_began) = ((NEVER, 0), (NEVER, 0));
                 (self.participates, self.denied, self.stopped) = (false, false, self.run_is_over);
                 (self.has_asked, self.has_said_limit, self.times_forced) = (false, false, self.times_forced + 1);

@@ -128,6 +128,8 @@ fn the_cases_of_coordination_reach_every_corner() {
         count("one victim", coordination.work == Work::OneVictim && forced);
         count("up to a watermark", coordination.work == Work::Watermark && several);
         count("one victim, then up to a watermark", coordination.work == Work::VictimAndWatermark && several);
+        count("a victim of each pool", coordination.work == Work::PoolVictims && forced);
+        count("a victim of each pool, then up to a watermark", coordination.work == Work::PoolVictimsAndWatermark && several);
         count("no answer", !coordination.answers && is_sent(Kind::GcRequest));
         count("held back", coordination.delay_ns > 0 && forced);
         count("slow messages", coordination.latency_ns.iter().any(|&ns| ns > 0) && forced);

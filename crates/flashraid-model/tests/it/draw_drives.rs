@@ -1,7 +1,7 @@
 //! Random small drives with superblocks, and loads for a single drive.
 
 use flashraid_model::array::{ArrayParams, Level, ReadPlan, WarmUp, WarmUpPattern};
-use flashraid_model::coordination::{CoordinationParams, KINDS, Notify, ReactiveInclusive, Work};
+use flashraid_model::coordination::{CoordinationParams, KINDS, Notify, ReactiveInclusive};
 use flashraid_model::flash::{ChannelOrder, ChannelParams, Geometry, Timing};
 use flashraid_model::ids::MemberSet;
 use flashraid_model::request::{HostLoop, OpKind, Request};
@@ -13,6 +13,7 @@ use flashraid_model::ssd::{
 };
 
 use crate::cases::PAGE_BYTES;
+use crate::draw_parts::FORCED_WORK;
 use crate::outcome::Case;
 
 /// Seeds of cases in which the host once waited for ever.
@@ -334,7 +335,8 @@ impl DriveDraw {
         latency_ns.fill_with(|| if self.chance(20) { 0 } else { self.between(1, 5_000) });
         CoordinationParams {
             scheme: ReactiveInclusive {}.into(),
-            work: Work::Watermark,
+            // The work follows from the latency, so that the other cases stay what they were.
+            work: FORCED_WORK[(latency_ns[0] % FORCED_WORK.len() as u64) as usize],
             t_soft_free_blocks: ssd.gc.start_free_blocks + 1,
             notify: Notify::AtStart,
             delay_ns: if self.chance(50) { 0 } else { self.between(1, 20_000) },

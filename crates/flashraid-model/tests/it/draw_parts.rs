@@ -1,7 +1,7 @@
 //! Random parts of arrays and loads, of which cases are put together.
 
 use flashraid_model::array::{ArrayParams, FailureParams, HostPortParams, Level, ReadPlan, RebuildParams, Spare};
-use flashraid_model::cache::{CacheParams, CachePolicy, Parts};
+use flashraid_model::cache::{CacheParams, CachePolicy, Parts, Room};
 use flashraid_model::coordination::{CoordinationParams, KINDS, Kind, Notify, SchemePolicy, Work};
 use flashraid_model::flash::{ChannelOrder, ChannelParams, Geometry, Timing};
 use flashraid_model::ids::MemberSet;
@@ -20,6 +20,10 @@ use crate::reference;
 
 /// Draws from a stream of random numbers.
 pub struct Draw(pub Stream);
+
+/// Works that a member can be forced to do.
+pub const FORCED_WORK: [Work; 5] =
+    [Work::OneVictim, Work::Watermark, Work::VictimAndWatermark, Work::PoolVictims, Work::PoolVictimsAndWatermark];
 
 impl Draw {
     /// Draws a number uniformly from `low..=high`.
@@ -327,7 +331,7 @@ impl Draw {
         let all = (1 << members) - 1;
         CoordinationParams {
             scheme,
-            work: [Work::OneVictim, Work::Watermark, Work::VictimAndWatermark][self.between(0, 2) as usize],
+            work: FORCED_WORK[self.between(0, FORCED_WORK.len() as u64 - 1) as usize],
             t_soft_free_blocks: (start + self.between(1, 4)) as u32,
             notify: Notify::AtStart,
             delay_ns: if self.chance(30) { self.between(1_009, 3_000_000) } else { 0 },
@@ -422,6 +426,8 @@ impl Draw {
             sync_timeout_ns: 10_007 << self.between(0, 12),
             nvm_read_ns: if memory > 0 { self.between(1, 5_000) } else { 0 },
             nvm_write_ns: if memory > 1 { self.between(1, 60_000) } else { 0 },
+            // The room follows from the sizes, so that the other cases stay what they were.
+            room: [Room::Pages, Room::Whole, Room::Pages, Room::Entries][((group_pages + member_pages) % 4) as usize],
         });
     }
 

@@ -32,6 +32,9 @@ pub struct CacheMemory {
     /// Number of bytes in all its caches together. By default, 32 KiB for each member, as in LAWC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Size>,
+    /// Unit in which the room of a cache is counted. By default `"pages"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub room: Option<CacheRoom>,
     /// Share of a cache that may be full before it destages. By default 0, as in LAWC; WOW uses 80 %.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub low: Option<Fraction>,
@@ -49,6 +52,18 @@ pub struct CacheMemory {
     /// Time in which the memory of the cache writes a page. By default 1 µs (phase-change memory, LAWC Table 2).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nvm_write: Option<Duration>,
+}
+
+/// Unit in which the room of a cache is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CacheRoom {
+    /// Counts pages. A write that is larger than the room that is left enters piece by piece.
+    Pages,
+    /// Counts pages. A write group or strip enters as a whole while a page of room is left, beyond the size if need be (LAWC 2.1).
+    Whole,
+    /// Counts write groups or strips, however many pages they have. `size` in pages is the number of them.
+    Entries,
 }
 
 /// Name of the key that names the policy.

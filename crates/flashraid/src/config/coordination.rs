@@ -64,7 +64,7 @@ impl ProtocolConfig {
 impl Default for ProtocolConfig {
     fn default() -> Self {
         Self {
-            force_until: ForceUntil::VictimAndWatermark,
+            force_until: ForceUntil::OneVictim,
             across_dies: true,
             notify: None,
             t_soft: ABOVE_START,
@@ -112,10 +112,14 @@ impl JsonSchema for CoordinationConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ForceUntil {
-    /// Clean one victim, whatever the number of free blocks, and then until they exceed `ssd.gc.stop` in every pool (GGC 4.3.1 and 5.1).
-    VictimAndWatermark,
-    /// Clean one victim in each die.
+    /// Clean one victim in each die, whatever the number of free blocks. A drive with superblocks collects as with `watermark`.
     OneVictim,
+    /// Clean one victim in each pool, whatever the number of free blocks. A drive with superblocks frees one superblock.
+    PoolVictims,
+    /// Clean one victim in each die, and then until the free blocks exceed `ssd.gc.stop` in every pool.
+    VictimAndWatermark,
+    /// Clean one victim in each pool, and then until the free blocks exceed `ssd.gc.stop` in every pool (GGC 4.3.1, 5.1 and 6).
+    PoolVictimsAndWatermark,
     /// Clean until the free blocks of every pool exceed `ssd.gc.stop`.
     Watermark,
 }

@@ -50,7 +50,7 @@ use flashraid_workload::WorkloadSpec;
 use flashraid_workload::files::{is_wrong_path, read_at_most};
 
 pub use array::{ArrayConfig, Level};
-pub use cache::{CacheConfig, CacheMemory};
+pub use cache::{CacheConfig, CacheMemory, CacheRoom};
 pub use coordination::{Answer, CoordinationConfig, ForceUntil, LatencyConfig, NotifyConfig, ProtocolConfig};
 pub use device::{
     Allocation, ChannelConfig, ChannelOrder, Duplex, GeometryConfig, Link, LinkRate, LinkTable, NamedSummaryPage, PlaneChoice, ScaleBy,

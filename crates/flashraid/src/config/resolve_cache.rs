@@ -1,9 +1,9 @@
 //! The step from `[cache]` to the integers of the model.
 
 use super::Config;
-use super::cache::CacheConfig;
+use super::cache::{CacheConfig, CacheRoom};
 use super::resolve::Resolver;
-use flashraid_model::cache::{CacheParams, CachePolicy};
+use flashraid_model::cache::{CacheParams, CachePolicy, Room};
 use flashraid_model::policy::flat;
 use flashraid_workload::units::{Duration, Fraction, Size};
 
@@ -23,6 +23,7 @@ pub(super) fn without_effect(written: &CacheConfig) -> Vec<String> {
     let CacheConfig { policy, memory, others } = written;
     let set = [
         ("size", memory.size.is_some()),
+        ("room", memory.room.is_some()),
         ("low", memory.low.is_some()),
         ("high", memory.high.is_some()),
         ("in_flight", memory.in_flight.is_some()),
@@ -53,6 +54,7 @@ impl Resolver<'_> {
             return None;
         }
         let size = *memory.size.get_or_insert(Size { bytes: BYTES_PER_MEMBER * u64::from(members) });
+        let room = *memory.room.get_or_insert(CacheRoom::Pages);
         let low = memory.low.get_or_insert(Fraction(0.0)).0;
         let high = memory.high.get_or_insert(Fraction(low)).0;
         let in_flight = *memory.in_flight.get_or_insert(1);
@@ -93,6 +95,11 @@ impl Resolver<'_> {
             parts,
             group_pages: u32::try_from(group_pages).unwrap_or(u32::MAX),
             member_pages: u32::try_from(member_pages).unwrap_or(u32::MAX),
+            room: match room {
+                CacheRoom::Pages => Room::Pages,
+                CacheRoom::Whole => Room::Whole,
+                CacheRoom::Entries => Room::Entries,
+            },
             low,
             high,
             in_flight,

@@ -76,6 +76,8 @@ impl Resolver<'_> {
         scheme.has_controller().then(|| CoordinationParams {
             scheme: scheme.clone(),
             work: match protocol.force_until {
+                ForceUntil::PoolVictims => Work::PoolVictims,
+                ForceUntil::PoolVictimsAndWatermark => Work::PoolVictimsAndWatermark,
                 ForceUntil::VictimAndWatermark => Work::VictimAndWatermark,
                 ForceUntil::OneVictim => Work::OneVictim,
                 ForceUntil::Watermark => Work::Watermark,

@@ -40,6 +40,7 @@ fn params(parts: Parts, group_pages: u32, member_pages: u32) -> CacheParams {
         parts,
         group_pages,
         member_pages,
+        room: Room::Pages,
         low: 0.0,
         high: 0.0,
         in_flight: 1,

@@ -56,6 +56,7 @@ proptest! {
     ) {
         let params = CacheParams {
             low: thresholds.0, high: thresholds.1, in_flight, nvm_read_ns: nvm.0, nvm_write_ns: nvm.1,
+            room: [Room::Pages, Room::Whole, Room::Entries][(seed % 3) as usize],
             ..params(parts, group_pages, member_pages)
         };
         let mut bench = Bench::new(params, level, members, strip_pages);

@@ -17,6 +17,58 @@ fn figure_4_four_writes_with_a_cache_of_write_groups() {
     assert_eq!(bench.counters().host, Admissions { page_hits: 1, group_hits: 1, misses: 5 });
 }
 
+/// Uses the sizes of LAWC 4.1. With strips of 32 pages on eight SSDs "the 1 MB request constitutes a write group". The cache has 64 pages.
+#[test]
+fn a_write_of_a_whole_group_is_one_destage_to_all_members() {
+    let destages = |room, pages, first: u64| {
+        let mut bench = Bench::new(CacheParams { room, ..params(Wow::PARTS, 64, 0) }, Level::Raid0, 8, 32);
+        (0..5).for_each(|tag| bench.write(tag, tag * 256 + first, pages));
+        bench.finish();
+        bench.writes().iter().map(|text| (*text).to_owned()).collect::<Vec<_>>()
+    };
+    let groups: Vec<String> = (0..5).map(|group| format!("{}+256", group * 256)).collect();
+    assert_eq!(destages(Room::Whole, 256, 0), groups);
+    assert_eq!(destages(Room::Entries, 256, 0), groups);
+    // Page by page a write comes in four pieces of two strips each.
+    let pieces: Vec<String> = (0..20).map(|piece| format!("{}+64", piece * 64)).collect();
+    assert_eq!(destages(Room::Pages, 256, 0), pieces);
+    // Unaligned, each write brings half a group to two entries.
+    assert_eq!(destages(Room::Whole, 256, 128)[..2], ["128+128", "256+128"]);
+}
+
+/// Checks that a write that is longer than its cache enters as soon as a page of room is left, and not before (rule 89).
+#[test]
+fn what_takes_room() {
+    // Stripes of four pages; the first write keeps the cache busy until 100.
+    let done = |room| {
+        let mut bench = Bench::new(CacheParams { room, ..params(Wow::PARTS, 2, 0) }, Level::Raid0, 2, 2);
+        for (tag, stripe) in [(0, 0), (1, 1), (2, 2)] {
+            bench.write(tag, stripe * 4, 4);
+        }
+        bench.finish();
+        (bench.done.clone(), bench.writes().len(), bench.counters().occupancy_max_pages.0)
+    };
+    // The first write takes its two pages and two that it does not have. Each of the others finds room when the one before has left.
+    assert_eq!(done(Room::Whole), (vec![(0, 0), (1, 100), (2, 200)], 3, 4));
+    // Two entries: the third write waits for the first destage.
+    assert_eq!(done(Room::Entries), (vec![(0, 0), (1, 0), (2, 100)], 3, 8));
+    // Page by page each write is two destages; the last is in when the fifth is done.
+    let (ends, destages, most) = done(Room::Pages);
+    assert_eq!((ends.last(), destages, most), (Some(&(2, 500)), 6, 2));
+}
+
+#[test]
+fn strips_enter_member_caches_as_a_whole() {
+    let writes = |room| {
+        let mut bench = Bench::new(CacheParams { room, ..params(IWC, 0, 2) }, Level::Raid0, 2, 4);
+        bench.write(0, 0, 8);
+        bench.finish();
+        bench.writes().iter().map(|text| (*text).to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(writes(Room::Whole), ["m0:0+4", "m1:0+4"]);
+    assert_eq!(writes(Room::Pages), ["m0:0+2", "m1:0+2", "m0:2+2", "m1:2+2"]);
+}
+
 #[test]
 fn figure_4_four_writes_and_a_read_with_independent_caches() {
     let mut bench = Bench::new(params(IWC, 0, 2), Level::Raid4, 4, 1);

@@ -76,42 +76,72 @@ impl Watermarks {
 pub struct Forced {
     /// The whole work of the die.
     pub work: Work,
-    /// Blocking scopes whose current cleans count as the one victim, as bits. It is `None` before such a clean has begun.
-    counted: Option<u64>,
+    owes: Owes,
+    /// Scopes whose cleans count as victims of [`Owes`] and go on, as bits.
+    counted: u64,
+}
+
+/// Victims that a forced die has yet to begin to clean, whatever its free blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owes {
+    /// No victim is left to begin.
+    Nothing,
+    /// One victim of any pool.
+    One,
+    /// One victim of each of these pools, as bits.
+    Pools(u64),
 }
 
 impl Forced {
-    /// Returns the work of a die that already has cleans in the `busy` scopes. These count as the one victim.
-    pub fn new(work: Work, busy: u64) -> Self {
-        let forced = Self { work, counted: None };
-        Self { counted: (busy != 0 && forced.begins_with_one_victim()).then_some(busy), ..forced }
+    /// Returns the work of a die with these pools. Some of them are being cleaned, in `busy` scopes. All three are given as bits.
+    pub fn new(work: Work, pools: u64, cleaned: u64, busy: u64) -> Self {
+        let left = pools & !cleaned;
+        let owes = match work {
+            Work::OneVictim | Work::VictimAndWatermark if busy == 0 => Owes::One,
+            Work::PoolVictims | Work::PoolVictimsAndWatermark if left != 0 => Owes::Pools(left),
+            _ => Owes::Nothing,
+        };
+        let forced = Self { work, owes, counted: 0 };
+        Self { counted: if forced.is_about_victims() { busy } else { 0 }, ..forced }
     }
 
-    /// Returns true if the work begins with one victim, whatever the number of free blocks.
-    pub fn begins_with_one_victim(self) -> bool {
-        matches!(self.work, Work::OneVictim | Work::VictimAndWatermark)
+    /// Returns true while the work is about victims that are cleaned whatever the free blocks.
+    pub fn is_about_victims(self) -> bool {
+        self.work.begins_with_victims()
     }
 
-    /// Returns true while the one victim is being cleaned.
-    pub fn cleans_one_victim(self) -> bool {
-        self.begins_with_one_victim() && self.counted.is_some()
+    /// Returns the victims that have not begun.
+    pub fn owes(self) -> Owes {
+        self.owes
     }
 
-    /// Records that the clean of the only forced victim begins in this scope.
-    pub fn one_victim_begins(&mut self, scope: u32) {
-        self.counted = Some(1 << scope);
+    /// Returns true while such a victim is being cleaned.
+    pub fn cleans_victims(self) -> bool {
+        self.counted != 0
     }
 
-    /// Records the end of a clean. Returns true if it was the last one that counts.
+    /// Records that the clean of a pool's victim begins in this scope.
+    pub fn victim_begins(&mut self, pool: u32, scope: u32) {
+        self.counted |= 1 << scope;
+        self.owes = match self.owes {
+            Owes::Pools(pools) if pools != 1 << pool => Owes::Pools(pools & !(1 << pool)),
+            _ => Owes::Nothing,
+        };
+    }
+
+    /// Records the end of a clean. Returns true if no victim is left, neither to clean nor to begin.
     pub fn clean_is_over(&mut self, scope: u32) -> bool {
-        let Some(counted) = &mut self.counted else { return false };
-        *counted &= !(1 << scope);
-        *counted == 0
+        if self.counted >> scope & 1 == 0 {
+            return false;
+        }
+        self.counted &= !(1 << scope);
+        self.counted == 0 && self.owes == Owes::Nothing
     }
 
-    /// Returns the work that remains after the one victim, also if no victim was found.
-    pub fn after_one_victim(self) -> Option<Self> {
-        (self.work == Work::VictimAndWatermark).then_some(Self { work: Work::Watermark, counted: None })
+    /// Returns the work that is left after the victims, or if there are none.
+    pub fn after_victims(self) -> Option<Self> {
+        let goes_on = matches!(self.work, Work::VictimAndWatermark | Work::PoolVictimsAndWatermark);
+        goes_on.then_some(Self { work: Work::Watermark, owes: Owes::Nothing, counted: 0 })
     }
 }
 
@@ -120,17 +150,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_victim_is_over_when_all_that_counts_is() {
-        let mut forced = Forced::new(Work::VictimAndWatermark, 0b101);
-        assert!(forced.cleans_one_victim() && !forced.clean_is_over(1) && !forced.clean_is_over(0) && forced.clean_is_over(2));
-        let then = forced.after_one_victim().expect("the watermark follows");
-        assert!(then.work == Work::Watermark && !then.begins_with_one_victim());
-        assert!(Forced::new(Work::OneVictim, 1).after_one_victim().is_none());
+    fn victims_are_over_when_all_that_counts_is() {
+        let mut forced = Forced::new(Work::VictimAndWatermark, 0b111, 0b101, 0b101);
+        assert!(forced.cleans_victims() && !forced.clean_is_over(1) && !forced.clean_is_over(0) && forced.clean_is_over(2));
+        let then = forced.after_victims().expect("the watermark follows");
+        assert!(then.work == Work::Watermark && !then.is_about_victims());
+        assert!(Forced::new(Work::OneVictim, 0b1, 0b1, 1).after_victims().is_none());
+    }
+
+    #[test]
+    fn each_pool_owes_a_victim_unless_one_is_being_cleaned() {
+        let mut forced = Forced::new(Work::PoolVictims, 0b111, 0b010, 0b010);
+        assert_eq!(forced.owes(), Owes::Pools(0b101));
+        forced.victim_begins(0, 0);
+        assert!(!forced.clean_is_over(0) && !forced.clean_is_over(1), "pool 2 has not begun");
+        forced.victim_begins(2, 2);
+        assert!(forced.owes() == Owes::Nothing && forced.clean_is_over(2) && forced.after_victims().is_none());
+        assert_eq!(Forced::new(Work::OneVictim, 0b11, 0, 0).owes(), Owes::One);
     }
 
     #[test]
     fn work_up_to_a_watermark_counts_no_victim() {
-        let mut forced = Forced::new(Work::Watermark, 0b1);
-        assert!(!forced.cleans_one_victim() && !forced.clean_is_over(0));
+        let mut forced = Forced::new(Work::Watermark, 0b1, 0b1, 0b1);
+        assert!(!forced.cleans_victims() && !forced.clean_is_over(0));
     }
 }

@@ -54,6 +54,10 @@ pub struct Need {
     pub is_forced: bool,
     /// True if the array's controller decides when the SSD collects above its floor.
     pub is_controlled: bool,
+    /// True if the forced SSD has yet to free a superblock, whatever else it has (rule 123).
+    pub owes: bool,
+    /// True if the SSD is forced to free one superblock and no more.
+    pub only_owed: bool,
 }
 
 /// Next step of collection.
@@ -222,6 +226,19 @@ impl Collection {
         Next::Part(id)
     }
 
+    /// Returns the number of superblocks, free or on their way, at which no more victims are chosen.
+    fn goal(&self, need: Need, set_aside: u32) -> usize {
+        let goal = (self.paced.goal() + set_aside) as usize;
+        let owed = if need.owes { need.free as usize + 1 } else { 0 };
+        let for_itself = self.idle.is_used() || self.paced.is_at_floor(need.free);
+        if need.only_owed && !for_itself { owed } else { goal.max(owed) }
+    }
+
+    /// Returns true if the SSD has freed what it was forced to free (rules 123 and 216).
+    pub fn is_forced_goal_reached(&self, need: Need) -> bool {
+        !need.owes && (need.only_owed || need.free >= self.paced.goal())
+    }
+
     /// Chooses the next victim if one is needed, or returns [`Next::Nothing`].
     fn next_victim(&mut self, media: &mut Superblocks, need: Need) -> Next {
         // A superblock is moved for its own sake, if that is due and there is room. After one for wear another victim has its turn (rule
@@ -234,7 +251,7 @@ impl Collection {
         }
         let on_their_way = need.free as usize + self.moving.len();
         let set_aside = if self.idle.is_used() { media.set_aside() } else { 0 };
-        if self.is_urgent(need) && on_their_way < (self.paced.goal() + set_aside) as usize && self.choose_victim(media) {
+        if self.is_urgent(need) && on_their_way < self.goal(need, set_aside) && self.choose_victim(media) {
             return Next::Victim(None);
         }
         if self.idle.is_used()

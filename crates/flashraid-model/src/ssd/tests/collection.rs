@@ -55,6 +55,42 @@ fn a_member_that_is_coordinated_collects_when_it_is_forced() {
     bench.drive.media().verify().unwrap();
 }
 
+/// Frees one superblock whatever is free (rule 123), and more if the work goes on to the goal.
+#[test]
+fn a_drive_can_be_forced_to_free_one_superblock() {
+    use crate::coordination::{MemberRole, News, Notify, ToMember, Work};
+    let freed_by = |work: Work, times: u64| {
+        let mut bench = Bench::new(&params());
+        let role = MemberRole { t_soft_free_blocks: 5, registers: false, notify: Notify::AtStart, across_dies: true };
+        bench.drive.become_ggc_aware(0, role, &mut bench.out);
+        let mut stream = rng::stream(7, "coordinated", 0);
+        let mut write = 0;
+        while bench.drive.media().free() > 4 {
+            let page = rng::below(&mut stream, 64) as u32;
+            bench.command(u64::from(write) * 3000, write, OpKind::Write, page..page + 1);
+            write += 1;
+        }
+        for time in 1..=times {
+            bench.drive.receive(time * 10_000_000, ToMember::Force(work), &mut bench.out);
+            bench.gather();
+            bench.run_before((time + 1) * 10_000_000);
+        }
+        let done = bench.out.notices.iter().filter(|notice| notice.news == News::Sends(ToController::GcDone)).count();
+        assert_eq!(done as u64, times);
+        bench.drive.media().verify().unwrap();
+        bench.drive.parts.drive_counters.victims
+    };
+    // The way from 4 free superblocks to the 6 of target and span takes two victims or more.
+    let to_goal = freed_by(Work::Watermark, 1);
+    assert!(to_goal >= 2);
+    assert_eq!(freed_by(Work::PoolVictims, 1), 1);
+    assert_eq!(freed_by(Work::PoolVictims, 3), 3);
+    assert_eq!(freed_by(Work::PoolVictimsAndWatermark, 1), to_goal);
+    // Above its goal the drive still frees one. Without that work it frees none.
+    assert_eq!(freed_by(Work::PoolVictimsAndWatermark, 2), to_goal + 1);
+    assert_eq!(freed_by(Work::Watermark, 2), to_goal);
+}
+
 /// Collection at the controller's word is not owed for the writes that come meanwhile. With no debt allowed, none waits for a move.
 #[test]
 fn a_drive_that_is_forced_does_not_hold_the_host_back_for_moves() {

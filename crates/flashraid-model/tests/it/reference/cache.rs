@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use flashraid_model::cache::{CacheCounters, CacheParams};
+use flashraid_model::cache::{CacheCounters, CacheParams, Room};
 use flashraid_model::counts::Most;
 use flashraid_model::placement::Level;
 use flashraid_model::request::{OpKind, Request};
@@ -41,6 +41,8 @@ struct Cache {
     slots: Vec<Slot>,
     /// Waiting writers of a cache of stripes, or waiting writers and their pages of a member cache.
     waiting: VecDeque<(usize, u64)>,
+    /// Writer and entry of the page that was given room last (rule 89).
+    given_last: Option<(usize, u64)>,
     ready: Option<Candidate>,
     /// Pages that the sequential circle of `stow` should have.
     sequential_pages: u64,
@@ -138,6 +140,7 @@ impl Caches {
             circles: (0..circles).map(|_| Circle::default()).collect(),
             slots: vec![Slot::default(); params.in_flight as usize],
             waiting: VecDeque::new(),
+            given_last: None,
             ready: None,
             sequential_pages: u64::from(pages / 2),
         };
@@ -205,8 +208,21 @@ impl Caches {
         in_circle as u64 + flights.map(|flight| flight.pages.len() as u64).sum::<u64>()
     }
 
+    /// What takes room in a cache (rule 89).
+    fn room_taken(&self, cache: usize) -> u64 {
+        if self.params.room != Room::Entries {
+            return self.pages_in(cache);
+        }
+        let in_circles: usize = self.list[cache].circles.iter().map(|circle| circle.entries.len()).sum();
+        (in_circles + self.flights.values().filter(|flight| flight.cache == cache && !flight.void).count()) as u64
+    }
+
     fn has_room(&self, cache: usize) -> bool {
-        self.pages_in(cache) < self.list[cache].room_pages
+        self.room_taken(cache) < self.list[cache].room_pages
+    }
+
+    fn has_entry(&self, cache: usize, number: u64) -> bool {
+        self.list[cache].circles.iter().any(|circle| circle.entries.contains_key(&number))
     }
 
     fn in_circle(&self, cache: usize, page: u64) -> bool {
@@ -229,7 +245,7 @@ impl Caches {
         let size = self.list[cache].room_pages as f64;
         let low = (self.params.low * size).floor() as u64;
         let high = (self.params.high * size).floor() as u64;
-        let dirty = self.pages_in(cache);
+        let dirty = self.room_taken(cache);
         if !self.list[cache].waiting.is_empty() || self.are_flushed() || (dirty > low && dirty >= high) {
             (1, 1)
         } else if dirty <= low {
@@ -258,7 +274,9 @@ impl Caches {
     /// The candidate of a scan (rules 81, 86 and 87).
     fn candidate(&mut self, cache: usize, slot: usize) -> Option<Candidate> {
         let flushed = self.are_flushed();
-        let in_flight: BTreeSet<u64> = self.flights.values().filter(|flight| flight.cache == cache).map(|flight| flight.number).collect();
+        // What a failure has emptied is in flight no more, although the destage goes on (rule 86).
+        let is_in_flight = |flight: &&Flight| flight.cache == cache && !flight.void;
+        let in_flight: BTreeSet<u64> = self.flights.values().filter(is_in_flight).map(|flight| flight.number).collect();
         let state = &mut self.list[cache];
         let mut order: Vec<usize> = (0..state.circles.len()).collect();
         if order.len() == 2 {
@@ -506,8 +524,16 @@ impl Simulation<'_> {
     /// Returns true if a write enters the first level (rule 79).
     fn enters_front(&mut self, pages: &[u64]) -> bool {
         let caches = self.caches_now();
-        let needs = pages.iter().filter(|&&page| !caches.in_circle(0, page)).count() as u64;
-        let room = caches.list[0].room_pages - caches.pages_in(0);
+        let new_pages = pages.iter().filter(|&&page| !caches.in_circle(0, page)).count() as u64;
+        let needs = match caches.params.room {
+            Room::Pages => new_pages,
+            Room::Whole => new_pages.min(1),
+            Room::Entries => {
+                let stripes: BTreeSet<u64> = pages.iter().map(|&page| self.stripe_of(page)).collect();
+                stripes.into_iter().filter(|&stripe| !caches.has_entry(0, stripe)).count() as u64
+            }
+        };
+        let room = caches.list[0].room_pages.saturating_sub(caches.room_taken(0));
         if caches.list[0].waiting.is_empty() && needs <= room {
             return true;
         }
@@ -550,6 +576,9 @@ impl Simulation<'_> {
         let caches = self.caches();
         let Writer { sequential, flight, .. } = caches.writers[writer];
         let marked = flight.is_some_and(|flight| caches.flights[&flight].marked);
+        if !caches.in_circle(cache, page) {
+            caches.list[cache].given_last = Some((writer, number));
+        }
         let state = &mut caches.list[cache];
         let there = state.circles.iter().position(|circle| circle.entries.contains_key(&number));
         let admission = if let Some(circle) = there {
@@ -583,9 +612,15 @@ impl Simulation<'_> {
         caches.writers[writer].memory_end_ns = caches.ask_memory(now, 1, nvm_write_ns);
     }
 
-    fn may_enter(&self, cache: usize, page: u64) -> bool {
+    fn may_enter(&self, cache: usize, page: u64, writer: usize) -> bool {
         let caches = self.caches_now();
-        caches.in_circle(cache, page) || caches.has_room(cache)
+        let number = self.entry_number(cache, page);
+        let needs_none = match caches.params.room {
+            Room::Pages => false,
+            Room::Whole => caches.list[cache].given_last == Some((writer, number)),
+            Room::Entries => caches.has_entry(cache, number),
+        };
+        needs_none || caches.in_circle(cache, page) || caches.has_room(cache)
     }
 
     /// Admits waiting pages as far as there is room (rules 76 and 77).
@@ -593,7 +628,7 @@ impl Simulation<'_> {
         while let Some(&(writer, page)) = self.caches().list[cache].waiting.front() {
             let group = self.caches_now().is_group(cache);
             let page = if group { *self.caches().writers[writer].not_admitted.front().expect("a page waits") } else { page };
-            if !self.may_enter(cache, page) {
+            if !self.may_enter(cache, page, writer) {
                 break;
             }
             if group {
@@ -763,7 +798,7 @@ impl Simulation<'_> {
         for (member, page, copy_of) in joining {
             let caches = self.caches();
             let cache = caches.member_cache(member);
-            if caches.list[cache].waiting.is_empty() && self.may_enter(cache, page) {
+            if caches.list[cache].waiting.is_empty() && self.may_enter(cache, page, writer) {
                 let for_host = copy_of.is_some() && self.caches().writers[writer].request.is_some();
                 self.admit(cache, page, writer, for_host);
             } else {

@@ -65,10 +65,12 @@ pub struct Protocol {
     pub forced: Option<(Work, BTreeSet<usize>)>,
     /// `StopGc` has arrived since it was forced.
     pub is_stopped: bool,
-    /// Dies that have cleaned the one victim with which their work begins, and go on.
-    pub past_one_victim: BTreeSet<usize>,
-    /// Pools of dies whose cleans in progress count as the one victim.
-    pub on_one_victim: BTreeMap<usize, BTreeSet<usize>>,
+    /// Dies that have cleaned the victims with which their work begins, and go on.
+    pub past_victims: BTreeSet<usize>,
+    /// Pools of dies whose cleans in progress count as such victims.
+    pub on_victims: BTreeMap<usize, BTreeSet<usize>>,
+    /// Pools of dies that have not had their victim (rule 123).
+    pub owing: BTreeMap<usize, BTreeSet<usize>>,
 }
 
 /// A message. To the controller, it carries its sender; to a member, its receiver.
@@ -546,11 +548,13 @@ impl Simulation<'_> {
                 protocol.request = None;
             }
         }
-        if let Some(pools) = protocol.on_one_victim.get_mut(&die) {
+        if let Some(pools) = protocol.on_victims.get_mut(&die) {
             pools.remove(&pool);
             if pools.is_empty() {
-                protocol.on_one_victim.remove(&die);
-                self.one_victim_is_over(member, die);
+                protocol.on_victims.remove(&die);
+                if !protocol.owing.contains_key(&die) {
+                    self.victims_are_over(member, die);
+                }
             }
         }
     }
@@ -590,7 +594,9 @@ impl Simulation<'_> {
         let is_low = |die: usize| (0..flash.dies[die].pools.len()).any(|pool| flash.free_blocks(die, pool) <= t_soft_free_blocks);
         let dies: BTreeSet<usize> = (0..self.members[member].dies.len()).filter(|&die| across_dies || is_low(die)).collect();
         let in_progress = |die: usize| self.members[member].dies[die].cleans.keys().copied().collect::<BTreeSet<usize>>();
-        let cleans: Vec<(usize, BTreeSet<usize>)> = dies.iter().map(|&die| (die, in_progress(die))).collect();
+        let cleans: BTreeMap<usize, BTreeSet<usize>> = dies.iter().map(|&die| (die, in_progress(die))).collect();
+        let pools_of = |die: usize| (0..flash.dies[die].pools.len()).filter(|pool| !cleans[&die].contains(pool)).collect();
+        let owing: BTreeMap<usize, BTreeSet<usize>> = dies.iter().map(|&die| (die, pools_of(die))).collect();
         let protocol = self.protocol(member);
         assert!(protocol.forced.is_none(), "cycles do not overlap");
         protocol.request = None;
@@ -605,20 +611,26 @@ impl Simulation<'_> {
         }
         let protocol = self.protocol(member);
         protocol.forced = Some((work, dies.clone()));
-        protocol.past_one_victim.clear();
-        if matches!(work, Work::OneVictim | Work::VictimAndWatermark) {
-            protocol.on_one_victim = cleans.into_iter().filter(|(_, pools)| !pools.is_empty()).collect();
+        protocol.past_victims.clear();
+        protocol.owing.clear();
+        if !matches!(work, Work::Watermark | Work::UntilReserved) {
+            protocol.on_victims = cleans.into_iter().filter(|(_, pools)| !pools.is_empty()).collect();
+        }
+        if matches!(work, Work::PoolVictims | Work::PoolVictimsAndWatermark) {
+            protocol.owing = owing.into_iter().filter(|(_, pools)| !pools.is_empty()).collect();
         }
         for die in dies {
             self.goes_on(member, die);
         }
     }
 
-    /// Ends the clean of the one victim (rules 45 and 118). Returns true if the die's work continues.
-    pub fn one_victim_is_over(&mut self, member: usize, die: usize) -> bool {
-        let goes_on = matches!(self.protocol(member).forced, Some((Work::VictimAndWatermark, _)));
+    /// Ends the cleans of the victims that a die owed (rules 45, 118 and 123). Returns true if the die's work continues.
+    pub fn victims_are_over(&mut self, member: usize, die: usize) -> bool {
+        let protocol = self.protocol(member);
+        protocol.owing.remove(&die);
+        let goes_on = matches!(protocol.forced, Some((Work::VictimAndWatermark | Work::PoolVictimsAndWatermark, _)));
         if goes_on {
-            self.protocol(member).past_one_victim.insert(die);
+            protocol.past_victims.insert(die);
         } else {
             self.die_is_done(member, die);
         }

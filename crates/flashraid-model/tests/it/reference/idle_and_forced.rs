@@ -1,4 +1,4 @@
-//! Cleans of a die that rests, and of one that is forced (rules 38, 45, 46, 98 and 99).
+//! Cleans of a die that rests, and of one that is forced (rules 38, 45, 46, 98, 99 and 123).
 
 use flashraid_model::coordination::Work;
 
@@ -48,10 +48,16 @@ impl Simulation<'_> {
         }
         match work {
             Work::OneVictim => self.one_forced_clean(member, die),
-            Work::VictimAndWatermark if !self.members[member].protocol.past_one_victim.contains(&die) => {
+            Work::PoolVictims => self.forced_clean_of_each_pool(member, die),
+            Work::VictimAndWatermark if !self.members[member].protocol.past_victims.contains(&die) => {
                 self.one_forced_clean(member, die);
             }
-            Work::Watermark | Work::VictimAndWatermark => self.forced_cleans_up_to(member, die, self.ssd.gc.stop_free_blocks),
+            Work::PoolVictimsAndWatermark if !self.members[member].protocol.past_victims.contains(&die) => {
+                self.forced_clean_of_each_pool(member, die);
+            }
+            Work::Watermark | Work::VictimAndWatermark | Work::PoolVictimsAndWatermark => {
+                self.forced_cleans_up_to(member, die, self.ssd.gc.stop_free_blocks)
+            }
             Work::UntilReserved => {
                 let is_over = self.run_is_over() || self.members[member].protocol.is_stopped;
                 if is_over || !self.members[member].dies[die].queue.is_empty() {
@@ -65,21 +71,46 @@ impl Simulation<'_> {
     }
 
     fn one_forced_clean(&mut self, member: usize, die: usize) {
-        if self.members[member].protocol.on_one_victim.contains_key(&die) {
+        if self.members[member].protocol.on_victims.contains_key(&die) {
             return;
         }
         let flash = &mut self.members[member].flash;
         let found = flash.pool_of_one_forced_victim(die).map(|pool| (pool, flash.choose_victim(die, pool)));
         match found {
             Some((pool, Some(victim))) => {
-                self.members[member].protocol.on_one_victim.insert(die, [pool].into());
+                self.members[member].protocol.on_victims.insert(die, [pool].into());
                 self.begin_clean(member, die, pool, victim, Cause::Forced);
             }
             _ => {
-                if self.one_victim_is_over(member, die) {
+                if self.victims_are_over(member, die) {
                     self.forced_cleans_up_to(member, die, self.ssd.gc.stop_free_blocks);
                 }
             }
+        }
+    }
+
+    /// Rule 123: pools that have not had their victim, in rotation.
+    fn forced_clean_of_each_pool(&mut self, member: usize, die: usize) {
+        let mut began = false;
+        for pool in self.members[member].flash.pools_in_turn(die) {
+            let owes = self.members[member].protocol.owing.get(&die).is_some_and(|pools| pools.contains(&pool));
+            if !owes || self.is_busy(member, die, pool) {
+                continue;
+            }
+            let Some(victim) = self.members[member].flash.victim_up_to(die, pool, u32::MAX) else { continue };
+            let protocol = &mut self.members[member].protocol;
+            protocol.on_victims.entry(die).or_default().insert(pool);
+            let owing = protocol.owing.get_mut(&die).expect("the pool is one of them");
+            owing.remove(&pool);
+            if owing.is_empty() {
+                protocol.owing.remove(&die);
+            }
+            self.begin_clean(member, die, pool, victim, Cause::Forced);
+            began = true;
+        }
+        let goes_on = began || self.members[member].protocol.on_victims.contains_key(&die);
+        if !goes_on && self.victims_are_over(member, die) {
+            self.forced_cleans_up_to(member, die, self.ssd.gc.stop_free_blocks);
         }
     }
 

@@ -35,6 +35,7 @@ reserved = 0.25
 pattern = "random"
 overwrites = 1
 [coordination]
+force_until = "victim-and-watermark"
 check_interval = "300us"
 idle_threshold = "200us"
 [cache]
@@ -66,6 +67,8 @@ reserved = 0.25
 [ssd.warm_up]
 pattern = "random"
 overwrites = 1
+[coordination]
+force_until = "victim-and-watermark"
 [cache]
 size = "320KiB"
 [workload]

@@ -1,11 +1,11 @@
-//! Collection of pools that the array's controller forces, and the reports to the agent (rules 41 to 46, 99, 100, 119 and 122).
+//! Collection of pools that the array's controller forces, and the reports to the agent (rules 41 to 46, 99, 100, 119, 122 and 123).
 
 use super::PageContext;
 use crate::coordination::{MemberState, ToMember, Work};
 use crate::events::TimeNs;
-use crate::ids::DieId;
+use crate::ids::{BlockId, DieId};
 use crate::ssd::agent::{Agent, Consequence};
-use crate::ssd::collect::pools::Forced;
+use crate::ssd::collect::pools::{Forced, Owes};
 use crate::ssd::job::Cause;
 
 impl PageContext<'_> {
@@ -59,8 +59,10 @@ impl PageContext<'_> {
             return self.member_done(now);
         }
         for die in &taking_part {
+            let pools = self.pools.pools_in_rotation(*die).fold(0, |pools, pool| pools | 1 << pool);
             let state = &mut self.own.dies[die.index()];
-            state.forced = Some(Forced::new(work, state.busy_scopes()));
+            let cleaned = state.cleans.iter().flatten().fold(0, |cleaned, clean| cleaned | 1 << clean.pool);
+            state.forced = Some(Forced::new(work, pools, cleaned, state.busy_scopes()));
         }
         for die in taking_part {
             if self.own.dies[die.index()].slot_is_free() && self.begin_forced(now, die) {
@@ -77,19 +79,14 @@ impl PageContext<'_> {
         if !self.own.by_plane && state.cleans[0].is_some() {
             return false;
         }
-        if forced.begins_with_one_victim() {
-            if forced.cleans_one_victim() {
-                return false;
-            }
-            let busy_pools = self.busy_pools(die);
-            if let Some((pool, victim)) = self.pools.next_clean_of_fewest_free(die, busy_pools) {
-                let scope = if self.own.by_plane { pool } else { 0 };
-                forced.one_victim_begins(scope);
-                self.die(die).forced = Some(forced);
-                self.begin_clean(at, die, pool, victim, Cause::Forced, false);
+        if forced.is_about_victims() {
+            if self.begin_owed_victims(at, die, forced) {
                 return true;
             }
-            let Some(then) = forced.after_one_victim() else {
+            if forced.cleans_victims() {
+                return false;
+            }
+            let Some(then) = forced.after_victims() else {
                 self.forced_work_ended(at, die);
                 return false;
             };
@@ -104,6 +101,40 @@ impl PageContext<'_> {
             self.forced_work_ended(at, die);
         }
         began
+    }
+
+    /// Begins to clean victims that the die owes whatever its free blocks are (rules 45, 99 and 123). Returns true if a clean began.
+    fn begin_owed_victims(&mut self, at: TimeNs, die: DieId, mut forced: Forced) -> bool {
+        let mut began = false;
+        match forced.owes() {
+            Owes::Nothing => {}
+            Owes::One => {
+                let busy_pools = self.busy_pools(die);
+                if let Some((pool, victim)) = self.pools.next_clean_of_fewest_free(die, busy_pools) {
+                    began = true;
+                    self.begin_owed(at, die, &mut forced, pool, victim);
+                }
+            }
+            Owes::Pools(owed) => {
+                for pool in self.pools.pools_in_rotation(die) {
+                    let may_begin = owed & !self.busy_pools(die) & 1 << pool;
+                    if may_begin == 0 || (began && !self.own.by_plane) {
+                        continue;
+                    }
+                    if let Some((pool, victim)) = self.pools.next_clean_below(die, u32::MAX, !may_begin) {
+                        began = true;
+                        self.begin_owed(at, die, &mut forced, pool, victim);
+                    }
+                }
+            }
+        }
+        began
+    }
+
+    fn begin_owed(&mut self, at: TimeNs, die: DieId, forced: &mut Forced, pool: u32, victim: BlockId) {
+        forced.victim_begins(pool, if self.own.by_plane { pool } else { 0 });
+        self.die(die).forced = Some(*forced);
+        self.begin_clean(at, die, pool, victim, Cause::Forced, false);
     }
 
     fn forced_work_ended(&mut self, at: TimeNs, die: DieId) {
@@ -128,7 +159,7 @@ impl PageContext<'_> {
         }
         let state = self.die(die);
         if state.forced.as_mut().is_some_and(|forced| forced.clean_is_over(scope)) {
-            let then = state.forced.and_then(Forced::after_one_victim);
+            let then = state.forced.and_then(Forced::after_victims);
             if then.is_some() {
                 state.forced = then;
             } else {

@@ -10,7 +10,9 @@ use crate::ssd::outbox::Programmed;
 
 impl SuperpageContext<'_> {
     pub(super) fn need(&self) -> Need {
-        Need { free: self.media.free(), is_forced: self.is_forced(), is_controlled: self.parts.agent.is_some() }
+        let agent = self.parts.agent.as_ref();
+        let (owes, only_owed) = agent.map_or((false, false), |agent| (agent.owes_superblock(), agent.frees_one_superblock()));
+        Need { free: self.media.free(), is_forced: self.is_forced(), is_controlled: self.parts.agent.is_some(), owes, only_owed }
     }
 
     fn collection(&mut self) -> &mut Collection {
@@ -139,6 +141,9 @@ impl SuperpageContext<'_> {
             return;
         }
         self.media.erased(block);
+        if let Some(agent) = &mut self.parts.agent {
+            agent.sees_freed();
+        }
         self.finish_forced_if_done(now);
         self.note_pace(now);
         self.place_moved(now);

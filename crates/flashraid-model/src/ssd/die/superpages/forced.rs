@@ -1,4 +1,4 @@
-//! Collection of superblocks that the array's controller forces, and the reports to the agent (rule 216).
+//! Collection of superblocks that the array's controller forces, and the reports to the agent (rules 123 and 216).
 
 use super::SuperpageContext;
 use crate::coordination::{MemberState, ToMember, Work};
@@ -47,8 +47,8 @@ impl SuperpageContext<'_> {
     /// Ends forced work if its goal is reached, after a superblock has become free or the drive was forced.
     pub(super) fn finish_forced_if_done(&mut self, now: TimeNs) {
         self.end_idle_if_done(now);
-        if self.is_forced() && (self.media.free() >= self.own.collection.paced.goal() || self.own.collection.has_nothing_to_do(self.media))
-        {
+        let is_reached = self.own.collection.is_forced_goal_reached(self.need());
+        if self.is_forced() && (is_reached || self.own.collection.has_nothing_to_do(self.media)) {
             self.agent_done(now);
         }
     }

@@ -132,7 +132,9 @@ impl Drive {
                 }
                 let coming = (self.free.len() + self.ways.len()) as u32;
                 let goal = if self.is_idle { self.idle_goal() } else { collection.target + collection.span };
-                if is_urgent && coming < goal && self.choose() {
+                let in_general = !self.is_only_owing() && coming < goal;
+                let for_owed = self.owes_superblock() && self.ways.is_empty();
+                if is_urgent && (in_general || for_owed) && self.choose() {
                     continue;
                 }
                 if let Some(block) = self.to_fold().filter(|_| self.is_idle) {
@@ -208,6 +210,21 @@ impl Drive {
         self.forced.is_some()
     }
 
+    /// Rule 123: it is forced to free one superblock and no more.
+    fn frees_one(&self) -> bool {
+        self.forced == Some(Work::PoolVictims)
+    }
+
+    /// Rule 123: it is forced to free a superblock whatever it has, and has not done so.
+    fn owes_superblock(&self) -> bool {
+        matches!(self.forced, Some(Work::PoolVictims | Work::PoolVictimsAndWatermark)) && !self.has_freed
+    }
+
+    /// Rule 123: it collects that superblock and no more.
+    fn is_only_owing(&self) -> bool {
+        self.frees_one() && !self.is_idle && self.free.len() as u32 > self.own.collection.floor
+    }
+
     /// A superblock has been taken, or forced collection has ended: the drive registers, or asks (rule 216).
     pub(super) fn may_ask(&mut self) {
         let Some(Role { registers, t_soft_free_blocks }) = self.role.filter(|_| !self.is_forced()) else { return };
@@ -226,7 +243,7 @@ impl Drive {
     /// The controller forces it.
     pub fn forced_to(&mut self, work: Work) {
         assert!(self.forced.is_none(), "cycles do not overlap");
-        (self.forced, self.has_asked, self.has_registered) = (Some(work), false, false);
+        (self.forced, self.has_freed, self.has_asked, self.has_registered) = (Some(work), false, false, false);
         self.looks_if_it_collects();
         if self.idle_is_over && work == Work::UntilReserved {
             return self.is_done();
@@ -287,7 +304,8 @@ impl Drive {
         }
         let goal = self.own.collection.target + self.own.collection.span;
         let nothing_is_left = self.ways.is_empty() && self.useful().is_empty();
-        if self.is_forced() && (self.free.len() as u32 >= goal || nothing_is_left) {
+        let is_reached = !self.owes_superblock() && (self.frees_one() || self.free.len() as u32 >= goal);
+        if self.is_forced() && (is_reached || nothing_is_left) {
             self.is_done();
         }
     }

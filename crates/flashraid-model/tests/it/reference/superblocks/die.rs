@@ -354,6 +354,7 @@ impl Drive {
                     self.ways.remove(&block);
                     assert!(self.valid_places(block).is_empty());
                     self.free_block(block);
+                    self.has_freed = true;
                     self.may_be_done();
                     self.looks_if_it_collects();
                     self.place_moved();

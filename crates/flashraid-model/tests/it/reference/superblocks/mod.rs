@@ -217,6 +217,8 @@ pub struct Drive {
     /// Role of the drive, if it knows the protocol (rule 216).
     role: Option<Role>,
     forced: Option<Work>,
+    /// It has freed a superblock since it was forced (rule 123).
+    has_freed: bool,
     has_registered: bool,
     has_asked: bool,
     /// The present stretch of collection: since when, and if it was forced; those that have ended, with their ends.
@@ -283,6 +285,7 @@ impl Drive {
             in_foreground: false,
             role: None,
             forced: None,
+            has_freed: false,
             has_registered: false,
             has_asked: false,
             collects_since: None,
