@@ -43,8 +43,15 @@ pub const CHOICES: &[Choice] = &[
     },
     Choice {
         key: "coordination.force_until",
-        value: "victim-and-watermark",
-        why: "quoted: \"until the number of free blocks exceeds an internal threshold\"; members above it clean too, since reactive-inclusive under skew erases three to four times as much: one victim, then the threshold",
+        value: "pool-victims-and-watermark",
+        why: "quoted: \"until the number of free blocks exceeds an internal threshold\" and \"all SSDs must run their GCs at the same time regardless of their status\"; the simulator that the paper extends cleans one victim in each plane when its collection is called, \
+              and leaving out the test for few free blocks is the least change that forces it: one victim in each plane, then the threshold",
+    },
+    Choice {
+        key: "cache.room",
+        value: "whole",
+        why: "quoted: \"As long as there is free space in the write cache, an incoming write request is stored\", a write group is \"a set of strips that have to be stored in disks at the same time\", \"the 1 MB request constitutes a write group\"; so a group enters whole, although the 256 KiB of Table 2 are a quarter of one. \
+              The other way out, a size that counts groups (\"the WOW write cache queue\"), stands beside",
     },
     Choice {
         key: "coordination.t_soft",
@@ -205,7 +212,8 @@ pub fn worn_in(point: Point) -> Point {
 
 /// Creates a point on the array of GGC.
 pub fn ggc(name: impl Into<String>, workload: &str, scheme: &str) -> Point {
-    let point = Point::new(name, GGC_ARRAY).set("workload.preset", workload).set("coordination.scheme", scheme);
+    let point = Point::new(name, GGC_ARRAY).set("workload.preset", workload);
+    let point = if ["local", "ideal"].contains(&scheme) { point.set("coordination.scheme", scheme) } else { coordinated(point, scheme) };
     let point = worn_in(point).set("ssd.summary_page", "spread").quick("ssd.geometry.blocks", 512 / QUICK_GGC);
     let point = match is_stand_in(workload) {
         true => length(point, 1_000_000, 500_000, 5),
@@ -217,6 +225,11 @@ pub fn ggc(name: impl Into<String>, workload: &str, scheme: &str) -> Point {
 /// Workloads of which three seeds differ by up to 9 % in their means. With the others, the median difference is below 1 %, and the largest
 /// is 4 %. Reductions are steadier: both of their points share a seed, and they differ by less than 1 % of themselves.
 const SCATTERED: [&str; 2] = ["cello", "tpc-h"];
+
+/// Creates a point whose collections are coordinated, forced as GGC does it.
+fn coordinated(point: Point, scheme: &str) -> Point {
+    point.set("coordination.scheme", scheme).set("coordination.force_until", "pool-victims-and-watermark")
+}
 
 /// Creates a point on the array of GGC that is long enough to count erases. Three seeds differ by 2 % in the median of the points, and by
 /// at most 10 %.
@@ -241,8 +254,9 @@ pub fn lawc(name: impl Into<String>, level: &str, policy: &str, workload: &str) 
         true => length(worn_in(point), 100_000, 50_000, 5),
         false => length(point, 30_000, 0, 5),
     };
+    let point = point.set("cache.room", "whole");
     match policy {
-        "ggc" => point.set("cache.policy", "wow").set("coordination.scheme", "reactive-inclusive"),
+        "ggc" => coordinated(point.set("cache.policy", "wow"), "reactive-inclusive"),
         _ => point.set("cache.policy", policy),
     }
 }
