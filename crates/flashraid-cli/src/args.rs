@@ -1,4 +1,4 @@
-//! The command line.
+//! Definition of the command line: commands, options and help texts.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use flashraid_workload::trace::write::WRITABLE;
 use flashraid_workload::trace::{Devices, Discards, Format, Reorder, TimeUnit, TraceSpec};
 use flashraid_workload::units::{Duration, Rate, Size};
 
-/// Where results go unless the user says otherwise.
+/// Default folder for results.
 pub const DEFAULT_OUT: &str = "flashraid-out";
 
 const RUN_HELP: &str = "\
@@ -27,20 +27,27 @@ Examples:
   flashraid run trace.csv.zst --ssd pgc2011 --level raid5 --members 5
   zcat trace.gz | flashraid run - --format spc
 
-A trace runs on ggc2014 SSDs unless --ssd or --set say otherwise; requests beyond the array are wrapped
-into it (workload.address_fit), and times that go backwards a little are put in order (workload.reorder).
-From a pipe it is read once, and its devices share addresses (workload.devices).
+A trace runs on ggc2014 SSDs unless --ssd or --set change that. Addresses beyond the array are
+taken modulo its size (workload.address_fit). Times that go backwards a little are sorted
+(workload.reorder). A trace from a pipe can be read only once, so its devices share the same
+addresses (workload.devices).
 
-Exit status: 0 success, 1 the simulation or the writing of its results failed, 2 bad input,
-130 stopped by Ctrl-C: what was done is reported and marked as partial.";
+Exit status:
+  0    success
+  1    the simulation failed, or its results could not be written
+  2    bad input
+  130  stopped by Ctrl-C; results so far are reported and marked as partial";
 
 const DEMO_HELP: &str = "\
 Examples:
   flashraid demo
   flashraid demo --quick --out quick
 
-Exit status: 0 success, 1 a simulation or the writing of its results failed, 2 bad input,
-130 stopped by Ctrl-C.";
+Exit status:
+  0    success
+  1    a simulation failed, or its results could not be written
+  2    bad input
+  130  stopped by Ctrl-C";
 
 const MERGE_HELP: &str = "\
 Example:
@@ -69,7 +76,7 @@ Examples:
 const PRESET_HELP: &str = "\
 Examples:
   flashraid preset list
-  flashraid preset show pgc2011 > drive.toml     a configuration as it is";
+  flashraid preset show pgc2011 > drive.toml     a configuration that can be run";
 
 const BENCH_HELP: &str = "\
 Examples:
@@ -95,9 +102,11 @@ Examples:
   flashraid explain response_us.all.p99      a figure of a report
   flashraid explain WA                       a column of a comparison
 
-The end of a name is enough. Pages show the same where a figure stands.
+The end of a name is enough. Pages show the same texts beside their figures.
 
-Exit status: 0 success, 2 there is no such name.";
+Exit status:
+  0    success
+  2    there is no such name";
 
 const COMPLETIONS_HELP: &str = "\
 Examples:
@@ -112,32 +121,35 @@ Examples:
 
 const START: &str = "\
 Examples:
-  flashraid demo                              see what it does
-  flashraid init array.toml                   a configuration to begin with
-  flashraid check array.toml                  what it means, without running it
-  flashraid run array.toml --out results      one simulation, with charts
-  flashraid run trace.csv.zst --members 4     a trace in place of a configuration
+  flashraid demo                              compare schemes on a built-in array
+  flashraid init array.toml                   write a first configuration
+  flashraid check array.toml                  explain it without running it
+  flashraid run array.toml --out results      run one simulation and draw charts
+  flashraid run trace.csv.zst --members 4     replay a trace on four SSDs
   flashraid compare array.toml --vary array.members=2..8
 
-Exit status: 0 success, 1 the simulation or the writing of its results failed, 2 bad input,
-130 stopped by Ctrl-C: what was done is reported or kept and marked as partial.";
+Exit status:
+  0    success
+  1    the simulation failed, or its results could not be written
+  2    bad input
+  130  stopped by Ctrl-C; results so far are reported or kept, and marked as partial";
 
 /// Simulates garbage collection in arrays of SSDs.
 #[derive(Debug, Parser)]
 #[command(name = "flashraid", version, after_help = START, max_term_width = 100)]
 pub struct Arguments {
-    /// What to do.
+    /// The command to run
     #[command(subcommand)]
     pub command: Option<Command>,
 }
 
-/// The commands.
+/// Commands of the program.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Compare the schemes of garbage collection on a built-in array: the first thing to run
+    /// Compare the schemes of garbage collection on a built-in array, as a first example
     ///
-    /// Simulates a RAID-0 of 8 SSDs under the workload hpc-w, as in the paper and with all of the array in use, prints
-    /// tables and writes flashraid-out/report.html and flashraid-out/report.json.
+    /// Simulates a RAID-0 of 8 SSDs under the workload hpc-w, in two cases. As in the paper, the workload first uses a small part of the
+    /// array, and then all of it. Prints tables, and writes flashraid-out/report.html and flashraid-out/report.json.
     #[command(after_help = DEMO_HELP)]
     Demo(DemoArgs),
     /// Write a commented configuration to begin with
@@ -149,16 +161,16 @@ pub enum Command {
     /// Run every combination of varied keys and compare the results
     #[command(after_help = COMPARE_HELP)]
     Compare(CompareArgs),
-    /// Make one page of earlier results: runs, comparisons, reproductions
+    /// Combine earlier results (runs, comparisons, reproductions) into one page
     #[command(after_help = REPORT_HELP)]
     Report(ReportArgs),
-    /// Put the parts of a comparison (--shard) together
+    /// Combine the parts of a comparison that was run with --shard
     #[command(after_help = MERGE_HELP)]
     Merge(MergeArgs),
     /// Explain a configuration without running it
     #[command(after_help = CHECK_HELP)]
     Check(CheckArgs),
-    /// Show what is in a trace, or convert it to another format
+    /// Show statistics of a trace, or convert it to another format
     #[command(subcommand)]
     Trace(TraceCommand),
     /// Convert a workload of fio or MQSim, or a device of MQSim, to a configuration
@@ -167,23 +179,23 @@ pub enum Command {
     /// Write a drive and its workload for another simulator
     #[command(after_help = EXPORT_HELP)]
     Export(ExportArgs),
-    /// Measure a drive by fio: writes over a file or block device
+    /// Measure a drive with fio. Overwrites the file or block device, unless --gentle is given
     #[command(after_help = PROBE_HELP)]
     Probe(ProbeArgs),
-    /// Make a device file of what fio measured, or of a data sheet
+    /// Make a device file from measurements of fio, or from a data sheet
     #[command(after_help = FIT_HELP)]
     Fit(FitArgs),
     /// Show the devices, arrays and workloads that come with the program
     #[command(after_help = PRESET_HELP)]
     Preset {
-        /// What to show of them [default: list]
+        /// The action to perform [default: list]
         #[command(subcommand)]
         command: Option<PresetCommand>,
     },
-    /// Test a simulated drive by SNIA's specification (PTS): round by round until it is steady
+    /// Test a simulated drive for its steady state, by the specification of SNIA (PTS)
     #[command(after_help = PTS_HELP)]
     Pts(PtsArgs),
-    /// Simulate the papers' figures and tables and compare each of their claims with the results
+    /// Simulate the papers' figures and tables, and compare each of their claims with the results
     #[command(after_help = REPRODUCE_HELP)]
     Reproduce(ReproduceArgs),
     /// Measure the speed of the simulator on this machine
@@ -192,35 +204,35 @@ pub enum Command {
     /// List or remove the states of SSDs that are kept after long warm-ups
     #[command(after_help = CACHE_HELP)]
     Cache {
-        /// What to do with them [default: list]
+        /// The action to perform [default: list]
         #[command(subcommand)]
         command: Option<CacheCommand>,
     },
-    /// Print the JSON Schema of the configuration, or of a report
+    /// Print the JSON Schema of the configuration, or that of a report
     #[command(after_help = SCHEMA_HELP)]
     Schema {
-        /// Print the schema of the document of `run --json`, which is also each `report` of `compare --json`
+        /// Print the schema of the document that `run --json` prints. Each `report` of `compare --json` has it, too
         #[arg(long, conflicts_with = "markdown")]
         report: bool,
-        /// Print a page with a table of all keys instead
+        /// Print a page with a table of all keys instead of the schema
         #[arg(long)]
         markdown: bool,
     },
-    /// Say what a key of the configuration or a figure of a report means
+    /// Explain a key of the configuration or a figure of a report
     #[command(after_help = EXPLAIN_HELP)]
     Explain {
-        /// Its name, or the end of it, for instance gc.runs
+        /// Name of the key or figure, or the end of the name, such as gc.runs
         #[arg(value_name = "KEY|FIGURE")]
         name: String,
     },
-    /// Print the completions of a shell
+    /// Print a completion script for a shell
     #[command(after_help = COMPLETIONS_HELP)]
     Completions {
-        /// The shell
+        /// The shell to complete commands in
         #[arg(value_enum)]
         shell: Shell,
     },
-    /// Print the manual page, or write those of all commands
+    /// Print the manual page, or write the pages of all commands
     #[command(after_help = MAN_HELP)]
     Man {
         /// Write flashraid.1 and a page for each command into this folder
@@ -229,29 +241,29 @@ pub enum Command {
     },
 }
 
-/// Arguments of `demo`.
+/// Arguments of the command `demo`.
 #[derive(Debug, Args)]
 pub struct DemoArgs {
     /// Print every table below the summary
     #[arg(long)]
     pub tables: bool,
-    /// Use smaller SSDs and fewer requests: takes seconds and gives other figures
+    /// Use smaller SSDs and fewer requests, which takes seconds and gives other figures
     #[arg(long)]
     pub quick: bool,
     #[command(flatten)]
     pub machine: MachineArgs,
-    /// Folder of the results [default: flashraid-out]. If it holds files already, DIR-2, DIR-3 … is used
+    /// Folder for the results [default: flashraid-out]. If it is not empty, DIR-2, DIR-3 and so on are tried
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Write into the folder even if it holds files, and replace those of the same names
+    /// Write into the folder even if it is not empty, and replace files with the same names
     #[arg(long)]
     pub force: bool,
 }
 
-/// Arguments of `init`.
+/// Arguments of the command `init`.
 #[derive(Debug, Args)]
 pub struct InitArgs {
-    /// The new file; - is standard output
+    /// The new file; - stands for standard output
     #[arg(value_name = "FILE", default_value = "array.toml")]
     pub file: PathBuf,
     /// Replace the file if it exists
@@ -264,30 +276,32 @@ Examples:
   flashraid cache
   flashraid cache clear
 
-The state of the SSDs after a long warm-up is kept, and later runs that begin in the same state load it. When there is no more
-room, the states that were not used for the longest time are removed. The folder is flashraid in $XDG_CACHE_HOME or ~/.cache; FLASHRAID_CACHE names another,
-FLASHRAID_CACHE=off keeps nothing.";
+The program keeps the states of SSDs after long warm-ups. Later runs that begin in the same state
+load it. When the limit is reached, the states that were not used for the longest time are removed.
+The folder is flashraid in $XDG_CACHE_HOME or ~/.cache. The variable FLASHRAID_CACHE names another
+folder, and FLASHRAID_CACHE=off keeps nothing.";
 
-/// Commands on kept warm states.
+/// Commands for states that are kept after warm-ups.
 #[derive(Debug, Subcommand)]
 pub enum CacheCommand {
-    /// List them with size and age
+    /// List the states with size and age
     List {
         /// Print one JSON document instead of a table
         #[arg(long)]
         json: bool,
     },
-    /// Remove all of them
+    /// Remove all kept states
     Clear,
 }
 
-/// How much of the machine to use, and what to show meanwhile; changes no result.
+/// Use of the machine, and progress messages. Nothing here changes a result.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub struct MachineArgs {
-    /// Threads of one simulation, which warm up and serve several SSDs at a time. All simulations together use one thread for each processor at most [default: the processors that --jobs leaves]
+    /// Number of threads of each simulation, for warm-ups and for requests of several SSDs. All simulations together use at most one thread
+    /// for each processor [default: the processors that --jobs leaves]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
-    /// Do not use or keep the states after warm-ups (flashraid cache)
+    /// Do not load or keep states after warm-ups (see flashraid cache)
     #[arg(long)]
     pub no_cache: bool,
     /// Do not show progress and notes on standard error
@@ -295,38 +309,38 @@ pub struct MachineArgs {
     pub quiet: bool,
 }
 
-/// What to simulate.
+/// The configuration to simulate, with changes to it.
 #[derive(Debug, Args)]
 pub struct ScenarioArgs {
-    /// Configuration (.toml), or a trace to replay; - is standard input. `flashraid init` writes a configuration to begin with
+    /// Configuration (.toml), or trace to replay; - stands for standard input. `flashraid init` writes a first configuration
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Replace a key of the configuration, for instance --set ssd.gc.victim=fifo (repeatable)
+    /// Replace a key of the configuration, such as ssd.gc.victim=fifo. Can be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<Setting>,
-    /// The SSDs: short for --set ssd.preset=PRESET
+    /// SSDs of the array, short for --set ssd.preset=PRESET
     #[arg(long, value_name = "PRESET")]
     pub ssd: Option<String>,
-    /// The array: short for --set array.level=LEVEL; single has one member
+    /// RAID level of the array, short for --set array.level=LEVEL. The level single has one member
     #[arg(long, value_name = "LEVEL")]
     pub level: Option<String>,
-    /// SSDs of the array: short for --set array.members=N
+    /// Number of SSDs, short for --set array.members=N
     #[arg(long, value_name = "N")]
     pub members: Option<u32>,
-    /// FILE is a trace of this format [default: found out from its content]
+    /// Read FILE as a trace of this format [default: detected from the content]
     #[arg(long, value_name = "FORMAT", value_parser = one_of(&Format::ALL))]
     pub format: Option<Format>,
 }
 
-/// Arguments of `run`.
+/// Arguments of the command `run`.
 #[derive(Debug, Args)]
 pub struct RunArgs {
     #[command(flatten)]
     pub scenario: ScenarioArgs,
-    /// Seed of all random numbers, in place of the configuration's
+    /// Seed of all random numbers, instead of the configuration's
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Run N consecutive seeds and print means with 95 % confidence intervals, with the tables and files of compare
+    /// Run N consecutive seeds, and print means with 95 % confidence intervals. Tables and files are those of compare
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000), conflicts_with_all = ["check", "timeline"])]
     pub seeds: Option<u64>,
     /// Verify the whole state of every SSD at the end
@@ -338,42 +352,46 @@ pub struct RunArgs {
     /// Print every table below the summary
     #[arg(long, conflicts_with = "json")]
     pub tables: bool,
-    /// Print the results in this form: json is that of --json, fio+ that of fio --output-format=json+
+    /// Print the results in this form: json like --json, fio+ like fio with --output-format=json+
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = OutputFormat::Text, conflicts_with = "json")]
     pub output_format: OutputFormat,
-    /// Write response times, read and write apart, into this file as an interval log of HdrHistogram; intervals are as long as report.bandwidth_interval
+    /// Write response times of reads and writes into this file, as an interval log of HdrHistogram. An interval is as long as
+    /// report.bandwidth_interval
     #[arg(long, value_name = "FILE", conflicts_with = "seeds")]
     pub hdr: Option<PathBuf>,
-    /// Write fio's logs PREFIX_lat.log, _clat.log, _slat.log, _bw.log and _iops.log, for its plotters; intervals are as long as report.bandwidth_interval
+    /// Write logs for fio's plotters: PREFIX_lat.log, _clat.log, _slat.log, _bw.log and _iops.log. An interval is as long as
+    /// report.bandwidth_interval
     #[arg(long, value_name = "PREFIX", conflicts_with = "seeds")]
     pub fio_logs: Option<PathBuf>,
-    /// Keep single requests and collections of this window of simulated time, for instance 1s..1300ms; --out draws them
+    /// Record single requests and collections in this window of simulated time, such as 1s..1300ms. With --out, they are drawn
     #[arg(long, value_name = "FROM..TO", value_parser = parse_window)]
     pub timeline: Option<Range<Duration>>,
     #[command(flatten)]
     pub machine: MachineArgs,
-    /// Write report.json, report.html, every request (requests.parquet, requests.csv), the run interval by interval (series.parquet, series.csv), pictures (*.svg) and what they show (charts.parquet, charts.csv) into this folder. If it holds files already, DIR-2, DIR-3 … is used
+    /// Write results into this folder. report.json and report.html have the results, requests.parquet and .csv each request, and
+    /// series.parquet and .csv each interval. Pictures (*.svg) show them, and charts.parquet and .csv have the data of the pictures. If the
+    /// folder is not empty, DIR-2, DIR-3 and so on are tried
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Write into the folder even if it holds files, and replace those of the same names
+    /// Write into the folder even if it is not empty, and replace files with the same names
     #[arg(long)]
     pub force: bool,
 }
 
-/// Forms in which a run is printed.
+/// Forms in which results are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum OutputFormat {
-    /// Tables
+    /// Tables for people to read
     Text,
-    /// One JSON document
+    /// One document of JSON, as with --json
     Json,
-    /// What tools for fio read
+    /// A document that tools for fio can read
     #[value(name = "fio+")]
     Fio,
 }
 
 impl RunArgs {
-    /// The form that the options ask for.
+    /// Returns the form that the options ask for.
     pub fn form(&self) -> OutputFormat {
         if self.json { OutputFormat::Json } else { self.output_format }
     }
@@ -387,55 +405,63 @@ Examples:
   flashraid compare array.toml --vary coordination.scheme=local,reactive-inclusive --timeline 1s..1300ms
   flashraid compare array.toml --vary array.members=2..8 --seeds 20 --slurm job.sh --parts 64%16
 
-A range FROM..TO stands for every whole number, FROM..TO:lin:N for N values with equal differences,
-FROM..TO:log:N with equal ratios; both ends are included. '\"2..8\"' in quotes is a text.
+Ranges of values, which include both ends:
+  FROM..TO          every whole number
+  FROM..TO:lin:N    N values with equal differences
+  FROM..TO:log:N    N values with equal ratios
+A text that looks like a range is written in quotes: '\"2..8\"'.
+Commas inside quotes, brackets or braces separate no values: --vary 'a.b=[1,2],[3]'.
 
-Every point sees the same workload and the same seeds. Each one is saved as it ends, and the same command continues an
-interrupted grid where it stopped. Commas inside quotes, brackets or braces do not split: --vary 'a.b=[1,2],[3]'.
+Every point has the same workload and the same seeds. Each point is saved when it is done.
+If a comparison is interrupted, the same command continues it.
 
-Exit status: 0 success, 1 the simulation or the writing of its results failed, 2 bad input,
-130 stopped by Ctrl-C: the points that are done are kept.";
+Exit status:
+  0    success
+  1    a simulation failed, or its results could not be written
+  2    bad input
+  130  stopped by Ctrl-C; finished points are kept";
 
-/// Arguments of `compare`.
+/// Arguments of the command `compare`.
 #[derive(Debug, Args)]
 #[group(skip)]
 #[command(group = clap::ArgGroup::new("for_others").args(["slurm", "parallel"]))]
 pub struct CompareArgs {
     #[command(flatten)]
     pub scenario: ScenarioArgs,
-    /// A key and its values (repeatable: all combinations), for instance --vary coordination.scheme=local,ideal or --vary array.members=2..8
+    /// A key with its values, such as coordination.scheme=local,ideal or array.members=2..8. Can be repeated for all combinations
     #[arg(long, value_name = "KEY=A,B,C", required = true)]
     pub vary: Vec<Axis>,
-    /// The value that the others are compared with [default: the first of the first --vary]
+    /// The value that all others are compared with [default: the first value of the first --vary]
     #[arg(long, value_name = "A")]
     pub baseline: Option<String>,
-    /// Keep single requests and collections of this window of simulated time, for instance 1s..1300ms: the page and a picture show each point below its baseline, with the slowest request and the collection that it met
+    /// Record single requests and collections in this window of simulated time, such as 1s..1300ms. The page and a picture show each point
+    /// below its baseline, with the slowest request and the collection that it met
     #[arg(long, value_name = "FROM..TO", value_parser = parse_window)]
     pub timeline: Option<Range<Duration>>,
-    /// Sort the tables by this figure, the best first, for instance response_us.all.mean
+    /// Sort the tables by this figure, such as response_us.all.mean, with the best value first
     #[arg(long, value_name = "FIGURE", value_parser = figures::of_key)]
     pub sort: Option<&'static figures::Figure>,
-    /// First seed, in place of the configuration's
+    /// First seed, instead of the configuration's
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Run every point with so many consecutive seeds and give 95 % confidence intervals
+    /// Run every point with this number of consecutive seeds, and print 95 % confidence intervals
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub seeds: u64,
-    /// Simulations at a time; changes no result [default: one for each processor]
+    /// Number of simulations at a time, which changes no result [default: one for each processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
     #[command(flatten)]
     pub machine: MachineArgs,
-    /// Run only part I of N, for instance 1/4; `flashraid merge` puts the folders of all parts together
+    /// Run only part I of N parts, such as 1/4. `flashraid merge` combines the folders of all parts
     #[arg(long, value_name = "I/N", value_parser = parse_shard)]
     pub shard: Option<(usize, usize)>,
-    /// Run nothing: write a script for Slurm that runs the parts as an array of jobs, and JOB-merge.sh beside it that puts them together
+    /// Write a script for Slurm that runs the parts as an array of jobs, and JOB-merge.sh, which combines their results. Nothing is run
     #[arg(long, value_name = "JOB.sh", conflicts_with_all = ["shard", "json", "tables", "parallel"])]
     pub slurm: Option<PathBuf>,
-    /// Run nothing: print the line with which GNU parallel runs the parts
+    /// Print the command line with which GNU parallel runs the parts. Nothing is run
     #[arg(long, conflicts_with_all = ["shard", "json", "tables"])]
     pub parallel: bool,
-    /// Parts for --slurm and --parallel, and how many of them run at a time, for instance 64%16 [default: one for each simulation, at most 64]
+    /// Number of parts for --slurm and --parallel. 64%16 runs at most 16 of 64 at a time [default: one for each simulation, up to 64]
     #[arg(long, value_name = "N[%M]", value_parser = parse_parts, requires = "for_others")]
     pub parts: Option<(usize, Option<usize>)>,
     /// Print one JSON document instead of tables
@@ -444,31 +470,37 @@ pub struct CompareArgs {
     /// Print every table below the summary
     #[arg(long, conflicts_with = "json")]
     pub tables: bool,
-    /// Folder of report.json, report.html, every point (points.parquet, points.csv), pictures (*.svg) and what they show (charts.parquet, charts.csv); one that holds this study is gone on with, one that holds another is refused [default: flashraid-out/compare-HASH]
+    /// Write results into this folder. report.json and report.html have the results, and points.parquet and .csv each point. Pictures
+    /// (*.svg) show them, and charts.parquet and .csv have the data of the pictures. A folder with a part of the same study is continued,
+    /// and a folder with another study is refused [default: flashraid-out/compare-HASH]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Write into the folder even if it holds files, and replace those of the same names
+    /// Write into the folder even if it is not empty, and replace files with the same names
     #[arg(long)]
     pub force: bool,
 }
 
 const IMPORT_HELP: &str = "\
-Prints a configuration of which only the workload, or only the drive, is given; all else has its defaults. What has no
-counterpart is said and left out, what would change the requests or the drive and can't be expressed is refused.
+Prints a configuration with the workload or the drive of the file. All other keys have their
+defaults. Settings without a counterpart are named and left out. A file is refused if such a
+setting would change the requests or the drive.
 
 Examples:
   flashraid import randrw.fio > randrw.toml && flashraid run randrw.toml
   flashraid import ssdconfig.xml --out drive.toml
   flashraid import workload.xml --part 2 --out second.toml
 
-Exit status: 0 success, 1 the file can't be written, 2 bad input.";
+Exit status:
+  0    success
+  1    the file could not be written
+  2    bad input";
 
-/// Arguments of `import`.
+/// Arguments of the command `import`.
 #[derive(Debug, Args)]
 pub struct ImportArgs {
     /// A fio job file, or a workload definition or device of MQSim (workload.xml, ssdconfig.xml)
     pub file: PathBuf,
-    /// The job of this name or, of MQSim, the scenario of this number, where there are several
+    /// Name of a job (fio) or number of a scenario (MQSim), if the file has several
     #[arg(long, value_name = "NAME|N")]
     pub part: Option<String>,
     /// Write the configuration into this file instead of printing it
@@ -480,32 +512,35 @@ pub struct ImportArgs {
 }
 
 const EXPORT_HELP: &str = "\
-Prints the drive as the other program reads it, and says on standard error what that program can't be told.
-With --out the workload is written beside it.
+Prints the drive in the format of the other program. Properties that the format cannot express are
+listed on standard error. With --out, the workload is written, too.
 
 Examples:
   flashraid export --to mqsim nvme-tlc-read > ssdconfig.xml
   flashraid export --to mqsim array.toml --out mqsim
   flashraid export --to femu nvme-simple > options.txt
 
-Exit status: 0 success, 1 the files can't be written, 2 bad input.";
+Exit status:
+  0    success
+  1    the files could not be written
+  2    bad input";
 
-/// Arguments of `export`.
+/// Arguments of the command `export`.
 #[derive(Debug, Args)]
 pub struct ExportArgs {
-    /// A preset, or a configuration (.toml), also a drive that `flashraid fit` made
+    /// A preset, or a configuration (.toml), such as a drive made by `flashraid fit`
     #[arg(value_name = "PRESET|FILE.toml")]
     pub what: String,
-    /// The program that shall read it
+    /// The program that will read the files
     #[arg(long, value_name = "PROGRAM")]
     pub to: Simulator,
-    /// Replace a key of the configuration (repeatable)
+    /// Replace a key of the configuration. Can be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<Setting>,
     /// Write all files into this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Replace files of the folder
+    /// Replace files in the folder
     #[arg(long, requires = "out")]
     pub force: bool,
 }
@@ -523,63 +558,72 @@ pub enum Simulator {
 
 const PROBE_HELP: &str = "\
 Examples:
-  flashraid probe /dev/nvme1n1 --out drive            20 fio jobs of 70 s, and the drive written over three times
+  flashraid probe /dev/nvme1n1 --out drive            20 jobs of 70 s, which overwrite the drive
   flashraid probe /mnt/scratch/file --seconds 10
-  flashraid probe --gentle /dev/nvme0n1 --out drive   reads alone, for five minutes; the drive may be in use
+  flashraid probe --gentle /dev/nvme0n1 --out drive   only read, for five minutes
   flashraid probe /dev/nvme1n1 --set ggc --out variability
-  flashraid probe /dev/nvme1n1 --dry-run              the jobs, without running them
-  flashraid probe --simulate nvme-gen5 --out known    the same results from a simulated drive
+  flashraid probe /dev/nvme1n1 --dry-run              print the jobs without running them
+  flashraid probe --simulate nvme-gen5 --out known    get the same results from a simulated drive
 
-All that the file or device holds is lost, except with --gentle, which opens it for reading only. What is mounted, in use, or holds a partition table, a file system or other data
-is refused without both --destroy-data and --really. The same command goes on where an interrupted one stopped.
+WARNING: all data in the file or on the device are lost. Only --gentle keeps them, because it opens
+the target for reading only. A target that is mounted, in use, or has a partition table, a file
+system or other data is refused unless both --destroy-data and --really are given.
 
-Sets: fit (what `flashraid fit` needs), ggc (one-second bandwidth under large random requests, as in section 3 of the paper).
+An interrupted measurement is continued by the same command.
 
-Exit status: 0 success, 1 fio failed, 2 bad input, 130 stopped by Ctrl-C: finished jobs are kept.";
+Sets of jobs:
+  fit  the measurements that `flashraid fit` needs
+  ggc  bandwidth in each second under large random requests, as in section 3 of the paper
 
-/// Arguments of `probe`.
+Exit status:
+  0    success
+  1    fio failed
+  2    bad input
+  130  stopped by Ctrl-C; finished jobs are kept";
+
+/// Arguments of the command `probe`.
 #[derive(Debug, Args)]
 pub struct ProbeArgs {
-    /// The file or block device to measure; it is written over unless --gentle is given
+    /// The file or block device to measure. Its contents are overwritten unless --gentle is given
     #[arg(value_name = "FILE|DEVICE", required_unless_present = "simulate")]
     pub target: Option<PathBuf>,
-    /// Only read, for five minutes at most: works on what is mounted, in use or holds data
+    /// Only read, for at most five minutes. The drive may be mounted, in use or full of data
     #[arg(long, conflicts_with_all = ["set", "overwrites", "destroy_data", "really"])]
     pub gentle: bool,
-    /// Which jobs: fit or ggc
+    /// Jobs to run: fit or ggc
     #[arg(long, value_name = "NAME", default_value = "fit", value_parser = PossibleValuesParser::new(Set::WRITING.map(Set::name)).map(|name| name.parse::<Set>().expect("the name of a set")))]
     pub set: Set,
-    /// Time of each measured job, after a ramp of a sixth of it [default: 60, of the set ggc 300]
+    /// Seconds of each measured job, after a ramp of a sixth of this time [default: 60, or 300 for the set ggc]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub seconds: Option<u64>,
-    /// Random writes before random writes are measured, as a multiple of the size
+    /// Amount of random writes before random writes are measured, as a multiple of the size
     #[arg(long, value_name = "X", default_value_t = 2.0, value_parser = parse_overwrites)]
     pub overwrites: f64,
-    /// fio's engine, for instance io_uring
+    /// I/O engine of fio, such as io_uring
     #[arg(long, value_name = "NAME", default_value = "libaio", value_parser = parse_word)]
     pub engine: String,
-    /// Through the cache of the operating system, where a file system knows no direct I/O: it is the cache that is measured
+    /// Use the cache of the operating system, if the file system has no direct I/O. This measures the cache
     #[arg(long)]
     pub buffered: bool,
-    /// Print the jobs as fio reads them and run nothing
+    /// Print the jobs for fio, and run nothing
     #[arg(long, conflicts_with = "simulate")]
     pub dry_run: bool,
-    /// Write over what is in use or holds something; needs --really as well
+    /// Overwrite a drive that is in use or has data. Requires --really, too
     #[arg(long)]
     pub destroy_data: bool,
-    /// Yes; needs --destroy-data as well
+    /// Confirm --destroy-data, which is required
     #[arg(long)]
     pub really: bool,
-    /// In place of a drive, simulate this device, a preset or a file that ends in .toml, and write what fio would
+    /// Simulate this device instead of using a drive, and write results as fio would. It is a preset or a file that ends in .toml
     #[arg(long, value_name = "PRESET|FILE.toml", conflicts_with_all = ["target", "seconds", "overwrites", "engine", "buffered", "destroy_data", "really"])]
     pub simulate: Option<String>,
-    /// With --simulate: simulate one row of each superblock in so many
+    /// Simulate one in N rows of each superblock, with --simulate
     #[arg(long, value_name = "N", default_value_t = 128, requires = "simulate", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub scale: u32,
     /// Show no progress on standard error
     #[arg(short, long)]
     pub quiet: bool,
-    /// Folder of the jobs and their results; one that holds a beginning of the same measurement is gone on with [default: flashraid-out/probe]
+    /// Folder for the jobs and their results. An interrupted measurement in the folder is continued [default: flashraid-out/probe]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
@@ -607,29 +651,39 @@ Examples:
   flashraid fit --datasheet --capacity 3.84TB --raw 4TiB --seq-read 6800MB/s --seq-write 4000MB/s --rand-read 1000000 \\
     --rand-write 180000 --read-latency 85us --write-latency 30us --out drive.toml
 
-Results are those of `flashraid probe`, or of fio jobs of one's own with one size, a closed loop and --output-format=json+.
-A data sheet's figures stand for measurements. At the end the device is run for longer, and the page has the data sheet's
-figures beside those of these runs; figures that contradict each other are named.
-The device file inherits into configurations: inherits = \"drive.toml\". What measurements can't tell is the base's and marked
-`# assumed`; a value whose 95 % interval is wider than 30 % to one side is marked undetermined.
+Results come from `flashraid probe`, or from your own fio jobs with one size, a closed loop and
+--output-format=json+.
 
-Exit status: 0 success, 1 a simulation or the writing of its results failed, 2 bad input, 130 stopped by Ctrl-C.";
+With --datasheet, the figures of a data sheet take the place of measurements. At the end, longer
+runs simulate the device, and the page shows their figures beside those of the data sheet.
+Contradictory figures are named.
 
-/// Arguments of `fit`.
+A configuration uses the device file by: inherits = \"drive.toml\". Values that measurements do not
+show come from the base and are marked `# assumed`. A value whose 95 % interval extends more than
+30 % to one side is marked undetermined.
+
+Exit status:
+  0    success
+  1    a simulation failed, or its results could not be written
+  2    bad input
+  130  stopped by Ctrl-C";
+
+/// Arguments of the command `fit`.
 #[derive(Debug, Args)]
 pub struct FitArgs {
-    /// Results of fio (JSON), or folders of them
+    /// Results of fio (JSON), or folders with them
     #[arg(value_name = "RESULT", required_unless_present = "datasheet", conflicts_with = "datasheet")]
     pub results: Vec<PathBuf>,
-    /// The device to begin with, a preset or a file that ends in .toml; of the same size and kind
+    /// Device to start from, a preset or a file that ends in .toml. It should have the same size and kind
     #[arg(long, value_name = "PRESET|FILE.toml", default_value = "nvme-tlc-read", conflicts_with = "datasheet")]
     pub base: String,
     #[command(flatten)]
     pub sheet: DataSheetArgs,
-    /// The device file; a page with measured and simulated curves is written beside it (.html)
+    /// File for the device. A page with measured and simulated curves is written beside it (.html)
     #[arg(long, value_name = "DEVICE.toml")]
     pub out: PathBuf,
-    /// Of measurements: what to look for, at most seven of page_program, programs_at_once, page_read, link, latency, ack, read, move (of a write and a moved unit)
+    /// Parameters to fit to measurements, at most seven of page_program, programs_at_once, page_read, link, latency, ack, read and move.
+    /// The parameter move is the cost of a write command and of a moved unit
     #[arg(
         long,
         value_name = "LIST",
@@ -638,19 +692,19 @@ pub struct FitArgs {
         conflicts_with = "datasheet"
     )]
     pub parameters: Vec<Parameter>,
-    /// Predict this job instead of fitting it; none: fit all [default: an even mix or a middle depth, if there are eight jobs]
+    /// Job to predict instead of fitting to it; none fits to all [default: an even mix or a middle depth, if there are eight jobs]
     #[arg(long, value_name = "JOB", conflicts_with = "datasheet")]
     pub hold_out: Option<String>,
-    /// Simulate one row of each superblock in so many
+    /// Simulate one in N rows of each superblock
     #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub scale: u32,
-    /// Evaluations of the simplex in the middle of the search, each of all jobs; 0: only slopes are followed
+    /// Number of evaluations of the simplex method in the middle of the search, each of all jobs. With 0, only slopes are followed
     #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(..=10_000))]
     pub simplex: u32,
     /// Seed of all simulations
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(..1 << 62))]
     pub seed: u64,
-    /// Simulations at a time; changes no result [default: one for each processor]
+    /// Number of simulations at a time, which changes no result [default: one for each processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
     /// Print one JSON document instead of tables
@@ -659,37 +713,37 @@ pub struct FitArgs {
     /// Show no progress on standard error
     #[arg(short, long)]
     pub quiet: bool,
-    /// Write over files that are there
+    /// Replace files that exist already
     #[arg(long)]
     pub force: bool,
 }
 
-/// Figures of a data sheet.
+/// Figures printed on a data sheet.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of --datasheet")]
 pub struct DataSheetArgs {
-    /// Make a device of what a data sheet prints: the options below, or the same keys in FILE (with _ for -)
+    /// Make a device from a data sheet. The figures are the options below, or the same keys in FILE with _ instead of -
     #[arg(long, value_name = "FILE.toml", num_args = 0..=1, help_heading = "Options")]
     pub datasheet: Option<Option<PathBuf>>,
-    /// Name of the drive [default: that of --out]
+    /// Name of the drive [default: the name of --out]
     #[arg(long, value_name = "NAME", requires = "datasheet")]
     pub name: Option<String>,
-    /// Bytes that a host sees, such as 3.84TB
+    /// Number of bytes that a host sees, such as 3.84TB
     #[arg(long, value_name = "SIZE", requires = "datasheet")]
     pub capacity: Option<Size>,
-    /// Bytes of flash, such as 4TiB [default: the least power of two that leaves 7 % or more]
+    /// Number of bytes of flash, such as 4TiB [default: the least power of two that leaves 7 % or more]
     #[arg(long, value_name = "SIZE", requires = "datasheet")]
     pub raw: Option<Size>,
-    /// Sequential reads, such as 6800MB/s
+    /// Rate of sequential reads, such as 6800MB/s
     #[arg(long, value_name = "RATE", requires = "datasheet")]
     pub seq_read: Option<Rate>,
-    /// Sequential writes, such as 4000MB/s
+    /// Rate of sequential writes, such as 4000MB/s
     #[arg(long, value_name = "RATE", requires = "datasheet")]
     pub seq_write: Option<Rate>,
-    /// Random reads of 4 KiB in a second
+    /// Random reads of 4 KiB per second
     #[arg(long, value_name = "N", requires = "datasheet")]
     pub rand_read: Option<u64>,
-    /// Random writes of 4 KiB in a second, in the steady state
+    /// Random writes of 4 KiB per second, in the steady state
     #[arg(long, value_name = "N", requires = "datasheet")]
     pub rand_write: Option<u64>,
     /// Response time of a single read of 4 KiB, such as 85us
@@ -698,46 +752,49 @@ pub struct DataSheetArgs {
     /// Response time of a single write of 4 KiB, such as 30us
     #[arg(long, value_name = "TIME", requires = "datasheet")]
     pub write_latency: Option<Duration>,
-    /// Drive writes a day that are promised for five years
+    /// Drive writes per day that are promised for five years
     #[arg(long, value_name = "X", requires = "datasheet")]
     pub dwpd: Option<f64>,
-    /// Kind of flash: tlc or qlc [default: that of --like]
+    /// Kind of flash, tlc or qlc [default: that of --like]
     #[arg(long, value_name = "KIND", requires = "datasheet", value_parser = PossibleValuesParser::new(Flash::ALL.map(Flash::name)).map(|name| Flash::ALL.into_iter().find(|flash| flash.name() == name).expect("the name of a kind")))]
     pub flash: Option<Flash>,
-    /// A device that has what data sheets do not print, a preset or a file that ends in .toml [default: a preset of the same flash and link]
+    /// Device for everything that data sheets do not print, a preset or .toml file [default: a preset with the same flash and link]
     #[arg(long, value_name = "PRESET|FILE.toml", requires = "datasheet")]
     pub like: Option<String>,
 }
 
 const REPORT_HELP: &str = "\
-Several runs are also put beside each other, the first as the baseline. The page is one file that opens without a network;
-of one result the pictures are written, too.
+The page is a single file that opens without a network. Several runs are also compared with each
+other, and the first one is the baseline. For a single result, pictures are written, too.
 
 Examples:
   flashraid report results
   flashraid report before after --out before-after
   flashraid report flashraid-out/compare-1f0c2a44
 
-Exit status: 0 success, 1 the page can't be written, 2 bad input.";
+Exit status:
+  0    success
+  1    the page could not be written
+  2    bad input";
 
-/// Arguments of `report`.
+/// Arguments of the command `report`.
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// Folders that run, compare, reproduce or demo have written, or their report.json or reproduction.json
+    /// Folders written by run, compare, reproduce or demo, or a report.json or reproduction.json
     #[arg(value_name = "RESULT", required = true)]
     pub results: Vec<PathBuf>,
     /// Print every table below the summaries
     #[arg(long)]
     pub tables: bool,
-    /// Folder of report.html and pictures (*.svg); the next free name if there is something in it [default: flashraid-out/report]
+    /// Folder for report.html and pictures (*.svg). If it is not empty, the next free name is used [default: flashraid-out/report]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
 
-/// Arguments of `merge`.
+/// Arguments of the command `merge`.
 #[derive(Debug, Args)]
 pub struct MergeArgs {
-    /// Folders of the shards, as `flashraid compare --shard` left them
+    /// Folders of all shards, as written by `flashraid compare --shard`
     #[arg(value_name = "DIR", required = true)]
     pub folders: Vec<PathBuf>,
     /// Print one JSON document instead of tables
@@ -746,15 +803,16 @@ pub struct MergeArgs {
     /// Print every table below the summary
     #[arg(long, conflicts_with = "json")]
     pub tables: bool,
-    /// Folder of the results, with the same files as those of compare; if it holds files already, the next of DIR-2, DIR-3 … that does not [default: flashraid-out/merge]
+    /// Folder for the results, with the same files as those of compare. If it is not empty, DIR-2, DIR-3 and so on are tried [default:
+    /// flashraid-out/merge]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Write into the folder even if it holds files, and replace those of the same names
+    /// Write into the folder even if it is not empty, and replace files with the same names
     #[arg(long)]
     pub force: bool,
 }
 
-/// Reads `N` or `N%M`.
+/// Parses a number of parts, written as `N` or `N%M`.
 fn parse_parts(text: &str) -> Result<(usize, Option<usize>), String> {
     let (count, at_once) = text.split_once('%').map_or((text, None), |(count, at_once)| (count, Some(at_once)));
     let number = |text: &str| match text.trim().parse::<usize>() {
@@ -764,7 +822,7 @@ fn parse_parts(text: &str) -> Result<(usize, Option<usize>), String> {
     Ok((number(count)?, at_once.map(number).transpose()?))
 }
 
-/// Reads `I/N`.
+/// Reads a shard, written as `I/N`.
 fn parse_shard(text: &str) -> Result<(usize, usize), String> {
     let (index, count) = text.split_once('/').ok_or("write I/N, for instance 1/4")?;
     let number = |text: &str| text.trim().parse::<usize>().map_err(|_| "write I/N, for instance 1/4".to_owned());
@@ -777,36 +835,42 @@ fn parse_shard(text: &str) -> Result<(usize, usize), String> {
 
 const REPRODUCE_HELP: &str = "\
 Examples:
-  flashraid reproduce list                       what there is, and about how long it takes
+  flashraid reproduce list                       list the figures, and about how long each takes
   flashraid reproduce ggc.fig6 --quick
   flashraid reproduce all
 
-Writes the ledger of all claims (reproduction.md, reproduction.json), the measured values
-(rows.parquet, rows.csv), report.html, pictures (*.svg) and what they show (charts.parquet,
-charts.csv). Each point is saved as it ends, and the same command goes on where it stopped.
+Writes these files:
+  reproduction.md, reproduction.json    the ledger of all claims
+  rows.parquet, rows.csv                the measured values
+  report.html, *.svg                    a page and pictures
+  charts.parquet, charts.csv            the data of the pictures
+Each point is saved when it is done. If the command is interrupted, the same command continues it.
 
-Exit status: 0 success, 1 a simulation or the writing of its results failed, 2 bad input,
-130 stopped by Ctrl-C: the points that are done are kept.";
+Exit status:
+  0    success
+  1    a simulation failed, or its results could not be written
+  2    bad input
+  130  stopped by Ctrl-C; finished points are kept";
 
-/// Arguments of `reproduce`.
+/// Arguments of the command `reproduce`.
 #[derive(Debug, Args)]
 pub struct ReproduceArgs {
     /// `list`, `all`, figures such as ggc.fig6, or papers such as pgc
     #[arg(value_name = "list|all|ID", default_value = "list")]
     pub figures: Vec<String>,
-    /// Smaller devices and fewer requests
+    /// Use smaller devices and fewer requests
     #[arg(long)]
     pub quick: bool,
-    /// First seed
+    /// First seed of the simulations
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(..1 << 62))]
     pub seed: u64,
-    /// Seeds of every simulation [default: three, one where that is enough; with --quick four]
+    /// Number of seeds for each simulation [default: three, or one if that is enough; with --quick four]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub seeds: Option<u64>,
-    /// Use a real trace in place of a named workload, for instance --trace financial=Financial1.spc (repeatable)
+    /// Use a real trace instead of a named workload, such as financial=Financial1.spc. Can be repeated
     #[arg(long, value_name = "NAME=FILE", value_parser = parse_named_trace)]
     pub trace: Vec<Setting>,
-    /// Simulations at a time; changes no result [default: one for each processor]
+    /// Number of simulations at a time, which changes no result [default: one for each processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
     #[command(flatten)]
@@ -814,20 +878,20 @@ pub struct ReproduceArgs {
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,
-    /// Print every value of each claim and the measured values of all figures below the summary
+    /// Print every value of each claim, and all measured values, below the summary
     #[arg(long, conflicts_with = "json")]
     pub tables: bool,
-    /// Folder of the results [default: flashraid-out/reproduce, with --quick flashraid-out/reproduce-quick]
+    /// Folder for the results [default: flashraid-out/reproduce, or flashraid-out/reproduce-quick with --quick]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
 
-/// `NAME=FILE`.
+/// Reads a named trace, written as `NAME=FILE`.
 fn parse_named_trace(text: &str) -> Result<Setting, String> {
     text.parse().map_err(|_| "write NAME=FILE, for instance financial=Financial1.spc".to_owned())
 }
 
-/// Arguments of `check`.
+/// Arguments of the command `check`.
 #[derive(Debug, Args)]
 pub struct CheckArgs {
     #[command(flatten)]
@@ -837,10 +901,10 @@ pub struct CheckArgs {
     pub json: bool,
 }
 
-/// Commands on traces.
+/// Commands for traces of requests.
 #[derive(Debug, Subcommand)]
 pub enum TraceCommand {
-    /// Statistics of a trace
+    /// Show statistics of a trace
     #[command(after_help = TRACE_INFO_HELP)]
     Info(TraceInfoArgs),
     /// Write a trace in another format
@@ -848,34 +912,34 @@ pub enum TraceCommand {
     Convert(TraceConvertArgs),
 }
 
-/// How to read a trace.
+/// Options for reading a trace.
 #[derive(Debug, Args)]
 pub struct TraceInputArgs {
-    /// Format of the input [default: found out from its content]
+    /// Format of the input [default: detected from the content]
     #[arg(long, value_name = "FORMAT", value_parser = one_of(&Format::ALL))]
     pub format: Option<Format>,
-    /// Unit of its times, where the format has variants
+    /// Unit of the times, if the format has variants
     #[arg(long, value_name = "UNIT", value_parser = unit())]
     pub time_unit: Option<TimeUnit>,
-    /// Bytes of a sector, where the format counts sectors [default: 512]
+    /// Bytes in a sector, if the format counts sectors [default: 512]
     #[arg(long, value_name = "BYTES")]
     pub sector_bytes: Option<u32>,
-    /// Read only these devices, by their numbers: 0,2
+    /// Read only the devices with these numbers, such as 0,2
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub devices: Vec<u32>,
-    /// Leave out lines that can't be read, and count them
+    /// Leave out lines that cannot be read, and count them
     #[arg(long)]
     pub skip_bad_lines: bool,
     /// Leave out discards, and count them
     #[arg(long)]
     pub ignore_discards: bool,
-    /// Leave out a request that repeats another at most so many microseconds later, and count them
+    /// Leave out requests that repeat another one within this number of microseconds, and count them
     #[arg(long, value_name = "US")]
     pub drop_repeats_within_us: Option<u64>,
 }
 
 impl TraceInputArgs {
-    /// The trace in `file`, read as these options say.
+    /// Returns the trace in `file`, with these options.
     pub fn spec(&self, file: &Path) -> TraceSpec {
         let devices = if self.devices.is_empty() { Devices::Concat } else { Devices::List(self.devices.clone()) };
         TraceSpec {
@@ -891,10 +955,10 @@ impl TraceInputArgs {
     }
 }
 
-/// Arguments of `trace info`.
+/// Arguments of the command `trace info`.
 #[derive(Debug, Args)]
 pub struct TraceInfoArgs {
-    /// The trace, compressed (gzip, zstd, bzip2) or not; - is standard input
+    /// The trace, plain or compressed (gzip, zstd, bzip2); - stands for standard input
     pub file: PathBuf,
     #[command(flatten)]
     pub input: TraceInputArgs,
@@ -903,13 +967,13 @@ pub struct TraceInfoArgs {
     pub json: bool,
 }
 
-/// Arguments of `trace convert`.
+/// Arguments of the command `trace convert`.
 #[derive(Debug, Args)]
 pub struct TraceConvertArgs {
-    /// The trace, compressed (gzip, zstd, bzip2) or not; - is standard input
+    /// The trace, plain or compressed (gzip, zstd, bzip2); - stands for standard input
     #[arg(value_name = "IN")]
     pub input: PathBuf,
-    /// The new file; .gz, .zst or .bz2 at its end compresses it; - is standard output
+    /// The new file, compressed if it ends in .gz, .zst or .bz2; - stands for standard output
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
     #[command(flatten)]
@@ -917,15 +981,15 @@ pub struct TraceConvertArgs {
     /// Format of the output
     #[arg(long, value_name = "FORMAT", value_parser = one_of(&WRITABLE))]
     pub to: Format,
-    /// Requests per second of a trace without times, which formats with times need
+    /// Requests per second for a trace without times, if the format needs times
     #[arg(long, value_name = "PER_SECOND", value_parser = parse_rate)]
     pub rate: Option<f64>,
-    /// Put requests whose times go backwards in order: how many to hold back, or sort (in memory)
+    /// Method to sort requests whose times go backwards: a number of requests to hold back, or sort (in memory)
     #[arg(long, value_name = "N|sort", value_parser = parse_reorder, default_value = "0")]
     pub reorder: Reorder,
 }
 
-/// Reads the name of one of these formats; help lists them.
+/// Reads the name of one of these formats, which the help lists.
 fn one_of(formats: &'static [Format]) -> impl TypedValueParser<Value = Format> {
     PossibleValuesParser::new(formats.iter().map(|format| format.name())).map(|name| name.parse().expect("the name of a format"))
 }
@@ -948,31 +1012,31 @@ fn parse_rate(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A window of simulated time. Its order is the configuration's to check.
+/// Reads a window of simulated time. The configuration checks that it does not end before it begins.
 fn parse_window(text: &str) -> Result<Range<Duration>, String> {
     let (from, to) = text.split_once("..").ok_or("write FROM..TO, for instance 1s..1300ms")?;
     let time = |text: &str| text.trim().parse::<Duration>().map_err(|error| error.to_string());
     Ok(time(from)?..time(to)?)
 }
 
-/// Commands on presets.
+/// Commands for built-in presets.
 #[derive(Debug, Subcommand)]
 pub enum PresetCommand {
-    /// List them
+    /// List all presets by kind
     List {
         /// Print one JSON document, with each preset as a configuration
         #[arg(long, conflicts_with = "markdown")]
         json: bool,
-        /// Print a page with all that is in them instead
+        /// Print a page with all values of the presets
         #[arg(long)]
         markdown: bool,
     },
-    /// Print one of them as a configuration, which can be run as it is
+    /// Print a preset as a configuration, which can be run
     Show {
         /// A name from `flashraid preset list`
         name: String,
     },
-    /// Simulate a drive and hold it against its data sheet, figure by figure
+    /// Simulate a drive and compare it with its data sheet, figure by figure
     #[command(after_help = CARD_HELP)]
     Card(CardArgs),
 }
@@ -982,21 +1046,28 @@ Examples:
   flashraid preset card nvme-tlc-read
   flashraid preset card nvme-gen5 --json > card.json
 
-Each figure is fitted (a number of the preset was chosen to meet it), predicted (nothing was)
-or reported (shown beside the simulation, nothing is claimed). It holds if the simulation is
-within the tolerance of the data sheet. A card takes some minutes.
+Kinds of figures:
+  fitted       a value of the preset was chosen to meet the figure
+  predicted    no value was chosen for it
+  reported     the figure is only shown beside the simulation
+A figure agrees if the simulation is within the tolerance of the data sheet. A card takes some
+minutes.
 
-Exit status: 0 success, whatever holds; 1 a simulation failed, 2 bad input, 130 stopped by Ctrl-C.";
+Exit status:
+  0    success, whether or not the figures agree
+  1    a simulation failed
+  2    bad input
+  130  stopped by Ctrl-C";
 
-/// Arguments of `preset card`.
+/// Arguments of the command `preset card`.
 #[derive(Debug, Args)]
 pub struct CardArgs {
-    /// A device from `flashraid preset list` that has a card
+    /// A device from `flashraid preset list` that has a data sheet
     pub name: String,
-    /// Only look whether it works: a few requests to a drive at the largest scale, which prove nothing
+    /// Check quickly that the command works. A few requests to a small drive prove nothing
     #[arg(long)]
     pub quick: bool,
-    /// Simulations at a time; changes no result [default: one for each processor]
+    /// Number of simulations at a time, which changes no result [default: one for each processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
     #[command(flatten)]
@@ -1010,29 +1081,35 @@ const PTS_HELP: &str = "\
 Examples:
   flashraid pts wsat --ssd nvme-tlc-read
   flashraid pts latency --ssd nvme-gen5 --set ssd.gc.preemption=suspend --json
-  flashraid pts iops --fio > iops.fio            the same for fio and a real drive, which it destroys
+  flashraid pts iops --fio > iops.fio            the test for fio; it overwrites a real drive
 
-iops: 7 shares of reads by 8 sizes, 128 at a time; latency: 3 by 3, one at a time; both after the capacity
-has been written twice in order. wsat: random writes of 4 KiB, 128 at a time, to an empty drive. A pattern
-lasts a minute, divided by the scale of the simulated drive, in each round. Steady is what over five rounds
-ranges by no more than 20 % of its mean and, as a fitted line, rises by no more than 10 %.
+Tests:
+  iops       7 shares of reads with 8 sizes each, 128 requests at a time
+  latency    3 shares of reads with 3 sizes each, one request at a time
+  wsat       random writes of 4 KiB to an empty drive, 128 at a time
+Before iops and latency, the whole capacity is written twice in order. In each round, a pattern
+lasts a minute, divided by the scale of the simulated drive. The drive is steady if, over five
+rounds, a figure ranges by at most 20 % of its mean, and a line fitted to it rises by at most 10 %.
 
-Exit status: 0 success, 1 the simulation failed, 2 bad input, 130 stopped by Ctrl-C: the rounds so far
-are reported and marked as partial.";
+Exit status:
+  0    success
+  1    the simulation failed
+  2    bad input
+  130  stopped by Ctrl-C; the rounds so far are reported and marked as partial";
 
-/// Arguments of `pts`.
+/// Arguments of the command `pts`.
 #[derive(Debug, Args)]
 pub struct PtsArgs {
-    /// What to test
+    /// The test to run
     #[arg(value_name = "TEST", value_parser = PossibleValuesParser::new(Test::ALL.map(Test::name)).map(|name| test_of(&name)))]
     pub test: Test,
     /// A drive with superblocks from `flashraid preset list`
     #[arg(long, value_name = "PRESET", required_unless_present = "fio")]
     pub ssd: Option<String>,
-    /// Replace a key of the configuration, for instance --set ssd.gc.preemption=suspend (repeatable)
+    /// Replace a key of the configuration, such as ssd.gc.preemption=suspend. Can be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<Setting>,
-    /// Rounds at most [default: 600 for wsat, 25 for the others; with --fio 5]
+    /// Most rounds of the test [default: 600 for wsat, 25 for the others, 5 with --fio]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(5..=10_000))]
     pub rounds: Option<u32>,
     /// Seed of all random numbers
@@ -1043,7 +1120,7 @@ pub struct PtsArgs {
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,
-    /// Print fio's job file of the test instead of simulating it
+    /// Print fio's job file for the test instead of simulating it
     #[arg(long, conflicts_with_all = ["ssd", "set", "json", "seed"])]
     pub fio: bool,
 }
@@ -1052,13 +1129,13 @@ fn test_of(name: &str) -> Test {
     Test::ALL.into_iter().find(|test| test.name() == name).expect("clap lets no other one through")
 }
 
-/// Arguments of `bench`.
+/// Arguments of the command `bench`.
 #[derive(Debug, Args)]
 pub struct BenchArgs {
-    /// Only look whether it works: a second of work on small devices
+    /// Check quickly that the command works, with a second of work on small devices
     #[arg(long)]
     pub quick: bool,
-    /// Measure this line alone, named as with --json: nvme, device … (repeatable)
+    /// Measure only this line, named as in --json, such as nvme or device. Can be repeated
     #[arg(long, value_name = "LINE", value_enum, hide_possible_values = true)]
     pub only: Vec<crate::bench::Line>,
     /// Print one JSON document instead of tables

@@ -76,7 +76,7 @@ impl Drop for OutFolder {
 
 /// Returns the name to which a number is appended. The paths `.` and `..` have no name, and results beside them would be unexpected.
 fn file_name(path: &Path) -> Outcome<OsString> {
-    let refuse = || Failure::Input(format!("{} holds files already; name a new folder", path.display()));
+    let refuse = || Failure::Input(format!("{} is not empty; name a new folder", path.display()));
     Ok(path.file_name().ok_or_else(refuse)?.to_owned())
 }
 

@@ -19,7 +19,7 @@ pub enum WriteError {
         reason: String,
     },
     /// The reader of standard output has closed it.
-    #[error("whoever read standard output has gone")]
+    #[error("the reader of standard output has closed it")]
     ReaderGone,
     /// A folder can't be created.
     #[error("can't make the folder {}: {reason}", path.display())]

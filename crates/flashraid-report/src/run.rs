@@ -71,7 +71,7 @@ pub fn notes(report: &Report, has_life: bool) -> Vec<String> {
     });
     let load = match report.verdict.load {
         Load::Unstable => Some("verdict: unstable; requests pile up, so that response times grow with the length of the run"),
-        Load::Saturated => Some("verdict: saturated; less than 98 % of what is asked for is served in its time"),
+        Load::Saturated => Some("verdict: saturated; less than 98 % of the requests are served in time"),
         Load::DataLost | Load::Stable | Load::Closed => None,
     };
     let times = [&report.response_us.all, &report.response_us.read, &report.response_us.write];

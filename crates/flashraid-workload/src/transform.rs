@@ -210,7 +210,7 @@ impl<S: Source> Transform<S> {
                 let page_bytes = self.space.page_bytes;
                 let (page, within) = (request.offset_bytes / page_bytes, request.offset_bytes % page_bytes);
                 if page >= self.extent_pages {
-                    return Err(self.too_far(request, "`address_extent` is smaller than what the stream addresses"));
+                    return Err(self.too_far(request, "`address_extent` is smaller than the range of addresses in the stream"));
                 }
                 let scaled = u128::from(page) * u128::from(capacity / page_bytes) / u128::from(self.extent_pages);
                 request.offset_bytes = scaled as u64 * page_bytes + within;
@@ -283,7 +283,7 @@ impl<S: Source> Source for Transform<S> {
         if self.zeroes_deallocated + self.zeroes_written > 0 {
             let Self { zeroes_deallocated, zeroes_written, .. } = self;
             notes.push(format!(
-                "write zeroes: {zeroes_deallocated} deallocated what they cover as a whole, {zeroes_written} wrote all or a rest"
+                "write zeroes: {zeroes_deallocated} deallocated the units that they cover wholly, {zeroes_written} wrote all or the rest"
             ));
         }
         notes
@@ -445,7 +445,7 @@ mod tests {
             (OpKind::Trim, 0, 1 << 20),
         ];
         assert_eq!(parts, expected);
-        assert_eq!(notes, ["write zeroes: 6 deallocated what they cover as a whole, 4 wrote all or a rest"]);
+        assert_eq!(notes, ["write zeroes: 6 deallocated the units that they cover wholly, 4 wrote all or the rest"]);
         let problems = TransformSpec { deallocate_bytes: Some(0), ..wrapped() }.problems(false);
         assert_eq!(problems[0].key, "deallocate_bytes");
     }

@@ -242,7 +242,7 @@ fn explain(scenario: &Scenario, sample: Result<Option<WorkloadSample>, SourceErr
     let workload = match sample {
         Ok(Some(sample)) => Some(sample),
         Ok(None) => {
-            warnings.push("the workload was not looked at beforehand: a pipe can be read only once".to_owned());
+            warnings.push("the workload was not examined, because a pipe can be read only once".to_owned());
             None
         }
         Err(error) => {
@@ -516,15 +516,17 @@ fn warn(
     warnings: &mut Vec<String>,
 ) {
     if alpha(&scenario.array.ssd) < 1.01 {
-        warnings.push("ssd.gc.start leaves next to nothing of the reserve for garbage: write amplification will be extreme".into());
+        warnings.push("ssd.gc.start leaves almost no room for invalid pages in the reserve, so write amplification will be extreme".into());
     }
     if planes_may_drift_apart(&scenario.array.ssd) {
-        let text = "the reserve of a plane is so small that with ssd.plane_choice = \"most-free\" planes drift apart for a while, and write \
-                    amplification can be far above the estimate; \"rotate\" or ssd.gc.pool = \"die\" avoids it";
+        let text = "the reserve of a plane is very small: with ssd.plane_choice = \"most-free\", planes drift apart for a while, and write \
+                    amplification can be far above the estimate; \"rotate\" or ssd.gc.pool = \"die\" avoids this";
         warnings.push(text.into());
     }
     if let FirstCollection::Never { .. } = first_collection {
-        warnings.push("no garbage will be collected: the run writes too little; raise ssd.warm_up.overwrites or workload.requests".into());
+        warnings.push(
+            "no garbage will be collected, because the run writes too little; raise ssd.warm_up.overwrites or workload.requests".into(),
+        );
     }
     let Some(sample) = sample else { return };
     if sample.requests == 0 {
@@ -532,18 +534,22 @@ fn warn(
     }
     if sample.partial_page_writes > 0.1 {
         let percent = sample.partial_page_writes * 100.0;
-        warnings.push(format!("{percent:.0} % of the written pages are covered only in part, and each costs a whole page"));
+        warnings.push(format!(
+            "{percent:.0} % of the written pages are written only in part, and each of them costs the write of a whole page"
+        ));
     }
     let capacity = address_space(&scenario.array).capacity_bytes;
     if sample.extent_bytes > capacity {
         let over = sample.extent_bytes;
-        warnings.push(format!("the workload reaches up to byte {over}, beyond the array's {capacity}; see workload.address_fit"));
+        warnings.push(format!(
+            "the workload uses addresses up to byte {over}, but the array has only {capacity} bytes; see workload.address_fit"
+        ));
     }
     let even = 1.0 / f64::from(scenario.array.members);
     if sample.busiest_member_share > 1.5 * even && scenario.array.members > 1 {
         let percent = sample.busiest_member_share * 100.0;
         warnings.push(format!(
-            "one member gets {percent:.0} % of the page operations, {:.1} times its even share",
+            "one member gets {percent:.0} % of the page operations, which is {:.1} times an equal share",
             sample.busiest_member_share / even
         ));
     }

@@ -43,8 +43,8 @@ impl fmt::Display for Idle {
         let digits = if percent >= 1.0 { 0 } else { 2 };
         write!(
             f,
-            "the array is idle: its busiest dies work {percent:.digits$} % of the time, so that no remedy matters much; from {} times this load on \
-             (workload.rate_scale) they work half of the time, from {} times on requests pile up",
+            "the array is idle: its busiest dies work {percent:.digits$} % of the time, so that no remedy matters much. At {} times this load \
+             (workload.rate_scale), they work half of the time; at {} times, requests pile up",
             factor(*half),
             factor(*saturated),
         )

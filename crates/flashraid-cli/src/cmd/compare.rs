@@ -48,7 +48,7 @@ pub fn run(arguments: &CompareArgs) -> Outcome {
         return super::cluster::run(arguments, plan, &out);
     }
     machine::announce(&plan.scenarios(), &resources, arguments.machine.quiet)?;
-    let how_to_go_on = format!("The same command goes on from here; finished simulations are in {}.", out.display());
+    let how_to_go_on = format!("The same command continues from here; finished simulations are in {}.", out.display());
     let result = run_plan(plan.folder(&out).with_resources(resources), arguments.machine.quiet, &how_to_go_on)?;
     if let Some(shard) = arguments.shard {
         return report_shard(shard, &result, &out, arguments.json);

@@ -30,7 +30,7 @@ pub fn run(arguments: &ImportArgs) -> Outcome {
     Simulation::from_toml(&imported.toml).and_then(|simulation| simulation.validate()).map_err(|error| match error {
         Error::Config(problems) => {
             let why: Vec<&str> = problems.list.iter().map(|problem| problem.message.as_str()).collect();
-            refused(format!("asks for what can't be simulated: {}", why.join("; ")))
+            refused(format!("needs things that cannot be simulated: {}", why.join("; ")))
         }
         error => error.into(),
     })?;

@@ -157,7 +157,7 @@ fn probe(arguments: &ProbeArgs, path: &Path) -> Outcome {
                 bar.finish_and_clear();
                 return Err(match error {
                     FitError::Interrupted => Failure::Interrupted(format!(
-                        "stopped: {} of {} jobs are done and kept in {}; the same command goes on",
+                        "stopped: {} of {} jobs are done and kept in {}; the same command continues",
                         done + index,
                         jobs.len(),
                         out.display()

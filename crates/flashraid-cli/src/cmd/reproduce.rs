@@ -216,7 +216,7 @@ impl<'a> Plan<'a> {
         let reports = reports?;
         let (done, all) = (reports.iter().flatten().count(), reports.len());
         if done < all {
-            let kept = format!("The same command goes on from here; finished simulations are in {}.", out.display());
+            let kept = format!("The same command continues from here; finished simulations are in {}.", out.display());
             return Err(Failure::Interrupted(format!("stopped: {done} of {all} simulations are done. {kept}")));
         }
         for report in reports.iter().flatten() {

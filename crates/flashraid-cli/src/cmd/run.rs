@@ -93,7 +93,7 @@ pub fn run(arguments: &RunArgs) -> Outcome {
         }
     }
     match report.partial {
-        true => Err(Failure::Interrupted("stopped: the report covers what was done and is marked as partial".to_owned())),
+        true => Err(Failure::Interrupted("stopped: the report covers the run so far and is marked as partial".to_owned())),
         false => Ok(()),
     }
 }

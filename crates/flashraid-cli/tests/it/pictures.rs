@@ -405,9 +405,9 @@ fn expect_timeline(content: &Value, picture: &str, about: &str, read: &mut Marks
 
 /// The legend of a timeline.
 struct Legend {
-    /// The panel has it.
+    /// True if the panel has the legend.
     is_here: bool,
-    /// It explains destages.
+    /// True if the legend explains destages.
     has_destages: bool,
 }
 

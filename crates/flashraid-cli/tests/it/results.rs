@@ -111,7 +111,7 @@ fn an_interrupted_grid_keeps_what_is_finished() {
     let ended = interrupt(&place, &arguments);
     assert_eq!((ended.status, ended.stdout.as_str()), (130, ""), "{}", ended.stderr);
     assert!(ended.stderr.contains("1 of 2 simulations are done"), "{}", ended.stderr);
-    assert!(ended.stderr.contains("The same command goes on from here"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("The same command continues from here"), "{}", ended.stderr);
     let files = place.files();
     assert_eq!((files.len(), files[1].as_str()), (2, "grid/study.json"), "{files:?}");
     assert!(files[0].starts_with("grid/points/") && files[0].ends_with(".json"));

@@ -10,32 +10,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Files and folders that have not been rewritten in plain English yet. This list only shrinks.
-const NOT_YET: &[&str] = &[
-    "crates/flashraid-cli/src/args.rs",
-    "crates/flashraid-cli/tests",
-    "crates/flashraid-experiments/src/claims.rs",
-    "crates/flashraid-experiments/src/evaluation.rs",
-    "crates/flashraid-experiments/src/ggc.rs",
-    "crates/flashraid-experiments/src/lawc.rs",
-    "crates/flashraid-experiments/src/ledger.rs",
-    "crates/flashraid-experiments/src/lib.rs",
-    "crates/flashraid-experiments/src/pgc.rs",
-    "crates/flashraid-experiments/src/results.rs",
-    "crates/flashraid-experiments/src/verdict.rs",
-    "crates/flashraid-fit",
-    "crates/flashraid-python",
-    "crates/flashraid-report/src/chart",
-    "crates/flashraid-report/src/data.rs",
-    "crates/flashraid-report/src/grid/summary.rs",
-    "crates/flashraid-report/src/grid/tables.rs",
-    "crates/flashraid-report/src/page",
-    "crates/flashraid-report/src/picture",
-    "crates/flashraid-report/src/results.rs",
-    "crates/flashraid-report/src/sheet.rs",
-    "crates/flashraid-model/tests/it/reference",
-];
-
 /// Most characters of a line with a comment, and of a line of Markdown outside tables.
 const WIDTH: usize = 140;
 
@@ -64,10 +38,8 @@ fn comments_are_plain_english() {
     let mut found = Vec::new();
     for file in rust_files(&root.join("crates")) {
         let name = name_of(&root, &file);
-        if is_done(&name) {
-            let text = fs::read_to_string(&file).expect("a source is readable");
-            found.extend(of_source(&text).into_iter().map(|(line, finding)| format!("{name}:{line}: {finding}")));
-        }
+        let text = fs::read_to_string(&file).expect("a source is readable");
+        found.extend(of_source(&text).into_iter().map(|(line, finding)| format!("{name}:{line}: {finding}")));
     }
     assert!(found.is_empty(), "{} findings:\n{}", found.len(), found.join("\n"));
 }
@@ -76,17 +48,11 @@ fn comments_are_plain_english() {
 fn pages_for_contributors_are_plain_english() {
     let root = root();
     let mut found = Vec::new();
-    for name in ["ARCHITECTURE.md", "CONTRIBUTING.md"].into_iter().filter(|name| is_done(name)) {
+    for name in ["ARCHITECTURE.md", "CONTRIBUTING.md"] {
         let text = fs::read_to_string(root.join(name)).expect("a page is readable");
         found.extend(of_page(&text).into_iter().map(|(line, finding)| format!("{name}:{line}: {finding}")));
     }
     assert!(found.is_empty(), "{} findings:\n{}", found.len(), found.join("\n"));
-}
-
-#[test]
-fn the_list_of_what_is_not_rewritten_yet_names_no_missing_file() {
-    let missing: Vec<_> = NOT_YET.iter().filter(|name| !root().join(name).exists()).collect();
-    assert!(missing.is_empty(), "take these out of NOT_YET: {missing:?}");
 }
 
 #[test]
@@ -259,10 +225,6 @@ fn words(text: &str) -> usize {
             },
         )
         .sum()
-}
-
-fn is_done(name: &str) -> bool {
-    !NOT_YET.iter().any(|entry| name.strip_prefix(entry).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
 }
 
 fn root() -> PathBuf {

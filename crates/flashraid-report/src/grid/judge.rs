@@ -219,7 +219,7 @@ pub(super) fn doubts(point: &Point) -> Vec<(Mark, &'static str)> {
     let load = |name: &str| point.reports.iter().any(|report| report["verdict"]["load"] == name);
     let reason = |mark: Mark| match mark {
         Mark::NotSteady if load("unstable") => "unstable: requests pile up, so that response times grow with the length of the run",
-        Mark::NotSteady if load("saturated") => "saturated: less than 98 % of what is asked for is served in its time",
+        Mark::NotSteady if load("saturated") => "saturated: less than 98 % of the requests are served in time",
         mark => mark.explanation(),
     };
     point.doubtful().map(|mark| (mark, reason(mark))).collect()

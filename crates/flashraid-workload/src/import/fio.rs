@@ -304,7 +304,7 @@ fn written(name: &str, job: Job, notes: &mut Vec<String>) -> Result<Stream, Impo
         }
     };
     if !after.is_empty() {
-        notes.push(format!("rw={} of job {name}: what follows the colon is left out", job.direction));
+        notes.push(format!("rw={} of job {name}: the part after the colon is left out", job.direction));
     }
     stream.set("read_fraction", reads.clone());
     match &job.sizes {

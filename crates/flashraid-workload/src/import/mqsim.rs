@@ -56,7 +56,7 @@ fn known(flow: &Element, own: &[(&str, bool)], notes: &mut Vec<String>) -> Resul
         }
     }
     if !without.is_empty() {
-        notes.push(format!("left out, since a workload has no counterpart: {}", without.join(", ")));
+        notes.push(format!("left out, because a workload has no counterpart: {}", without.join(", ")));
     }
     Ok(())
 }

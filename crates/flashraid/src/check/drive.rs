@@ -182,38 +182,39 @@ pub(super) fn warnings(drive: &DriveCheck, array: &ArrayParams) -> Vec<String> {
     let mut warnings = Vec::new();
     if drive.scale_by == Some(ScaleBy::Width) && array.host_port.is_some() {
         let scale = drive.scale;
-        warnings.push(format!("members are scaled by width (1 : {scale}), but not what the array's controller lets through: divide array.controller by {scale}, too"));
+        warnings.push(format!("members are scaled by width (1 : {scale}), but the limits of the array's controller are not; divide array.controller by {scale}, too"));
     }
     if drive.placement.as_ref().is_some_and(|placement| placement.handles > 1 && placement.handles_used == 1) {
         warnings.push(match array.cache {
             Some(_) => {
-                "ssd.placement_handles has no effect behind a write cache: what that writes is of no stream, and has handle 0".to_owned()
+                "ssd.placement_handles has no effect behind a write cache, whose writes belong to no stream and have handle 0".to_owned()
             }
-            None => {
-                "ssd.placement_handles has no effect: a write has the handle of its stream in a mix, and the workload is no mix".to_owned()
-            }
+            None => "ssd.placement_handles has no effect, because handles follow from the streams of a mix, and the workload is no mix"
+                .to_owned(),
         });
     }
     if drive.scale_by.is_none() && drive.scale > 1 && drive.rows < ROWS_ENOUGH {
         let rows = drive.rows;
         warnings.push(format!(
-            "scaling leaves {rows} superpages of each die in a superblock: with fewer than {ROWS_ENOUGH} dies wait for each other where superblocks end; lower ssd.scale"
+            "scaling leaves {rows} superpages of each die in a superblock; with fewer than {ROWS_ENOUGH}, dies wait for each other at the end of superblocks; lower ssd.scale"
         ));
     }
     if drive.slc.is_some() && array.ssd.gc.idle_ns.is_none() && !array.ssd.gc.instantaneous {
-        warnings
-            .push("ssd.slc without ssd.gc.idle: what lies there is folded only when few superblocks are free, not in idle time".to_owned());
+        warnings.push(
+            "ssd.slc without ssd.gc.idle: data with one bit per cell are folded only when few superblocks are free, and not in idle time"
+                .to_owned(),
+        );
     }
     if drive.slc.as_ref().is_some_and(|slc| slc.superblocks == 0) {
         warnings.push(
-            "ssd.slc.share is less than one superblock while ssd.superblock.span are free beyond the target, so that a full drive has none"
+            "ssd.slc.share of the free superblocks of a full drive (ssd.superblock.span beyond the target) is less than one superblock, so it has none"
                 .to_owned(),
         );
     }
     if drive.buffer_bytes * 100 > exported_bytes {
         let percent = drive.buffer_bytes as f64 * 100.0 / exported_bytes as f64;
         warnings.push(format!(
-            "the write buffer holds {percent:.1} % of what is simulated of the drive, so that it replaces more than it should; lower ssd.scale"
+            "the write buffer holds {percent:.1} % of the simulated part of the drive, so that more writes are replaced in it than in a real drive; lower ssd.scale"
         ));
     }
     warnings

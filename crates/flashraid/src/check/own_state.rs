@@ -133,8 +133,8 @@ pub(super) fn warning(begins_with: f64, own: f64) -> Option<String> {
     }
     let (percent, direction) = (difference.abs() * 100.0, if difference > 0.0 { "above" } else { "below" });
     Some(format!(
-        "the run begins in the steady state of uniform random writes over all of the drives, with a write amplification of {begins_with:.2}. This \
-         workload would come to about {own:.2} if it lasted, so the run begins {percent:.0} % {direction} that. ssd.warm_up.pattern = \"workload\" \
-         begins in the workload's own state, which takes longer to make"
+        "the run begins in the steady state of uniform random writes over the whole drives, with a write amplification of {begins_with:.2}. In the \
+         long run, this workload would reach about {own:.2}, so the run begins {percent:.0} % {direction} that. With \
+         ssd.warm_up.pattern = \"workload\" it begins in the workload's own state, which takes longer to make"
     ))
 }

@@ -40,7 +40,7 @@ impl fmt::Display for CheckReport {
             );
             line(f, "drive", &text)?;
             if let Some(parity) = drive.parity_bytes {
-                let text = format!("{} of the raw capacity; over-provisioning and write amplification allow for it", size(parity));
+                let text = format!("{} of the raw capacity, which the figures here take into account", size(parity));
                 line(f, "parity", &text)?;
             }
             if let Some(placement) = &drive.placement {
@@ -63,27 +63,28 @@ impl fmt::Display for CheckReport {
                 if drive.scale > 1 {
                     text += &format!(" ({} in the drive)", size(bytes_unscaled));
                 }
-                text += "; what is folded is programmed once more, which the expected write amplification leaves out";
+                text += "; folded data are programmed once more, which the write amplification below does not contain";
                 line(f, "SLC", &text)?;
             }
-            let mut text = format!("{} before the free superblocks are used up", size(drive.burst_bytes));
+            let mut text = format!("{} until no free superblocks are left", size(drive.burst_bytes));
             if drive.scale > 1 {
                 let (burst, memory) = (size(drive.burst_bytes_unscaled), size(drive.memory_bytes_unscaled));
-                text += &format!("; in the drive {burst} (1 : {} is simulated: {memory} of state would be needed for each)", drive.scale);
+                text +=
+                    &format!("; {burst} in the full-size drive, which is simulated 1 : {} and would need {memory} of memory", drive.scale);
             }
             line(f, "a burst may be", &text)?;
             if drive.scale_by.is_some() {
                 let scale = drive.scale;
                 let text = format!(
-                    "dies, channels, cores, link and buffer are divided by {scale}: divide the load (requests per second, requests outstanding) by \
-                     {scale}, multiply requests and bytes per second of the report by {scale}; times stay"
+                    "dies, channels, cores, link and buffer are divided by {scale}. Divide the load (requests per second, outstanding requests) by \
+                     {scale}, and multiply requests and bytes per second of the report by {scale}. Times stay the same"
                 );
                 line(f, "scaled by width", &text)?;
             }
         }
         if let Some(front) = &self.front {
             if let Some(bytes) = front.buffer_bytes {
-                let power = if front.is_protected { "it survives a loss of power" } else { "a flush waits for what is in it" };
+                let power = if front.is_protected { "it survives a loss of power" } else { "a flush waits until it has been programmed" };
                 line(f, "write buffer", &format!("{} for each member; {power}", size(bytes)))?;
             }
             queues_line(f, front.queues.as_ref())?;
@@ -114,7 +115,7 @@ impl fmt::Display for CheckReport {
             FirstCollection::Never { pages_per_member } => {
                 format!("not in this run; it takes {} written per member", counted(pages_per_member, "page"))
             }
-            FirstCollection::Unknown => "can't be told without running".to_string(),
+            FirstCollection::Unknown => "unknown before the run".to_string(),
         };
         line(f, "first collection", &text)?;
         if let Some(w) = &self.workload {
@@ -139,19 +140,19 @@ impl fmt::Display for CheckReport {
             }
             if let Some(max) = load.requests_per_s_max {
                 // With few requests in progress, a cache may wait for one member while the others are idle.
-                let but = if self.cache.is_some() { " by the members alone; what the cache lets through may be much less" } else { "" };
+                let but = if self.cache.is_some() { " for the members alone; with the cache it may be much less" } else { "" };
                 line(f, "at most", &format!("{} requests/s{but}", with_commas(&format!("{max:.0}"))))?;
             }
         }
         let warm_up = match self.warm_up_pages {
             0 if self.first_collection == FirstCollection::AtOnce => {
-                "none is written: the drives are put into the steady state of random writes".to_owned()
+                "no pages: the drives are put into the steady state of random writes directly".to_owned()
             }
             pages => counted(pages, "page"),
         };
         line(f, "warm-up", &warm_up)?;
         if let Some(seconds) = self.seconds {
-            let run = seconds.run.map_or("the run as long as its requests".to_owned(), |run| format!("the run {}", duration::about(run)));
+            let run = seconds.run.map_or("an unknown time for the run".to_owned(), |run| format!("{} for the run", duration::about(run)));
             line(f, "takes about", &format!("{} on one processor for the warm-up, {run}", duration::about(seconds.warm_up)))?;
         }
         line(f, "memory", &size(self.memory_bytes))?;

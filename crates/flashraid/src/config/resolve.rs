@@ -115,7 +115,7 @@ fn warnings(config: &Config, array: &ArrayParams, written: &Tree) -> Vec<String>
     // One reserved block is always open.
     if gc.stop_free_blocks > pool_reserved - 1 {
         let text = format!(
-            "ssd.gc.stop comes to {} free blocks, more than the {} that a pool can have when nothing is left to collect: collections only end for want of garbage",
+            "ssd.gc.stop is {} free blocks, but a pool has at most {} when nothing is left to collect, so that collections end only when there is no more garbage",
             gc.stop_free_blocks,
             pool_reserved - 1
         );
@@ -127,7 +127,7 @@ fn warnings(config: &Config, array: &ArrayParams, written: &Tree) -> Vec<String>
     warnings.extend(super::resolve_coordination::contradictions(config));
     warnings.extend(super::resolve_superblock::warning_of_scale(config));
     if config.array.rebuild.is_some() && config.array.failure.is_none() {
-        warnings.push("array.rebuild has no effect, since no member fails (array.failure)".into());
+        warnings.push("array.rebuild has no effect, because no member fails (array.failure)".into());
     }
     if let (Some(rebuild), false) = (array.rebuild, array.failures.is_empty())
         && rebuild.spares as usize > array.failures.len()
@@ -139,7 +139,7 @@ fn warnings(config: &Config, array: &ArrayParams, written: &Tree) -> Vec<String>
     if !array.layout().survives(&failed) {
         let unless = if array.rebuild.is_some() { ", unless the first of them have been rebuilt before the last ones fail" } else { "" };
         warnings.push(format!(
-            "array.failure lets members {} fail, more than level \"{}\" survives{unless}: data are lost, and the figures are those of an array that does not do its work",
+            "array.failure lets members {} fail, which is more than level \"{}\" survives{unless}: data are lost, and the figures are those of an array that does not do its work",
             failed.iter().map(u32::to_string).collect::<Vec<_>>().join(", "),
             config.array.level.name(),
         ));
@@ -148,12 +148,12 @@ fn warnings(config: &Config, array: &ArrayParams, written: &Tree) -> Vec<String>
         warnings.push(format!("cache.{key} is set, but policy \"{}\" does not use it", config.cache.policy.name()));
     }
     if config.ssd.warm_up.load.is_some() && config.ssd.warm_up.save.is_some() {
-        warnings.push("ssd.warm_up.load and save are both set: the state that is loaded is saved again".into());
+        warnings.push("ssd.warm_up.load and save are both set, so the loaded state is saved again".into());
     }
     let is_written = |key: &str| written.at(key).is_some();
     if config.ssd.warm_up.load.is_some() {
         for key in ["ssd.warm_up.overwrites", "ssd.warm_up.pattern"].into_iter().filter(|key| is_written(key)) {
-            warnings.push(format!("{key} has no effect beside ssd.warm_up.load, which brings a state that is warm already"));
+            warnings.push(format!("{key} has no effect beside ssd.warm_up.load, because the loaded state is warm already"));
         }
     }
     if config.ssd.warm_up.pattern == WarmUpPattern::Steady && config.ssd.warm_up.overwrites > 0.0 {
@@ -165,14 +165,14 @@ fn warnings(config: &Config, array: &ArrayParams, written: &Tree) -> Vec<String>
     if let (false, Some(key)) = (names_base, written.get("workload").and_then(|workload| workload.keys().find(of_generator).cloned())) {
         let base = super::workload::DEFAULT_PRESET;
         warnings.push(format!(
-            "workload.{key} changes the preset {base}, since neither workload.preset nor workload.kind is given; all else of it is that of {base}"
+            "workload.{key} changes the preset {base}, because neither workload.preset nor workload.kind is given; all other keys are those of {base}"
         ));
     }
     if is_written("ssd.channel") && config.ssd.transfer != Transfer::Channel {
         warnings.push("ssd.channel has no effect without ssd.transfer = \"channel\"".into());
     }
     if array.members == 1 && config.coordination.scheme.has_controller() {
-        warnings.push("coordination.scheme has nothing to coordinate: the array has one member".into());
+        warnings.push("coordination.scheme has nothing to coordinate, because the array has one member".into());
     }
     warnings
 }
@@ -677,7 +677,7 @@ impl Resolver<'_> {
     fn preemption_options(&mut self, config: &Config) {
         let gc = &config.ssd.gc;
         if gc.preemption != Preemption::None && gc.reorder && !gc.merge {
-            let message = "`ssd.gc.reorder` is true, but what it moves first is served by merging, and `ssd.gc.merge` is false";
+            let message = "`ssd.gc.reorder` is true, but requests for the pages that it moves first are served by merging, and `ssd.gc.merge` is false";
             self.problem("ssd.gc.reorder", message, Some("set ssd.gc.merge = true, or remove it"));
         }
         if gc.idle == (Idle::After(Duration { ns: 0 })) {

@@ -40,7 +40,7 @@ impl Resolver<'_> {
         let firmware = ssd.firmware.as_ref().map_or(FirmwareParams::FREE, |written| {
             if written.move_.ns > 0 {
                 let message = format!(
-                    "`ssd.firmware.move` is {}, but what the dies of pools move costs no core: a clean is work of its die",
+                    "`ssd.firmware.move` is {}, but moves cost no core in devices with pools, because a clean is work of its die",
                     written.move_
                 );
                 self.problem("ssd.firmware.move", message, Some("remove it"));

@@ -138,7 +138,7 @@ impl Resolver<'_> {
             self.problem(&key, message, Some(help));
         }
         if config.ssd.timing.command_overhead.ns > 0 {
-            let message = "`ssd.timing.command_overhead` is set, but what a command costs a drive with superblocks is `ssd.firmware`";
+            let message = "`ssd.timing.command_overhead` is set, but `ssd.firmware` has the cost of commands in a drive with superblocks";
             self.problem("ssd.timing.command_overhead", message, Some("remove it"));
         }
         if config.ssd.warm_up.start == Start::Fresh && config.ssd.warm_up.pattern == WarmUpPattern::Steady {
@@ -423,7 +423,7 @@ impl Resolver<'_> {
         }
         if config.ssd.placement_handles.as_ref().is_some_and(|placement| placement.handles > 1) {
             let message =
-                "`ssd.slc` is there, but with `ssd.placement_handles` what lies apart would lie together with one bit per cell at first";
+                "`ssd.slc` is set, but superblocks with one bit per cell would mix the data that `ssd.placement_handles` keep apart";
             self.problem("ssd.slc", message, Some("remove one of the two"));
         }
         let share = written.share.0;
@@ -472,7 +472,7 @@ impl Resolver<'_> {
         if floor < shape.floor_min() {
             let (streams, least) = (shape.placement.collections(), shape.floor_min());
             let message = format!(
-                "`ssd.superblock.floor` is {floor}, but must be at least {least}: `ssd.placement_handles` has collection open superblocks of {streams} handles, and one is left for what overtakes"
+                "`ssd.superblock.floor` is {floor}, but must be at least {least}: with `ssd.placement_handles`, collection opens superblocks for {streams} handles, and one must be left for writes that overtake"
             );
             self.problem("ssd.superblock.floor", message, Some("raise floor and target, lower handles, or take isolation = \"initially\""));
             return;

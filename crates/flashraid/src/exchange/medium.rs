@@ -37,7 +37,7 @@ impl Medium {
                 scenario.array.members
             ));
         }
-        notes.push("The workload is left out: what runs on the machine is the workload there.".to_owned());
+        notes.push("The workload is left out, because the programs on the emulated machine are the workload.".to_owned());
         let luns_per_channel = match (ssd.transfer, &ssd.channel) {
             (Transfer::Channel, Some(channel)) => channel.dies_per_channel,
             _ => 1,

@@ -39,7 +39,7 @@ fn find<'a>(axes: &'a [Axis], text: &str) -> Result<(usize, &'a str), StudyProbl
     match pairs().filter(is_meant).filter(is_remedy).collect::<Vec<_>>().as_slice() {
         [only] => Ok(*only),
         [] if pairs().any(|pair| is_meant(&pair)) => {
-            refuse("it says what is asked of the array, and points are compared only where the same is asked", remedies)
+            refuse("it describes the work of the array, and only points with the same work are compared", remedies)
         }
         [] => refuse("not among the varied values", remedies),
         several => refuse(

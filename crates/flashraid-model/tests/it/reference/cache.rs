@@ -208,7 +208,7 @@ impl Caches {
         in_circle as u64 + flights.map(|flight| flight.pages.len() as u64).sum::<u64>()
     }
 
-    /// What takes room in a cache (rule 89).
+    /// Returns the room that is taken in a cache, in pages or entries (rule 89).
     fn room_taken(&self, cache: usize) -> u64 {
         if self.params.room != Room::Entries {
             return self.pages_in(cache);

@@ -554,8 +554,7 @@ impl Flash {
         erases
     }
 
-    /// Returns the number of the place of a page in the SSD (by die, pool, block of the pool and page of the block), and the erases of its
-    /// block.
+    /// Returns the number of a page's place in the SSD, and the erases of its block. Places are numbered by die, pool, block and page.
     pub fn page_and_erases(&self, page: Page) -> (u64, u32) {
         let Place { die, pool, block, slot } = self.place(page).expect("a page that is read by itself is there");
         let of_die = &self.dies[die].pools;

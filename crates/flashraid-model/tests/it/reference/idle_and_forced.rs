@@ -89,7 +89,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Rule 123: pools that have not had their victim, in rotation.
+    /// Begins a clean in each pool that still owes its victim, in rotation (rule 123).
     fn forced_clean_of_each_pool(&mut self, member: usize, die: usize) {
         let mut began = false;
         for pool in self.members[member].flash.pools_in_turn(die) {

@@ -1,4 +1,4 @@
-//! Rule 232: pages whose reads need further array reads.
+//! Pages whose reads need further array reads (rule 232).
 
 use flashraid_model::rng;
 use flashraid_model::ssd::Mechanisms;

@@ -54,7 +54,7 @@ fn a_drive_is_scaled_by_its_width() {
         let (check, of_drive) = (crate::check::check(&scenario), crate::check::check(&whole));
         let (drive, of_drive) = (check.drive.clone().unwrap(), of_drive.drive.unwrap());
         assert_eq!((drive.scale, drive.burst_bytes_unscaled), (scale, of_drive.burst_bytes));
-        assert!(check.to_string().contains(&format!("divide the load (requests per second, requests outstanding) by {scale}")), "{check}");
+        assert!(check.to_string().contains(&format!("Divide the load (requests per second, outstanding requests) by {scale}")), "{check}");
     }
     assert!(!crate::check::check(&whole).to_string().contains("scaled by width"));
     let controlled =
@@ -291,7 +291,7 @@ fn what_cannot_be_is_refused_with_the_reason() {
         ),
         (
             "[ssd.slc]\nmode = \"static\"\nshare = 0.1\nprogram = \"1us\"\nread = \"1us\"\n[ssd.placement_handles]\n",
-            "what lies apart would lie together",
+            "would mix the data that `ssd.placement_handles` keep apart",
         ),
         ("[ssd.superblock]\nrefresh_reads = 0\n", "`ssd.superblock.refresh_reads` is 0"),
         ("[ssd.superblock]\nwear_difference = 1\n", "`ssd.superblock.wear_difference` is 1"),
@@ -342,7 +342,7 @@ fn what_cannot_be_is_refused_with_the_reason() {
     for (text, expected) in [
         ("[ssd.buffer]\nsize = \"1KiB\"\n", "must hold a page (4KiB)"),
         ("[ssd.buffer]\nlinger = \"1ms\"\n", "closes superpages, but this device has pools of blocks"),
-        ("[ssd.firmware]\nmove = \"1us\"\n", "costs no core: a clean is work of its die"),
+        ("[ssd.firmware]\nmove = \"1us\"\n", "cost no core in devices with pools"),
         ("[ssd.firmware]\nread = \"2h\"\n", "`ssd.firmware.read` is 7200s, but 0ns to 1h is allowed"),
     ] {
         let problems = read(text).expect_err(text).to_string();

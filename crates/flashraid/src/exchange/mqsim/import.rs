@@ -120,7 +120,7 @@ impl<'a> Tags<'a> {
         }
         for reason in reasons {
             let ignored = TAGS.iter().filter(here).filter(|tag| tag.meaning == Meaning::Nothing(reason));
-            lines.push(format!("ignored, since {reason}: {}", names(ignored.collect())));
+            lines.push(format!("ignored, because {reason}: {}", names(ignored.collect())));
         }
         let missing: Vec<String> = TAGS
             .iter()

@@ -108,7 +108,7 @@ const SATA: &str = "the SATA interface is not modelled apart from its link";
 const CACHE: &str = "MQSim's DRAM cache differs from every buffer of flashraid";
 const MAP: &str = "the whole map is in memory";
 const WEAR: &str = "blocks are taken in order of their erasure, and wear is not levelled";
-const SUSPENSION: &str = "MQSim cannot suspend, whatever it is told (beside-mqsim.md)";
+const SUSPENSION: &str = "MQSim cannot suspend, whatever its setting (beside-mqsim.md)";
 const SPARE: &str = "MQSim transfers no spare bytes";
 const ORDER: &str = "every die serves commands in order of arrival";
 

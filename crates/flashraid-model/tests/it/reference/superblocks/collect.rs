@@ -210,17 +210,17 @@ impl Drive {
         self.forced.is_some()
     }
 
-    /// Rule 123: it is forced to free one superblock and no more.
+    /// Returns true if the drive is forced to free one superblock and no more (rule 123).
     fn frees_one(&self) -> bool {
         self.forced == Some(Work::PoolVictims)
     }
 
-    /// Rule 123: it is forced to free a superblock whatever it has, and has not done so.
+    /// Returns true if the drive still has to free a superblock, however many are free (rule 123).
     fn owes_superblock(&self) -> bool {
         matches!(self.forced, Some(Work::PoolVictims | Work::PoolVictimsAndWatermark)) && !self.has_freed
     }
 
-    /// Rule 123: it collects that superblock and no more.
+    /// Returns true if the drive collects only the superblock that it has to free (rule 123).
     fn is_only_owing(&self) -> bool {
         self.frees_one() && !self.is_idle && self.free.len() as u32 > self.own.collection.floor
     }

@@ -217,7 +217,7 @@ pub struct Drive {
     /// Role of the drive, if it knows the protocol (rule 216).
     role: Option<Role>,
     forced: Option<Work>,
-    /// It has freed a superblock since it was forced (rule 123).
+    /// True if the drive has freed a superblock since it was forced (rule 123).
     has_freed: bool,
     has_registered: bool,
     has_asked: bool,
