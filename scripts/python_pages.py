@@ -27,6 +27,7 @@ CHAPTERS: dict[str, list[str]] = {
     "Simulations": ["run", "Config", "check", "Check", "presets", "Preset", "schema"],
     "Reports": ["Report"],
     "Requests": ["Workload", "Columns", "ArrowStream", "Table", "read_trace", "trace_info", "write_trace"],
+    "Devices": ["Device", "Answer"],
     "Studies": ["Study", "StudyResult", "StudyCost", "compare", "merge"],
     "Errors": ["FlashraidError", "ConfigError", "Problem", "SimulationError", "Interrupted"],
 }
@@ -35,7 +36,7 @@ INTRODUCTIONS = {
     "Errors": "[Errors and Ctrl-C](python.md#errors-and-ctrl-c) says when which one is raised.",
 }
 #: Parts of a report; they are attributes' types and not made by users.
-PARTS = ["Response", "ResponseTime", "Counts", "Rates", "Owed", "Lost", "Bandwidth", "Verdict", "Flash", "Collection", "Member", "Speed"]
+PARTS = ["Response", "ResponseTime", "Time", "TimeParts", "Counts", "Rates", "Owed", "Lost", "Bandwidth", "Verdict", "Flash", "Collection", "Member", "Speed"]
 #: Parts of these.
 PARTS_OF_PARTS = ["Wear", "Lifetime", "ImpliedLife", "UncoordinatedCleans"]
 

@@ -7,6 +7,7 @@
 """
 
 from ._config import Config
+from ._device import Answer, Device
 from ._errors import ConfigError, FlashraidError, Interrupted, Problem, SimulationError
 from ._explain import Check, Preset, check, presets, schema
 from ._native import __version__
@@ -17,11 +18,13 @@ from ._study import Study, StudyCost, StudyResult, compare, merge
 from ._table import Table
 
 __all__ = [
+    "Answer",
     "ArrowStream",
     "Check",
     "Columns",
     "Config",
     "ConfigError",
+    "Device",
     "FlashraidError",
     "Interrupted",
     "Preset",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
@@ -22,6 +23,7 @@ def spec(
     settings: Mapping[str, Any] | None = None,
     seed: int | None = None,
     vary: Sequence[tuple[str, Sequence[Any]]] = (),
+    variants: Mapping[str, Mapping[str, Mapping[str, Any]]] | None = None,
     baseline: Any = None,
     seeds: int = 1,
     shard: tuple[int, int] | None = None,
@@ -30,6 +32,10 @@ def spec(
     document: dict[str, Any] = {"config": _config(config)}
     document["set"] = [[key, value] for key, value in (settings or {}).items()]
     document["vary"] = [[key, list(values)] for key, values in vary]
+    document["variants"] = [
+        [name, [[value, list(map(list, changed.items()))] for value, changed in values.items()]]
+        for name, values in (variants or {}).items()
+    ]
     document["seeds"] = seeds
     if seed is not None:
         document["seed"] = _seed(seed)
@@ -38,9 +44,13 @@ def spec(
     if shard is not None:
         document["shard"] = list(shard)
     try:
-        return json.dumps(document, default=_plain, allow_nan=False)
+        text = json.dumps(document, default=_plain, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise ConfigError(f"the configuration can't be understood: {error}") from error
+    # Nothing stands for a default: a key that is to have it is left out.
+    if "null" in text:
+        _refuse_none(json.loads(text))
+    return text
 
 
 def _config(config: Config) -> dict[str, Any]:
@@ -56,12 +66,46 @@ def _config(config: Config) -> dict[str, Any]:
     raise ConfigError(message, [Problem("", found, "a dict, a TOML text or a path", None, message, None)])
 
 
-def _seed(seed: int) -> int:
-    number = int(seed)
-    if 0 <= number < 1 << 64:
+def _refuse_none(document: dict[str, Any]) -> None:
+    places = [("", document["config"].get("value")), *document["set"], *document["vary"]]
+    places += [tuple(setting) for _, values in document["variants"] for _, settings in values for setting in settings]
+    for key, value in places:
+        # A configuration in a text or a file has no value here.
+        found = None if not key and value is None else _none_in(key, value)
+        if found is not None:
+            message = f"`{found}` is None, which is no value; leave the key out for its default"
+            raise ConfigError(message, [Problem(found, "None", None, "leave the key out for its default", message, None)])
+
+
+def _none_in(key: str, value: Any) -> str | None:
+    """The key of the first ``None`` in a value."""
+    if value is None:
+        return key
+    if isinstance(value, dict):
+        inner = ((f"{key}.{name}" if key else name, item) for name, item in value.items())
+    elif isinstance(value, list):
+        inner = ((f"{key}[{index}]", item) for index, item in enumerate(value))
+    else:
+        return None
+    return next((found for name, item in inner if (found := _none_in(name, item)) is not None), None)
+
+
+def whole(key: str, value: Any, least: int = 0, end: int = 1 << 64) -> int:
+    """A whole number from ``least`` on and below ``end``; a fraction is refused rather than cut."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = None
+    if number is not None and least <= number < end:
         return number
-    message = f"`seed` is {seed}, but must be a whole number from 0 to 2^64 - 1"
-    raise ConfigError(message, [Problem("seed", str(seed), "a whole number from 0 to 2^64 - 1", None, message, None)])
+    most = "2^64 - 1" if end == 1 << 64 else str(end - 1)
+    allowed = f"a whole number from {least} to {most}"
+    message = f"`{key}` is {value!r}, but must be {allowed}"
+    raise ConfigError(message, [Problem(key, repr(value), allowed, None, message, None)])
+
+
+def _seed(seed: int) -> int:
+    return whole("seed", seed)
 
 
 def _plain(value: Any) -> Any:

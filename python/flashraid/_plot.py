@@ -73,6 +73,9 @@ def _altair(chart: dict[str, Any]) -> Any:
     if chart["kind"] == "bars":
         base = alt.Chart(data(values=_bar_rows(chart)))
         place: dict[str, Any] = {"x": alt.X("group:N", title=None, sort=None), "xOffset": alt.XOffset("series:N", sort=None)}
+        is_stacked = chart["stacked"]
+        if is_stacked:
+            del place["xOffset"]
         # The length of a bar means nothing on a logarithmic axis.
         is_log = chart["y"]["log"]
         marks = base.mark_point(filled=True, size=60) if is_log else base.mark_bar()
@@ -82,7 +85,8 @@ def _altair(chart: dict[str, Any]) -> Any:
             y=alt.Y("value:Q", title=chart["y"]["label"], **y),
             color=alt.Color("series:N", title=None, sort=None),
         )
-        if any(width for series in chart["series"] for width in series["half_widths"]):
+        # Of parts that stand on each other an interval would have no place.
+        if not is_stacked and any(width for series in chart["series"] for width in series["half_widths"]):
             drawn = drawn + base.mark_rule().encode(**place, y=alt.Y("low:Q", **y), y2="high:Q")
     elif chart["kind"] == "lines":
         base = alt.Chart(data(values=_line_rows(chart)))
@@ -111,8 +115,15 @@ def _matplotlib(chart: dict[str, Any]) -> Any:
     axes = figure.subplots()
     axes.set_title(chart["title"])
     if chart["kind"] == "bars":
-        count = max(len(chart["series"]), 1)
+        is_stacked = chart["stacked"]
+        count = 1 if is_stacked else max(len(chart["series"]), 1)
+        bottoms = [0.0] * len(chart["groups"])
         for number, series in enumerate(chart["series"]):
+            if is_stacked:
+                parts = [value or 0.0 for value in series["values"]]
+                axes.bar(range(len(parts)), parts, 0.8, bottom=bottoms, label=series["name"])
+                bottoms = [bottom + part for bottom, part in zip(bottoms, parts)]
+                continue
             places = [group + (number - (count - 1) / 2) * 0.8 / count for group in range(len(chart["groups"]))]
             heights = [float("nan") if value is None else value for value in series["values"]]
             widths = [0.0 if width is None else width for width in series["half_widths"]]

@@ -89,6 +89,7 @@ def _import_ray() -> Any:
 def run_on_ray(
     description: str,
     folder: str | None,
+    force: bool,
     workers: int | None,
     threads: int,
     keep_warm: bool,
@@ -98,7 +99,7 @@ def run_on_ray(
     """Runs a study on the cluster that this process is connected to, or on one of this machine."""
     ray = _import_ray()
     begin = time.monotonic()
-    plan = _native.Plan(description, folder)
+    plan = _native.Plan(description, folder, force)
     groups = plan.open_groups()
     is_own = bool(groups) and not ray.is_initialized()
     start_s = time.monotonic()

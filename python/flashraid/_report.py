@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypeVar
 from . import _native
 from ._errors import ConfigError
 from ._parts import Collection, Flash, Lost, Member
-from ._shown import Shown
+from ._shown import Shown, duration, table_html
 from ._table import Table
 
 T = TypeVar("T")
@@ -64,6 +64,36 @@ class Response:
     all: ResponseTime
     read: ResponseTime
     write: ResponseTime
+
+
+@dataclass(frozen=True)
+class TimeParts:
+    """Parts of the mean response time, in microseconds. They add up to it."""
+
+    queue: float
+    """Behind other requests' operations."""
+    collection: float
+    """Behind garbage collection."""
+    parity: float
+    """Reads ahead of writes, and locks of stripes."""
+    cache: float
+    """Waiting for room in the write cache, and its own time."""
+    transfer: float
+    """Transfers over channel and link."""
+    flash: float
+    """The flash array's own reads and programs."""
+    other: float
+    """Commands, and the rest."""
+
+
+@dataclass(frozen=True)
+class Time:
+    """Parts of the mean response time of all requests, and of the slowest; ``None`` where there are too few requests."""
+
+    all: TimeParts | None
+    slowest_10_percent: TimeParts | None
+    slowest_1_percent: TimeParts | None
+    slowest_0_1_percent: TimeParts | None
 
 
 @dataclass(frozen=True)
@@ -240,6 +270,11 @@ class Report(Shown[_native.Report]):
         return self._part(Response, "response_us")
 
     @cached_property
+    def time_us(self) -> Time:
+        """Where the time of requests went."""
+        return self._part(Time, "time_us")
+
+    @cached_property
     def requests_done(self) -> Counts:
         """Requests that are done and counted."""
         return self._part(Counts, "requests")
@@ -312,6 +347,26 @@ class Report(Shown[_native.Report]):
         shown = "no requests" if mean is None else f"{count:,} request{'' if count == 1 else 's'}, mean response {mean:,.1f} µs"
         return f"<flashraid report: {shown}{', partial' if self.partial else ''}>"
 
-    def __reduce__(self) -> tuple[Any, tuple[str]]:
-        """Pickled as its document; its requests are left behind."""
-        return (Report.from_json, (self.json(),))
+    def _repr_html_(self) -> str:
+        """The main figures, for notebooks; :meth:`show` has the whole page."""
+        rows = []
+        for name in ("all", "read", "write"):
+            response, iops = getattr(self.response, name), getattr(self.iops, name)
+            times = (response.mean_us, response.p50_us, response.p99_us, response.p99_9_us, response.max_us)
+            rows.append([name, f"{response.count:,}", *map(duration, times), "" if iops is None else f"{iops:,.0f}"])
+        names = ["", "requests", "mean", "p50", "p99", "p99.9", "max", "IOPS"]
+        flash, gc, verdict = self.flash, self.gc, self.verdict
+        amplification = "" if flash.write_amplification is None else f"write amplification {flash.write_amplification:.2f}, "
+        notes = [f"{amplification}{flash.erases:,} erases, {gc.runs:,} collections; load {verdict.load}", *self.warnings]
+        return table_html("flashraid report", names, rows, notes)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as its document, and its requests if it has them."""
+        return (_report, (self.json(), self._requests))
+
+
+def _report(text: str, requests: Table | None) -> Report:
+    """A report that was pickled."""
+    report = Report.from_json(text)
+    report._requests = requests
+    return report

@@ -35,7 +35,7 @@ class Workload:
 
         - ``offset_bytes``, ``length_bytes``: what part of the array;
         - ``direction``: ``"read"``, ``"write"``, ``"trim"`` or ``"flush"``; or ``write``: true or false;
-        - ``arrival_ns`` (or ``time_ns``): when it arrives, never going back;
+        - ``arrival_ns`` (or ``time_ns``): when it arrives, never going back, unless there is an ``index``, by which results are put in order;
         - ``high_priority``, ``fua`` (force unit access), ``stream``, ``device``: if wanted.
 
         What :attr:`Report.requests` and :func:`read_trace` give can be given back as it is.
@@ -45,12 +45,21 @@ class Workload:
 
     def __init__(self, columns: Columns, *, depth: int | None = None, think_ns: int = 0) -> None:
         self._native = _native.Requests(columns, depth, think_ns)
+        self._loop = (depth, think_ns)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_workload, (self._native.columns(), *self._loop))
 
     def __len__(self) -> int:
         return len(self._native)
 
     def __repr__(self) -> str:
         return f"<flashraid workload of {len(self)} requests>"
+
+
+def _workload(columns: dict[str, list[Any]], depth: int | None, think_ns: int) -> Workload:
+    """A workload that was pickled."""
+    return Workload(columns, depth=depth, think_ns=think_ns)
 
 
 def read_trace(

@@ -32,20 +32,53 @@ class Shown(Generic[N]):
         """Writes the page (``.html``) or the document (``.json``)."""
         _save(path, {".html": lambda: self.html(title), ".json": self.json})
 
-    def plot(self, chart: str = "response", *, backend: str | None = None) -> Any:
-        """Draws one of the charts by Altair or Matplotlib, whichever is there; gives its chart or figure."""
-        return plot(json.loads(self._native.charts()), chart, backend)
+    #: The chart that is drawn unless another is asked for.
+    _chart = "response"
+
+    def plot(self, chart: str | None = None, *, backend: str | None = None) -> Any:
+        """Draws one of the charts by Altair or Matplotlib, whichever is there; gives its chart or figure. Without a name it is the distribution of the
+        response times of a run, and the mean response times of a study; ``"time-parts"`` shows what they consist of."""
+        return plot(json.loads(self._native.charts()), chart or self._chart, backend)
 
     @property
     def charts(self) -> list[str]:
         """The names of the charts that there are for :meth:`plot`."""
         return [chart["id"] for chart in json.loads(self._native.charts())]
 
-    def _repr_html_(self) -> str:
-        return _frame(self.html())
+    def show(self, title: str = "flashraid") -> Page:
+        """The whole page with tables and interactive charts, inside of a notebook. It stays in the notebook's file, of which it takes 400 KB."""
+        return Page(self.html(title))
 
     def __str__(self) -> str:
         return self._native.text()
+
+
+class Page:
+    """A page inside of a notebook."""
+
+    def __init__(self, page: str) -> None:
+        self._page = page
+
+    def _repr_html_(self) -> str:
+        return _frame(self._page)
+
+
+def duration(us: float | None) -> str:
+    """A duration in the unit that reads best."""
+    if us is None:
+        return ""
+    for unit, scale in (("s", 1e6), ("ms", 1e3)):
+        if us >= scale:
+            return f"{us / scale:.3g} {unit}"
+    return f"{us:.3g} µs"
+
+
+def table_html(title: str, names: list[str], rows: list[list[str]], notes: list[str]) -> str:
+    """A small table for notebooks."""
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    below = "".join(f"<p>{html.escape(note)}</p>" for note in notes)
+    return f"<table><caption>{html.escape(title)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{below}"
 
 
 def _frame(page: str) -> str:

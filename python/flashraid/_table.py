@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import html
+import importlib
+from collections.abc import Iterator
 from typing import Any
 
 from . import _native
+from ._errors import ConfigError
+
+
+#: Rows that a notebook shows.
+_SHOWN_ROWS = 20
 
 
 class Table:
@@ -12,12 +20,12 @@ class Table:
 
     .. code-block:: python
 
-        polars.DataFrame(table)          # or polars.from_arrow
+        table.to_polars()                # polars.DataFrame(table)
+        table.to_pandas()                # pandas.DataFrame.from_arrow(table)
         pyarrow.table(table)
-        pandas.DataFrame.from_arrow(table)
         duckdb.sql("select avg(response_ns) from table")
 
-    None of them is needed: :meth:`to_pydict` gives lists.
+    None of them is needed: :meth:`to_pydict` gives lists, and ``table["response_ns"]`` one of them.
     """
 
     __slots__ = ("_native",)
@@ -47,8 +55,55 @@ class Table:
         """The columns as lists."""
         return self._native.to_pydict()
 
+    def to_polars(self) -> Any:
+        """The rows as a data frame of polars, without a copy."""
+        return _import("polars").DataFrame(self)
+
+    def to_pandas(self) -> Any:
+        """The rows as a data frame of pandas."""
+        return _import("pandas").DataFrame.from_arrow(self)
+
+    def __getitem__(self, name: str) -> list[Any]:
+        """A column as a list."""
+        column = self._native.column(name)
+        if column is None:
+            raise KeyError(f"there is no column {name!r}; there are {', '.join(self.column_names)}")
+        return column
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.column_names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.column_names)
+
     def __len__(self) -> int:
         return len(self._native)
 
+    def _repr_html_(self) -> str:
+        """The first rows, for notebooks."""
+        columns = {name: self[name][:_SHOWN_ROWS] for name in self.column_names}
+        names = "".join(f"<th>{html.escape(name)}</th>" for name in columns)
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{'' if value is None else html.escape(str(value))}</td>" for value in row) + "</tr>"
+            for row in zip(*columns.values(), strict=True)
+        )
+        more = f"<p>{len(self):,} rows, of which the first {_SHOWN_ROWS}</p>" if len(self) > _SHOWN_ROWS else ""
+        return f"<table><thead><tr>{names}</tr></thead><tbody>{rows}</tbody></table>{more}"
+
+    def __reduce__(self) -> tuple[Any, tuple[Any]]:
+        return (_of_state, (self._native.state(),))
+
     def __repr__(self) -> str:
         return repr(self._native)
+
+
+def _of_state(columns: list[tuple[str, str, list[Any]]]) -> Table:
+    """A table that was pickled."""
+    return Table(_native.Table.of_state(columns))
+
+
+def _import(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise ConfigError(f"{name} is not installed: pip install {name}; to_pydict() needs nothing") from error

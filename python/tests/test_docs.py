@@ -35,7 +35,7 @@ def snippets(path: Path) -> list[str]:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Arrays of the real size take minutes; what is shown is run on small ones."""
-    run, study = flashraid.run, flashraid.Study
+    run, study, device = flashraid.run, flashraid.Study, flashraid.Device
 
     def small_run(config: Any, *arguments: Any, settings: Any = None, **more: Any) -> flashraid.Report:
         return run(config, *arguments, settings={**SMALL_SSD, **(settings or {})}, **more)
@@ -46,6 +46,10 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
             made = made.set(key, value)
         return made
 
+    def small_device(config: Any, *, settings: Any = None, **more: Any) -> flashraid.Device:
+        return device(config, settings={**SMALL_SSD, **(settings or {})}, **more)
+
+    monkeypatch.setattr(flashraid, "Device", small_device)
     monkeypatch.setattr(flashraid, "run", small_run)
     monkeypatch.setattr(flashraid, "Study", small_study)
 

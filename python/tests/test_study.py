@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
+from typing import Any
 
 import flashraid
 import pytest
@@ -99,6 +101,7 @@ def test_shards_of_both_are_merged(program: Program, tmp_path: Path) -> None:
     assert documents(merged) == documents(study.run()) and len(part) == 2 == len(part.points)
     with pytest.raises(flashraid.SimulationError, match="part"):
         part.json()
+    assert str(part).startswith("only 2 simulations are there") and "a part" in repr(part) and "only 2" in part._repr_html_()
     with pytest.raises(flashraid.ConfigError, match="none of the folders"):
         flashraid.merge([tmp_path / "1"])
 
@@ -140,3 +143,164 @@ def test_columns_have_the_type_of_their_key() -> None:
     assert columns["seed"] == [1, 2**60 + 1] * 2
     polars = pytest.importorskip("polars")
     assert len(polars.DataFrame(study.run().points).columns) == len(columns)
+
+
+def test_a_folder_of_another_study_is_refused_as_by_the_program(program: Program, tmp_path: Path) -> None:
+    path = tmp_path / "array.toml"
+    path.write_text("ssd.geometry = { dies = 1, blocks = 64, pages = 16 }\nworkload.requests = 200\n")
+    one = flashraid.Study(path).vary("array.members", [2, 3])
+    other = flashraid.Study(path).vary("array.members", [2, 4])
+    one.run(folder=tmp_path / "study")
+    before = {name.name: name.read_bytes() for name in (tmp_path / "study").iterdir() if name.is_file()}
+    with pytest.raises(flashraid.ConfigError, match="holds another study") as refused:
+        other.run(folder=tmp_path / "study")
+    assert refused.value.problems[0].key == "folder"
+    assert {name.name: name.read_bytes() for name in (tmp_path / "study").iterdir() if name.is_file()} == before
+    # The folder is still that of the first, for the program, too.
+    program("compare", path, "--vary", "array.members=2,3", "--no-cache", "--out", tmp_path / "study")
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "report.json").write_text("{}")
+    with pytest.raises(flashraid.ConfigError, match="holds other results"):
+        other.run(folder=tmp_path / "results")
+    assert len(other.run(folder=tmp_path / "study", force=True)) == 2
+
+
+@pytest.mark.parametrize(
+    ("make", "key"),
+    [
+        (lambda: flashraid.run({**SMALL, "array": {"members": None}}), "array.members"),
+        (lambda: flashraid.run(SMALL, settings={"ssd.gc.victim": None}), "ssd.gc.victim"),
+        (lambda: flashraid.Study(SMALL).vary("array.members", [2, None]).run(), "array.members[1]"),
+        (lambda: flashraid.check({"workload": {"arrivals": {"process": "closed", "depth": None}}}), "workload.arrivals.depth"),
+    ],
+)
+def test_none_is_no_value(make: Any, key: str) -> None:
+    with pytest.raises(flashraid.ConfigError, match="None") as refused:
+        make()
+    assert refused.value.problems[0].key == key
+
+
+def test_a_reports_own_configuration_runs_again() -> None:
+    report = flashraid.run(SMALL)
+    assert flashraid.run(report.config).json_without_wall_clock() == report.json_without_wall_clock()
+
+
+def test_fractions_are_refused_where_whole_numbers_count() -> None:
+    wrong: list[Any] = [
+        lambda: flashraid.run(SMALL, seed=1.5),  # type: ignore[arg-type]
+        lambda: STUDY.seeds(2.5),  # type: ignore[arg-type]
+        lambda: STUDY.seed(0.1).run(),  # type: ignore[arg-type]
+        lambda: STUDY.shard(1.5, 2),  # type: ignore[arg-type]
+        lambda: STUDY.run(workers=1.5),  # type: ignore[arg-type]
+    ]
+    for call in wrong:
+        with pytest.raises(flashraid.ConfigError, match="whole number"):
+            call()
+
+
+def test_points_have_verdicts_percentiles_parts_and_truth_values() -> None:
+    study = flashraid.Study(SMALL).set("ssd.gc.preemption", "semi").vary("ssd.gc.pipeline", [True, False])
+    result = study.run()
+    columns = result.points.to_pydict()
+    assert columns["ssd.gc.pipeline"] == [True, False]
+    for name in ("all", "read", "write"):
+        for percentile in ("p50", "p90", "p95", "p99", "p99_9", "p99_99", "max"):
+            expected = [report.document["response_us"][name][percentile] for report in result.reports]
+            assert columns[f"response_us.{name}.{percentile}"] == expected
+        assert columns[f"iops.{name}"] == [report.document["iops"][name] for report in result.reports]
+    assert columns["time_us.all.collection"] == [report.document["time_us"]["all"]["collection"] for report in result.reports]
+    assert columns["verdict.load"] == [report.verdict.load for report in result.reports]
+    assert columns["verdict.steady"] == [report.verdict.steady for report in result.reports]
+    assert result.points["verdict.load"] == columns["verdict.load"] and "verdict.marks" in result.points
+    with pytest.raises(KeyError, match="there is no column"):
+        result.points["nonsense"]
+    polars = pytest.importorskip("polars")
+    assert result.points.to_polars()["verdict.steady"].dtype == polars.Boolean
+    pytest.importorskip("pandas")
+    assert list(result.points.to_pandas()["verdict.load"]) == columns["verdict.load"]
+    assert result.points._repr_html_().count("<tr>") == 3
+
+
+def test_the_summary_has_means_intervals_and_ratios() -> None:
+    result = STUDY.run()
+    rows = result.summary.to_pydict()
+    document = {json.dumps(point["settings"]): point["figures"] for point in result.document["summary"]}
+    assert len(rows["figure"]) == 4 * len(next(iter(document.values())))
+    for index, figure in enumerate(rows["figure"]):
+        settings = {"array.members": int(rows["array.members"][index]), "coordination.scheme": rows["coordination.scheme"][index]}
+        expected = document[json.dumps(settings)][figure]
+        found = {name: rows[name][index] for name in ("mean", "ci95", "ratio", "ratio_ci95")}
+        assert found == expected, figure
+
+
+def test_variants_change_several_keys_together() -> None:
+    remedies = {"none": {}, "polling": {"ssd.gc.preemption": "semi", "ssd.gc.pipeline": True}, "ideal": {"coordination.scheme": "ideal"}}
+    result = flashraid.Study(SMALL).variants(remedies).run()
+    assert result.settings == [{"variant": name} for name in remedies]
+    for report, settings in zip(result.reports, remedies.values()):
+        assert report.json_without_wall_clock() == flashraid.run(SMALL, settings=settings).json_without_wall_clock()
+    assert result.points["variant"] == list(remedies)
+    with pytest.raises(flashraid.ConfigError, match="dict"):
+        flashraid.Study(SMALL).variants(["semi"])  # type: ignore[arg-type]
+    with pytest.raises(flashraid.ConfigError, match="ssd.gc.victim"):
+        flashraid.Study(SMALL).variants({"wrong": {"ssd.gc.victim": "gredy"}}).run()
+
+
+def test_a_study_of_own_requests(tmp_path: Path) -> None:
+    columns = {
+        "arrival_ns": [index * 700_001 for index in range(300)],
+        "offset_bytes": [index * 7919 % 1000 * 4096 + 512 * (index % 3) for index in range(300)],
+        "length_bytes": [4096 + 512 * (index % 2) for index in range(300)],
+        "write": [index % 3 > 0 for index in range(300)],
+    }
+    study = flashraid.Study(SMALL).workload(columns).vary("coordination.scheme", ["local", "ideal"])
+    assert len(study) == 2
+    result = study.run(folder=tmp_path / "study")
+    for report, scheme in zip(result.reports, ["local", "ideal"]):
+        alone = flashraid.run(SMALL, settings={"coordination.scheme": scheme}, workload=columns)
+        assert report.response == alone.response and report.flash == alone.flash and report.requests_done.all == 300
+    # Without a folder, and once more with it.
+    assert [report.response for report in study.run().reports] == [report.response for report in result.reports]
+    before = points_of(tmp_path / "study")
+    study.run(folder=tmp_path / "study")
+    assert points_of(tmp_path / "study") == before
+    # A study that is refused leaves nothing.
+    flashraid.Study(SMALL).vary("array.members", [2, 3]).run(folder=tmp_path / "other")
+    files = sorted(path.name for path in (tmp_path / "other").iterdir())
+    with pytest.raises(flashraid.ConfigError, match="another study"):
+        study.run(folder=tmp_path / "other")
+    assert sorted(path.name for path in (tmp_path / "other").iterdir()) == files
+    with pytest.raises(flashraid.ConfigError, match="depth"):
+        flashraid.Study(SMALL).workload(flashraid.Workload(columns, depth=4, think_ns=1000))
+    with pytest.raises(flashraid.ConfigError, match="high_priority"):
+        flashraid.Study(SMALL).workload({**columns, "high_priority": [True] * 300})
+
+
+def test_results_tables_and_workloads_can_be_pickled() -> None:
+    result = STUDY.run()
+    again = pickle.loads(pickle.dumps(result))
+    assert again.json() == result.json() and again.points.to_pydict() == result.points.to_pydict() and str(again) == str(result)
+    report = flashraid.run(SMALL, requests=True)
+    copy = pickle.loads(pickle.dumps(report))
+    assert copy.json() == report.json() and copy.requests.to_pydict() == report.requests.to_pydict()
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pickle.loads(pickle.dumps(report.requests))
+    assert pyarrow.table(table).schema.types == pyarrow.table(report.requests).schema.types
+    workload = flashraid.Workload(report.requests, depth=3, think_ns=5)
+    one, two = (flashraid.run(SMALL, workload=load) for load in (workload, pickle.loads(pickle.dumps(workload))))
+    assert one.json_without_wall_clock() == two.json_without_wall_clock()
+
+
+def test_requests_of_a_report_can_be_given_back() -> None:
+    report = flashraid.run(SMALL, requests=True)
+    ends = report.requests["index"]
+    assert ends != sorted(ends), "some requests overtake others"
+    again = flashraid.run(SMALL, requests=True, workload=flashraid.Workload(report.requests))
+    assert again.requests.to_pydict() == report.requests.to_pydict()
+
+
+def test_progress_can_be_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    STUDY.run(progress=True)
+    assert capsys.readouterr().err.endswith("8 of 8 simulations\n")
+    STUDY.run(progress=False)
+    assert capsys.readouterr().err == ""

@@ -17,7 +17,7 @@ use flashraid::workload::trace::{MAX_OFFSET_BYTES, MAX_REQUEST_BYTES};
 use flashraid::{HostLoop, OpKind, Request, Source, SourceError};
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyCapsuleMethods, PyMapping};
+use pyo3::types::{PyCapsule, PyCapsuleMethods, PyDict, PyMapping};
 
 use crate::error::{refused, refused_at};
 
@@ -68,6 +68,35 @@ impl Requests {
 
     fn __len__(&self) -> usize {
         self.list.len()
+    }
+
+    /// Returns the requests as columns, of which they can be made again.
+    fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let columns = PyDict::new(py);
+        let rows = || self.list.iter();
+        columns.set_item("arrival_ns", rows().map(|request| request.arrival_ns).collect::<Vec<_>>())?;
+        columns.set_item("offset_bytes", rows().map(|request| request.offset_bytes).collect::<Vec<_>>())?;
+        columns.set_item("length_bytes", rows().map(|request| request.length_bytes).collect::<Vec<_>>())?;
+        columns.set_item("direction", rows().map(|request| request.kind.name()).collect::<Vec<_>>())?;
+        columns.set_item("stream", rows().map(|request| u32::from(request.stream)).collect::<Vec<_>>())?;
+        columns.set_item("high_priority", rows().map(|request| request.high_priority).collect::<Vec<_>>())?;
+        columns.set_item("fua", rows().map(|request| request.fua).collect::<Vec<_>>())?;
+        if !self.devices.is_empty() {
+            columns.set_item("device", self.devices.clone())?;
+        }
+        Ok(columns)
+    }
+
+    /// Returns the name of a column with something that a trace cannot hold, if there is one.
+    fn beyond_a_trace(&self) -> Option<&'static str> {
+        let has = |of: fn(&Request) -> bool| self.list.iter().any(of);
+        match () {
+            () if has(|request| request.high_priority) => Some("high_priority"),
+            () if has(|request| request.fua) => Some("fua"),
+            () if has(|request| request.stream > 0) => Some("stream"),
+            () if has(|request| !matches!(request.kind, OpKind::Read | OpKind::Write)) => Some("direction"),
+            () => None,
+        }
     }
 }
 
@@ -227,7 +256,21 @@ impl Columns {
         if let Some((name, other)) = lengths_of.iter().find(|(_, other)| *other != rows) {
             return Err(refused_at(py, name, &format!("a column of {other} rows"), &format!("one of {rows} rows, as offset_bytes"), None));
         }
-        if let Some(row) = (1..rows).find(|row| arrivals[*row] < arrivals[row - 1]) {
+        // Results come in the order of ends; their index is the order in which they came.
+        let order = match number("index", u64::MAX)? {
+            Some(index) if index.len() == rows => {
+                let mut order: Vec<usize> = (0..rows).collect();
+                order.sort_by_key(|row| (arrivals[*row], index[*row]));
+                order
+            }
+            Some(index) => {
+                let allowed = format!("one of {rows} rows, as offset_bytes");
+                return Err(refused_at(py, "index", &format!("a column of {} rows", index.len()), &allowed, None));
+            }
+            None => (0..rows).collect(),
+        };
+        let is_result = find("index").is_some();
+        if let Some(row) = (1..rows).find(|row| !is_result && arrivals[*row] < arrivals[row - 1]) {
             let help = "sort the table by arrival_ns";
             let found = format!("{} in row {row}, after {}", arrivals[row], arrivals[row - 1]);
             return Err(refused_at(py, "arrival_ns", &found, "in order of time", Some(help)));
@@ -241,7 +284,8 @@ impl Columns {
             stream: streams.get(row).map_or(0, |stream| *stream as u8),
             ..Request::new(kinds[row], arrivals[row], offsets[row], lengths[row])
         };
-        Ok(Requests { list: Arc::new((0..rows).map(request).collect()), devices, host })
+        let devices = if devices.is_empty() { devices } else { order.iter().map(|row| devices[*row]).collect() };
+        Ok(Requests { list: Arc::new(order.into_iter().map(request).collect()), devices, host })
     }
 }
 

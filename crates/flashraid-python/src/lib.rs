@@ -4,6 +4,7 @@
 //! Configurations and documents pass as JSON texts, rows as Arrow through the PyCapsule interface. Nothing calls Python for each request.
 
 mod columns;
+mod device;
 mod error;
 mod explain;
 mod machine;
@@ -22,6 +23,7 @@ use pyo3::prelude::*;
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<columns::Requests>()?;
+    module.add_class::<device::Device>()?;
     module.add_class::<report::Report>()?;
     module.add_class::<study::Batch>()?;
     module.add_class::<study::Plan>()?;

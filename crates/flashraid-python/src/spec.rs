@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use flashraid::study::Axis;
+use flashraid::study::{Axis, Setting};
 use flashraid::{Error, Simulation, Study};
 use pyo3::prelude::*;
 use serde::Deserialize;
@@ -22,12 +22,17 @@ pub struct Spec {
     #[serde(default)]
     vary: Vec<(String, Vec<Value>)>,
     #[serde(default)]
+    variants: Vec<(String, Vec<Variant>)>,
+    #[serde(default)]
     baseline: Option<Value>,
     #[serde(default)]
     seeds: u64,
     #[serde(default)]
     shard: Option<(usize, usize)>,
 }
+
+/// The name of several settings, and these.
+type Variant = (String, Vec<(String, Value)>);
 
 /// Forms in which a configuration can be given.
 #[derive(Debug, Clone, Deserialize)]
@@ -58,6 +63,13 @@ impl Spec {
         })
     }
 
+    /// The settings that a value of an axis of variants stands for.
+    pub fn behind(&self, key: &str, value: &str) -> Option<Vec<Setting>> {
+        let (_, variants) = self.variants.iter().find(|(name, _)| name == key)?;
+        let (_, settings) = variants.iter().find(|(name, _)| name == value)?;
+        Some(settings_of(settings))
+    }
+
     /// Returns the study that was described.
     pub fn study(&self) -> Result<Study, Error> {
         let mut study = match &self.config {
@@ -68,8 +80,13 @@ impl Spec {
         for (key, value) in &self.set {
             study = study.set(key, typed(value))?;
         }
+        // In the order in which they were asked for; an axis without values is one of variants.
         for (key, values) in &self.vary {
-            study = study.vary_axis(Axis { key: key.clone(), values: values.iter().map(typed).collect() })?;
+            let variants = self.variants.iter().find(|(name, _)| name == key);
+            study = match variants {
+                Some((name, variants)) => study.variants(name, variants.iter().map(|(value, settings)| (value, settings_of(settings))))?,
+                None => study.vary_axis(Axis { key: key.clone(), values: values.iter().map(typed).collect() })?,
+            };
         }
         if let Some(baseline) = &self.baseline {
             study = study.baseline(typed(baseline));
@@ -82,6 +99,10 @@ impl Spec {
         }
         Ok(study.seeds(self.seeds))
     }
+}
+
+fn settings_of(settings: &[(String, Value)]) -> Vec<Setting> {
+    settings.iter().map(|(key, value)| Setting { key: key.clone(), value: typed(value) }).collect()
 }
 
 /// A value as one would type it on the command line.

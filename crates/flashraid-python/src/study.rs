@@ -6,16 +6,17 @@ use std::time::Instant;
 
 use flashraid::config::Scenario;
 use flashraid::run::run_sharing;
-use flashraid::study::{Study as Library, StudyPlan};
+use flashraid::study::{Axis, Study as Library, StudyPlan};
 use flashraid::warm_cache::WarmCache;
 use flashraid::warm_up::SharedWarmUps;
-use flashraid::{Error, Observer, Progress, Stop, StudyResult};
+use flashraid::{Error, Observer, Progress, Simulation, Stop, StudyResult};
 use flashraid_report::grid::Grid;
 use flashraid_report::page::{self, Page};
 use flashraid_report::{chart, json, text};
 use pyo3::prelude::*;
+use serde::{Deserialize, Serialize};
 
-use crate::error::{exception, of_output, simulation_error};
+use crate::error::{exception, of_output, refused, simulation_error};
 use crate::machine;
 use crate::report::Report;
 use crate::spec::Spec;
@@ -38,9 +39,9 @@ pub struct Study {
 impl Plan {
     /// Checks every point of a study.
     #[new]
-    fn new(py: Python<'_>, spec: &str, folder: Option<PathBuf>) -> PyResult<Plan> {
+    fn new(py: Python<'_>, spec: &str, folder: Option<PathBuf>, force: bool) -> PyResult<Plan> {
         let spec = Spec::read(py, spec)?;
-        py.detach(|| plan_of(&spec, folder)).map(Plan).map_err(|error| exception(py, &error))
+        py.detach(|| plan_of(&spec, folder, force)).map(Plan).map_err(|error| exception(py, &error))
     }
 
     fn __len__(&self) -> usize {
@@ -108,12 +109,23 @@ impl Plan {
     }
 }
 
-fn plan_of(spec: &Spec, folder: Option<PathBuf>) -> Result<StudyPlan, Error> {
+fn plan_of(spec: &Spec, folder: Option<PathBuf>, force: bool) -> Result<StudyPlan, Error> {
     let study: Library = spec.study()?;
-    match folder {
-        Some(folder) => study.folder(folder).plan(),
-        None => study.plan(),
+    let Some(folder) = folder else { return study.plan() };
+    let plan = study.folder(&folder).plan()?;
+    if !force {
+        plan.refuse_foreign_folder(&folder)?;
     }
+    Ok(plan)
+}
+
+/// The result of a study, as a text of which another process makes it again.
+#[derive(Serialize, Deserialize)]
+struct State {
+    all: usize,
+    axes: Vec<(String, Vec<String>)>,
+    baselines: Vec<usize>,
+    rows: Vec<(usize, flashraid::Report)>,
 }
 
 /// Puts the folders of all shards of a study together.
@@ -125,16 +137,28 @@ pub fn merge(py: Python<'_>, folders: Vec<PathBuf>) -> PyResult<Study> {
 }
 
 impl Study {
-    fn grid(&self, py: Python<'_>) -> PyResult<Grid> {
+    /// Simulations of each point that are there.
+    fn seeds(&self) -> Vec<usize> {
         let mut seeds = vec![0; self.result.points.len()];
         self.result.rows.iter().for_each(|row| seeds[row.point] += 1);
+        seeds
+    }
+
+    /// Says what is missing, if something is.
+    fn lack(&self, seeds: &[usize]) -> Option<String> {
+        let done = self.result.rows.len();
+        let lacks = done < self.all || seeds.iter().any(|count| *count == 0 || *count != seeds[0]);
+        lacks.then(|| {
+            let of = if done < self.all { format!("only {done} of {} simulations", self.all) } else { format!("only {done} simulations") };
+            format!("{of} are there, a part of the study, of which nothing can be compared; `points` and `reports` have what is done")
+        })
+    }
+
+    fn grid(&self, py: Python<'_>) -> PyResult<Grid> {
+        let seeds = self.seeds();
         // Every point must have all of its seeds, or figures would be compared that are not there.
-        if self.result.rows.len() < self.all || seeds.iter().any(|count| *count == 0 || *count != seeds[0]) {
-            let text = format!(
-                "only {} simulations are there, a part of the study, of which nothing can be compared; `points` and `reports` have what is done",
-                self.result.rows.len()
-            );
-            return Err(simulation_error(py, &text));
+        if let Some(lack) = self.lack(&seeds) {
+            return Err(simulation_error(py, &lack));
         }
         self.partial_grid(py)
     }
@@ -173,8 +197,47 @@ impl Study {
         Ok(json::text(&self.grid(py)?.document()))
     }
 
-    /// The tables of `flashraid compare`.
+    /// A row for each point and figure: mean, ratio, and their intervals.
+    fn summary(&self, py: Python<'_>) -> PyResult<Table> {
+        Ok(Table::of_data(&self.grid(py)?.figures_table()))
+    }
+
+    /// Returns a text about missing simulations, if the study was stopped or is a part of one.
+    #[getter]
+    fn missing(&self) -> Option<String> {
+        self.lack(&self.seeds())
+    }
+
+    /// All of it as a text.
+    fn state(&self, py: Python<'_>) -> String {
+        py.detach(|| {
+            let result = &self.result;
+            let state = State {
+                all: self.all,
+                axes: result.axes.iter().map(|axis| (axis.key.clone(), axis.values.clone())).collect(),
+                baselines: result.baselines.clone(),
+                rows: result.rows.iter().map(|row| (row.point, row.report.clone())).collect(),
+            };
+            serde_json::to_string(&state).expect("a study is plain data")
+        })
+    }
+
+    /// Makes a study of the text that `state` returned.
+    #[staticmethod]
+    fn of_state(py: Python<'_>, text: &str) -> PyResult<Study> {
+        let made = py.detach(|| {
+            let State { all, axes, baselines, rows } = serde_json::from_str(text).map_err(|error| error.to_string())?;
+            let axes = axes.into_iter().map(|(key, values)| Axis { key, values }).collect();
+            StudyResult::of_parts(axes, baselines, rows).map(|result| Study { result, all })
+        });
+        made.map_err(|error: String| refused(py, &format!("this is no study of flashraid: {error}")))
+    }
+
+    /// The tables of `flashraid compare`; of a part of a study what is missing.
     fn text(&self, py: Python<'_>) -> PyResult<String> {
+        if let Some(lack) = self.lack(&self.seeds()) {
+            return Ok(lack + "\n");
+        }
         let grid = self.grid(py)?;
         let notes: String = grid.doubts().into_iter().chain(grid.notes()).chain(grid.conclusions()).map(|note| note + "\n").collect();
         Ok(format!("{}{}\n{notes}", text::render(&grid.sheets()), grid.legend()))
@@ -189,7 +252,12 @@ impl Study {
 
     /// Returns the contents of the page's charts, as a JSON text.
     fn charts(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(serde_json::to_string(&chart::of_grid(&self.grid(py)?)).expect("charts are plain data"))
+        let grid = self.grid(py)?;
+        let mut charts = chart::of_grid(&grid);
+        if charts.iter().all(|chart| chart.id != "time-parts") {
+            charts.extend(chart::time_parts(&grid));
+        }
+        Ok(serde_json::to_string(&charts).expect("charts are plain data"))
     }
 }
 
@@ -207,7 +275,16 @@ impl Batch {
     fn new(py: Python<'_>, spec: &str, simulations: Vec<(Vec<(String, String)>, u64)>, threads: usize, keep_warm: bool) -> PyResult<Batch> {
         let spec = Spec::read(py, spec)?;
         let of_settings = |settings: &[(String, String)]| -> Result<Scenario, Error> {
-            settings.iter().try_fold(spec.simulation()?, |simulation, (key, value)| simulation.set(key, value))?.scenario()
+            let set = |simulation: Simulation<'static>, (key, value): &(String, String)| {
+                // A name of several settings stands for these.
+                match spec.behind(key, value) {
+                    Some(settings) => {
+                        settings.iter().try_fold(simulation, |simulation, setting| simulation.set(&setting.key, &setting.value))
+                    }
+                    None => simulation.set(key, value),
+                }
+            };
+            settings.iter().try_fold(spec.simulation()?, set)?.scenario()
         };
         let of_each = |same: &[(Vec<(String, String)>, u64)]| -> Result<Vec<Scenario>, Error> {
             let scenario = of_settings(&same[0].0)?;

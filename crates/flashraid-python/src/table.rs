@@ -20,6 +20,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList, PyTuple};
 
+use crate::error::refused;
+
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 const STREAM: &CStr = c"arrow_array_stream";
@@ -55,6 +57,7 @@ impl Table {
                 Column::Text(values) => Arc::new(values.iter().map(Option::as_deref).collect::<StringArray>()),
                 Column::Number(values) => Arc::new(values.iter().copied().collect::<Float64Array>()),
                 Column::Whole(values) => Arc::new(values.iter().copied().collect::<UInt64Array>()),
+                Column::Truth(values) => Arc::new(values.iter().copied().collect::<BooleanArray>()),
             }
         };
         Table::of(table.columns().iter().map(|(name, column)| (name.clone(), array(column))).collect())
@@ -100,6 +103,50 @@ impl Table {
             columns.set_item(field.name(), list)?;
         }
         Ok(columns)
+    }
+
+    /// A column as a list.
+    fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyList>>> {
+        let Ok(index) = self.schema.index_of(name) else { return Ok(None) };
+        let list = PyList::empty(py);
+        self.batches.iter().try_for_each(|batch| append(&list, batch.column(index)))?;
+        Ok(Some(list))
+    }
+
+    /// The names, types and values of the columns, of which `of_state` makes the table again.
+    fn state<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, String, Bound<'py, PyList>)>> {
+        let columns = self.schema.fields().iter().enumerate();
+        columns
+            .map(|(index, field)| {
+                let list = PyList::empty(py);
+                self.batches.iter().try_for_each(|batch| append(&list, batch.column(index)))?;
+                Ok((field.name().clone(), field.data_type().to_string(), list))
+            })
+            .collect()
+    }
+
+    /// Makes a table of the columns that `state` returned.
+    #[staticmethod]
+    fn of_state(py: Python<'_>, columns: Vec<(String, String, Bound<'_, PyAny>)>) -> PyResult<Table> {
+        let column = |kind: &str, values: &Bound<'_, PyAny>| -> PyResult<Option<ArrayRef>> {
+            Ok(Some(match kind {
+                "UInt64" => Arc::new(UInt64Array::from(values.extract::<Vec<Option<u64>>>()?)),
+                "UInt32" => Arc::new(UInt32Array::from(values.extract::<Vec<Option<u32>>>()?)),
+                "UInt8" => Arc::new(values.extract::<Vec<Option<u8>>>()?.into_iter().collect::<UInt8Array>()),
+                "Float64" => Arc::new(Float64Array::from(values.extract::<Vec<Option<f64>>>()?)),
+                "Boolean" => Arc::new(BooleanArray::from(values.extract::<Vec<Option<bool>>>()?)),
+                "Utf8" => Arc::new(StringArray::from(values.extract::<Vec<Option<String>>>()?)),
+                _ => return Ok(None),
+            }))
+        };
+        let mut made: Vec<(String, ArrayRef)> = Vec::new();
+        for (name, kind, values) in &columns {
+            match column(kind, values)? {
+                Some(array) if made.first().is_none_or(|(_, first)| first.len() == array.len()) => made.push((name.clone(), array)),
+                _ => return Err(refused(py, &format!("this is no table of flashraid: its column {name:?} is a {kind}"))),
+            }
+        }
+        Ok(Table::of(made))
     }
 
     fn __len__(&self) -> usize {

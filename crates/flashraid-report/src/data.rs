@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
-use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
@@ -32,6 +32,8 @@ pub enum Column {
     Number(Vec<Option<f64>>),
     /// Whole numbers from 0 on: counts, and seeds, of which a floating-point number would lose digits.
     Whole(Vec<Option<u64>>),
+    /// Truth values, which are missing where nothing is known.
+    Truth(Vec<Option<bool>>),
 }
 
 impl Table {
@@ -49,6 +51,11 @@ impl Table {
     /// Adds a column of whole numbers.
     pub fn whole(&mut self, name: impl Into<String>, values: impl IntoIterator<Item = Option<u64>>) {
         self.columns.push((name.into(), Column::Whole(values.into_iter().collect())));
+    }
+
+    /// Adds a column of truth values.
+    pub fn truth(&mut self, name: impl Into<String>, values: impl IntoIterator<Item = Option<bool>>) {
+        self.columns.push((name.into(), Column::Truth(values.into_iter().collect())));
     }
 
     /// The table with what the Parquet file is to say of where it comes from.
@@ -73,6 +80,7 @@ impl Table {
             Column::Text(values) => values.len(),
             Column::Number(values) => values.len(),
             Column::Whole(values) => values.len(),
+            Column::Truth(values) => values.len(),
         })
     }
 
@@ -85,6 +93,7 @@ impl Table {
                 Column::Text(values) => values[row].as_deref().map_or(String::new(), quoted),
                 Column::Number(values) => values[row].map_or(String::new(), |number| number.to_string()),
                 Column::Whole(values) => values[row].map_or(String::new(), |number| number.to_string()),
+                Column::Truth(values) => values[row].map_or(String::new(), |truth| truth.to_string()),
             };
             let fields: Vec<String> = self.columns.iter().map(field).collect();
             text += &(fields.join(",") + "\n");
@@ -104,6 +113,7 @@ impl Table {
                         write_column::<ByteArrayType>(&mut group, values.iter().map(|text| text.as_deref().map(ByteArray::from)))?;
                     }
                     Column::Number(values) => write_column::<DoubleType>(&mut group, values.iter().copied())?,
+                    Column::Truth(values) => write_column::<BoolType>(&mut group, values.iter().copied())?,
                     // Parquet keeps an unsigned number in the bits of a signed one.
                     Column::Whole(values) => {
                         write_column::<Int64Type>(&mut group, values.iter().map(|value| value.map(|number| number as i64)))?;
@@ -122,6 +132,7 @@ impl Table {
             let builder = match column {
                 Column::Text(_) => Type::primitive_type_builder(name, Physical::BYTE_ARRAY).with_logical_type(Some(LogicalType::String)),
                 Column::Number(_) => Type::primitive_type_builder(name, Physical::DOUBLE),
+                Column::Truth(_) => Type::primitive_type_builder(name, Physical::BOOLEAN),
                 Column::Whole(_) => {
                     Type::primitive_type_builder(name, Physical::INT64).with_logical_type(Some(LogicalType::integer(64, false)))
                 }
@@ -164,6 +175,7 @@ mod tests {
         table.text("a.b", [Some("plain".to_owned()), Some("with \"quotes\", and more".to_owned()), None]);
         table.number("value", [Some(0.1 + 0.2), None, Some(f64::NAN)]);
         table.whole("seed", [Some(u64::MAX), Some(2), None]);
+        table.truth("steady", [Some(true), Some(false), None]);
         table
     }
 
@@ -171,7 +183,7 @@ mod tests {
     fn csv_quotes_what_needs_it_and_leaves_out_what_is_missing() {
         assert_eq!(
             table().csv(),
-            "a.b,value,seed\nplain,0.30000000000000004,18446744073709551615\n\"with \"\"quotes\"\", and more\",,2\n,,\n"
+            "a.b,value,seed,steady\nplain,0.30000000000000004,18446744073709551615,true\n\"with \"\"quotes\"\", and more\",,2,false\n,,,\n"
         );
     }
 
@@ -184,12 +196,13 @@ mod tests {
         let text = |text: &str| ("a.b".to_owned(), Field::Str(text.to_owned()));
         let number = |field| ("value".to_owned(), field);
         let seed = |field| ("seed".to_owned(), field);
+        let steady = |field| ("steady".to_owned(), field);
         assert_eq!(
             rows,
             [
-                vec![text("plain"), number(Field::Double(0.1 + 0.2)), seed(Field::ULong(u64::MAX))],
-                vec![text("with \"quotes\", and more"), number(Field::Null), seed(Field::ULong(2))],
-                vec![("a.b".to_owned(), Field::Null), number(Field::Null), seed(Field::Null)],
+                vec![text("plain"), number(Field::Double(0.1 + 0.2)), seed(Field::ULong(u64::MAX)), steady(Field::Bool(true))],
+                vec![text("with \"quotes\", and more"), number(Field::Null), seed(Field::ULong(2)), steady(Field::Bool(false))],
+                vec![("a.b".to_owned(), Field::Null), number(Field::Null), seed(Field::Null), steady(Field::Null)],
             ]
         );
     }

@@ -71,12 +71,17 @@ pub fn of_each_point(grid: &Grid) -> Vec<Chart> {
     let charts = [
         percentiles(grid),
         response::distribution(responses()).map(|chart| of_points(grid, chart)),
-        time::of_points(first()),
+        time_parts(grid),
         response::tail(responses()).map(|chart| of_points(grid, chart)),
         over_time::means(first()).map(|chart| of_points(grid, chart)),
         run::bandwidth(first()).map(|chart| of_points(grid, chart)),
     ];
     charts.into_iter().flatten().collect()
+}
+
+/// Parts of the response time of each point's first seed, with a group for each point and share of its requests.
+pub fn time_parts(grid: &Grid) -> Option<Chart> {
+    time::of_points(grid.points.iter().map(|point| (point.label(), &point.reports[0])))
 }
 
 /// Returns a sentence for each figure that is equal at all points and has no chart.

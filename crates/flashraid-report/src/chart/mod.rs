@@ -21,7 +21,7 @@ use serde::Serialize;
 use super::number;
 
 pub use colours::{COLOURS, Colours, FIXED, GREYS};
-pub use compare::{equal_figures, of_each_point, of_grid};
+pub use compare::{equal_figures, of_each_point, of_grid, time_parts};
 pub use data::table;
 pub use free_blocks::of_points;
 pub use over_time::of_run as over_time;

@@ -1,5 +1,6 @@
 //! A grid as tables and as the document of `compare --json`.
 
+use flashraid_model::metrics::breakdown::PARTS;
 use serde_json::{Map, Value, json};
 
 use super::{AxisUnit, Estimate, Grid, Point};
@@ -8,6 +9,9 @@ use crate::figures::{self, Figure, Unit};
 use crate::number;
 use crate::sheet::{Cell, Sheet};
 use flashraid::report::GUESS;
+
+/// Percentiles and extremes that points have in files, for each kind of request.
+const PERCENTILES: [&str; 8] = ["mean", "p50", "p90", "p95", "p99", "p99_9", "p99_99", "max"];
 
 impl Grid {
     /// The tables: each figure, and its ratio to the baseline. Nothing is said of lost data where none were lost.
@@ -122,6 +126,11 @@ impl Grid {
                 table.whole(of.key.clone(), whole.into_iter().map(Some));
                 continue;
             }
+            let truth: Option<Vec<bool>> = rows.iter().map(|(_, report)| report.pointer(&pointer)?.as_bool()).collect();
+            if let Some(truth) = truth {
+                table.truth(of.key.clone(), truth.into_iter().map(Some));
+                continue;
+            }
             let numbers = super::numbers(of);
             if numbers.as_ref().is_none_or(|(unit, _)| *unit != AxisUnit::Plain) {
                 table.text(of.key.clone(), values());
@@ -136,6 +145,48 @@ impl Grid {
         for figure in figures::all() {
             table.number(figure.key(), rows.iter().map(|(_, report)| report.pointer(figure.pointer).and_then(Value::as_f64)));
         }
+        let mut number = |pointer: String| {
+            let name = pointer[1..].replace('/', ".");
+            // The tables have some of them already.
+            if table.columns().iter().all(|(known, _)| *known != name) {
+                table.number(name, rows.iter().map(|(_, report)| report.pointer(&pointer).and_then(Value::as_f64)));
+            }
+        };
+        for kind in ["all", "read", "write"] {
+            number(format!("/iops/{kind}"));
+            PERCENTILES.iter().for_each(|percentile| number(format!("/response_us/{kind}/{percentile}")));
+        }
+        PARTS.iter().for_each(|part| number(format!("/time_us/all/{part}")));
+        let text = |pointer: &'static str| rows.iter().map(move |(_, report)| Some(report.pointer(pointer)?.as_str()?.to_owned()));
+        let marks = |report: &Value| {
+            let marks = report.pointer("/verdict/marks").and_then(Value::as_array)?;
+            Some(marks.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "))
+        };
+        table.text("verdict.load", text("/verdict/load"));
+        table.truth("verdict.steady", rows.iter().map(|(_, report)| report.pointer("/verdict/steady").and_then(Value::as_bool)));
+        table.text("verdict.deepest_percentile", text("/verdict/deepest_percentile"));
+        table.text("verdict.marks", rows.iter().map(|(_, report)| marks(report)));
+        table
+    }
+
+    /// Returns a row for each point and figure: the varied keys, the mean over the seeds, and the ratio to the baseline.
+    /// Both have half of their 95 % confidence interval.
+    pub fn figures_table(&self) -> Table {
+        let figures: Vec<&Figure> = figures::all().collect();
+        let rows = || (0..self.points.len()).flat_map(|index| figures.iter().map(move |figure| (index, *figure)));
+        let mut table = Table::default();
+        for (axis, of) in self.axes.iter().enumerate() {
+            table.text(of.key.clone(), rows().map(|(index, _)| self.points[index].settings.get(axis).map(|setting| setting.value.clone())));
+        }
+        let means: Vec<Option<Estimate>> = rows().map(|(index, figure)| self.points[index].estimate(figure.pointer)).collect();
+        let ratios: Vec<Option<Estimate>> = rows().map(|(index, figure)| self.ratio_to_baseline(index, figure)).collect();
+        let mean_of = |estimates: &[Option<Estimate>]| estimates.iter().map(|of| of.map(|of| of.mean)).collect::<Vec<_>>();
+        let width_of = |estimates: &[Option<Estimate>]| estimates.iter().map(|of| of.and_then(|of| of.half_width)).collect::<Vec<_>>();
+        table.text("figure", rows().map(|(_, figure)| Some(figure.key())));
+        table.number("mean", mean_of(&means));
+        table.number("ci95", width_of(&means));
+        table.number("ratio", mean_of(&ratios));
+        table.number("ratio_ci95", width_of(&ratios));
         table
     }
 }
