@@ -79,7 +79,7 @@ wheel: setup
 	@scripts/setup python
 	@CARGO="$(CARGO)" scripts/python wheel
 
-# The archive of a release, in target/dist: the same bytes wherever it is built (`scripts/dist check`).
+# The release in target/dist: archives of binaries, the wheel, the source distribution, crates, checksums (docs/releasing.md).
 dist: setup
 	@CARGO="$(CARGO)" scripts/dist
 
