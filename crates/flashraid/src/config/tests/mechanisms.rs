@@ -50,7 +50,7 @@ fn read_retries_are_for_every_device() {
         let retry = scenario.array.ssd.mechanisms.read_retry.unwrap();
         assert_eq!((retry.share.0, retry.times), (0.01, 4));
         for (text, expected) in [
-            ("share = 0.0\ntimes = 1\n", "`ssd.read_retry.share` is 0.0, but must be above 0"),
+            ("share = 0.0\ntimes = 1\n", "`ssd.read_retry.share` is 0, but must be above 0"),
             ("share = 0.1\ntimes = 0\n", "`ssd.read_retry.times` is 0, but must be from 1 to 100"),
             ("share = 0.1\ntimes = 101\n", "`ssd.read_retry.times` is 101, but must be from 1 to 100"),
             ("share = 1.1\ntimes = 1\n", "`ssd.read_retry.share` is 1.1"),
