@@ -67,11 +67,11 @@ mod tests {
         let idle = Idle::of(0.003, 0.004, 0.0).unwrap();
         assert!((idle.half - 500.0 / 3.0).abs() < 1e-9 && idle.saturated == 250.0);
         let text = idle.to_string();
-        assert!(text.contains("0.30 %") && text.contains("from 170 times") && text.contains("from 250 times"), "{text}");
+        assert!(text.contains("0.30 %") && text.contains("At 170 times") && text.contains("at 250 times"), "{text}");
         assert_eq!(Idle::of(0.2, 0.2, 0.0), None);
         assert_eq!(Idle::of(0.02, 0.7, 0.0), None, "a link that is full is not idle");
         assert_eq!(Idle::of(0.0, 0.0, 0.0), None, "nothing is asked for");
         assert_eq!(Idle::of(0.02, 0.02, 0.8), None, "few collections that last long");
-        assert!(Idle::of(0.09, 0.09, 0.0).unwrap().to_string().contains("from 5.6 times"));
+        assert!(Idle::of(0.09, 0.09, 0.0).unwrap().to_string().contains("At 5.6 times"));
     }
 }

@@ -84,7 +84,7 @@ mod tests {
         assert!(grid(&["a=1,2", "b=1,3"], Some("1")).unwrap_err().contains("choose one of a=1, b=1"));
         assert_eq!(grid(&["a=1,2", "b=1,3"], Some("b=3")).unwrap(), [1; 4]);
         let refused = grid(&["a=1,2", "array.members=2,4"], Some("4")).unwrap_err();
-        assert!(refused.contains("what is asked") && refused.contains("choose one of 1, 2"), "{refused}");
+        assert!(refused.contains("describes the work") && refused.contains("choose one of 1, 2"), "{refused}");
         assert!(grid(&["array.members=2,4"], Some("4")).unwrap_err().contains("no varied key is a remedy"));
     }
 }

@@ -252,7 +252,7 @@ fn what_cannot_be_is_refused_with_the_reason() {
         ("[ssd.gc]\nvictim = { policy = \"greedy-wear-aware\", threshold = 1.0 }\n", "but must lie between 0 and 1"),
         ("[ssd.gc]\npreemption = \"suspend\"\nsuspend_ns = 7\n", "this one has [ssd.suspension.program]"),
         ("[ssd.gc]\npreemption = \"suspend\"\n[ssd.suspension.erase]\nprogress = \"2h\"\n", "`ssd.suspension.erase.progress` is 7200s"),
-        ("[ssd.timing]\ncommand_overhead = \"1us\"\n", "is `ssd.firmware`"),
+        ("[ssd.timing]\ncommand_overhead = \"1us\"\n", "`ssd.firmware` has the cost of commands"),
         ("[ssd.warm_up]\nstart = \"fresh\"\npattern = \"steady\"\n", "a drive in its steady state is full"),
         ("[ssd.superblock]\ntarget = 4\nfloor = 4\n", "must be above `ssd.superblock.floor` (4)"),
         ("[ssd.superblock]\nunit = \"6KiB\"\n", "must be a multiple of `ssd.geometry.page_size`"),
