@@ -203,7 +203,7 @@ impl Ssd {
     pub fn verify(&self) -> Result<(), String> {
         self.front.verify()?;
         self.dies.verify_buffer(&self.front)?;
-        self.space().verify()
+        self.dies.verify_space(&self.space)
     }
 
     /// Returns true if flushes have an effect on the member.

@@ -4,11 +4,20 @@ use super::{FREE_SCORE, OPEN_SCORE, Pools, UNMAPPED};
 use crate::ids::DieId;
 
 impl Pools {
-    /// Verifies the whole state, for tests and `--check`.
+    /// Verifies the whole state, for tests and `--check`, while no die cleans.
     ///
     /// # Errors
     /// Returns a sentence that names the first invariant that does not hold.
     pub fn verify(&self) -> Result<(), String> {
+        self.verify_during_cleans(|_| false)
+    }
+
+    /// Verifies the whole state while the dies clean for which `cleans` is true. A clean under way may hold the last free block of its
+    /// pool (rule 16).
+    ///
+    /// # Errors
+    /// Returns a sentence that names the first invariant that does not hold.
+    pub(crate) fn verify_during_cleans(&self, cleans: impl Fn(DieId) -> bool) -> Result<(), String> {
         let fail = |what: String| -> Result<(), String> { Err(format!("the state of the pools is inconsistent: {what}")) };
         let mut valid_of_block = vec![0u32; self.score.len()];
         for (lpn, &physical) in self.map.iter().enumerate().filter(|&(_, &physical)| physical != UNMAPPED) {
@@ -56,7 +65,7 @@ impl Pools {
             if self.rooms[index] != self.room_of(index) {
                 return fail(format!("pool {index} has another room than {:?}", self.rooms[index]));
             }
-            if free != pool.free_blocks || free == 0 {
+            if free != pool.free_blocks || (free == 0 && !cleans(die)) {
                 return fail(format!("pool {index} counts {} free blocks and has {free}", pool.free_blocks));
             }
             let need = self.dies[die.index()].need >> (index as u32 % self.pools_per_die) & 1 == 1;

@@ -145,6 +145,17 @@ impl Dies {
         }
     }
 
+    /// Verifies what lies where. A die may be in the middle of a clean.
+    ///
+    /// # Errors
+    /// Returns a sentence that names the first invariant that does not hold.
+    pub fn verify_space(&self, space: &Space) -> Result<(), String> {
+        match (self, space) {
+            (Self::Pages(own), Space::Pools(pools)) => pools.verify_during_cleans(|die| own.cleans(die)),
+            _ => space.verify(),
+        }
+    }
+
     /// Returns true if a wake-up still has an effect. The caller has already ended the use of idle time.
     pub fn needs_wake_up(&self, wake: SsdWake) -> bool {
         match (self, wake) {

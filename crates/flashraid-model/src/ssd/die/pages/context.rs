@@ -140,6 +140,11 @@ impl PageDies {
         self.dies.iter().map(Die::cleans_known_until).min()
     }
 
+    /// Returns true if the die is in the middle of a clean.
+    pub fn cleans(&self, die: DieId) -> bool {
+        self.dies.get(die.index()).is_some_and(Die::cleans_any)
+    }
+
     /// Returns the latest known end of an operation. It is 0 if ends become known one after the other.
     pub fn busy_until(&self) -> TimeNs {
         self.immediate.iter().map(ImmediateDie::busy_until).max().unwrap_or(0)

@@ -81,6 +81,7 @@ fn run_after(params: &ArrayParams, shortcuts: Shortcuts, writes: &[u64], from: T
         while let Some(event) = array.next_time().filter(|&event| event < at) {
             now = event;
             array.advance(event, &mut events);
+            array.verify().expect("the state is consistent at any moment");
         }
         let (kind, page, high_priority) = match op {
             Read(page) => (OpKind::Read, page, false),
@@ -95,6 +96,7 @@ fn run_after(params: &ArrayParams, shortcuts: Shortcuts, writes: &[u64], from: T
     while let Some(event) = array.next_time() {
         now = event;
         array.advance(event, &mut events);
+        array.verify().expect("the state is consistent at any moment");
         if events.iter().filter(|event| matches!(event, Event::Done(_))).count() == arrivals.len() {
             array.reach(now, Milestone::RequestsEnd, &mut events);
         }
@@ -124,6 +126,13 @@ fn run_after(params: &ArrayParams, shortcuts: Shortcuts, writes: &[u64], from: T
 
 fn semi(preemption: Preemption, operations: &[(i64, Op)]) -> Outcome {
     run(&params(1, 0, Some(preemption)), operations)
+}
+
+/// Whoever stops a run with `--check` may stop it there: writes between the steps of a clean have filled the open block.
+#[test]
+fn a_clean_may_hold_the_last_free_block() {
+    let ran = run(&params(1, 0, Some(SEMI)), &[(0, Read(6)), (6, Write(0)), (7, Write(1)), (8, Write(4)), (9, Read(7))]);
+    assert_eq!(ran.cleans[0].free_blocks_min, 0, "its moves opened the last free block");
 }
 
 #[test]
