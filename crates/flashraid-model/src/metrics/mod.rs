@@ -205,7 +205,7 @@ impl Metrics {
         self
     }
 
-    /// Records a request of a phase. The caller also passes it to [`Metrics::request`].
+    /// Records a request of a phase. The caller also passes it to [`Metrics::record_request`].
     #[inline]
     pub fn request_of_phase(&mut self, phase: usize, done: &CompletedRequest) {
         if done.index >= self.first_index {
