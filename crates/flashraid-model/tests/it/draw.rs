@@ -131,7 +131,8 @@ fn draw_mixed(seed: u64, superblocks: bool) -> Case {
     if draw.chance(35) {
         draw.make_stripes(&mut case);
     }
-    if draw.chance(25) {
+    // Fewer cases have superblocks, and each victim policy has to meet each cache there, too.
+    if draw.chance(if superblocks { 35 } else { 25 }) {
         draw.put_cache(&mut case);
     }
     if draw.chance(40) {
