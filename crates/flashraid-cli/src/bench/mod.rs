@@ -269,7 +269,7 @@ fn timed_from(array: Array, source: Box<dyn Source>, requests: u64) -> Result<(f
 }
 
 /// Returns the seconds of processor time that this thread has taken. On a machine that others use, too, they say more than a clock does.
-pub(super) fn processor_seconds() -> f64 {
+fn processor_seconds() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }

@@ -222,12 +222,7 @@ fn book(last: &mut [Served], gc_members: &mut [MemberSet], ssd: &Ssd, member: u3
     if served.met_gc() {
         gc_members[op.request as usize].insert(member);
     }
-    let last = &mut last[op.request as usize];
-    let time = |served| ssd.time_of(request.arrival, request.kind, served);
-    // The order of two operations that end at the same time must not matter, as in `Completion::book`.
-    if served.end > last.end || (served.end == last.end && time(served) > time(*last)) {
-        *last = served;
-    }
+    ssd.keep_later(request.arrival, request.kind, &mut last[op.request as usize], served);
 }
 
 impl Ahead {

@@ -19,6 +19,14 @@ pub(super) struct MembersAgenda {
     wakes: Slab<(u32, SsdWake)>,
 }
 
+/// An entry of the agenda.
+enum Wake {
+    /// All pages of the host request with this completion are done.
+    Completed(u32),
+    /// A wake-up of this member is due.
+    Member((u32, SsdWake)),
+}
+
 /// Bit in the number of an entry that is a wake-up of a member. The other bits are its number among them.
 const WAKES_A_MEMBER: u64 = 1 << 32;
 
@@ -33,6 +41,16 @@ impl MembersAgenda {
     fn schedule_wake(&mut self, at: TimeNs, member: u32, wake: SsdWake) {
         let number = self.wakes.insert((member, wake));
         self.agenda.schedule(at, WAKES_A_MEMBER | u64::from(number));
+    }
+
+    /// Removes the next entry and returns it.
+    #[inline]
+    fn pop(&mut self) -> Option<Wake> {
+        let number = self.agenda.pop()?;
+        Some(match number & WAKES_A_MEMBER {
+            0 => Wake::Completed(number as u32),
+            _ => Wake::Member(self.wakes.remove(number as u32)),
+        })
     }
 
     /// Returns the time of the next entry.
@@ -278,12 +296,10 @@ impl Members {
     /// Runs the first event of the agenda, at `now`.
     #[inline(always)]
     pub fn step(&mut self, now: TimeNs) -> MembersStep {
-        let number = self.agenda.agenda.pop().expect("an event is due");
-        if number & WAKES_A_MEMBER == 0 {
-            return MembersStep::Done(number as u32);
+        match self.agenda.pop().expect("an event is due") {
+            Wake::Completed(completion) => MembersStep::Done(completion),
+            Wake::Member((member, wake)) => MembersStep::Acted(self.with(member, |ssd, out| ssd.wake(now, wake, out))),
         }
-        let (member, wake) = self.agenda.wakes.remove(number as u32);
-        MembersStep::Acted(self.with(member, |ssd, out| ssd.wake(now, wake, out)))
     }
 
     /// Ends the host request of this completion, which [`Members::step`] has returned.

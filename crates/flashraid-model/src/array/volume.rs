@@ -98,11 +98,7 @@ impl Volume {
                     let ssd = &mut ssds[member as usize];
                     let (die, lpn) = ssd.die_and_lpn(page);
                     let served = ssd.serve_now(now, die, lpn, kind, &mut told.collections);
-                    // The order of two operations that end at the same time must not matter.
-                    let time = |served| ssd.time_of(now, kind, served);
-                    if served.end > last.end || (served.end == last.end && time(served) > time(last)) {
-                        last = served;
-                    }
+                    ssd.keep_later(now, kind, &mut last, served);
                     gc_members.0 |= u128::from(served.met_gc()) << member;
                 }
             }

@@ -246,6 +246,16 @@ impl Ssd {
         self.dies.of_pages(&self.space).0.time_of(now, kind, served)
     }
 
+    /// Keeps in `last` the operation that ends later, of two of one request that arrived at `now`. If they end at the same time, their
+    /// order must not matter, so that the parts of their times decide, as in [`TimeParts`].
+    #[inline]
+    pub(crate) fn keep_later(&self, now: TimeNs, kind: OpKind, last: &mut Served, served: Served) {
+        let time = |served| self.time_of(now, kind, served);
+        if served.end > last.end || (served.end == last.end && time(served) > time(*last)) {
+            *last = served;
+        }
+    }
+
     /// Prefetches memory that an operation on logical page `page` will need.
     #[inline]
     pub fn prefetch(&self, hint: Hint, page: u32) {
