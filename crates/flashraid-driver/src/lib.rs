@@ -565,7 +565,7 @@ impl<S: Source> Loop<S> {
 
     #[inline]
     fn complete(&mut self, done: &Done, watch: &mut dyn Watch) {
-        // It is read in place: copies of requests cost more than their figures do.
+        // The request is read in place, because a copy of it costs more than recording it.
         self.in_flight.release(done.tag as u32);
         let InFlight { request, index, arrival_ns, health } = &self.in_flight[done.tag as u32];
         let (index, arrival_ns, health) = (*index, *arrival_ns, *health);

@@ -26,7 +26,7 @@ struct Taken {
     die: u32,
 }
 
-// A batch of large requests has a million of them, twice.
+// A batch of large requests holds a million operations, in two lists.
 const _: () = assert!(size_of::<Taken>() <= 12);
 
 /// A request whose operations wait to be served.

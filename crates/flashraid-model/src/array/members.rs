@@ -27,7 +27,7 @@ enum Wake {
     Member((u32, SsdWake)),
 }
 
-/// Bit in the number of an entry that is a wake-up of a member. The other bits are its number among them.
+/// Bit that is set in the number of an entry if the entry is a wake-up. The bits below it are then the index of the wake-up in the slab.
 const WAKES_A_MEMBER: u64 = 1 << 32;
 
 impl MembersAgenda {

@@ -21,7 +21,7 @@ pub(super) struct SubRequest {
     pub owner: Owner,
     pub writer: Writer,
     pub stripe: u64,
-    /// Offsets of the data pages, counted through the columns of the stripe, in ascending order.
+    /// Offsets of the data pages in the stripe, in ascending order: first all pages of column 0, then those of column 1, and so on.
     pub offsets: Vec<u32>,
     /// Number of pages that wait for room.
     pub waiting: u32,

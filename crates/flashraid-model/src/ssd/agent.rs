@@ -186,7 +186,7 @@ impl Agent {
         self.dies_left == 0
     }
 
-    /// Ends the forced work, and reports that to the controller.
+    /// Ends the collection that the array's controller has ordered, and reports the end to the controller.
     pub fn finish_forced_work(&mut self, at: TimeNs, out: &mut Outbox) {
         assert!(self.forced.is_some() && self.dies_left == 0, "only a forced member is done");
         self.forced = None;

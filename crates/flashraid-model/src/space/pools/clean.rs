@@ -97,7 +97,7 @@ impl Pools {
         let stride = self.words + 1;
         let base = victim.index() * stride;
         let first_page = victim.0 << self.page_shift;
-        // Which of its pages are valid is not known yet, so that both are read from memory at the same time.
+        // Fetched before the bits are read that tell which pages are valid, so that memory delivers both at the same time.
         self.prefetch_pages(victim.0);
         let mut moving = std::mem::take(&mut self.moving);
         let mut count = 0;

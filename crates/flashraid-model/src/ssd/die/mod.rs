@@ -40,17 +40,17 @@ use superpages::{SuperpageContext, SuperpageDies};
 #[derive(Debug, Clone)]
 #[expect(clippy::large_enum_variant, reason = "there is one for each member, and a page must not cost a pointer more")]
 pub enum Dies {
-    /// Dies for pools of blocks.
+    /// Dies that take operations on single pages.
     Pages(PageDies),
-    /// Dies for superblocks of units.
+    /// Dies that program superpages.
     Superpages(Box<SuperpageDies>),
 }
 
 /// The dies together with the parts of the SSD that they need, borrowed for one call.
 pub enum DieContext<'a> {
-    /// Dies for pools of blocks.
+    /// Dies that take operations on single pages.
     Pages(PageContext<'a>),
-    /// Dies for superblocks of units.
+    /// Dies that program superpages.
     Superpages(SuperpageContext<'a>),
 }
 

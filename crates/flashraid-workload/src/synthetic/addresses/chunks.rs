@@ -8,7 +8,7 @@ use flashraid_model::rng::{self, Stream};
 /// Least page size for chunks of a page. Devices with smaller pages do not make chunks smaller.
 const PAGE_MIN_BYTES: u64 = 4096;
 
-/// Returns the default chunk.
+/// Returns the default size of a chunk of addresses, which is a page.
 pub(super) fn a_page() -> Grain {
     Grain::Page
 }
