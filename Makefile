@@ -1,8 +1,9 @@
 # `make test` is everything that has to hold before a change is merged; .ci/run calls it and nothing else.
 
 CARGO ?= cargo
+HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 
-.PHONY: mutants quick package dist notebooks test-long all build test setup setup-tests format lint unit doc python wheel pages book bench reproduce validate soak fuzz
+.PHONY: sanitize mutants quick package dist notebooks test-long all build test setup setup-tests format lint unit doc python wheel pages book bench reproduce validate soak fuzz
 
 all: build
 
@@ -128,3 +129,9 @@ fuzz:
 	$(CARGO) +nightly run -q --manifest-path fuzz/Cargo.toml --bin seeds fuzz/corpus/trace
 	@for target in trace config device; do echo "== $$target"; \
 	  $(CARGO) +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; done
+
+# The calls of the C library, random ones too, under AddressSanitizer (leaks included), and the C programs under gcc's address and undefined sanitizers.
+sanitize:
+	@$(CARGO) +nightly --version >/dev/null 2>&1 || { echo "sanitizers need a nightly toolchain: rustup toolchain install nightly" >&2; exit 1; }
+	RUSTFLAGS=-Zsanitizer=address $(CARGO) +nightly test -p flashraid-c --locked --target $(HOST) --target-dir target/sanitize --test it -- calls::
+	FLASHRAID_SANITIZE=1 $(CARGO) test -p flashraid-c --locked --test it -- programs::

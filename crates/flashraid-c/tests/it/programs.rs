@@ -29,17 +29,25 @@ fn is_there(program: &str) -> bool {
     found
 }
 
+fn sanitized() -> bool {
+    std::env::var_os("FLASHRAID_SANITIZE").is_some()
+}
+
 #[derive(Debug, Clone, Copy)]
 enum Link {
     Static,
     Shared,
 }
 
-/// Compiles an example; returns the program.
+/// Compiles an example; returns the program. With the variable `FLASHRAID_SANITIZE` it stops at the first wrong access to memory, at undefined
+/// behaviour, and at the end when memory was not given back (`make sanitize`).
 fn compiled(name: &str, link: Link, to: &Path) -> PathBuf {
     let program = to.join(format!("{name}-{link:?}"));
     let mut cc = Command::new("cc");
     cc.args(["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-g", "-O1"]);
+    if sanitized() {
+        cc.args(["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]);
+    }
     cc.arg(folder().join("examples").join(format!("{name}.c"))).arg("-I").arg(folder().join("include")).arg("-o").arg(&program);
     match link {
         Link::Static => cc.arg(built().join("libflashraid_c.a")).args(["-lpthread", "-ldl", "-lm"]),
@@ -112,7 +120,8 @@ fn hosts_that_think_in_a_c_program_are_the_closed_loop_of_the_simulator() {
     let expected = Simulation::from_toml(&text).unwrap().run().unwrap().response_us.all.mean.unwrap();
     assert!((mean / expected - 1.0).abs() < 0.05, "a mean of {mean} us, and of {expected} us as a closed loop");
 
-    if is_there("valgrind") {
+    // Valgrind can't run a program that has a sanitizer in it.
+    if !sanitized() && is_there("valgrind") {
         let mut valgrind = Command::new("valgrind");
         valgrind.args([
             "-q",
