@@ -870,6 +870,9 @@ pub struct ReproduceArgs {
     /// Use a real trace instead of a named workload, such as financial=Financial1.spc. Can be repeated
     #[arg(long, value_name = "NAME=FILE", value_parser = parse_named_trace)]
     pub trace: Vec<Setting>,
+    /// Take the figures that are not run from this reproduction.json, which must have the same size and seeds
+    #[arg(long, value_name = "FILE")]
+    pub earlier: Option<PathBuf>,
     /// Number of simulations at a time, which changes no result [default: one for each processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,

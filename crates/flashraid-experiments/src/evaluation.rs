@@ -1,7 +1,7 @@
 //! The outcome of a figure: its rows, and its claims with their verdicts.
 
 use flashraid_model::metrics::Estimate;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::results::{Used, Values};
@@ -9,7 +9,7 @@ use crate::verdict::{FALSE, Kind, Verdict};
 use crate::{Evidence, Fact, Figure, Results, Role, Variation};
 
 /// One point of a figure with its measured values.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 pub struct Row {
     /// Name of the point.
     pub point: String,
@@ -19,7 +19,7 @@ pub struct Row {
 }
 
 /// A claim with our measurement.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 pub struct Claim {
     /// Name of the claim, as in `claims.toml`.
     pub id: String,
@@ -62,7 +62,7 @@ pub struct Claim {
 }
 
 /// A claim measured with another setting.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 pub struct Sensitivity {
     /// The keys with their values.
     pub setting: String,
@@ -79,7 +79,7 @@ pub struct Sensitivity {
 }
 
 /// Effect of other settings on a claim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Effect {
     /// The whole claim agrees.
@@ -126,7 +126,7 @@ impl Effect {
 }
 
 /// One value of a claim, or one part of a statement.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 pub struct Part {
     /// Name of the value; empty if it is the only one.
     pub name: String,
@@ -165,6 +165,11 @@ impl Evaluation {
             .collect();
         assert!(missing.is_empty(), "{} does not judge {missing:?}", figure.id);
         evaluation
+    }
+
+    /// Takes a figure from an earlier document, as it was judged then.
+    pub fn earlier(figure: &Figure, rows: Vec<Row>, claims: Vec<Claim>) -> Evaluation {
+        Evaluation { facts: figure.facts(), used: Used::default(), rows, claims }
     }
 
     /// Returns the variations of claims that do not agree, each with the claim.

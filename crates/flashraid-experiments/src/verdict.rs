@@ -1,10 +1,10 @@
 //! The comparison of a measured value with the paper's. These rules were written before the first full run that used them, without
 //! knowledge of its results.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The verdict on a claim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// A run of the claim gives no meaningful mean. Requests pile up without bound, or the array serves less than is asked of it, so that

@@ -9,8 +9,9 @@ use flashraid::content::Contents;
 use flashraid::duration::Estimates;
 use flashraid::study::{Resources, Setting, Simulated, Store, default_workers, run_all};
 use flashraid_experiments::ledger::{self, Origin};
-use flashraid_experiments::{Evaluation, Figure, Point, Results, Size, figures};
+use flashraid_experiments::{Claim, Evaluation, Figure, Point, Results, Row, Size, figures};
 use flashraid_workload::catalogue;
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::args::{DEFAULT_OUT, ReproduceArgs};
@@ -38,6 +39,14 @@ pub fn run(arguments: &ReproduceArgs) -> Outcome {
     let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_OUT).join(folder));
     let mut plan = Plan::new(size, arguments.seed, &traces);
     let seeds = |if_not_told: u64| arguments.seeds.unwrap_or(if_not_told);
+    let origin = Origin {
+        date: today(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        size,
+        first_seed: arguments.seed,
+        seeds: seeds(size.seeds()),
+    };
+    let earlier = arguments.earlier.as_deref().map(|file| Earlier::read(file, &origin)).transpose()?;
     let mut own = Vec::new();
     for figure in &chosen {
         own.push(plan.add(&figure.points, |point| seeds(point.seeds(size)))?);
@@ -45,7 +54,7 @@ pub fn run(arguments: &ReproduceArgs) -> Outcome {
 
     interrupt::stop_at_next_step()?;
     plan.run(arguments, &out)?;
-    let curves = std::iter::zip(&chosen, &own).map(|(figure, points)| plan.curves(figure, points)).collect();
+    let mut curves: Vec<Vec<Chart>> = std::iter::zip(&chosen, &own).map(|(figure, points)| plan.curves(figure, points)).collect();
     let mut evaluated: Vec<(Figure, Evaluation)> = std::iter::zip(chosen, &own)
         .map(|(figure, points)| {
             let evaluation = Evaluation::of(&figure, &plan.results(points));
@@ -56,13 +65,9 @@ pub fn run(arguments: &ReproduceArgs) -> Outcome {
     if size == Size::Full {
         add_sensitivities(&mut evaluated, &mut plan, arguments, &out)?;
     }
-    let origin = Origin {
-        date: today(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        size,
-        first_seed: arguments.seed,
-        seeds: seeds(size.seeds()),
-    };
+    if let Some(earlier) = earlier {
+        (evaluated, curves) = earlier.around(evaluated, curves);
+    }
 
     let document = reproduction::document(&evaluated, &origin)?;
     write(&evaluated, curves, &origin, &document, &out)?;
@@ -161,6 +166,55 @@ fn add_sensitivities(evaluated: &mut [(Figure, Evaluation)], plan: &mut Plan, ar
         evaluation.add_sensitivity(figure, &claim, &variation, &plan.results(&points));
     }
     Ok(())
+}
+
+/// Figures of an earlier run, by name.
+struct Earlier(BTreeMap<String, (Vec<Row>, Vec<Claim>)>);
+
+impl Earlier {
+    /// Reads the document of an earlier run. Refuses one of another size or of other seeds, since a ledger has one of each.
+    fn read(file: &Path, origin: &Origin) -> Outcome<Earlier> {
+        let refuse = |problem: String| Failure::Input(format!("--earlier {}: {problem}", file.display()));
+        let text = std::fs::read_to_string(file).map_err(|error| refuse(format!("can't read it: {error}")))?;
+        let document: EarlierDocument = serde_json::from_str(&text).map_err(|error| refuse(format!("it is no reproduction.json: {error}")))?;
+        let kept = reproduction::identity(origin);
+        for (key, found) in [("schema", &document.schema), ("size", &document.size), ("seeds", &document.seeds)] {
+            if *found != kept[key] {
+                return Err(refuse(format!("{key}: {found} there and {} here", kept[key])));
+            }
+        }
+        Ok(Earlier(document.figures.into_iter().map(|figure| (figure.id, (figure.rows, figure.claims))).collect()))
+    }
+
+    /// Returns all figures in their order: those that were run, each with its curves, and the earlier ones, whose curves are not kept.
+    fn around(mut self, evaluated: Vec<(Figure, Evaluation)>, curves: Vec<Vec<Chart>>) -> (Vec<(Figure, Evaluation)>, Vec<Vec<Chart>>) {
+        let mut run: BTreeMap<&str, _> =
+            std::iter::zip(evaluated, curves).map(|((figure, evaluation), curves)| (figure.id, (evaluation, curves))).collect();
+        let all = figures().into_iter().filter_map(|figure| {
+            let (evaluation, curves) = run.remove(figure.id).or_else(|| {
+                let (rows, claims) = self.0.remove(figure.id)?;
+                Some((Evaluation::earlier(&figure, rows, claims), Vec::new()))
+            })?;
+            Some(((figure, evaluation), curves))
+        });
+        all.unzip()
+    }
+}
+
+/// The parts of a reproduction.json that another run needs.
+#[derive(Deserialize)]
+struct EarlierDocument {
+    schema: Value,
+    size: Value,
+    seeds: Value,
+    figures: Vec<EarlierFigure>,
+}
+
+#[derive(Deserialize)]
+struct EarlierFigure {
+    id: String,
+    rows: Vec<Row>,
+    claims: Vec<Claim>,
 }
 
 /// Simulations to run, and their reports. A simulation that several figures need is here once.

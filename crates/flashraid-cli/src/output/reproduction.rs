@@ -21,14 +21,20 @@ pub fn document(evaluated: &Evaluated, origin: &Origin) -> Outcome<Value> {
         Ok(json!({ "id": figure.id, "title": figure.title, "rows": to_json(&evaluation.rows)?, "claims": to_json(&evaluation.claims)? }))
     };
     let figures = evaluated.iter().map(figure).collect::<Outcome<Vec<Value>>>()?;
-    Ok(json!({
+    let mut document = identity(origin);
+    document["figures"] = figures.into();
+    Ok(document)
+}
+
+/// Returns what the document of `reproduce --json` says of the whole run.
+pub fn identity(origin: &Origin) -> Value {
+    json!({
         "schema": "flashraid.reproduction/1",
         "version": origin.version,
         "date": origin.date,
         "size": if origin.size == Size::Quick { "quick" } else { "full" },
         "seeds": (origin.first_seed..origin.first_seed + origin.seeds).collect::<Vec<_>>(),
-        "figures": figures,
-    }))
+    })
 }
 
 /// Returns the document of `reproduce list --json`. `seconds` has the estimated time of each figure.

@@ -71,6 +71,35 @@ fn a_figure_is_judged_and_kept() {
     assert!(one["figures"][0]["claims"][0]["ci95"].is_null());
 }
 
+/// A ledger with some figures run anew has the others as they were, in the order of all.
+#[test]
+fn figures_that_are_not_run_are_taken_from_an_earlier_ledger() {
+    let place = Place::new();
+    let run = |figure: &str, out: &str, more: &[&str]| {
+        place.run(&[&["reproduce", figure, "--quick", "--seeds", "1", "--out", out], more].concat())
+    };
+    assert_eq!(run("lawc.fig4", "first", &[]).status, 0);
+    let ended = run("pgc.poll", "both", &["--earlier", "first/reproduction.json"]);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    assert_eq!(run("pgc.poll", "alone", &[]).status, 0);
+    let [first, both, alone] = ["first", "both", "alone"].map(|out| place.json(&format!("{out}/reproduction.json")));
+    assert_eq!(both["figures"], serde_json::json!([alone["figures"][0], first["figures"][0]]));
+    let ledger = place.read("both/reproduction.md");
+    assert!(ledger.contains("Of 2 claims") && ledger.contains("## lawc.fig4: ") && ledger.contains("## pgc.poll: "), "{ledger}");
+
+    // What is run counts, not what was.
+    assert_eq!(run("pgc.poll", "again", &["--earlier", "both/reproduction.json"]).status, 0);
+    assert_eq!(place.json("again/reproduction.json")["figures"], both["figures"]);
+
+    let refused = [("first/reproduction.md", "is no reproduction.json"), ("absent.json", "can't read it")];
+    for (file, part) in refused {
+        let ended = run("pgc.poll", "refused", &["--earlier", file]);
+        assert!(ended.status == 2 && ended.stderr.contains(part), "{}", ended.stderr);
+    }
+    let ended = run("pgc.poll", "refused", &["--earlier", "first/reproduction.json", "--seed", "7"]);
+    assert!(ended.status == 2 && ended.stderr.contains("seeds: [1] there and [7] here"), "{}", ended.stderr);
+}
+
 #[test]
 fn the_terminal_shows_one_table_and_a_sentence() {
     let place = Place::new();
