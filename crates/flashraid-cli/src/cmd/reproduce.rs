@@ -176,7 +176,8 @@ impl Earlier {
     fn read(file: &Path, origin: &Origin) -> Outcome<Earlier> {
         let refuse = |problem: String| Failure::Input(format!("--earlier {}: {problem}", file.display()));
         let text = std::fs::read_to_string(file).map_err(|error| refuse(format!("can't read it: {error}")))?;
-        let document: EarlierDocument = serde_json::from_str(&text).map_err(|error| refuse(format!("it is no reproduction.json: {error}")))?;
+        let document: EarlierDocument =
+            serde_json::from_str(&text).map_err(|error| refuse(format!("it is no reproduction.json: {error}")))?;
         let kept = reproduction::identity(origin);
         for (key, found) in [("schema", &document.schema), ("size", &document.size), ("seeds", &document.seeds)] {
             if *found != kept[key] {
