@@ -9,6 +9,9 @@ use flashraid_model::metrics::{CompletedRequest, MetricsParams};
 use flashraid_workload::{HostLoop, OpKind, Request, Source, SourceError};
 use std::collections::VecDeque;
 
+/// Number of pages from which a single request is served as a batch: die by die, with hints to the memory.
+const PAGES_OF_A_BATCH: u64 = 64;
+
 /// Answer to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answer {
@@ -278,9 +281,10 @@ impl Live {
     fn hand_over_some(&mut self) {
         let Loop { array, ahead, .. } = &mut self.inner;
         let checked = "the extents have been checked";
-        // Alone, or at a moment that is over, it is what a closed loop sends.
+        // A small request alone, or one at a moment that is over, is what a closed loop sends.
         let first = ahead[0].0;
-        if self.advanced_to == Some(first) || (ahead.len() == 1 && array.next_time().is_none_or(|next| next >= first)) {
+        let is_small = ahead.len() == 1 && self.pages_ahead < PAGES_OF_A_BATCH;
+        if self.advanced_to == Some(first) || (is_small && array.next_time().is_none_or(|next| next >= first)) {
             let late = ahead.iter().take_while(|(at, _)| *at == first).count();
             ahead.drain(..late).for_each(|(at, pages)| array.submit(at, &pages).expect(checked));
         }
