@@ -120,9 +120,18 @@ def loss_of_six(device, measured):
     return squares([mean for mean, _ in measured], TABLE_4[device][0], ARRAY_SIGMA)
 
 
+def least_squares(rows, wanted):
+    """The one or two unknowns that come nearest to what is wanted, by the normal equations."""
+    if len(rows[0]) == 1:
+        return [sum(row[0] * value for row, value in zip(rows, wanted)) / sum(row[0] ** 2 for row in rows)]
+    a, b, c = (sum(row[i] * row[j] for row in rows) for i, j in ((0, 0), (0, 1), (1, 1)))
+    u, v = (sum(row[i] * value for row, value in zip(rows, wanted)) for i in (0, 1))
+    return [(u * c - v * b) / (a * c - b * b), (v * a - u * b) / (a * c - b * b)]
+
+
 class Fit:
     def __init__(self, runs):
-        self.runs = runs
+        self.runs, self.known_slopes = runs, {}
 
     def one(self, drive, seeds=SEEDS[:1]):
         return loss_of_one(drive.device, self.runs.one(drive, seeds))
@@ -130,22 +139,37 @@ class Fit:
     def six(self, drive, controller, seeds=SEEDS[:1]):
         return loss_of_six(drive.device, self.runs.six(drive, controller, seeds))
 
-    def descend(self, best, error, steps, directions=((1, 0), (0, 1), (1, -1))):
-        """Moves read and program times while that lowers the error. `error` may stop counting at the error to beat."""
-        least = error(best, math.inf)
-        for step in steps:
-            moved = True
-            while moved:
-                moved = False
-                for read, program in directions:
-                    for sign in (step, -step):
-                        tried = replace(best, read=best.read + sign * read, program=best.program + sign * program)
-                        if min(tried.read, tried.program) <= 0:
-                            continue
-                        while (of_tried := error(tried, least)) < least:
-                            best, least, moved = tried, of_tried, True
-                            tried = replace(best, read=best.read + sign * read, program=best.program + sign * program)
+    def descend(self, best, error, step):
+        """Moves read and program times by steps while that lowers the error. `error` may stop counting at the error to beat."""
+        least, moved = error(best, math.inf), True
+        while moved:
+            moved = False
+            for read, program in ((step, 0), (-step, 0), (0, step), (0, -step), (step, -step), (-step, step)):
+                tried = replace(best, read=best.read + read, program=best.program + program)
+                if min(tried.read, tried.program) > 0 and (of_tried := error(tried, least)) < least:
+                    best, least, moved = tried, of_tried, True
         return best, least
+
+    def slopes(self, device):
+        """Changes of the logarithms of one drive's means by a microsecond more of read and of program."""
+        if device not in self.known_slopes:
+            first = Drive(device, *FIRST_TIMES[device], "batch", 1)
+            base, read, program = (self.runs.one(drive) for drive in (first, replace(first, read=first.read + 10), replace(first, program=first.program + 10)))
+            self.known_slopes[device] = [[math.log(of[at][0] / base[at][0]) / 10 for of in (read, program)] for at in range(len(WRITES))]
+        return self.known_slopes[device]
+
+    def suit(self, drive, free=("read", "program")):
+        """Fits the free times to the drive alone: least squares along the slopes, to whole microseconds, for as long as the loss falls."""
+        axes = [("read", "program").index(name) for name in free]
+        slopes = [[row[axis] for axis in axes] for row in self.slopes(drive.device)]
+        least = self.one(drive)
+        while True:
+            apart = [math.log(mean / paper) for (mean, _), paper in zip(self.runs.one(drive), TABLE_3[drive.device][0])]
+            steps = least_squares(slopes, [-value for value in apart])
+            moved = replace(drive, **{name: max(1, getattr(drive, name) + round(step)) for name, step in zip(free, steps)})
+            if moved == drive or (loss := self.one(moved)) >= least:
+                return drive, least
+            drive, least = moved, loss
 
     def joint(self, controller):
         def error(drive, to_beat):
@@ -160,7 +184,7 @@ class Fit:
             options[device], nearest = [], Drive(device, *times, "batch", 1)
             for option in OPTIONS:
                 # The neighbour's times are a good start.
-                drive, loss = self.descend(nearest.with_option(option), lambda drive, _: self.one(drive), (8, 4))
+                drive, loss = self.suit(nearest.with_option(option))
                 options[device].append((loss, drive))
                 nearest = drive
                 say(f"{drive}: {loss:.1f} without arrays")
@@ -175,7 +199,7 @@ class Fit:
                 for _, drive in sorted(of, key=lambda pair: pair[0]):
                     if (loss := error(drive, least)) < least:
                         best, least = drive, loss
-                drives[device], least = self.descend(best, error, (4, 2))
+                drives[device], least = self.descend(best, error, 2)
                 say(f"{drives[device]} with {controller}: {least:.1f}")
         return options, drives, controller
 
@@ -216,14 +240,12 @@ class Fit:
         for device, drive in drives.items():
             others = whole - alone[device] - six[device]
             total = lambda drive: others + self.one(drive) + self.six(drive, controller)
-            for axis, directions in (("read", ((0, 1),)), ("program", ((1, 0),))):
+            for axis, other in (("read", "program"), ("program", "read")):
                 points = []
-                for by in (-16, -12, -8, -4, -2, 0, 2, 4, 8, 12, 16):
-                    # A slower read is made up for by a faster program, and the other way round.
-                    moved = {"read": drive.read - by, "program": drive.program - by, axis: getattr(drive, axis) + by}
-                    tried = replace(drive, **moved) if by else drive
+                for by in (-16, -8, -4, 0, 4, 8, 16):
+                    tried = drive
                     if by:
-                        tried, _ = self.descend(tried, lambda drive, _: self.one(drive), (4, 2), directions)
+                        tried, _ = self.suit(replace(drive, **{axis: getattr(drive, axis) + by}), (other,))
                     points.append([getattr(drive, axis) + by, total(tried)])
                 profiles.append({"of": device, "parameter": f"page_{axis}, µs", "points": points, "best": getattr(drive, axis)})
             for option, title in (("batch", "blocks at a time"), ("start", "start of the half minute, s")):
