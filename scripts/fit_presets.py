@@ -32,7 +32,7 @@ ONE_SIGMA, ARRAY_SIGMA, DEVIATION_SIGMA = 0.03, 0.14, 0.37
 SEEDS = (1, 2, 3)
 # Blocks collected at a time, in a device that is overwritten before; or the second at which the measured half minute begins in a filled device that collects
 # one block at a time.
-OPTIONS = [("batch", batch) for batch in (1, 2, 4, 8, 16, 32)] + [("start", start) for start in (0, 10, 20, 30, 45, 60)]
+OPTIONS = [("batch", batch) for batch in (1, 2, 4, 8, 16, 32)] + [("start", start) for start in (0, 15, 30, 60)]
 OUTSTANDING = (2, 3, 4, 5, 6, 8)
 CEILINGS = (1000, 1150, 1300, 1500, 2000, 3000)
 # Where the search begins: us of read and program, requests in work and MB/s.
