@@ -179,20 +179,31 @@ class Fit:
         return error
 
     def search(self):
-        options = {}
-        for device, times in FIRST_TIMES.items():
-            options[device], nearest = [], Drive(device, *times, "batch", 1)
-            for option in OPTIONS:
-                # The neighbour's times are a good start.
-                drive, loss = self.suit(nearest.with_option(option))
-                options[device].append((loss, drive))
-                nearest = drive
-                say(f"{drive}: {loss:.1f} without arrays")
+        """Batches first: a start whose loss without arrays is greater than the whole loss of a batch need not be run in arrays."""
+        options = {device: self.alone(device, "batch") for device in FIRST_TIMES}
         drives = {device: min(of, key=lambda pair: pair[0])[1] for device, of in options.items()}
-        controller, before = FIRST_CONTROLLER, None
+        drives, controller = self.in_turn(options, drives, FIRST_CONTROLLER)
+        options = {device: of + self.alone(device, "start") for device, of in options.items()}
+        return options, *self.in_turn(options, drives, controller)
+
+    def alone(self, device, kind):
+        """The times that suit the drive alone for each option of a kind, each with its loss."""
+        tried, nearest = [], Drive(device, *FIRST_TIMES[device], "batch", 1)
+        for option in OPTIONS:
+            if option[0] == kind:
+                # The neighbour's times are a good start.
+                nearest, loss = self.suit(nearest.with_option(option))
+                tried.append((loss, nearest))
+                say(f"{nearest}: {loss:.1f} without arrays")
+        return tried
+
+    def in_turn(self, options, drives, controller):
+        """Controller and drives in turn, until neither changes."""
+        before = None
         while before != (drives, controller):
             before = (dict(drives), controller)
             controller = self.controller(drives, controller)
+            say(f"controller {controller}")
             for device, of in options.items():
                 error = self.joint(controller)
                 best, least = drives[device], error(drives[device], math.inf)
@@ -201,7 +212,7 @@ class Fit:
                         best, least = drive, loss
                 drives[device], least = self.descend(best, error, 2)
                 say(f"{drives[device]} with {controller}: {least:.1f}")
-        return options, drives, controller
+        return drives, controller
 
     def controller(self, drives, start):
         best, error = start, lambda pair: sum(self.six(drive, pair) for drive in drives.values())
