@@ -50,6 +50,7 @@ doc: package
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 	python3 scripts/figures_pages.py --check
 	python3 scripts/mqsim --page --check
+	python3 scripts/fit_presets.py --page --check
 	$(CARGO) run -q --locked -- schema --report | python3 scripts/python_parts.py --check
 	@if command -v mdbook >/dev/null; then $(MAKE) --no-print-directory book; else echo "mdbook is missing: the book is checked by its own tests only"; fi
 

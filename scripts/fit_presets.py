@@ -181,8 +181,10 @@ class Fit:
     def search(self):
         """Batches first: a start whose loss without arrays is greater than the whole loss of a batch need not be run in arrays."""
         options = {device: self.alone(device, "batch") for device in FIRST_TIMES}
-        drives = {device: min(of, key=lambda pair: pair[0])[1] for device, of in options.items()}
-        drives, controller = self.in_turn(options, drives, FIRST_CONTROLLER)
+        # Few requests in work suit small batches, and many large ones: both are begun with.
+        beginnings = [{device: min(of, key=lambda pair: pair[0])[1] for device, of in options.items()}, {device: of[0][1] for device, of in options.items()}]
+        ends = [self.in_turn(options, drives, FIRST_CONTROLLER) for drives in beginnings]
+        drives, controller = min(ends, key=lambda end: sum(self.one(drive) + self.six(drive, end[1]) for drive in end[0].values()))
         options = {device: of + self.alone(device, "start") for device, of in options.items()}
         return options, *self.in_turn(options, drives, controller)
 
