@@ -32,7 +32,7 @@ ONE_SIGMA, ARRAY_SIGMA, DEVIATION_SIGMA = 0.03, 0.14, 0.37
 SEEDS = (1, 2, 3)
 # Blocks collected at a time, in a device that is overwritten before; or the second at which the measured half minute begins in a filled device that collects
 # one block at a time.
-OPTIONS = [("batch", batch) for batch in (1, 2, 4, 8, 16, 32)] + [("start", start) for start in (0, 15, 30, 60)]
+OPTIONS = [("batch", batch) for batch in (1, 2, 4, 8, 16, 32)] + [("start", start) for start in (0, 30, 60)]
 OUTSTANDING = (2, 3, 4, 5, 6, 8)
 CEILINGS = (1000, 1250, 1500, 3000)
 # Where the search begins: us of read and program, requests in work and MB/s.
@@ -186,7 +186,9 @@ class Fit:
         ends = [self.in_turn(options, drives, FIRST_CONTROLLER) for drives in beginnings]
         drives, controller = min(ends, key=lambda end: sum(self.one(drive) + self.six(drive, end[1]) for drive in end[0].values()))
         options = {device: of + self.alone(device, "start") for device, of in options.items()}
-        return options, *self.in_turn(options, drives, controller)
+        drives, controller = self.in_turn(options, drives, controller)
+        drives = {device: self.descend(drive, self.joint(controller), 2)[0] for device, drive in drives.items()}
+        return options, drives, controller
 
     def alone(self, device, kind):
         """The times that suit the drive alone for each option of a kind, each with its loss."""
@@ -212,8 +214,8 @@ class Fit:
                 for _, drive in sorted(of, key=lambda pair: pair[0]):
                     if (loss := error(drive, least)) < least:
                         best, least = drive, loss
-                drives[device], least = self.descend(best, error, 2)
-                say(f"{drives[device]} with {controller}: {least:.1f}")
+                drives[device] = best
+                say(f"{best} with {controller}: {least:.1f}")
         return drives, controller
 
     def controller(self, drives, start):
