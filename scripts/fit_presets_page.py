@@ -20,7 +20,7 @@ LEFT, TOP, PLOT_WIDTH, PLOT_HEIGHT = 44, 36, 176, 90
 def parameters(document):
     rows = []
     for drive in document["drives"]:
-        option = f"{drive['value']} blocks at a time" if drive["option"] == "batch" else f"from second {drive['value']} of a filled drive"
+        option = f"batches of {drive['value']} {'block' if drive['value'] == 1 else 'blocks'}" if drive["option"] == "batch" else f"from second {drive['value']} of a filled drive"
         rows.append([drive["device"], f"page_read {drive['read']} µs, page_program {drive['program']} µs, {option}"])
     controller = document["controller"]
     rows.append(["controller", f"{controller['outstanding']} requests in work, {controller['ceiling']} MB/s"])
