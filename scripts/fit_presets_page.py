@@ -11,7 +11,7 @@ from figures_pages import between_marks, table, three_digits
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "measured-drives.md"
 PICTURE = ROOT / "docs" / "pictures" / "fit-measured-drives.svg"
-# Values whose loss is within this of the least are a tie.
+# Values whose loss is within this of the least of all are a tie.
 TIE = 1.0
 COLUMNS, WIDTH, HEIGHT = 4, 240, 170
 LEFT, TOP, PLOT_WIDTH, PLOT_HEIGHT = 44, 36, 176, 90
@@ -33,15 +33,19 @@ def fitted(document):
     return table(["target, MB/s", "flashraid", "paper", "ratio", "apart, in standard deviations"], rows)
 
 
+def least_of_all(document):
+    return min(loss for profile in document["profiles"] for _, loss in profile["points"])
+
+
 def ties(document):
-    rows = []
+    rows, whole = [], least_of_all(document)
     for profile in document["profiles"]:
         least = min(loss for _, loss in profile["points"])
-        tied = ", ".join(str(value) for value, loss in profile["points"] if loss <= least + TIE)
+        tied = ", ".join(str(value) for value, loss in profile["points"] if loss <= whole + TIE) or "none"
         tried = f"{profile['points'][0][0]} to {profile['points'][-1][0]}"
         chosen = "–" if profile["best"] is None else str(profile["best"])
         rows.append([f"{profile['of']}: {profile['parameter']}", tried, chosen, f"{least:.1f}", tied])
-    return table(["parameter", "tried", "chosen", "least loss", f"values within {TIE:.0f} of it"], rows)
+    return table(["parameter", "tried", "chosen", "least loss", f"values within {TIE:.0f} of the least of all"], rows)
 
 
 def crossed(document):
@@ -59,14 +63,13 @@ def picture(document):
     panels = document["profiles"]
     losses = [math.log10(loss) for panel in panels for _, loss in panel["points"]]
     low, high = min(losses), max(losses)
-    rows = -(-len(panels) // COLUMNS)
+    rows, low_loss = -(-len(panels) // COLUMNS), least_of_all(document)
     parts = [
         f'<svg width="{COLUMNS * WIDTH}" height="{rows * HEIGHT}" viewBox="0 0 {COLUMNS * WIDTH} {rows * HEIGHT}" xmlns="http://www.w3.org/2000/svg" font-family="sans-serif" font-size="10">',
         '<rect width="100%" height="100%" fill="#FFFFFF"/>',
     ]
     for index, panel in enumerate(panels):
         left, top = index % COLUMNS * WIDTH + LEFT, index // COLUMNS * HEIGHT + TOP
-        least = min(loss for _, loss in panel["points"])
         across = lambda at: left + PLOT_WIDTH * at / max(1, len(panel["points"]) - 1)
         down = lambda loss: top + PLOT_HEIGHT * (high - math.log10(loss)) / (high - low)
         places = [(across(at), down(loss)) for at, (_, loss) in enumerate(panel["points"])]
@@ -77,7 +80,7 @@ def picture(document):
             parts.append(f'<text x="{left - 4}" y="{down(loss) + 3:.1f}" text-anchor="end" fill="#5A6068">{loss:.0f}</text>')
         parts.append(f'<polyline fill="none" stroke="#5A6068" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in places)}"/>')
         for (x, y), (value, loss) in zip(places, panel["points"], strict=True):
-            fill = "#0072B2" if loss <= least + TIE else "#FFFFFF"
+            fill = "#0072B2" if loss <= low_loss + TIE else "#FFFFFF"
             parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{fill}" stroke="#0072B2"><title>{value}: loss {loss:.1f}</title></circle>')
             weight = ' font-weight="bold"' if value == panel["best"] else ""
             parts.append(f'<text x="{x:.1f}" y="{top + PLOT_HEIGHT + 16}" text-anchor="middle" fill="#282C32" font-size="8"{weight}>{value}</text>')
