@@ -39,8 +39,8 @@ enum Link {
     Shared,
 }
 
-/// Compiles an example; returns the program. With the variable `FLASHRAID_SANITIZE` it stops at the first wrong access to memory, at undefined
-/// behaviour, and at the end when memory was not given back (`make sanitize`).
+/// Compiles an example; returns the program. With the variable `FLASHRAID_SANITIZE` it stops at the first wrong access to memory and at
+/// undefined behaviour. It also fails at the end if memory was not given back (`make sanitize`).
 fn compiled(name: &str, link: Link, to: &Path) -> PathBuf {
     let program = to.join(format!("{name}-{link:?}"));
     let mut cc = Command::new("cc");
