@@ -7,7 +7,15 @@ use flashraid_workload::trace::{TraceSpec, open_bytes};
 use flashraid_workload::{self as workload, Source, SourceError, Stop, Transform, TransformSpec};
 use std::io::Write;
 
-/// Runs both and compares their times.
+/// Turns of both.
+const TURNS: usize = 3;
+
+fn median(mut seconds: Vec<f64>) -> f64 {
+    seconds.sort_by(f64::total_cmp);
+    seconds[seconds.len() / 2]
+}
+
+/// Runs both in turns, and compares the medians of their times.
 pub(super) fn measure(size: BenchSize, report: &mut impl FnMut(&str)) -> Result<TraceSpeed, RunError> {
     let scenario = scenario(work::DEVICE, work::AT_TIMES, size)?;
     let (seed, space) = (scenario.seed, address_space(&scenario.array));
@@ -17,15 +25,22 @@ pub(super) fn measure(size: BenchSize, report: &mut impl FnMut(&str)) -> Result<
     report("writing the trace");
     let (text, first_ns) = disksim(&mut *generator()?, requests)?;
     let bytes = text.len() as u64;
-    report("the device, requests from the generator");
-    let (generator_s, generated) = timed_from(warmed(&scenario)?, generator()?, requests)?;
-    report("the device, requests from the trace");
     let reader = || open_bytes(text.as_slice(), &TraceSpec::new("bench.trace"));
-    // Text is read behind a transformation, as in every run from a trace.
-    let source = Transform::open(&TransformSpec::default(), seed, &space, &Stop::default(), reader)?;
-    let (trace_s, read) = timed_from(warmed(&scenario)?, Box::new(source), requests)?;
-    let (from_first, sent) = (generated.end_ns - first_ns, generated.requests);
-    assert_eq!((read.end_ns, read.requests), (from_first, sent), "the trace holds the requests of the generator");
+    // They take turns, since a machine that others use is slower at one moment than at the next.
+    let (mut generator_s, mut trace_s) = (Vec::new(), Vec::new());
+    for _ in 0..TURNS {
+        report("the device, requests from the generator");
+        let (seconds, generated) = timed_from(warmed(&scenario)?, generator()?, requests)?;
+        generator_s.push(seconds);
+        report("the device, requests from the trace");
+        // Text is read behind a transformation, as in every run from a trace.
+        let source = Transform::open(&TransformSpec::default(), seed, &space, &Stop::default(), reader)?;
+        let (seconds, read) = timed_from(warmed(&scenario)?, Box::new(source), requests)?;
+        trace_s.push(seconds);
+        let (from_first, sent) = (generated.end_ns - first_ns, generated.requests);
+        assert_eq!((read.end_ns, read.requests), (from_first, sent), "the trace holds the requests of the generator");
+    }
+    let (generator_s, trace_s) = (median(generator_s), median(trace_s));
     Ok(TraceSpeed { requests_per_s: requests as f64 / trace_s, time_over_generator: trace_s / generator_s, bytes })
 }
 
