@@ -7,7 +7,7 @@ use flashraid_workload::trace::{TraceSpec, open_bytes};
 use flashraid_workload::{self as workload, Source, SourceError, Stop, Transform, TransformSpec};
 use std::io::Write;
 
-/// Turns of both.
+/// Number of turns that generator and trace take each.
 const TURNS: usize = 3;
 
 fn median(mut seconds: Vec<f64>) -> f64 {
