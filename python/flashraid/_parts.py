@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Lost:
-    """Requests that were not served. A request with a lost page counts in no other figure of requests."""
+    """Requests that were not served. A request with a lost page counts in no other value about requests."""
 
     requests: int
     """Number of host requests with a lost page."""
@@ -20,49 +20,49 @@ class Wear:
     """Number of erases per block."""
 
     min: int
-    """Erases of the least erased block."""
+    """Number of erases of the least erased block."""
     mean: float
-    """Mean over all blocks."""
+    """Mean number of erases over all blocks."""
     max: int
-    """Erases of the most erased block."""
+    """Number of erases of the most erased block."""
     stddev: float
-    """Standard deviation over all blocks."""
+    """Standard deviation of the erases over all blocks."""
 
 
 @dataclass(frozen=True)
 class Lifetime:
-    """Projected life of a new member at the measured rate of erases."""
+    """Projected lifetime of a new member at the measured rate of erases."""
 
     endurance_cycles: int
     """Number of erases that a block endures."""
     days_levelled: float
-    """Days until the mean block has had them, as with perfect wear levelling."""
+    """Days until the mean block has reached its rated erases, as with perfect wear levelling."""
     days_worst_block: float
-    """Days until the most worn block has had them, if wear stays as uneven as it is."""
+    """Days until the most worn block has reached its rated erases, if wear stays as uneven as it is."""
     levels_wear: bool
-    """True if the member levels wear. The figures below then refer to the mean block, otherwise to the most worn one."""
+    """True if the member levels wear. The values below then refer to the mean block, and otherwise to the most worn one."""
     years: float | None
-    """Years until that block has had its erases."""
+    """Years until that block has reached its rated erases."""
     tbw: float | None
-    """Terabytes (10^12) that can be written to it in this time at this load, as data sheets give TBW."""
+    """Terabytes (10^12 bytes) that can be written to the member in this time at this load. Data sheets call it TBW."""
     dwpd: float | None
-    """Drive writes per day (DWPD) at this load: writes of its whole capacity."""
+    """Drive writes per day (DWPD) at this load: how often its whole capacity is written each day."""
     dwpd_five_years: float | None
-    """Drive writes per day with which it would last five years."""
+    """Drive writes per day with which the member would last five years."""
 
 
 @dataclass(frozen=True)
 class ImpliedLife:
-    """Life that follows from write amplification and rated cycles alone, as if all blocks wore evenly."""
+    """Lifetime computed from write amplification and rated erases alone, as if all blocks wore evenly."""
 
     endurance_cycles: int
     """Number of erases that a block endures."""
     write_amplification: float
-    """Pages programmed by this member divided by the pages sent to it."""
+    """Number of pages that this member programs for each page sent to it."""
     tbw: float
-    """Terabytes (10^12) that can be written to it."""
+    """Terabytes (10^12 bytes) that can be written to the member."""
     dwpd_five_years: float
-    """Drive writes per day with which it would last five years."""
+    """Drive writes per day with which the member would last five years."""
     days: float | None
     """Days that it lasts at this load; ``None`` for a measured time of no length."""
 
@@ -76,7 +76,7 @@ class Flash:
     host_pages_written: int
     """Number of pages that were sent to the members to be written."""
     host_pages_trimmed: int | None
-    """Number of pages of members that trims have unmapped, with parity; left out if there are none."""
+    """Number of pages of members that trims have unmapped, including parity; left out if there are none."""
     gc_pages_moved: int
     """Number of valid pages that collections moved."""
     erases: int
@@ -85,20 +85,20 @@ class Flash:
     """Pages programmed (data, moves, parity within drives, places without data) divided by the pages sent to the members. Summary pages do
     not count."""
     write_amplification_max: float | None
-    """Write amplification if all work that was owed at the end of the measured time were done: an upper bound for short runs."""
+    """Write amplification if all work that was owed at the end of the measured time had been done. It is an upper bound for short runs."""
     summary_programs: int
     """Number of summary pages programmed."""
     wear: Wear
-    """Erase counts of all blocks, with those of the warm-up."""
+    """Erase counts of all blocks, including those of the warm-up."""
     lifetime: Lifetime | None
     """Projected life of the member with the shortest one at this load. ``None`` below a mean of 20 erases a block in the measured time."""
     implied_life: ImpliedLife | None
-    """Life that follows from write amplification and rated cycles alone, as if the blocks wore evenly, for the same member."""
+    """Lifetime computed from write amplification and rated erases alone, as if the blocks wore evenly, for the same member."""
 
 
 @dataclass(frozen=True)
 class UncoordinatedCleans:
-    """Number of cleans of members that had asked to be forced and could wait no longer."""
+    """Number of cleans of members that had asked to collect and could not wait any longer."""
 
     during_cycles: int
     """Number of these while other members were forced, so that they had to wait."""
@@ -108,7 +108,7 @@ class UncoordinatedCleans:
 
 @dataclass(frozen=True)
 class Collection:
-    """Garbage collection of all members."""
+    """Results about garbage collection of all members."""
 
     runs: int
     """Number of collections. Each is an uninterrupted sequence of cleans of one die, or one superblock of a drive with superblocks."""
@@ -119,13 +119,13 @@ class Collection:
     mean_length_us: float | None
     """Mean length of a collection, in microseconds; ``None`` for drives with superblocks, which collect in small steps."""
     synchronised_mean: float | None
-    """Mean number of members that collect in a slice in which at least one does."""
+    """Mean number of members that collect at the same time: in a slice of time in which at least one does."""
     preemptions: int
     """Number of page operations that were served between the steps of a collection."""
     merges: int
-    """Number of page operations served from the register of a page move."""
+    """Number of page operations served from the page register during the move of a page."""
     pipelined: int
-    """Number of page operations overlapped with a step of a collection."""
+    """Number of page operations that overlapped with a step of a collection."""
     messages: dict[str, int]
     """Number of messages between controller and members, by kind."""
     uncoordinated_cleans: UncoordinatedCleans | None
@@ -142,7 +142,7 @@ class Collection:
     slices_by_members: list[int]
     """Number of slices in which no member, one, two … members collected."""
     requests_by_members_met: list[int]
-    """Number of requests that met collections on no member, one, two … members."""
+    """Number of requests that waited for collections on no member, one, two … members."""
     suspensions: int
     """Number of programs and erases suspended for a read."""
     exhausted: int
@@ -150,7 +150,7 @@ class Collection:
     exhausted_ms: float
     """Sum of these waits, in milliseconds."""
     idle_cleans: int
-    """Number of cleans that began because a die had nothing else to do."""
+    """Number of cleans that began because a die had no other work."""
     state_ms: list[float]
     """Time that dies collected in states 1, 2 and 3 (PGC III.D), in milliseconds. In state 1 any request is served between steps, in state
     2 no write, in state 3 none."""
@@ -158,12 +158,12 @@ class Collection:
 
 @dataclass(frozen=True)
 class Member:
-    """Counts of one member."""
+    """Results of one member."""
 
     erases: int
     """Number of blocks erased."""
     host_pages_written: int
-    """Number of pages that were sent to it to be written."""
+    """Number of pages that were sent to the member to be written."""
     host_pages_read: int
     """Number of pages read for the host."""
     gc_pages_moved: int
@@ -181,9 +181,9 @@ class Member:
     gc_busy_fraction: float | None
     """Share of their time that the member's dies spent collecting."""
     gc_any_fraction: float | None
-    """Share of the time in which at least one die collected."""
+    """Share of the time in which at least one of its dies collected."""
     wear: Wear
-    """Erases per block, with those of the warm-up."""
+    """Erases per block, including those of the warm-up."""
     lifetime: Lifetime | None
     """Projected life at this load, as in ``flash``."""
     implied_life: ImpliedLife | None

@@ -47,7 +47,7 @@ pub fn announce_seconds(seconds: Option<Seconds>, simulations: usize, resources:
     let Some(seconds) = seconds.filter(|seconds| seconds.total() >= LONG_S && !quiet && !interrupt::requested()) else { return };
     let run = seconds
         .run
-        .map_or("and then the requests, however many there are".to_owned(), |run| format!("{} of requests", duration::about(run)));
+        .map_or("and then the requests, however many there are".to_owned(), |run| format!("{} of requests", duration::rounded(run)));
     let count = if simulations == 1 {
         String::new()
     } else {
@@ -55,7 +55,7 @@ pub fn announce_seconds(seconds: Option<Seconds>, simulations: usize, resources:
     };
     crate::complain(&format!(
         "note: this takes about {} ({} of warm-up, {run}{count})",
-        duration::about(seconds.total()),
-        duration::about(seconds.warm_up)
+        duration::rounded(seconds.total()),
+        duration::rounded(seconds.warm_up)
     ));
 }

@@ -21,15 +21,15 @@ use flashraid_workload::{HostLoop, OpKind, Request, Source, SourceError};
 use std::collections::VecDeque;
 use upcoming::Upcoming;
 
-/// Most requests, and about the most pages, that are submitted before their turn at once.
+/// Maximum number of requests, and approximate maximum number of pages, that are submitted together ahead of their time.
 const AHEAD: (u64, u64) = (1 << 14, 1 << 20);
-/// Requests between two calls of the watcher, unless they are large.
+/// Number of requests between two calls of the watcher, if they are small.
 const REQUESTS_PER_TICK: u64 = 4096;
-/// Pages between two calls of the watcher.
+/// Number of pages after which the watcher is called even if requests are large.
 const PAGES_PER_TICK: u64 = 1 << 17;
-/// Steps between two questions whether to continue, when no request comes.
+/// Number of steps between two calls that ask whether to continue, while no request comes.
 const STEPS_PER_QUESTION: u32 = 1 << 10;
-/// Longest step between two arrivals. It takes at most a second of real time, however large the array is.
+/// Longest step of simulated time between two arrivals. It takes at most a second of real time, however large the array is.
 const STEP_NS: u64 = 10_000_000;
 
 /// Error that ends a simulation without an outcome.
@@ -38,7 +38,7 @@ pub enum DriverError {
     /// The source of requests cannot continue, or it addresses pages that the array does not have.
     #[error("{0}")]
     Source(#[from] SourceError),
-    /// Simulated time would pass its last moment.
+    /// Simulated time would exceed the last moment that the clock can hold.
     #[error(
         "the run was stopped: simulated time passed 2^62 ns (146 years), which is as far as it goes; requests wait or think so long that \
          shorter times (ssd.timing, workload.arrivals), fewer requests (workload.requests) or an end (workload.duration) are needed"
@@ -57,17 +57,17 @@ pub struct Limit {
 
 /// Watches a simulation and may stop it.
 pub trait Watch {
-    /// Called from time to time. A result of false stops the simulation.
+    /// Reports the progress from time to time. The simulation stops if it returns false.
     fn tick(&mut self, progress: &Progress) -> bool;
-    /// Called for every completed request.
+    /// Reports a completed request.
     fn completed(&mut self, request: &CompletedRequest);
-    /// Returns false if [`Watch::completed`] does nothing, so that it need not be called. It is asked once, at the beginning.
+    /// Returns false if [`Watch::completed`] does nothing, so that the driver need not call it. The driver asks once, at the beginning.
     fn watches_requests(&self) -> bool {
         true
     }
-    /// Called for every victim that was cleaned.
+    /// Reports a victim that has been cleaned.
     fn collected(&mut self, _clean: &GcInterval) {}
-    /// Called when drives with superblocks have programmed this number of units.
+    /// Reports the number of units that drives with superblocks have just programmed.
     fn programmed(&mut self, _units: u64) {}
 }
 
@@ -84,51 +84,52 @@ pub struct Progress {
 
 /// Result of a simulation.
 ///
-/// The measured time ends with the last answer of a measured request. The run continues until nothing is left to do, but no figure counts
-/// that time.
+/// The measured time ends when the last measured request is answered. The run continues until nothing is left to do, but no statistics
+/// count that time.
 #[derive(Debug)]
 pub struct Outcome {
     /// The array in its last state.
     pub array: Array,
     /// Measurements over the measured time.
     pub metrics: Metrics,
-    /// Counts over the measured time.
+    /// Counters of the measured time.
     pub counts: Counts,
-    /// Erases of each member's blocks until the end of the measured time, in order.
+    /// Erase counts of each member's blocks at the end of the measured time, in order of members.
     pub wear: Vec<Wear>,
-    /// Work that each member still had to do at that time, in order.
+    /// Work that what the host had written still caused in each member at that time, in order of members.
     pub owed: Vec<Owed>,
     /// Number of pages in the write cache at that time.
     pub cached_pages: u64,
     /// The end of the measured time, in nanoseconds.
     pub measured_to_ns: TimeNs,
-    /// Use of the depth of a closed loop in the measured time; `None` for an open loop.
-    pub slots: Option<Slots>,
+    /// Use of the queue depth of a closed loop in the measured time; `None` for an open loop.
+    pub slots: Option<DepthUse>,
     /// The end of the run, in nanoseconds.
     pub end_ns: TimeNs,
-    /// Number of requests in the measured time of which pages were lost. No other figure counts these requests.
+    /// Number of requests in the measured time that lost pages. No other statistics count these requests.
     pub requests_lost: u64,
     /// Number of requests sent.
     pub requests: u64,
     /// True if the run was stopped before its end.
     pub stopped: bool,
-    /// True if the run ended before measuring began, so that nothing was measured.
+    /// True if the run ended before measuring began, so that there are no measurements.
     pub skipped_all: bool,
-    /// Assumptions made, and parts left out, in reading the workload.
+    /// Assumptions made while reading the workload, and parts of it that were left out.
     pub notes: Vec<String>,
 }
 
-/// Use of the depth of a closed loop in the measured time. Little's law needs it.
+/// Use of the queue depth of a closed loop in the measured time, which the check of Little's law needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Slots {
-    /// Number of requests that are outstanding, or waiting for the think time, at any time.
+pub struct DepthUse {
+    /// Queue depth: the number of requests that are outstanding or waiting for the think time, at any time.
     pub depth: u32,
     /// Time between an answer and the next request, in nanoseconds.
     pub think_ns: u64,
-    /// Time in which places of the depth had no more requests to send, in nanoseconds. The think time after their last answers is
-    /// subtracted if it lies behind the end of the measured time.
+    /// Time for which slots of the queue depth had no more requests to send, in nanoseconds, summed over the slots. The think time after
+    /// their last answers is subtracted if it lies after the end of the measured time.
     pub idle_ns: i128,
-    /// Time in which places of the depth had requests that no figure counts (trims, flushes, and lost ones), in nanoseconds.
+    /// Time for which slots of the queue depth had requests that the statistics do not count (trims, flushes, and lost ones), in
+    /// nanoseconds.
     pub uncounted_ns: u128,
 }
 
@@ -142,11 +143,13 @@ struct End {
     cached_pages: u64,
 }
 
-/// Runs `source` through `array`. The array must record destages if the timeline is to show them.
+/// Sends the requests of `source` to `array` until the run ends. The array must record destages if the timeline is to show them.
 ///
 /// # Errors
-/// Returns an error if the source cannot be read or addresses pages that the array does not have, or if simulated time would pass
-/// [`TIME_MAX_NS`].
+/// Returns an error in these cases:
+///
+/// - The source cannot be read, or it addresses pages that the array does not have.
+/// - Simulated time would exceed [`TIME_MAX_NS`].
 pub fn simulate(
     array: Array,
     source: Box<dyn Source>,
@@ -185,67 +188,67 @@ struct Loop<S> {
     metrics: Metrics,
     params: MetricsParams,
     limit: Limit,
-    /// True if the array takes requests before their turn, and the host sends them so.
-    takes_ahead: bool,
+    /// True if the array serves requests ahead of their time, and the host sends them in an open loop.
+    serves_ahead_of_time: bool,
     /// True if the part of the run that the statistics leave out is over.
     measuring: bool,
-    /// Counters at the time when measuring began.
+    /// Counters at the start of the measured time.
     at_restart: Counts,
     /// State at the time when all measured requests had been answered.
     end: Option<End>,
-    /// Use of the depth of a closed loop.
-    slots: Option<Slots>,
-    /// Times from which places of the depth have no more requests to send.
+    /// Use of the queue depth of a closed loop.
+    slots: Option<DepthUse>,
+    /// Times from which slots of the queue depth have no more requests to send, one time for each such slot.
     idle_since: Vec<TimeNs>,
-    /// Times at which a thinking host sends its next requests, in order, because all think equally long.
+    /// Times at which the host sends its next requests after thinking, in ascending order, because all thinks are equally long.
     thinking: VecDeque<TimeNs>,
-    /// True if there is a write cache, or if members fail, so that samples are useful.
+    /// True if samples of the array's state are needed, because it has a write cache or members fail.
     samples: bool,
-    /// True if the observer wants to see requests that are done.
+    /// True if the watcher wants to see completed requests.
     watches_requests: bool,
-    /// True if a member fails in the course of the run.
+    /// True if the configuration makes a member fail during the run.
     may_fail: bool,
-    /// Number of free blocks of a pool at which it is collected.
+    /// Number of free blocks of a pool at or below which it is collected.
     start_free_blocks: u32,
-    /// Health of the array that the next request will meet.
+    /// Health of the array for the next request that is sent.
     health: Health,
-    /// Number of the first request that the statistics count, once it is known.
+    /// Index of the first request that the statistics count, once it is known.
     first_measured: u64,
     /// Time at which that request was sent.
     measured_from_ns: TimeNs,
-    /// Number of requests, from that one on, that have been answered.
+    /// Number of measured requests that have been answered.
     measured_done: u64,
     /// Time of the last answer.
     last_done_ns: TimeNs,
-    /// Number of requests, from the first measured one on, of which pages were lost.
+    /// Number of measured requests that lost pages.
     requests_lost: u64,
     in_flight: Slab<InFlight>,
     /// Events that the array has reported.
     events: Vec<Event>,
-    /// Requests that are submitted together.
+    /// Requests that are submitted together, ahead of their time.
     ahead: Vec<(TimeNs, PageRequest)>,
     sent: u64,
     now: TimeNs,
     steps_since_question: u32,
-    /// True if the last request is done.
+    /// True if the array knows that no more requests come, so that idle time has ended.
     idle_is_over: bool,
 }
 
 impl<S: Source> Loop<S> {
-    /// Brings the parts together at time 0.
+    /// Connects the parts at time 0.
     fn new(array: Array, source: S, limit: Limit, params: &MetricsParams) -> Self {
         let shape = *array.shape();
         let metrics = Metrics::new(params, shape.members, shape.dies).with_phases(if shape.may_fail { Health::ALL.len() } else { 0 });
         let host = source.host_loop();
-        let takes_ahead = host == HostLoop::Open && shape.takes_ahead;
+        let serves_ahead_of_time = host == HostLoop::Open && shape.serves_ahead_of_time;
         Self {
-            upcoming: Upcoming::new(source, &array, takes_ahead),
-            takes_ahead,
+            upcoming: Upcoming::new(source, &array, serves_ahead_of_time),
+            serves_ahead_of_time,
             at_restart: array.counters(0),
             end: None,
             slots: match host {
                 HostLoop::Open => None,
-                HostLoop::Closed { depth, think_ns } => Some(Slots { depth, think_ns, idle_ns: 0, uncounted_ns: 0 }),
+                HostLoop::Closed { depth, think_ns } => Some(DepthUse { depth, think_ns, idle_ns: 0, uncounted_ns: 0 }),
             },
             idle_since: Vec::new(),
             thinking: VecDeque::new(),
@@ -274,14 +277,14 @@ impl<S: Source> Loop<S> {
         }
     }
 
-    /// Begins to measure at once, unless the statistics leave out the beginning.
+    /// Starts measuring at once, unless the statistics leave out the beginning.
     fn begin(&mut self) {
         if self.measuring {
             self.array.reach(0, Milestone::MeasuringBegins, &mut self.events);
         }
     }
 
-    /// Sends requests at the times that they carry. Returns true if it was stopped.
+    /// Sends requests at the times that they carry. Returns true if the watcher stopped the run.
     fn run_open(&mut self, watch: &mut dyn Watch) -> Result<bool, DriverError> {
         let mut last_arrival = 0;
         loop {
@@ -296,7 +299,7 @@ impl<S: Source> Loop<S> {
                 (Some(at), event) if event.is_none_or(|event| at <= event) => {
                     // Sources promise arrivals in order. If one breaks the promise, the clock stands still instead of running back.
                     last_arrival = at.max(last_arrival);
-                    if self.takes_ahead {
+                    if self.serves_ahead_of_time {
                         last_arrival = self.send_ahead(last_arrival)?;
                     } else {
                         self.send(last_arrival)?;
@@ -322,7 +325,7 @@ impl<S: Source> Loop<S> {
         }
     }
 
-    /// Keeps `depth` requests outstanding. Returns true if it was stopped.
+    /// Keeps `depth` requests outstanding. Returns true if the watcher stopped the run.
     fn run_closed(&mut self, depth: u32, think_ns: u64, watch: &mut dyn Watch) -> Result<bool, DriverError> {
         for _ in 0..depth {
             self.send_next(0)?;
@@ -367,7 +370,7 @@ impl<S: Source> Loop<S> {
         }
     }
 
-    /// Tells the array that no more request arrives if the last one is done, so that idle time ends.
+    /// Tells the array that no more requests come, after the last one has ended. This ends collection in idle time for good.
     #[inline]
     fn end_idle_collection(&mut self) {
         if !self.idle_is_over && self.in_flight.is_empty() {
@@ -376,13 +379,13 @@ impl<S: Source> Loop<S> {
         }
     }
 
-    /// Returns true if every request that the statistics count, and that has been sent, is done.
+    /// Returns true if all measured requests that have been sent are done.
     #[inline]
     fn all_measured_are_done(&self) -> bool {
         self.measuring && self.measured_done == self.sent - self.first_measured
     }
 
-    /// Ends the measured time at the last answer of a measured request, because no more request arrives.
+    /// Ends the measured time at the last answer of a measured request, because no more requests come.
     #[inline]
     fn end_measured_time(&mut self) {
         if self.end.is_none() && self.all_measured_are_done() {
@@ -390,7 +393,7 @@ impl<S: Source> Loop<S> {
         }
     }
 
-    /// Ends the measured time now. Events of this nanosecond belong to it.
+    /// Ends the measured time now. Events of this nanosecond still belong to it.
     #[cold]
     fn end_at(&mut self, now: TimeNs) {
         self.array.reach(now, Milestone::MeasuringEnds, &mut self.events);
@@ -424,12 +427,12 @@ impl<S: Source> Loop<S> {
     /// Returns true if a closed loop has a request to send at `now`.
     #[inline]
     fn can_send(&mut self, now: TimeNs) -> Result<bool, DriverError> {
-        in_clock(now)?;
+        check_clock(now)?;
         let in_time = self.limit.duration_ns.is_none_or(|end| now < end);
         Ok(in_time && self.may_send() && self.upcoming.next_arrival()?.is_some())
     }
 
-    /// Sends the next request of a closed loop. If there is none, a place of its depth stays empty.
+    /// Sends the next request of a closed loop. If there is none, a slot of the queue depth stays empty from now on.
     #[inline]
     fn send_next(&mut self, now: TimeNs) -> Result<(), DriverError> {
         if self.can_send(now)? {
@@ -451,7 +454,7 @@ impl<S: Source> Loop<S> {
         Ok(())
     }
 
-    /// Sends the request that arrives at `now` and many that follow it. Returns the arrival of the last one.
+    /// Sends the request that arrives at `now` together with many that follow it. Returns the arrival time of the last one.
     fn send_ahead(&mut self, now: TimeNs) -> Result<TimeNs, DriverError> {
         if self.begins_to_measure(now) {
             self.restart(now);
@@ -487,12 +490,12 @@ impl<S: Source> Loop<S> {
     #[inline]
     fn take(&mut self, now: TimeNs) -> PageRequest {
         let (request, pages) = self.upcoming.take(&self.array);
-        self.enter(now, request, pages)
+        self.register_request(now, request, pages)
     }
 
-    /// Notes that a request is on its way from `now` on; its pages then carry its number.
+    /// Records that a request is sent at `now`, and gives its pages the number under which it is found when it ends.
     #[inline]
-    fn enter(&mut self, now: TimeNs, request: Request, mut pages: PageRequest) -> PageRequest {
+    fn register_request(&mut self, now: TimeNs, request: Request, mut pages: PageRequest) -> PageRequest {
         let in_flight = InFlight { request, index: self.sent, arrival_ns: now, health: self.health };
         pages.tag = u64::from(self.in_flight.insert(in_flight));
         self.sent += 1;
@@ -511,7 +514,7 @@ impl<S: Source> Loop<S> {
 
     #[inline]
     fn advance(&mut self, until: TimeNs) -> Result<(), DriverError> {
-        in_clock(until)?;
+        check_clock(until)?;
         self.array.advance(until, &mut self.events);
         self.now = until;
         if self.samples && self.metrics.wants_sample(until) {
@@ -520,7 +523,7 @@ impl<S: Source> Loop<S> {
         Ok(())
     }
 
-    /// Records the fill of the cache and the progress of rebuilding.
+    /// Records a sample of the write cache's occupancy and of the progress of rebuilding.
     #[cold]
     fn sample(&mut self, now: TimeNs) {
         let counts = self.array.counters(now);
@@ -528,7 +531,7 @@ impl<S: Source> Loop<S> {
         self.metrics.sample(now, Sample { cached_pages: counts.cached_pages, strips_rebuilt });
     }
 
-    /// Counts a step. From time to time, asks whether to continue.
+    /// Counts a step. From time to time, asks the watcher whether to continue.
     #[inline]
     fn may_step(&mut self, watch: &mut dyn Watch) -> bool {
         self.steps_since_question += 1;
@@ -605,7 +608,7 @@ impl<S: Source> Loop<S> {
         let reached = self.array.reach(self.now, Milestone::Count, &mut self.events);
         self.metrics.advance(reached.collections_known_until);
         // Operations that have been taken may end long after they arrived.
-        in_clock(reached.busy_until)?;
+        check_clock(reached.busy_until)?;
         Ok(self.may_continue(watch))
     }
 
@@ -641,8 +644,8 @@ impl<S: Source> Loop<S> {
     }
 }
 
-/// Returns an error if `at` lies after the last moment of simulated time.
+/// Returns an error if `at` is later than the last moment of simulated time.
 #[inline]
-fn in_clock(at: TimeNs) -> Result<(), DriverError> {
+fn check_clock(at: TimeNs) -> Result<(), DriverError> {
     if at <= TIME_MAX_NS { Ok(()) } else { Err(DriverError::ClockEnds) }
 }

@@ -1,4 +1,4 @@
-//! An array that another program drives: requests come one by one, at moments that the caller chooses, and answers go back.
+//! An array that another program drives: it submits requests one by one, at times that it chooses, and receives the answers.
 
 use crate::upcoming::Upcoming;
 use crate::{AHEAD, Loop, Outcome, Progress, REQUESTS_PER_TICK, STEP_NS, Watch};
@@ -9,7 +9,7 @@ use flashraid_model::metrics::{CompletedRequest, MetricsParams};
 use flashraid_workload::{HostLoop, OpKind, Request, Source, SourceError};
 use std::collections::VecDeque;
 
-/// Number of pages from which a single request is served as a batch: die by die, with hints to the memory.
+/// Number of pages above which a single request is served as a batch: die by die, with prefetching.
 const PAGES_OF_A_BATCH: u64 = 64;
 
 /// Answer to a request.
@@ -27,7 +27,7 @@ pub struct Answer {
     pub gc_members_met: u32,
     /// Number of its pages that were not served because too many members had failed.
     pub pages_lost: u32,
-    /// Parts of its response time.
+    /// Division of its response time into causes.
     pub time: TimeParts,
 }
 
@@ -40,10 +40,10 @@ pub enum Refused {
     TimeGoesBack {
         /// Time of the call, in nanoseconds.
         at_ns: TimeNs,
-        /// Time up to which everything has happened, in nanoseconds.
+        /// Time up to which the simulation has run, in nanoseconds.
         now_ns: TimeNs,
     },
-    /// Simulated time would pass its last moment.
+    /// Simulated time would exceed the last moment that the clock can hold.
     #[error("simulated time ends at {TIME_MAX_NS} ns (146 years), but the call says {at_ns} ns")]
     ClockEnds {
         /// Time of the call, in nanoseconds.
@@ -67,14 +67,14 @@ pub enum Refused {
     },
 }
 
-/// An array with its statistics and the requests that it is serving.
+/// An array with its statistics, and the requests that it is serving.
 pub struct Live {
     inner: Loop<Nothing>,
     /// Tags of the caller, by the internal number of the request.
     tags: Vec<u64>,
-    /// Answers that the caller has not taken.
+    /// Answers that the caller has not taken yet.
     answers: VecDeque<Answer>,
-    /// Time up to which the caller has run everything, including that time.
+    /// Time up to which, and including which, the caller has run the simulation.
     advanced_to: Option<TimeNs>,
     last_arrival_ns: TimeNs,
     /// Number of requests that arrived before that time and were answered after it.
@@ -88,11 +88,11 @@ pub struct Live {
 }
 
 impl Live {
-    /// Starts at time 0 with `array` in its working state.
+    /// Returns a run that starts at time 0 with a warmed-up `array`.
     pub fn new(array: Array, params: &MetricsParams) -> Self {
         let shape = *array.shape();
         let mut inner = Loop::new(array, Nothing, Default::default(), params);
-        inner.takes_ahead = shape.takes_ahead;
+        inner.serves_ahead_of_time = shape.serves_ahead_of_time;
         inner.begin();
         Self {
             inner,
@@ -108,13 +108,13 @@ impl Live {
         }
     }
 
-    /// Returns the latest time that any call has passed.
+    /// Returns the latest time that a call has reached.
     #[inline]
     pub fn now_ns(&self) -> TimeNs {
         self.inner.now
     }
 
-    /// Returns the number of requests without an answer.
+    /// Returns the number of requests that have not been answered.
     #[inline]
     pub fn under_way(&self) -> usize {
         self.inner.in_flight.len()
@@ -126,26 +126,28 @@ impl Live {
         self.exported_pages * self.page_bytes
     }
 
-    /// Submits a request at its `arrival_ns`. It comes before all events of that time that have not been run yet (rule 25).
+    /// Submits a request at its `arrival_ns`. It comes before all events of that nanosecond that have not been run yet (rule 25).
     ///
     /// # Errors
+    /// Returns an error in these cases:
     ///
-    /// Returns an error if the time goes back or passes its last moment, and if the request has no bytes or reaches beyond the array.
+    /// - The time goes back, or lies beyond the last moment of the clock.
+    /// - The request has no bytes, or reaches beyond the array.
     #[inline]
     pub fn submit(&mut self, request: &Request, tag: u64) -> Result<(), Refused> {
         let now = request.arrival_ns;
         self.check_time(now)?;
-        let Some(pages) = pages_of(request, self.page_bytes, self.exported_pages) else { return Err(self.why_not(request)) };
+        let Some(pages) = pages_of(request, self.page_bytes, self.exported_pages) else { return Err(self.reason_to_refuse(request)) };
         let inner = &mut self.inner;
         if inner.begins_to_measure(now) {
             self.hand_over();
             self.run_before(now);
             self.inner.restart(now);
-        } else if !inner.takes_ahead {
+        } else if !inner.serves_ahead_of_time {
             self.run_before(now);
         }
         let inner = &mut self.inner;
-        let pages = inner.enter(now, *request, pages);
+        let pages = inner.register_request(now, *request, pages);
         let number = pages.tag as usize;
         if number >= self.tags.len() {
             self.tags.resize(number + 1, 0);
@@ -155,7 +157,7 @@ impl Live {
             (self.last_arrival_ns, self.answered_since, self.arrived_last) = (now, 0, 0);
         }
         self.arrived_last += 1;
-        if inner.takes_ahead {
+        if inner.serves_ahead_of_time {
             self.pages_ahead += u64::from(pages.pages);
             inner.ahead.push((now, pages));
             // What comes at a moment that is over is an answer's successor, and goes its own way.
@@ -171,7 +173,8 @@ impl Live {
         Ok(())
     }
 
-    /// Returns the earliest time at which something may happen, or `None` if nothing is pending. Answers that were not taken are pending.
+    /// Returns the earliest time at which something may happen, or `None` if nothing can happen. Answers that were not taken count as
+    /// something.
     #[inline]
     pub fn next_time(&mut self) -> Option<TimeNs> {
         self.hand_over();
@@ -181,16 +184,15 @@ impl Live {
         self.inner.array.next_time().map(|at| at.max(self.inner.now))
     }
 
-    /// Runs everything up to and including `until`. It gives at most `room` answers to `take`, in the order of their ends, and returns
+    /// Runs the simulation up to and including `until`. It passes at most `room` answers to `take`, in the order of their ends, and returns
     /// their number.
     ///
     /// After `room` answers, time stops at the last of them, so that the caller can react to it. Another call continues from there. With
-    /// fewer answers, everything up to `until` has happened. [`TimeNs::MAX`] stands for "until all requests are answered", and time then
-    /// stops at the last answer.
+    /// fewer answers, the simulation has reached `until`. [`TimeNs::MAX`] means "until all requests are answered", and time then stops at
+    /// the last answer.
     ///
     /// # Errors
-    ///
-    /// Returns an error if the time goes back or passes its last moment.
+    /// Returns an error if the time goes back, or lies beyond the last moment of the clock.
     #[inline]
     pub fn advance(&mut self, until: TimeNs, room: usize, mut take: impl FnMut(&Answer)) -> Result<usize, Refused> {
         let to_the_last_answer = until == TimeNs::MAX;
@@ -230,8 +232,8 @@ impl Live {
         Ok(given)
     }
 
-    /// Returns the statistics up to now, as if the run had ended here. Requests without an answer do not count. Array and statistics are
-    /// copied, so that later calls are not affected.
+    /// Returns the statistics up to now, as if the run had ended here. Unanswered requests do not count. The array and the statistics are
+    /// copied, so that the run can continue.
     pub fn outcome(&mut self) -> Outcome {
         self.hand_over();
         let mut copy = self.inner.copy();
@@ -262,7 +264,7 @@ impl Live {
     }
 
     #[cold]
-    fn why_not(&self, request: &Request) -> Refused {
+    fn reason_to_refuse(&self, request: &Request) -> Refused {
         let Request { offset_bytes, length_bytes, kind, .. } = *request;
         match length_bytes {
             0 if kind != OpKind::Flush => Refused::Empty { kind },
@@ -270,7 +272,7 @@ impl Live {
         }
     }
 
-    /// Passes all collected requests to the array.
+    /// Submits all requests that were gathered to be submitted together.
     #[inline]
     fn hand_over(&mut self) {
         if !self.inner.ahead.is_empty() {
@@ -338,7 +340,7 @@ impl Live {
         inner.events = events;
     }
 
-    /// Lets the statistics process all events that are certain, so that their memory stays small.
+    /// Lets the statistics process all events that are final, so that they need little memory.
     #[cold]
     fn count(&mut self) {
         self.hand_over();
@@ -350,15 +352,15 @@ impl Live {
 }
 
 impl Loop<Nothing> {
-    /// Returns a copy of everything. It has no source of requests, which could not be copied.
+    /// Returns a copy of the run without its source of requests, which cannot be copied.
     fn copy(&self) -> Self {
         Self {
-            upcoming: Upcoming::new(Nothing, &self.array, self.takes_ahead),
+            upcoming: Upcoming::new(Nothing, &self.array, self.serves_ahead_of_time),
             array: self.array.clone(),
             metrics: self.metrics.clone(),
             params: self.params,
             limit: self.limit,
-            takes_ahead: self.takes_ahead,
+            serves_ahead_of_time: self.serves_ahead_of_time,
             measuring: self.measuring,
             at_restart: self.at_restart.clone(),
             end: None,

@@ -1,20 +1,20 @@
-//! Writes that take no time: warm-ups by the addresses of a workload.
+//! Writes without simulated time, for warm-ups with the addresses of a workload.
 
 use flashraid_model::array::{Array, pages_of};
 use flashraid_workload::{OpKind, Source, SourceError};
 
-/// Number of requests without a write after which a source counts as one that never writes.
+/// Number of requests without a write after which a source is assumed never to write.
 const OTHERS_MAX: u64 = 1_000_000;
-/// Number of pages that are written at a time. These are many for each die, and take some tens of milliseconds.
+/// Number of pages that are written at a time. A batch has many pages for each die, and takes some tens of milliseconds.
 const BATCH_PAGES: u64 = 1 << 20;
-/// Most requests between two questions whether to continue.
+/// Maximum number of requests between two calls that ask whether to continue.
 const REQUESTS_PER_QUESTION: u64 = 1 << 14;
 
-/// Overwrites the pages that `source` writes, without time, until at least `pages_max` pages are written. Returns the number of pages. A
-/// request that does not fit the array writes nothing.
+/// Overwrites the pages that `source` writes, without simulated time, until at least `pages_max` pages are written. Returns the number of
+/// pages.
 ///
-/// It writes fewer pages if the source ends, or if `go_on`, which receives the number of written pages, returns false. It writes none if
-/// the source seems to have no writes at all.
+/// A request that does not fit into the array writes nothing. Fewer pages are written if the source ends, or if `go_on` returns false; it
+/// is called with the number of written pages. No pages are written if the source seems to have no writes at all.
 ///
 /// # Errors
 /// Returns the errors of the source.

@@ -1,4 +1,4 @@
-//! Requests that are read before their turn.
+//! Requests that are read ahead of their time.
 
 use flashraid_model::TimeNs;
 use flashraid_model::array::{Array, PageRequest, pages_of};
@@ -7,15 +7,15 @@ use flashraid_model::ssd::Hint;
 use flashraid_workload::{Request, Source, SourceError};
 use std::collections::VecDeque;
 
-/// Distance at which each hint is given: at least so many pages and so many requests in advance.
+/// Distance at which each kind of hint is given: at least this number of pages, and of requests, ahead.
 const HINTS: Hints = [(Hint::Map, 96, 2), (Hint::Block, 48, 1)];
-/// Distances with a write cache, behind which a page takes more computing time.
+/// Distances for an array with a write cache, where each page takes more computing time.
 const CACHED_HINTS: Hints = [(Hint::Map, 8, 2), (Hint::Block, 4, 1)];
 type Hints = [(Hint, u64, usize); 2];
 /// Number of requests taken from the source at a time.
 const BATCH: usize = 256;
 
-/// Requests read before their turn, so that the memory that they need can be prefetched.
+/// Requests read ahead of their time, so that the memory they need can be prefetched.
 pub struct Upcoming<S> {
     pub source: S,
     batch: Vec<Request>,
@@ -26,21 +26,20 @@ pub struct Upcoming<S> {
     page_bytes: u64,
     exported_pages: u64,
     ended: bool,
-    /// Error that ends the queue, if it is not the end of the workload.
+    /// Error with which the requests end, unless they end with the workload.
     error: Option<SourceError>,
-    /// Number of requests taken since the caller set this to 0.
+    /// Number of requests taken since the caller last reset it to 0.
     pub requests_since_tick: u64,
     /// Number of pages in these requests.
     pub pages_since_tick: u64,
 }
 
 impl<S: Source> Upcoming<S> {
-    /// Reads `source`. It gives hints to `array` unless `takes_ahead` is true, because the array then takes requests before their turn
-    /// itself.
-    pub fn new(source: S, array: &Array, takes_ahead: bool) -> Self {
+    /// Returns a queue that reads from `source`. It gives hints to `array`, unless the array `serves_ahead_of_time` requests itself.
+    pub fn new(source: S, array: &Array, serves_ahead_of_time: bool) -> Self {
         let shape = array.shape();
         let hints: &[_] = match shape.cache_pages {
-            _ if takes_ahead => &[],
+            _ if serves_ahead_of_time => &[],
             Some(_) => &CACHED_HINTS,
             None => &HINTS,
         };
@@ -59,7 +58,7 @@ impl<S: Source> Upcoming<S> {
         }
     }
 
-    /// Returns the arrival of the next request. An error of the source appears only when everything before it has been taken.
+    /// Returns the arrival time of the next request. An error of the source is returned only after all requests before it have been taken.
     #[inline]
     pub fn next_arrival(&mut self) -> Result<Option<TimeNs>, SourceError> {
         if self.queue.len() < BATCH / 2 && !self.ended {

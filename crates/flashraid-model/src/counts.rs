@@ -1,12 +1,13 @@
-//! Sets of counters. A counter is one line of a list, from which come its field, differences between two moments, and sums over members.
+//! Sets of counters. One line of a list defines a counter. Its field, the differences between two moments, and sums over members are made
+//! from the list.
 
 /// A counter, or a set of counters.
 pub trait Count: Copy {
-    /// Adds the counts of another member.
+    /// Returns the sum of these counts and those of another member.
     #[must_use]
     fn plus(self, other: Self) -> Self;
 
-    /// Subtracts the counts of an earlier moment.
+    /// Returns these counts less those of an earlier moment.
     #[must_use]
     fn minus(self, earlier: Self) -> Self;
 }
@@ -41,11 +42,11 @@ impl<C: Count, const N: usize> Count for [C; N] {
     }
 }
 
-/// The greatest value so far. It has no difference between two moments and stays as it is.
+/// The greatest value so far. A difference of two moments keeps the later value, because a maximum cannot be subtracted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub struct Most(pub u64);
+pub struct Maximum(pub u64);
 
-impl Count for Most {
+impl Count for Maximum {
     fn plus(self, other: Self) -> Self {
         self.max(other)
     }
@@ -55,7 +56,8 @@ impl Count for Most {
     }
 }
 
-/// Makes a set of counters: each is one line with its meaning. A counter is a `u64` unless a type follows its name.
+/// Defines a set of counters. Each line has the documentation and the name of a counter. A counter is a `u64` unless a type follows its
+/// name.
 macro_rules! counts {
     (@type) => { u64 };
     (@type $Type:ty) => { $Type };
@@ -77,7 +79,7 @@ macro_rules! counts {
         }
 
         impl $Name {
-            /// Returns the counts since the moment at which `earlier` was copied.
+            /// Returns the counts since `earlier`, an earlier copy of these counters.
             #[must_use]
             pub fn since(self, earlier: &Self) -> Self {
                 $crate::counts::Count::minus(self, *earlier)
@@ -94,7 +96,7 @@ macro_rules! counts {
 
 #[cfg(test)]
 mod tests {
-    use super::Most;
+    use super::Maximum;
 
     counts! {
         /// Counters of each type.
@@ -106,15 +108,15 @@ mod tests {
             /// A list of two counters.
             list: [u64; 2],
             /// A greatest value so far.
-            most: Most,
+            most: Maximum,
         }
     }
 
     #[test]
     fn counts_add_up_and_can_be_taken_off_again() {
-        let all = |base: u64| All { plain: base, integral: u128::from(base) << 64, list: [base + 1, base + 2], most: Most(base) };
+        let all = |base: u64| All { plain: base, integral: u128::from(base) << 64, list: [base + 1, base + 2], most: Maximum(base) };
         let (early, late) = (all(10), all(100));
-        assert_eq!(late.since(&early), All { plain: 90, integral: 90 << 64, list: [90, 90], most: Most(100) });
+        assert_eq!(late.since(&early), All { plain: 90, integral: 90 << 64, list: [90, 90], most: Maximum(100) });
         assert_eq!([late.since(&early), early].into_iter().sum::<All>(), late);
     }
 }

@@ -8,7 +8,7 @@ macro_rules! ids {
         pub struct $name(pub u32);
 
         impl $name {
-            /// Returns the number as an index of a table.
+            /// Returns the number as an index into a table.
             #[inline]
             pub const fn index(self) -> usize {
                 self.0 as usize
@@ -30,7 +30,8 @@ ids! {
     DieId;
     /// Number of a block in its member. Blocks are numbered die by die, and pool by pool within a die.
     BlockId;
-    /// Number of a logical page in its member, as the translation layer numbers them: die by die (rule 7).
+    /// Number of a logical page in its member. The translation layer counts the pages of the first die first, then those of the second, and
+    /// so on (rule 7).
     Lpn;
     /// Number of a physical page in its member.
     Ppn;

@@ -1,4 +1,4 @@
-//! Arithmetic of RAID: the place of each page of the array, and the pages that form a stripe (rules 2 and 50). It has no state.
+//! Address arithmetic of RAID: the place of each page on the members, and the pages that form a stripe (rules 2 and 50).
 
 mod lost;
 
@@ -43,15 +43,15 @@ impl Level {
 
 /// Number of strips in a stripe, and the members (or groups of mirrors) that hold them.
 ///
-/// A strip is known by its *role*. The roles 0, 1, … are the data columns in order of address. The roles of the first parity P and the
-/// second parity Q follow.
+/// A *role* identifies a strip within its stripe. The data columns have the roles 0, 1, … in order of address. The roles of the first
+/// parity P and of the second parity Q follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StripeShape {
     /// Number of strips that hold data.
     pub columns: u32,
     /// Number of strips that hold parity.
     pub parity: u32,
-    /// True if strips move on by one member from each stripe to the next.
+    /// True if the strips shift by one member from each stripe to the next.
     pub rotates: bool,
 }
 
@@ -67,7 +67,7 @@ impl StripeShape {
         self.columns + self.parity
     }
 
-    /// Returns the number of members that hold data in some stripe. These are the first ones.
+    /// Returns the number of members that hold data in at least one stripe. They are the first members of the array.
     #[inline]
     pub const fn members_with_data(self) -> u32 {
         if self.rotates { self.width() } else { self.columns }
@@ -85,7 +85,7 @@ impl StripeShape {
         (role + turned + self.parity - 1) % width
     }
 
-    /// Returns the role of the strip of `stripe` that `member` holds.
+    /// Returns the role of the strip that `member` holds in `stripe`.
     #[inline]
     pub const fn role(self, stripe: u64, member: u32) -> u32 {
         if !self.rotates {
@@ -105,7 +105,7 @@ impl StripeShape {
         stripes / width * u64::from(self.columns) + in_part as u64
     }
 
-    /// Returns stripe and column of the data strip with number `index` on `member`, which must hold data.
+    /// Returns the stripe and the column of a data strip, given its `index` among the data strips on `member`. The member must hold data.
     pub fn data_strip(self, member: u32, index: u64) -> (u64, u32) {
         if !self.rotates {
             return (index, member);
@@ -124,7 +124,7 @@ impl StripeShape {
 /// A request to the array, in pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageRequest {
-    /// Number that the completion of the request carries, chosen by the caller.
+    /// Number chosen by the caller, which the completion of the request carries.
     pub tag: u64,
     /// Number of the first page in the array.
     pub first_page: u64,
@@ -132,13 +132,13 @@ pub struct PageRequest {
     pub pages: u32,
     /// Kind of operation. A flush has no use for the range of pages.
     pub kind: OpKind,
-    /// True for a write that must survive a loss of power before it is done.
+    /// True for a write that must be safe from a loss of power before it counts as done (force unit access).
     pub fua: bool,
     /// True for a write that must not wait for garbage collection.
     pub high_priority: bool,
     /// Number of the stream in a mix of workloads, or 0 without a mix.
     pub stream: u8,
-    /// True if all pages lie on the member of the first page, one after the other among the data of that member.
+    /// True if all pages of the request lie on the member of the first page, on consecutive data pages of that member.
     pub one_member: bool,
 }
 
@@ -157,11 +157,11 @@ pub struct Layout {
     members: u32,
     strip_pages: u32,
     shape: StripeShape,
-    /// Number of stripes, which is also the number of stripe units that a member exports.
+    /// Number of stripes, which is also the number of strips that each member exports.
     stripes: u64,
 }
 
-/// Place of a page of the array.
+/// Position of a page of the array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Location {
     /// Number of the stripe.
@@ -174,7 +174,7 @@ pub struct Location {
     pub member_page: u32,
 }
 
-/// Consecutive pages of a request that lie one after the other on one member (and on its mirrors), all in one stripe.
+/// Consecutive pages of a request that are also consecutive on one member (and on its mirrors), all in one stripe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {
     /// The first member that holds the pages.
@@ -243,7 +243,7 @@ impl Layout {
         self.stripes * u64::from(self.shape.columns) * u64::from(self.strip_pages)
     }
 
-    /// Returns the place of a page of the array.
+    /// Returns the position of a page of the array.
     #[inline]
     pub fn locate(&self, array_page: u64) -> Location {
         let (stripe, column, within) = self.split(array_page);
@@ -251,9 +251,9 @@ impl Layout {
         Location { stripe, column, member: self.strip_member(stripe, column), member_page }
     }
 
-    /// Returns the stripe of a page of the array, its column, and its number within the strip.
+    /// Returns the stripe and the column of a page of the array, and its number within the strip.
     ///
-    /// Every request comes here several times. Strips of one page and arrays of one member need no divisions, which take as long as
+    /// Every request needs this several times. Strips of one page and arrays of one member avoid the division, which takes as long as
     /// dozens of other instructions.
     #[inline]
     fn split(&self, array_page: u64) -> (u64, u32, u32) {
@@ -269,13 +269,13 @@ impl Layout {
         (stripe * u64::from(self.shape.columns) + u64::from(column)) * u64::from(self.strip_pages) + u64::from(offset)
     }
 
-    /// Returns the member that holds the strip of `stripe` with this role. If several members hold it, the first of them.
+    /// Returns the member that holds the strip of `stripe` with this role. If several members hold it, it returns the first of them.
     #[inline]
     pub fn strip_member(&self, stripe: u64, role: u32) -> u32 {
         self.shape.member(stripe, role) * if self.level == Level::Raid10 { 2 } else { 1 }
     }
 
-    /// Returns the role of the strip of `stripe` that `member` holds.
+    /// Returns the role of the strip that `member` holds in `stripe`.
     #[inline]
     pub fn role(&self, stripe: u64, member: u32) -> u32 {
         match self.level {
@@ -285,19 +285,19 @@ impl Layout {
         }
     }
 
-    /// Returns the members that hold the parity strips P and Q of `stripe`. Levels without parity have no such members.
+    /// Returns the members that hold the parity strips P and Q of `stripe`; none at levels without parity.
     pub fn parity_members(&self, stripe: u64) -> impl Iterator<Item = u32> + use<> {
         let shape = self.shape;
         (shape.columns..shape.width()).map(move |role| shape.member(stripe, role))
     }
 
-    /// Returns the first logical page of the strip that each member holds of `stripe`.
+    /// Returns the number of the first logical page of `stripe`, which is the same on each member.
     #[inline]
     pub fn first_page(&self, stripe: u64) -> u32 {
         (stripe * u64::from(self.strip_pages)) as u32
     }
 
-    /// Returns true if no data are lost when these members fail and none of them has been rebuilt. Each member is named once.
+    /// Returns true if no data are lost when all these members have failed and none has been rebuilt. Each member is given once.
     pub fn survives(&self, failed: &[u32]) -> bool {
         let copies = self.copies();
         if copies == 1 {
@@ -357,7 +357,7 @@ impl Layout {
         if stripe + 1 == self.stripes { 0 } else { stripe + 1 }
     }
 
-    /// Returns stripe and column of the next data strip on the same member.
+    /// Returns the stripe and the column of the next data strip on the same member.
     #[inline]
     fn next_data_strip(&self, mut stripe: u64, column: u32) -> (u64, u32) {
         if !self.shape.rotates {

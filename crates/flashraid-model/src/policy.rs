@@ -1,8 +1,8 @@
-//! Lists of policies. One file holds a complete policy, one line in a list registers it, and everything else is made from the list.
+//! Lists of policies. One file holds a complete policy, one line of a list registers it, and everything else is made from the list.
 //!
 //! The macro `policies!` turns a list into an enumeration. Users write a policy as its name or, with parameters, as a table. The JSON
-//! Schema, the reference of configuration keys and the random cases of tests come from the same list. One `match` passes a call on to the
-//! chosen policy.
+//! Schema, the reference of configuration keys and the random cases of tests come from the same list. A method call on the enumeration is
+//! passed on to the chosen policy.
 
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::de::{DeserializeOwned, Error as _};
@@ -10,7 +10,7 @@ use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-/// Error for a parameter that has the right type but a value that is not allowed.
+/// Error for a parameter whose value has the right type but is not allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PolicyProblem {
     /// Name of the parameter in the configuration.
@@ -191,7 +191,7 @@ macro_rules! policies {
 }
 pub use policies;
 
-/// Writes a policy as its name if all its parameters have default values, otherwise as a table.
+/// Writes a policy as its name if all its parameters have default values, and otherwise as a table.
 pub fn serialize<P: Serialize + Default, S: Serializer>(
     serializer: S,
     tag: &'static str,
@@ -210,12 +210,13 @@ pub fn serialize<P: Serialize + Default, S: Serializer>(
 /// Returns the parameters of a policy as a table.
 ///
 /// # Errors
-/// Returns an error if the policy cannot be written as JSON, or not as a table.
+///
+/// Returns an error if the policy cannot be written as a JSON table.
 pub fn parameters_of<P: Serialize>(policy: &P) -> Result<Map<String, Value>, serde_json::Error> {
     serde_json::to_value(policy).and_then(serde_json::from_value)
 }
 
-/// Splits the text of a user into the name of the policy and its parameters. The text is a name alone, or a table with the name under
+/// Divides the policy that a user wrote into its name and its parameters. The user writes a name alone, or a table with the name under
 /// `tag`.
 pub fn name_and_parameters<'de, D: Deserializer<'de>>(
     deserializer: D,
@@ -242,7 +243,7 @@ pub fn read<P: DeserializeOwned, E: serde::de::Error>(parameters: Map<String, Va
     serde_json::from_value(Value::Object(parameters)).map_err(E::custom)
 }
 
-/// Enumeration made by `policies!`, for code that works with every list of policies.
+/// An enumeration made by `policies!`, for code that works with every list of policies.
 pub trait Listed: Sized + DeserializeOwned {
     /// Returns the name that users write.
     fn name(&self) -> &'static str;
@@ -254,9 +255,8 @@ pub trait Listed: Sized + DeserializeOwned {
     fn schemas(generator: &mut SchemaGenerator) -> Vec<Schema>;
 }
 
-/// Returns the JSON Schema of a list of policies. It allows a name, or a table with the name under `tag` and the parameters of that policy.
-///
-/// The documentation of a policy's type describes both forms.
+/// Returns the JSON Schema for a list of policies. It allows a name alone, or a table with the name under `tag` and the parameters of that
+/// policy. The documentation of a policy's type becomes the description of both forms.
 pub fn schema<K: Listed>(tag: &str, generator: &mut SchemaGenerator) -> Schema {
     let schemas = K::schemas(generator);
     let mut tables = Vec::new();
@@ -274,7 +274,7 @@ pub fn schema<K: Listed>(tag: &str, generator: &mut SchemaGenerator) -> Schema {
     json_schema!({ "anyOf": [names::<K>(meanings), { "description": "With its parameters.", "oneOf": tables }] })
 }
 
-/// Returns the JSON Schema that allows only the names.
+/// Returns the JSON Schema that allows the names alone.
 fn names<K: Listed>(meanings: impl Iterator<Item = String>) -> Value {
     let names = K::defaults().into_iter().zip(meanings);
     let names: Vec<Value> =
@@ -289,11 +289,13 @@ pub mod flat {
     use serde::ser::Error as _;
     use serde::{Serialize, Serializer};
 
-    /// Removes a policy and its parameters from `table`, and returns the policy that is named under `tag`, or the first of the list.
+    /// Removes a policy and its parameters from `table`. Returns the policy that is named under `tag`; without a name, the first of the
+    /// list.
     ///
-    /// The second part of the result are the other policies for which the table has parameters that differ from the defaults.
+    /// The second part of the result contains the other policies whose parameters in the table differ from the defaults.
     ///
     /// # Errors
+    ///
     /// Returns an error if there is no policy of that name, or if a parameter is not allowed.
     pub fn take<K: Listed>(tag: &str, table: &mut Map<String, Value>) -> Result<(K, Vec<K>), serde_json::Error> {
         let policies = K::defaults();
@@ -317,7 +319,7 @@ pub mod flat {
         Ok((chosen, others))
     }
 
-    /// Returns the policy as a table: its name under `tag`, and its parameters.
+    /// Returns a policy as a table with its name under `tag` and its own parameters only.
     pub fn own<K: Listed>(tag: &str, policy: &K) -> Map<String, Value> {
         let mut table = policy.parameters();
         table.insert(tag.to_owned(), policy.name().into());
@@ -327,7 +329,8 @@ pub mod flat {
     /// Writes `table` together with the keys of `beside`.
     ///
     /// # Errors
-    /// Returns an error if `beside` cannot be written as JSON, or not as a table.
+    ///
+    /// Returns an error if `beside` cannot be written as a JSON table.
     pub fn write<R: Serialize, S: Serializer>(mut table: Map<String, Value>, beside: &R, serializer: S) -> Result<S::Ok, S::Error> {
         match serde_json::to_value(beside).map_err(S::Error::custom)? {
             Value::Object(beside) => table.extend(beside),
@@ -341,7 +344,7 @@ pub mod flat {
         K::defaults().iter().filter(|policy| policy.parameters().contains_key(key)).map(Listed::name).collect()
     }
 
-    /// Returns the parameters that `others` set and that `chosen` does not have.
+    /// Returns the names of parameters that policies in `others` set, but that `chosen` does not have.
     pub fn unused<K: Listed>(chosen: &K, others: &[K]) -> Vec<String> {
         let (own, defaults) = (chosen.parameters(), K::defaults());
         let mut unused = Vec::new();
@@ -356,7 +359,7 @@ pub mod flat {
         unused
     }
 
-    /// Adds a policy to `table`: its name under `tag`, its parameters, and the default parameters of the other policies.
+    /// Adds a policy to `table`: its name under `tag`, its own parameters, and the default parameters of all other policies.
     pub fn put<K: Listed>(tag: &str, policy: &K, table: &mut Map<String, Value>) {
         table.insert(tag.to_owned(), policy.name().into());
         table.extend(policy.parameters());
@@ -399,7 +402,7 @@ pub mod flat {
     }
 }
 
-/// Returns the description of a policy, with the default parameters that its name alone stands for.
+/// Returns the description of a policy, followed by its default parameters.
 fn meaning_of_name(schema: &Value) -> String {
     let own_words = schema["description"].as_str().unwrap_or_default();
     let defaults: Vec<String> = schema["properties"]

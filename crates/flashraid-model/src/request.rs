@@ -9,12 +9,12 @@ pub enum OpKind {
     Write,
     /// Tells the array that data are no longer needed (TRIM, deallocate, discard).
     Trim,
-    /// Asks that all earlier writes become durable.
+    /// Asks that all earlier writes become durable before it ends.
     Flush,
 }
 
 impl OpKind {
-    /// Returns `Write` if `write` is true, otherwise `Read`.
+    /// Returns `Write` if `write` is true, and otherwise `Read`.
     pub const fn of(write: bool) -> Self {
         if write { Self::Write } else { Self::Read }
     }
@@ -39,9 +39,9 @@ pub struct Request {
     pub offset_bytes: u64,
     /// Number of bytes, at least 1.
     pub length_bytes: u64,
-    /// Kind of operation. A flush has no use for the range of bytes.
+    /// Kind of operation. A flush ignores the range of bytes.
     pub kind: OpKind,
-    /// True for a write that must survive a loss of power before it is done ("force unit access").
+    /// True for a write that must be safe from a loss of power before it counts as done ("force unit access").
     pub fua: bool,
     /// True for a write of zeroes that the host asks for without sending data. The host may have trimmed the range before (rule 220); the
     /// array treats the request as any other write.
@@ -72,7 +72,7 @@ pub enum HostLoop {
     Closed {
         /// Number of outstanding requests, at least 1.
         depth: u32,
-        /// Pause between the end of a request and the next one that takes its place, in nanoseconds.
+        /// Pause between the end of a request and the sending of the one that takes its place, in nanoseconds.
         think_ns: u64,
     },
 }

@@ -1,6 +1,7 @@
-//! Streams of random numbers that follow from a seed.
+//! Streams of random numbers, all made from one seed.
 //!
-//! Each use has its own stream, named by a label and an index. A change of one use therefore leaves the numbers of all others as they were.
+//! Each use has its own stream, named by a label and an index. If one use draws more or fewer numbers, the numbers of all others stay the
+//! same.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -8,12 +9,12 @@ use rand_xoshiro::rand_core::SeedableRng;
 /// The generator behind every stream.
 pub type Stream = Xoshiro256PlusPlus;
 
-/// Returns the stream of `seed` for the use `label` with the number `index`.
+/// Returns the random stream that `seed` gives for the use `label` with the number `index`.
 pub fn stream(seed: u64, label: &str, index: u64) -> Stream {
     Stream::seed_from_u64(seed_of(seed, label, index))
 }
 
-/// Returns a seed for the use `label` with the number `index`, for a part that needs several streams of its own.
+/// Returns a seed for the use `label` with the number `index`. A part that needs several streams makes them from this seed.
 pub fn seed_of(seed: u64, label: &str, index: u64) -> u64 {
     // FNV-1a over the label, mixed with seed and index by SplitMix64 steps (`seed_from_u64` is one more).
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
@@ -23,7 +24,7 @@ pub fn seed_of(seed: u64, label: &str, index: u64) -> u64 {
     mix(mix(seed ^ hash).wrapping_add(index))
 }
 
-/// Maps each 64-bit number to another that looks random, one to one (the finaliser of SplitMix64).
+/// Maps each 64-bit number to a different one that looks random (the finaliser of SplitMix64).
 #[inline]
 pub fn mix(mut x: u64) -> u64 {
     x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -32,7 +33,7 @@ pub fn mix(mut x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// Draws a number from `0..bound`. The method is multiply and shift, whose bias is below `bound / 2^64`.
+/// Draws a number from `0..bound`. It multiplies and shifts, which prefers some numbers by less than `bound / 2^64`.
 #[inline]
 pub fn below(stream: &mut Stream, bound: u64) -> u64 {
     ((u128::from(next_u64(stream)) * u128::from(bound)) >> 64) as u64
@@ -51,7 +52,8 @@ pub fn exponential(stream: &mut Stream) -> f64 {
     -libm::log(1.0 - unit(stream))
 }
 
-/// Draws a number from the normal distribution with mean 0 and variance 1 (Box and Muller 1958, one of the pair).
+/// Draws a number from the normal distribution with mean 0 and variance 1. It uses one of each pair that the method of Box and Muller
+/// (1958) gives.
 #[inline]
 pub fn normal(stream: &mut Stream) -> f64 {
     let radius = libm::sqrt(2.0 * exponential(stream));

@@ -1,4 +1,4 @@
-//! Durations, sizes, rates and fractions as users write them: reading, printing, and their part of the JSON Schema.
+//! Durations, sizes, rates and fractions as users write them. It reads and prints them, and describes them in the JSON Schema.
 
 mod thresholds;
 
@@ -10,12 +10,12 @@ use serde::de;
 
 pub use thresholds::{StartThreshold, StopThreshold};
 
-/// Returns a number with the noun that it counts: "1 request", "2,000 requests".
+/// Returns a number with its noun in singular or plural: "1 request", "2,000 requests".
 pub fn counted(count: u64, noun: &str) -> String {
     format!("{} {noun}{}", with_commas(&count.to_string()), if count == 1 { "" } else { "s" })
 }
 
-/// Returns a decimal number, written without an exponent, with the digits before its point in groups of three.
+/// Returns a decimal number without an exponent, with commas between groups of three digits before its point.
 pub fn with_commas(number: &str) -> String {
     let (sign, digits) = number.split_at(usize::from(number.starts_with('-')));
     let (whole, fraction) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
@@ -29,7 +29,7 @@ pub fn with_commas(number: &str) -> String {
     text + fraction
 }
 
-/// Error for a text that is not the quantity it should be. Its `Display` text says why.
+/// Error for a text that cannot be read as a quantity. Its `Display` text says why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct UnitError(String);
@@ -43,13 +43,13 @@ impl UnitError {
 
 /// A value that users write as a text with a unit (some also as a plain number).
 pub trait Quantity: Sized + Clone {
-    /// Name of the type in the JSON Schema, also its `format`.
+    /// Name of the type in the JSON Schema, which is also its `format`.
     const NAME: &'static str;
     /// Description of the allowed texts, as the end of the sentence "this must be …".
     const ALLOWED: &'static str;
-    /// Regular expression for editors, which checks the form. [`Quantity::parse`] makes the final decision.
+    /// Regular expression for editors, which checks only the form. [`Quantity::parse`] makes the final decision.
     const PATTERN: &'static str;
-    /// Range of plain numbers, without a unit, that are allowed. `None` if a unit is required.
+    /// Range of plain numbers that are allowed without a unit. `None` if a unit is required.
     const NUMBERS: Option<Numbers>;
 
     /// Reads a text that a user wrote.
@@ -66,7 +66,7 @@ pub trait Quantity: Sized + Clone {
         Err(UnitError::new(format!("{number} has no unit")))
     }
 
-    /// Returns the JSON value that a file has for this quantity, in its shortest exact form.
+    /// Returns the JSON value of this quantity in its shortest exact form, as a configuration file would have it.
     fn to_json(&self) -> serde_json::Value;
 }
 
@@ -204,7 +204,7 @@ pub struct Rate {
     pub bytes_per_s: u64,
 }
 
-/// Time of one byte on a wire, in picoseconds, because a byte on a fast channel takes less than a nanosecond.
+/// Time to transfer one byte, in picoseconds, because a byte on a fast channel takes less than a nanosecond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct TimePerByte {
     /// Number of picoseconds per byte.
@@ -217,7 +217,7 @@ pub struct Fraction(pub f64);
 
 quantity_impls!(Duration, Size, Rate, TimePerByte, Fraction);
 
-/// Units of time in picoseconds, from short to long. Printing uses the longest one of a prefix of this list that divides exactly.
+/// Units of time in picoseconds, from short to long. A duration is printed in the longest unit that divides it exactly.
 const TIME_UNITS: &[(&str, u128)] = &[
     ("ps", 1),
     ("ns", 1_000),
@@ -449,7 +449,7 @@ fn unknown_unit(number: &str, unit: &str, units: &[(&str, u128)], example: &str)
     }
 }
 
-/// Returns the digits of a decimal number without its point, and the number of digits after the point.
+/// Returns the digits of a decimal number as an integer, and the number of digits after the point.
 fn split_decimal(number: &str) -> Result<(u128, u32), UnitError> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let well_formed = whole.starts_with(|c: char| c.is_ascii_digit())

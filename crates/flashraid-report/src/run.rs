@@ -1,6 +1,6 @@
 //! The report of one run as tables.
 
-use flashraid::report::{GUESS, Load, Mark, PERCENTILES, Report, ResponseTime, Section};
+use flashraid::report::{FEW_SAMPLES_MARK, Load, Mark, PERCENTILES, Report, ResponseTime, Section};
 
 use super::number;
 use super::page;
@@ -22,7 +22,7 @@ pub fn summary(report: &Report) -> Sheet {
     sheet.unit_column = true;
     for (name, times) in times.into_iter().filter(|(_, times)| times.count > 0) {
         let figure = |value: Option<f64>, quantile: f64| {
-            let guess = if times.supports(quantile) { "" } else { GUESS };
+            let guess = if times.supports(quantile) { "" } else { FEW_SAMPLES_MARK };
             value.map_or("–".to_owned(), |value| number::three_digits(value / divisor) + guess)
         };
         let plain = |value: Option<f64>| value.map_or("–".to_owned(), |value| number::three_digits(value / divisor));

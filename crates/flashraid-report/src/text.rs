@@ -11,11 +11,11 @@ use super::sheet::{Sheet, Tone};
 
 /// Returns the message for simulations that need more memory than there is. `option` names the limit on how many run at a time.
 pub fn too_little_memory(lack: &TooLittleMemory, option: &str) -> String {
-    let TooLittleMemory { needed_bytes, available_bytes, bound, workers } = lack;
+    let TooLittleMemory { needed_bytes, available_bytes, limit_name, workers } = lack;
     let (needed, available) = (bytes(*needed_bytes as f64), bytes(*available_bytes as f64));
     let fewer = if *workers > 1 { format!("{option}, ") } else { String::new() };
     format!(
-        "this needs about {needed} of memory, and there is {available} ({bound}); \
+        "this needs about {needed} of memory, and there is {available} ({limit_name}); \
          reduce {fewer}array.members or ssd.geometry (dies, planes, blocks, pages)"
     )
 }

@@ -1,4 +1,4 @@
-//! Files that appear whole or not at all. Everything is written in this way.
+//! Files that appear either complete or not at all. All output files are written in this way.
 //!
 //! A regular file grows under a temporary name next to its own, which no other thread, process or host uses. It takes its name when it is
 //! complete and durable. Symbolic links stay, and the file that they lead to is replaced.
@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 
 use tempfile::NamedTempFile;
 
-/// Begin and end of temporary names.
+/// Beginning and end of the names of temporary files.
 const TEMPORARY: (&str, &str) = (".flashraid-", ".part");
 
 /// Temporary files that must be removed if the process ends early.
@@ -31,7 +31,7 @@ pub fn discard_unfinished() {
     }
 }
 
-/// Removes incomplete files if that needs no waiting, for an end at any moment, for example when memory has run out.
+/// Removes incomplete files if it need not wait for that. A process that must end at once calls it, for example when memory has run out.
 pub fn try_discard_unfinished() {
     if let Ok(mut paths) = UNFINISHED.try_lock() {
         for path in paths.drain(..) {
@@ -48,17 +48,18 @@ pub struct NewFile {
 
 #[derive(Debug)]
 enum Target {
-    /// A regular file: its name, with all links followed, and the temporary file that will replace it.
+    /// A regular file: its path after all links, and the temporary file that will replace it.
     Replace(PathBuf, NamedTempFile),
-    /// A stream, which is written to directly.
+    /// A stream, such as a pipe, which is written to directly.
     Stream(File),
 }
 
 impl NewFile {
-    /// Begins the file `path`. The path `-` is standard output.
+    /// Begins to write the file `path`. The path `-` is standard output.
     ///
     /// # Errors
-    /// Returns the error of the system, for example if the folder does not exist, `path` is a folder, or it must not be written.
+    /// Returns the error of the operating system. Examples are a folder that does not exist, a `path` that is a folder, and a lack of
+    /// permission.
     pub fn begin(path: &Path) -> io::Result<Self> {
         if let Some(stream) = standard_stream(path)? {
             return Ok(Self { target: Target::Stream(stream) });
@@ -97,10 +98,10 @@ impl NewFile {
         Ok(new)
     }
 
-    /// Returns a handle of the open file.
+    /// Returns another handle of the open file.
     ///
     /// # Errors
-    /// Returns an error if the system has no more handles.
+    /// Returns an error if the operating system has no more handles.
     pub fn handle(&self) -> io::Result<File> {
         match &self.target {
             Target::Replace(_, temporary) => temporary.as_file().try_clone(),
@@ -119,8 +120,7 @@ impl NewFile {
         self.take_name()
     }
 
-    /// Gives the file its name without making it durable, for a file that can be made again. After a crash of the machine, it may be
-    /// damaged.
+    /// Gives the file its name without making it durable, for a file that can be made again. A crash of the machine may leave it damaged.
     ///
     /// # Errors
     /// Returns the same errors as [`NewFile::finish`].
@@ -153,10 +153,10 @@ pub fn write(path: &Path, contents: &[u8]) -> io::Result<()> {
     file.finish()
 }
 
-/// Reads a file of at most `bytes_max` bytes. The limit protects from paths that lead to a file without end.
+/// Reads a file of at most `bytes_max` bytes. The limit protects from paths that lead to an endless file.
 ///
 /// # Errors
-/// Returns the error of the system, or [`io::ErrorKind::FileTooLarge`] for a longer file.
+/// Returns the error of the operating system, or [`io::ErrorKind::FileTooLarge`] for a longer file.
 pub fn read_at_most(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(bytes_max + 1).read_to_end(&mut bytes)?;
@@ -176,7 +176,7 @@ pub fn write_undurable(path: &Path, contents: &[u8]) -> io::Result<()> {
     file.finish_undurable()
 }
 
-/// Returns true if the path is wrong, which is a mistake of the user, and false if the disk failed.
+/// Returns true if the error is due to a wrong path, which is a mistake of the user, and false if the disk failed.
 pub fn is_wrong_path(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound, PermissionDenied};
     #[cfg(unix)]
@@ -186,7 +186,7 @@ pub fn is_wrong_path(error: &io::Error) -> bool {
     is_loop || matches!(error.kind(), NotFound | PermissionDenied | NotADirectory | IsADirectory | InvalidFilename | InvalidInput)
 }
 
-/// Age from which a file under a temporary name counts as abandoned.
+/// Age from which a file with a temporary name counts as abandoned by its writer.
 const ABANDONED: Duration = Duration::from_secs(3600);
 
 /// Returns true if `name` is a temporary name of this program.
@@ -204,12 +204,13 @@ fn own_prefix() -> String {
     format!("{}{}-", TEMPORARY.0, name_of_this_process())
 }
 
-/// Returns a name that no other running process of any machine has: the machine, and the number of the process.
+/// Returns a name for this process that no other running process has on any machine. It consists of the machine and the number of the
+/// process.
 pub fn name_of_this_process() -> String {
     format!("{}-{}", machine().unwrap_or_default(), std::process::id())
 }
 
-/// Returns a text that only processes share which see each other's numbers. Containers and other machines have another text.
+/// Returns a text that identifies the machine or container. Processes with the same text can look up each other's process numbers.
 fn machine() -> Option<String> {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     let space = fs::read_link("/proc/self/ns/pid").ok()?;
@@ -235,7 +236,7 @@ fn has_no_writer(name: &str) -> bool {
     process().is_some_and(has_ended)
 }
 
-/// Removes from `folder` what writers that were killed have left there, as far as it may be done.
+/// Removes the temporary files from `folder` that killed writers have left there. Errors are ignored.
 pub fn remove_abandoned(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -252,7 +253,7 @@ pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Returns the standard output if `path` names it. A file opened by that path would begin at the start of the output.
+/// Returns the standard output if `path` is a name for it. Opening that path anew would write from the beginning of a redirected output.
 fn standard_stream(path: &Path) -> io::Result<Option<File>> {
     #[cfg(unix)]
     {
@@ -274,9 +275,9 @@ fn standard_stream(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Returns the path after all symbolic links, and the metadata of the file there.
+/// Follows all symbolic links. Returns the final path and the metadata of the file there.
 fn follow(path: &Path) -> io::Result<(PathBuf, Option<Metadata>)> {
-    /// Most links that are followed, about as many as a system follows.
+    /// Maximum number of links that are followed, similar to the limit of operating systems.
     const LINKS_MAX: u32 = 40;
     let mut path = path.to_owned();
     for _ in 0..LINKS_MAX {
@@ -293,7 +294,7 @@ fn follow(path: &Path) -> io::Result<(PathBuf, Option<Metadata>)> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, "its symbolic links lead nowhere"))
 }
 
-/// Returns true for a file that takes bytes one after the other and keeps none.
+/// Returns true for a file that passes bytes on and keeps none, such as a pipe or a terminal.
 fn is_stream(metadata: &Metadata) -> bool {
     #[cfg(unix)]
     {

@@ -57,12 +57,13 @@ pub trait Source {
         None
     }
 
-    /// Returns assumptions made, and parts left out so far, for the report. Each is one sentence.
+    /// Returns the assumptions made while reading, and the parts left out so far, for the report. Each is one sentence.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Returns the place of the last request, such as `trace.csv:17`, for messages. It is `None` if the request has only a number.
+    /// Returns the place of the last request in its source, such as `trace.csv:17`, for messages. It is `None` if there is only a request
+    /// number.
     fn place(&self) -> Option<String> {
         None
     }
@@ -94,18 +95,18 @@ impl<S: Source + ?Sized> Source for Box<S> {
     }
 }
 
-/// A question that long operations ask from time to time: must they stop? By default, the answer is always no.
+/// Callback that long operations call from time to time to learn if they must stop. By default, they need not.
 #[derive(Clone, Default)]
 pub struct Stop(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
 
 impl Stop {
-    /// Returns a question whose answer is `asked`.
+    /// Returns a stop callback that calls `asked`. Operations stop when it returns true.
     pub fn when(asked: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(asked)))
     }
 
-    /// Returns true if the operation must stop.
-    pub fn is_asked(&self) -> bool {
+    /// Calls the callback, and returns true if the operation must stop.
+    pub fn must_stop(&self) -> bool {
         self.0.as_ref().is_some_and(|asked| asked())
     }
 
@@ -114,7 +115,7 @@ impl Stop {
     /// # Errors
     /// Returns [`SourceError::Stopped`] if it must stop.
     pub fn check(&self) -> Result<(), SourceError> {
-        if self.is_asked() { Err(SourceError::Stopped) } else { Ok(()) }
+        if self.must_stop() { Err(SourceError::Stopped) } else { Ok(()) }
     }
 }
 
@@ -128,15 +129,15 @@ impl fmt::Debug for Stop {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SourceError {
-    /// The input is wrong. The exit status is 2.
+    /// The input is wrong, so that the program exits with status 2.
     #[error("{0}")]
     Input(String),
-    /// Reading failed. The exit status is 1.
+    /// Reading failed, so that the program exits with status 1.
     #[error("{context}: {source}")]
     Io {
-        /// Name of the input.
+        /// Name of the input that could not be read.
         context: String,
-        /// Error of the system.
+        /// Error of the operating system.
         source: std::io::Error,
     },
     /// The source was stopped by its [`Stop`].
@@ -145,7 +146,7 @@ pub enum SourceError {
 }
 
 impl SourceError {
-    /// Returns the error for an input `what` that cannot be read, through a mistake of the user or a fault of the disk.
+    /// Returns the error for an input `what` that cannot be read. It distinguishes mistakes of the user from faults of the disk.
     pub fn reading(what: &str, error: io::Error) -> Self {
         match files::is_wrong_path(&error) {
             true => Self::Input(format!("can't read {what}: {error}")),

@@ -13,7 +13,7 @@ struct Stream {
 }
 
 impl Mix {
-    /// Most streams that the stream number of a request can tell apart.
+    /// Maximum number of streams, because requests hold the stream number in a byte.
     pub const STREAMS_MAX: usize = 1 << u8::BITS;
 
     /// Merges `sources`, of which there are at most [`Mix::STREAMS_MAX`].

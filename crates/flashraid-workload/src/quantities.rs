@@ -117,7 +117,7 @@ fn float_with_unit(text: &str, units: &[(&str, f64)]) -> Result<f64, UnitError> 
     }
 }
 
-/// Returns the shortest text that reads back as exactly `value`.
+/// Returns the shortest text that is read back as exactly `value`.
 fn shortest(value: f64, units: &[(&str, f64)]) -> String {
     let candidates = units.iter().filter(|(_, factor)| value / factor * factor == value);
     let texts = candidates.map(|(unit, factor)| format!("{}{unit}", value / factor));

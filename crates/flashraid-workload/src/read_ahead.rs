@@ -1,40 +1,40 @@
-//! Requests that a thread of its own reads ahead of their turn.
+//! A source of requests that a separate thread reads ahead.
 
 use super::{HostLoop, Request, Source, SourceError};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// Number of requests in a block. The driver takes as many at a time, so that notes and places are the same as without a thread.
+/// Number of requests in a block. The driver takes the same number at a time, so that notes and places are the same as without a thread.
 const BLOCK_REQUESTS: usize = 256;
-/// Number of blocks that are handed over together. Waking another thread takes as long as reading some dozens of requests.
+/// Number of blocks that the thread hands over together. Waking another thread takes as long as reading some dozens of requests.
 const BLOCKS_AT_A_TIME: usize = 16;
-/// Number of handovers that may be ready and not taken.
+/// Maximum number of handovers that wait to be taken.
 const READY: usize = 2;
 
-/// A block of requests, with the state of the source after them.
+/// A block of requests, and the state of the source after them.
 #[derive(Default)]
 struct Block {
     requests: std::vec::IntoIter<Request>,
-    /// Error after which no more requests follow.
+    /// Error after the last request of the block. No more requests follow.
     error: Option<SourceError>,
     progress: Option<f64>,
     notes: Vec<String>,
     place: Option<String>,
 }
 
-/// A source that a separate thread reads in advance, in blocks.
+/// A source that a separate thread reads ahead, in blocks.
 struct ReadAhead {
     ready: Receiver<Vec<Block>>,
-    /// Blocks that were handed over and have not been started.
+    /// Blocks that were handed over and have not been used yet.
     blocks: std::vec::IntoIter<Block>,
     block: Block,
     host_loop: HostLoop,
     thread: Option<thread::JoinHandle<()>>,
 }
 
-/// Returns a source that reads `source` in advance on a separate thread. The requests are the same. If the system provides no thread, it
-/// returns `source` itself.
+/// Returns a source that reads `source` ahead on a separate thread. The requests are the same. If the operating system provides no thread,
+/// it returns `source` itself.
 pub fn read_ahead(source: Box<dyn Source + Send>) -> Box<dyn Source> {
     let (host_loop, notes, progress) = (source.host_loop(), source.notes(), source.progress());
     let (sender, ready) = sync_channel(READY);
@@ -74,7 +74,7 @@ fn read(mut source: Box<dyn Source + Send>, sender: &SyncSender<Vec<Block>>) {
 }
 
 impl ReadAhead {
-    /// Begins the next block. Returns false after the last one.
+    /// Moves on to the next block. Returns false after the last one.
     #[cold]
     fn next_block(&mut self) -> Result<bool, SourceError> {
         if let Some(error) = self.block.error.take() {

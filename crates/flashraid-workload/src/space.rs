@@ -9,7 +9,7 @@ pub struct AddressSpace {
     pub capacity_bytes: u64,
     /// Number of bytes in a logical page.
     pub page_bytes: u64,
-    /// Number of consecutive bytes that stay on one member.
+    /// Number of consecutive bytes that lie on one member before the next member follows.
     pub stripe_unit_bytes: u64,
     /// Number and rotation of the strips of a stripe on the members (or mirrored pairs).
     pub shape: StripeShape,
@@ -25,7 +25,7 @@ impl AddressSpace {
 /// Number of bytes in a sector, the smallest unit that disks and traces address.
 pub const SECTOR_BYTES: u64 = 512;
 
-/// Unit of which a size or an address is a multiple.
+/// Unit of which sizes or addresses are multiples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grain {
     /// A sector of 512 bytes.

@@ -1,4 +1,4 @@
-//! A workload as plain data, and the way from there to a stream of requests.
+//! A workload as plain data, and functions that open it as a stream of requests.
 
 use super::synthetic::{Synthetic, SyntheticSpec};
 use super::trace::{self, TraceReader, TraceSpec};
@@ -30,12 +30,12 @@ impl From<SyntheticSpec> for WorkloadSpec {
     }
 }
 
-/// Error in a specification.
+/// Problem of a workload specification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpecProblem {
-    /// Name of the setting, as a path of field names such as `address.footprint`.
+    /// Name of the setting as a path of field names, such as `address.footprint`.
     pub key: String,
-    /// Value found, and the values allowed.
+    /// Explanation with the value found and the values allowed.
     pub message: String,
 }
 
@@ -46,9 +46,8 @@ impl std::fmt::Display for SpecProblem {
 }
 
 impl WorkloadSpec {
-    /// Returns all problems of the workload on `space`. The list is empty if it can be opened.
-    ///
-    /// Problems that only reading a trace can show are not included.
+    /// Returns all problems of the workload in the address space `space`. The list is empty if it can be opened. Problems that only reading
+    /// a trace can show are not included.
     pub fn problems(&self, space: &AddressSpace) -> Vec<SpecProblem> {
         let mut problems = match &self.source {
             SourceSpec::Synthetic(spec) => spec.problems(space),
@@ -64,10 +63,10 @@ impl WorkloadSpec {
         matches!(&self.source, SourceSpec::Synthetic(spec) if spec.arrivals.is_closed())
     }
 
-    /// Returns the same requests in the same order, without settings for times and priorities. It is equal for workloads that write the
-    /// same data.
+    /// Returns the workload without settings for times and priorities, but with the same requests in the same order. Two workloads that
+    /// write the same data give equal results.
     ///
-    /// If times decide which requests there are, as in a window of time or a mix, it returns the workload itself.
+    /// Times may decide which requests there are, as in a window of time or a mix. It then returns the workload itself.
     #[must_use]
     pub fn without_times(&self) -> Self {
         let Self { source, transform } = self;
@@ -103,14 +102,14 @@ impl SpecProblem {
         Self { key: key.to_owned(), message }
     }
 
-    /// Returns the same problem with the key of the level above.
+    /// Returns the same problem with `parent` in front of its key.
     pub(super) fn below(self, parent: &str) -> Self {
         let key = if self.key.is_empty() { parent.to_owned() } else { format!("{parent}.{}", self.key) };
         Self { key, message: self.message }
     }
 }
 
-/// Opens a workload on `space`. Every random choice comes from streams of `seed`.
+/// Opens a workload in the address space `space`. Every random choice comes from streams of `seed`.
 ///
 /// # Errors
 /// Returns [`SourceError::Input`] if the specification has problems, and names all of them, or if a trace cannot be read.
@@ -118,7 +117,7 @@ pub fn open(spec: &WorkloadSpec, seed: u64, space: &AddressSpace) -> Result<Box<
     open_until(spec, seed, space, &Stop::default())
 }
 
-/// Opens a workload like [`open`]. Long operations, here and later, end soon after `stop` is asked for.
+/// Opens a workload like [`open`]. Long operations, now and later, stop soon after `stop` says so.
 ///
 /// # Errors
 /// Returns the errors of [`open`], and [`SourceError::Stopped`].
@@ -131,10 +130,10 @@ pub fn open_until(spec: &WorkloadSpec, seed: u64, space: &AddressSpace, stop: &S
     open_checked(spec, seed, space, stop)
 }
 
-/// Opens a workload like [`open_until`], but reads a trace ahead of its turn on a thread of its own. The requests are the same.
+/// Opens a workload like [`open_until`], but a separate thread reads traces ahead. The requests are the same.
 ///
 /// # Errors
-/// Returns an error in the cases of [`open_until`].
+/// Returns the same errors as [`open_until`].
 pub fn open_ahead(spec: &WorkloadSpec, seed: u64, space: &AddressSpace, stop: &Stop) -> Result<Box<dyn Source>, SourceError> {
     match &spec.source {
         SourceSpec::Trace(trace) if spec.problems(space).is_empty() => {
@@ -144,7 +143,7 @@ pub fn open_ahead(spec: &WorkloadSpec, seed: u64, space: &AddressSpace, stop: &S
     }
 }
 
-/// Opens a trace and its changes. Both are of known types, so that reading a request is one call.
+/// Opens a trace with the changes to its requests. The types of both are known to the compiler, so that reading a request is one call.
 fn open_trace(
     trace: &TraceSpec,
     spec: &WorkloadSpec,
@@ -155,7 +154,7 @@ fn open_trace(
     Transform::open(&spec.transform, seed, space, stop, || trace::open_until(trace, stop))
 }
 
-/// Opens a specification without problems.
+/// Opens a specification that has no problems.
 fn open_checked(spec: &WorkloadSpec, seed: u64, space: &AddressSpace, stop: &Stop) -> Result<Box<dyn Source>, SourceError> {
     let open_source = || open_source(&spec.source, seed, space, stop);
     if spec.transform.is_identity() && spec.source.stays_inside() {
@@ -168,7 +167,7 @@ fn open_checked(spec: &WorkloadSpec, seed: u64, space: &AddressSpace, stop: &Sto
 }
 
 impl SourceSpec {
-    /// Returns true if all requests lie inside the address space by construction.
+    /// Returns true if no request can lie outside the address space.
     fn stays_inside(&self) -> bool {
         !matches!(self, Self::Trace(_))
     }

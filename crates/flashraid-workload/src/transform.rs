@@ -1,4 +1,4 @@
-//! Changes of a stream of requests: a window of it, another rate, other sizes, addresses made to fit.
+//! Changes to a stream of requests: a window of it, another rate, other sizes, and addresses made to fit the array.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use super::{AddressSpace, HostLoop, OpKind, Request, Source, SourceError, SpecPr
 use flashraid_model::events::TIME_MAX_NS;
 use flashraid_model::rng::{self, Stream};
 
-/// Changes of a stream of requests. The default changes nothing, and refuses addresses beyond the array.
+/// Settings that change a stream of requests. The default changes nothing, and refuses addresses beyond the array.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TransformSpec {
@@ -17,18 +17,18 @@ pub struct TransformSpec {
     pub start_ns: u64,
     /// Number of requests after which the stream ends; `None` for no limit.
     pub limit_requests: Option<u64>,
-    /// Time in the resulting stream from which requests are left out, in nanoseconds; `None` for no limit.
+    /// Time in the resulting stream from which on requests are left out, in nanoseconds; `None` for no limit.
     pub limit_ns: Option<u64>,
     /// Divisor of the gaps: 2 gives twice as many requests per second (PGC Fig. 10).
     pub rate_scale: f64,
-    /// Factor of the sizes, which are then rounded up to sectors.
+    /// Factor of the sizes. The results are rounded up to sectors.
     pub size_scale: f64,
     /// Treatment of addresses beyond the array.
     pub address_fit: AddressFit,
-    /// Share of the writes that become high-priority (PGC section III.D). With 0, priorities stay as they are.
+    /// Share of the writes that become high-priority (PGC section III.D). With 0, requests keep their priorities.
     pub high_priority_fraction: f64,
-    /// Unit in which the array deallocates a write of zeroes, in bytes (rule 220). Whole units become trims, and the rest is written.
-    /// `None` writes everything.
+    /// Granularity, in bytes, in which the array deallocates a write of zeroes (rule 220). Whole units become trims, and the rest is
+    /// written. `None` writes everything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deallocate_bytes: Option<u64>,
 }
@@ -40,9 +40,10 @@ pub enum AddressFit {
     /// Stops the run with an error.
     #[default]
     Error,
-    /// Continues at address 0, by division with remainder. A request across the end of the array is moved so that it ends there.
+    /// Starts again at address 0 after the end of the array, by division with remainder. A request across the end is moved so that it ends
+    /// there.
     Wrap,
-    /// Multiplies all addresses by capacity / extent in whole pages, so that the end of the original becomes the end of the array.
+    /// Multiplies all addresses by capacity / extent in whole pages, so that the last address of the stream becomes the end of the array.
     Scale {
         /// Number of bytes that the original stream addresses. With `None`, the stream is read once in advance to find out.
         extent_bytes: Option<u64>,
@@ -66,7 +67,7 @@ impl Default for TransformSpec {
 }
 
 impl TransformSpec {
-    /// Returns true if requests that fit are not changed.
+    /// Returns true if requests that fit into the array are not changed.
     pub fn is_identity(&self) -> bool {
         *self == Self { address_fit: self.address_fit, ..Self::default() } && !matches!(self.address_fit, AddressFit::Scale { .. })
     }
@@ -97,32 +98,32 @@ impl TransformSpec {
     }
 }
 
-/// Number of skipped requests between two questions whether to stop, which take about a millisecond.
+/// Number of skipped requests between two calls that ask whether to stop. They take about a millisecond.
 const REQUESTS_PER_QUESTION: u64 = 1 << 14;
 
-/// A stream after its changes.
+/// A stream of requests after its changes.
 pub struct Transform<S = Box<dyn Source>> {
     source: S,
     spec: TransformSpec,
-    /// True if the specification changes nothing about requests that fit.
+    /// True if the settings do not change requests that fit into the array.
     is_identity: bool,
     space: AddressSpace,
-    /// Number of pages that the original addresses, for `scale`.
+    /// Number of pages that the original stream addresses, which `scale` needs.
     extent_pages: u64,
     /// Number of requests read from the source.
     read: u64,
     /// Number of requests that were returned.
     given: u64,
-    /// Time of the original that becomes 0.
+    /// Time in the original stream that becomes 0.
     zero_ns: Option<u64>,
     /// Random stream that chooses the high-priority writes.
     priorities: Stream,
-    /// The remaining parts of a write of zeroes that became several requests, the next one last.
+    /// The remaining parts of a write of zeroes that was split into several requests. The next one is the last of the list.
     rest: Vec<Request>,
-    /// Numbers of writes of zeroes of which a part was deallocated, and of which a part was written.
+    /// Number of writes of zeroes of which a part was deallocated, and number of those of which a part was written.
     zeroes_deallocated: u64,
     zeroes_written: u64,
-    /// Question whether to stop, asked while requests are skipped.
+    /// Callback that is asked whether to stop while requests are skipped.
     stop: Stop,
 }
 
@@ -169,7 +170,7 @@ impl<S: Source> Transform<S> {
         })
     }
 
-    /// Returns the next request of the window, with its time counted from the start of the window.
+    /// Returns the next request of the window. Its time counts from the start of the window.
     fn next_in_window(&mut self) -> Result<Option<Request>, SourceError> {
         while let Some(mut request) = self.source.next_request()? {
             self.read += 1;
@@ -220,7 +221,7 @@ impl<S: Source> Transform<S> {
         Ok(())
     }
 
-    /// Splits a write of zeroes. Whole pieces are trimmed, and the parts before and behind them are written.
+    /// Splits a write of zeroes. Whole pieces are trimmed, and the parts before and after them are written.
     fn deallocate(&mut self, request: Request, piece_bytes: u64) -> Request {
         let Request { offset_bytes: begin, length_bytes, .. } = request;
         let end = begin + length_bytes;
@@ -295,7 +296,7 @@ impl<S: Source> Source for Transform<S> {
 }
 
 impl<S: Source> Transform<S> {
-    /// Returns the next request where the specification changes something.
+    /// Returns the next request, if the settings change requests.
     fn next_changed(&mut self) -> Result<Option<Request>, SourceError> {
         if let Some(request) = self.rest.pop() {
             return Ok(Some(request));
@@ -342,7 +343,7 @@ fn scaled_length(length_bytes: u64, scale: f64) -> u64 {
     (sectors as u64).saturating_mul(SECTOR_BYTES)
 }
 
-/// Returns the end of the last byte that `source` addresses, up to the limit by number.
+/// Returns the highest address that `source` reaches, within the limit of requests.
 fn extent_of(source: &mut dyn Source, spec: &TransformSpec, stop: &Stop) -> Result<u64, SourceError> {
     let last = spec.limit_requests.map_or(u64::MAX, |limit| limit.saturating_add(spec.start_requests));
     let mut extent = 0;

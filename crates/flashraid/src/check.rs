@@ -1,6 +1,6 @@
-//! Explains a scenario without running it: capacities, expected write amplification, the beginning of collection, load, and memory.
+//! Explains a scenario without running it: capacities, expected write amplification, the start of collection, load, and memory.
 //!
-//! Load and write amplification are estimates for uniformly random writes. The definition of each figure stands at its field.
+//! Load and write amplification are estimates for uniformly random writes. The comment of each field defines its value.
 
 pub mod theory;
 
@@ -28,7 +28,7 @@ use flashraid_model::ssd::{PlaneChoice, Pool, Procedure, SsdParams};
 use flashraid_workload::files::is_wrong_path;
 use flashraid_workload::{SourceError, Stop};
 
-/// Findings about a scenario without a run. `Display` writes the text for people.
+/// Results of checking a scenario without a run. `Display` writes them as text for people.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CheckReport {
     /// Number of bytes that the array exports.
@@ -40,32 +40,34 @@ pub struct CheckReport {
     pub cache: Option<CacheCheck>,
     /// Capacity of one member.
     pub member: MemberCheck,
-    /// Findings about a drive with superblocks; left out for other members.
+    /// Results about a drive with superblocks; left out for other members.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drive: Option<DriveCheck>,
-    /// Findings about queues, cores and buffer before the dies of other members; left out if they have none.
+    /// Results about queues, cores and write buffer of other members; left out if they have none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub front: Option<FrontCheck>,
     /// Garbage collection in one pool (a plane, a die, or all superblocks).
     pub gc: GcCheck,
     /// Statistics of the first requests. It is `None` if the workload cannot be read, which is one of the warnings.
     pub workload: Option<WorkloadSample>,
-    /// Share of the members' time that the workload needs; `None` without a workload.
+    /// Share of the members' time that serving the workload takes; `None` without a workload.
     pub load: Option<LoadCheck>,
-    /// Beginning of the first collection.
+    /// Time at which collection starts.
     pub first_collection: FirstCollection,
     /// Number of pages that the warm-up overwrites on all members and a warm spare together. It is 0 if it puts them into the steady state
     /// of random writes.
     pub warm_up_pages: u64,
-    /// Write amplification that the workload reaches in the long run. It is given if the run begins in the steady state of uniform random
-    /// writes and the workload does not write like that, otherwise `None`.
+    /// Write amplification that the workload reaches in the long run.
+    ///
+    /// It is given only if it differs from that at the start. This is the case if the run begins in the steady state of uniform random
+    /// writes, and the workload does not write like that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub own_write_amplification: Option<f64>,
     /// Number of bytes that the state of all members needs.
     pub memory_bytes: u64,
     /// Estimated time of the warm-up and of the run on one processor, in seconds.
     pub seconds: Option<Seconds>,
-    /// Warnings about settings that are allowed, but probably not intended.
+    /// Warnings about settings that are allowed but probably not intended.
     pub warnings: Vec<String>,
 }
 
@@ -85,13 +87,13 @@ pub struct CacheCheck {
 pub struct MemberCheck {
     /// Number of bytes in all pages, with summary pages.
     pub raw_bytes: u64,
-    /// Number of bytes that requests can reach.
+    /// Number of bytes that the member exports to the array.
     pub exported_bytes: u64,
     /// Number of blocks in a plane that are not exported.
     pub reserved_blocks_per_plane: u32,
-    /// Data pages / exported pages − 1.
+    /// Over-provisioning: data pages divided by exported pages, minus 1.
     pub over_provisioning: f64,
-    /// Over-provisioning without the blocks that collection keeps free or open: the room for invalid pages.
+    /// Over-provisioning that is left for invalid pages: without the blocks that collection keeps free or open.
     pub effective_over_provisioning: f64,
 }
 
@@ -106,9 +108,9 @@ pub struct GcCheck {
     pub stop_free_blocks: u32,
     /// Write amplification that theory expects of the victim policy under uniformly random writes (see [`theory`]).
     pub write_amplification: f64,
-    /// Relation of the policy to that figure: `exact`, or `at least` for policies without a formula, whose figure is that of greedy.
+    /// Relation of the policy to that value: `exact`, or `at least` for a policy without a formula, for which the value is that of greedy.
     pub write_amplification_is: &'static str,
-    /// The bound for large blocks, `alpha / (alpha + W(−alpha·e^−alpha))`.
+    /// Write amplification for very large blocks: `alpha / (alpha + W(−alpha·e^−alpha))`.
     pub write_amplification_oldest_first: f64,
     /// Number of valid pages in a victim at that write amplification.
     pub pages_moved_per_clean: f64,
@@ -116,12 +118,12 @@ pub struct GcCheck {
     pub clean_us: f64,
 }
 
-/// Share of the members' time that the workload needs, at the expected write amplification.
+/// Share of the members' time that serving the workload takes, at the expected write amplification.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LoadCheck {
     /// Share of the time that the dies of the busiest member work without collection. Above 1, they fall behind. `None` for a closed loop.
     pub dies_without_gc: Option<f64>,
-    /// Share of the time that these dies work with collection.
+    /// Share of the time for which these dies work, including collection.
     pub dies_with_gc: Option<f64>,
     /// Expected wait of a request behind collection, divided by the time of its own operations. It is `None` for a closed loop, and if
     /// collection takes no time.
@@ -129,9 +131,9 @@ pub struct LoadCheck {
     /// Share of the time that the host link of the busiest member is busy, if its rate is limited. With two directions, it is the busier
     /// one.
     pub link: Option<f64>,
-    /// Share of the time that the channels of the busiest member are busy, if there are any.
+    /// Share of the time that the channels of the busiest member are busy; `None` if dies do not share channels.
     pub channels: Option<f64>,
-    /// Share of the controller's bandwidth that is used, if it has a limit.
+    /// Share of the array controller's bandwidth that is used; `None` if it has no limit.
     pub controller: Option<f64>,
     /// Requests per second beyond which dies, link, channels or controller fall behind; `None` for a workload without requests.
     pub requests_per_s_max: Option<f64>,
@@ -140,7 +142,7 @@ pub struct LoadCheck {
 }
 
 impl LoadCheck {
-    /// Returns the distance from a load under which remedies matter, if the array is idle.
+    /// Returns how far the load is from one at which remedies matter, if the array is idle.
     #[must_use]
     pub fn idle(&self) -> Option<Idle> {
         let busy = self.dies_with_gc?;
@@ -149,7 +151,7 @@ impl LoadCheck {
     }
 }
 
-/// Beginning of the first collection.
+/// Start of the first collection.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(tag = "when", rename_all = "kebab-case")]
 pub enum FirstCollection {
@@ -167,7 +169,7 @@ pub enum FirstCollection {
         /// Number of host pages per member that would be needed.
         pages_per_member: u64,
     },
-    /// The beginning is unknown, because a warm state is loaded or the workload cannot be read.
+    /// The start is unknown, because a warm state is loaded or the workload cannot be read.
     Unknown,
 }
 
@@ -176,7 +178,7 @@ pub fn check(scenario: &Scenario) -> CheckReport {
     explain(scenario, draw(scenario, sample::REQUESTS, &Stop::default()))
 }
 
-/// Returns statistics of the first requests of a scenario, at most `most`. It is `None` if they cannot be read, or if `stop` asks to stop.
+/// Returns statistics of the first requests of a scenario, at most `most`. It is `None` if they cannot be read, or if `stop` says so.
 pub(crate) fn first_requests(scenario: &Scenario, most: u64, stop: &Stop) -> Option<WorkloadSample> {
     draw(scenario, most, stop).ok().flatten()
 }
@@ -192,7 +194,7 @@ pub(crate) fn warm_up_pages(scenario: &Scenario) -> u64 {
     (scenario.warm_up.overwrites * per_die) as u64 * u64::from(ssd.geometry.dies) * members
 }
 
-/// Explains `scenario`, and checks as far as possible that all files which its run reads and writes exist and fit.
+/// Explains `scenario`. It also checks, as far as possible, that all files which the run reads and writes exist and fit.
 ///
 /// # Errors
 /// Returns the error with which the run would end.
@@ -221,7 +223,7 @@ fn trace_files(workload: &WorkloadConfig, section: &str) -> Result<(), RunError>
     streams.into_iter().try_for_each(|(index, stream)| trace_files(stream, &format!("{section}.streams[{index}]")))
 }
 
-/// Returns statistics of the first requests, at most `most`. It is `None` if they could be read only once.
+/// Returns statistics of the first requests, at most `most`. It is `None` if the source can be read only once.
 fn draw(scenario: &Scenario, most: u64, stop: &Stop) -> Result<Option<WorkloadSample>, SourceError> {
     let mut paths = Vec::new();
     traces(&scenario.workload, &mut paths);
@@ -298,11 +300,12 @@ fn explain_with(scenario: &Scenario, workload: Option<WorkloadSample>, mut warni
     CheckReport { seconds: Some(Seconds::of(scenario, report.workload.as_ref())), ..report }
 }
 
-/// Returns true if the invalid pages that a plane can hold are at most about ten standard deviations (√pages) of its share of random
-/// writes.
+/// Returns true if the planes of a die may run out of free blocks at different times, which raises write amplification.
+///
+/// This happens if a plane has little room for invalid pages: at most about ten standard deviations (√pages) of its share of random writes.
 ///
 /// The limit comes from runs of the model. With 4 and 10 deviations, the write amplification of a die rose to three times the estimate
-/// every few overwrites of the device. With 11 it did not, nor with 19, as in `ggc2014`.
+/// every few overwrites of the device. With 11 and with 19, as in `ggc2014`, it did not.
 fn planes_may_drift_apart(ssd: &SsdParams) -> bool {
     if ssd.superblock.is_some() {
         return false;
@@ -326,7 +329,7 @@ fn over_provisioning(ssd: &SsdParams) -> f64 {
     f64::from(g.blocks_per_plane) / f64::from(g.blocks_per_plane - g.reserved_blocks_per_plane) - 1.0
 }
 
-/// Returns the pages of the blocks that hold data, divided by the user pages in them, in the steady state of a pool.
+/// Returns alpha for the steady state of a pool: the pages of the blocks that hold data, divided by the user pages in them.
 fn alpha(ssd: &SsdParams) -> f64 {
     if let Some(superblock) = &ssd.superblock {
         return drive::alpha(ssd, superblock);
@@ -370,8 +373,8 @@ fn clean_ns(ssd: &SsdParams, pages: f64) -> f64 {
     pages * ((t.page_read_ns + t.page_program_ns) as f64 + transfers_ns + summary_ns_per_page(ssd)) + t.block_erase_ns as f64
 }
 
-/// Returns the number of transfers for a moved page, on average. Without copy-back there are two, out and in. The reference's procedure
-/// only transfers pages that go to another plane.
+/// Returns the mean number of transfers for each moved page. Without copy-back there are two, out and in. The reference simulator's
+/// procedure only transfers pages that go to another plane.
 fn transfers_per_move(ssd: &SsdParams) -> f64 {
     match ssd.gc.procedure {
         _ if ssd.gc.copy_back => 0.0,
@@ -475,7 +478,7 @@ fn first_collection(scenario: &Scenario, sample: Option<&WorkloadSample>) -> Fir
     after(scenario, sample, (to_go * pools).saturating_sub(warmed as u64))
 }
 
-/// Returns the beginning of collection after `pages_per_member` more pages have been written to each member.
+/// Returns the start of collection if it comes after `pages_per_member` more pages have been written to each member.
 fn after(scenario: &Scenario, sample: &WorkloadSample, pages_per_member: u64) -> FirstCollection {
     if pages_per_member == 0 {
         return FirstCollection::AtOnce;
@@ -495,7 +498,7 @@ fn after(scenario: &Scenario, sample: &WorkloadSample, pages_per_member: u64) ->
     }
 }
 
-/// Returns the bytes of both maps, the valid bits with erase and sequence counts, and the scores of the blocks.
+/// Returns the number of bytes for both maps, the valid bits with erase and sequence counts, and the scores of the blocks.
 pub(crate) fn memory_bytes(ssd: &SsdParams) -> u64 {
     if let Some(superblock) = &ssd.superblock {
         return drive::memory_bytes(&superblock.shape(&ssd.geometry));

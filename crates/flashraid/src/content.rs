@@ -1,4 +1,4 @@
-//! Hashes of the files that a result depends on. A hash names the contents, independent of the file's name.
+//! Hashes of the files that a result depends on. A hash depends on the contents of a file but not on its name.
 
 use crate::config::Scenario;
 use crate::run::RunError;
@@ -10,10 +10,10 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Number of bytes between two questions whether to continue, which take some milliseconds.
+/// Number of bytes between two calls that ask whether to continue. They take some milliseconds.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// Returns the SHA-256 of a file, as hexadecimal digits. `go_on` is called from time to time, and may end it with an error.
+/// Returns the SHA-256 of a file in hexadecimal digits. `go_on` is called from time to time, and may stop the computation with an error.
 ///
 /// # Errors
 /// Returns the error of `go_on`, or an error if the file cannot be read.

@@ -1,4 +1,5 @@
-//! An array as a device that another program drives: requests at moments of its choice, answers back, and a report at any time.
+//! An array as a device that another program drives. The program submits requests at times of its choice, receives the answers, and can ask
+//! for a report at any time.
 
 use std::time::Instant;
 
@@ -60,7 +61,7 @@ impl Device {
         self.live.submit(request, tag)
     }
 
-    /// Returns the earliest time at which something may happen, or `None` if nothing is pending. A request that is submitted later may
+    /// Returns the earliest time at which something may happen, or `None` if nothing can happen. A request that is submitted later may
     /// change it.
     #[inline]
     pub fn next_time(&mut self) -> Option<TimeNs> {
@@ -111,7 +112,7 @@ impl Device {
         Ok(report_of(&self.scenario, outcome, facts)?)
     }
 
-    /// Returns the latest time that any call has passed, in nanoseconds.
+    /// Returns the latest time that a call has reached, in nanoseconds.
     #[inline]
     pub fn now_ns(&self) -> TimeNs {
         self.live.now_ns()

@@ -1,7 +1,8 @@
-//! Estimates of the time that simulations take, before they begin.
+//! Estimates of the time that simulations will take.
 //!
-//! The work is known: pages of the warm-up, and pages that requests read and write. Its speed comes from `flashraid bench` on one processor
-//! of a common machine. Machines differ by a factor of about two, which is accurate enough to decide whether to wait.
+//! The amount of work is known in advance: pages of the warm-up, and pages that requests read and write. The speed is what `flashraid
+//! bench` measures on one processor of a common machine. Machines differ by a factor of about two, so the estimate is good enough to decide
+//! whether to wait.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,21 +13,21 @@ use crate::warm_up::warm_up_key;
 use flashraid_model::array::WarmUpPattern;
 use flashraid_workload::Stop;
 
-/// Pages per second that a warm-up overwrites.
+/// Number of pages that a warm-up overwrites per second.
 const WARM_UP_PAGES_PER_S: f64 = 15e6;
-/// Pages per second that a warm-up overwrites on drives with superblocks, whose units are moved one by one.
+/// Number of pages that a warm-up overwrites per second on drives with superblocks, whose units are moved one by one.
 const WARM_UP_UNIT_PAGES_PER_S: f64 = 4e6;
-/// Pages per second of drives that are put into their steady state in one pass.
+/// Number of pages per second when drives are put into their steady state in one pass.
 const STEADY_PAGES_PER_S: f64 = 20e6;
-/// Pages per second read and written by members that nothing can interfere with.
+/// Number of pages read and written per second by immediate members, which nothing can interfere with.
 const PAGES_PER_S: f64 = 7e6;
-/// Pages per second if dies proceed in steps: preemption, coordination, parity, caches.
+/// Number of pages per second if dies advance step by step, because of preemption, coordination, parity or caches.
 const PAGES_IN_STEPS_PER_S: f64 = 1.4e6;
-/// Pages per second read and written by drives with superblocks.
+/// Number of pages read and written per second by drives with superblocks.
 const DRIVE_PAGES_PER_S: f64 = 0.7e6;
 /// Number of requests that are examined in each workload.
 const REQUESTS: u64 = 1000;
-/// Number of distinct workloads that are examined. The others count as equal to the last of them.
+/// Maximum number of distinct workloads that are examined. All others are assumed to equal the last of them.
 const SAMPLES_MAX: usize = 200;
 
 /// Estimated time of a simulation on one processor, in seconds.
@@ -66,7 +67,7 @@ impl Seconds {
         Seconds { warm_up: if scenario.warm_state.load.is_some() { 0.0 } else { pages as f64 / speed }, run }
     }
 
-    /// Returns the estimate if `threads` threads each warm up a member.
+    /// Returns the estimate for a warm-up on `threads` threads, each of which warms up a member at a time.
     #[must_use]
     pub fn on_threads(self, threads: usize) -> Seconds {
         Seconds { warm_up: self.warm_up / threads.max(1) as f64, ..self }
@@ -79,7 +80,7 @@ impl Seconds {
     }
 }
 
-/// Estimates simulations, and remembers the workloads that it has examined.
+/// Estimator that remembers the workloads that it has examined.
 #[derive(Debug, Default)]
 pub struct Estimates {
     samples: HashMap<String, Option<WorkloadSample>>,
@@ -87,9 +88,9 @@ pub struct Estimates {
 }
 
 impl Estimates {
-    /// Estimates simulations on the machine that `resources` describes. Simulations that begin in the same state share their warm-up.
+    /// Returns the time that all simulations take on the machine that `resources` describes.
     ///
-    /// If `stop` asks to stop, fewer workloads are examined.
+    /// Simulations that begin in the same state share their warm-up. If `stop` says so, it examines fewer workloads.
     pub fn of_all(&mut self, simulations: &[&Scenario], resources: &Resources, stop: &Stop) -> Seconds {
         let mut warm_ups = HashSet::new();
         let (mut warm_up, mut run) = (0.0, Some(0.0));
@@ -121,7 +122,7 @@ impl Estimates {
 
 /// Returns a duration with about two digits: `40 s`, `3 min`.
 #[must_use]
-pub fn about(seconds: f64) -> String {
+pub fn rounded(seconds: f64) -> String {
     match seconds {
         seconds if seconds < 1.0 => "less than 1 s".to_owned(),
         seconds if seconds < 10.0 => format!("{seconds:.0} s"),
@@ -137,7 +138,7 @@ mod tests {
 
     #[test]
     fn durations_are_rounded() {
-        let texts = [0.2, 3.4, 42.0, 180.0, 9000.0].map(about);
+        let texts = [0.2, 3.4, 42.0, 180.0, 9000.0].map(rounded);
         assert_eq!(texts, ["less than 1 s", "3 s", "40 s", "3 min", "2.5 h"]);
     }
 

@@ -1,4 +1,4 @@
-//! Entry point of the library: a configuration, and optionally the caller's source of requests and observer, become a report.
+//! Entry point of the library. It turns a configuration into a report. Callers may supply their own source of requests and an observer.
 
 use std::borrow::Borrow;
 use std::path::Path;
@@ -44,7 +44,7 @@ pub struct Simulation<'a> {
 }
 
 impl<'a> Simulation<'a> {
-    /// Returns a simulation of a configuration that was put together in Rust.
+    /// Returns a simulation of a configuration that was built in Rust.
     pub fn new(config: impl Borrow<Config>) -> Self {
         Self::of(Template::new(config.borrow()))
     }
@@ -102,7 +102,7 @@ impl<'a> Simulation<'a> {
         self
     }
 
-    /// Sets an observer. An observer passed as `&mut observer` can be asked for its findings after the run.
+    /// Sets an observer. Pass it as `&mut observer` to read from it what it has recorded after the run.
     pub fn observe(mut self, observer: impl Observer + 'a) -> Self {
         self.observer = Some(Box::new(observer));
         self
@@ -114,13 +114,14 @@ impl<'a> Simulation<'a> {
         self
     }
 
-    /// Sets the number of threads for warm-ups and for requests that depend on no answer; 0 counts as 1. The results do not depend on it.
+    /// Sets the number of threads for warm-ups and for requests whose arrival depends on no answer; 0 counts as 1. The results do not
+    /// depend on it.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
         self
     }
 
-    /// Sets the cache that keeps the states after long warm-ups from run to run. Without one, every run makes them again. The results do
+    /// Sets the cache that keeps the states after long warm-ups from run to run. Without it, every run computes them again. The results do
     /// not depend on it.
     pub fn warm_cache(mut self, cache: impl Into<Option<WarmCache>>) -> Self {
         self.cache = cache.into();
@@ -144,7 +145,7 @@ impl<'a> Simulation<'a> {
         self.check_until(&Stop::default())
     }
 
-    /// Explains the configuration like [`Simulation::check`], unless `stop` asks to stop.
+    /// Explains the configuration like [`Simulation::check`], unless `stop` says to stop.
     ///
     /// # Errors
     /// Returns the errors of [`Simulation::check`], and [`Error::Interrupted`].
@@ -153,7 +154,7 @@ impl<'a> Simulation<'a> {
         Ok(preflight(&self.scenario()?, stop)?)
     }
 
-    /// Uses the findings of an earlier [`Simulation::check`] of the same configuration, so that [`Simulation::run`] does not repeat it.
+    /// Uses the result of an earlier [`Simulation::check`] of the same configuration, so that [`Simulation::run`] does not repeat it.
     #[doc(hidden)]
     pub fn checked(mut self, report: CheckReport) -> Self {
         self.checked = Some(report);
@@ -199,7 +200,7 @@ impl<'a> Simulation<'a> {
             return Err(Error::Input(format!(
                 "this needs about {needed_mib} MiB of memory, and there are {available_mib} MiB ({}); reduce array.members or ssd.geometry \
                  (dies, planes, blocks, pages)",
-                lack.bound
+                lack.limit_name
             )));
         }
         let mut observer = self.observer.unwrap_or_else(|| Box::new(()));

@@ -35,13 +35,13 @@ pub enum Error {
         /// Description of the operation that failed, with the reason.
         message: String,
     },
-    /// Simulated time would pass its last moment. The text says what to do.
+    /// Simulated time would exceed the last moment that the clock can hold. The text says what to do.
     #[error("{0}")]
     ClockEnds(String),
     /// A [`Device`](crate::Device) refused a call; nothing has changed.
     #[error("{0}")]
     Refused(#[from] DeviceError),
-    /// An observer stopped the run before its first request, so that there is nothing to report.
+    /// A [`Device`](crate::Device) refused a call, which has changed nothing.
     #[error("stopped before the first request")]
     Interrupted,
     /// An observer stopped a study. Finished simulations stay in its folder, and the same study continues from there.
@@ -59,8 +59,8 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns true if the caller's input is at fault, and not a disk or the simulator. The program then ends with status 2, otherwise with
-    /// 1.
+    /// Returns true if the error is due to the caller's input, and false if due to a disk or the simulator. The program then ends with
+    /// status 2, and otherwise with 1.
     pub fn is_input(&self) -> bool {
         match self {
             Self::Config(problems) => !problems.unreadable,

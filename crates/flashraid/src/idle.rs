@@ -1,12 +1,12 @@
-//! Idle arrays, which have so little work that no remedy against collection matters.
+//! Detection of idle arrays, which have so little work that no remedy against collection matters.
 
 use std::fmt;
 
-/// Share of the time that the busiest dies work, below which an array is idle.
+/// Share of the time for which the busiest dies work. An array below it counts as idle.
 const IDLE_MAX: f64 = 0.1;
-/// Most that collection may add to response times in an idle array, as a share of all requests' times and of the slowest ones'.
+/// Maximum share that collection may have in the response times of an idle array. It applies to the mean and to the slowest requests.
 const COLLECTION_MAX: f64 = 0.1;
-/// Share of the time from which requests wait for each other often, so that remedies begin to matter.
+/// Share of the time for which dies work at which requests often wait for each other, so that remedies begin to matter.
 const HALF: f64 = 0.5;
 
 /// Distance of an idle array from a load under which remedies matter.
@@ -15,38 +15,38 @@ const HALF: f64 = 0.5;
 /// twice the share.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Idle {
-    /// Share of the time that the dies of the busiest member work, 0 to 0.1.
+    /// Share of the time for which the dies of the busiest member work, from 0 to 0.1.
     pub busy: f64,
-    /// Factor of the load at which they work half of the time.
-    pub half: f64,
-    /// Factor of the load at which they, or another part of the array, fall behind.
-    pub saturated: f64,
+    /// Factor by which the load would have to rise for these dies to work half of the time.
+    pub factor_to_half_busy: f64,
+    /// Factor by which the load would have to rise for these dies, or another part of the array, to fall behind.
+    pub factor_to_saturation: f64,
 }
 
 impl Idle {
-    /// Returns the distance if the array is idle under an open load. A closed loop sends a request as soon as it has an answer, so it is
-    /// never idle.
+    /// Returns how far the load is from one at which remedies matter, if the array is idle under an open load.
     ///
-    /// `fullest` is the share of the time that the busiest part works, dies or not. `collection` is the share of response times spent
-    /// behind collection. Long collections can be felt even if dies have little to do.
+    /// A closed loop sends a request as soon as it has an answer, so it is never idle. `fullest` is the share of the time for which the
+    /// busiest part works, whether it is a die or not. `collection` is the share of response times spent waiting for collection. Long
+    /// collections can be felt even if dies have little to do.
     #[must_use]
     pub fn of(busy: f64, fullest: f64, collection: f64) -> Option<Idle> {
         let is_idle = busy > 0.0 && fullest < IDLE_MAX && collection < COLLECTION_MAX;
-        is_idle.then(|| Idle { busy, half: HALF / busy, saturated: 1.0 / fullest.max(busy) })
+        is_idle.then(|| Idle { busy, factor_to_half_busy: HALF / busy, factor_to_saturation: 1.0 / fullest.max(busy) })
     }
 }
 
 impl fmt::Display for Idle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Idle { busy, half, saturated } = self;
+        let Idle { busy, factor_to_half_busy, factor_to_saturation } = self;
         let percent = busy * 100.0;
         let digits = if percent >= 1.0 { 0 } else { 2 };
         write!(
             f,
             "the array is idle: its busiest dies work {percent:.digits$} % of the time, so that no remedy matters much. At {} times this load \
-             (workload.rate_scale), they work half of the time; at {} times, requests pile up",
-            factor(*half),
-            factor(*saturated),
+             (workload.rate_scale), they work factor_to_half_busy of the time; at {} times, requests pile up",
+            factor(*factor_to_half_busy),
+            factor(*factor_to_saturation),
         )
     }
 }
@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn factors_follow_from_the_share() {
         let idle = Idle::of(0.003, 0.004, 0.0).unwrap();
-        assert!((idle.half - 500.0 / 3.0).abs() < 1e-9 && idle.saturated == 250.0);
+        assert!((idle.factor_to_half_busy - 500.0 / 3.0).abs() < 1e-9 && idle.factor_to_saturation == 250.0);
         let text = idle.to_string();
         assert!(text.contains("0.30 %") && text.contains("At 170 times") && text.contains("at 250 times"), "{text}");
         assert_eq!(Idle::of(0.2, 0.2, 0.0), None);

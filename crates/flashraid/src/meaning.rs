@@ -1,7 +1,7 @@
-//! The meaning of every key of a configuration and every figure of a report, by name.
+//! The documentation of every configuration key and of every value in a report, found by its name.
 //!
-//! The texts are the documentation of the types that hold the keys and figures, as their JSON Schemas have it. `flashraid explain` prints
-//! them, pages show them where a figure stands, and nothing is written twice.
+//! The texts are the comments of the types that hold the keys and values, as their JSON Schemas have them. `flashraid explain` prints them,
+//! pages show them beside each value, and nothing is written twice.
 
 use std::sync::OnceLock;
 
@@ -16,17 +16,17 @@ use crate::report;
 pub enum Kind {
     /// A key of a configuration.
     Key,
-    /// A figure of a report.
+    /// A value of a report.
     Figure,
 }
 
-/// A key or figure with its documentation.
+/// A key or a value of a report, with its documentation.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Meaning {
     /// Full name, such as `ssd.gc.victim` or `response_us.all.p99`.
     pub name: String,
-    /// Kind of the name: key or figure.
+    /// Kind of the name: key or value of a report.
     pub kind: Kind,
     /// Documentation of this name.
     pub text: String,
@@ -34,15 +34,15 @@ pub struct Meaning {
     pub schema: &'static Value,
 }
 
-/// A property at any depth below a schema.
+/// A property at any depth below the root of a schema.
 pub(crate) struct Property<'a> {
-    /// Path to the property, as names with dots between them.
+    /// Path to the property: names separated by dots.
     pub path: String,
     /// Schema of the property's value.
     pub schema: &'a Value,
 }
 
-/// Most levels below the root. A mix holds workloads, which may hold mixes again, so that the schema has no end.
+/// Maximum depth below the root. A mix contains workloads, which may be mixes again, so the schema has no end.
 const DEPTH_MAX: u32 = 6;
 
 /// Returns every property below `root`, each path once. With `lists`, properties of list entries are included.
@@ -80,7 +80,7 @@ pub(crate) fn follow<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     }
 }
 
-/// Returns every key and figure with documentation, keys first.
+/// Returns all documented keys and report values, keys first.
 pub fn all() -> &'static [Meaning] {
     static ALL: OnceLock<Vec<Meaning>> = OnceLock::new();
     static REPORT: OnceLock<Value> = OnceLock::new();
@@ -100,7 +100,7 @@ pub fn all() -> &'static [Meaning] {
     })
 }
 
-/// Returns documentation as one paragraph, without the syntax of links.
+/// Returns documentation as one paragraph in which links are plain text.
 fn plain(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace("[`", "`").replace("`]", "`")
 }
@@ -118,10 +118,10 @@ pub fn find(name: &str) -> Result<Vec<&'static Meaning>, Vec<&'static str>> {
     if found.is_empty() { Err(likely(name)) } else { Ok(found) }
 }
 
-/// Most names that are suggested.
+/// Maximum number of names that are suggested.
 const SUGGESTED_MAX: usize = 4;
 
-/// Returns the existing key that was probably meant by an unknown name.
+/// Returns the existing key that the user probably meant by an unknown name.
 pub(crate) fn likely_key(name: &str) -> Option<&'static str> {
     likely_among(name, || all().iter().filter(|meaning| meaning.kind == Kind::Key).map(|meaning| meaning.name.as_str())).first().copied()
 }
@@ -130,7 +130,7 @@ fn likely(name: &str) -> Vec<&'static str> {
     likely_among(name, || all().iter().map(|meaning| meaning.name.as_str()))
 }
 
-/// Returns the names that were probably meant. They resemble the whole name, or their last part resembles its last part.
+/// Returns the names that the user probably meant. They resemble the whole name, or their last part resembles its last part.
 fn likely_among<I: Iterator<Item = &'static str>>(name: &str, names: impl Fn() -> I) -> Vec<&'static str> {
     let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
     let whole = nearest_name(name, names());
@@ -170,7 +170,7 @@ impl Meaning {
     }
 }
 
-/// Returns the text to show beside a figure or key, as [`Meaning::lines`]. It is `None` for a name without documentation.
+/// Returns the text to show beside a key or report value, as [`Meaning::lines`]. It is `None` for a name without documentation.
 #[must_use]
 pub fn hint(name: &str) -> Option<String> {
     all().iter().find(|meaning| meaning.name == name).map(Meaning::lines)

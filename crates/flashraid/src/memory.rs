@@ -1,4 +1,4 @@
-//! Checks that there is enough memory for simulations, before any of it is allocated.
+//! Checks whether there is enough memory for simulations, before any of it is allocated.
 
 use crate::check;
 use crate::config::Scenario;
@@ -11,13 +11,13 @@ const BASE_BYTES: u64 = 64 << 20;
 /// Error for simulations that need more memory than there is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TooLittleMemory {
-    /// Estimated number of bytes that they need.
+    /// Estimated number of bytes that the simulations need.
     pub needed_bytes: u64,
     /// Number of bytes that are available.
     pub available_bytes: u64,
-    /// Name of the limit, in words.
-    pub bound: &'static str,
-    /// Number of simulations at a time.
+    /// Name of the limit that is exceeded, in words.
+    pub limit_name: &'static str,
+    /// Number of simulations that run at a time.
     pub workers: usize,
 }
 
@@ -35,18 +35,18 @@ pub fn needed_by_all<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>, work
     each.iter().take(workers).fold(BASE_BYTES, |all, bytes| all.saturating_add(bytes.saturating_mul(copies)))
 }
 
-/// Name of the limit of the address space.
+/// Name of the limit on the address space of a process.
 const ADDRESS_SPACE: &str = "ulimit -v";
 
-/// Returns the bytes that threads add to the need for a limit with this name. Their stacks take addresses rather than memory, so they count
-/// only if addresses are limited.
-pub fn needed_by_threads(threads: usize, bound: &str) -> u64 {
-    /// Size of a thread's stack, as the standard library makes them.
+/// Returns the number of bytes that threads add to the need, for a limit with this name. Their stacks take addresses rather than memory, so
+/// they count only if addresses are limited.
+pub fn needed_by_threads(threads: usize, limit_name: &str) -> u64 {
+    /// Size of a thread's stack, which is the default of the standard library.
     const STACK_BYTES: u64 = 2 << 20;
-    if bound == ADDRESS_SPACE { STACK_BYTES.saturating_mul(threads as u64) } else { 0 }
+    if limit_name == ADDRESS_SPACE { STACK_BYTES.saturating_mul(threads as u64) } else { 0 }
 }
 
-/// Returns the number of bytes that are still available, and the name of the limit. It is `None` if the system does not tell.
+/// Returns the number of bytes that are still available, and the name of the limit. It is `None` if the operating system does not tell.
 pub fn available_bytes() -> Option<(u64, &'static str)> {
     let read = |path: &str| fs::read_to_string(path).ok();
     let machine = read("/proc/meminfo").and_then(|text| kib_of(&text, "MemAvailable:")).map(|bytes| (bytes, "the machine"));
@@ -58,18 +58,18 @@ pub fn available_bytes() -> Option<(u64, &'static str)> {
     [machine, container, limit].into_iter().flatten().min()
 }
 
-/// Returns the value of a line of the form `name 123 kB`, in bytes.
+/// Returns the value of the line `name 123 kB` in a text, in bytes.
 fn kib_of(text: &str, name: &str) -> Option<u64> {
     let value = text.lines().find_map(|line| line.strip_prefix(name))?.trim().strip_suffix("kB")?;
     value.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// Returns the soft limit of the address space, if there is one.
+/// Returns the soft limit of the address space from the text `limits`, if there is one.
 fn address_space_limit(limits: &str) -> Option<u64> {
     limits.lines().find_map(|line| line.strip_prefix("Max address space"))?.split_whitespace().next()?.parse().ok()
 }
 
-/// Returns the memory left in the control groups of this process and in those above them, whichever is least.
+/// Returns the memory left in the control groups of this process and in those above them. The smallest of these values counts.
 fn left_in_groups(groups: &str, root: &Path) -> Option<u64> {
     let number = |path: &Path| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
     let mut least = None;

@@ -11,31 +11,32 @@ pub trait Observer {
     /// Receives a note for the user that no report has, for example the origin of a warm state.
     fn note(&mut self, _text: &str) {}
 
-    /// Called every few thousand requests, and from time to time during the warm-up. A result of false stops the run, whose report is then
-    /// partial.
+    /// Reports the progress every few thousand requests, and from time to time during the warm-up. If it returns false, the run stops, and
+    /// its report is partial.
     fn progress(&mut self, _progress: &Progress) -> bool {
         true
     }
 
-    /// Returns the question whether to stop. It is asked where [`Observer::progress`] cannot be called, while a trace is read, skipped or
-    /// sorted.
+    /// Returns a callback that is asked whether to stop. It is used where [`Observer::progress`] cannot be called: while a trace is read,
+    /// skipped or sorted.
     fn stop(&self) -> Stop {
         Stop::default()
     }
 
-    /// Called for every request when it is done, in the order of ends. This includes requests that the statistics skip.
+    /// Reports every request when it is done, in the order of ends. This includes requests that the statistics skip.
     fn request(&mut self, _request: &CompletedRequest) {}
 
-    /// Called for every cleaned victim as soon as the end of its erase is known. Those of one die come in order, and cleans that follow
-    /// each other without a gap are one collection of the report.
+    /// Reports every victim that was cleaned, as soon as the end of its erase is known.
+    ///
+    /// Victims of one die come in order. Cleans that follow each other without a gap are one collection of the report.
     fn collection(&mut self, _clean: &GcInterval) {}
 
-    /// Called when drives with superblocks have programmed this number of units since the last call: units of the host, moved ones, and
+    /// Reports the number of units that drives with superblocks have programmed since the last call: units of the host, moved ones, and
     /// padding.
     fn programmed(&mut self, _units: u64) {}
 }
 
-/// Receives every event and ignores it.
+/// Observer that ignores every event.
 impl Observer for () {}
 
 impl<O: Observer + ?Sized> Observer for &mut O {
@@ -79,7 +80,7 @@ pub enum Phase {
 pub struct Progress {
     /// Current phase of the run.
     pub phase: Phase,
-    /// Share of the phase that is done, from 0 to 1, if its end is known.
+    /// Share of the phase that is done, from 0 to 1; `None` if its end is not known.
     pub fraction: Option<f64>,
     /// Number of requests sent so far.
     pub requests: u64,

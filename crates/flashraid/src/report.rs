@@ -1,9 +1,8 @@
-//! The report of a run: one document, with the same contents in memory, as JSON and as tables.
+//! The report of a run. It has the same contents in memory, as JSON and as tables.
 //!
-//! A figure that is not defined (a percentile of no requests, an amplification of no writes) is `None`, and `null` in JSON. No number is
-//! ever infinite or NaN.
-//!
-//! The same inputs give the same bytes, except for `wall_s` and the rates and memory in `perf`: see [`Report::without_wall_clock`].
+//! A value that is not defined (a percentile of no requests, an amplification of no writes) is `None`, and `null` in JSON. No number is
+//! ever infinite or NaN. The same inputs give the same bytes, except for `wall_s` and the rates and memory in `perf`: see
+//! [`Report::without_wall_clock`].
 
 #[macro_use]
 mod figures;
@@ -39,10 +38,10 @@ pub(crate) use little::check_closed_loop;
 pub use marks::Mark;
 pub use members::Member;
 pub use schema::schema;
-pub use table::{GUESS, Row, Section, format_figure};
+pub use table::{FEW_SAMPLES_MARK, Row, Section, format_figure};
 pub use verdict::{Load, Verdict};
 
-/// Percentiles of response times: their names in documents, and the shares of requests that do not exceed them.
+/// Percentiles of response times: their names in documents, and the share of requests that are at most as long.
 pub const PERCENTILES: [(&str, f64); 6] = [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p99_9", 0.999), ("p99_99", 0.9999)];
 
 /// Name and version of the format of a report.
@@ -63,15 +62,15 @@ pub struct Report {
     /// The resolved configuration, with all defaults filled in.
     #[schemars(with = "crate::config::Config")]
     pub config: Value,
-    /// Simulated time, in nanoseconds, with the part that the statistics skip.
+    /// Simulated time, in nanoseconds, including the part that the statistics skip.
     pub simulated_ns: u64,
-    /// Time that the run took, with its warm-up, in seconds of the wall clock.
+    /// Time that the run took, including its warm-up, in seconds of the wall clock.
     pub wall_s: f64,
-    /// Number of requests that are done and counted.
+    /// Number of requests that the statistics count.
     pub requests: Requests,
     /// Response times, in microseconds.
     pub response_us: ByDirection<ResponseTime>,
-    /// Figures of each stream of a mix, in order; left out for other workloads.
+    /// Results of each stream of a mix, in order; left out for other workloads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub streams: Vec<StreamReport>,
     /// Bandwidth, in MB/s (10^6 bytes per second).
@@ -83,7 +82,7 @@ pub struct Report {
     /// Policy and counts of the write cache; empty without a cache.
     #[schemars(schema_with = "cache::schema")]
     pub cache: serde_json::Map<String, Value>,
-    /// Waits at the limits of the array's controller; `None` without limits.
+    /// Waits caused by the limits of the array's controller; `None` without limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub controller: Option<Controller>,
     /// Counts of parity; `None` for levels without it.
@@ -95,11 +94,11 @@ pub struct Report {
     /// All members for which a failure was set, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<FailedMember>,
-    /// The members in order, with the spares behind them.
+    /// The members in order, followed by the spares.
     pub members: Vec<Member>,
     /// Speed of the simulator.
     pub perf: Perf,
-    /// Findings about how far the figures can be trusted.
+    /// Findings about how far the results can be trusted.
     #[serde(default)]
     pub verdict: Verdict,
     /// Requests done per second of the measured time.
@@ -111,35 +110,35 @@ pub struct Report {
     /// Response times of ten batches of the measured requests, for confidence intervals of a difference with a single seed.
     #[serde(default)]
     pub batches: Batches,
-    /// Parts of the time of the requests.
+    /// Response times divided into their causes.
     #[serde(default)]
     pub time_us: TimeByShare,
-    /// Figures of the run, interval by interval.
+    /// Results of the run, interval by interval.
     #[serde(default)]
     pub over_time: OverTime,
     /// Requests that were not served because too many members had failed.
     #[serde(default)]
     pub lost: Lost,
-    /// Counts of drives with superblocks, all together; left out for other members.
+    /// Counts of drives with superblocks, summed over the drives; left out for other members.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drive: Option<DriveReport>,
-    /// Counts of queues, cores and buffers before the dies of other members, all together. Left out without `ssd.buffer`, `ssd.queues` and
-    /// `ssd.firmware`.
+    /// Counts of queues, processor cores and write buffers of other members, summed over the members. Left out without `ssd.buffer`,
+    /// `ssd.queues` and `ssd.firmware`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub front: Option<FrontReport>,
-    /// Counts of the members' mechanisms, all together, with a table for each mechanism; left out without any.
+    /// Counts of the members' mechanisms, summed over the members, with a table for each mechanism; left out without any.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     #[schemars(schema_with = "Figures::schema")]
     pub mechanisms: serde_json::Map<String, Value>,
     /// Time at which the statistics begin, in nanoseconds.
     pub measured_from_ns: u64,
-    /// Time at which the statistics end, in nanoseconds: the last answer of a measured request, or their begin if there is none. All rates
-    /// are over this time.
+    /// Time at which the statistics end, in nanoseconds: the last answer of a measured request. Without any, it is the time at which they
+    /// begin. All rates are over this time.
     pub measured_to_ns: u64,
-    /// Time by which requests per second and bandwidth are divided, in nanoseconds. It is the measured time. In a closed loop, it is the
-    /// mean time for which places of its depth were in use, think times included.
+    /// Time by which requests per second and bandwidth are divided, in nanoseconds. In an open loop, it is the measured time. In a closed
+    /// loop, it is the mean time for which each place of the queue depth was in use, think times included.
     pub load_ns: u64,
-    /// Work for written data that was still to be done at the end of the measured time.
+    /// Work that written data still caused at the end of the measured time.
     pub owed: Owed,
     /// True if the run was stopped before its end.
     pub partial: bool,
@@ -152,14 +151,14 @@ pub struct Report {
     /// Assumptions made, and parts left out, in reading traces.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trace_notes: Vec<String>,
-    /// Warnings that the user should know before trusting the figures.
+    /// Warnings that the user should know before trusting the results.
     #[serde(default)]
     pub warnings: Vec<String>,
-    /// Free blocks of every member over time, in multiples of the threshold at which collection starts. Each point has its begin in ms,
-    /// least, mean and greatest value.
+    /// Free blocks of every member over time, in multiples of the threshold at which collection starts. Each point has its start in ms, and
+    /// the least, mean and greatest value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub free_blocks: Vec<Vec<(f64, f64, f64, f64)>>,
-    /// Single requests and collections, if a window was asked for.
+    /// Single requests and collections, if the configuration asks for a window of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeline: Option<TimelineReport>,
 }
@@ -172,8 +171,8 @@ impl Report {
         format!("{document:#}\n")
     }
 
-    /// Returns the distance of the array from a load under which remedies matter, if it was idle. The dies of the busiest member decide. It
-    /// is `None` for a closed loop.
+    /// Returns how far the load is from one at which remedies matter, if the array was idle. The dies of the busiest member decide. It is
+    /// `None` for a closed loop.
     #[must_use]
     pub fn idle(&self) -> Option<crate::idle::Idle> {
         let mean = |member: &MemberOverTime| {
@@ -189,7 +188,7 @@ impl Report {
         (self.verdict.load == Load::Stable).then(|| crate::idle::Idle::of(busy, busy, collection)).flatten()
     }
 
-    /// Returns the report without the values that differ between two runs of the same inputs: times of the wall clock, rates, memory.
+    /// Returns the report without values that differ between two runs of the same inputs: times of the wall clock, rates, and memory.
     #[must_use]
     pub fn without_wall_clock(&self) -> Self {
         let perf = Perf { host_page_ops: self.perf.host_page_ops, flash_page_ops: self.perf.flash_page_ops, ..Perf::default() };
@@ -197,15 +196,15 @@ impl Report {
     }
 }
 
-/// Work for written data that was still to be done at the end of the measured time.
+/// Work that written data still caused at the end of the measured time.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Owed {
-    /// Data in write caches and in buffers of drives that are not programmed, in bytes.
+    /// Number of bytes in write caches and in buffers of drives that had not been programmed.
     pub buffered_bytes: u64,
     /// Number of pages that collections must still move.
     pub moves_pages: u64,
-    /// Time of dies that is left of collections which have begun or are decided, in microseconds.
+    /// Time that dies still needed for collections that had begun or were decided, in microseconds.
     pub collection_us: f64,
 }
 
@@ -244,10 +243,8 @@ pub struct Iops {
     pub write: Option<f64>,
 }
 
-/// The measured reads and writes in ten batches, by their position in the order of arrival. Each list has a figure for each batch, and is
-/// empty with fewer than 100 requests.
-///
-/// Two runs of the same workload have the same requests in the same batches.
+/// The measured reads and writes in ten batches, by their position in the order of arrival. Each list has a value for each batch, and is
+/// empty with fewer than 100 requests. Two runs of the same workload have the same requests in the same batches.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Batches {
@@ -263,9 +260,8 @@ pub struct Batches {
     pub p99_9_us: Vec<f64>,
 }
 
-/// Parts of the time of requests, in microseconds: means over all requests and over the slowest; `None` without requests.
-///
-/// Of n requests, the slowest tenth are the ⌈n/10⌉ slowest, and so on.
+/// Response times divided into their causes, in microseconds: means over all requests and over the slowest; `None` without requests. Of n
+/// requests, the slowest tenth are the ⌈n/10⌉ slowest, and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TimeByShare {
@@ -280,7 +276,7 @@ pub struct TimeByShare {
 }
 
 impl TimeByShare {
-    /// Returns the shares with their names for people.
+    /// Returns these means, each with its name for people.
     #[must_use]
     pub fn named(&self) -> [(&'static str, Option<TimeSpent>); 4] {
         [
@@ -292,28 +288,29 @@ impl TimeByShare {
     }
 }
 
-/// Parts of a response time, in microseconds, along the path that decided the request's end. They add up to the response time.
+/// Response time divided into its causes, in microseconds. They follow the path that decided the request's end, and add up to the response
+/// time.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TimeSpent {
-    /// Time behind other requests' operations and full queues.
+    /// Time spent waiting for operations of other requests, and for full queues.
     pub queue: f64,
-    /// Time behind collection of any kind.
+    /// Time spent waiting for collection of any kind.
     pub collection: f64,
     /// Time for reads before writes, locks, and writes of parity.
     pub parity: f64,
     /// Time waiting for room in the write cache, and the cache's own time.
     pub cache: f64,
-    /// Time of channels and links, with the wait for them.
+    /// Time of transfers over channels and links, including the wait for them.
     pub transfer: f64,
     /// Time that the flash array takes for the request's own operations.
     pub flash: f64,
-    /// Time of firmware and buffers, and everything else.
+    /// Time of firmware and buffers, and all other time.
     pub other: f64,
 }
 
 impl TimeSpent {
-    /// Returns the parts with their names, in order.
+    /// Returns the causes with their names, in order.
     #[must_use]
     pub fn named(&self) -> [(&'static str, f64); 7] {
         let Self { queue, collection, parity, cache, transfer, flash, other } = *self;
@@ -321,14 +318,14 @@ impl TimeSpent {
         std::array::from_fn(|index| (flashraid_model::metrics::breakdown::PARTS[index], parts[index]))
     }
 
-    /// Returns the response time, which is the sum of the parts.
+    /// Returns the response time, which is the sum of all causes.
     #[must_use]
     pub fn total(&self) -> f64 {
         self.named().iter().map(|(_, part)| part).sum()
     }
 }
 
-/// The measured time, interval by interval. Each list has a figure for each interval. Requests count where they are done.
+/// The measured time, interval by interval. Each list has a value for each interval. Requests count in the interval in which they end.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct OverTime {
@@ -346,7 +343,7 @@ pub struct OverTime {
     pub p99_us: Vec<Option<f64>>,
     /// Longest response time, in microseconds.
     pub max_us: Vec<Option<f64>>,
-    /// Mean number of requests between arrival and end.
+    /// Mean number of outstanding requests: those that have arrived and not ended.
     pub outstanding: Vec<f64>,
     /// Write amplification: (pages that requests write + pages that collections move) / pages that requests write. `None` without writes.
     pub write_amplification: Vec<Option<f64>>,
@@ -356,7 +353,7 @@ pub struct OverTime {
     /// Share of the strips of all failed members that are rebuilt; empty if none fails.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rebuilt_fraction: Vec<Option<f64>>,
-    /// Use of the members, with the spares behind the others.
+    /// Use of the members, followed by that of the spares.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<MemberOverTime>,
     /// Failures of members and their rebuilding, in order of time.
@@ -368,27 +365,27 @@ pub struct OverTime {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct MemberOverTime {
-    /// Share of the time in which its dies worked, for the host or for collection.
+    /// Share of the time for which its dies worked, for the host or for collection.
     pub utilisation: Vec<f64>,
     /// Mean response time of the page operations that ended, in microseconds, from their arrival at the member; `None` without any.
     pub response_us: Vec<Option<f64>>,
-    /// Mean number of page operations in the member, with those that are being served.
+    /// Mean number of page operations in the member, waiting or being served.
     pub queue: Vec<f64>,
 }
 
-/// A figure for all requests, for reads and for writes.
+/// A result for all requests, for reads and for writes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ByDirection<T> {
-    /// Figure for reads and writes together.
+    /// Result for reads and writes together.
     pub all: T,
-    /// Figure for reads alone.
+    /// Result for reads alone.
     pub read: T,
-    /// Figure for writes alone.
+    /// Result for writes alone.
     pub write: T,
 }
 
-/// Figures of one stream of a mix.
+/// Results of one stream of a mix.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct StreamReport {
@@ -439,13 +436,13 @@ pub struct Bandwidth {
     pub mean: Option<f64>,
     /// Standard deviation over the whole intervals.
     pub stddev: Option<f64>,
-    /// Coefficient of variation: deviation over mean.
+    /// Coefficient of variation: the standard deviation divided by the mean.
     pub cv: Option<f64>,
     /// Length of an interval, in milliseconds.
     pub interval_ms: f64,
     /// Number of whole intervals.
     pub intervals: u64,
-    /// All bytes over the whole measured time.
+    /// All bytes divided by the whole measured time.
     pub overall: Option<f64>,
     /// Length of an interval of the series, in milliseconds.
     pub series_interval_ms: f64,
@@ -455,7 +452,7 @@ pub struct Bandwidth {
     pub z_density: Vec<(f64, f64)>,
 }
 
-/// Speed of the simulator in this run. The whole run counts, with the part that the statistics skip.
+/// Speed of the simulator in this run. It covers the whole run, including the part that the statistics skip.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Perf {
@@ -467,7 +464,7 @@ pub struct Perf {
     pub host_page_ops_per_s: f64,
     /// Time of the warm-up, in seconds of the wall clock.
     pub warm_up_s: f64,
-    /// Most memory that was resident, in bytes; `None` if the system does not tell.
+    /// Greatest amount of memory that was resident, in bytes; `None` if the operating system does not tell.
     pub peak_rss_bytes: Option<u64>,
     /// Flash page operations per second of the wall clock, without warm-up.
     pub flash_page_ops_per_s: f64,
@@ -530,34 +527,35 @@ pub struct TimelineReport {
     pub slowest: Option<TimelineSlowest>,
 }
 
-/// The slowest request that is done in a window, and the collection that it met.
+/// The slowest request that ends in a window, and the collection for which it waited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TimelineSlowest {
     /// Position of the request in `requests`.
     pub request: usize,
-    /// The part of its response time that it waited for collections, in nanoseconds.
+    /// Part of its response time that it waited for collections, in nanoseconds.
     pub collection_ns: u64,
-    /// Position in `gc` of the collection that it met: of those on members with its data, the one that overlaps with it longest.
+    /// Index in `gc` of the collection for which it waited.
     ///
-    /// With parity or a write cache all members count. Left out if it met none, or if that one ended before the window.
+    /// It is the one that overlaps longest with the request, among those on members with its data. With parity or a write cache, all
+    /// members count. It is left out if the request did not wait for one, or if that one ended before the window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gc: Option<usize>,
 }
 
-/// A moment of a failure, on a timeline.
+/// An event of a member's failure, on a timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TimelineMark {
-    /// Time of the moment, in nanoseconds.
+    /// Time of the event, in nanoseconds.
     pub at_ns: u64,
-    /// Kind of the moment.
+    /// Kind of the event.
     pub what: Happened,
     /// Number of the failed member.
     pub member: u32,
 }
 
-/// Moments of a member that fails.
+/// Kinds of events of a member's failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Happened {
@@ -569,7 +567,7 @@ pub enum Happened {
     RebuildEnded,
 }
 
-/// The share of one member in a destage, on a timeline.
+/// The part of one member in a destage, on a timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TimelineDestage {
@@ -583,9 +581,10 @@ pub struct TimelineDestage {
     pub pages: u32,
     /// Time at which the destage began, in nanoseconds.
     pub begun_ns: u64,
-    /// Time at which the member was done, in nanoseconds. For a write group with parity, the time at which all members were.
+    /// Time at which the member had written its pages, in nanoseconds. For a write group with parity, it is the time at which all members
+    /// had.
     pub ended_ns: u64,
-    /// Time at which all members were done, in nanoseconds.
+    /// Time at which all members had written their pages, in nanoseconds.
     pub done_ns: u64,
 }
 
@@ -605,7 +604,7 @@ pub struct TimelineRequest {
     pub offset_bytes: u64,
     /// Number of its bytes.
     pub length_bytes: u64,
-    /// Number of members on which it met a collection.
+    /// Number of members on which it waited for a collection.
     pub gc_members_met: u32,
 }
 
@@ -620,7 +619,7 @@ pub struct TimelineGc {
     pub die: u32,
     /// Number of the pool in the die, which is its plane if planes are pools.
     pub pool: u32,
-    /// Time at which it begins, in nanoseconds: state 0 of PGC until then, then state 1.
+    /// Time at which it starts, in nanoseconds. PGC's state 0 ends and state 1 begins.
     pub start_ns: u64,
     /// Time from which writes wait (state 2), in nanoseconds.
     pub writes_wait_from_ns: u64,
@@ -628,9 +627,9 @@ pub struct TimelineGc {
     pub all_wait_from_ns: u64,
     /// Time at which it ends, in nanoseconds.
     pub end_ns: u64,
-    /// Free blocks of the pool at the begin.
+    /// Number of free blocks of the pool at the start.
     pub free_blocks_before: u32,
-    /// Free blocks of the pool before the victim was erased, the fewest during the collection.
+    /// Number of free blocks of the pool before the victim was erased, the fewest during the collection.
     #[serde(rename = "free_blocks_least")]
     pub free_blocks_min: u32,
     /// Number of valid pages moved.

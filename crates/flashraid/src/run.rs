@@ -20,13 +20,13 @@ pub enum RunError {
     /// The source of requests cannot continue.
     #[error("{0}")]
     Source(#[from] SourceError),
-    /// The input is wrong. The exit status is 2.
+    /// The input is wrong, so that the program exits with status 2.
     #[error("{0}")]
     Input(String),
-    /// Reading or writing failed. The exit status is 1.
+    /// Reading or writing failed, so that the program exits with status 1.
     #[error("{0}")]
     Io(String),
-    /// Simulated time would pass its last moment. The exit status is 1.
+    /// Simulated time would exceed the last moment that the clock can hold. The program exits with status 1.
     #[error("{0}")]
     ClockEnds(String),
     /// The run was stopped before its first request, so that there is nothing to report.
@@ -54,7 +54,7 @@ pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Report, R
     run_sharing(scenario, &SharedWarmUps::default(), observer)
 }
 
-/// Runs one of several scenarios that share the states after their warm-ups. The result is that of [`run`].
+/// Runs one of several scenarios that share the states after their warm-ups. The report is the same as that of [`run`].
 ///
 /// # Errors
 /// Returns the same errors as [`run`].
@@ -64,11 +64,11 @@ pub fn run_sharing(scenario: &Scenario, warm_ups: &SharedWarmUps, observer: &mut
 
 /// Settings of a run that are not part of the scenario.
 pub(crate) struct RunSettings<'a> {
-    /// States that the run shares with others.
+    /// States after warm-ups, which the run shares with others.
     pub warm_ups: &'a SharedWarmUps,
-    /// Source of requests in place of the scenario's workload.
+    /// Source of requests, in place of the scenario's workload.
     pub source: Option<Box<dyn Source>>,
-    /// Findings of an earlier check of the scenario.
+    /// Result of an earlier check of the scenario.
     pub checked: Option<CheckReport>,
     /// True to verify the whole state of every member at the end.
     pub verify: bool,
@@ -108,7 +108,7 @@ pub(crate) fn run_with(scenario: &Scenario, settings: RunSettings<'_>, observer:
     report_of(scenario, outcome, RunFacts { begin, warm_up_s, run_s, warnings, workload_note, partial_reason, is_closed, verify })
 }
 
-/// Facts about a run that its outcome does not contain.
+/// Facts about a run that its [`Outcome`] does not contain.
 pub(crate) struct RunFacts {
     /// Time at which the warm-up began, on the wall clock.
     pub begin: Instant,
@@ -116,7 +116,7 @@ pub(crate) struct RunFacts {
     pub warm_up_s: f64,
     /// Time that the requests took, in seconds.
     pub run_s: f64,
-    /// Warnings of the check and of the run.
+    /// Warnings from the check and from the run.
     pub warnings: Vec<String>,
     /// Note about the origin of the requests.
     pub workload_note: Option<String>,
@@ -223,7 +223,7 @@ fn too_many_failed(layout: &Layout, failures: &[FailureProgress], until_ns: u64)
     })
 }
 
-/// Returns the facts about drives with superblocks for the report.
+/// Returns the facts about drives with superblocks that the report needs.
 fn drive_inputs(scenario: &Scenario) -> DriveInputs {
     let ssd = &scenario.array.ssd;
     let superblock = ssd.superblock.as_ref();
@@ -242,7 +242,7 @@ fn drive_inputs(scenario: &Scenario) -> DriveInputs {
     DriveInputs { unit_pages, dies, rain, placement, has_slc, has_upkeep, page_bytes, has_queues, scale, scale_by: written.scale_by }
 }
 
-/// Returns the reason why nothing was measured, or `None` if something was.
+/// Returns the reason why the statistics are empty, or `None` if they are not.
 fn nothing_measured(scenario: &Scenario, requests: u64, skipped_all: bool) -> Option<String> {
     let key = if scenario.config.report.skip_time.is_some() { "skip_time" } else { "skip_requests" };
     match (requests, skipped_all) {
@@ -297,7 +297,7 @@ impl Watch for RunWatch<'_> {
     }
 }
 
-/// Returns the most memory that the process has had resident so far, if the system tells.
+/// Returns the greatest amount of memory that was resident so far, if the operating system tells.
 pub fn peak_rss_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let kib = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?;

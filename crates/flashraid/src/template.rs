@@ -1,4 +1,4 @@
-//! A configuration that is still being put together: a text, and settings on top of it.
+//! A configuration that is still being built: a text, and settings that override it.
 
 use std::path::Path;
 
@@ -6,18 +6,18 @@ use serde_json::Value;
 
 use crate::config::{self, Config, Problem, Problems, Scenario};
 
-/// Name of a configuration that is not a file.
+/// Name that stands for a configuration that is not a file.
 const NAMELESS: &str = "configuration";
 
-/// A configuration text with settings on top of it.
+/// A configuration text with settings that override it.
 #[derive(Debug, Clone)]
 pub(crate) struct Template {
     name: String,
     text: String,
     sets: Vec<(String, String)>,
-    /// Seed in place of the configuration's own.
+    /// Seed that replaces the one in the configuration.
     pub seed: Option<u64>,
-    /// Problems that prevented a text from being made.
+    /// Problems that make the text unusable. They are reported later, together with all others.
     refused: Option<Problems>,
 }
 
@@ -42,7 +42,7 @@ impl Template {
         Self::named(&path.display().to_string(), &text)
     }
 
-    /// Converts a value by way of TOML, so that problems point at lines that a reader can see. A `null` counts as a missing key.
+    /// Converts a value to TOML text, so that problems can refer to lines. A `null` counts as a missing key.
     pub fn from_value(value: &Value) -> Result<Self, Problems> {
         let mut value = value.clone();
         leave_out_nulls(&mut value);
@@ -57,7 +57,7 @@ impl Template {
         Self::from_toml(&text)
     }
 
-    /// Returns a template for a configuration. Values that cannot be written as TOML are refused later, with all other problems.
+    /// Returns a template for a configuration. Values that cannot be written as TOML are reported later, together with all other problems.
     pub fn new(config: &Config) -> Self {
         let mut value = serde_json::to_value(config).expect("a configuration is plain data");
         // Numbers of TOML are smaller than the largest seeds.
@@ -81,7 +81,7 @@ impl Template {
         Ok(())
     }
 
-    /// Returns the checked scenario, with the settings of `more` on top, and with `seed` in place of its own seed.
+    /// Returns the checked scenario. The settings of `more` override its own, and `seed` replaces its own seed.
     pub fn scenario(&self, more: impl IntoIterator<Item = (String, String)>, seed: Option<u64>) -> Result<Scenario, Problems> {
         if let Some(problems) = &self.refused {
             return Err(problems.clone());

@@ -1,4 +1,4 @@
-//! Work on several threads, with progress and an early end.
+//! Work on several threads, which reports its progress and can be stopped.
 
 use crate::run::RunError;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -8,13 +8,13 @@ use std::thread;
 use std::time::Duration;
 
 /// Interval at which the waiting thread asks whether to continue.
-const LOOK: Duration = Duration::from_millis(10);
-/// Unit in which finished shares are counted.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
+/// Number that stands for a whole item when finished shares are counted.
 const WHOLE: f64 = 1e6;
 
-/// Does `work` for each of `items`, on up to `threads` threads, or fewer if the system refuses some.
+/// Calls `work` for each of `items`, on up to `threads` threads, or fewer if the operating system refuses some.
 ///
-/// `work` must call its second argument with the share that is done, from 0 to 1, every few milliseconds. It must end when that returns
+/// `work` must call its second argument with the share that is done, from 0 to 1, every few milliseconds. It must stop when that returns
 /// false. `go_on` receives the share of all the work, and is called on the caller's thread only.
 ///
 /// # Errors
@@ -56,7 +56,7 @@ pub(crate) fn for_each<T: Send>(
             }
         }
         drop(ended);
-        while let Err(RecvTimeoutError::Timeout) = all_ended.recv_timeout(LOOK) {
+        while let Err(RecvTimeoutError::Timeout) = all_ended.recv_timeout(POLL_INTERVAL) {
             if result.is_ok() {
                 result = go_on(done());
                 stop.store(result.is_err(), Ordering::Relaxed);

@@ -1,8 +1,8 @@
-//! A cache of states after warm-ups, kept from one run to the next. It is a folder with a file for each member. When the folder is full,
-//! the files that were not used for the longest time are removed.
+//! A cache of states after warm-ups, which is kept from one run to the next. It is a folder with a file for each member. When the folder is
+//! full, the files that were not used for the longest time are removed.
 //!
-//! The name of a file depends only on the settings that determine its state, so that arrays of other sizes, schemes and timings find it. If
-//! a file is wrong in any way, the warm-up is done instead.
+//! The name of a file depends only on the settings that determine its state. Arrays of other sizes, schemes and timings can therefore share
+//! it. If a file is damaged or does not fit, the warm-up is computed instead.
 
 use crate::files::{NewFile, is_abandoned, is_temporary};
 use crate::warm_claim::{self, Turn};
@@ -14,21 +14,21 @@ use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Default limit for the bytes of all kept states together.
+/// Default limit for the total size of all kept states, in bytes.
 pub const LIMIT_BYTES: u64 = 4 << 30;
-/// Page writes of a warm-up, over all members, from which it takes longer than to find a file.
+/// Number of page writes, over all members, from which on computing a warm-up takes longer than finding a file.
 pub(crate) const WRITES_MIN: f64 = 1e6;
-/// Begin and end of the name of a state's file.
+/// Beginning and end of the name of a state's file.
 const NAME: (&str, &str) = ("warm-", ".state");
 
-/// A folder of kept states.
+/// A folder of kept states, with a limit on their size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WarmCache {
     folder: PathBuf,
     limit_bytes: u64,
 }
 
-/// One kept state in the folder.
+/// A kept state in the folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptState {
     /// Path of its file.
@@ -37,28 +37,29 @@ pub struct KeptState {
     pub bytes: u64,
     /// Time of its last use.
     pub used: SystemTime,
-    /// Description of the state: words, followed by all settings that determine it.
+    /// Description of the state: first words for people, then all settings that determine it.
     pub of: String,
 }
 
-/// Separator between a state's description in words and the rest of its key.
+/// Text that separates the words of a description from the settings.
 pub(crate) const AFTER_WORDS: &str = " | ";
 
 impl KeptState {
-    /// Returns the description in words.
+    /// Returns the words of the description.
     pub fn in_words(&self) -> &str {
         self.of.split(AFTER_WORDS).next().unwrap_or_default()
     }
 }
 
 impl WarmCache {
-    /// Returns a cache in `folder` for at most `limit_bytes` bytes of states.
+    /// Returns a cache in `folder` that keeps at most `limit_bytes` bytes.
     pub fn new(folder: impl Into<PathBuf>, limit_bytes: u64) -> Self {
         Self { folder: folder.into(), limit_bytes }
     }
 
-    /// Returns the cache of the user: `$FLASHRAID_CACHE`, otherwise `flashraid` in `$XDG_CACHE_HOME` or `~/.cache`. It is `None` if there
-    /// is no such folder, or if `FLASHRAID_CACHE` is `off`.
+    /// Returns the cache of the user: the folder `$FLASHRAID_CACHE`, or else `flashraid` in `$XDG_CACHE_HOME` or `~/.cache`.
+    ///
+    /// It is `None` if there is no such folder, or if `FLASHRAID_CACHE` is `off`.
     pub fn of_user() -> Option<Self> {
         let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let folder = match variable("FLASHRAID_CACHE") {
@@ -79,7 +80,7 @@ impl WarmCache {
         &self.folder
     }
 
-    /// Returns the limit for the bytes of all states together.
+    /// Returns the limit for the total size of all states, in bytes.
     pub fn limit_bytes(&self) -> u64 {
         self.limit_bytes
     }
@@ -103,7 +104,7 @@ impl WarmCache {
         Ok(states)
     }
 
-    /// Removes all states, and returns their number and their bytes.
+    /// Removes all states. Returns their number and their total size in bytes.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be read, or if a file cannot be removed.
@@ -116,8 +117,10 @@ impl WarmCache {
         ))
     }
 
-    /// Brings `member` to the state of `key`. It returns `None` if there is no such state, and a text if the state is wrong. In the latter
-    /// case, the member must be filled again before it is used.
+    /// Loads the state of `key` into `member`.
+    ///
+    /// It returns `None` if there is no such state, and a text if the state is wrong. In the latter case, the member must be filled again
+    /// before it is used.
     pub(crate) fn load(&self, key: &str, member: &mut Ssd) -> Option<Result<(), String>> {
         let path = self.path(key);
         // Opening a pipe would wait for a process that writes into it.
@@ -136,7 +139,7 @@ impl WarmCache {
         Some(loaded.map_err(|problem| format!("{}: {problem}", path.display())))
     }
 
-    /// Returns true if there seems to be a state of `key`.
+    /// Returns true if there is a file for the state of `key`.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.path(key).is_file()
     }
@@ -154,7 +157,7 @@ impl WarmCache {
         file.finish_undurable()
     }
 
-    /// Removes the files that were not used for the longest time, until the rest is within the limit.
+    /// Removes files, the least recently used first, until the rest is within the limit.
     pub(crate) fn trim(&self) -> io::Result<()> {
         let mut files = self.files(is_own)?;
         files.sort_by_key(|(_, _, used)| std::cmp::Reverse(*used));
@@ -171,7 +174,8 @@ impl WarmCache {
         Ok(())
     }
 
-    /// Waits until the caller is to make the states of these keys, or another process has made all of them. There is at least one key.
+    /// Waits until the caller must compute the states of these keys, or another process has computed all of them. There must be at least
+    /// one key.
     pub(crate) fn turn(&self, keys: &[String], go_on: &mut dyn FnMut(f64) -> bool) -> Turn {
         // A folder that can't be made keeps nothing, and is told of when the state is saved.
         let _ = fs::create_dir_all(&self.folder);
@@ -184,7 +188,7 @@ impl WarmCache {
         self.folder.join(format!("{}{hash}{}", NAME.0, NAME.1))
     }
 
-    /// Returns path, size and time of last use of the files whose name is `wanted`.
+    /// Returns path, size and time of last use of the files for whose name `wanted` returns true.
     fn files(&self, wanted: impl Fn(&str) -> bool) -> io::Result<Vec<(PathBuf, u64, SystemTime)>> {
         let entries = match fs::read_dir(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -206,7 +210,7 @@ impl WarmCache {
 
 /// Returns true for a file that this program wrote. Other files in the folder are never removed.
 fn is_own(name: &str) -> bool {
-    (name.starts_with(NAME.0) && (name.ends_with(NAME.1) || name.ends_with(warm_claim::END))) || is_temporary(name)
+    (name.starts_with(NAME.0) && (name.ends_with(NAME.1) || name.ends_with(warm_claim::CLAIM_SUFFIX))) || is_temporary(name)
 }
 
 #[cfg(test)]

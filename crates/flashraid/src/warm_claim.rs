@@ -1,9 +1,11 @@
-//! Claims on warm states: one process makes a state while the others wait for it. Parts of a study on many machines share a folder, and
-//! would warm up alike.
+//! Claims on warm states: one process computes a state while the others wait for it.
 //!
-//! A claim is a file beside the state, made by exclusive creation, which network file systems keep to. Its maker writes into it every
-//! second. A waiting process takes over a claim that has not changed for a while, or whose process on this machine is gone. Claims save
-//! work and decide nothing. If two processes make the same state after all, both write the same bytes, and each file appears whole.
+//! Parts of a study on several machines may share a folder, and need the same warm states. A claim is a file beside the state. Creating it
+//! fails if it exists, even on network file systems. The process that owns the claim writes into it every second. A waiting process takes a
+//! claim over if it has not changed for a while, or if its owner on this machine has ended.
+//!
+//! Claims only save work. If two processes compute the same state after all, both write the same bytes, and each file appears complete or
+//! not at all.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
@@ -13,35 +15,36 @@ use std::time::{Duration, Instant};
 
 use crate::files::{has_ended, name_of_this_process};
 
-/// The end of a claim's name, in place of the state's.
-pub(crate) const END: &str = ".making";
-/// Time after which a claim that has not changed belongs to nobody. Attributes of files may be seconds old on a network file system.
+/// End of a claim's file name, in place of the end of the state's name.
+pub(crate) const CLAIM_SUFFIX: &str = ".making";
+/// Time after which a claim that has not changed counts as abandoned. On a network file system, times of files may be seconds old.
 const STALE: Duration = Duration::from_secs(60);
-/// Time between two writes of a maker, at least.
-const BEAT: Duration = Duration::from_secs(1);
-/// Time between two looks of those who wait.
-const LOOK: Duration = Duration::from_millis(50);
+/// Minimum time between two writes into a claim by its owner.
+const SIGN_OF_LIFE_INTERVAL: Duration = Duration::from_secs(1);
+/// Time between two checks by a waiting process.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The answer to a process that needs a state that is not there.
+/// Answer to a process that needs a state which does not exist yet.
 pub(crate) enum Turn {
-    /// The caller makes the state. A folder that takes no files needs no claim.
+    /// The caller must compute the state. If the folder cannot be written, there is no claim.
     Make(Option<Claim>),
-    /// Another process has made it.
+    /// Another process has computed the state.
     Made,
     /// The caller was told to stop.
     Stopped,
 }
 
-/// The right to make a state, until it is dropped.
+/// The right to compute a state, which ends when the claim is dropped.
 pub(crate) struct Claim {
     path: PathBuf,
     text: String,
-    beat: Instant,
+    give_sign_of_life: Instant,
 }
 
-/// Waits until the caller is to make the state in `state`, or `is_made` says that another has. `go_on` is asked meanwhile.
+/// Waits until the caller must compute the state in the file `state`, or until `is_made` returns true because another process has. In the
+/// meantime, `go_on` is called.
 pub(crate) fn wait(state: &Path, is_made: &dyn Fn() -> bool, go_on: &mut dyn FnMut(f64) -> bool) -> Turn {
-    let path = state.with_extension(END.trim_start_matches('.'));
+    let path = state.with_extension(CLAIM_SUFFIX.trim_start_matches('.'));
     let mut seen: Option<(String, Instant)> = None;
     loop {
         match Claim::begin(&path) {
@@ -57,7 +60,7 @@ pub(crate) fn wait(state: &Path, is_made: &dyn Fn() -> bool, go_on: &mut dyn FnM
         if !go_on(0.0) {
             return Turn::Stopped;
         }
-        thread::sleep(LOOK);
+        thread::sleep(POLL_INTERVAL);
         if is_made() {
             return Turn::Made;
         }
@@ -84,16 +87,16 @@ pub(crate) fn wait(state: &Path, is_made: &dyn Fn() -> bool, go_on: &mut dyn FnM
     }
 }
 
-/// Removes a claim that a killed maker has left, now that its state is there.
+/// Removes the claim that a killed process has left, although the state exists now.
 pub(crate) fn clear(state: &Path) {
-    let path = state.with_extension(END.trim_start_matches('.'));
+    let path = state.with_extension(CLAIM_SUFFIX.trim_start_matches('.'));
     if read(&path).is_ok_and(|text| is_gone(&text)) {
         let _ = fs::remove_file(path);
     }
 }
 
-/// Reads a claim. A pipe under its name is not opened, because that would wait for a process that writes into it.
-/// No link is followed, because a claim is none.
+/// Reads a claim. A pipe of that name is not opened, because opening would wait for a process that writes into it. Links are not followed,
+/// because a claim is never a link.
 fn read(path: &Path) -> std::io::Result<String> {
     match path.symlink_metadata()?.is_file() {
         true => fs::read_to_string(path),
@@ -104,16 +107,16 @@ fn read(path: &Path) -> std::io::Result<String> {
 impl Claim {
     fn begin(path: &Path) -> std::io::Result<Claim> {
         let mut file = File::options().write(true).create_new(true).open(path)?;
-        let claim = Claim { path: path.to_owned(), text: own_name(), beat: Instant::now() };
+        let claim = Claim { path: path.to_owned(), text: own_name(), give_sign_of_life: Instant::now() };
         // Who can't write it has it all the same.
         let _ = file.write_all(claim.text.as_bytes());
         Ok(claim)
     }
 
-    /// Says that the maker is alive, if it has not been said for a while.
-    pub fn beat(&mut self) {
-        if self.beat.elapsed() >= BEAT {
-            self.beat = Instant::now();
+    /// Writes into the claim that its owner is alive, if the last time is long enough ago.
+    pub fn give_sign_of_life(&mut self) {
+        if self.give_sign_of_life.elapsed() >= SIGN_OF_LIFE_INTERVAL {
+            self.give_sign_of_life = Instant::now();
             self.text.push('.');
             // In place of a file that another has taken away there is none to write.
             if let Ok(mut file) = File::options().append(true).open(&self.path) {
@@ -132,12 +135,12 @@ impl Drop for Claim {
     }
 }
 
-/// Returns the beginning of each claim of this process, which ends with a space. A point for each sign of life follows.
+/// Returns the text with which each claim of this process begins; it ends with a space. The owner appends a point at each sign of life.
 fn own_name() -> String {
     format!("{} ", name_of_this_process())
 }
 
-/// Returns true if the maker was a process of this machine and has ended.
+/// Returns true if the owner of the claim was a process of this machine and has ended.
 fn is_gone(text: &str) -> bool {
     text.split_once(' ').is_some_and(|(process, _)| has_ended(process))
 }

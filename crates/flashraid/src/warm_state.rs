@@ -1,5 +1,5 @@
-//! Warm states in files: a line of JSON that describes the state, then the data of each member. They consist of a length, a checksum, and
-//! the bytes that [`Space::save`](flashraid_model::space::Space::save) returns.
+//! Files for warm states. A line of JSON describes the state, and the data of each member follow. These consist of a length, a checksum,
+//! and the bytes that [`Space::save`](flashraid_model::space::Space::save) returns.
 
 use crate::files::{NewFile, is_wrong_path};
 use crate::run::RunError;
@@ -11,10 +11,10 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
 pub(crate) const MAGIC: &str = "flashraid.warm-state/4";
-/// Longest first line that is read.
+/// Maximum length of the first line, in bytes.
 const HEADER_MAX: u64 = 1 << 14;
 
-/// Returns all settings that a state must fit: those that decide the shape of the tables and the meaning of their contents.
+/// Returns a text of all settings that a saved state must match. They decide the sizes of the tables and the meaning of their contents.
 fn fingerprint(params: &ArrayParams) -> String {
     let ssd = &params.ssd;
     let gc = &ssd.gc;
@@ -54,7 +54,7 @@ pub fn save(path: &Path, params: &ArrayParams, array: &Array) -> Result<(), RunE
     write().map_err(|error| RunError::Io(format!("`ssd.warm_up.save`: can't write {}: {error}", path.display())))
 }
 
-/// Brings `array` to the state in `path`, and verifies it.
+/// Loads the state in `path` into `array`, and verifies it.
 ///
 /// # Errors
 /// Returns [`RunError::Input`] if the file is no warm state, is damaged, or belongs to another array, and [`RunError::Io`] if it cannot be
@@ -73,7 +73,7 @@ pub fn load(path: &Path, params: &ArrayParams, array: &mut Array) -> Result<(), 
     ended.map_err(|error| bad(format!("is damaged ({error}); warm up again with ssd.warm_up.save")))
 }
 
-/// Checks that `path` begins like a state that fits.
+/// Checks that `path` begins like a warm state that fits the array.
 pub(crate) fn preflight_load(path: &Path, params: &ArrayParams) -> Result<(), RunError> {
     begin(path, params).map(drop)
 }
@@ -136,7 +136,7 @@ pub(crate) fn read_header(input: &mut impl BufRead) -> Result<String, String> {
     if magic == MAGIC { Ok(of) } else { Err(format!("holds {magic:?}; this version reads {MAGIC:?}")) }
 }
 
-/// Reads the next state into `member`, which must not be used after an error.
+/// Reads the next state into `member`. The member must not be used after an error.
 pub(crate) fn read_state(input: &mut impl Read, member: &mut Ssd) -> Result<(), String> {
     let mut word = [0; 8];
     let mut number = |input: &mut dyn Read| input.read_exact(&mut word).map(|()| u64::from_le_bytes(word));

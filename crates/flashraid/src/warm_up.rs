@@ -1,4 +1,4 @@
-//! Brings an array to its working state before the first request, once for all runs that begin in the same state.
+//! Brings arrays to their working state before the first request. Runs that begin in the same state share the work.
 
 use crate::config::{Scenario, address_space};
 use crate::content::hash_of_file;
@@ -18,13 +18,13 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Callback that receives the share of a warm-up that is done, and may end it with an error.
+/// Callback that receives the share of a warm-up that is done, and may stop it by an error.
 type GoOn<'a> = &'a mut dyn FnMut(f64) -> Result<(), RunError>;
 
-/// States after the warm-ups of several runs. Each is kept from the first run that needs it to the last.
+/// States after the warm-ups of several runs. Each is kept from the first run that needs it to the last one.
 ///
-/// Some settings only change what takes time: coordination, preemption, the write cache, and the rate of arrivals after a random warm-up.
-/// Runs that differ only in these begin in the same state. Warming up is most of the time of a short run.
+/// Some settings do not change the state: coordination, preemption, the write cache, and the rate of arrivals after a random warm-up. Runs
+/// that differ only in these begin in the same state. For a short run, warming up is most of the work.
 #[derive(Debug, Default)]
 pub struct SharedWarmUps {
     shared: Mutex<BTreeMap<String, Shared>>,
@@ -37,9 +37,9 @@ pub struct SharedWarmUps {
 #[derive(Debug, Default)]
 struct Shared {
     runs_left: usize,
-    /// True if a run has been chosen to make the state.
+    /// True if a run has been chosen to compute the state.
     claimed: bool,
-    /// The state, which is locked while a run makes or copies it.
+    /// The state. It is locked while a run computes or copies it.
     state: Arc<Mutex<Option<Vec<Space>>>>,
 }
 
@@ -49,7 +49,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl SharedWarmUps {
-    /// Returns the states for these runs, each of which must come once.
+    /// Returns the shared states for these runs, each of which must come exactly once.
     pub fn of<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>) -> Self {
         let mut shared: BTreeMap<String, Shared> = BTreeMap::new();
         for scenario in scenarios {
@@ -59,19 +59,19 @@ impl SharedWarmUps {
         Self { shared: Mutex::new(shared), ..Self::default() }
     }
 
-    /// Returns the states for any number of runs that begin like these. They are kept as long as this value.
+    /// Returns the shared states for any number of runs that begin in the same states as these. They are kept as long as the returned
+    /// value.
     pub fn lasting<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>) -> Self {
         let shared = scenarios.into_iter().map(|scenario| (warm_up_key(scenario), Shared { runs_left: usize::MAX, ..Shared::default() }));
         Self { shared: Mutex::new(shared.collect()), ..Self::default() }
     }
 
-    /// Keeps the states in `cache` from one run of the program to the next. Without a cache they are made again.
+    /// Keeps the states in `cache` from one run of the program to the next. Without a cache they are computed again.
     pub fn kept_in(self, cache: Option<WarmCache>) -> Self {
         Self { cache, ..self }
     }
 
-    /// Sets the number of threads of a run, for the warm-ups of its members and for requests that are served before their turn. It changes
-    /// no result.
+    /// Sets the number of threads of a run. They warm up its members, and serve requests ahead of their time. The number changes no result.
     pub fn on_threads(self, threads: usize) -> Self {
         Self { threads, ..self }
     }
@@ -81,8 +81,8 @@ impl SharedWarmUps {
         self.threads.max(1)
     }
 
-    /// Returns true if a run of this key can begin without waiting for another's warm-up. If its state does not exist yet, the caller's run
-    /// must then make it.
+    /// Returns true if a run with this key need not wait for another one's warm-up. If the state does not exist yet, the caller's run must
+    /// then compute it.
     pub fn claim(&self, key: &str) -> bool {
         let mut shared = lock(&self.shared);
         let Some(shared) = shared.get_mut(key) else { return true };
@@ -90,9 +90,9 @@ impl SharedWarmUps {
         is_made.is_ok_and(|is_made| is_made || !std::mem::replace(&mut shared.claimed, true))
     }
 
-    /// Warms `array` up by `make`, or copies the state that an earlier run left.
+    /// Warms up `array` by `make`, or copies the state that an earlier run left.
     ///
-    /// `go_on` is called between two members, because a copy of the half gigabyte of an array takes as long as a user should wait.
+    /// `go_on` is called between two members, because copying the half gigabyte of a large array takes noticeable time.
     fn warm_up_or_copy(
         &self,
         scenario: &Scenario,
@@ -131,7 +131,7 @@ impl SharedWarmUps {
     }
 }
 
-/// Returns a key of everything that decides the state after a warm-up. Scenarios with equal keys begin in the same state.
+/// Returns a key that contains everything that decides the state after a warm-up. Scenarios with equal keys begin in the same state.
 pub fn warm_up_key(scenario: &Scenario) -> String {
     let members = scenario.array.members;
     let spares = scenario.array.spares();
@@ -142,8 +142,9 @@ pub fn warm_up_key(scenario: &Scenario) -> String {
     format!("{members} members, spares {spares:?}, {}, {workload:?}", key_of_members(scenario))
 }
 
-/// Returns a key of everything that decides the states of all members, apart from the contents of the workload. If each member is
-/// overwritten by itself, their number is not part of it.
+/// Returns a key that contains everything that decides the states of all members, except for the contents of the workload.
+///
+/// If each member is overwritten by itself, the number of members is not part of it.
 fn key_of_members(scenario: &Scenario) -> String {
     let params = &scenario.array;
     let ArrayParams {
@@ -187,7 +188,7 @@ fn keys_of_kept(scenario: &Scenario, members: usize, go_on: GoOn<'_>) -> Result<
     Ok((0..members).map(|member| format!("{}{}{common}", words(member), warm_cache::AFTER_WORDS)).collect())
 }
 
-/// Returns a text that identifies the requests of a workload, with traces by their contents instead of their names.
+/// Returns a text that identifies the requests of a workload. Traces are identified by their contents instead of their names.
 fn content_of(workload: &WorkloadSpec, go_on: GoOn<'_>) -> Result<String, RunError> {
     let mut named = workload.clone();
     let content = match &mut named.source {
@@ -227,13 +228,13 @@ pub fn warm_array(scenario: &Scenario, shared: &SharedWarmUps, observer: &mut dy
     Ok(array)
 }
 
-/// Cache and keys under which the states of an array's members are kept.
+/// The cache and the keys under which the states of an array's members are kept.
 struct Kept<'a> {
     cache: &'a WarmCache,
     keys: Vec<String>,
 }
 
-/// Returns the cache and keys for the states of `array`, if making them takes long enough.
+/// Returns the cache and the keys for the states of `array`, if computing them takes so long that keeping them is worthwhile.
 fn kept<'a>(scenario: &Scenario, shared: &'a SharedWarmUps, array: &mut Array, go_on: GoOn<'_>) -> Result<Option<Kept<'a>>, RunError> {
     let Some(cache) = &shared.cache else { return Ok(None) };
     let members = array.untimed().members_to_warm_up().len();
@@ -247,7 +248,7 @@ fn kept<'a>(scenario: &Scenario, shared: &'a SharedWarmUps, array: &mut Array, g
 }
 
 impl Kept<'_> {
-    /// Loads the states that exist, and makes and keeps the others.
+    /// Loads the states that exist, and computes and keeps the others.
     fn load_or_make(
         &self,
         scenario: &Scenario,
@@ -297,7 +298,7 @@ impl Kept<'_> {
                     Turn::Stopped => 0,
                     Turn::Make(mut claim) => {
                         let mut beating = |share| {
-                            claim.iter_mut().for_each(Claim::beat);
+                            claim.iter_mut().for_each(Claim::give_sign_of_life);
                             go_on(share)
                         };
                         self.make_by_workload(scenario, array, threads, notes, stop, &mut beating)?;
@@ -321,7 +322,8 @@ impl Kept<'_> {
         Ok(())
     }
 
-    /// Loads a member's state, or makes and keeps it unless another process is at it; says whether it was loaded.
+    /// Loads a member's state. If there is none, computes and keeps it, unless another process is doing so. Returns true if the state
+    /// was loaded.
     fn load_or_make_member(
         &self,
         scenario: &Scenario,
@@ -341,7 +343,7 @@ impl Kept<'_> {
             Turn::Stopped => return false,
         };
         let mut beating = |share| {
-            claim.iter_mut().for_each(Claim::beat);
+            claim.iter_mut().for_each(Claim::give_sign_of_life);
             go_on(share)
         };
         if warm_up_member(scenario, member, &mut beating) {
@@ -364,7 +366,7 @@ impl Kept<'_> {
         threads::for_each(members, threads, go_on, |(member, key), _| self.save(key, member, notes))
     }
 
-    /// Brings `member` to its kept state and returns true. Otherwise the member is as filled.
+    /// Loads the kept state into `member` and returns true. If that fails, the member is left as filled, and it returns false.
     fn load(&self, scenario: &Scenario, key: &str, member: &mut Ssd, notes: &Mutex<Vec<String>>) -> bool {
         match self.cache.load(key, member) {
             None => false,
@@ -384,7 +386,7 @@ impl Kept<'_> {
     }
 }
 
-/// Adds a note unless another member has added it.
+/// Adds a note, unless it is there already.
 fn say(notes: &Mutex<Vec<String>>, note: String) {
     let mut notes = lock(notes);
     if !notes.contains(&note) {
@@ -397,7 +399,7 @@ fn fill(scenario: &Scenario, member: &mut Ssd) {
     member.space_mut().refill(&scenario.array.ssd.space(), scenario.seed, number);
 }
 
-/// Warms up a member by itself. Returns false if it was ended early.
+/// Warms up one member. Returns false if `go_on` stopped it.
 fn warm_up_member(scenario: &Scenario, member: &mut Ssd, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
     match scenario.warm_up.pattern {
         WarmUpPattern::Steady => member.make_steady_while(scenario.seed, go_on),
@@ -405,7 +407,7 @@ fn warm_up_member(scenario: &Scenario, member: &mut Ssd, go_on: &mut dyn FnMut(f
     }
 }
 
-/// Warms an array up. `go_on` receives the share that is done, and may end it with an error.
+/// Warms up an array. `go_on` receives the share that is done, and may stop it by an error.
 ///
 /// # Errors
 /// Returns the errors of `go_on`, and those of the workload if its addresses are used.
@@ -432,10 +434,10 @@ fn warm_up(array: &mut Array, scenario: &Scenario, threads: usize, stop: &Stop, 
     }
 }
 
-/// Most requests of a trace that is kept in memory for all passes, of which a short trace has thousands.
+/// Maximum number of requests of a trace that is kept in memory for all passes. A short trace needs thousands of passes.
 const REPEATED_MAX: usize = 1 << 16;
 
-/// Writes of a short trace, repeated without an end.
+/// Endless repetition of the writes of a short trace.
 struct Repeated {
     writes: Vec<Request>,
     next: usize,
@@ -449,7 +451,7 @@ impl Source for Repeated {
     }
 }
 
-/// Returns the writes of a source that has few requests.
+/// Returns the writes of a source, if it has so few requests that they can be kept.
 fn few_writes(source: &mut dyn Source) -> Result<Option<Vec<Request>>, SourceError> {
     let mut writes = Vec::new();
     let mut requests = 0_usize;
@@ -465,9 +467,8 @@ fn few_writes(source: &mut dyn Source) -> Result<Option<Vec<Request>>, SourceErr
     Ok(Some(writes).filter(|writes| !writes.is_empty()))
 }
 
-/// Overwrites the write addresses of the workload, from its start again and again, until enough pages are written.
-///
-/// A workload that `is_repeated` has the same requests in each pass.
+/// Overwrites the addresses that the workload writes until enough pages are written. The workload starts again whenever it ends. A workload
+/// that `is_repeated` has the same requests each time.
 fn overwrite_by_workload(
     array: &mut Array,
     space: &AddressSpace,

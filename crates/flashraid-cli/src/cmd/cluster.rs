@@ -104,7 +104,7 @@ impl Parts {
             let mean = done.iter().sum::<f64>() / done.len() as f64;
             (mean * turns * MEASURED_FACTOR, format!("measured on {} that are done", counted(done.len() as u64, "simulation")))
         } else if let Some(seconds) = estimate_s {
-            (seconds * ESTIMATED_FACTOR, format!("estimated: {} for the largest part", duration::about(seconds)))
+            (seconds * ESTIMATED_FACTOR, format!("estimated: {} for the largest part", duration::rounded(seconds)))
         } else {
             (SECONDS_UNKNOWN, "not known: the workload does not say how many requests it has".to_owned())
         };

@@ -13,10 +13,10 @@ use crate::ids::{DieId, Lpn, MemberSet};
 use crate::request::OpKind;
 use crate::ssd::{Hint, Served, Ssd};
 
-/// Numbers of operations known in advance at which a page of a die, and the memory that it leads to, are prefetched.
+/// Lookahead distances of the two stages of prefetching: first the page of a die, then the memory that this page points to.
 const HINTS: [(Hint, usize); 2] = [(Hint::Map, 16), (Hint::Block, 8)];
 
-/// A page operation that waits to be served. Its arrival and its kind are those of its request.
+/// A page operation of the batch that has not been served. Its arrival time and its kind are those of its request.
 #[derive(Debug, Clone, Copy)]
 struct Taken {
     /// Number of its request in the batch.
@@ -29,7 +29,7 @@ struct Taken {
 // A batch of large requests holds a million operations, in two lists.
 const _: () = assert!(size_of::<Taken>() <= 12);
 
-/// A request whose operations wait to be served.
+/// A request of the batch whose operations have not been served.
 #[derive(Debug, Clone, Copy)]
 struct TakenRequest {
     arrival: TimeNs,
@@ -38,42 +38,41 @@ struct TakenRequest {
     kind: OpKind,
 }
 
-/// Number of operations per thread that are worth starting it.
+/// Number of operations that make it worth starting another thread.
 const OPERATIONS_PER_THREAD: usize = 1 << 14;
 
-/// The batch of requests that have been taken and not served.
+/// The batch of requests that have been accepted and not served yet.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ahead {
-    /// Most threads that serve large batches.
+    /// Maximum number of threads that serve a large batch.
     threads: usize,
-    /// Least number of operations of a thread.
+    /// Minimum number of operations for each thread.
     operations_per_thread: usize,
     operations: Vec<Taken>,
     /// The operations sorted by die, kept to reuse its memory.
     sorted: Vec<Taken>,
     requests: Vec<TakenRequest>,
-    /// The operation of each request that ended last. Dies reach the requests in any order, so this table must be small. Completions are
-    /// five times as large, and waiting for them was half the time of a run of small requests.
+    /// Last operation to end of each request in the batch. Dies reach the requests in any order, so this table must stay small enough for
+    /// the processor's cache. Full completions are five times as large, and loading them took half the time of a run.
     last: Vec<Served>,
-    /// Members on which each request met collection.
+    /// Members on which each request of the batch had to wait for garbage collection.
     gc_members: Vec<MemberSet>,
     /// Number of operations of each die. During sorting, it is the position of the next operation of each die.
     cursors: Vec<u32>,
 }
 
 impl Ahead {
-    /// Returns an empty batch that is served by up to `threads` threads. Each serves at least `operations_per_thread` operations; by
-    /// default, as many as are worth a thread.
-    pub fn by(threads: usize, operations_per_thread: Option<usize>) -> Self {
+    /// Returns an empty batch that is served by up to `threads` threads, with at least `operations_per_thread` operations each. `None`
+    /// chooses a number of operations that makes another thread worth starting.
+    pub fn with_threads(threads: usize, operations_per_thread: Option<usize>) -> Self {
         let operations_per_thread = operations_per_thread.unwrap_or(OPERATIONS_PER_THREAD).max(1);
         Self { threads, operations_per_thread, ..Self::default() }
     }
 
-    /// Takes a request into the batch. [`Ahead::serve`] must come before anything else happens to the array.
-    ///
-    /// Arrivals must be in order, and may lie after events that have not happened yet.
+    /// Adds a request to the batch. Call [`Ahead::serve`] before anything else happens to the array. Arrivals must be in order, and
+    /// may lie after events that have not happened yet.
     #[inline]
-    pub fn take(&mut self, volume: &mut Volume, now: TimeNs, request: &PageRequest) {
+    pub fn add(&mut self, volume: &mut Volume, now: TimeNs, request: &PageRequest) {
         let Volume { layout, read_plan, members, .. } = volume;
         let dies = members.ssds[0].dies();
         let completion = members.open(Continuation::Host(request.tag)).into_number();
@@ -105,12 +104,13 @@ impl Ahead {
         if threads > 1 {
             self.serve_on_threads(threads, members);
         } else {
-            let Members { ssds, told, .. } = members;
-            let cleans = &mut told.collections;
+            let Members { ssds, reports, .. } = members;
+            let cleans = &mut reports.collections;
             let Ahead { sorted, requests, last, gc_members, .. } = self;
-            let book =
-                |ssd: &Ssd, member, op: &Taken, served| book(last, gc_members, ssd, member, op, &requests[op.request as usize], served);
-            serve(ssds, 0, dies, sorted, requests, cleans, book);
+            let record_last_end = |ssd: &Ssd, member, op: &Taken, served| {
+                record_last_end(last, gc_members, ssd, member, op, &requests[op.request as usize], served)
+            };
+            serve(ssds, 0, dies, sorted, requests, cleans, record_last_end);
         }
         let Members { ssds, completions, agenda, .. } = members;
         let Ahead { requests, last, gc_members, .. } = self;
@@ -129,8 +129,8 @@ impl Ahead {
     /// Serves the batch on several threads, each with some consecutive members. The results are then reported in the order in which one
     /// thread would report them.
     fn serve_on_threads(&mut self, threads: usize, members: &mut Members) {
-        let Members { ssds, told, .. } = members;
-        let cleans = &mut told.collections;
+        let Members { ssds, reports, .. } = members;
+        let cleans = &mut reports.collections;
         let dies = ssds[0].dies();
         let shares = self.shares(ssds.len(), dies, threads);
         let mut tasks = Vec::new();
@@ -177,7 +177,7 @@ impl Ahead {
             cleans.extend(member_cleans);
             for (op, served) in operations.by_ref().take(all_served.len()).zip(&all_served) {
                 let member = op.die / dies;
-                book(last, gc_members, &ssds[member as usize], member, op, &requests[op.request as usize], *served);
+                record_last_end(last, gc_members, &ssds[member as usize], member, op, &requests[op.request as usize], *served);
             }
         }
     }
@@ -216,9 +216,17 @@ fn serve(
     }
 }
 
-/// Records the end of an operation in `last` unless another one of its request ended later.
+/// Records the end of an operation in `last`, unless another operation of the same request ends later.
 #[inline]
-fn book(last: &mut [Served], gc_members: &mut [MemberSet], ssd: &Ssd, member: u32, op: &Taken, request: &TakenRequest, served: Served) {
+fn record_last_end(
+    last: &mut [Served],
+    gc_members: &mut [MemberSet],
+    ssd: &Ssd,
+    member: u32,
+    op: &Taken,
+    request: &TakenRequest,
+    served: Served,
+) {
     if served.met_gc() {
         gc_members[op.request as usize].insert(member);
     }
@@ -226,13 +234,13 @@ fn book(last: &mut [Served], gc_members: &mut [MemberSet], ssd: &Ssd, member: u3
 }
 
 impl Ahead {
-    /// Returns the number of threads that this batch is worth.
+    /// Returns the number of threads to use for this batch.
     fn threads_for(&self, members: usize) -> usize {
         self.threads.min(members).min(self.sorted.len() / self.operations_per_thread)
     }
 
-    /// Returns the number of consecutive members, and of their operations, for each of `threads` threads. All get about equally many
-    /// operations.
+    /// Divides the members among `threads` threads. Returns for each thread the number of consecutive members and of their operations. All
+    /// threads get about equally many operations.
     fn shares(&self, members: usize, dies: u32, threads: usize) -> Vec<(usize, usize)> {
         let mut shares = vec![(0, 0); threads];
         let (mut thread, mut before) = (0, 0);
@@ -248,7 +256,7 @@ impl Ahead {
         shares
     }
 
-    /// Moves the operations to `sorted`. Those of a die keep their order.
+    /// Sorts the operations by die into `sorted`. The operations of a die keep their order.
     fn sort_by_die(&mut self) {
         let mut cursor = 0;
         for count in &mut self.cursors {

@@ -1,9 +1,9 @@
 //! Caches in front of whole arrays: exact times on idle members, and random loads over every level, scheme, mode of preemption and failure.
 
-use super::events::dones;
+use super::events::done_requests;
 use super::*;
 use crate::cache::CacheCounters;
-use crate::cache::{CacheParams, Iwc, IwcSync, Lawc, Parts, Room, Stow, Wow};
+use crate::cache::{CacheParams, CacheParts, IwcCache, IwcSyncCache, LawcCache, Room, StowCache, WowCache};
 use crate::coordination::{CoordinationParams, KINDS, Notify, SchemePolicy, Work, tiny as schemes};
 use crate::ids::MemberSet;
 use crate::ssd::tiny::{self, READ, WRITE};
@@ -27,7 +27,7 @@ fn params(level: Level, members: u32, unit: u32, spare_blocks: u32, cache: Cache
     }
 }
 
-fn cache(parts: Parts, group_pages: u32, member_pages: u32) -> CacheParams {
+fn cache(parts: CacheParts, group_pages: u32, member_pages: u32) -> CacheParams {
     CacheParams {
         parts,
         group_pages,
@@ -42,7 +42,7 @@ fn cache(parts: Parts, group_pages: u32, member_pages: u32) -> CacheParams {
     }
 }
 
-const IWC: Parts = Iwc::PARTS;
+const IWC: CacheParts = IwcCache::PARTS;
 
 struct Outcome {
     done: Vec<Done>,
@@ -80,7 +80,7 @@ fn run(params: &ArrayParams, asked: &[(TimeNs, u64, u32, bool)]) -> Outcome {
     }
     let mut is_over = false;
     while let Some(event) = array.next_time() {
-        if dones(&events).len() == asked.len() && !is_over {
+        if done_requests(&events).len() == asked.len() && !is_over {
             is_over = true;
             array.reach(event, Milestone::RequestsEnd, &mut events);
             continue;
@@ -90,7 +90,7 @@ fn run(params: &ArrayParams, asked: &[(TimeNs, u64, u32, bool)]) -> Outcome {
         array.advance(event, &mut events);
     }
     array.verify().expect("the state is consistent");
-    let mut done = dones(&events);
+    let mut done = done_requests(&events);
     done.sort_by_key(|done| done.tag);
     let tags: Vec<u64> = done.iter().map(|done| done.tag).collect();
     assert_eq!(tags, (0..asked.len() as u64).collect::<Vec<_>>(), "every request is done once");
@@ -110,7 +110,8 @@ fn ends(outcome: &Outcome) -> Vec<TimeNs> {
 
 #[test]
 fn a_cached_write_is_done_when_the_memory_has_it_and_a_read_hits_until_it_is_destaged() {
-    let got = run(&params(Level::Raid0, 2, 1, 300, cache(Wow::PARTS, 8, 0)), &[(0, 0, 2, true), (30, 0, 3, false), (1000, 0, 2, false)]);
+    let got =
+        run(&params(Level::Raid0, 2, 1, 300, cache(WowCache::PARTS, 8, 0)), &[(0, 0, 2, true), (30, 0, 3, false), (1000, 0, 2, false)]);
     // The pages are written until 20, read until 24, and on flash at 232. The first read finds two of its three pages until 34.
     assert_eq!(ends(&got), [20, 30 + READ, 1000 + READ]);
     assert_eq!(got.pages, [(2, 1), (1, 1)]);
@@ -121,7 +122,7 @@ fn a_cached_write_is_done_when_the_memory_has_it_and_a_read_hits_until_it_is_des
 fn destaged_groups_keep_parity_once_and_strips_have_it_in_advance() {
     // A stripe has three data pages and P on the last member. Two writes go to it, behind a first one that keeps the cache busy.
     let asked = [(0, 9, 3, true), (0, 0, 2, true), (0, 1, 2, true)];
-    let wow = run(&params(Level::Raid4, 4, 1, 300, cache(Wow::PARTS, 16, 0)), &asked);
+    let wow = run(&params(Level::Raid4, 4, 1, 300, cache(WowCache::PARTS, 16, 0)), &asked);
     assert_eq!(wow.pages, [(0, 2); 4], "two full stripes");
     let iwc = run(&params(Level::Raid4, 4, 1, 300, cache(IWC, 0, 4)), &asked);
     assert_eq!(iwc.pages, [(0, 2), (0, 2), (1, 2), (0, 2)], "LAWC Fig. 4: one read, and four writes");
@@ -158,21 +159,21 @@ fn a_trim_drops_dirty_pages_and_trims_the_members() {
         array.verify().unwrap();
         let trimmed: Vec<u64> = array.members().iter().map(|member| member.counters().host_pages_trimmed).collect();
         let counters = array.counters(2000).cache.unwrap();
-        assert_eq!((dones(&events).len(), counters.destages.count), (2, 0));
+        assert_eq!((done_requests(&events).len(), counters.destages.count), (2, 0));
         (counters.pages_trimmed, trimmed)
     };
-    assert_eq!(run(Level::Raid0, 2, Wow::PARTS, 16, 0, (1, 2)), (1, vec![1, 1]));
+    assert_eq!(run(Level::Raid0, 2, WowCache::PARTS, 16, 0, (1, 2)), (1, vec![1, 1]));
     assert_eq!(run(Level::Raid1, 2, IWC, 0, 16, (1, 1)), (2, vec![1, 1]));
     // With parity, only whole stripes are trimmed: two columns and P of stripe 0. A group cache also drops half a stripe.
     assert_eq!(run(Level::Raid5, 3, IWC, 0, 16, (0, 3)), (3, vec![1, 1, 1]));
     assert_eq!(run(Level::Raid5, 3, IWC, 0, 16, (1, 1)), (0, vec![0, 0, 0]));
-    assert_eq!(run(Level::Raid5, 3, Wow::PARTS, 16, 0, (1, 1)), (1, vec![0, 0, 0]));
+    assert_eq!(run(Level::Raid5, 3, WowCache::PARTS, 16, 0, (1, 1)), (1, vec![0, 0, 0]));
 }
 
 #[test]
 fn destages_are_recorded_on_the_members_that_get_them() {
     let failures = vec![FailureParams { member: 1, at_ns: 500 }];
-    let with_parity = ArrayParams { failures, ..params(Level::Raid4, 4, 1, 300, cache(Wow::PARTS, 16, 0)) };
+    let with_parity = ArrayParams { failures, ..params(Level::Raid4, 4, 1, 300, cache(WowCache::PARTS, 16, 0)) };
     let members = |params: &ArrayParams| {
         let setup = Setup { record_destages: true, ..Setup::default() };
         let mut array = Array::new(params, 1, setup);
@@ -193,16 +194,16 @@ fn destages_are_recorded_on_the_members_that_get_them() {
     };
     assert_eq!(members(&with_parity), [0, 1, 2, 0, 2]);
     // Without parity each operation of a member ends for the destage itself.
-    assert_eq!(members(&params(Level::Raid0, 3, 1, 300, cache(Wow::PARTS, 16, 0))), [0, 1, 2, 0, 1, 2]);
+    assert_eq!(members(&params(Level::Raid0, 3, 1, 300, cache(WowCache::PARTS, 16, 0))), [0, 1, 2, 0, 1, 2]);
 }
 
 fn policies() -> impl Strategy<Value = CacheParams> {
     let sizes = prop_oneof![
-        (1..40_u32).prop_map(|pages| cache(Wow::PARTS, pages, 0)),
-        (1..40_u32).prop_map(|pages| cache(Stow::PARTS, pages, 0)),
+        (1..40_u32).prop_map(|pages| cache(WowCache::PARTS, pages, 0)),
+        (1..40_u32).prop_map(|pages| cache(StowCache::PARTS, pages, 0)),
         (1..9_u32).prop_map(|pages| cache(IWC, 0, pages)),
-        (1..9_u32).prop_map(|pages| cache(IwcSync::PARTS, 0, pages)),
-        (1..9_u32, 1..6_u32).prop_map(|(first_level, pages)| cache(Lawc::PARTS, first_level, pages)),
+        (1..9_u32).prop_map(|pages| cache(IwcSyncCache::PARTS, 0, pages)),
+        (1..9_u32, 1..6_u32).prop_map(|(first_level, pages)| cache(LawcCache::PARTS, first_level, pages)),
     ];
     let thresholds = prop_oneof![3 => Just((0.0, 0.0)), 1 => Just((0.3, 0.8))];
     (sizes, thresholds, 1..3_u32).prop_map(|(cache, (low, high), in_flight)| CacheParams { low, high, in_flight, ..cache })

@@ -1,4 +1,5 @@
-//! The write cache as the array drives it: its commands become operations, and their ends become events of the cache (rule 85).
+//! The write cache inside the array. Commands of the cache become page operations, and the ends of these become events of the cache (rule
+//! 85).
 
 use super::PageRequest;
 use super::coordination::Coordination;
@@ -10,25 +11,26 @@ use crate::events::DestageInterval;
 use crate::placement::Layout;
 use crate::request::OpKind;
 
-/// The cache, and the array's own state for it.
+/// The write cache, and the state that the array keeps for it.
 #[derive(Debug, Clone)]
 pub(super) struct Caching {
     pub cache: Cache,
     tie_breaks: TieBreaks,
-    /// The last commands of the cache, kept to reuse the memory.
+    /// Buffer for the commands that the cache has just given. It is kept to reuse its memory.
     commands: Commands,
-    /// Record of the destages, if they are recorded.
+    /// Record of all destages for the timeline; `None` if they are not recorded.
     pub record: Option<Record>,
 }
 
-/// Order of the cache's events within one nanosecond. They happen in the order in which the cache asked for them, after the ends of phases.
+/// Counter that orders events of the cache within one nanosecond. They happen in the order in which the cache asked for them, after the
+/// ends of phases of stripe operations.
 #[derive(Debug, Clone)]
 struct TieBreaks {
     given: u64,
 }
 
 impl TieBreaks {
-    /// First number given out. The tie-breaks of phases stay below it.
+    /// First number of the counter. Phases of stripe operations use the numbers below it.
     const FIRST: u64 = 1 << 63;
 
     #[inline]
@@ -43,7 +45,7 @@ fn pages_of(extent: &ArrayExtent, kind: OpKind) -> PageRequest {
     PageRequest { tag: 0, first_page, pages, kind, fua: false, high_priority: false, stream: 0, one_member: false }
 }
 
-/// Record of destages for a timeline.
+/// Record of the destages in progress, for a timeline.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Record {
     under_way: Vec<(Destage, DestageInterval)>,
@@ -67,7 +69,8 @@ impl Caching {
         self.perform_commands(now, moment_is_over, volume, controller)
     }
 
-    /// Tells the cache of an event. When everything that it held at a failure has been destaged, rebuilding may begin (rule 86).
+    /// Passes an event to the cache. If all data that were cached at a member's failure have been destaged since, rebuilding may begin
+    /// (rule 86).
     #[inline]
     pub fn update<T>(&mut self, now: TimeNs, volume: &mut Volume, event: impl FnOnce(&mut Self, &mut Members) -> T) -> T {
         let was_flushing = self.cache.is_flushing();
@@ -81,7 +84,7 @@ impl Caching {
         answer
     }
 
-    /// Performs the commands of the cache. The controller counts its operations (rule 88).
+    /// Performs the commands of the cache. The coordinating controller counts their operations as load (rule 88).
     pub fn perform_commands(
         &mut self,
         now: TimeNs,
@@ -133,7 +136,7 @@ impl Caching {
         volume.members.issued()
     }
 
-    /// Ends an operation. Returns the host request that is done with it.
+    /// Ends an operation of the cache. Returns the host request that this completes, if any.
     #[inline]
     pub fn ended(&mut self, now: TimeNs, token: Token, completion: &Completion, members: &mut Members) -> Option<HostDone> {
         if let Some(record) = &mut self.record {
@@ -142,14 +145,14 @@ impl Caching {
                 record.end(now, destage, &ends);
             }
         }
-        self.cache.took(token, completion.time);
+        self.cache.note_time(token, completion.time);
         self.cache.done(now, token, completion.gc_members, completion.pages_lost)
     }
 }
 
 impl Record {
-    /// Records the members and pages of an operation if it is a destage. `replacement` returns the member that stands in for a member in a
-    /// stripe.
+    /// Records the members and pages of an operation if it is a destage. `replacement` returns the member that stands in for another one in
+    /// a stripe.
     pub fn begin(
         &mut self,
         now: TimeNs,

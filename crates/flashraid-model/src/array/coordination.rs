@@ -1,24 +1,24 @@
-//! The controller and its messages, as the array drives them.
+//! The controller that coordinates garbage collection, and the messages between it and the members.
 
 use crate::TimeNs;
-use crate::coordination::{Controller, ControllerAction, CoordinationParams, Mail, Mailbox, News, Notice, Notify, Pools, ToMember};
+use crate::coordination::{Controller, ControllerAction, CoordinationParams, Mail, Mailbox, MemberEvent, Notice, Notify, Pools, ToMember};
 
 /// An action that a member must perform.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum MemberAction {
     /// Process a message of the controller.
     Receive(ToMember),
-    /// Ask for collection if the member has to.
+    /// Ask the controller for permission to collect, if the member needs to collect.
     Ask,
 }
 
-/// The controller and the messages on their way.
+/// The controller and the messages that have not arrived yet.
 #[derive(Debug, Clone)]
 pub(super) struct Coordination {
     pub controller: Controller,
     pub mailbox: Mailbox,
     actions: Vec<ControllerAction>,
-    /// Members, with the number of page writes after which the controller must be told.
+    /// Members that report the number of their page writes, each with the number at which the controller must be told.
     pub to_count: Vec<(u32, u64)>,
     pub members_ask_softly: bool,
 }
@@ -34,7 +34,7 @@ impl Coordination {
         }
     }
 
-    /// Returns the time at which a message arrives or the scheme has to act.
+    /// Returns the time of the next message, or of the next action of the coordination scheme.
     #[inline]
     pub fn next_time(&self) -> Option<TimeNs> {
         let at = self.mailbox.next_time().min(self.controller.next_tick());
@@ -51,23 +51,24 @@ impl Coordination {
         self.perform_actions(now);
     }
 
-    /// Tells the controller that a member has been given more page writes than it could take.
-    pub fn pages_are_used_up(&mut self, now: TimeNs, member: u32) {
-        self.controller.pages_are_used_up(now, member);
+    /// Tells the controller that a member has received more page writes than its allowance.
+    pub fn page_allowance_is_used_up(&mut self, now: TimeNs, member: u32) {
+        self.controller.page_allowance_is_used_up(now, member);
         self.perform_actions(now);
     }
 
-    /// Processes an event that a member reports.
+    /// Passes an event that a member has reported to the controller.
     pub fn receive_notice(&mut self, notice: &Notice) {
-        let Notice { at, member, news } = *notice;
-        match news {
-            News::Sends(message) => self.mailbox.post(at, member, message),
-            News::MayAsk => self.mailbox.may_ask(at, member),
-            News::CollectsUnanswered => self.controller.collects_unanswered(member),
+        let Notice { at, member, event } = *notice;
+        match event {
+            MemberEvent::Sends(message) => self.mailbox.post(at, member, message),
+            MemberEvent::MayAsk => self.mailbox.may_ask(at, member),
+            MemberEvent::CollectsUnanswered => self.controller.collects_unanswered(member),
         }
     }
 
-    /// Processes the next message that is due now, or else lets the scheme act. Returns a member and the action that it must perform.
+    /// Delivers the next message that is due now; if there is none, lets the coordination scheme act. Returns a member and the action that
+    /// it must perform.
     pub fn step(&mut self, now: TimeNs) -> Option<(u32, MemberAction)> {
         match self.mailbox.pop_due(now) {
             Some((_, Mail::ToMember(member, message))) => return Some((member, MemberAction::Receive(message))),

@@ -28,9 +28,9 @@ counts! {
         pages_lost,
         /// Pages of lost strips that reads have asked for.
         pages_reconstructed,
-        /// Pages read to reconstruct these, beyond the pages that were asked for.
+        /// Pages read to reconstruct lost pages, beyond the pages that were asked for.
         pages_read_to_reconstruct,
-        /// Pages that were not trimmed because the rest of their stripe was not.
+        /// Pages whose trim was ignored because the rest of their stripe was not trimmed.
         trim_pages_ignored,
         /// Pages read to rebuild lost strips.
         rebuild_pages_read,

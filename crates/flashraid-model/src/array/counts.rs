@@ -1,4 +1,4 @@
-//! All counters of an array, until a moment and between two.
+//! All counters of an array: their values at a moment, and the difference between two moments.
 
 use super::{Array, FailureProgress, HostCounters, HostPortCounters, StripeCounters};
 use crate::TimeNs;
@@ -14,13 +14,15 @@ pub struct Counts {
     pub members: Vec<MemberCounters>,
     /// Counters that only drives with superblocks have, in order; empty if the members have pools.
     pub drives: Vec<DriveCounters>,
-    /// Counters of the queues, cores and buffers before the dies of each member, in order; empty without any.
+    /// Counters of the queues, processor cores and buffers before the dies of each member, in order; empty if the members do not model
+    /// them.
     pub fronts: Vec<FrontCounters>,
-    /// Counters of the members' mechanisms, in order.
+    /// Counters of the optional mechanisms of the members, summed by mechanism, in order.
     pub mechanisms: Vec<MechanismCounters>,
     /// Number of messages between members and controller, by kind; `None` without a controller.
     pub sent: Option<[u64; coordination::KINDS]>,
-    /// Number of cleans of members that had asked for collection without an answer. It is `None` unless members ask before they must.
+    /// Number of cleans that members began before the controller had answered their request to collect. It is `None` unless members ask
+    /// before they must collect.
     pub uncoordinated_cleans: Option<UncoordinatedCleans>,
     /// Number of trims and flushes.
     pub host: HostCounters,
@@ -30,15 +32,16 @@ pub struct Counts {
     pub stripes: Option<StripeCounters>,
     /// Counters of the write cache, if there is one.
     pub cache: Option<CacheCounters>,
-    /// Number of pages in the write cache. Between two moments, it is the number of pages added.
+    /// Number of pages in the write cache. In a difference of two counts, it is the number of pages added.
     pub cached_pages: u64,
-    /// Progress of the members' failures and of their rebuilding, in order of time, with failures to come. Between two moments, it is the
-    /// progress at the later one.
+    /// Progress of failures and of rebuilding, in order of time; failures that are still to come are included. In a difference of two
+    /// counts, it is the progress at the later moment.
     pub failures: Vec<FailureProgress>,
 }
 
 impl Counts {
-    /// Returns the counts of members alone, for tests. `drives` of them are drives with superblocks whose other counters are 0.
+    /// Returns counts that contain nothing but these members, for tests. `drives` of the members are drives with superblocks whose other
+    /// counters are 0.
     #[must_use]
     pub fn of_members(members: impl IntoIterator<Item = MemberCounters>, drives: usize) -> Self {
         Self {
@@ -57,7 +60,7 @@ impl Counts {
         }
     }
 
-    /// Returns the counts since `earlier` was taken of the same array.
+    /// Returns the differences from `earlier`, which are earlier counts of the same array.
     #[must_use]
     pub fn since(self, earlier: &Self) -> Self {
         Self {
@@ -84,7 +87,8 @@ impl Counts {
 }
 
 impl Array {
-    /// Returns the counts until `now`. Work that nothing waits for is counted late; see [`Milestone::Count`](super::Milestone::Count).
+    /// Returns the counts until `now`. Some work has no effect on any request and is counted late; see
+    /// [`Milestone::Count`](super::Milestone::Count).
     pub fn counters(&self, now: TimeNs) -> Counts {
         let Self { port, caching, volume, coordination, host, .. } = self;
         let ssds = &volume.members.ssds;

@@ -19,7 +19,7 @@ pub struct Done {
     pub gc_members_met: u32,
     /// Number of its pages that were not served because too many members failed.
     pub pages_lost: u32,
-    /// Parts of its time, from its arrival on.
+    /// Division of the response time into its causes.
     pub parts: TimeParts,
 }
 
@@ -72,22 +72,22 @@ impl Event {
     }
 }
 
-/// Events that are reported later.
+/// Events that are known already but must be reported later.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Outbox {
-    /// Events of operations that were taken at once, in order.
+    /// Requests that were served ahead of time, in the order of their ends.
     pub held: Vec<Event>,
-    /// Cleans that members know before they end.
+    /// Cleans whose ends are known in advance.
     cleans: Slab<GcInterval>,
-    /// Ends of these cleans and their numbers in `cleans`, in order of time. Large batches have thousands of them, so that entries are
-    /// small and are sorted together.
+    /// The end times of these cleans with their indices in `cleans`, in order of time. Large batches have thousands of them, so entries are
+    /// small.
     ends: VecDeque<(TimeNs, u32)>,
     /// Changes of the array's health, in order.
     pub health: Vec<(TimeNs, Health)>,
 }
 
 impl Outbox {
-    /// Appends all events until `until` to `events`, which are in order from index `begin` on.
+    /// Appends all events until `until` to `events`. From index `begin` on, `events` are in order before and after.
     #[inline]
     pub fn report(&mut self, until: TimeNs, told: &mut ssd::Outbox, caching: Option<&mut Caching>, begin: usize, events: &mut Vec<Event>) {
         match told.collections.len() {
@@ -145,6 +145,6 @@ impl Outbox {
 
 /// Returns the requests among the events.
 #[cfg(test)]
-pub(super) fn dones(events: &[Event]) -> Vec<Done> {
+pub(super) fn done_requests(events: &[Event]) -> Vec<Done> {
     events.iter().filter_map(|event| if let Event::Done(done) = event { Some(*done) } else { None }).collect()
 }

@@ -22,7 +22,7 @@ impl Health {
     pub const ALL: [Self; 4] = [Self::Normal, Self::Degraded, Self::Rebuilding, Self::Rebuilt];
 }
 
-/// Progress of the failure of a member and of its rebuilding.
+/// Progress of one member's failure and of its rebuilding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FailureProgress {
     /// Number of the failed member.
@@ -45,7 +45,7 @@ pub struct FailureProgress {
     pub strip_pages: u32,
 }
 
-/// Event of a failure or of rebuilding that is due now.
+/// A step of a failure or of rebuilding that is due now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     /// The member with this number fails.
@@ -74,19 +74,20 @@ struct Failure {
     next_stripe: u64,
     /// Number of stripes that are being rebuilt.
     in_progress: u32,
-    /// Time of the next event, unless it must wait for something.
+    /// Time of the next step; at most this early, because some steps must also wait for other events.
     next_ns: TimeNs,
 }
 
-/// All members that fail, in order of time.
+/// All members that fail during the run, in order of time.
 #[derive(Debug, Clone)]
 pub(super) struct Failures {
     rebuild: Option<RebuildParams>,
     list: Vec<Failure>,
     pub lost: LostStrips,
-    /// True after the last request. No member fails then, and as a rule no stripe begins to be rebuilt.
+    /// True after the last request has ended. From then on no member fails, and no further stripe is rebuilt unless the configuration asks
+    /// for it.
     over: bool,
-    /// True until everything that the cache held at a failure has been destaged. No rebuilding begins before (rule 86).
+    /// True until everything that was in the write cache at a failure has been destaged. Rebuilding does not begin before (rule 86).
     flushing: bool,
 }
 
@@ -101,7 +102,7 @@ impl Failure {
 }
 
 impl Failures {
-    /// Returns the failures of members with `strips` strips each, with spares for the first failures.
+    /// Returns the failures of members that have `strips` strips each. The first failures get the spares.
     pub fn new(params: &ArrayParams, strips: u64) -> Self {
         let (spares, _) = params.spares();
         let failure = |(nth, failure): (u32, FailureParams)| Failure {
@@ -148,8 +149,8 @@ impl Failures {
         self.list.iter().map(|failure| failure.progress)
     }
 
-    /// Returns the member and the spare of a failure that is being rebuilt.
-    pub fn rebuilds(&self, failure: u32) -> (u32, Option<u32>) {
+    /// Returns the number of the failed member and of its spare.
+    pub fn failed_and_spare(&self, failure: u32) -> (u32, Option<u32>) {
         let progress = &self.list[failure as usize].progress;
         (progress.member, progress.spare)
     }
@@ -164,7 +165,7 @@ impl Failures {
         }
     }
 
-    /// Returns the time at which the next event of a failure is due, as far as it is known.
+    /// Returns the time of the next step of one failure; `None` while it waits for another event.
     #[inline]
     fn next_time_of(&self, failure: &Failure) -> Option<TimeNs> {
         let Failure { progress, next_stripe, in_progress, next_ns, .. } = failure;
@@ -179,13 +180,13 @@ impl Failures {
         (!waits).then_some(*next_ns)
     }
 
-    /// Returns the time at which [`Failures::step`] is due, as far as it is known.
+    /// Returns the time at which [`Failures::step`] must be called; `None` while all failures wait for other events.
     #[inline]
     pub fn next_time(&self) -> Option<TimeNs> {
         self.list.iter().filter_map(|failure| self.next_time_of(failure)).min()
     }
 
-    /// Performs the first event that is due. Failures come before rebuilding, and both in order of failure.
+    /// Returns the first step that is due. Failures come before rebuilding; within both, earlier failures come first.
     pub fn step(&mut self, now: TimeNs) -> Option<Step> {
         let is_due = |&at: &usize| self.next_time_of(&self.list[at]) == Some(now);
         let due = (0..self.list.len()).filter(is_due).min_by_key(|&at| (self.list[at].has_failed(), at))?;
@@ -209,7 +210,7 @@ impl Failures {
         Some(Step::Rebuild { failure: due as u32, stripe })
     }
 
-    /// Ends the rebuilding of a strip, which is on the spare now or was given up.
+    /// Records that the rebuilding of a strip has ended. The strip is on the spare now, or `given_up` is true.
     pub fn rebuilding_ended(&mut self, now: TimeNs, failure: u32, stripe: u64, given_up: bool) {
         let Failure { progress, in_progress, next_ns, .. } = &mut self.list[failure as usize];
         *in_progress -= 1;
@@ -225,7 +226,7 @@ impl Failures {
         }
     }
 
-    /// Sets whether pages that the cache held at a failure must still be destaged.
+    /// Sets whether the write cache still holds pages from the time of a failure.
     pub fn set_flushing(&mut self, now: TimeNs, flushing: bool) {
         self.flushing = flushing;
         for failure in self.list.iter_mut().filter(|failure| failure.has_failed() && failure.progress.rebuild_began_ns.is_none()) {

@@ -19,7 +19,7 @@ counts! {
         waits,
         /// Sum of these waits, in nanoseconds.
         wait_ns,
-        /// Time in which data passed, in nanoseconds.
+        /// Time in which data were transferred, in nanoseconds.
         busy_ns,
     }
 }
@@ -31,18 +31,18 @@ struct HostRequest {
     /// Position in the order of arrival.
     sequence: u64,
     arrival_ns: TimeNs,
-    /// Time at which its turn came.
+    /// Time at which the request was allowed to begin.
     turn_ns: TimeNs,
-    /// Time from asking for the passage of its data to the end of the passage.
+    /// Nanoseconds from the request to transfer its data until the end of the transfer.
     passage_ns: u64,
-    /// Result of the array for a read whose data have still to pass.
+    /// Result of a read whose data have not been transferred to the host yet.
     read: Option<Done>,
 }
 
-/// Result of a step of the port.
+/// Result of one step of the host port.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum PortStep {
-    /// The array starts a request now, whose tag is the port's own.
+    /// The array must start this request. Its tag is a number of the port, not the host's tag.
     Begins(PageRequest),
     /// A request is done; its tag is the host's.
     Done(Done),
@@ -50,7 +50,7 @@ pub(super) enum PortStep {
     Nothing,
 }
 
-/// Path of host requests into the array and out of it.
+/// The controller's port to the host, which all requests pass on their way in and out.
 #[derive(Debug, Clone)]
 pub(super) struct HostPort {
     params: HostPortParams,
@@ -59,11 +59,11 @@ pub(super) struct HostPort {
     arrived: u64,
     waiting: VecDeque<u32>,
     in_work: u32,
-    /// Passages of data in order: the time of the end, and the request.
+    /// Transfers in order: the end time of each, and the request.
     passing: VecDeque<(TimeNs, u32)>,
-    /// Reads whose pages have been read now, in order of arrival.
+    /// Reads that the array has finished at this nanosecond, in order of arrival.
     read: BTreeMap<u64, u32>,
-    /// Time at which something last ended. Requests that waited for it continue at that time.
+    /// Time at which a request or a transfer last ended. Requests that wait may continue at that time.
     ended_ns: TimeNs,
     pub counters: HostPortCounters,
 }
@@ -84,7 +84,7 @@ impl HostPort {
         }
     }
 
-    /// Returns the counts at `now`. Data pass one after another, without a break.
+    /// Returns the counters at `now`. Transfers follow one another without gaps.
     pub fn counters_at(&self, now: TimeNs) -> HostPortCounters {
         let ahead_ns = self.passing.back().map_or(0, |&(end, _)| end.saturating_sub(now));
         HostPortCounters { busy_ns: self.counters.busy_ns - ahead_ns, ..self.counters }
@@ -94,7 +94,7 @@ impl HostPort {
         self.params.outstanding.is_none_or(|most| self.in_work < most)
     }
 
-    /// Takes a request that arrives. Returns it if the array starts it at once.
+    /// Accepts an arriving request. Returns it if the array must start it at once.
     pub fn arrives(&mut self, now: TimeNs, request: &PageRequest) -> Option<PageRequest> {
         let id = self.requests.insert(HostRequest {
             request: *request,
@@ -106,14 +106,14 @@ impl HostPort {
         });
         self.arrived += 1;
         if self.waiting.is_empty() && self.has_turn() {
-            return self.turn(now, id);
+            return self.begin_turn(now, id);
         }
         self.waiting.push_back(id);
         None
     }
 
-    /// Begins the turn of a request. Returns it if the array starts it at once.
-    fn turn(&mut self, now: TimeNs, id: u32) -> Option<PageRequest> {
+    /// Lets a request begin whose turn has come. Returns it if the array must start it at once.
+    fn begin_turn(&mut self, now: TimeNs, id: u32) -> Option<PageRequest> {
         self.in_work += 1;
         let HostRequest { request, arrival_ns, ref mut turn_ns, .. } = self.requests[id];
         *turn_ns = now;
@@ -137,7 +137,7 @@ impl HostPort {
         self.counters.busy_ns += passing_ns;
     }
 
-    /// Takes a request that the array has finished. Returns its end if its data need not pass.
+    /// Accepts a request that the array has finished. Returns it as done unless its data must be transferred first.
     pub fn ended(&mut self, done: Done) -> Option<Done> {
         self.ended_ns = done.at;
         let id = done.tag as u32;
@@ -180,7 +180,7 @@ impl HostPort {
         if let Some((_, id)) = self.read.pop_first() {
             self.ask_to_pass(now, id);
         } else if let Some(id) = self.waiting.pop_front()
-            && let Some(request) = self.turn(now, id)
+            && let Some(request) = self.begin_turn(now, id)
         {
             return PortStep::Begins(request);
         }

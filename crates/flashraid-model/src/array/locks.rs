@@ -1,19 +1,19 @@
-//! Locks of stripes, exclusive or shared, first come first served (rule 52).
+//! Locks of stripes, exclusive or shared, granted in order of arrival (rule 52).
 //!
-//! A lock adds up the time for which its holders waited for collection. An operation that waits for the lock reports that time as
-//! collection (rule 115).
+//! A lock also adds up the time for which its holders waited for garbage collection. An operation that waits for the lock reports this part
+//! of its wait as caused by collection (rule 115).
 
 use crate::TimeNs;
 use std::collections::{BTreeMap, VecDeque};
 
-/// A lock that a holder has given back.
+/// A lock that has just been released, so that waiting operations may get it.
 #[must_use = "others may wait for it: `Locks::next` until there is none"]
 #[derive(Debug)]
 pub(super) struct Freed {
     stripe: u64,
 }
 
-/// A time in which an operation waits for collection: the beginning of one of its phases (rule 115).
+/// Time that an operation waits for garbage collection, at the beginning of one of its phases (rule 115).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct CollectionWait {
     pub from_ns: TimeNs,
@@ -21,13 +21,13 @@ pub(super) struct CollectionWait {
 }
 
 impl CollectionWait {
-    /// Returns the part of the wait that comes after `at`, in nanoseconds.
+    /// Returns the part of the wait that lies after `at`, in nanoseconds.
     fn after_ns(self, at: TimeNs) -> u64 {
         (self.from_ns + self.ns).saturating_sub(self.from_ns.max(at))
     }
 }
 
-/// The locks that are held.
+/// All locks that are held, with the operations that wait for them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Locks {
     held: BTreeMap<u64, Lock>,
@@ -36,10 +36,11 @@ pub(super) struct Locks {
 #[derive(Debug, Clone, Default)]
 struct Lock {
     holders: u32,
-    /// True if the holders share it.
+    /// True if several operations hold it together.
     shared: bool,
     waiting: VecDeque<Asking>,
-    /// Sum of the holders' waits for collection since the lock was last free. If several share it, the last one's counts.
+    /// Sum of the holders' waits for collection since the lock was last free. If several operations hold it together, only the waits of the
+    /// last holder count.
     collected_ns: u64,
 }
 
@@ -48,9 +49,8 @@ struct Asking {
     operation: u32,
     share: bool,
     asked_ns: TimeNs,
-    /// Value of [`Lock::collected_ns`] from which the holders' waits are also waits of this operation.
-    ///
-    /// It is known when the holders at the time of asking give the lock back.
+    /// Value of [`Lock::collected_ns`] when this operation began to wait, so that only later waits of the holders are added to its own. It
+    /// is set when the holders of that moment release the lock.
     collected_before_ns: Option<u64>,
 }
 
@@ -72,8 +72,8 @@ impl Lock {
         may
     }
 
-    /// Adds the waits for collection of the last holder, for the operations that wait for the lock.
-    fn book(&mut self, waits: &[CollectionWait]) {
+    /// Adds the last holder's waits for garbage collection to those of the lock.
+    fn add_holder_waits(&mut self, waits: &[CollectionWait]) {
         self.collected_ns += waits.iter().map(|wait| wait.ns).sum::<u64>();
         // Operations that asked before the holder got the lock stand in front, and wait for all its time.
         for asking in self.waiting.iter_mut().rev().take_while(|asking| asking.collected_before_ns.is_none()) {
@@ -100,12 +100,12 @@ impl Locks {
         self.held.is_empty()
     }
 
-    /// Gives back a lock. Its holder waited for collection in these times.
+    /// Releases a lock. `waits` are the times that its holder waited for garbage collection.
     pub fn release(&mut self, stripe: u64, waits: &[CollectionWait]) -> Freed {
         let lock = self.held.get_mut(&stripe).expect("it is held");
         lock.holders -= 1;
         if lock.holders == 0 {
-            lock.book(waits);
+            lock.add_holder_waits(waits);
         }
         Freed { stripe }
     }

@@ -1,4 +1,4 @@
-//! The members of an array, the events that they report (wake-ups, ends, cleans, messages), and the completions that wait for ends.
+//! The members of an array, the events that they report, and the completions that wait for these events.
 
 use super::Done;
 use crate::TimeNs;
@@ -19,15 +19,16 @@ pub(super) struct MembersAgenda {
     wakes: Slab<(u32, SsdWake)>,
 }
 
-/// An entry of the agenda.
+/// An entry of the agenda of the members.
 enum Wake {
-    /// All pages of the host request with this completion are done.
+    /// All pages of the host request with this completion number are done.
     Completed(u32),
     /// A wake-up of this member is due.
     Member((u32, SsdWake)),
 }
 
-/// Bit that is set in the number of an entry if the entry is a wake-up. The bits below it are then the index of the wake-up in the slab.
+/// Bit that is set in the number of an agenda entry if the entry is a wake-up. The lower bits are then the index of the wake-up in the
+/// slab.
 const WAKES_A_MEMBER: u64 = 1 << 32;
 
 impl MembersAgenda {
@@ -73,10 +74,10 @@ impl MembersAgenda {
     }
 }
 
-/// Continuation when everything that a completion waits for is done.
+/// The work that follows when everything that a completion waits for is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Continuation {
-    /// The host request with this tag is done. Nothing else in the array follows from it.
+    /// The host request with this tag is done, and no other work of the array depends on it.
     Host(u64),
     /// A phase of an operation on a stripe ends.
     Stripe {
@@ -97,9 +98,9 @@ pub(super) enum Continuation {
 /// An event in the array that happens at the end of its nanosecond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Deferred<J> {
-    /// Everything that a completion waited for is done.
+    /// All operations that this completion waited for are done.
     Completion(J),
-    /// A moment that the cache asked for has come.
+    /// The cache asked to be called at this time.
     Wake(CacheWake),
 }
 
@@ -121,7 +122,7 @@ pub(super) struct Access {
     pub high_priority: bool,
     /// Source of the operation; see [`PageOp::source`].
     pub source: u8,
-    /// True at the end of a nanosecond; see [`Ssd::submit`].
+    /// True if all other events of this nanosecond have happened; see [`Ssd::submit`].
     pub moment_is_over: bool,
 }
 
@@ -133,40 +134,40 @@ impl Access {
     }
 }
 
-/// Reminder that members may have left ends and messages behind.
+/// Token that the caller must pass to `drain`, so that no call forgets to read what the members have reported.
 #[must_use = "ends and messages of the members wait: `Array::drain` takes them"]
 #[derive(Debug)]
 pub(super) struct Issued(());
 
-/// A completion for which the number of ends is not set yet.
+/// A completion that does not know yet how many operations it waits for.
 #[must_use = "what it waits for has to be said: `Members::close`"]
 #[derive(Debug)]
 pub(super) struct Open(u32);
 
 impl Open {
-    /// Returns the number under which its operations end.
+    /// Returns the number of the completion, which its operations carry.
     #[inline]
     pub fn number(&self) -> u32 {
         self.0
     }
 
-    /// Returns its number, for a caller that completes it without [`Members::close`].
+    /// Returns the number of the completion, for a caller that ends it without [`Members::close`].
     #[inline]
     pub fn into_number(self) -> u32 {
         self.0
     }
 }
 
-/// Result of the next event of the members.
+/// Result of processing the next event of the members.
 #[derive(Debug)]
 pub(super) enum MembersStep {
     /// The host request of this completion is done.
     Done(u32),
-    /// A member has acted.
+    /// A member has done some work, and may have reported events.
     Acted(Issued),
 }
 
-/// Page operations and sub-requests that are waited for together, with the continuation when all have ended.
+/// A group of page operations and sub-requests, with the work that follows when all have ended.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Completion {
     pub continuation: Continuation,
@@ -181,13 +182,13 @@ pub(super) struct Completion {
 }
 
 impl Completion {
-    /// Sets the end, for reads whose page operations are recorded elsewhere.
+    /// Sets the end time and its parts, for reads whose page operations are recorded elsewhere.
     #[inline]
     pub fn set_end(&mut self, at: TimeNs, gc_members: MemberSet, time: TimeParts) {
         (self.last_end, self.gc_members, self.time) = (at, gc_members, time);
     }
 
-    /// Records an end. Returns true if it was the last one.
+    /// Records the end of one operation. Returns true if it was the last one.
     #[inline]
     pub fn record_end(&mut self, at: TimeNs, gc_members: MemberSet, time: impl Fn() -> TimeParts) -> bool {
         assert!(self.remaining > 0, "no more ends than are waited for");
@@ -206,12 +207,13 @@ impl Completion {
 // These sizes matter, because each request in progress has one and each event moves one.
 const _: () = assert!(size_of::<Completion>() <= 144 && size_of::<SsdWake>() <= 20);
 
-/// Number of page writes that members have been given. A controller uses it to notice that a member gets more than it can take (rule 120).
+/// Counts the page writes that each member receives. Through it, a controller notices that a member receives more writes than it can absorb
+/// (rule 120).
 #[derive(Debug, Clone)]
 pub(super) struct PagesGiven {
     /// Number of page writes of each member, and the number after which the controller is told.
     counts: Vec<(u64, u64)>,
-    /// Members that have been given more, with the time.
+    /// Members that have passed their limit, with the time.
     pub used_up: Vec<(TimeNs, u32)>,
 }
 
@@ -226,7 +228,7 @@ impl PagesGiven {
         self.compare(now, member);
     }
 
-    /// Sets the number of page writes of a member after which the controller is told.
+    /// Sets a new limit for a member: the controller is told when it has received `pages` more page writes.
     pub fn limit(&mut self, now: TimeNs, member: u32, pages: u64) {
         self.counts[member as usize].1 = pages;
         self.compare(now, member);
@@ -248,13 +250,14 @@ pub(super) struct Members {
     pub ssds: Vec<Ssd>,
     pub agenda: MembersAgenda,
     pub completions: Slab<Completion>,
-    /// Deferred events. They are not in the agenda, because their order must not depend on when a member happens to know its ends.
+    /// Deferred events. They are kept outside the agenda, because their order must not depend on when a member learns its end times.
     deferred: BinaryHeap<Reverse<Due>>,
-    /// Reports of the members that nobody has taken yet. It holds no wake-ups, which go to the agenda at once.
-    pub told: Outbox,
+    /// Events that the members have reported and that have not been processed. Wake-ups are not among them, because they go to the agenda
+    /// at once.
+    pub reports: Outbox,
     /// Counts of page writes, only for a controller that needs them.
     pub pages_given: Option<Box<PagesGiven>>,
-    /// Ends of the page operations that the cache waits for, if they are recorded: purpose, member and time.
+    /// Ends of page operations that the cache waits for: purpose, member and time. `None` if they are not recorded.
     cache_ends: Option<Vec<(Token, u32, TimeNs)>>,
 }
 
@@ -265,7 +268,7 @@ impl Members {
             agenda: MembersAgenda::default(),
             completions: Slab::default(),
             deferred: BinaryHeap::new(),
-            told: Outbox::default(),
+            reports: Outbox::default(),
             pages_given: None,
             cache_ends: None,
         }
@@ -274,9 +277,9 @@ impl Members {
     /// Calls `act` on a member, and schedules its wake-ups.
     #[inline]
     pub fn with(&mut self, member: u32, act: impl FnOnce(&mut Ssd, &mut Outbox)) -> Issued {
-        assert!(self.told.wakes.is_empty(), "the wake-ups of one member are taken before another acts");
-        act(&mut self.ssds[member as usize], &mut self.told);
-        for (at, wake) in self.told.wakes.drain(..) {
+        assert!(self.reports.wakes.is_empty(), "the wake-ups of one member are taken before another acts");
+        act(&mut self.ssds[member as usize], &mut self.reports);
+        for (at, wake) in self.reports.wakes.drain(..) {
             self.agenda.schedule_wake(at, member, wake);
         }
         Issued(())
@@ -287,7 +290,7 @@ impl Members {
         (0..self.ssds.len() as u32).fold(Issued(()), |_, member| self.with(member, &mut act))
     }
 
-    /// Returns the reminder to take ends, after one or several calls of [`Members::submit`].
+    /// Returns the token for [`Issued`] work, after one or several calls of [`Members::submit`].
     #[inline]
     pub fn issued(&self) -> Issued {
         Issued(())
@@ -302,7 +305,7 @@ impl Members {
         }
     }
 
-    /// Ends the host request of this completion, which [`Members::step`] has returned.
+    /// Ends the host request of this completion, which [`Members::step`] has just returned.
     #[inline(always)]
     pub fn done(&mut self, completion: u32, now: TimeNs) -> Done {
         self.completions.release(completion);
@@ -315,7 +318,7 @@ impl Members {
         Done { tag: *tag, at: now, gc_members_met: gc_members.len(), pages_lost: *pages_lost, parts: *time }
     }
 
-    /// Reads or writes a page of a member, for which `completion` waits. [`Members::issued`] must follow, once for many pages.
+    /// Submits an operation on one page of a member, for which `completion` waits. Use [`Members::issued`] afterwards, once for many pages.
     #[inline]
     pub fn submit(&mut self, access: &Access, member: u32, page: u32, completion: u32) {
         let Access { now, kind, fua, high_priority, source, moment_is_over } = *access;
@@ -329,13 +332,13 @@ impl Members {
         let Issued(()) = self.with(member, |ssd, out| ssd.submit(now, op, moment_is_over, out));
     }
 
-    /// Returns true if the end of an operation is known when it is submitted, and only the last end is needed.
+    /// Returns true if members know the end of an operation when it is submitted, and the caller needs only the last end.
     #[inline]
     pub fn are_immediate(&self) -> bool {
         self.ssds[0].is_immediate() && self.cache_ends.is_none()
     }
 
-    /// Begins a completion for this continuation.
+    /// Opens a completion. The continuation runs when all its operations have ended.
     #[inline]
     pub fn open(&mut self, continuation: Continuation) -> Open {
         let time = TimeParts::default();
@@ -349,7 +352,7 @@ impl Members {
         }))
     }
 
-    /// Sets the number of ends that a completion waits for. If it is 0, the completion is complete at `now`.
+    /// Sets the number of operations that a completion waits for. If it is 0, the completion ends at `now`.
     #[inline]
     pub fn close(&mut self, open: Open, ends: u32, now: TimeNs) {
         let Open(completion) = open;
@@ -361,7 +364,7 @@ impl Members {
         }
     }
 
-    /// Begins a completion of which all is known: its operations all end by `at`. [`Members::step`] reports it then.
+    /// Opens a completion whose operations all end by `at`, which is known already. [`Members::step`] reports it at that time.
     #[inline(always)]
     pub fn open_until(&mut self, continuation: Continuation, at: TimeNs, gc_members: MemberSet, time: TimeParts) {
         let whole = Completion { continuation, remaining: 0, last_end: at, gc_members, pages_lost: 0, time };
@@ -369,13 +372,13 @@ impl Members {
         self.completed(completion, continuation, at);
     }
 
-    /// Records the ends that the members have reported in their completions.
+    /// Records the ends of operations that the members have reported.
     #[inline]
     pub fn drain(&mut self) {
-        if self.told.ends.is_empty() {
+        if self.reports.ends.is_empty() {
             return;
         }
-        let mut ends: Vec<OpEnd> = std::mem::take(&mut self.told.ends);
+        let mut ends: Vec<OpEnd> = std::mem::take(&mut self.reports.ends);
         for end in ends.drain(..) {
             if let Some(cache_ends) = &mut self.cache_ends
                 && let Continuation::Cache { token, .. } = self.completions[end.completion].continuation
@@ -384,15 +387,15 @@ impl Members {
             }
             self.end(end.completion, end.at, if end.met_gc { MemberSet::of(end.member.0) } else { MemberSet::NONE }, || end.time);
         }
-        self.told.ends = ends;
+        self.reports.ends = ends;
     }
 
-    /// Starts to record the ends that [`Members::take_cache_ends`] returns.
+    /// Starts recording the ends that [`Members::take_cache_ends`] returns.
     pub fn record_ends(&mut self) {
         self.cache_ends = Some(Vec::new());
     }
 
-    /// Returns and forgets the times at which members finished their share of a cache operation, as far as they are known.
+    /// Removes and returns the times at which each member finished its part of a cache operation, as far as they are known.
     pub fn take_cache_ends(&mut self, of: Token) -> Vec<(u32, TimeNs)> {
         let Some(ends) = &mut self.cache_ends else { return Vec::new() };
         let taken = ends.iter().filter(|(token, ..)| *token == of).map(|&(_, member, at)| (member, at)).collect();
@@ -400,13 +403,13 @@ impl Members {
         taken
     }
 
-    /// Returns true if ends are recorded that nobody has taken.
+    /// Returns true if some recorded ends have not been taken.
     #[cfg(test)]
     pub fn keeps_ends(&self) -> bool {
         self.cache_ends.as_ref().is_some_and(|ends| !ends.is_empty())
     }
 
-    /// Records in `completion` that an operation ends at `at`.
+    /// Records that one operation of `completion` ends at `at`.
     #[inline]
     pub fn end(&mut self, completion: u32, at: TimeNs, gc_members: MemberSet, time: impl Fn() -> TimeParts) {
         let entry = &mut self.completions[completion];
@@ -416,7 +419,7 @@ impl Members {
         }
     }
 
-    /// Schedules the continuation of a completion whose operations all end by `at`.
+    /// Schedules the continuation of a completion whose operations have all ended by `at`.
     #[inline(always)]
     fn completed(&mut self, completion: u32, continuation: Continuation, at: TimeNs) {
         match continuation {

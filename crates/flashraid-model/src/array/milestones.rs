@@ -8,13 +8,13 @@ use crate::ssd::Ssd;
 /// A moment of a run that the array must know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Milestone {
-    /// Counters are about to be read. Events before this moment that were not computed, because nothing waits for them, are counted now.
-    /// The next [`Array::advance`] reports collections that have ended.
+    /// Counters are about to be read. Work that has no effect on any request may not have been computed yet; it is counted now. The next
+    /// [`Array::advance`] reports collections that have ended.
     Count,
-    /// The measured time begins. Records of the members' use, and the greatest occupancy of the write cache, start anew. Counters are
+    /// The measured time begins. The usage records of the members, and the greatest occupancy of the write cache, start anew. Counters are
     /// brought up to date as with [`Milestone::Count`].
     MeasuringBegins,
-    /// The measured time ends with the events of this moment, which are still counted.
+    /// The measured time ends. Events of this nanosecond still count.
     MeasuringEnds,
     /// The last request is done. After this, no collection begins because a die or the array is idle (rules 38 and 46). No member fails,
     /// and as a rule no stripe begins to be rebuilt (rule 64).
@@ -23,12 +23,12 @@ pub enum Milestone {
     RunEnds,
 }
 
-/// State of the array's knowledge at a milestone.
+/// Times that the array knows when it reaches a milestone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reached {
-    /// Time before which every start of a collection has been reported.
+    /// Time before which the starts of all collections have been reported.
     pub collections_known_until: TimeNs,
-    /// The latest known end of an operation that members have taken. It is 0 where ends become known one after the other.
+    /// Latest known end of an operation on the members. It is 0 if the ends are only known when they happen.
     pub busy_until: TimeNs,
 }
 
@@ -53,7 +53,7 @@ impl Array {
             Milestone::RunEnds => {
                 events.append(&mut self.outbox.held);
                 let begin = events.len();
-                self.outbox.report(TimeNs::MAX, &mut self.volume.members.told, self.caching.as_deref_mut(), begin, events);
+                self.outbox.report(TimeNs::MAX, &mut self.volume.members.reports, self.caching.as_deref_mut(), begin, events);
             }
         }
         Reached { collections_known_until: self.collections_known_until(now), busy_until: self.busy_until() }
@@ -77,11 +77,11 @@ impl Array {
         agenda.retain_wakes(|member, wake| ssds[member as usize].needs_wake_up(wake));
     }
 
-    /// Returns a time before which every start of a collection has been reported. It is at most `now`.
+    /// Returns a time before which the starts of all collections have been reported. It is at most `now`.
     fn collections_known_until(&self, now: TimeNs) -> TimeNs {
         let members = &self.volume.members;
         let open = members.ssds.iter().filter_map(Ssd::oldest_open_clean).fold(now, TimeNs::min);
-        let started = members.told.collections.iter().map(|collection| collection.start_ns).chain(self.outbox.first_start());
+        let started = members.reports.collections.iter().map(|collection| collection.start_ns).chain(self.outbox.first_start());
         started.fold(open, TimeNs::min)
     }
 

@@ -70,7 +70,7 @@ pub const MEMBERS_MAX: u32 = 128;
 #[derive(Debug, Clone)]
 pub struct Array {
     shape: Shape,
-    /// True if nothing but the members acts: there is no host port, cache, parity or controller.
+    /// True if the array consists of members only, without host port, cache, parity or controller.
     has_members_only: bool,
     /// Limits of the controller towards the host, if it has any.
     port: Option<Box<HostPort>>,
@@ -78,7 +78,7 @@ pub struct Array {
     caching: Option<Box<Caching>>,
     /// The members, with parity and failures.
     volume: Volume,
-    /// The controller that coordinates collection, if there is one.
+    /// The controller that coordinates the members' garbage collection, if there is one.
     coordination: Option<Coordination>,
     ahead: Ahead,
     /// Time before which all events have happened.
@@ -86,16 +86,14 @@ pub struct Array {
     /// Arrival time of the latest request.
     last_arrival_ns: TimeNs,
     outbox: Outbox,
-    /// The health that was reported last.
+    /// The health of the array that was last reported as an event.
     health: Health,
     host: HostCounters,
 }
 
 impl Array {
-    /// Returns an array of filled members, with spares behind them if some are to be rebuilt. `seed` names the random streams of victim
-    /// policies that draw.
-    ///
-    /// Use [`Setup::array_while`] if the fill must be interruptible.
+    /// Returns an array of filled members. If failed members are to be rebuilt, spares follow them. `seed` selects the random streams of
+    /// victim policies that draw. Use [`Setup::array_while`] if filling must be interruptible.
     pub fn new(params: &ArrayParams, seed: u64, setup: Setup) -> Self {
         Self::make(params, seed, setup, &mut || true).expect("nobody says no")
     }
@@ -138,7 +136,7 @@ impl Array {
             start_free_blocks: params.ssd.pools().start_free_blocks,
             cache_pages: caching.as_ref().map(|caching| caching.cache.room_pages()),
             may_fail: !params.failures.is_empty(),
-            takes_ahead: is_plain && first.is_immediate(),
+            serves_ahead_of_time: is_plain && first.is_immediate(),
         };
         Some(Self {
             shape,
@@ -153,7 +151,7 @@ impl Array {
                 fresh_spares: spares - params.warm_spares(),
             },
             coordination: params.coordination.as_ref().map(|coordination| Coordination::new(coordination, &params.ssd.pools())),
-            ahead: Ahead::by(threads, operations_per_thread),
+            ahead: Ahead::with_threads(threads, operations_per_thread),
             advanced_before: 0,
             last_arrival_ns: 0,
             outbox: Outbox::default(),
@@ -210,13 +208,13 @@ impl Array {
     /// # Errors
     /// Returns an error like [`Array::submit`]. The operations before the refused one have been taken.
     pub fn submit_many(&mut self, operations: &[(TimeNs, PageRequest)]) -> Result<(), SubmitError> {
-        if self.shape.takes_ahead {
+        if self.shape.serves_ahead_of_time {
             let checked = operations.iter().try_for_each(|(at, request)| {
                 self.check(request)?;
                 assert!(at.saturating_add(1) >= self.advanced_before && *at >= self.last_arrival_ns, "time does not go back");
                 self.last_arrival_ns = *at;
                 self.host.count(request.kind);
-                self.ahead.take(&mut self.volume, *at, request);
+                self.ahead.add(&mut self.volume, *at, request);
                 Ok(())
             });
             self.ahead.serve(&mut self.volume.members);
@@ -249,7 +247,7 @@ impl Array {
         }
     }
 
-    /// Starts a request that no limit holds back.
+    /// Starts a request that has passed the host port.
     #[inline]
     fn begin(&mut self, now: TimeNs, request: &PageRequest, moment_is_over: bool) -> Issued {
         if request.pages > 0
@@ -275,13 +273,13 @@ impl Array {
         }
     }
 
-    /// Returns true if the controller counts operations on the array, false if it counts requests in the host port.
+    /// Returns true if the controller measures load by operations on the array, and false if by requests in the host port.
     #[inline]
     fn counts_operations(&self) -> bool {
         self.port.is_none() || self.caching.is_some()
     }
 
-    /// Lets the controller count an operation that goes to the members. With a cache, these are the cache's operations.
+    /// Tells the controller that an operation on the members begins. With a write cache, these are the operations of the cache.
     #[inline]
     fn operation_begins(&mut self, now: TimeNs) {
         if let Some(coordination) = &mut self.coordination {
@@ -306,7 +304,7 @@ impl Array {
         }
     }
 
-    /// Returns the earliest pending moment. The end of a collection alone is none, because nothing happens then.
+    /// Returns the earliest time at which something happens. The end of a collection does not count, because it changes nothing by itself.
     #[inline]
     pub fn next_time(&self) -> Option<TimeNs> {
         let next = self.next_part_time();
@@ -314,9 +312,10 @@ impl Array {
         Some(next.map_or(held.at(), |at| at.min(held.at())))
     }
 
-    /// Runs everything until `until`, and appends the events in the order of [`Event::key`].
+    /// Runs the simulation until `until`, and appends its events in the order of [`Event::key`].
     ///
-    /// Collections are reported at their end. Those that nothing depends on may come with a later call; see [`Milestone::Count`].
+    /// Collections are reported at their end. Those that have no effect on any request may be reported by a later call; see
+    /// [`Milestone::Count`].
     #[inline]
     pub fn advance(&mut self, until: TimeNs, events: &mut Vec<Event>) {
         let begin = events.len();
@@ -327,21 +326,21 @@ impl Array {
         self.run(until, begin, events);
     }
 
-    /// Runs everything until `until`. `events` are in order from index `begin` on, before and after.
+    /// Runs the simulation until `until`. From index `begin` on, `events` are in order before and after.
     #[inline]
     fn run(&mut self, until: TimeNs, begin: usize, events: &mut Vec<Event>) {
         self.run_parts(until, events);
         let Self { outbox, volume, caching, .. } = self;
-        outbox.report(until, &mut volume.members.told, caching.as_deref_mut(), begin, events);
+        outbox.report(until, &mut volume.members.reports, caching.as_deref_mut(), begin, events);
     }
 
-    /// Lets a message arrive at a member as if the controller had sent it.
+    /// Delivers a message to a member as if the controller had sent it, for tests.
     #[cfg(test)]
     pub(crate) fn deliver(&mut self, at: TimeNs, member: u32, message: crate::coordination::ToMember) {
         self.coordination.as_mut().expect("there is a controller").mailbox.deliver(at, member, message);
     }
 
-    /// Returns the messages that members and controller have sent, with their times.
+    /// Returns all messages between members and controller, with their times.
     #[cfg(test)]
     pub(crate) fn message_log(&self) -> Vec<(TimeNs, crate::coordination::Mail)> {
         self.coordination.as_ref().map_or_else(Vec::new, |coordination| coordination.mailbox.log.clone())

@@ -1,4 +1,4 @@
-//! Load that a request puts on the members of an array without failures, for estimates.
+//! Estimate of the load that requests put on the members of an array without failures.
 
 use super::ArrayParams;
 use super::read_plan::ReadPlan;
@@ -23,8 +23,8 @@ impl OfferedLoad {
         Self { layout, read_plan: params.read_plan, pages: none.clone(), reads: none }
     }
 
-    /// Calls `visit` with member, pages read and pages written for every strip that `request` reads or writes, with parity. No member is
-    /// missing.
+    /// Calls `visit` for every strip that `request` reads or writes, with parity. Its arguments are the member, the pages read and the
+    /// pages written.
     pub fn of(&mut self, request: &PageRequest, mut visit: impl FnMut(u32, u32, u32)) {
         let shape = self.layout.shape();
         let mut extents = self.layout.extents(request).peekable();

@@ -14,7 +14,7 @@ pub struct ArrayParams {
     pub level: Level,
     /// Number of members, without spares.
     pub members: u32,
-    /// Number of consecutive pages of the array that stay on one member.
+    /// Number of consecutive pages of the array that lie on one member before the next member follows.
     pub stripe_unit_pages: u32,
     /// Parameters of each member.
     pub ssd: SsdParams,
@@ -35,14 +35,14 @@ pub struct ArrayParams {
 /// Limits of the array's controller towards the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HostPortParams {
-    /// Most host requests in work at a time, at least 1; `None` for no limit.
+    /// Maximum number of host requests in progress at a time, at least 1; `None` for no limit.
     pub outstanding: Option<u32>,
-    /// Bytes of data that pass in a second, one request after another; `None` for no limit.
+    /// Bandwidth for the data of requests in bytes per second, one request after another; `None` for no limit.
     pub bytes_per_s: Option<u64>,
 }
 
 impl HostPortParams {
-    /// Returns the time that `bytes` bytes take to pass, in nanoseconds, rounded up.
+    /// Returns the time to transfer `bytes` bytes, in nanoseconds, rounded up.
     pub fn passing_ns(&self, bytes: u64) -> u64 {
         let ns = |bytes_per_s| (u128::from(bytes) * 1_000_000_000).div_ceil(u128::from(bytes_per_s));
         self.bytes_per_s.map_or(0, |bytes_per_s| u64::try_from(ns(bytes_per_s)).unwrap_or(u64::MAX))
@@ -61,13 +61,13 @@ pub struct FailureParams {
 /// Settings for rebuilding failed members, each on its own spare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RebuildParams {
-    /// Time from the failure to the begin of rebuilding, in nanoseconds.
+    /// Time from the failure to the start of rebuilding, in nanoseconds.
     pub delay_ns: u64,
-    /// Least time between the begins of two strips, in nanoseconds.
+    /// Least time between the starts of two strips, in nanoseconds.
     pub strip_ns: u64,
     /// Number of strips that are rebuilt at a time, at least 1.
     pub in_flight: u32,
-    /// Number of spares, at least 1. As many failures are rebuilt, the first ones in time.
+    /// Number of spares, at least 1. As many failures as there are spares are rebuilt; earlier failures come first.
     pub spares: u32,
     /// State of the spares when they are needed.
     pub spare: Spare,

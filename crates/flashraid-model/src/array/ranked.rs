@@ -1,4 +1,5 @@
-//! The loop over the parts of an array. The part with the earliest time acts next, and at one nanosecond the part of the lowest rank.
+//! The main loop of the array over its parts. The part with the earliest time acts next. If several have the same time, the part with the
+//! lowest rank acts first.
 
 use super::coordination::{Coordination, MemberAction};
 use super::failure::Step;
@@ -9,27 +10,26 @@ use crate::TimeNs;
 use crate::cache::HostDone;
 use crate::events::TimeParts;
 
-/// A part of the array. At one nanosecond, parts act in this order, and each finishes before the next begins (rules 42, 55, 85 and 152).
-///
-/// If a part causes an event in an earlier part, that event comes first.
+/// A part of the array that acts at its own times. Within one nanosecond, the parts act in the order of this list, and each finishes before
+/// the next begins (rules 42, 55, 85 and 152). If a part causes an event in an earlier part, that event comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
-    /// The members, and the ends of requests from which nothing else in the array follows.
+    /// The members, and the ends of requests on which no other work of the array depends.
     Members,
-    /// Consequences of the ends of operations: ends of phases in the order of their operations, then events of the cache.
+    /// Work that follows when operations end: first phases of stripe operations in the order of the operations, then events of the cache.
     FollowUps,
     /// The limits towards the host.
     HostPort,
     /// Failures of members, then rebuilding.
     Failures,
-    /// Moments of the cache: a slot that has paused long enough, or the timer of common destages.
+    /// Timed work of the cache: a destage slot has paused long enough, or the timer of common destages ends.
     Cache,
     /// Messages to and from the controller, then actions of the scheme.
     Controller,
 }
 
 impl Array {
-    /// Returns the part that acts next, and the time.
+    /// Returns the part that acts next, and its time.
     #[inline]
     fn next_part(&self) -> Option<(TimeNs, Part)> {
         let mut next = self.volume.members.agenda.next_time().map(|at| (at, Part::Members));
@@ -94,7 +94,7 @@ impl Array {
         }
     }
 
-    /// Lets a part, other than the members, perform the next step that is due now.
+    /// Performs the next step of a part that is due now. The members are stepped elsewhere.
     fn step(&mut self, now: TimeNs, part: Part, events: &mut Vec<Event>) -> Issued {
         match part {
             Part::Members => unreachable!("they have a step of their own"),
@@ -127,7 +127,7 @@ impl Array {
         }
     }
 
-    /// Ends an operation of the array from which something else follows.
+    /// Ends an array operation on which other work depends.
     fn operation_is_over(&mut self, now: TimeNs, completion: &Completion, events: &mut Vec<Event>) -> Issued {
         match completion.continuation {
             Continuation::Stripe { operation, .. } => {
@@ -150,7 +150,7 @@ impl Array {
         }
     }
 
-    /// Processes the commands of the cache after an event, and the end of the host request `done`.
+    /// Performs the commands that the cache gave after an event, and ends the host request `done`.
     fn cache_goes_on(&mut self, now: TimeNs, done: Option<HostDone>, events: &mut Vec<Event>) -> Issued {
         if let Some(host) = done {
             let cache_ns = now - host.arrival_ns - host.read_time.total_ns() + host.read_time.cache_ns;
@@ -190,7 +190,7 @@ impl Array {
         }
     }
 
-    /// Lets a message arrive, or lets the scheme act.
+    /// Delivers the next message between members and controller, or lets the coordination scheme act.
     fn controller_step(&mut self, now: TimeNs) -> Issued {
         let Some(coordination) = &mut self.coordination else { return self.volume.members.issued() };
         let members = &mut self.volume.members;
@@ -205,7 +205,7 @@ impl Array {
         issued
     }
 
-    /// Begins the operations that the cache has asked for, if there is a cache.
+    /// Starts the operations that the cache has asked for, if there is a cache.
     #[inline]
     pub(super) fn cache_begins_operations(&mut self, now: TimeNs, moment_is_over: bool) -> Issued {
         match &mut self.caching {
@@ -227,7 +227,7 @@ impl Array {
         }
     }
 
-    /// Ends a request that has left the host port.
+    /// Reports the end of a request to the host.
     fn request_leaves(&mut self, done: Done, events: &mut Vec<Event>) {
         if self.caching.is_none() {
             self.operation_ends(done.at);
@@ -235,14 +235,14 @@ impl Array {
         events.push(Event::Done(done));
     }
 
-    /// Takes the reports of the members: messages to the controller, and ends.
+    /// Processes all reports of the members: messages to the controller, and ends of operations.
     #[inline]
     pub(super) fn drain(&mut self, _issued: Issued) {
         let members = &mut self.volume.members;
         if let Some(coordination) = &mut self.coordination {
-            members.told.notices.drain(..).for_each(|notice| coordination.receive_notice(&notice));
+            members.reports.notices.drain(..).for_each(|notice| coordination.receive_notice(&notice));
             if let Some(pages_given) = &mut members.pages_given {
-                pages_given.used_up.drain(..).for_each(|(at, member)| coordination.pages_are_used_up(at, member));
+                pages_given.used_up.drain(..).for_each(|(at, member)| coordination.page_allowance_is_used_up(at, member));
             }
         }
         members.drain();

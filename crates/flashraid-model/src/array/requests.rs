@@ -3,8 +3,9 @@
 use super::PageRequest;
 use crate::request::{OpKind, Request};
 
-/// Returns the pages that `request` touches, or for a trim those that it covers wholly. It is `None` if the request is empty or reaches
-/// beyond `exported_pages`.
+/// Converts a byte range into pages. Reads and writes touch every page that they overlap, and trims only the pages that they cover wholly.
+///
+/// Returns `None` if the request is empty or reaches beyond `exported_pages`.
 #[inline]
 pub fn pages_of(request: &Request, page_bytes: u64, exported_pages: u64) -> Option<PageRequest> {
     let end_bytes = request.offset_bytes.checked_add(request.length_bytes)?;

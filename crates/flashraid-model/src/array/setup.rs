@@ -3,20 +3,19 @@
 use super::{Array, ArrayParams, Layout};
 use crate::ssd::Shortcuts;
 
-/// Ways of working and of recording. None of them changes the results.
+/// Settings that change how the array is computed and recorded, but not its results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setup {
-    /// Most threads that serve requests taken before their turn ([`Array::submit_many`]), at least 1. Results do not depend on it, because
-    /// members are independent and report in their order.
+    /// Maximum number of threads that serve requests ahead of their time ([`Array::submit_many`]), at least 1.
     pub threads: usize,
-    /// Least number of operations of a thread; `None` for as many as are worth starting one.
+    /// Minimum number of operations for each thread; `None` for a number that makes another thread worth starting.
     pub operations_per_thread: Option<usize>,
-    /// True to record how each member is used over time ([`Ssd::usage`](crate::ssd::Ssd::usage)).
+    /// True to record over time how busy each member is ([`Ssd::usage`](crate::ssd::Ssd::usage)).
     pub record_usage: bool,
     /// True to report each destage of the write cache as an [`Event::Destage`](super::Event::Destage), once for each member that gets
     /// pages.
     pub record_destages: bool,
-    /// Shortcuts that may be taken.
+    /// Faster ways of computing the same results that may be used.
     pub shortcuts: Shortcuts,
 }
 
@@ -34,7 +33,7 @@ impl Setup {
     }
 }
 
-/// The shape of an array, which never changes.
+/// Properties of an array that never change.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Shape {
@@ -46,12 +45,13 @@ pub struct Shape {
     pub members: u32,
     /// Number of dies in a member.
     pub dies: u32,
-    /// Free blocks of a pool at which it is collected. For a drive with superblocks, the free ones that it aims at.
+    /// Number of free blocks of a pool below which the pool is collected. For a drive with superblocks, the number of free superblocks that
+    /// it tries to keep.
     pub start_free_blocks: u32,
     /// Number of pages that fit into the write cache; `None` without a cache.
     pub cache_pages: Option<u64>,
-    /// True if a member fails in the course of a run.
+    /// True if the configuration makes a member fail during the run.
     pub may_fail: bool,
-    /// True if requests may be taken before their turn, because no event can change the arrivals.
-    pub takes_ahead: bool,
+    /// True if requests may be served ahead of their time, because no event can change when they arrive.
+    pub serves_ahead_of_time: bool,
 }

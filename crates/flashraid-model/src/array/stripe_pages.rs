@@ -1,8 +1,9 @@
-//! Sets of pages of one stripe, and the pages that writes, reads and rebuilding need (rules 53, 59, 60 and 62). It has no other state.
+//! Sets of pages of one stripe, and the pages that writes, reads and rebuilding need (rules 53, 59, 60 and 62). The functions depend only
+//! on their arguments.
 
 use crate::placement::{LostRoles, StripeShape};
 
-/// A set of pages of one stripe: a bit for every offset in every strip, data columns before P and Q.
+/// A set of pages of one stripe, stored as one bit for every page. The strips of data come first, then P and Q.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct StripePages {
     words_per_strip: usize,
@@ -46,7 +47,7 @@ impl StripePages {
         self.bits[start..start + self.words_per_strip].iter().map(|word| word.count_ones()).sum()
     }
 
-    /// Returns the pages as role and offset, in the order in which operations are issued (rule 54).
+    /// Returns the role of the strip and the offset of each page, in the order in which operations are issued (rule 54).
     pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
         let words = self.bits.iter().enumerate();
         words.flat_map(|(index, &word)| {
@@ -66,7 +67,7 @@ impl StripePages {
     }
 }
 
-/// Iterator over the numbers of the bits that are set.
+/// Iterator over the positions of the bits that are set.
 struct BitsOf(u64);
 
 impl Iterator for BitsOf {
@@ -82,23 +83,23 @@ impl Iterator for BitsOf {
     }
 }
 
-/// Method by which a sub-request that writes keeps parity.
+/// Method by which a write to a stripe updates its parity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WriteKind {
-    /// All columns are written, at all offsets at which any is.
+    /// All data columns are written at every offset that is written at all, so that parity needs no reads.
     FullStripe,
-    /// Parity is computed from all data, of which the rest is read.
+    /// Parity is computed from all data of the stripe; the data that are not written are read.
     Reconstruct,
-    /// Parity is computed from the change, for which old data and old parity are read.
+    /// Parity is computed from the difference between old and new data; old data and old parity are read.
     ReadModify,
-    /// There is no parity to keep.
+    /// The stripe has no parity left to update.
     NoParity,
 }
 
-/// Plans how to write the data pages in `written`. It adds the parity pages to them, and leaves in `reads` the pages that must be read
-/// before.
+/// Plans how to write the data pages in `written`. Adds the parity pages to `written`, and sets `reads` to the pages that must be read
+/// first.
 ///
-/// `lost` are the roles of lost strips. In a dead stripe no parity is kept.
+/// `lost` are the roles of the lost strips. If the stripe has lost more strips than parity can replace, no parity is written.
 pub(super) fn plan_write(shape: StripeShape, lost: LostRoles, written: &mut StripePages, reads: &mut StripePages) -> WriteKind {
     reads.clear();
     if lost.is_dead(shape) {
@@ -130,7 +131,7 @@ pub(super) fn plan_write(shape: StripeShape, lost: LostRoles, written: &mut Stri
     }
 }
 
-/// Fills in the pages that `kind` reads, in one word of the offsets of every strip.
+/// Sets the pages that a write of this `kind` reads. It works on one word of the bit set: up to 64 offsets of every strip.
 fn fill_reads(shape: StripeShape, lost: LostRoles, written: &StripePages, kind: WriteKind, word: usize, reads: &mut StripePages) {
     let union = written.word(shape.columns, word);
     let reconstruct = kind == WriteKind::Reconstruct;
@@ -149,12 +150,13 @@ fn fill_reads(shape: StripeShape, lost: LostRoles, written: &StripePages, kind: 
     }
 }
 
-/// Returns true if this parity is one of those from which lost columns are computed.
+/// Returns true if this parity strip is needed to compute the lost data strips.
 fn reconstructs(shape: StripeShape, lost: LostRoles, parity: u32) -> bool {
     lost.parity_left(shape).take(lost.columns(shape) as usize).any(|needed| needed == parity)
 }
 
-/// Replaces the pages of lost data strips in `reads` by the pages from which they are reconstructed. The stripe must not be dead.
+/// Replaces the pages of lost data strips in `reads` by the pages from which they are reconstructed. The stripe must have enough strips
+/// left.
 ///
 /// Returns the number of pages replaced, and the number of pages added for them.
 pub(super) fn plan_read(shape: StripeShape, lost: LostRoles, reads: &mut StripePages) -> (u32, u32) {
@@ -176,8 +178,8 @@ pub(super) fn plan_read(shape: StripeShape, lost: LostRoles, reads: &mut StripeP
     (replaced, reads.count() + replaced - asked)
 }
 
-/// Fills in the pages from which a lost strip is rebuilt: all data that are left, and as many parities as columns are lost. The stripe must
-/// not be dead.
+/// Sets `reads` to the pages from which a lost strip is rebuilt. These are all data that are left, and as many parities as data strips are
+/// lost. The stripe must have enough strips left.
 pub(super) fn plan_rebuild(shape: StripeShape, lost: LostRoles, strip_pages: u32, reads: &mut StripePages) {
     reads.clear();
     for role in (0..shape.width()).filter(|&role| !lost.has(role)) {

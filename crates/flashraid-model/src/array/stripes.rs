@@ -17,20 +17,20 @@ use crate::placement::{Extent, Layout, LostRoles, PageRequest};
 use crate::request::OpKind;
 use std::iter::Peekable;
 
-/// Work of an operation on its stripe.
+/// The work that an operation does on its stripe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Work {
     /// Reads the requested pages, and the pages from which lost ones are reconstructed.
     Read,
     /// Writes data and parity.
     Write,
-    /// Writes or trims the copies that are left.
+    /// Writes or trims pages on all copies that are left.
     WriteCopies,
-    /// Trims all strips, with parity.
+    /// Trims a whole stripe, with its parity.
     Trim,
     /// Rebuilds the lost strip of this failure's member on its spare.
     Rebuild(u32),
-    /// Gives up a strip that should be rebuilt, because the stripe is dead.
+    /// Gives up a strip that should be rebuilt, because too many strips of its stripe are lost.
     GiveUp(u32),
 }
 
@@ -45,24 +45,24 @@ struct Operation {
     pages: StripePages,
     fua: bool,
     high_priority: bool,
-    /// Source of the operation; see [`Access::source`]. Rebuilding has none.
+    /// Stream of the request in a mix of workloads; see [`Access::source`]. Rebuilding belongs to no stream.
     source: u8,
-    /// The completion that waits for it. No completion waits for rebuilding.
+    /// The completion that waits for this operation. Rebuilding has none.
     completion: Option<u32>,
     sequence: u64,
     asked_ns: TimeNs,
     /// Time at which its current phase began.
     phase_began_ns: TimeNs,
-    /// True if it has still to write when its reads are done.
+    /// True while the operation reads pages that it needs before its writes.
     reading: bool,
     gc_members: MemberSet,
-    /// Nanoseconds of its wait for the lock in which the holders waited for collection.
+    /// Nanoseconds of its wait for the lock that are due to the holders' own waits for garbage collection.
     lock_collection_ns: u64,
-    /// Time that its reads waited for collection. It has no length if no reads came before its writes.
+    /// Time that its reads waited for garbage collection. It is empty if the writes needed no reads.
     reads_collection: CollectionWait,
 }
 
-/// Route of page operations: the layout, and the replacements of failed members.
+/// The way from pages of a stripe to members: the layout, and the replacements of failed members.
 #[derive(Debug, Clone)]
 struct Route {
     layout: Layout,
@@ -74,13 +74,13 @@ impl Route {
     /// Returns the roles of the strips of `stripe` of which no copy is left.
     #[inline]
     fn lost(&self, stripe: u64) -> LostRoles {
-        self.failures.as_ref().map_or(LostRoles::default(), |failures| failures.lost.wholly(&self.layout, stripe))
+        self.failures.as_ref().map_or(LostRoles::default(), |failures| failures.lost.wholly_lost(&self.layout, stripe))
     }
 
     /// Returns the roles of the strips of `stripe` of which at least one copy is lost.
     #[inline]
-    fn touched(&self, stripe: u64) -> LostRoles {
-        self.failures.as_ref().map_or(LostRoles::default(), |failures| failures.lost.touched(&self.layout, stripe))
+    fn partly_lost(&self, stripe: u64) -> LostRoles {
+        self.failures.as_ref().map_or(LostRoles::default(), |failures| failures.lost.partly_lost(&self.layout, stripe))
     }
 
     #[inline]
@@ -88,7 +88,7 @@ impl Route {
         self.failures.as_ref().map_or(Some(member), |failures| failures.replacement(member, stripe))
     }
 
-    /// Reads or writes `pages` of `stripe`, except for those of lost strips. Returns the number of page operations.
+    /// Issues operations for `pages` of `stripe`, except for those of lost strips. Returns the number of page operations.
     fn issue(&self, access: &Access, stripe: u64, pages: &StripePages, completion: u32, members: &mut Members) -> u32 {
         let write = !access.reads();
         let copies = self.layout.copies();
@@ -114,9 +114,9 @@ pub(super) struct Stripes {
     locks: Locks,
     operations: Vec<Operation>,
     unused: Vec<u32>,
-    /// Number of operations created so far.
+    /// Number of operations created so far, from which their tie-breaks are made.
     created: u64,
-    /// Scratch space for the pages that a plan reads.
+    /// Buffer for the pages that a plan reads, kept to reuse its memory.
     reads: StripePages,
     pub counters: StripeCounters,
 }
@@ -140,7 +140,7 @@ impl Stripes {
         })
     }
 
-    /// Returns the member that has the strip of `member` in `stripe`, if one does.
+    /// Returns the member that holds the strip of `member` in `stripe` now, if one does.
     pub fn replacement(&self, member: u32, stripe: u64) -> Option<u32> {
         self.route.replacement(member, stripe)
     }
@@ -165,7 +165,8 @@ impl Stripes {
         (!access.reads() && self.has_parity()) || self.route.failures.as_ref().is_some_and(Failures::has_begun)
     }
 
-    /// Starts the sub-requests of a request; with `by_strip`, each strip is one. Returns the number of ends that `completion` waits for.
+    /// Splits a request by stripe into sub-requests and starts them; with `by_strip`, each strip is a sub-request. Returns the number of
+    /// ends that `completion` must wait for.
     pub fn submit(
         &mut self,
         access: &Access,
@@ -190,7 +191,7 @@ impl Stripes {
             let touches = |lost: LostRoles| lost.iter().any(|lost| self.operations[id as usize].pages.count_of(lost) > 0);
             let work = match (!access.reads(), self.has_parity()) {
                 (true, true) => Some(Work::Write),
-                (true, false) => touches(self.route.touched(stripe)).then_some(Work::WriteCopies),
+                (true, false) => touches(self.route.partly_lost(stripe)).then_some(Work::WriteCopies),
                 (false, true) => {
                     let lost = self.route.lost(stripe);
                     (touches(lost) && !lost.is_dead(self.route.layout.shape())).then_some(Work::Read)
@@ -210,8 +211,8 @@ impl Stripes {
         ends
     }
 
-    /// Asks to trim the stripe if all its data are trimmed, because parity of a part would have to be computed anew. Returns the number of
-    /// ends that the completion waits for.
+    /// Trims a stripe if the request trims all its data; a part would make new parity necessary. Returns the number of ends that the
+    /// completion must wait for.
     fn trim(&mut self, access: &Access, id: u32, members: &mut Members) -> u32 {
         let layout = self.route.layout;
         let shape = layout.shape();
@@ -241,9 +242,8 @@ impl Stripes {
         }
     }
 
-    /// Passes the pages that `request` overwrites without time to `write`, with member, page and source (rule 66).
-    ///
-    /// The pages of a member that will fail also go to its warm spare.
+    /// Calls `write` with member, page and source for every page that `request` overwrites during the warm-up (rule 66). Pages of a member
+    /// that will fail also go to its warm spare.
     pub fn overwrite_untimed(&mut self, request: &PageRequest, copied_to: &[(u32, u32)], write: &mut impl FnMut(u32, u32, u8)) {
         let layout = self.route.layout;
         let mut extents = layout.extents(request).peekable();
@@ -299,7 +299,7 @@ impl Stripes {
         id
     }
 
-    /// Asks for the lock of an operation, and begins the operation if it gets the lock.
+    /// Requests the lock of an operation, and begins the operation if the lock is free.
     fn ask(&mut self, now: TimeNs, id: u32, work: Work, members: &mut Members, moment_is_over: bool) {
         let operation = &mut self.operations[id as usize];
         operation.work = work;
@@ -347,7 +347,7 @@ impl Stripes {
     fn plan_rebuild(&mut self, id: u32, failure: u32, lost: LostRoles) {
         let layout = &self.route.layout;
         let operation = &mut self.operations[id as usize];
-        let (member, _) = self.route.failures.as_ref().expect("what is rebuilt has failed").rebuilds(failure);
+        let (member, _) = self.route.failures.as_ref().expect("what is rebuilt has failed").failed_and_spare(failure);
         let role = layout.role(operation.stripe, member);
         let shape = layout.shape();
         let is_gone = if shape.parity > 0 { lost.is_dead(shape) } else { lost.has(role) };
@@ -365,7 +365,7 @@ impl Stripes {
         self.counters.rebuild_pages_read += u64::from(self.reads.count());
     }
 
-    /// Issues the reads that have just been planned, or otherwise the operation's own pages.
+    /// Issues the reads that were just planned. If no reads are needed, it issues the operation's own pages.
     fn issue_phase(&mut self, now: TimeNs, id: u32, members: &mut Members, moment_is_over: bool) {
         let operation = &mut self.operations[id as usize];
         operation.phase_began_ns = now;
@@ -399,7 +399,7 @@ impl Stripes {
     }
 
     fn write_spare(&mut self, access: &Access, id: u32, failure: u32, completion: u32, members: &mut Members) -> u32 {
-        let rebuilt = self.route.failures.as_ref().map(|failures| failures.rebuilds(failure));
+        let rebuilt = self.route.failures.as_ref().map(|failures| failures.failed_and_spare(failure));
         let spare = rebuilt.and_then(|(_, spare)| spare).expect("rebuilding needs a spare");
         let layout = &self.route.layout;
         let first_page = layout.first_page(self.operations[id as usize].stripe);
@@ -428,7 +428,7 @@ impl Stripes {
                 let given_up = matches!(operation.work, Work::GiveUp(_));
                 let failures = self.route.failures.as_mut().expect("what is rebuilt has failed");
                 failures.rebuilding_ended(now, failure, stripe, given_up);
-                rebuilt = (!given_up).then_some((failures.rebuilds(failure).0, stripe));
+                rebuilt = (!given_up).then_some((failures.failed_and_spare(failure).0, stripe));
             }
             (_, Some(completion)) => {
                 // The wait for the lock and the reads before the writes count as parity, without the waits for collection.
@@ -451,7 +451,7 @@ impl Stripes {
         rebuilt
     }
 
-    /// Reads or writes pages of members without parity, on the members that stand in for them. Returns the number of page operations.
+    /// Issues operations for pages of members without parity, on the members that stand in for them. Returns the number of page operations.
     pub fn issue_on_members(&self, access: &Access, extent: &MemberExtent, completion: u32, members: &mut Members) -> u32 {
         let mut issued = 0;
         for page in extent.first_page..extent.first_page + extent.pages {
@@ -464,7 +464,7 @@ impl Stripes {
         issued
     }
 
-    /// Sets whether pages that the cache held at a failure must still be destaged.
+    /// Sets whether the write cache still holds pages from the time of a failure.
     pub fn set_flushing(&mut self, now: TimeNs, flushing: bool) {
         if let Some(failures) = &mut self.route.failures {
             failures.set_flushing(now, flushing);
@@ -502,7 +502,7 @@ impl Stripes {
     }
 }
 
-/// Moves the next sub-request of a request from `extents` to `pages`, and returns its stripe (rule 51).
+/// Moves the pages of the next sub-request from `extents` to `pages`, and returns its stripe (rule 51).
 pub(super) fn next_sub_request(
     layout: &Layout,
     extents: &mut Peekable<impl Iterator<Item = Extent>>,

@@ -1,10 +1,10 @@
-//! Work before the first request: the members are brought to a working state, without time.
+//! Changes to the members before the first request, which take no simulated time. The warm-up uses them.
 
 use super::volume::Volume;
 use super::{Array, PageRequest};
 use crate::ssd::Ssd;
 
-/// An array before its first request, whose members can be changed without time.
+/// Access to the members of an array before its first request, to change them without simulated time.
 #[derive(Debug)]
 pub struct Untimed<'a>(&'a mut Volume);
 
@@ -35,8 +35,8 @@ impl<'a> Untimed<'a> {
         &mut self.0.members.ssds[..count]
     }
 
-    /// Overwrites the pages of writes, for a warm-up by the workload's own addresses. Many at a time are faster, because the members are
-    /// written one after the other, and die by die.
+    /// Performs the page writes of `requests` without simulated time, for a warm-up with the workload's own addresses. Pass many requests
+    /// at once: that is faster, because members are written one after another and die by die.
     pub fn overwrite(self, requests: &[PageRequest]) {
         self.0.overwrite_untimed(requests);
     }

@@ -1,4 +1,4 @@
-//! The members as one volume: pages of the array become page operations, with parity and lost members.
+//! The members as one volume: operations on pages of the array become page operations on members, with parity and lost members.
 
 use super::failure::Step;
 use super::members::{Access, Completion, Continuation, Issued, Members};
@@ -20,12 +20,12 @@ pub(super) struct Volume {
     pub members: Members,
     /// Parity and lost members; `None` for an array that has neither.
     pub stripes: Option<Box<Stripes>>,
-    /// Number of spares that stay as filled.
+    /// Number of spares that are filled but not warmed up.
     pub fresh_spares: u32,
 }
 
 impl Volume {
-    /// Reads, writes or trims pages of the array. Consecutive extents of one stripe are written together; with `by_strip`, each strip is
+    /// Issues an operation on pages of the array. Consecutive extents of one stripe are written together; with `by_strip`, each strip is
     /// written by itself.
     #[inline]
     pub fn issue(&mut self, access: &Access, extents: impl Iterator<Item = Extent>, by_strip: bool, continuation: Continuation) -> Issued {
@@ -70,7 +70,7 @@ impl Volume {
         self.members.issued()
     }
 
-    /// Issues an operation without a page on every member.
+    /// Issues an operation that concerns no page, such as a flush, to every member.
     pub fn issue_everywhere(&mut self, access: &Access, continuation: Continuation) -> Issued {
         let open = self.members.open(continuation);
         let members = self.members.ssds.len() as u32;
@@ -79,17 +79,17 @@ impl Volume {
         self.members.issued()
     }
 
-    /// Completes an operation that concerns no page, at `now`.
+    /// Ends an operation that concerns no page at once.
     pub fn issue_nothing(&mut self, now: TimeNs, continuation: Continuation) -> Issued {
         let open = self.members.open(continuation);
         self.members.close(open, 0, now);
         self.members.issued()
     }
 
-    /// Serves extents on immediate members without stripes, whose ends are known at once.
+    /// Serves extents whose end times are known at once, because the members are immediate and the array has no parity or failures.
     #[inline(always)]
     fn serve(&mut self, now: TimeNs, kind: OpKind, extents: impl Iterator<Item = Extent>, continuation: Continuation) -> Issued {
-        let Members { ssds, told, .. } = &mut self.members;
+        let Members { ssds, reports, .. } = &mut self.members;
         let (mut last, mut gc_members) = (Served::default(), MemberSet::NONE);
         for extent in extents {
             let members = self.read_plan.members(&self.layout, &extent, kind);
@@ -97,7 +97,7 @@ impl Volume {
                 for member in members.clone() {
                     let ssd = &mut ssds[member as usize];
                     let (die, lpn) = ssd.die_and_lpn(page);
-                    let served = ssd.serve_now(now, die, lpn, kind, &mut told.collections);
+                    let served = ssd.serve_now(now, die, lpn, kind, &mut reports.collections);
                     ssd.keep_later(now, kind, &mut last, served);
                     gc_members.0 |= u128::from(served.met_gc()) << member;
                 }
@@ -130,7 +130,7 @@ impl Volume {
         self.stripes.as_mut()?.phase_ended(now, operation, phase, &mut self.members)
     }
 
-    /// Performs the step of failure or rebuilding that is due.
+    /// Performs the next step of a failure or of rebuilding that is due.
     pub fn failures_step(&mut self, now: TimeNs) -> Option<Step> {
         self.stripes.as_mut()?.step(now, &mut self.members)
     }
@@ -141,7 +141,7 @@ impl Volume {
         move |member, stripe| stripes.map_or(Some(member), |stripes| stripes.replacement(member, stripe))
     }
 
-    /// Overwrites the pages of writes without time. The members are written one after the other, and die by die.
+    /// Performs page writes without simulated time. The members are written one after another, and die by die.
     pub fn overwrite_untimed(&mut self, requests: &[PageRequest]) {
         let mut pages_of_members = vec![Vec::new(); self.members.ssds.len()];
         let mut write = |member: u32, page: u32, source: u8| pages_of_members[member as usize].push((page, source));

@@ -3,7 +3,7 @@
 use crate::TimeNs;
 use crate::request::OpKind;
 
-/// A destage, named by the cache and the slot that it uses.
+/// A destage in progress, identified by its cache and the slot that it uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Destage {
     /// Number of the cache: 0 for the cache of the array or the first level, `m + 1` for the cache of member m.
@@ -12,20 +12,20 @@ pub struct Destage {
     pub slot: u16,
 }
 
-/// Purpose of an operation. The array passes it back when the operation is done.
+/// Reason why the cache asked for an operation. The array passes it back when the operation is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Token {
     /// Reads the pages of a host read that are in no cache.
     Read(u32),
     /// Trims the pages of a host trim.
     Trim(u32),
-    /// Reads pages that are missing for the parity of a sub-request.
+    /// Reads the pages that a sub-request lacks to compute its parity.
     Missing(u32),
     /// Writes the pages of a destage.
     Destage(Destage),
 }
 
-/// Purpose of a wake-up.
+/// Reason why the cache asked to be called at a later time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CacheWake {
     /// The memory has finished a host request.
@@ -56,12 +56,12 @@ pub struct MemberExtent {
     pub pages: u32,
 }
 
-/// An action for the array, which performs commands at once and in order.
+/// A command for the array, which performs all commands at once and in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
     /// Reads, writes or trims pages of the array. The pages of a write lie in one stripe, whose parity is computed once for all of them.
     Array {
-        /// Range in [`Commands::array_extents`], in order of address.
+        /// Range of indices in [`Commands::array_extents`]. The extents are in order of address.
         extents: (u32, u32),
         /// Kind of operation on these pages.
         kind: OpKind,
@@ -70,14 +70,14 @@ pub enum Command {
     },
     /// Reads or writes pages of members, without parity.
     Members {
-        /// Range of pages in [`Commands::member_extents`].
+        /// Range of indices in [`Commands::member_extents`].
         extents: (u32, u32),
         /// True to write the pages, false to read them.
         write: bool,
         /// Purpose, which the array passes back to [`done`](super::Cache::done).
         token: Token,
     },
-    /// Calls [`wake`](super::Cache::wake) at a later time, or at the end of this nanosecond.
+    /// Asks the array to call [`wake`](super::Cache::wake) at a later time, or at the end of this nanosecond.
     Wake {
         /// Time of the call, in nanoseconds.
         at: TimeNs,

@@ -13,35 +13,35 @@ use crate::placement::{Layout, PageRequest};
 /// Source of a page that enters a cache (rule 72).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Writer {
-    /// Number that differs for each source.
+    /// Number that identifies this source.
     pub id: u64,
-    /// True if it continues an earlier write.
+    /// True if the write continues an earlier one (a sequential stream).
     pub sequential: bool,
-    /// True if entries that it makes must leave before a rebuild may begin.
+    /// True if the entries that it makes must be destaged before rebuilding may begin.
     pub marked: bool,
-    /// True for a host write, false for a destage of the first level.
+    /// True for a host write, and false for a destage of the first level.
     pub is_host: bool,
 }
 
-/// A host request that is not done.
+/// A host request in progress.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Host {
     pub tag: u64,
     /// Number of the stream in a mix of workloads.
     pub source: u8,
-    /// Time at which the memory has finished the request, as far as it is known.
+    /// Time at which the cache memory has finished its part of the request, as far as it is known.
     pub end: TimeNs,
-    /// Members on which a read that it waited for met collection.
+    /// Members on which its reads from the array waited for garbage collection.
     pub gc_members: MemberSet,
     /// Number of its pages that were lost because too many members failed.
     pub pages_lost: u32,
-    /// Time at which the request arrived.
+    /// Arrival time of the request.
     pub arrival_ns: TimeNs,
-    /// Parts of the time of the array read that it waited for.
+    /// Division of the time of its read from the array into causes.
     pub read_time: TimeParts,
     /// Number of its sub-requests that are not done.
     pub sub_requests: u32,
-    /// Time at which its first page had to wait for room, or `TimeNs::MAX` if none had to.
+    /// Time at which its first page had to wait for room; `TimeNs::MAX` if no page had to wait.
     pub waits_since: TimeNs,
 }
 
@@ -113,7 +113,7 @@ impl Common {
         })
     }
 
-    /// Admits a page if it replaces one or if there is room. Returns the time at which the memory has written it.
+    /// Admits a page if it replaces an older version or if there is room. Returns the time at which the memory has written it.
     #[inline]
     pub fn admit(
         &mut self,
@@ -132,22 +132,22 @@ impl Common {
         Some(self.nvm.write_page(now))
     }
 
-    /// Counts pages that a trim has dropped from a cache.
+    /// Counts pages that a trim has removed from a cache.
     pub fn drop_trimmed(&mut self, now: TimeNs, pages: u32) {
         self.counters.pages_trimmed += u64::from(pages);
         self.occupancy.remove(now, pages, &mut self.counters);
     }
 
-    /// Notes that a page of a host write has to wait for room.
+    /// Records that a page of a host write has to wait for room.
     #[inline]
     pub fn waits(&mut self, now: TimeNs, host: u32) {
         let host = &mut self.hosts[host];
         host.waits_since = host.waits_since.min(now);
     }
 
-    /// Ends the wait of a host write, because all its pages are admitted.
+    /// Records that all pages of a host write are admitted, which ends its wait.
     #[inline]
-    pub fn host_is_in(&mut self, now: TimeNs, host: u32) {
+    pub fn host_write_is_admitted(&mut self, now: TimeNs, host: u32) {
         let Host { waits_since, end, .. } = self.hosts[host];
         if waits_since < TimeNs::MAX {
             self.counters.waits += 1;

@@ -6,7 +6,7 @@ use super::common::{Common, Writer};
 use super::pages::PageBag;
 use super::store::Store;
 use super::sub_requests::{Owner, SubRequests};
-use super::sync::Sync;
+use super::sync::SyncedDestaging;
 use crate::TimeNs;
 use crate::ids::MemberSet;
 use crate::placement::{LostRoles, LostStrips, PageRequest};
@@ -21,26 +21,26 @@ struct Piece {
     pages: u32,
 }
 
-/// The caches of the members, and the writes on their way into them.
+/// The caches of all members, and the writes on their way into them.
 #[derive(Debug, Clone)]
 pub(super) struct MemberCaches {
     pub stores: Vec<Store>,
     queues: Vec<VecDeque<Piece>>,
     pub sub_requests: SubRequests,
-    /// Pages of members that wait in one of the queues.
+    /// Pages of members that wait for room in one of the queues.
     waiting: PageBag,
-    /// Pages of host writes that wait for their turn at a stripe, or for reads that their parity needs.
+    /// Pages of host writes that will enter later: their sub-request waits for its turn at a stripe, or for reads that its parity needs.
     pub announced: PageBag,
-    /// Synchronisation of the destages, if the policy has it.
-    pub sync: Option<Sync>,
+    /// State of synchronised destaging; `None` if the policy destages each cache by itself.
+    pub sync: Option<SyncedDestaging>,
     pub lost: LostStrips,
-    /// Caches to scan for destages, as bits.
+    /// Caches that have changed since their last scan, one bit for each member.
     touched: u128,
     rows: Vec<u32>,
 }
 
 impl MemberCaches {
-    pub fn new(stores: Vec<Store>, sync: Option<Sync>, stripes: u64) -> Self {
+    pub fn new(stores: Vec<Store>, sync: Option<SyncedDestaging>, stripes: u64) -> Self {
         Self {
             queues: vec![VecDeque::new(); stores.len()],
             stores,
@@ -57,7 +57,7 @@ impl MemberCaches {
     /// Returns the roles of the strips of `stripe` of which no copy is left.
     #[inline]
     pub fn lost_of(&self, common: &Common, stripe: u64) -> LostRoles {
-        if self.lost.is_empty() { LostRoles::default() } else { self.lost.wholly(&common.layout, stripe) }
+        if self.lost.is_empty() { LostRoles::default() } else { self.lost.wholly_lost(&common.layout, stripe) }
     }
 
     #[inline]
@@ -67,7 +67,7 @@ impl MemberCaches {
 
     /// Returns true if a member cache holds the page, or if the page waits to enter it.
     #[inline]
-    pub fn knows(&self, common: &Common, member: u32, stripe: u64, row: u32) -> bool {
+    pub fn holds_or_expects(&self, common: &Common, member: u32, stripe: u64, row: u32) -> bool {
         self.stores[member as usize].holds(stripe, row)
             || (!self.waiting.is_empty() && self.waiting.contains(Self::key(common, member, stripe, row)))
     }
@@ -77,11 +77,11 @@ impl MemberCaches {
     pub fn has(&self, common: &Common, stripe: u64, column: u32, row: u32) -> bool {
         let first = common.layout.strip_member(stripe, column);
         let copies = common.layout.copies();
-        (first..first + copies).any(|member| self.knows(common, member, stripe, row))
+        (first..first + copies).any(|member| self.holds_or_expects(common, member, stripe, row))
             || (!self.announced.is_empty() && self.announced.contains(common.layout.array_page(stripe, column, row)))
     }
 
-    /// Splits a host write into sub-requests and starts them.
+    /// Splits a host write into one sub-request for each stripe, and starts them.
     pub fn write(&mut self, now: TimeNs, common: &mut Common, host: u32, writer: Writer, request: &PageRequest) {
         let strip_pages = common.layout.strip_pages();
         // The count starts at one more until all have started, so that the write does not end before.
@@ -108,7 +108,7 @@ impl MemberCaches {
         self.host_sub_request_done(now, common, host);
     }
 
-    /// Starts a sub-request for pages that the first level destages.
+    /// Starts a sub-request for pages that the first level writes into the member caches.
     pub fn write_from_first_level(&mut self, now: TimeNs, common: &mut Common, slot: u16, stripe: u64, offsets: &[u32], marked: bool) {
         let writer = common.writer(false, marked, false);
         let sub_request = self.sub_requests.insert(Owner::FirstLevel(slot), writer, stripe);
@@ -126,7 +126,7 @@ impl MemberCaches {
         }
     }
 
-    /// Begins the turn of a sub-request at its stripe. The turns of later ones follow until one of them has to read.
+    /// Lets a sub-request proceed whose turn at its stripe has come. The next ones follow until one of them has to read.
     fn take_turns(&mut self, now: TimeNs, common: &mut Common, sub_request: u32) {
         let mut next = Some(sub_request);
         while let Some(sub_request) = next {
@@ -141,8 +141,8 @@ impl MemberCaches {
         }
     }
 
-    /// Continues a sub-request whose reads are done.
-    pub fn has_read(&mut self, now: TimeNs, common: &mut Common, sub_request: u32, gc_members: MemberSet) {
+    /// Continues a sub-request after the reads for its parity are done.
+    pub fn reads_are_done(&mut self, now: TimeNs, common: &mut Common, sub_request: u32, gc_members: MemberSet) {
         if let Owner::Host(host) = self.sub_requests[sub_request].owner {
             common.hosts[host].gc_members |= gc_members;
         }
@@ -169,7 +169,7 @@ impl MemberCaches {
         }
     }
 
-    /// Brings the pages of a sub-request into the member caches, data before parity.
+    /// Writes the pages of a sub-request into the member caches, data before parity. Pages without room wait.
     fn enter(&mut self, now: TimeNs, common: &mut Common, number: u32) {
         let strip_pages = common.layout.strip_pages();
         let sub_request = &mut self.sub_requests[number];
@@ -238,7 +238,7 @@ impl MemberCaches {
         self.waiting.add(Self::key(common, member, stripe, row));
     }
 
-    /// Admits pages that wait for a member cache, as far as there is room.
+    /// Admits waiting pages into a member cache while there is room.
     fn admit_waiting(&mut self, now: TimeNs, common: &mut Common, member: u32) {
         while let Some(&Piece { sub_request: number, stripe, row, .. }) = self.queues[member as usize].front() {
             let sub_request = &self.sub_requests[number];
@@ -247,12 +247,12 @@ impl MemberCaches {
             let Some(end) = common.admit(now, &mut self.stores[member as usize], stripe, row, &sub_request.writer, is_host_data) else {
                 return;
             };
-            self.page_is_in(now, common, member, end);
+            self.first_page_is_admitted(now, common, member, end);
         }
     }
 
-    /// Removes the first page of the queue of a member cache, because it has been admitted.
-    fn page_is_in(&mut self, now: TimeNs, common: &mut Common, member: u32, end: TimeNs) {
+    /// Removes the first page from the queue of a member cache, because it has been admitted.
+    fn first_page_is_admitted(&mut self, now: TimeNs, common: &mut Common, member: u32, end: TimeNs) {
         let queue = &mut self.queues[member as usize];
         let Some(piece) = queue.front_mut() else { return };
         let Piece { sub_request: number, stripe, row, .. } = *piece;
@@ -288,7 +288,7 @@ impl MemberCaches {
     fn host_sub_request_done(&mut self, now: TimeNs, common: &mut Common, host: u32) {
         common.hosts[host].sub_requests -= 1;
         if common.hosts[host].sub_requests == 0 {
-            common.host_is_in(now, host);
+            common.host_write_is_admitted(now, host);
         }
     }
 
@@ -322,7 +322,7 @@ impl MemberCaches {
         }
     }
 
-    /// Drops pages of a member cache and returns their number.
+    /// Removes pages from a member cache and returns their number.
     fn forget(&mut self, member: u32, stripe: u64, rows: std::ops::Range<u32>) -> u32 {
         let mut dropped = 0;
         for row in rows {
@@ -343,7 +343,7 @@ impl MemberCaches {
         self.touched |= 1 << member;
     }
 
-    /// Returns true if no cache has changed since the last scan.
+    /// Returns true if no cache has changed since its last scan.
     #[inline]
     pub fn is_untouched(&self) -> bool {
         self.touched == 0
@@ -354,8 +354,8 @@ impl MemberCaches {
         self.touched = u128::MAX >> (128 - self.stores.len());
     }
 
-    /// Scans the caches that have changed. It calls `begin` for each destage that begins, with the time at which the memory has read its
-    /// pages.
+    /// Scans the caches that have changed for entries to destage. It calls `begin` for each destage, with the time at which the memory has
+    /// read its pages.
     pub fn scan(&mut self, now: TimeNs, common: &mut Common, flushing: bool, begin: &mut impl FnMut(&mut Common, &Store, Destage, TimeNs)) {
         while self.touched != 0 {
             let mut touched = std::mem::take(&mut self.touched);
@@ -404,7 +404,7 @@ impl MemberCaches {
         }
     }
 
-    /// Begins the destages of all caches that are ready.
+    /// Begins the destages of all member caches that are ready.
     fn destage_together(&mut self, now: TimeNs, common: &mut Common, begin: &mut impl FnMut(&mut Common, &Store, Destage, TimeNs)) {
         let Some(sync) = &mut self.sync else { return };
         sync.take_ready(|member, slot, entry| {
@@ -415,13 +415,18 @@ impl MemberCaches {
         });
     }
 
-    /// Destages the caches that are ready, because the timer has ended.
-    pub fn time_out(&mut self, now: TimeNs, common: &mut Common, begin: &mut impl FnMut(&mut Common, &Store, Destage, TimeNs)) {
+    /// Begins the destages of the caches that are ready, because the timer has ended.
+    pub fn destage_after_timeout(
+        &mut self,
+        now: TimeNs,
+        common: &mut Common,
+        begin: &mut impl FnMut(&mut Common, &Store, Destage, TimeNs),
+    ) {
         common.counters.common_timeouts += 1;
         self.destage_together(now, common, begin);
     }
 
-    /// Returns the time at which a slot will have paused long enough for the rate of destaging.
+    /// Returns the time at which a destage slot will have paused long enough. Slots pause to limit the rate of destaging.
     pub fn next_slot_ready(&self, now: TimeNs, flushing: bool) -> Option<TimeNs> {
         let of = |(member, store): (usize, &Store)| {
             if !flushing && self.sync.as_ref().is_some_and(|sync| sync.is_ready(member as u32)) {
@@ -432,13 +437,13 @@ impl MemberCaches {
         self.stores.iter().enumerate().filter_map(of).min()
     }
 
-    /// Drops the contents of a failed member's cache, and ends the wait of pages that would enter it.
+    /// Drops the contents of a failed member's cache. Pages that waited to enter it wait no longer.
     pub fn member_failed(&mut self, now: TimeNs, common: &mut Common, member: u32) {
         self.lost.fail(member);
         let dropped = self.stores[member as usize].drop_all();
         common.occupancy.remove(now, dropped, &mut common.counters);
         while !self.queues[member as usize].is_empty() {
-            self.page_is_in(now, common, member, now);
+            self.first_page_is_admitted(now, common, member, now);
         }
         self.stores.iter_mut().for_each(Store::mark_all);
         self.sub_requests.mark_first_level();
@@ -472,7 +477,7 @@ fn begin_destage(
     begin(common, store, Destage { cache: member as u16 + 1, slot }, read_at);
 }
 
-/// Fills `rows` with the rows of the pages of a sub-request, in ascending order.
+/// Fills `rows` with the offsets of the pages within their strips, in ascending order and each once.
 pub(super) fn rows_of(offsets: &[u32], strip_pages: u32, rows: &mut Vec<u32>) {
     rows.clear();
     rows.extend(offsets.iter().map(|offset| offset % strip_pages));

@@ -5,7 +5,7 @@ use super::common::Common;
 use super::wow::GroupCache;
 use crate::placement::PageRequest;
 
-/// Path of a host write under `lawc`.
+/// Path that a host write takes under `lawc`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Route {
     /// The first level takes the whole write.

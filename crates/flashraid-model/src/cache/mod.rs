@@ -32,7 +32,7 @@ mod wow;
 mod tests;
 
 use crate::TimeNs;
-use crate::counts::Most;
+use crate::counts::Maximum;
 use crate::events::TimeParts;
 use crate::ids::MemberSet;
 use crate::placement::{Layout, PageRequest};
@@ -42,48 +42,48 @@ use common::{Common, Host};
 use independent::MemberCaches;
 use lawc::Route;
 use nvm::Nvm;
-pub use parts::{GroupPart, MemberPart, Parts};
+pub use parts::{CacheParts, GroupPart, MemberPart};
 pub use policy::*;
 use sequential::Streams;
 pub use stats::*;
 use store::Store;
-use sync::Sync;
+use sync::SyncedDestaging;
 use wow::GroupCache;
 
 /// Settings of a write cache, as plain integers. The caller guarantees that every cache has room for a page.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CacheParams {
-    /// The kinds of caches that it consists of.
-    pub parts: Parts,
+    /// The kinds of caches, which the policy defines.
+    pub parts: CacheParts,
     /// Number of pages in the cache of write groups, or 0.
     pub group_pages: u32,
-    /// Number of pages in the cache of each member, or 0.
+    /// Unit in which the capacity of the caches is counted.
     pub member_pages: u32,
-    /// Unit in which the caches' room is counted.
+    /// Fill level, as a share from 0 to 1, above which destaging begins.
     pub room: Room,
-    /// Share of the cache, 0 to 1, above which destaging begins.
+    /// Fill level, as a share from 0 to 1, from which destaging runs at full speed.
     pub low: f64,
     /// Share of the cache, 0 to 1, from which destaging runs at the full rate.
     pub high: f64,
-    /// Number of destages that each cache may have in progress, 1 to 1024.
+    /// Number of destages that each cache may have in progress at a time, 1 to 1024.
     pub in_flight: u32,
-    /// Time that a cache with something to destage waits for the others, in nanoseconds.
+    /// Time that a cache with something to destage waits for the other caches, in nanoseconds.
     pub sync_timeout_ns: u64,
-    /// Time in which the memory reads a page, in nanoseconds.
+    /// Time that the cache memory takes to read a page, in nanoseconds.
     pub nvm_read_ns: u64,
-    /// Time in which the memory writes a page, in nanoseconds.
+    /// Time that the cache memory takes to write a page, in nanoseconds.
     pub nvm_write_ns: u64,
 }
 
-/// Unit in which the room of a cache is counted (rule 89).
+/// Unit in which the capacity of a cache is counted (rule 89).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Room {
-    /// Counts pages, and admits them one by one.
+    /// Counts pages. Each page is admitted by itself.
     #[default]
     Pages,
-    /// Counts pages. The pages that a writer brings to one entry all enter as soon as one of them finds room.
+    /// Counts pages. All pages that one write brings to an entry are admitted together, as soon as one of them finds room.
     Whole,
-    /// Counts entries, however many pages they have.
+    /// Counts entries, regardless of their number of pages.
     Entries,
 }
 
@@ -99,13 +99,13 @@ impl CacheParams {
 pub struct HostDone {
     /// Tag of the page request.
     pub tag: u64,
-    /// Members on which a read that it waited for met collection.
+    /// Members on which its reads from the array waited for garbage collection.
     pub gc_members: MemberSet,
     /// Number of its pages that were lost because too many members failed.
     pub pages_lost: u32,
     /// Time at which the request arrived, in nanoseconds.
     pub arrival_ns: TimeNs,
-    /// Parts of the time of the array read that it waited for.
+    /// Division of the time of its read from the array into causes.
     pub read_time: TimeParts,
 }
 
@@ -120,9 +120,9 @@ pub struct Cache {
     room_pages: u64,
     /// True after a failure, until everything that was cached then has been destaged.
     flushing: bool,
-    /// True if room or a slot of the cache of write groups has become free since the last scan.
+    /// True if the cache of write groups has gained room or a free slot since its last scan.
     group_changed: bool,
-    /// True if slots may have to pause between two destages.
+    /// True if the destage rate is limited, so that slots may pause between two destages.
     paced: bool,
     /// Time at which [`Cache::step`] is due, or `TimeNs::MAX`.
     next_step: TimeNs,
@@ -138,7 +138,7 @@ impl Cache {
         });
         let members_caches = params.parts.members.map(|part| {
             let stores = (0..members).map(|_| Store::new(params.member_pages, layout.strip_pages(), params)).collect();
-            MemberCaches::new(stores, part.together.then(|| Sync::new(members, params.sync_timeout_ns)), layout.stripes())
+            MemberCaches::new(stores, part.together.then(|| SyncedDestaging::new(members, params.sync_timeout_ns)), layout.stripes())
         });
         Self {
             common: Common::new(layout, Nvm::new(params.nvm_read_ns, params.nvm_write_ns)),
@@ -215,7 +215,7 @@ impl Cache {
         self.scan(now);
     }
 
-    /// Drops the dirty pages that a trim covers, and trims the array (rule 112).
+    /// Drops the dirty pages that a trim covers, and passes the trim to the array (rule 112).
     fn trim(&mut self, now: TimeNs, request: &PageRequest) {
         let Self { common, group, members, .. } = self;
         let from = common.commands.array_extents.len();
@@ -235,10 +235,10 @@ impl Cache {
         self.scan(now);
     }
 
-    /// Notes that an operation of a command is done. Its reads met collection on `gc_members`, and failures have taken `pages_lost` of its
-    /// pages.
+    /// Ends an operation that a command asked for.
     ///
-    /// Returns a host request that is done with this operation.
+    /// Its reads waited for garbage collection on `gc_members`, and failures have cost `pages_lost` of its pages. Returns the host request
+    /// that this completes, if any.
     #[inline]
     pub fn done(&mut self, now: TimeNs, token: Token, gc_members: MemberSet, pages_lost: u32) -> Option<HostDone> {
         let mut host_done = None;
@@ -256,7 +256,7 @@ impl Cache {
             }
             Token::Missing(sub_request) => {
                 if let Some(members) = &mut self.members {
-                    members.has_read(now, &mut self.common, sub_request, gc_members);
+                    members.reads_are_done(now, &mut self.common, sub_request, gc_members);
                 }
             }
             Token::Destage(destage) => self.destage_done(now, destage),
@@ -265,7 +265,8 @@ impl Cache {
         host_done
     }
 
-    /// Returns the stream of the request that an operation serves. Operations that the cache starts by itself have stream 0.
+    /// Returns the stream, in a mix of workloads, of the request that an operation serves. Operations that the cache starts by itself have
+    /// stream 0.
     #[inline]
     pub fn source(&self, token: Token) -> u8 {
         match token {
@@ -274,15 +275,15 @@ impl Cache {
         }
     }
 
-    /// Notes the parts of the time of an operation that a host request waits for. The array calls this before [`Cache::done`].
+    /// Records how long an operation took that a host request waits for, divided into causes. The array calls this before [`Cache::done`].
     #[inline]
-    pub fn took(&mut self, token: Token, time: TimeParts) {
+    pub fn note_time(&mut self, token: Token, time: TimeParts) {
         if let Token::Read(host) | Token::Trim(host) = token {
             self.common.hosts[host].read_time = time;
         }
     }
 
-    /// Acts at a moment that a command asked for. Returns a host request that is done.
+    /// Continues work at a time that a command asked for. Returns the host request that this completes, if any.
     #[inline]
     pub fn wake(&mut self, now: TimeNs, wake: CacheWake) -> Option<HostDone> {
         let mut host_done = None;
@@ -309,7 +310,7 @@ impl Cache {
         HostDone { tag, gc_members, pages_lost, arrival_ns, read_time }
     }
 
-    /// Writes the pages of a destage, because the memory has read them.
+    /// Writes the pages of a destage to the members, after the memory has read them.
     fn pages_read(&mut self, now: TimeNs, destage: Destage) {
         let Self { common, group, members, .. } = self;
         match (destage.cache, group, members) {
@@ -344,13 +345,13 @@ impl Cache {
         }
     }
 
-    /// Returns true if a slot may have paused long enough at this very moment.
+    /// Returns true if a slot may end its pause at this very nanosecond.
     #[inline]
     fn a_slot_may_be_rested(&self, now: TimeNs) -> bool {
         self.paced && self.next_step <= now
     }
 
-    /// Scans every cache that has changed for something to destage (rules 83 to 85).
+    /// Scans every cache that has changed for entries to destage (rules 83 to 85).
     #[inline]
     fn scan(&mut self, now: TimeNs) {
         if self.flushing && self.is_flushed() {
@@ -398,14 +399,14 @@ impl Cache {
             self.scan(now);
         }
         if let Some(members) = &mut self.members
-            && members.sync.as_ref().and_then(Sync::timer_ends).is_some_and(|end| end <= now)
+            && members.sync.as_ref().and_then(SyncedDestaging::timer_ends).is_some_and(|end| end <= now)
         {
-            members.time_out(now, &mut self.common, &mut write_when_read(now));
+            members.destage_after_timeout(now, &mut self.common, &mut write_when_read(now));
             self.scan(now);
         }
     }
 
-    /// Begins to flush the caches after the failure of a member; see [`Cache::is_flushed`].
+    /// Begins to destage everything that is cached, because a member has failed; see [`Cache::is_flushed`].
     pub fn member_failed(&mut self, now: TimeNs, member: u32) {
         if let Some(group) = &mut self.group {
             group.store.mark_all();
@@ -417,7 +418,7 @@ impl Cache {
         self.scan(now);
     }
 
-    /// Returns true if a member has failed and the caches are being flushed.
+    /// Returns true if a member has failed and data from before the failure are still being destaged.
     #[inline]
     pub fn is_flushing(&self) -> bool {
         self.flushing
@@ -429,21 +430,21 @@ impl Cache {
             && self.members.as_ref().is_none_or(|members| members.stores.iter().all(Store::is_flushed))
     }
 
-    /// Notes that the strip of `stripe` on this failed member has been rebuilt.
+    /// Records that the strip of `stripe` on this failed member has been rebuilt.
     pub fn strip_rebuilt(&mut self, member: u32, stripe: u64) {
         if let Some(members) = &mut self.members {
             members.lost.rebuilt(member, stripe);
         }
     }
 
-    /// Moves the commands into `into` and drops its old contents. The caller performs them at once and in order.
+    /// Moves the commands into `into`, whose old contents are dropped. The caller performs them at once and in order.
     #[inline]
     pub fn take_commands(&mut self, into: &mut Commands) {
         into.clear();
         std::mem::swap(&mut self.common.commands, into);
     }
 
-    /// Returns true if there are commands to take.
+    /// Returns true if the cache has given commands.
     #[cfg(test)]
     pub fn has_commands(&self) -> bool {
         !self.common.commands.list.is_empty()
@@ -456,9 +457,9 @@ impl Cache {
         counters
     }
 
-    /// Starts the greatest occupancy anew, because the measured time begins.
+    /// Starts the record of the greatest occupancy anew, because the measured time begins.
     pub fn restart_maximum(&mut self) {
-        self.common.counters.occupancy_max_pages = Most(self.common.occupancy.pages());
+        self.common.counters.occupancy_max_pages = Maximum(self.common.occupancy.pages());
     }
 
     /// Returns the number of pages in all caches now.
@@ -466,7 +467,7 @@ impl Cache {
         self.common.occupancy.pages()
     }
 
-    /// Returns the number of pages that fit into all caches together.
+    /// Returns the capacity of all caches together in pages.
     pub fn room_pages(&self) -> u64 {
         self.room_pages
     }
@@ -495,7 +496,7 @@ impl Cache {
     }
 }
 
-/// Returns the page of the array behind the last page of a request.
+/// Returns the number of the array page that follows the last page of a request.
 fn end_page(layout: &Layout, request: &PageRequest) -> u64 {
     if !request.one_member {
         return request.first_page + u64::from(request.pages);
@@ -504,7 +505,7 @@ fn end_page(layout: &Layout, request: &PageRequest) -> u64 {
     last.map_or(request.first_page, |strip| layout.array_page(strip.stripe, strip.column, strip.row + strip.pages - 1) + 1)
 }
 
-/// Returns the function that a scan calls when a destage of a member cache begins.
+/// Returns the callback for a scan of member caches. It asks for a wake-up when the memory has read the pages of a destage.
 fn write_when_read(now: TimeNs) -> impl FnMut(&mut Common, &Store, Destage, TimeNs) {
     move |common, store, destage, read_at| {
         if read_at > now {

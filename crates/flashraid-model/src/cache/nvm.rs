@@ -15,20 +15,20 @@ impl Nvm {
         Self { read_ns, write_ns, busy_until: 0 }
     }
 
-    /// Returns the time at which `pages` pages have been read, if they are asked for now.
+    /// Reads `pages` pages, and returns the time at which the last one has been read.
     #[inline]
     pub fn read(&mut self, now: TimeNs, pages: u32) -> TimeNs {
-        self.use_for(now, u64::from(pages) * self.read_ns)
+        self.occupy(now, u64::from(pages) * self.read_ns)
     }
 
-    /// Returns the time at which a page has been written, if it is handed over now.
+    /// Writes a page, and returns the time at which it has been written.
     #[inline]
     pub fn write_page(&mut self, now: TimeNs) -> TimeNs {
-        self.use_for(now, self.write_ns)
+        self.occupy(now, self.write_ns)
     }
 
     #[inline]
-    fn use_for(&mut self, now: TimeNs, duration_ns: u64) -> TimeNs {
+    fn occupy(&mut self, now: TimeNs, duration_ns: u64) -> TimeNs {
         self.busy_until = self.busy_until.max(now) + duration_ns;
         self.busy_until
     }

@@ -1,4 +1,4 @@
-//! Pages that wait, each with the number of writes that bring it.
+//! Numbers of pages that wait. A page may wait several times, once for each write that brings it.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ impl PageBag {
         *self.counts.entry(page).or_default() += 1;
     }
 
-    /// Removes a page once. The page must be in the bag.
+    /// Removes one occurrence of a page, which must be in the bag.
     pub fn remove(&mut self, page: u64) {
         if let Some(count) = self.counts.get_mut(&page) {
             *count -= 1;

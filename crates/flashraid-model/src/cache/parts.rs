@@ -1,8 +1,8 @@
-//! Parts that a write cache is made of.
+//! The kinds of caches of which a policy composes a write cache.
 
-/// Kinds of caches in an array, and their cooperation.
+/// Kinds of caches that a write cache consists of, and their cooperation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Parts {
+pub struct CacheParts {
     /// A cache of write groups. It stands before the caches of the members if there are any, otherwise before the array.
     pub groups: Option<GroupPart>,
     /// A cache for each member.
@@ -19,11 +19,11 @@ pub struct GroupPart {
 /// Settings of the caches of the members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemberPart {
-    /// True if all of them destage at the same time.
+    /// True if all member caches destage at the same time.
     pub together: bool,
 }
 
-impl Parts {
+impl CacheParts {
     /// Returns true if there is no cache at all.
     pub fn is_empty(&self) -> bool {
         self.groups.is_none() && self.members.is_none()
@@ -39,7 +39,7 @@ impl Parts {
         self.members.is_some_and(|members| members.together)
     }
 
-    /// Splits `pages` over the caches. Returns the pages of the cache of write groups, and those of the cache of each member.
+    /// Divides a capacity of `pages` among the caches. Returns the pages of the cache of write groups, and those of each member's cache.
     ///
     /// If both kinds exist, the cache of write groups gets the share `first_level_fraction`.
     pub fn share_out(&self, pages: u64, first_level_fraction: f64, members: u32) -> (u64, u64) {

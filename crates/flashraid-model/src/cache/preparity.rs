@@ -5,7 +5,7 @@ use super::common::Common;
 use super::independent::{MemberCaches, rows_of};
 
 impl MemberCaches {
-    /// Asks for the reads that the parity of a sub-request needs. Returns true if there are any.
+    /// Issues the reads that a sub-request needs before its parity can be computed. Returns true if there are any.
     pub(super) fn read_missing(&self, common: &mut Common, number: u32, rows: &mut Vec<u32>) -> bool {
         let layout = common.layout;
         let strip_pages = layout.strip_pages();
@@ -19,7 +19,7 @@ impl MemberCaches {
         let columns = layout.columns();
         let first_page = layout.first_page(stripe);
         let is_own = |role: u32, row: u32| role < columns && sub_request.offsets.binary_search(&(role * strip_pages + row)).is_ok();
-        let is_known = |common: &Common, role: u32, row: u32| self.knows(common, layout.strip_member(stripe, role), stripe, row);
+        let is_known = |common: &Common, role: u32, row: u32| self.holds_or_expects(common, layout.strip_member(stripe, role), stripe, row);
         // If a missing page cannot be read, the old parity is updated instead, which needs the old pages of the sub-request. Some of these
         // may be lost, too; then all other pages are needed.
         let lost_columns = || lost.iter().filter(|&role| role < columns);

@@ -6,7 +6,8 @@ const STREAMS: usize = 16;
 /// The ends of the last streams of writes.
 #[derive(Debug, Clone)]
 pub(super) struct Streams {
-    /// The page behind the last one of each stream, the most recent stream first. It is `u64::MAX` where there is no stream yet.
+    /// Number of the page after the last one of each stream; the most recent stream comes first. It is `u64::MAX` if there is no stream
+    /// yet.
     ends: [u64; STREAMS],
 }
 

@@ -12,12 +12,13 @@ impl SequentialShare {
         Self { wanted_pages: cache_pages / 2, cache_pages }
     }
 
-    /// Increases the share, because a sequential entry left before its stripe was complete. It might have been complete with more room.
+    /// Increases the share, because a sequential entry was destaged before its stripe was complete. With more room it might have become
+    /// complete.
     pub fn left_incomplete(&mut self) {
         self.wanted_pages = (self.wanted_pages + 1).min(self.cache_pages);
     }
 
-    /// Decreases the share, because a write hit in the random ring. More room there might bring more hits.
+    /// Decreases the share, because a write replaced a page in the ring of random writes. More room there might bring more hits.
     pub fn random_hit(&mut self) {
         self.wanted_pages = self.wanted_pages.saturating_sub(1);
     }

@@ -2,16 +2,16 @@
 
 use super::store::Admission;
 use crate::TimeNs;
-use crate::counts::Most;
+use crate::counts::Maximum;
 
 counts! {
-    /// Number of pages admitted, by the state of the cache that they found.
+    /// Number of admitted pages, by the state of the cache at their admission.
     pub struct Admissions {
         /// Pages that replaced an earlier version.
         page_hits,
-        /// New pages of an entry that another writer had made.
+        /// New pages of an entry that an earlier write had made.
         group_hits,
-        /// Pages of all other kinds.
+        /// New pages of an entry that their own write has made.
         misses,
     }
 }
@@ -58,7 +58,7 @@ counts! {
         read_pages_hit,
         /// Pages that host writes brought, at the first cache that they entered.
         host: Admissions,
-        /// Pages that the first level sent to the member caches, and pages of parity.
+        /// Pages that entered the member caches from the first level, and pages of parity.
         inner: Admissions,
         /// Host writes of which a page waited for room.
         waits,
@@ -81,20 +81,20 @@ counts! {
         first_level_destages: Destages,
         /// Destages from caches to the members.
         destages: Destages,
-        /// Number of common destages that began because all member caches were ready.
+        /// Number of synchronised destages that began because all member caches were ready.
         common_all_ready,
-        /// Number of common destages that began because the timer had ended.
+        /// Number of synchronised destages that began because the timer had ended.
         common_timeouts,
-        /// Number of caches that took part in common destages.
+        /// Number of caches that took part in synchronised destages, summed over these.
         common_caches,
         /// Greatest number of pages in all caches since the measured time began.
-        occupancy_max_pages: Most,
-        /// Number of pages in all caches, integrated over time in nanoseconds.
+        occupancy_max_pages: Maximum,
+        /// Integral over time of the number of pages in all caches, in page-nanoseconds.
         occupancy_page_ns: u128,
     }
 }
 
-/// Number of pages in all caches, integrated over time.
+/// Integral over time of the number of pages in all caches.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Occupancy {
     pages: u64,
@@ -113,7 +113,7 @@ impl Occupancy {
     pub fn add(&mut self, now: TimeNs, pages: u32, counters: &mut CacheCounters) {
         self.catch_up(now, counters);
         self.pages += u64::from(pages);
-        counters.occupancy_max_pages = counters.occupancy_max_pages.max(Most(self.pages));
+        counters.occupancy_max_pages = counters.occupancy_max_pages.max(Maximum(self.pages));
     }
 
     #[inline]

@@ -1,4 +1,4 @@
-//! One cache: its room, its entries in a ring with a destage pointer, and its destages in progress (rules 71, 72, 80 and 81).
+//! One cache: its capacity, its entries in a ring with a destage pointer, and its destages in progress (rules 71, 72, 80 and 81).
 
 use super::common::Writer;
 use super::sequential_share::SequentialShare;
@@ -7,17 +7,17 @@ use crate::TimeNs;
 use std::collections::BTreeMap;
 
 const NONE: u32 = u32::MAX;
-/// Replaces the number of an entry that has been dropped while its destage is still in progress.
+/// Value that stands for an entry that was dropped while its destage was still in progress.
 const DROPPED: u32 = u32::MAX - 1;
 
-/// State of the cache that an admitted page found.
+/// State of the cache that a page finds when it is admitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Admission {
-    /// The page was there and has been replaced.
+    /// The page was in the cache, and is replaced.
     PageHit,
-    /// The entry was there, made by another writer.
+    /// The entry was in the cache, made by an earlier write.
     GroupHit,
-    /// The entry was made now, or earlier by the same writer.
+    /// The entry is new, or the same write made it.
     Miss,
 }
 
@@ -30,7 +30,7 @@ struct Entry {
     /// Number of the writer that made the entry.
     writer: u64,
     recent: bool,
-    /// True if the entry must leave before the rebuild may begin.
+    /// True if the entry must be destaged before rebuilding may begin.
     marked: bool,
     ring: u8,
 }
@@ -43,7 +43,7 @@ struct Ring {
     pointer: u64,
 }
 
-/// Place for one destage in progress.
+/// A slot for one destage in progress.
 #[derive(Debug, Clone, Copy)]
 struct Slot {
     /// The entry that is being destaged, [`NONE`] or [`DROPPED`].
@@ -60,11 +60,11 @@ pub(super) struct Store {
     low_pages: u32,
     high_pages: u32,
     used_pages: u32,
-    /// Unit in which room is counted.
+    /// Unit in which the capacity is counted.
     room: Room,
-    /// Writer and entry of the page that was given room last (rule 89). No writer has number 0.
+    /// Writer and entry of the page that was admitted last (rule 89). No writer has the number 0.
     given_last: (u64, u64),
-    /// Most pages that an entry can have.
+    /// Maximum number of pages of an entry.
     entry_pages: u32,
     /// Rings of entries. Under `stow`, the second one is for sequential writers.
     rings: [Ring; 2],
@@ -72,7 +72,7 @@ pub(super) struct Store {
     entries: Vec<Entry>,
     unused: Vec<u32>,
     slots: Vec<Slot>,
-    /// Number of marked entries, in rings and in progress.
+    /// Number of marked entries, whether in a ring or being destaged.
     marked: u32,
 }
 
@@ -106,22 +106,22 @@ impl Store {
         self.used_pages
     }
 
-    /// Returns the unit in which room is counted.
+    /// Returns the unit in which the capacity is counted.
     pub fn room(&self) -> Room {
         self.room
     }
 
-    /// Returns the room that is taken, in pages or entries.
+    /// Returns the capacity in use, in pages or entries.
     fn used(&self) -> u32 {
         if self.room == Room::Entries { (self.entries.len() - self.unused.len()) as u32 } else { self.used_pages }
     }
 
-    /// Returns the room that is left, in pages or entries.
+    /// Returns the free capacity, in pages or entries.
     pub fn free(&self) -> u32 {
         self.room_pages.saturating_sub(self.used())
     }
 
-    /// Returns true if a ring has an entry of that number.
+    /// Returns true if an entry with this number is in a ring.
     pub fn has_entry(&self, number: u64) -> bool {
         self.find(number).is_some()
     }
@@ -130,7 +130,7 @@ impl Store {
         self.marked == 0
     }
 
-    /// Returns the entry with that number if it is in a ring.
+    /// Returns the index of the entry with this number if it is in a ring.
     #[inline]
     fn find(&self, number: u64) -> Option<u32> {
         let random = &self.rings[0].entries;
@@ -147,13 +147,13 @@ impl Store {
         self.slots.iter().map(|slot| slot.entry).filter(|&entry| entry < DROPPED)
     }
 
-    /// Returns true if the page is in a ring, so that it can be replaced without room.
+    /// Returns true if the page is in a ring, so that a new version needs no room.
     #[inline]
     pub fn would_replace(&self, number: u64, offset: u32) -> bool {
         self.find(number).is_some_and(|entry| self.has_page(entry, offset))
     }
 
-    /// Returns true if the page is in a ring or in a destage in progress.
+    /// Returns true if the page is in a ring or is being destaged.
     #[inline]
     pub fn holds(&self, number: u64, offset: u32) -> bool {
         self.used_pages > 0
@@ -218,7 +218,7 @@ impl Store {
         self.marked += u32::from(writer.marked);
     }
 
-    /// Numerator and denominator of the destage rate; equal at full speed.
+    /// Returns the rate of destaging as numerator and denominator; they are equal at full speed.
     fn rate(&self, full: bool) -> (u32, u32) {
         let used = self.used();
         let above = used.saturating_sub(self.low_pages);
@@ -231,7 +231,7 @@ impl Store {
         }
     }
 
-    /// Returns the time from which a slot has paused long enough at the present rate. It is `None` if that never happens.
+    /// Returns the time at which a slot has paused long enough at the present rate. It is `None` if the rate is 0.
     fn ready_from(slot: &Slot, (above, whole): (u32, u32)) -> Option<TimeNs> {
         if above == 0 {
             return None;
@@ -244,7 +244,7 @@ impl Store {
         Some(u64::try_from(u128::from(slot.ended_at) + rest).unwrap_or(TimeNs::MAX))
     }
 
-    /// Returns the lowest free slot that has paused long enough. With `full`, destaging runs at full rate whatever the store holds.
+    /// Returns the lowest free slot that has paused long enough. With `full`, the destage rate is not limited.
     #[inline]
     pub fn free_slot(&self, now: TimeNs, full: bool) -> Option<u16> {
         if self.rings.iter().all(|ring| ring.entries.is_empty()) {
@@ -255,7 +255,7 @@ impl Store {
         self.slots.iter().position(is_free).map(|slot| slot as u16)
     }
 
-    /// Returns the next time at which a free slot will have paused long enough, if there will be something to destage.
+    /// Returns the next time at which a free slot will have paused long enough, if there is something to destage.
     pub fn next_slot_ready(&self, now: TimeNs, full: bool) -> Option<TimeNs> {
         let rate = self.rate(full);
         let free = self.slots.iter().filter(|slot| slot.entry == NONE);
@@ -269,7 +269,7 @@ impl Store {
         self.in_flight().any(|entry| self.entries[entry as usize].number == number)
     }
 
-    /// Returns the entry to destage next, and clears the reference bits before it. When `flushing`, marked entries come first.
+    /// Returns the entry to destage next, and clears the recency bits that it passes. While `flushing`, marked entries come first.
     #[inline]
     pub fn candidate(&mut self, flushing: bool) -> Option<u32> {
         let Some(share) = &self.share else {
@@ -305,7 +305,7 @@ impl Store {
         round.filter(|&(&number, &id)| self.entries[id as usize].marked && !self.is_in_flight(number)).map(|(_, &id)| id).next()
     }
 
-    /// Begins the destage of an entry and returns the number of its pages.
+    /// Begins the destage of an entry, and returns its number of pages.
     #[inline]
     pub fn begin(&mut self, now: TimeNs, slot: u16, id: u32) -> u32 {
         let entry = &self.entries[id as usize];
@@ -325,14 +325,14 @@ impl Store {
         pages
     }
 
-    /// Returns number, offsets and mark of the entry in a slot, or `None` if the entry has been dropped.
+    /// Returns the number of the entry in a slot, the offsets of its pages and its mark; `None` if the entry has been dropped.
     #[inline]
     pub fn entry_in_slot(&self, slot: u16) -> Option<(u64, &[u32], bool)> {
         let entry = self.entries.get(self.slots[usize::from(slot)].entry as usize)?;
         Some((entry.number, &entry.pages, entry.marked))
     }
 
-    /// Ends a destage, which frees its room. Returns the number of its pages.
+    /// Ends a destage, which frees its capacity. Returns the number of its pages.
     #[inline]
     pub fn finish(&mut self, now: TimeNs, slot: u16) -> u32 {
         let slot = &mut self.slots[usize::from(slot)];
@@ -351,7 +351,7 @@ impl Store {
         pages
     }
 
-    /// Drops a page that is in a ring. Returns true if it was there, and the entry if this was its last page.
+    /// Removes a page from its ring. Returns true if it was there, and the entry if this was its last page.
     pub fn forget(&mut self, number: u64, offset: u32) -> (bool, Option<u32>) {
         let Some(id) = self.find(number) else { return (false, None) };
         let entry = &mut self.entries[id as usize];
@@ -368,7 +368,7 @@ impl Store {
         (true, Some(id))
     }
 
-    /// Drops all entries and returns the number of their pages. Destages in progress end without effect.
+    /// Removes all entries and returns the number of their pages. Destages in progress end without effect.
     pub fn drop_all(&mut self) -> u32 {
         let mut dropped: Vec<u32> = self.in_flight().collect();
         self.slots.iter_mut().filter(|slot| slot.entry != NONE).for_each(|slot| slot.entry = DROPPED);
@@ -379,7 +379,7 @@ impl Store {
         dropped.into_iter().map(|id| self.release(id)).sum()
     }
 
-    /// Marks all entries and clears their reference bits.
+    /// Marks all entries and clears their recency bits.
     pub fn mark_all(&mut self) {
         let in_rings = self.rings.iter().flat_map(|ring| ring.entries.values().copied());
         let all: Vec<u32> = in_rings.chain(self.in_flight()).collect();

@@ -1,4 +1,4 @@
-//! Sub-requests of writers on their way into the member caches, and their turns at a stripe (rules 77 and 78).
+//! Sub-requests on their way into the member caches, and their turns at a stripe (rules 77 and 78).
 
 use super::common::Writer;
 use crate::TimeNs;
@@ -6,16 +6,16 @@ use std::collections::BTreeMap;
 
 const NONE: u32 = u32::MAX;
 
-/// Origin of a sub-request.
+/// The write from which a sub-request comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Owner {
-    /// A host write with that number.
+    /// The host write with this number.
     Host(u32),
-    /// A destage of the first level from that slot.
+    /// The destage of the first level in this slot.
     FirstLevel(u16),
 }
 
-/// The pages of a writer in one stripe.
+/// The pages of one write in one stripe.
 #[derive(Debug, Clone)]
 pub(super) struct SubRequest {
     pub owner: Owner,
@@ -23,22 +23,22 @@ pub(super) struct SubRequest {
     pub stripe: u64,
     /// Offsets of the data pages in the stripe, in ascending order: first all pages of column 0, then those of column 1, and so on.
     pub offsets: Vec<u32>,
-    /// Number of pages that wait for room.
+    /// Number of its pages that wait for room.
     pub waiting: u32,
-    /// Time at which the memory has written the pages that were admitted.
+    /// Time at which the memory has written those of its pages that were admitted.
     pub end: TimeNs,
-    /// True if reads know that these pages are on their way.
+    /// True if reads can find these pages although they have not entered a cache yet.
     pub announced: bool,
-    /// The sub-request that gets its turn at the stripe next.
+    /// The sub-request that gets its turn at the stripe after this one.
     next: u32,
 }
 
-/// Sub-requests by number. Numbers are used again.
+/// All sub-requests by number. Numbers of finished ones are reused.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SubRequests {
     sub_requests: Vec<SubRequest>,
     unused: Vec<u32>,
-    /// The sub-request that has its turn at a stripe, and the last one that waits for it.
+    /// The sub-request that has its turn at each stripe, and the last one that waits for it.
     turns: BTreeMap<u64, (u32, u32)>,
 }
 
@@ -65,7 +65,7 @@ impl SubRequests {
         self.unused.push(number);
     }
 
-    /// Asks for the turn of a sub-request at its stripe. Returns true if the turn begins at once.
+    /// Requests the turn of a sub-request at its stripe. Returns true if its turn begins at once.
     pub fn ask_for_turn(&mut self, number: u32) -> bool {
         let stripe = self[number].stripe;
         match self.turns.get_mut(&stripe) {
@@ -95,7 +95,7 @@ impl SubRequests {
         Some(next)
     }
 
-    /// Marks the pages that the first level destages now, because they must leave before a rebuild may begin.
+    /// Marks the pages that the first level is destaging now, because they must be destaged further before rebuilding may begin.
     pub fn mark_first_level(&mut self) {
         let of_first_level = self.sub_requests.iter_mut().filter(|sub_request| matches!(sub_request.owner, Owner::FirstLevel(_)));
         of_first_level.for_each(|sub_request| sub_request.writer.marked = true);

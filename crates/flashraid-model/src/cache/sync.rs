@@ -1,19 +1,19 @@
-//! Synchronised destages: the member caches that are ready, and the time that they wait for the others (rule 84).
+//! Synchronised destaging: the member caches that are ready, and the time that they wait for the others (rule 84).
 
 use crate::TimeNs;
 
 /// The member caches that have something to destage.
 #[derive(Debug, Clone)]
-pub(super) struct Sync {
+pub(super) struct SyncedDestaging {
     timeout_ns: u64,
     /// Caches that are ready, as bits.
     ready: u128,
-    /// Slot and entry of each ready cache.
+    /// The free slot of each ready cache, and the entry to destage.
     candidates: Vec<(u16, u32)>,
     timer_ends: Option<TimeNs>,
 }
 
-impl Sync {
+impl SyncedDestaging {
     pub fn new(members: u32, timeout_ns: u64) -> Self {
         Self { timeout_ns, ready: 0, candidates: vec![(0, 0); members as usize], timer_ends: None }
     }
@@ -29,8 +29,8 @@ impl Sync {
         self.candidates[member as usize] = (slot, entry);
     }
 
-    /// Notes that an entry no longer exists. If it was the candidate of a cache, that cache is not ready any more. The timer stops when no
-    /// cache is ready.
+    /// Records that an entry no longer exists. If a cache was ready to destage this entry, it is not ready any more. The timer stops when
+    /// no cache is ready.
     pub fn entry_removed(&mut self, member: u32, entry: u32) {
         if self.is_ready(member) && self.candidates[member as usize].1 == entry {
             self.ready &= !(1 << member);
@@ -40,7 +40,7 @@ impl Sync {
         }
     }
 
-    /// Returns true if all caches are ready, except for those in `lost`, and at least one is. The set is given as bits.
+    /// Returns true if all caches are ready, except for those in `lost`, and at least one is. Bit m of `lost` stands for member m.
     #[inline]
     pub fn all_ready(&self, lost: u128) -> bool {
         let all = u128::MAX >> (128 - self.candidates.len());
@@ -55,13 +55,14 @@ impl Sync {
         }
     }
 
-    /// Returns the time at which the timer ends, if it runs.
+    /// Returns the time at which the timer ends, if it is running.
     #[inline]
     pub fn timer_ends(&self) -> Option<TimeNs> {
         self.timer_ends
     }
 
-    /// Calls `act` with the number, slot and entry of every ready cache, in order. No cache is ready after that, and the timer stops.
+    /// Calls `act` with the number, slot and entry of every ready cache, in order. Then it marks all caches as not ready and stops the
+    /// timer.
     pub fn take_ready(&mut self, mut act: impl FnMut(u32, u16, u32)) {
         let mut ready = std::mem::take(&mut self.ready);
         while ready != 0 {
@@ -73,7 +74,7 @@ impl Sync {
         self.timer_ends = None;
     }
 
-    /// Makes all caches not ready.
+    /// Marks all caches as not ready.
     pub fn clear(&mut self) {
         self.take_ready(|_, _, _| {});
     }

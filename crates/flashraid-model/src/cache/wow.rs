@@ -15,11 +15,11 @@ struct Waiting {
     host: u32,
     writer: Writer,
     request: PageRequest,
-    /// Number of its pages that are admitted.
+    /// Number of its pages that have been admitted.
     admitted: u32,
 }
 
-/// A cache of write groups, and the host writes that wait for it.
+/// A cache of write groups, and the host writes that wait for room in it.
 #[derive(Debug, Clone)]
 pub(super) struct GroupCache {
     pub store: Store,
@@ -33,7 +33,7 @@ impl GroupCache {
         Self { store, queue: VecDeque::new(), waiting: PageBag::default() }
     }
 
-    /// Returns true if host writes wait for room.
+    /// Returns true if host writes wait for room in the cache.
     #[inline]
     pub fn has_waiting_writes(&self) -> bool {
         !self.queue.is_empty()
@@ -51,7 +51,7 @@ impl GroupCache {
     pub fn write(&mut self, now: TimeNs, common: &mut Common, host: u32, writer: Writer, request: &PageRequest) {
         let admitted = if self.queue.is_empty() { self.admit(now, common, host, &writer, request, 0) } else { 0 };
         if admitted == request.pages {
-            common.host_is_in(now, host);
+            common.host_write_is_admitted(now, host);
             return;
         }
         common.waits(now, host);
@@ -59,7 +59,7 @@ impl GroupCache {
         for_each_page(common, request, admitted, |page| self.waiting.add(page));
     }
 
-    /// Admits waiting pages, as far as there is room.
+    /// Admits waiting pages while there is room.
     pub fn admit_waiting(&mut self, now: TimeNs, common: &mut Common) {
         while let Some(&Waiting { host, writer, request, admitted: before }) = self.queue.front() {
             let admitted = self.admit(now, common, host, &writer, &request, before);
@@ -69,11 +69,11 @@ impl GroupCache {
                 return;
             }
             self.queue.pop_front();
-            common.host_is_in(now, host);
+            common.host_write_is_admitted(now, host);
         }
     }
 
-    /// Admits pages of a write from index `from` on. Returns the number of its pages that are admitted then.
+    /// Admits the pages of a write from index `from` on, while there is room. Returns how many of its pages have been admitted in all.
     #[inline]
     fn admit(&mut self, now: TimeNs, common: &mut Common, host: u32, writer: &Writer, request: &PageRequest, from: u32) -> u32 {
         let strip_pages = common.layout.strip_pages();
@@ -90,7 +90,7 @@ impl GroupCache {
         passed
     }
 
-    /// Drops the pages of a trim, and admits pages that wait for their room.
+    /// Removes the pages that a trim covers, and admits waiting pages into their room.
     pub fn trim(&mut self, now: TimeNs, common: &mut Common, request: &PageRequest) {
         let strip_pages = common.layout.strip_pages();
         let mut dropped = 0;
@@ -105,8 +105,8 @@ impl GroupCache {
         }
     }
 
-    /// Begins a destage if there is a free slot and something to destage. Returns it with its pages, and the time at which the memory has
-    /// read them.
+    /// Begins a destage if there is a free slot and something to destage. Returns the destage, its pages, and the time at which the memory
+    /// has read them.
     #[inline]
     pub fn begin_destage(&mut self, now: TimeNs, common: &mut Common, flushing: bool) -> Option<(Destage, u32, TimeNs)> {
         let slot = self.store.free_slot(now, flushing || self.has_waiting_writes())?;
@@ -115,7 +115,7 @@ impl GroupCache {
         Some((Destage { cache: 0, slot }, pages, common.nvm.read(now, pages)))
     }
 
-    /// Returns the time at which a slot will have paused long enough for the rate of destaging.
+    /// Returns the time at which a destage slot will have paused long enough. Slots pause to limit the rate of destaging.
     pub fn next_slot_ready(&self, now: TimeNs, flushing: bool) -> Option<TimeNs> {
         self.store.next_slot_ready(now, flushing || self.has_waiting_writes())
     }
@@ -128,7 +128,7 @@ impl GroupCache {
     }
 }
 
-/// Calls `act` with the pages of a request from index `from` on.
+/// Calls `act` with each page of a request from index `from` on.
 fn for_each_page(common: &Common, request: &PageRequest, from: u32, act: impl FnMut(u64)) {
     for_each_page_between(common, request, from, request.pages, act);
 }

@@ -1,37 +1,37 @@
-//! State that all schemes share: the members, the cycle in progress or held back, and the load (rules 44 and 120).
+//! State that all coordination schemes share: the members, the cycle in progress or about to begin, and the load (rules 44 and 120).
 
 use super::{ControllerAction, CoordinationParams, Need, Notify, ToController, ToMember, Work};
 use crate::TimeNs;
 use crate::ids::MemberSet;
 use std::collections::BTreeMap;
 
-/// A member that has sent a soft request and has not been forced since.
+/// A member that has asked to collect by a soft request, and has not been forced or allowed to collect since.
 #[derive(Debug, Clone, Copy)]
 struct Asking {
-    /// Time at which its first request arrived.
+    /// Arrival time of its first request.
     since: TimeNs,
-    /// True if it cannot wait any longer. It has said so, or it has been given more pages than it could take.
+    /// True if the member cannot wait any longer. Either it has said so, or it has received more writes than it could absorb.
     must: bool,
 }
 
 /// The controller's view of the members, and its cycle of collection.
 #[derive(Debug, Clone)]
 pub struct Cycle {
-    /// Work that a cycle normally forces members to do.
+    /// Work that a cycle normally tells members to do.
     usual_work: Work,
     delay_ns: u64,
     notify: Notify,
     at_idle: bool,
     ggc_aware: MemberSet,
-    /// Members that were forced and are not done.
+    /// Members that were forced to collect and have not finished.
     collecting: MemberSet,
-    /// Work that they were forced to do.
+    /// Work that these members were told to do.
     work: Work,
-    /// True if a cycle has been asked for and is held back. It is never true with soft notification.
+    /// True if members have asked for a cycle that has not begun yet. It is never true with soft notification.
     pending: bool,
-    /// Members with an open soft request.
+    /// Members with an unanswered soft request.
     asking: BTreeMap<u32, Asking>,
-    /// Number of times that each member has been forced or granted collection.
+    /// Number of times that each member has been forced or allowed to collect.
     times_forced: Vec<u32>,
     /// Members that will take part in the next cycle.
     registered: MemberSet,
@@ -63,27 +63,27 @@ impl Cycle {
         }
     }
 
-    /// Returns every member that knows the protocol and has not failed.
+    /// Returns all members that know the protocol and have not failed.
     pub fn everyone(&self) -> MemberSet {
         self.ggc_aware.without(self.lost)
     }
 
-    /// Returns the members that have registered or asked since they were last forced.
+    /// Returns the members that have registered, or asked to collect, since they were last forced.
     pub fn registered(&self) -> MemberSet {
         self.registered
     }
 
-    /// Returns the members that were forced and are not done.
+    /// Returns the members that were forced to collect and have not finished.
     pub fn collecting(&self) -> MemberSet {
         self.collecting
     }
 
-    /// Returns the members that have asked softly and have not been forced since.
+    /// Returns the members with an unanswered soft request.
     pub fn asking(&self) -> MemberSet {
         self.asking.keys().copied().collect()
     }
 
-    /// Returns the work that the collecting members were forced to do.
+    /// Returns the work that the collecting members were told to do.
     pub fn work(&self) -> Work {
         self.work
     }
@@ -93,7 +93,7 @@ impl Cycle {
         self.lost.contains(member)
     }
 
-    /// Returns true if no cycle is in progress or held back. Soft requests hold no cycle back, because any cycle may come before theirs.
+    /// Returns true if no cycle is in progress or about to begin. Soft requests do not count, because any cycle may begin before theirs.
     pub fn is_free(&self) -> bool {
         self.collecting.is_empty() && !self.pending
     }
@@ -103,12 +103,12 @@ impl Cycle {
         self.outstanding
     }
 
-    /// Returns the time since which no request has been outstanding, or `None` if one is.
+    /// Returns the time at which the array became idle, or `None` if a request is outstanding.
     pub fn idle_since(&self) -> Option<TimeNs> {
         (self.outstanding == 0).then_some(self.idle_since)
     }
 
-    /// Processes a message of a member. Requests and registrations are noted, and a request begins a cycle when its time has come (rules 44
+    /// Processes a message of a member. It remembers requests and registrations, and begins a cycle if a request makes one due (rules 44
     /// and 120).
     pub fn receive(&mut self, now: TimeNs, from: u32, message: ToController) {
         match message {
@@ -125,7 +125,7 @@ impl Cycle {
         }
     }
 
-    /// Notes a request for a cycle. A cycle in progress ignores it, and a cycle that is held back adds the member.
+    /// Remembers a request for a cycle. During a cycle the request is ignored; if a cycle is about to begin, the member joins it.
     fn note_request(&mut self, now: TimeNs, member: u32) {
         if !self.collecting.is_empty() {
             return;
@@ -137,7 +137,7 @@ impl Cycle {
         }
     }
 
-    /// Notes a soft request, unless the member has been forced since it sent the request.
+    /// Remembers a soft request, unless the member has been forced since it sent the request.
     fn note_soft_request(&mut self, now: TimeNs, member: u32, need: Need) {
         if need.times_forced != self.times_forced(member) {
             return;
@@ -151,7 +151,7 @@ impl Cycle {
         self.begin_if_due(now);
     }
 
-    pub(super) fn pages_are_used_up(&mut self, now: TimeNs, member: u32) {
+    pub(super) fn page_allowance_is_used_up(&mut self, now: TimeNs, member: u32) {
         if let Some(asking) = self.asking.get_mut(&member) {
             asking.must = true;
             debug_assert!(!self.collecting.is_empty() || self.is_cycle_due(now), "who can't wait is waited for by nothing but a cycle");
@@ -159,7 +159,7 @@ impl Cycle {
         }
     }
 
-    /// Begins the cycle that members have asked for softly if its time has come.
+    /// Begins the cycle for members with soft requests if its time has come.
     fn begin_if_due(&mut self, now: TimeNs) {
         debug_assert!(self.asking.keys().all(|&member| !self.lost.contains(member)), "a member that has failed asks for nothing");
         if !self.asking.is_empty() && self.is_cycle_due(now) {
@@ -167,7 +167,7 @@ impl Cycle {
         }
     }
 
-    /// Returns true if the cycle that members have asked for softly begins now (rule 120).
+    /// Returns true if the cycle for members with soft requests is due (rule 120).
     fn is_cycle_due(&self, now: TimeNs) -> bool {
         let waits_no_longer = |asking: &Asking| asking.must || now >= asking.since + self.delay_ns;
         let is_idle = self.at_idle && self.outstanding == 0 && !self.asking.is_empty();
@@ -183,25 +183,25 @@ impl Cycle {
         self.times_forced.get(member as usize).copied().unwrap_or(0)
     }
 
-    /// Ends the use of idle time, because the workload is over.
+    /// Ends collection in idle time for good, because the workload is over.
     pub(super) fn end_idle(&mut self) {
         self.at_idle = false;
     }
 
-    /// Begins the cycle that was held back.
+    /// Begins the cycle that was about to begin, with these members.
     pub(super) fn begin(&mut self, members: MemberSet) {
         self.pending = false;
         self.force(members);
         debug_assert!(self.asking.keys().all(|&member| !self.collecting.contains(member)), "who is forced no longer asks");
     }
 
-    /// Begins a cycle of these members, except for those that have failed. No cycle may be in progress.
+    /// Forces these members to collect, except for those that have failed. No cycle may be in progress.
     pub fn force(&mut self, members: MemberSet) {
-        self.force_to(members, self.usual_work);
+        self.force_with_work(members, self.usual_work);
     }
 
-    /// Begins a cycle of these members with the given work instead of the usual one.
-    pub fn force_to(&mut self, members: MemberSet, work: Work) {
+    /// Forces these members to do the given work instead of the usual one.
+    pub fn force_with_work(&mut self, members: MemberSet, work: Work) {
         assert!(self.collecting.is_empty(), "cycles don't overlap");
         let members = members.without(self.lost);
         self.collecting = members;
@@ -211,7 +211,7 @@ impl Cycle {
         assert!(self.registered.0 & self.collecting.0 == 0, "who is forced is registered no longer");
     }
 
-    /// Ends the use of idle time. Cleans in progress still come to their end.
+    /// Stops collection in idle time, because a request has arrived. Cleans in progress are finished.
     pub fn stop(&mut self) {
         self.work = self.usual_work;
         self.send(self.collecting, ToMember::Stop);
@@ -255,7 +255,7 @@ impl Cycle {
         assert!(self.has_failed(member) && !self.everyone().contains(member), "a member that has failed takes part in nothing");
     }
 
-    /// Puts a spare in the place of a failed member. Returns true if the spare now knows the protocol.
+    /// Replaces a failed member by a spare. Returns true if the failed member knew the protocol, so that the spare takes part in it now.
     pub(super) fn replace(&mut self, failed: u32, spare: u32) -> bool {
         assert!(self.lost.contains(failed) && !self.lost.contains(spare), "spare {spare} replaces member {failed}, which has failed");
         let aware = self.ggc_aware.contains(failed);

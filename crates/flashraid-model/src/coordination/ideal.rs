@@ -1,4 +1,4 @@
-//! Ideal: collection takes no time but still moves and erases (rules 15 and 109), so that nothing needs to be coordinated.
+//! Scheme `ideal`: collection takes no time but still moves and erases (rules 15 and 109), so that nothing needs to be coordinated.
 
 use super::Scheme;
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! Local (GGC's baseline): there is no controller, and every member collects when it must.
+//! Scheme `local` (GGC's baseline): there is no controller, and every member collects when it must.
 
 use super::Scheme;
 use schemars::JsonSchema;

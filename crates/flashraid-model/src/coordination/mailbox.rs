@@ -1,19 +1,19 @@
-//! Messages on their way between controller and members, and counts of them.
+//! Messages between controller and members that have not arrived yet, and counts of all messages.
 
 use super::{ControllerAction, CoordinationParams, KIND_NAMES, KINDS, Kind, NEVER, ToController, ToMember};
 use crate::TimeNs;
 use std::collections::BTreeMap;
 
-/// A message that arrives, or a moment that has come.
+/// A message that arrives, or a timer that ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Mail {
-    /// A message from that member to the controller.
+    /// A message from the member with this number to the controller.
     ToController(u32, ToController),
-    /// A message from the controller to that member.
+    /// A message from the controller to the member with this number.
     ToMember(u32, ToMember),
-    /// The moment at which a cycle that was held back begins, or at which one may begin.
+    /// The timer of the controller: the cycle that members asked for may begin.
     BeginCycle,
-    /// The moment at which that member may have to ask. Everything else of this nanosecond has happened.
+    /// The timer of the member with this number: it checks whether it must ask to collect. All other events of this nanosecond come first.
     MayAsk(u32),
 }
 
@@ -37,7 +37,7 @@ impl Mail {
     }
 }
 
-/// Messages on their way, in the order in which they arrive.
+/// Messages that have not arrived yet, in the order of their arrival.
 #[derive(Debug, Clone)]
 pub struct Mailbox {
     latency_ns: [u64; KINDS],
@@ -69,7 +69,7 @@ impl Mailbox {
         self.under_way.first_key_value().map_or(NEVER, |(&(at, ..), _)| at)
     }
 
-    /// Removes and returns the next message if it arrives at most at `until`.
+    /// Removes and returns the next message if it arrives no later than `until`.
     pub fn pop_due(&mut self, until: TimeNs) -> Option<(TimeNs, Mail)> {
         let next = self.under_way.first_entry()?;
         let at = next.key().0;
@@ -81,12 +81,12 @@ impl Mailbox {
         self.send(at, message.kind(), Mail::ToController(member, message));
     }
 
-    /// Schedules the question whether the member has to ask, for the end of that nanosecond.
+    /// Schedules a check at the end of that nanosecond: the member asks to collect if it must.
     pub fn may_ask(&mut self, at: TimeNs, member: u32) {
         self.schedule(at, Mail::MayAsk(member));
     }
 
-    /// Schedules an action of the controller.
+    /// Schedules an action that the controller asked for.
     pub fn schedule_action(&mut self, now: TimeNs, actions: ControllerAction) {
         match actions {
             ControllerAction::Message(member, message) => self.send(now, message.kind(), Mail::ToMember(member, message)),
@@ -102,7 +102,7 @@ impl Mailbox {
         self.schedule(now + self.latency_ns[kind as usize], mail);
     }
 
-    /// Lets a message arrive at a member at that time, as if the controller had sent it.
+    /// Delivers a message to a member at that time, as if the controller had sent it.
     #[cfg(test)]
     pub fn deliver(&mut self, at: TimeNs, member: u32, message: ToMember) {
         self.schedule(at, Mail::ToMember(member, message));
@@ -119,8 +119,8 @@ impl Mailbox {
     }
 }
 
-/// Returns the differences `later` − `earlier` under the names of the messages' kinds. Kinds that only some schemes use are left out if
-/// they were not sent.
+/// Returns the number of messages of each kind that were sent between the counts `earlier` and `later`, by name. Kinds that only some
+/// schemes use are left out if they were not sent.
 pub fn by_name(later: [u64; KINDS], earlier: [u64; KINDS]) -> BTreeMap<String, u64> {
     let known_to_all = |kind: usize| kind != Kind::Grant as usize && kind != Kind::Deny as usize;
     let counts = KIND_NAMES.iter().zip(later.iter().zip(earlier)).enumerate();

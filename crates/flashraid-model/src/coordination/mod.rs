@@ -56,12 +56,12 @@ policies! {
     fn forget(&mut self, member: u32);
 }
 
-/// A rule for which members may collect, and which must. A scheme knows members only by their messages.
+/// A rule that decides which members may collect, and which must. A scheme knows the members only from their messages.
 ///
 /// The public fields of its type are the parameters that users write, each with a default. State that is not a parameter is skipped by
 /// serde.
 pub trait Scheme: Default {
-    /// Returns true if there is a controller.
+    /// Returns true if the array has a controller.
     fn has_controller(&self) -> bool {
         true
     }
@@ -76,12 +76,12 @@ pub trait Scheme: Default {
         false
     }
 
-    /// Returns problems of the parameters on members with such pools, beyond those that their types exclude.
+    /// Returns the problems of the parameters for members with these pools, as far as their types do not exclude them.
     fn problems(&self, _pools: &Pools) -> Vec<PolicyProblem> {
         Vec::new()
     }
 
-    /// Prepares for a run with members that have such pools.
+    /// Prepares the scheme for a run with members that have these pools.
     fn begin(&mut self, _pools: &Pools) {}
 
     /// Processes a message that has arrived from a member. The default leaves it to [`Cycle::receive`] (rule 44).
@@ -89,26 +89,26 @@ pub trait Scheme: Default {
         cycle.receive(now, from, message);
     }
 
-    /// Returns the members to force in the cycle that members have asked for and that begins now.
+    /// Returns the members to force in a cycle that members have asked for and that begins now.
     fn members_of_cycle(&self, cycle: &Cycle) -> MemberSet {
         cycle.registered()
     }
 
-    /// Notes that a request has arrived at the array. The cycle has counted it already.
+    /// Reacts to the arrival of a request at the array. The cycle has counted it already.
     fn request_arrives(&mut self, _now: TimeNs, _cycle: &mut Cycle) {}
 
-    /// Notes that a request is done. The cycle has counted it already.
+    /// Reacts to the end of a request. The cycle has counted it already.
     fn request_done(&mut self, _now: TimeNs, _cycle: &mut Cycle) {}
 
-    /// Returns the time at which [`Scheme::tick`] is due, or [`TimeNs::MAX`] for never.
+    /// Returns the time at which the scheme wants to act by [`Scheme::tick`], or [`TimeNs::MAX`] for never.
     fn next_tick(&self) -> TimeNs {
         NEVER
     }
 
-    /// Acts at the moment that [`Scheme::next_tick`] returned. All messages of this nanosecond have arrived.
+    /// Acts at the time that [`Scheme::next_tick`] returned. All messages of this nanosecond have arrived before.
     fn tick(&mut self, _now: TimeNs, _cycle: &mut Cycle) {}
 
-    /// Forgets everything that a member has told, because it has failed.
+    /// Forgets all messages of a member, because it has failed.
     fn forget(&mut self, _member: u32) {}
 
     /// Returns a scheme with random parameters, for random cases in tests.
@@ -120,21 +120,20 @@ pub trait Scheme: Default {
 /// Time of something that never happens.
 const NEVER: TimeNs = TimeNs::MAX;
 
-/// Size of the members' pools, by which thresholds are measured.
+/// Size of the members' pools, which thresholds refer to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pools {
     /// Number of blocks in a pool.
     pub blocks: u32,
-    /// Number of blocks that are free after the fill, with the open one.
+    /// Number of blocks that are free after the array was filled, including the open block.
     pub reserved_blocks: u32,
     /// Number of free blocks at which collection starts.
     pub start_free_blocks: u32,
 }
 
 impl Pools {
-    /// Returns the problem of a limit of free blocks that must lie above the start of collection.
-    ///
-    /// The default is always allowed, even if the reserve leaves no room above the start.
+    /// Returns a problem if a limit of free blocks does not lie above the start of collection. The default is always allowed, even if there
+    /// is no room above the start.
     pub fn limit_problem(&self, key: &'static str, limit: StopThreshold) -> Option<PolicyProblem> {
         let blocks = limit.blocks_of(self.blocks, self.start_free_blocks);
         let fits = blocks > self.start_free_blocks && blocks <= self.reserved_blocks;
@@ -152,14 +151,15 @@ impl Pools {
 /// Limit below which members count as low by default: two free blocks above the start of collection.
 pub const ABOVE_START: StopThreshold = StopThreshold::AboveStart(2);
 
-/// Returns the problem of a time that must lie between `min` and an hour.
+/// Returns a problem if a time does not lie between `min` and an hour.
 pub fn time_problem(key: &'static str, time: Duration, min: Duration) -> Option<PolicyProblem> {
     const LONGEST: Duration = Duration { ns: 3_600_000_000_000 };
     let message = || format!("but {min} to 1h is allowed");
     (time < min || time > LONGEST).then(|| PolicyProblem { key, message: message() })
 }
 
-/// Shortest time between two checks. More frequent ones would take more computing time than everything else.
+/// Shortest time between two checks of the controller. With more frequent ones, a simulation would spend most of its computing time on
+/// them.
 const SHORTEST_CHECK: Duration = Duration { ns: 1_000 };
 
 /// Settings for the coordination of an array's members.
@@ -167,25 +167,25 @@ const SHORTEST_CHECK: Duration = Duration { ns: 1_000 };
 pub struct CoordinationParams {
     /// Scheme that decides which members are forced, and when.
     pub scheme: SchemePolicy,
-    /// Work of a cycle. The idle cycles of [`ProactiveIdle`] always clean [`Work::UntilReserved`].
+    /// Work that members do in a cycle. The idle cycles of [`ProactiveIdle`] always do [`Work::UntilReserved`].
     pub work: Work,
     /// Number of free blocks in a pool at which its member registers, if the scheme has registration. With [`Notify::Soft`], the member
-    /// also asks then.
+    /// also asks to collect then.
     pub t_soft_free_blocks: u32,
     /// Moment at which members ask for collection.
     pub notify: Notify,
-    /// Time from a request for collection to the start of its cycle, in nanoseconds. With [`Notify::Soft`], this is the longest time.
+    /// Time from a request for collection to the start of its cycle, in nanoseconds. With [`Notify::Soft`], it is an upper limit.
     pub delay_ns: u64,
-    /// True if, with [`Notify::Soft`], a requested cycle also begins when no request is outstanding (rule 120).
+    /// True if a cycle that members asked for also begins when no request is outstanding. Only [`Notify::Soft`] uses it (rule 120).
     pub at_idle: bool,
-    /// True if all dies of a forced member take part, false if only those with a pool at T_soft do (rule 122).
+    /// True if all dies of a forced member collect; false if only those with a pool at T_soft do (rule 122).
     pub across_dies: bool,
-    /// False if the controller never answers.
+    /// False if the controller never answers, to test how members manage without it.
     pub answers: bool,
     /// The members that know the protocol.
     pub ggc_aware: MemberSet,
-    /// Time that messages of each [`Kind`] take, in nanoseconds. All messages of the controller except its question take as long as
-    /// [`Kind::ForceGc`], so that none overtakes another.
+    /// Time that messages of each [`Kind`] take, in nanoseconds. All messages of the controller except its question about a state take as
+    /// long as [`Kind::ForceGc`], so that none overtakes another.
     pub latency_ns: [u64; KINDS],
 }
 
@@ -200,26 +200,26 @@ impl CoordinationParams {
         self.scheme.registers().then_some(self.t_soft_free_blocks)
     }
 
-    /// Returns the settings that members need to follow the protocol.
+    /// Returns the settings with which members follow the protocol.
     pub fn role(&self) -> MemberRole {
         let Self { t_soft_free_blocks, notify, across_dies, .. } = *self;
         MemberRole { t_soft_free_blocks, registers: self.scheme.registers(), notify, across_dies }
     }
 
-    /// Returns true if the controller must know how many pages members are given to write (rule 120).
+    /// Returns true if the controller must know how many page writes each member receives (rule 120).
     pub fn counts_pages(&self) -> bool {
         self.notify == Notify::Soft && self.answers
     }
 }
 
-/// An action that the controller asks for.
+/// An action that the controller asks the array to perform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ControllerAction {
-    /// Send a message to a member.
+    /// Send this message to the member with this number.
     Message(u32, ToMember),
-    /// Call [`Controller::begin_cycle`] at that time.
+    /// Call [`Controller::begin_cycle`] at this time.
     BeginCycleAt(TimeNs),
-    /// Call [`Controller::pages_are_used_up`] as soon as a member has been given more page writes than that.
+    /// Call [`Controller::page_allowance_is_used_up`] as soon as the member with this number has received more page writes than this.
     CountPages(u32, u64),
 }
 
@@ -262,19 +262,19 @@ impl Controller {
         self.cycle.take_actions(out);
     }
 
-    /// Ends checks and the use of idle time, because the workload is over.
+    /// Ends checks and collection in idle time for good, because the workload is over.
     pub fn end_checks(&mut self) {
         self.is_over = true;
         self.cycle.end_idle();
     }
 
-    /// Notes that a request has arrived at the array.
+    /// Counts a request that has arrived at the array.
     pub fn request_arrives(&mut self, now: TimeNs) {
         self.cycle.request_arrives();
         self.scheme.request_arrives(now, &mut self.cycle);
     }
 
-    /// Notes that a request is done.
+    /// Counts a request as done.
     pub fn request_done(&mut self, now: TimeNs) {
         self.cycle.request_done(now);
         self.scheme.request_done(now, &mut self.cycle);
@@ -286,7 +286,7 @@ impl Controller {
         self.scheme.forget(member);
     }
 
-    /// Puts a spare in the place of a failed member. Returns the role of the spare if the failed member knew the protocol.
+    /// Replaces a failed member by a spare. Returns the protocol settings for the spare if the failed member knew the protocol.
     pub fn replace(&mut self, failed: u32, spare: u32) -> Option<MemberRole> {
         self.cycle.replace(failed, spare).then_some(self.role)
     }
@@ -299,12 +299,12 @@ impl Controller {
         }
     }
 
-    /// Acts at the moment that the scheme has asked for.
+    /// Lets the scheme act at the time that it has asked for.
     pub fn tick(&mut self, now: TimeNs) {
         self.scheme.tick(now, &mut self.cycle);
     }
 
-    /// Begins the cycle that was held back. A soft cycle begins only if its time has come.
+    /// Begins the cycle that members have asked for. With soft requests, it begins only if it is due.
     pub fn begin_cycle(&mut self, now: TimeNs) {
         if self.cycle.may_begin(now) {
             let members = self.scheme.members_of_cycle(&self.cycle);
@@ -312,12 +312,12 @@ impl Controller {
         }
     }
 
-    /// Notes that a member has been given more page writes than it said it could take.
-    pub fn pages_are_used_up(&mut self, now: TimeNs, member: u32) {
-        self.cycle.pages_are_used_up(now, member);
+    /// Records that a member has received more page writes than it said it could absorb.
+    pub fn page_allowance_is_used_up(&mut self, now: TimeNs, member: u32) {
+        self.cycle.page_allowance_is_used_up(now, member);
     }
 
-    /// Notes that a member has begun to collect because it must, although it has asked (rule 121).
+    /// Counts a clean that a member had to begin although the controller had not answered its request (rule 121).
     pub fn collects_unanswered(&mut self, member: u32) {
         if self.cycle.has_failed(member) {
             return;
@@ -327,7 +327,7 @@ impl Controller {
         *count += 1;
     }
 
-    /// Returns the number of cleans that members began although they had asked (rule 121).
+    /// Returns the number of cleans that members had to begin although the controller had not answered their request (rule 121).
     pub fn uncoordinated_cleans(&self) -> UncoordinatedCleans {
         self.uncoordinated
     }

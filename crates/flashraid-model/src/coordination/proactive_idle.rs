@@ -1,4 +1,5 @@
-//! Proactive-idle (GGC 4.3.2): like reactive-selective. Members that have registered also collect while the array is idle (rule 46).
+//! Scheme `proactive-idle` (GGC 4.3.2): like reactive-selective. Members that have registered also collect while the array is idle (rule
+//! 46).
 
 use super::{Cycle, Pools, SHORTEST_CHECK, Scheme, Work, time_problem};
 use crate::TimeNs;
@@ -22,7 +23,7 @@ pub struct ProactiveIdle {
 }
 
 impl Default for ProactiveIdle {
-    /// Returns values of this simulator, because the paper has none.
+    /// Returns the default times. They were chosen for this simulator, because the paper gives none.
     fn default() -> Self {
         Self { check_interval: Duration { ns: 10_000_000 }, idle_threshold: Duration { ns: 10_000_000 }, next_check: 0 }
     }
@@ -56,7 +57,7 @@ impl Scheme for ProactiveIdle {
         self.next_check = now + self.check_interval.ns;
         let is_idle = cycle.idle_since().is_some_and(|since| now - since >= self.idle_threshold.ns);
         if is_idle && cycle.is_free() && !cycle.registered().is_empty() {
-            cycle.force_to(cycle.registered(), Work::UntilReserved);
+            cycle.force_with_work(cycle.registered(), Work::UntilReserved);
         }
     }
 

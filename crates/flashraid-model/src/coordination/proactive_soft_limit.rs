@@ -1,4 +1,4 @@
-//! Proactive-soft-limit (described in GGC 4.3.2): the controller polls the states of the members.
+//! Scheme `proactive-soft-limit` (described in GGC 4.3.2): the controller polls the states of the members.
 //!
 //! It forces members at or below a soft limit when few requests are outstanding. Otherwise it forces them just before the first one is
 //! expected to collect by itself (rule 47).
@@ -20,7 +20,7 @@ pub struct ProactiveSoftLimit {
     pub check_interval: Duration,
     /// Number of free blocks in a pool at or below which its member is forced.
     pub soft_limit: StopThreshold,
-    /// Most outstanding requests at which the controller forces members without further need.
+    /// Number of outstanding requests up to which the controller forces members that have reached the soft limit.
     pub shallow_depth: u32,
     /// Answers of the members to the polls.
     #[serde(skip)]
@@ -28,7 +28,7 @@ pub struct ProactiveSoftLimit {
 }
 
 impl Default for ProactiveSoftLimit {
-    /// Returns values of this simulator, because the paper has none.
+    /// Returns the default settings. They were chosen for this simulator, because the paper gives none.
     fn default() -> Self {
         Self { check_interval: Duration { ns: 10_000_000 }, soft_limit: ABOVE_START, shallow_depth: 1, polls: Polls::default() }
     }
@@ -39,22 +39,22 @@ impl Default for ProactiveSoftLimit {
 pub struct Polls {
     next: TimeNs,
     soft_limit_free_blocks: u32,
-    /// Members that have not answered the last poll yet.
+    /// Members that have not answered the latest poll yet.
     awaited: MemberSet,
     /// The last two answers of each member, the older one first.
     answers: Vec<[Option<(TimeNs, MemberState)>; 2]>,
 }
 
 impl Polls {
-    /// Returns the members whose last answer reports a pool at or below the limit.
+    /// Returns the members whose latest answer reports a pool at or below the limit.
     fn low(&self) -> MemberSet {
         let limit = self.soft_limit_free_blocks;
         let is_low = |[_, last]: &[Option<(TimeNs, MemberState)>; 2]| last.is_some_and(|(_, s)| s.free_blocks_min <= limit);
         (0..).zip(&self.answers).filter(|(_, answers)| is_low(answers)).map(|(member, _)| member).collect()
     }
 
-    /// Returns true if some member will reach its start threshold within `time_ns`, if its free blocks keep falling as between its last two
-    /// answers.
+    /// Returns true if some member will reach its start threshold within `time_ns`. It assumes that free blocks keep falling as between the
+    /// last two answers.
     fn is_pressing(&self, time_ns: u64) -> bool {
         self.answers.iter().any(|answers| {
             let [Some((before, was)), Some((now, is))] = answers else { return false };
@@ -96,7 +96,7 @@ impl Scheme for ProactiveSoftLimit {
         }
     }
 
-    /// Returns the members with few free blocks, and those that asked.
+    /// Returns the members at or below the soft limit, and the members that asked to collect.
     fn members_of_cycle(&self, cycle: &Cycle) -> MemberSet {
         cycle.registered().and(self.polls.low())
     }

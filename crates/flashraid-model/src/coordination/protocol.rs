@@ -5,21 +5,21 @@ use crate::TimeNs;
 /// Kind of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Sent by a member: one of its pools has reached its start threshold, or soon will.
+    /// Request of a member to collect: one of its pools has reached its start threshold, or soon will.
     GcRequest,
-    /// Sent by a member: one of its pools has come down to T_soft.
+    /// Registration of a member: one of its pools has come down to T_soft.
     Participate,
-    /// Sent by the controller: the member must collect.
+    /// Order of the controller: the member must collect.
     ForceGc,
-    /// Sent by the controller: idle time is over.
+    /// Message of the controller: idle time is over.
     StopGc,
     /// Question of the controller for the state of a member, and the answer.
     GcState,
-    /// Sent by a member: the work that it was forced to do is done.
+    /// Message of a member: it has done the work that it was told to do.
     GcDone,
-    /// Sent by the controller: the member may collect.
+    /// Permission of the controller: the member may collect.
     Grant,
-    /// Sent by the controller: the member must not collect now.
+    /// Refusal of the controller: the member must not collect now.
     Deny,
 }
 
@@ -47,32 +47,32 @@ pub enum Work {
 }
 
 impl Work {
-    /// Returns true if the work begins with victims that are cleaned whatever the number of free blocks.
+    /// Returns true if the work begins with victims that are cleaned regardless of the number of free blocks.
     pub fn begins_with_victims(self) -> bool {
         !matches!(self, Self::Watermark | Self::UntilReserved)
     }
 }
 
-/// Moment at which a member asks for collection.
+/// Time at which a member asks the controller to let it collect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Notify {
-    /// Ask after the member has begun to collect because it must (rule 43).
+    /// The member asks after it has begun to collect because it must (rule 43).
     AtStart,
-    /// Ask before the member must collect. It then waits as long as it can (rule 119).
+    /// The member asks before it must collect. It then waits as long as it can (rule 119).
     Soft,
 }
 
-/// State of a member that asks for collection (rule 119). With [`Notify::AtStart`], a member is at its limit whenever it asks, and the
-/// counts are 0.
+/// Urgency of a member that asks to collect (rule 119). With [`Notify::AtStart`], a member is at its limit whenever it asks, and the counts
+/// are 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Need {
-    /// Number of pages that the member can still be given to write before a pool may come down to its start threshold.
+    /// Number of further page writes that the member can absorb before a pool may come down to its start threshold.
     pub pages_left: u64,
     /// True if a pool has reached that threshold, or if waiting writes will bring one there.
     pub at_limit: bool,
-    /// Number of page writes that the member had been given when it asked.
+    /// Number of page writes that the member had received when it asked.
     pub pages_given: u64,
-    /// Number of times that the member had been forced or granted collection when it asked.
+    /// Number of times that the member had been forced or allowed to collect when it asked.
     pub times_forced: u32,
 }
 
@@ -81,20 +81,20 @@ impl Need {
     pub const AT_LIMIT: Self = Self { pages_left: 0, at_limit: true, pages_given: 0, times_forced: 0 };
 }
 
-/// Settings by which a member follows the protocol (rules 44, 119 and 122).
+/// Settings with which a member follows the protocol (rules 44, 119 and 122).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemberRole {
     /// Number of free blocks at or below which a pool is low.
     pub t_soft_free_blocks: u32,
     /// True if a member with a low pool registers.
     pub registers: bool,
-    /// Moment at which the member asks for collection.
+    /// Time at which the member asks to collect.
     pub notify: Notify,
-    /// True if all dies take part when the member is forced, false if only those with a low pool do.
+    /// True if all dies collect when the member is forced; false if only those with a low pool do.
     pub across_dies: bool,
 }
 
-/// State that a member reports when it is asked (rule 47).
+/// State that a member reports when the controller asks for it (rule 47).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MemberState {
     /// Number of free blocks in the pool that has the fewest.
@@ -106,27 +106,27 @@ pub struct MemberState {
 /// Message from a member to the controller.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ToController {
-    /// One of the member's pools has reached its start threshold, and the member collects there, or soon will.
+    /// Asks to collect: one of the member's pools has reached its start threshold, or soon will.
     GcRequest(Need),
-    /// One of the member's pools has come down to T_soft.
+    /// Registers for the next cycle: one of the member's pools has come down to T_soft.
     Participate,
-    /// The answer to [`ToMember::TellState`], with the state of the member.
+    /// Answers [`ToMember::TellState`] with the state of the member.
     GcState(MemberState),
-    /// All dies of the member have done the work that it was forced or allowed to do.
+    /// Reports that all dies of the member have done the work that they were told to do.
     GcDone,
 }
 
 /// Message from the controller to a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToMember {
-    /// The member must do this work in all dies.
+    /// Orders the member to do this work in all dies.
     Force(Work),
-    /// A request has arrived at the array, so [`Work::UntilReserved`] is over.
+    /// Ends [`Work::UntilReserved`], because a request has arrived at the array.
     Stop,
-    /// The member may do this work, and answers with [`ToController::GcDone`]. It ends a [`ToMember::Deny`].
+    /// Allows the member to do this work. The member answers with [`ToController::GcDone`] when it has done the work. A [`ToMember::Deny`]
+    /// no longer holds.
     Grant(Work),
-    /// The member begins no clean in a pool above its hard limit, `start`, until it is granted or forced. At the hard limit it collects in
-    /// any case (rule 117).
+    /// Forbids the member to collect until it is granted or forced. A pool at its hard limit, `start`, is collected in any case (rule 117).
     Deny,
     /// Asks for the state of the member.
     TellState,
@@ -157,7 +157,7 @@ impl ToMember {
     }
 }
 
-/// Event in a member that concerns coordination.
+/// An event in a member that matters for coordination.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Notice {
     /// Time of the event, in nanoseconds.
@@ -165,24 +165,24 @@ pub struct Notice {
     /// Number of the member.
     pub member: u32,
     /// Kind of the event.
-    pub news: News,
+    pub event: MemberEvent,
 }
 
-/// Kinds of events in a member that concern coordination.
+/// Kinds of events in a member that matter for coordination.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum News {
-    /// The member sends a message.
+pub enum MemberEvent {
+    /// The member sends a message to the controller.
     Sends(ToController),
-    /// The member may have to ask when everything else of this nanosecond has happened (rule 119).
+    /// The member wants to check, after all other events of this nanosecond, whether it must ask to collect (rule 119).
     MayAsk,
-    /// The member has begun to collect because a pool needs it, although it has asked (rule 121).
+    /// The member has begun to collect because a pool needs it, although the controller has not answered its request (rule 121).
     CollectsUnanswered,
 }
 
 counts! {
-    /// Number of collections that members began because a pool needed them, although they had asked (rule 121).
+    /// Number of collections that members had to begin although the controller had not answered their request (rule 121).
     pub struct UncoordinatedCleans {
-        /// Number of these during a cycle of other members, in which they could not be forced.
+        /// Number of these during a cycle of other members, in which no further member can be forced.
         during_cycles,
         /// Number of these at other times.
         unanswered,

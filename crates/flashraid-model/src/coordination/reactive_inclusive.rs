@@ -1,4 +1,4 @@
-//! Reactive-inclusive (GGC 4.3.1): when one member asks, all members are forced, whatever their state.
+//! Scheme `reactive-inclusive` (GGC 4.3.1): when one member asks to collect, all members are forced, whatever their state.
 
 use super::{Cycle, Scheme};
 use crate::ids::MemberSet;

@@ -1,5 +1,5 @@
-//! Reactive-selective (GGC 4.3.1): members register when a pool comes down to T_soft. The first of them that reaches its start threshold
-//! asks. Then all members that have registered are forced.
+//! Scheme `reactive-selective` (GGC 4.3.1): members register when a pool comes down to T_soft. The first of them that reaches its start
+//! threshold asks to collect. Then all members that have registered are forced.
 
 use super::Scheme;
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! Schemes for tests on tiny arrays. Checks come every microsecond, and an array is idle after two.
+//! Schemes for tests on tiny arrays. The controller checks every microsecond, and an array without requests counts as idle after two.
 
 use super::{ProactiveIdle, ProactiveSoftLimit, ReactiveInclusive, ReactiveSelective, SchemePolicy};
 use crate::units::{Duration, StopThreshold};
@@ -22,7 +22,7 @@ pub fn soft_limit(free_blocks: u32, shallow_depth: u32) -> SchemePolicy {
     ProactiveSoftLimit { check_interval: INTERVAL, soft_limit, shallow_depth, ..Default::default() }.into()
 }
 
-/// Returns one scheme of each kind.
+/// Returns one scheme of each kind, with settings for tiny arrays.
 pub fn all() -> Vec<SchemePolicy> {
     vec![inclusive(), selective(), idle(), soft_limit(1, 0)]
 }

@@ -1,6 +1,6 @@
 //! The agenda: a queue of wake-ups ordered by time. Wake-ups of the same time leave it in the order in which they were scheduled.
 //!
-//! An event that nothing can influence gets no wake-up. An idle die starts a command at once, for example, so its end is known from the
+//! An event that nothing can influence gets no wake-up. For example, an idle die starts a command at once, so its end is known from the
 //! start. A request therefore costs one wake-up for its completion instead of one for each page.
 
 use crate::TimeNs;
@@ -43,7 +43,7 @@ impl Agenda {
         self.heap.peek().map(|Reverse(e)| e.at)
     }
 
-    /// Removes every wake-up for whose number `keep` returns false.
+    /// Removes every wake-up for which `keep` returns false, given its number.
     pub fn retain(&mut self, mut keep: impl FnMut(u64) -> bool) {
         self.heap.retain(|Reverse(entry)| keep(entry.number));
     }

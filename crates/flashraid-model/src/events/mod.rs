@@ -9,10 +9,8 @@ pub use slab::Slab;
 /// Simulated time in nanoseconds since the start of the run.
 pub type TimeNs = u64;
 
-/// The last moment of simulated time, about 146 years.
-///
-/// The caller of the model passes no later time and no longer duration, so that the sum of two never overflows. A run that would last
-/// longer ends here.
+/// The last moment of simulated time, about 146 years. Callers pass no later time and no longer duration, so that the sum of two never
+/// overflows. A run that would last longer ends here.
 pub const TIME_MAX_NS: TimeNs = 1 << 62;
 
 /// Parts of the time of an operation, along the path that decided its end. They add up to the time from its issue to its end.
@@ -21,18 +19,18 @@ pub const TIME_MAX_NS: TimeNs = 1 << 62;
 /// reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct TimeParts {
-    /// Time behind garbage collection of a die or plane.
+    /// Time spent waiting for garbage collection of a die or plane.
     ///
     /// With parity, this includes collection that delays the reads before a write, or the operations that hold the lock of the stripe. A
-    /// wait for room in a drive's write buffer adds the share of collection in the work of its dies.
+    /// wait for room in a drive's write buffer counts in part: by the share of collection in the work of its dies.
     pub collection_ns: u64,
-    /// Time behind other operations, and behind reads that interrupted this one.
+    /// Time spent waiting for other operations, and for reads that interrupted this one.
     pub queue_ns: u64,
     /// Time for the reads before a parity write and for locks of stripes, without the collection in it.
     pub parity_ns: u64,
-    /// Time waiting for room in the write cache or in a drive's write buffer, and the cache's own time, without the collection in it.
+    /// Time in the write cache, and waiting for room in it or in a drive's write buffer; collection is left out.
     pub cache_ns: u64,
-    /// Time of transfers over channels and links, with the wait for them.
+    /// Time of transfers over channels and links, including the wait for them.
     pub transfer_ns: u64,
     /// Time that the flash array takes for this operation's own reads and programs.
     pub flash_ns: u64,
@@ -65,9 +63,9 @@ pub struct GcInterval {
     pub end_ns: TimeNs,
     /// Number of valid pages that were moved.
     pub pages_moved: u32,
-    /// Free blocks of the pool when the clean began.
+    /// Number of free blocks of the pool when the clean began.
     pub free_blocks_before: u32,
-    /// Free blocks of the pool just before the erase, the fewest during the clean.
+    /// Number of free blocks of the pool just before the erase, the fewest during the clean.
     pub free_blocks_min: u32,
     /// Time from which writes had to wait (state 2 of PGC III.D), or `end_ns` if they never had to. Until then, any request could be served
     /// between two steps (state 1).

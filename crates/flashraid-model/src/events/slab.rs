@@ -1,4 +1,4 @@
-//! A table whose entries keep their number as long as they exist. Numbers of removed entries are used again.
+//! A table whose entries keep their number until they are removed. Numbers of removed entries are used again.
 
 /// Table of entries, indexed by their numbers.
 #[derive(Debug, Clone)]
@@ -36,7 +36,7 @@ impl<T: Copy> Slab<T> {
         self.entries[number as usize]
     }
 
-    /// Removes an entry without returning it, which saves the copy of a large one that the caller has read in place.
+    /// Removes an entry without returning it. For a large entry that the caller has read already, this saves a copy.
     #[inline]
     pub fn release(&mut self, number: u32) {
         self.free.push(number);

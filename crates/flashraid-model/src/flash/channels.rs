@@ -1,4 +1,4 @@
-//! The channels of one SSD: which dies share one.
+//! The channels of one SSD, each of which some dies share.
 
 /// Order in which dies are numbered over the channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -10,27 +10,27 @@ pub enum ChannelOrder {
     Interleaved,
 }
 
-/// Dies that share a channel.
+/// Assignment of dies to channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChannelParams {
-    /// Dies on one channel at most; at least 1.
+    /// Maximum number of dies on one channel, at least 1.
     pub dies_per_channel: u32,
     /// Order in which dies are numbered over the channels.
     pub order: ChannelOrder,
 }
 
 impl ChannelParams {
-    /// Makes channels of so many consecutive dies each.
+    /// Returns channels with this number of consecutive dies each.
     pub fn consecutive(dies_per_channel: u32) -> Self {
         Self { dies_per_channel, order: ChannelOrder::Consecutive }
     }
 
-    /// Returns the number of channels of so many dies.
+    /// Returns the number of channels if there are `dies` dies.
     pub fn count(&self, dies: u32) -> u32 {
         dies.div_ceil(self.dies_per_channel)
     }
 
-    /// Returns the channel of a die, of so many dies in all.
+    /// Returns the channel of a die, if there are `dies` dies.
     #[inline]
     pub fn of(&self, die: u32, dies: u32) -> u32 {
         match self.order {
@@ -39,7 +39,7 @@ impl ChannelParams {
         }
     }
 
-    /// Returns the dies in the order that takes one of every channel before the second of any.
+    /// Returns all dies in an order that goes round the channels: the first die of each channel, then the second of each, and so on.
     pub fn dies_channels_first(&self, dies: u32) -> Vec<u32> {
         match self.order {
             ChannelOrder::Consecutive => {

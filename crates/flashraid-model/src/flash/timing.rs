@@ -15,15 +15,15 @@ pub struct Timing {
     pub page_transfer_ns: u64,
     /// Time to transfer the summary of a block over the pins or the channel. It is used only with a summary page.
     pub summary_transfer_ns: u64,
-    /// Time added to every host read and every host program.
+    /// Time that the controller adds to every host read and every host program.
     pub command_overhead_ns: u64,
-    /// True if each program takes its share of the summary's time, and no program is followed by a summary (rule 138). It has an effect
-    /// only with a summary page.
+    /// True if the time to write a block's summary is spread over the programs of the block, instead of following the last one (rule 138).
+    /// It has an effect only with a summary page.
     pub spread_summaries: bool,
 }
 
 impl Timing {
-    /// Returns these durations with the share of the summary added to every program, if summaries are spread.
+    /// Returns these durations. If summaries are spread, each program includes its share of the time for the summary.
     pub fn with_shares(mut self, geometry: &Geometry) -> Self {
         if self.spread_summaries && geometry.summary_page {
             self.page_program_ns += (self.summary_transfer_ns + self.page_program_ns) / u64::from(geometry.data_pages_per_block());

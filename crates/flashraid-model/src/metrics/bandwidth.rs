@@ -8,9 +8,10 @@
 use super::Moments;
 use crate::TimeNs;
 
-/// Most intervals that are kept. A longer run merges pairs of intervals as often as needed, so that memory stays bounded (8 MiB).
+/// Maximum number of intervals that are kept. A longer run merges pairs of intervals as often as needed, so that memory stays bounded (8
+/// MiB).
 const INTERVALS_MAX: usize = 1 << 20;
-/// Most points of the series in a report. A longer series is averaged over whole groups of intervals.
+/// Maximum number of points in the series of a report. A longer series is averaged over whole groups of intervals.
 const SERIES_MAX: usize = 2_000;
 /// Width of a bin of the density, in standard deviations.
 const DENSITY_BIN: f64 = 0.25;
@@ -24,7 +25,8 @@ pub(super) struct BandwidthRecorder {
     initial_interval_ns: u64,
     interval_ns: u64,
     bytes: Vec<u64>,
-    /// Number and limits of the interval of the last completion. Most completions fall into the same one and need no division.
+    /// Index and limits of the interval of the latest completion. Most completions fall into the same interval as the one before, and then
+    /// need no division.
     current: usize,
     current_start_ns: TimeNs,
     current_end_ns: TimeNs,
@@ -132,16 +134,16 @@ fn z_density(bytes: &[u64], moments: &Moments) -> Vec<DensityPoint> {
     counts.iter().enumerate().map(|(bin, &count)| DensityPoint { z: centre(bin), density: count as f64 / scale }).collect()
 }
 
-/// Bandwidth of a run. All figures in MB/s (10^6 bytes per second).
+/// Bandwidth of a run. All values are in MB/s (10^6 bytes per second).
 #[derive(Debug, Clone, PartialEq)]
 pub struct BandwidthSummary {
     /// Length of an interval, in nanoseconds. A run of more than 2^20 intervals has twice the configured length, or four times, and so on.
     pub interval_ns: u64,
     /// Number of intervals that lie wholly within the run. Mean, deviation and density are taken over these.
     pub whole_intervals: u64,
-    /// Number of all bytes done, with those of the last interval.
+    /// Total number of bytes done, including those of the last interval.
     pub total_bytes: u128,
-    /// All bytes over the whole time. It is `None` for a run of no length, and so are the mean and the deviation.
+    /// All bytes divided by the whole time. It is `None` for a run of no length, and so are the mean and the deviation.
     pub overall: Option<f64>,
     /// Mean over the whole intervals.
     pub mean: Option<f64>,
@@ -156,7 +158,7 @@ pub struct BandwidthSummary {
 }
 
 impl BandwidthSummary {
-    /// Returns the coefficient of variation: deviation over mean. It is `None` if nothing was done.
+    /// Returns the coefficient of variation: the standard deviation divided by the mean. It is `None` if nothing was done.
     #[must_use]
     pub fn cv(&self) -> Option<f64> {
         Some(self.stddev? / self.mean.filter(|&mean| mean > 0.0)?)
@@ -166,7 +168,7 @@ impl BandwidthSummary {
 /// Bandwidth as a series over time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// Time per point, in nanoseconds.
+    /// Time that each point covers, in nanoseconds.
     pub interval_ns: u64,
     /// Bandwidth of every point, in MB/s.
     pub mb_s: Vec<f64>,

@@ -7,12 +7,12 @@ use super::counts::Counts;
 
 /// Number of batches in a run.
 pub const BATCHES: usize = 10;
-/// Most slots that are kept. A longer run merges pairs of slots.
+/// Maximum number of slots that are kept. A longer run merges pairs of slots.
 const SLOTS_MAX: usize = 20 * BATCHES;
-/// Fewest slots that are split into batches, because batches of fewer than ten requests are too uncertain.
+/// Minimum number of slots for a division into batches. With fewer requests, the means of the batches are too uncertain.
 const SLOTS_MIN: usize = 10 * BATCHES;
 
-/// Sums over reads and writes that arrived one after the other.
+/// Sums over a few reads and writes that arrived one after another.
 #[derive(Debug, Clone, Default)]
 struct Slot {
     requests: u64,
@@ -28,7 +28,7 @@ impl Slot {
     }
 }
 
-/// Figures of one batch: a tenth of the measured requests.
+/// Results of one batch: a tenth of the measured requests.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Batch {
     /// Number of reads and writes that are done.

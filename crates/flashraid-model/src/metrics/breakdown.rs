@@ -1,10 +1,8 @@
-//! Parts of the time of requests, summed over all requests and over the slowest ones.
+//! Response times divided into their causes, summed over all requests and over the slowest ones.
 //!
-//! Sums are kept by response time, in buckets no wider than a 64th of their least value. The slowest share of any size therefore follows
-//! from bounded memory, whatever the order of recording.
-//!
-//! Buckets that lie wholly in the slowest share are exact. From the bucket at its edge, the missing requests count with the mean of that
-//! bucket.
+//! Sums are kept by response time, in buckets no wider than a 64th of their lower limit. From them, the sums over the slowest requests can
+//! be computed for any share, in bounded memory and whatever the order of recording. Buckets that lie wholly among the slowest are exact.
+//! From the bucket at the edge, the missing requests count with the mean of that bucket.
 
 use crate::events::TimeParts;
 
@@ -13,17 +11,18 @@ const SUB_BITS: u32 = 6;
 const SUBS: u64 = 1 << SUB_BITS;
 /// Number of buckets that cover all of `u64`.
 const BUCKETS: usize = ((64 - SUB_BITS as usize) + 1) << SUB_BITS;
-/// Names of the parts, in the order in which reports have them.
+/// Names of the causes of response time, in the order of reports.
 pub const PARTS: [&str; 7] = ["queue", "collection", "parity", "cache", "transfer", "flash", "other"];
 
-/// Returns the parts in the order of [`PARTS`].
+/// Returns the time of each cause, in the order of [`PARTS`].
 #[must_use]
 pub fn in_order(time: &TimeParts) -> [u64; 7] {
     let TimeParts { collection_ns, queue_ns, parity_ns, cache_ns, transfer_ns, flash_ns, other_ns } = *time;
     [queue_ns, collection_ns, parity_ns, cache_ns, transfer_ns, flash_ns, other_ns]
 }
 
-/// Returns the bucket of a response time. It is exact below [`SUBS`]; then [`SUBS`] buckets cover each doubling.
+/// Returns the index of the bucket for a response time. Each time below [`SUBS`] has its own bucket; above, [`SUBS`] buckets cover each
+/// doubling.
 #[inline]
 pub(super) fn bucket_of(response_ns: u64) -> usize {
     let shift = (63 - (response_ns | SUBS).leading_zeros()) - SUB_BITS;
@@ -39,7 +38,7 @@ pub(super) fn highest_of(bucket: usize) -> u64 {
     }
 }
 
-/// Sums over requests of about the same response time. It has 64 bytes, one line of the processor's cache.
+/// Sums over requests of similar response time. A bucket has 64 bytes, one line of the processor's cache.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[repr(align(64))]
 struct Bucket {
@@ -47,12 +46,12 @@ struct Bucket {
     parts_ns: [u64; 7],
 }
 
-/// Records the parts of the time of requests.
+/// Records the response times of requests, divided into their causes.
 #[derive(Debug, Clone)]
 pub(super) struct Breakdown {
-    /// The buckets by response time. Pages of memory with untouched buckets are never resident.
+    /// The buckets by response time. The operating system gives no memory to buckets that are never touched.
     buckets: Vec<Bucket>,
-    /// Sums that no longer fitted their bucket, with the number of that bucket. It is empty unless sums pass 2^63.
+    /// Amounts that no longer fitted into the sums of a bucket, with the index of that bucket. It is empty unless sums exceed 2^63.
     carried: Vec<(usize, [u128; 7])>,
 }
 
@@ -101,21 +100,21 @@ impl Breakdown {
     }
 }
 
-/// Sums of the parts of requests, by response time from short to long.
+/// Sums of response times, divided into their causes, from short to long response times.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TimeSums {
-    /// Number of requests and sums of their parts in nanoseconds, in the order of [`PARTS`].
+    /// Number of requests in each bucket and sums of their times by cause in nanoseconds, in the order of [`PARTS`].
     buckets: Vec<(u64, [u128; 7])>,
 }
 
 impl TimeSums {
-    /// Returns the mean of each part over all requests, in nanoseconds and in the order of [`PARTS`]; `None` without requests.
+    /// Returns the mean time of each cause over all requests, in nanoseconds and in the order of [`PARTS`]; `None` without requests.
     #[must_use]
     pub fn mean_ns(&self) -> Option<[f64; 7]> {
         self.slowest_mean_ns(1, 1)
     }
 
-    /// Returns the mean of each part over the slowest `⌈n · share / of⌉` of n requests, in nanoseconds and in the order of [`PARTS`].
+    /// Returns the mean time of each cause over the slowest `⌈n · share / of⌉` of n requests, in nanoseconds and in the order of [`PARTS`].
     #[must_use]
     pub fn slowest_mean_ns(&self, share: u64, of: u64) -> Option<[f64; 7]> {
         let all: u64 = self.buckets.iter().map(|(count, _)| count).sum();

@@ -1,4 +1,4 @@
-//! Coarse counts of response times, for percentiles of many small parts of a run.
+//! Coarse histograms of response times, for percentiles of many small parts of a run.
 
 use super::breakdown::{bucket_of, highest_of};
 
@@ -17,7 +17,7 @@ impl Counts {
         self.0[bucket] += 1;
     }
 
-    /// Adds all counts of `other`.
+    /// Adds all counts of another histogram.
     pub(super) fn add(&mut self, other: &Self) {
         if self.0.len() < other.0.len() {
             self.0.resize(other.0.len(), 0);
@@ -25,7 +25,8 @@ impl Counts {
         self.0.iter_mut().zip(&other.0).for_each(|(sum, count)| *sum += count);
     }
 
-    /// Returns the response time with this rank, counted from 1, in nanoseconds. It is `None` if fewer were counted.
+    /// Returns the response time with this rank, counted from 1 for the shortest, in nanoseconds. It is `None` if there are fewer response
+    /// times.
     pub(super) fn of_rank_ns(&self, rank: u64) -> Option<u64> {
         let mut counted = 0;
         let bucket = self.0.iter().position(|count| {

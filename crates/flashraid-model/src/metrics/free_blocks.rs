@@ -2,12 +2,12 @@
 
 use crate::TimeNs;
 
-/// Most points of a series. A longer run merges pairs of points, so that each covers twice the time.
+/// Maximum number of points in a series. A longer run merges pairs of points, so that each covers twice the time.
 const POINTS_MAX: usize = 256;
-/// First width of a point, in nanoseconds.
+/// Time that a point covers at first, in nanoseconds.
 const WIDTH_MIN_NS: u64 = 1_000_000;
 
-/// Samples that fall into one point of the series.
+/// Sums over the samples of one point of the series.
 #[derive(Debug, Clone, Copy)]
 struct Bucket {
     min: u32,
@@ -29,7 +29,7 @@ impl Bucket {
     }
 }
 
-/// Records the free blocks of one member. Memory is constant, and the least value of each stretch of time is exact.
+/// Records the free blocks of one member over time. Memory is constant, and the least value of each point is exact.
 #[derive(Debug, Clone)]
 pub(super) struct FreeBlocksRecorder {
     width_ns: u64,
@@ -70,13 +70,13 @@ impl FreeBlocksRecorder {
     }
 }
 
-/// Free blocks of a member in a stretch of time that has samples. They are given in multiples of the threshold at which collection starts,
-/// or in blocks if the threshold is 0.
+/// Free blocks of a member during a period with samples. The unit is the threshold at which collection starts, or one block if the
+/// threshold is 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FreeBlocksPoint {
-    /// Time at which the stretch begins, in nanoseconds.
+    /// Time at which the period begins, in nanoseconds.
     pub from_ns: TimeNs,
-    /// Length of the stretch, in nanoseconds: 1 ms, or twice, four times … that, so that a member has at most 256 points.
+    /// Length of the period, in nanoseconds: 1 ms, doubled as often as needed to have at most 256 points.
     pub width_ns: u64,
     /// Least of the samples.
     pub min: f64,

@@ -15,7 +15,7 @@
 
 use crate::TimeNs;
 
-/// Number of waiting events from which a sweep is worth its cost.
+/// Minimum number of waiting events that are processed together, because processing a few costs almost as much.
 const SWEEP_EVENTS_MIN: usize = 4096;
 
 /// Start or end of a collection, packed so that integers sort by time, and starts before ends. From high to low, it has the time, one bit
@@ -29,13 +29,14 @@ struct Member {
     collecting_dies: u32,
     /// End of the slice in which the member last stopped collecting, or 0 if it never has.
     last_slice_end_ns: TimeNs,
-    /// Sum of the ends minus sum of the starts of the collections of all dies. It is correct whenever no die collects.
+    /// Sum of the end times minus sum of the start times of collections, over all dies. It is a duration whenever no die collects.
     die_time_ns: i128,
-    /// Sum of the ends minus sum of the starts of the times in which at least one die collects.
+    /// Sum of the end times minus sum of the start times of the periods in which at least one die collects. It is a duration whenever no
+    /// die collects.
     member_time_ns: i128,
 }
 
-/// Follows which dies collect at which times.
+/// Records which dies collect at which times.
 #[derive(Debug, Clone)]
 pub(super) struct GcTracker {
     slice_ns: u64,
@@ -48,7 +49,7 @@ pub(super) struct GcTracker {
     // The fields below are the state of the sweep at `now_ns`.
     from_ns: TimeNs,
     now_ns: TimeNs,
-    /// Number of collections in each die. It exceeds 1 only if the planes of a die collect independently.
+    /// Number of collections in progress in each die. It exceeds 1 only if the planes of a die collect independently.
     collections: Vec<u16>,
     members: Vec<Member>,
     members_collecting: u32,
@@ -95,7 +96,7 @@ impl GcTracker {
         u128::from(time_ns) << 32 | u128::from(member << self.die_bits | die)
     }
 
-    /// Tells that every event before `now` has been reported.
+    /// Announces that every event before `now` has been reported.
     #[inline]
     pub(super) fn advance(&mut self, now: TimeNs) {
         if self.events.len() >= self.sweep_at {
@@ -120,7 +121,7 @@ impl GcTracker {
     fn apply(&mut self, event: Event) {
         let time_ns = (event >> 32) as TimeNs;
         let die = (event & (END_BIT - 1)) as usize;
-        self.pass(time_ns);
+        self.count_slices_until(time_ns);
         let member = &mut self.members[die >> self.die_bits];
         if event & END_BIT == 0 {
             self.collections[die] += 1;
@@ -156,8 +157,8 @@ impl GcTracker {
         }
     }
 
-    /// Moves the sweep to `time_ns`, with no event in between, and counts the slices that end on the way.
-    fn pass(&mut self, time_ns: TimeNs) {
+    /// Moves the current time to `time_ns`, with no event in between, and counts the slices that end on the way.
+    fn count_slices_until(&mut self, time_ns: TimeNs) {
         if time_ns > self.slice_end_ns {
             self.slices_by_members[self.members_in_slice as usize] += 1;
             let whole = (time_ns - self.slice_end_ns - 1) / self.slice_ns;
@@ -186,7 +187,7 @@ impl GcTracker {
     pub(super) fn finish(mut self, end_ns: TimeNs) -> GcActivity {
         self.sweep(end_ns);
         if end_ns > self.from_ns {
-            self.pass(end_ns);
+            self.count_slices_until(end_ns);
             self.slices_by_members[self.members_in_slice as usize] += 1;
         }
         let members = self.members.iter().map(|member| {
@@ -236,12 +237,12 @@ pub struct GcActivity {
     pub slice_ns: u64,
     /// Collecting time of each member, in order.
     pub members: Vec<MemberActivity>,
-    /// Number of slices in which no member, one, two … members collected at some moment.
+    /// Number of slices by the number of members that collected in them: none, one, two, and so on.
     pub slices_by_members: Vec<u64>,
 }
 
 impl GcActivity {
-    /// Returns the share of their time that all dies spent collecting, 0 to 1; `None` for a run of no length.
+    /// Returns the share of their time that all dies spent collecting, from 0 to 1; `None` for a run of no length.
     #[must_use]
     pub fn busy_fraction(&self) -> Option<f64> {
         let die_time_ns: u128 = self.members.iter().map(|member| member.die_time_ns).sum();

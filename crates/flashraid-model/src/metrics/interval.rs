@@ -1,4 +1,4 @@
-//! Means over seeds with their 95 % confidence intervals, for comparisons.
+//! Means over several seeds with their 95 % confidence intervals, for comparisons.
 
 /// The 97.5 % quantiles of Student's t for 1 to 30 degrees of freedom.
 const T_975: [f64; 30] = [
@@ -44,7 +44,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Returns mean and interval of `values`, one for each seed. It is `None` without values, or if one is not finite.
+    /// Returns the mean of `values`, one for each seed, and its confidence interval. It is `None` without values, or if one is not finite.
     #[must_use]
     pub fn of(values: &[f64]) -> Option<Self> {
         if values.is_empty() || values.iter().any(|value| !value.is_finite()) {
@@ -59,10 +59,11 @@ impl Estimate {
         Some(Self { mean, half_width, count })
     }
 
-    /// Returns mean and interval of the ratios `values[i] / baselines[i]`.
+    /// Returns the mean of the ratios `values[i] / baselines[i]`, and its confidence interval.
     ///
-    /// The points of a comparison share workload and seeds, so the ratios of pairs vary less than the ratio of two means. It is `None` if
-    /// the two lists differ in length, or if a baseline is 0.
+    /// The points of a comparison use the same workload and seeds. The ratios of pairs therefore vary less than the ratio of two means.
+    ///
+    /// It is `None` if the two lists differ in length, or if a baseline is 0.
     #[must_use]
     pub fn of_ratios(values: &[f64], baselines: &[f64]) -> Option<Self> {
         if values.len() != baselines.len() {

@@ -8,7 +8,8 @@ use crate::request::OpKind;
 /// Significant decimal digits of the histogram. A percentile is at most 0.1 % above the exact one, and never below it.
 const SIGNIFICANT_DIGITS: u8 = 3;
 
-/// Returns the quantiles at which the distribution has a point: every hundredth, then every tenth of the rest, four times over.
+/// Returns the quantiles at which the distribution has a point. They divide it into hundredths, then the last hundredth into tenths, and so
+/// on, four times over.
 fn cdf_quantiles() -> impl Iterator<Item = f64> {
     let hundredths = (0..99).map(|i| f64::from(i) / 100.0);
     let tail = [1e2, 1e3, 1e4, 1e5].into_iter().flat_map(|scale| (0..9).map(move |i| 1.0 - f64::from(10 - i) / (scale * 10.0)));
@@ -41,7 +42,7 @@ impl Default for Latency {
 }
 
 impl Latency {
-    /// Counts a response time, in nanoseconds.
+    /// Records a response time, in nanoseconds.
     #[inline]
     pub fn record(&mut self, response_ns: u64) {
         self.moments.record(response_ns);
@@ -69,10 +70,10 @@ impl Latency {
         Some(self.histogram.value_at_quantile(quantile).clamp(min, max))
     }
 
-    /// Returns the cumulative distribution at no more than 205 points, dense where percentiles are asked for.
+    /// Returns the cumulative distribution at no more than 205 points, which are dense where percentiles are usually read.
     ///
-    /// A jump over several of these points has both its ends, and the greatest value comes last. Response times are at most 0.1 % too long,
-    /// and their fractions are exact.
+    /// If several of these points fall on one response time, the first and the last of them are kept, and the greatest value comes last.
+    /// Response times are at most 0.1 % too long, and their fractions are exact.
     #[must_use]
     pub fn cdf(&self) -> Vec<CdfPoint> {
         let (Some(min), Some(max)) = (self.moments.min(), self.moments.max()) else { return Vec::new() };

@@ -51,18 +51,18 @@ pub struct CompletedRequest {
     pub done_ns: TimeNs,
     /// Number of members on which at least one of its pages waited for garbage collection.
     pub gc_members_met: u32,
-    /// Parts of the time from its arrival to its end.
+    /// Division of its response time into causes.
     pub time: TimeParts,
 }
 
-/// Settings of what is measured, and at which resolution.
+/// Settings that say what is measured, and with which resolution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MetricsParams {
     /// Length of an interval of the bandwidth series, in nanoseconds; at least 1.
     pub bandwidth_interval_ns: u64,
     /// Length of a slice in which members are counted as collecting together, in nanoseconds; at least 1 (LAWC 4.2 uses 0.1 ms).
     pub gc_slice_ns: u64,
-    /// Window `[from, to)` of simulated time for which single requests and collections are kept.
+    /// Window `[from, to)` of simulated time whose requests and collections are kept one by one.
     pub timeline: Option<(TimeNs, TimeNs)>,
     /// The beginning of the run that the statistics leave out.
     pub skip: Skip,
@@ -76,23 +76,23 @@ impl Default for MetricsParams {
     }
 }
 
-/// The beginning of a run that its statistics leave out, so that they show the steady state.
+/// The beginning of a run that its statistics leave out, for example because the array is not in a steady state yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Skip {
-    /// The whole run counts.
+    /// The statistics cover the whole run.
     #[default]
     Nothing,
-    /// The first requests in order of arrival are left out.
+    /// The statistics leave out this number of requests, the first ones to arrive.
     Requests(u64),
-    /// Everything before this time is left out, in nanoseconds.
+    /// The statistics leave out everything before this time, in nanoseconds.
     Time(TimeNs),
 }
 
 impl Skip {
     /// Returns true if measuring has begun when request `index` arrives at `now`.
     ///
-    /// The driver calls [`Metrics::restart`] at the first request for which this is true, unless nothing is skipped. It also keeps the
-    /// members' counters of that moment.
+    /// The driver calls [`Metrics::restart`] at the first request for which this is true, unless nothing is skipped. At that moment it also
+    /// copies the counters of the members.
     #[inline]
     #[must_use]
     pub fn is_over(self, index: u64, now: TimeNs) -> bool {
@@ -104,7 +104,7 @@ impl Skip {
     }
 }
 
-/// Number of reads and writes that were done in a time.
+/// Number of reads and writes that were done in a period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DoneCounts {
     /// Number of reads done.
@@ -124,13 +124,13 @@ impl DoneCounts {
 }
 
 counts! {
-    /// Time that cleans took from start to end, in nanoseconds, split by the requests that could be served meanwhile.
+    /// Time that cleans took from start to end, in nanoseconds, divided by which requests could be served meanwhile.
     pub struct CleanTimes {
         /// Total time of the cleans.
         whole_ns,
-        /// Time in which any request could be served between two steps (state 1 of PGC III.D).
+        /// Time in which any request could be served between two steps of the clean (state 1 of PGC III.D).
         free_for_all_ns,
-        /// Time in which writes had to wait (state 2). The rest is state 3.
+        /// Time in which reads could be served but writes had to wait (state 2). The rest is state 3, in which all requests wait.
         writes_wait_ns,
     }
 }
@@ -164,7 +164,7 @@ pub struct Metrics {
     gc: gc::GcTracker,
     cleans: Vec<CleanTimes>,
     trend: trend::TrendRecorder,
-    /// Course of the run from time 0, which no restart clears.
+    /// Trends over the whole run from time 0, which [`Metrics::restart`] does not clear.
     whole_trend: trend::TrendRecorder,
     over_time: over_time::Recorder,
     timeline: Option<Timeline>,
@@ -198,7 +198,8 @@ impl Metrics {
         }
     }
 
-    /// Keeps the response times of each of `phases` phases of the run, besides those of the whole run; see [`Metrics::request_of_phase`].
+    /// Records the response times of each of `phases` phases of the run, in addition to those of the whole run; see
+    /// [`Metrics::request_of_phase`].
     #[must_use]
     pub fn with_phases(mut self, phases: usize) -> Self {
         self.response_by_phase = vec![latency::LatencyRecorder::default(); phases];
@@ -250,7 +251,7 @@ impl Metrics {
         self.requests_by_members_met[met] += 1;
     }
 
-    /// Returns true if a request is done in the measured time. One that arrived before the measured time must end after its beginning.
+    /// Returns true if a request ends in the measured time. A request that arrived before the measured time must end after its beginning.
     #[inline]
     fn has(&self, done: &CompletedRequest) -> bool {
         (done.done_ns > self.from_ns || done.index >= self.first_index) && done.done_ns <= self.until_ns
@@ -267,14 +268,14 @@ impl Metrics {
         self.until_ns = now;
     }
 
-    /// Tells that the last request of an open loop arrived at `last_ns`. Everything done by then has been recorded, and so have
-    /// `outstanding` requests that were done later.
+    /// Announces that the last request of an open loop arrived at `last_ns`. Everything done by then has been recorded, and `outstanding`
+    /// later requests were recorded, too.
     pub fn arrivals_end(&mut self, last_ns: TimeNs, outstanding: u64) {
         self.trend.arrivals_end(last_ns, outstanding);
         self.whole_trend.arrivals_end(last_ns, outstanding);
     }
 
-    /// Records pages that collection has moved. [`Metrics::gc`] records those of a whole clean.
+    /// Records pages that collection has moved. Pages of a whole clean are recorded by [`Metrics::gc`] instead.
     #[inline]
     pub fn moved(&mut self, at: TimeNs, pages: u64) {
         if at <= self.until_ns {
@@ -298,29 +299,28 @@ impl Metrics {
         }
     }
 
-    /// Returns true if [`Metrics::sample`] would add something at this moment.
+    /// Returns true if the current interval has no sample yet, so that [`Metrics::sample`] would add one.
     #[inline]
     #[must_use]
     pub fn wants_sample(&self, now: TimeNs) -> bool {
         now <= self.until_ns && self.over_time.wants_sample(now)
     }
 
-    /// Records the state of the array at this moment, once for each interval of the figures over time.
+    /// Records a sample of the array's state, once for each interval of the series over time.
     pub fn sample(&mut self, now: TimeNs, sample: Sample) {
         self.over_time.sample(now, sample);
     }
 
-    /// Promises that every collection that starts before `now` has been reported.
-    ///
-    /// More frequent calls keep less in memory. A call that finds little to do costs one comparison.
+    /// Promises that every collection that starts before `now` has been reported. Frequent calls save memory, and a call without work costs
+    /// only a comparison.
     #[inline]
     pub fn advance(&mut self, now: TimeNs) {
         self.gc.advance(now);
     }
 
-    /// Records the free blocks of a member, and their number at which collection starts (PGC's T_soft).
+    /// Records the free blocks of a member, and the number of free blocks at which it starts to collect (PGC's T_soft).
     ///
-    /// The caller may pass the free blocks of the member or of its poorest pool, but always the same.
+    /// The caller may pass the free blocks of the whole member, or of its pool with the fewest, but always the same.
     #[inline]
     pub fn free_blocks(&mut self, member: u32, now: TimeNs, free: u32, start_threshold: u32) {
         if now <= self.until_ns {
@@ -335,10 +335,10 @@ impl Metrics {
         }
     }
 
-    /// Forgets the statistics so far and measures from `now` on, from the request `first_index` on. Collections in progress continue.
+    /// Discards the statistics so far and measures from `now` on, from the request `first_index` on.
     ///
-    /// Every start before `now` must have been reported, as for [`Metrics::advance`]. The timeline, the free blocks and the course of the
-    /// whole run are kept, because they have absolute times.
+    /// Collections in progress continue. Every start before `now` must have been reported, as for [`Metrics::advance`]. The timeline, the
+    /// free blocks and the trends of the whole run are kept, because they have absolute times.
     pub fn restart(&mut self, now: TimeNs, first_index: u64) {
         self.from_ns = now;
         self.first_index = first_index;
@@ -357,15 +357,14 @@ impl Metrics {
         self.gc.restart(now);
     }
 
-    /// Makes the intervals of the figures over time at least `interval_ns` long. The caller needs this if another series with the same
-    /// intervals has become coarser.
+    /// Makes the intervals of the series over time at least `interval_ns` long. The caller uses this to match another series whose
+    /// intervals have become longer.
     pub fn lengthen_intervals(&mut self, interval_ns: u64) {
         self.over_time.lengthen(interval_ns);
     }
 
-    /// Returns the results of a measured time that ended at `end_ns`. Figures over time leave out later events.
-    ///
-    /// Rates per second divide by `load_ns`.
+    /// Returns the results of a measured time that ended at `end_ns`. Series over time leave out later events. Rates per second divide by
+    /// `load_ns`.
     #[must_use]
     pub fn finish(mut self, end_ns: TimeNs, load_ns: u64) -> Measured {
         let end_ns = end_ns.max(self.from_ns);
@@ -400,8 +399,8 @@ pub struct Measured {
     pub from_ns: TimeNs,
     /// Time at which measuring ended, in nanoseconds.
     pub end_ns: TimeNs,
-    /// Time by which requests per second and bandwidth are divided, in nanoseconds. It goes from begin to end; in a closed loop, it is the
-    /// mean time for which the places of its depth were in use.
+    /// Time by which requests per second and bandwidth are divided, in nanoseconds. In an open loop, it is the length of the measured time.
+    /// In a closed loop, it is the mean time for which each place of the queue depth was in use.
     pub load_ns: u64,
     /// Number of reads and writes that were done in the measured time.
     pub done: DoneCounts,
@@ -413,25 +412,25 @@ pub struct Measured {
     pub response_by_phase: Vec<ResponseTimes>,
     /// Response times of the requests of each stream of a mix, in order.
     pub response_by_stream: Vec<ResponseTimes>,
-    /// The measured requests in ten batches by their position in the order of arrival; none if there are too few.
+    /// Results of ten batches, into which the measured requests are divided in the order of arrival; empty if there are too few requests.
     pub batches: Vec<Batch>,
-    /// Sums of the parts of the requests' times.
+    /// Sums of the requests' response times by cause.
     pub time: TimeSums,
-    /// Number of requests by the number of members on which they met a collection, from 0 to the number of members.
+    /// Number of requests by the number of members on which they waited for a collection, from 0 to the number of members.
     pub requests_by_members_met: Vec<u64>,
     /// Bandwidth over the measured time.
     pub bandwidth: BandwidthSummary,
     /// Collections over the measured time.
     pub gc: GcActivity,
-    /// Time of the cleans that began in the measured time, by member.
+    /// Duration of the cleans that began in the measured time, by member.
     pub cleans: Vec<CleanTimes>,
     /// Trends of response times and pages moved over the measured time.
     pub trend: TrendSummary,
-    /// Trends of response times over the whole run, with the requests that were skipped.
+    /// Trends of response times over the whole run, including the requests that the statistics leave out.
     pub whole_trend: TrendSummary,
-    /// Figures of the run, interval by interval.
+    /// Series over time of the main results of the run.
     pub over_time: OverTime,
-    /// Single requests and collections, if a window was asked for.
+    /// Single requests and collections, if the settings ask for a window of them.
     pub timeline: Option<Timeline>,
     /// Free blocks over time, by member.
     pub free_blocks: Vec<Vec<FreeBlocksPoint>>,

@@ -1,4 +1,4 @@
-//! Figures of a run, interval by interval: requests, response times and their percentiles, requests outstanding, and write amplification.
+//! Series over time: requests, response times and their percentiles, outstanding requests and write amplification, interval by interval.
 //! Samples of the write cache and of rebuilding are added.
 //!
 //! Intervals begin short and become twice as long whenever there are too many, so that memory is bounded however long the run is. At the
@@ -8,17 +8,17 @@ use super::counts::Counts;
 use crate::TimeNs;
 use crate::request::OpKind;
 
-/// Most intervals that are kept. A longer run merges pairs of them, so that it has at least half as many.
+/// Maximum number of intervals that are kept. A longer run merges pairs of them, so that it has at least half as many.
 const INTERVALS_MAX: usize = 400;
-/// First length of an interval, in nanoseconds.
+/// Length of the intervals at first, in nanoseconds.
 const FIRST_NS: u64 = 1000;
 
-/// Fewest intervals of a run. Intervals are not merged below this number to reach [`REQUESTS_MIN`].
+/// Minimum number of intervals of a run. To reach [`REQUESTS_MIN`], intervals are not merged below this number.
 const INTERVALS_MIN: u64 = 20;
-/// Mean number of requests that an interval should have. With fewer it would have no 99th percentile.
+/// Mean number of requests that an interval should have, so that it has a 99th percentile.
 const REQUESTS_MIN: u64 = 100;
 
-/// Sums over an interval. Requests and bytes belong to the interval in which they are done.
+/// Sums over an interval. Requests and their bytes count in the interval in which they end.
 #[derive(Debug, Clone, Default)]
 struct Interval {
     reads: u64,
@@ -27,10 +27,11 @@ struct Interval {
     max_ns: u64,
     written_bytes: u64,
     pages_moved: u64,
-    /// Number of requests that arrived, and that were done. In later intervals they count for the whole length.
+    /// Number of requests that arrived, minus the number that ended. From the next interval on, each difference counts as outstanding for
+    /// the whole length.
     arrived: u64,
     ended: u64,
-    /// Time that requests spent here since they arrived in this interval, minus the rest of the interval after each end.
+    /// Time that requests were outstanding in this interval: the rest of the interval after each arrival, minus the rest after each end.
     outstanding_ns: i128,
     counts: Counts,
     sample: Option<Sample>,
@@ -45,18 +46,18 @@ pub struct Sample {
     pub strips_rebuilt: u64,
 }
 
-/// Records the figures of the intervals.
+/// Records the results of the intervals.
 #[derive(Debug, Clone)]
 pub(super) struct Recorder {
     from_ns: TimeNs,
     interval_ns: u64,
     intervals: Vec<Interval>,
-    /// Intervals of the last arrival and of the last end. The next ones are mostly in the same interval and need no division.
+    /// Intervals of the latest arrival and of the latest end. The next ones mostly fall into the same interval, and then need no division.
     arrivals: Place,
     ends: Place,
 }
 
-/// An interval with its limits.
+/// An interval, given by its index and limits.
 #[derive(Debug, Clone, Copy, Default)]
 struct Place {
     index: usize,
@@ -82,7 +83,7 @@ impl Recorder {
         }
     }
 
-    /// Returns the interval of a moment. Moments before the beginning belong to the first interval.
+    /// Returns the index of the interval in which a time lies. Times before the beginning belong to the first interval.
     #[inline]
     fn at(&mut self, at: TimeNs) -> usize {
         let since = at.saturating_sub(self.from_ns);
@@ -96,7 +97,7 @@ impl Recorder {
         index
     }
 
-    /// Returns the interval of a moment with its limits.
+    /// Returns the interval in which a time lies, with its limits.
     fn place(&mut self, at: TimeNs) -> Place {
         let index = self.at(at);
         let start_ns = self.from_ns + index as u64 * self.interval_ns;
@@ -168,7 +169,7 @@ impl Recorder {
         }
     }
 
-    /// Returns true if the interval of this moment has no sample yet.
+    /// Returns true if the interval of `now` has no sample yet.
     #[inline]
     pub(super) fn wants_sample(&self, now: TimeNs) -> bool {
         let index = now.saturating_sub(self.from_ns) / self.interval_ns;
@@ -231,7 +232,7 @@ impl Interval {
     }
 }
 
-/// Figures of a run, interval by interval.
+/// Results of a run, interval by interval.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct OverTime {
     /// Length of an interval, in nanoseconds.
@@ -240,7 +241,7 @@ pub struct OverTime {
     pub points: Vec<IntervalPoint>,
 }
 
-/// Figures of one interval.
+/// Results of one interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IntervalPoint {
     /// Time at which the interval begins, in nanoseconds.
@@ -259,7 +260,7 @@ pub struct IntervalPoint {
     pub p99_ns: Option<u64>,
     /// The longest response time, in nanoseconds.
     pub max_ns: Option<u64>,
-    /// Mean number of reads and writes between their arrival and their end.
+    /// Mean number of outstanding reads and writes: those that had arrived and not ended.
     pub outstanding: f64,
     /// Number of bytes of the writes done in the interval.
     pub written_bytes: u64,

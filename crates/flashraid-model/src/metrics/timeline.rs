@@ -4,12 +4,12 @@ use super::CompletedRequest;
 use crate::TimeNs;
 use crate::events::{DestageInterval, GcInterval};
 
-/// Most requests, and most collections, that a timeline keeps.
+/// Maximum number of requests, of collections, and of destages that a timeline keeps.
 pub const TIMELINE_ENTRIES_MAX: usize = 200_000;
 
 /// Requests, collections and destages that overlap a window of simulated time, in the order in which they are reported.
 ///
-/// A request overlaps from its arrival until it is done, a collection from its start to its end.
+/// A request lasts from its arrival until it is done, and a collection from its start to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timeline {
     /// Time at which the window begins, in nanoseconds.
@@ -22,7 +22,8 @@ pub struct Timeline {
     pub gc: Vec<GcInterval>,
     /// Destages of the write cache that overlap the window, by member.
     pub destages: Vec<DestageInterval>,
-    /// Number of requests, collections and destages left out because [`TIMELINE_ENTRIES_MAX`] of their kind were there already.
+    /// Number of requests, collections and destages that were left out, because a timeline keeps at most [`TIMELINE_ENTRIES_MAX`] of each
+    /// kind.
     pub omitted: u64,
 }
 

@@ -3,13 +3,13 @@
 use super::Moments;
 use crate::TimeNs;
 
-/// Most stretches of time that are kept. A longer run merges pairs of them.
+/// Maximum number of stretches of time that are kept. A longer run merges pairs of them.
 const STRETCHES_MAX: usize = 2048;
 /// Binary logarithm of the first length of a stretch, in nanoseconds.
 const FIRST_SHIFT: u32 = 10;
-/// Number of equal parts by which a run is judged.
+/// Number of equal parts of a run that are compared with one another.
 pub const TENTHS: usize = 10;
-/// Number of parts of a tenth. Their spread tells how much of the tenth's mean is chance.
+/// Number of parts into which each tenth is divided. Their spread tells how much of the tenth's mean is due to chance.
 const PARTS: usize = 10;
 
 /// Sums over a stretch of time. A request belongs to the stretch in which it arrived.
@@ -30,12 +30,12 @@ impl Stretch {
     }
 }
 
-/// A mean over a tenth of the measured time, with its uncertainty.
+/// A mean over a tenth of the measured time, with its standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct TenthMean {
     /// Mean over the tenth.
     pub mean: f64,
-    /// Standard error of the mean, from the spread of the tenth's own parts.
+    /// Standard error of the mean, estimated from the parts of the tenth.
     pub error: f64,
 }
 
@@ -119,7 +119,7 @@ impl TrendRecorder {
         }
     }
 
-    /// Tells that no request arrives after `last_ns`. Requests that are done later are recorded later.
+    /// Announces that the last request arrived at `last_ns`. Requests that end later are recorded later.
     pub(super) fn arrivals_end(&mut self, last_ns: TimeNs, outstanding: u64) {
         // A loop says so at each of its steps.
         if self.last_arrival_ns.replace(last_ns).is_none() {
@@ -156,8 +156,8 @@ impl TrendRecorder {
     }
 }
 
-/// Returns the ratio of two sums over the parts of a tenth, with its standard error. The error is that of a ratio estimator, with n − 1 for
-/// the parts.
+/// Returns the ratio of two sums over the parts of a tenth, with its standard error. The error is that of a ratio estimator with n − 1
+/// degrees of freedom, where n is the number of parts.
 fn mean(parts: &[Stretch], of: impl Fn(&Stretch) -> (f64, f64)) -> TenthMean {
     let pairs: Vec<(f64, f64)> = parts.iter().map(of).filter(|pair| pair.1 > 0.0).collect();
     let (sum, count) = pairs.iter().fold((0.0, 0.0), |(sum, count), pair| (sum + pair.0, count + pair.1));
@@ -170,7 +170,7 @@ fn mean(parts: &[Stretch], of: impl Fn(&Stretch) -> (f64, f64)) -> TenthMean {
     TenthMean { mean, error: if n > 1.0 { (squares * n / (n - 1.0)).sqrt() / count } else { mean } }
 }
 
-/// Returns the mean response times of the first and the second half of the requests, as near as the stretches allow.
+/// Returns the mean response times of the first and the second half of the requests, as exactly as the stretches allow.
 fn halves(stretches: &[Stretch]) -> Option<(f64, f64)> {
     let all: u64 = stretches.iter().map(|stretch| stretch.requests).sum();
     let (mut first, mut second) = (Stretch::default(), Stretch::default());
@@ -189,10 +189,10 @@ impl TrendSummary {
     }
 }
 
-/// Number of samples beyond a percentile that make it more than a guess.
+/// Number of values that must lie beyond a percentile, so that it is more than a guess.
 pub const SAMPLES_BEYOND: u64 = 10;
 
-/// Returns true if enough samples lie beyond the quantile.
+/// Returns true if enough values lie beyond the quantile.
 #[must_use]
 pub fn is_supported(moments: &Moments, quantile: f64) -> bool {
     // The tolerance of a millionth is for 1 − 0.9999, which has no exact binary form.

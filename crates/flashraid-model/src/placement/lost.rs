@@ -1,4 +1,4 @@
-//! Strips of failed members that have not been rebuilt, and the loss that this means for a stripe (rules 58 and 155).
+//! Strips of failed members that have not been rebuilt, and which data of a stripe can still be read (rules 58 and 155).
 
 use super::{Layout, StripeShape};
 
@@ -19,12 +19,12 @@ struct Lost {
 }
 
 impl LostStrips {
-    /// Returns the set without any lost strip, for an array of `stripes` stripes.
+    /// Returns an empty set for an array of `stripes` stripes.
     pub fn none(stripes: u64) -> Self {
         Self { stripes, members: Vec::new() }
     }
 
-    /// Adds all strips of a member that fails. It must not have failed before.
+    /// Adds all strips of a member that fails. The member must not have failed before.
     pub fn fail(&mut self, member: u32) {
         let words = usize::try_from(self.stripes.div_ceil(64)).expect("the pages of a member fit the memory");
         self.members.push(Lost { member, strips: vec![u64::MAX; words], left: self.stripes });
@@ -62,15 +62,15 @@ impl LostStrips {
 
     /// Returns the roles of `stripe` of which at least one copy is lost.
     #[inline]
-    pub fn touched(&self, layout: &Layout, stripe: u64) -> LostRoles {
+    pub fn partly_lost(&self, layout: &Layout, stripe: u64) -> LostRoles {
         let lost = self.members.iter().filter(|lost| self.has(lost.member, stripe));
         LostRoles(lost.fold(0, |roles, lost| roles | 1 << layout.role(stripe, lost.member)))
     }
 
-    /// Returns the roles of `stripe` of which all copies are lost.
-    pub fn wholly(&self, layout: &Layout, stripe: u64) -> LostRoles {
+    /// Returns the roles of `stripe` of which every copy is lost.
+    pub fn wholly_lost(&self, layout: &Layout, stripe: u64) -> LostRoles {
         let copies = layout.copies();
-        let touched = self.touched(layout, stripe);
+        let touched = self.partly_lost(layout, stripe);
         if copies == 1 {
             return touched;
         }
@@ -120,9 +120,9 @@ impl LostRoles {
         (shape.columns..shape.width()).filter(move |&parity| !self.has(parity))
     }
 
-    /// Returns true if data cannot be reconstructed, because more columns are lost than parity strips are left.
+    /// Returns true if data cannot be reconstructed, because more data columns are lost than parity strips are left.
     ///
-    /// With mirrors, call it on the roles whose copies are all lost ([`LostStrips::wholly`]). It then returns true if there are any.
+    /// With mirrors, call it on the roles whose copies are all lost ([`LostStrips::wholly_lost`]). It then returns true if there are any.
     #[inline]
     pub fn is_dead(self, shape: StripeShape) -> bool {
         self.0 != 0 && self.columns(shape) as usize > self.parity_left(shape).count()
@@ -155,7 +155,7 @@ mod tests {
         let of = |members: &[u32]| {
             let mut lost = LostStrips::none(10);
             members.iter().for_each(|&member| lost.fail(member));
-            lost.wholly(&layout, 0)
+            lost.wholly_lost(&layout, 0)
         };
         let shape = layout.shape();
         assert_eq!(of(&[1, 2]), LostRoles(0b11));
@@ -170,11 +170,11 @@ mod tests {
         let layout = Layout::new(Level::Raid10, 4, 1, 10);
         let mut lost = LostStrips::none(10);
         lost.fail(2);
-        assert_eq!((lost.touched(&layout, 3), lost.wholly(&layout, 3)), (LostRoles(0b10), LostRoles(0)));
+        assert_eq!((lost.partly_lost(&layout, 3), lost.wholly_lost(&layout, 3)), (LostRoles(0b10), LostRoles(0)));
         lost.fail(3);
-        assert_eq!(lost.wholly(&layout, 3), LostRoles(0b10));
-        assert!(lost.wholly(&layout, 3).is_dead(layout.shape()));
+        assert_eq!(lost.wholly_lost(&layout, 3), LostRoles(0b10));
+        assert!(lost.wholly_lost(&layout, 3).is_dead(layout.shape()));
         lost.rebuilt(3, 3);
-        assert_eq!(lost.wholly(&layout, 3), LostRoles(0));
+        assert_eq!(lost.wholly_lost(&layout, 3), LostRoles(0));
     }
 }

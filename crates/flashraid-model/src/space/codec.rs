@@ -11,23 +11,24 @@
 
 use crate::rng::{self, Stream};
 
-/// Limit of saved counts of erases and opened blocks. No device reaches it, and a count at the limit can still grow.
+/// Upper limit of saved counts of erases and opened blocks. No real device reaches it, and a count at the limit can still grow without
+/// overflow.
 pub(super) const COUNT_MAX: u32 = 1 << 31;
-/// Most bytes that a saved random stream takes.
+/// Maximum number of bytes that a saved random stream takes.
 pub(super) const STREAM_BYTES_MAX: usize = 512;
 
-/// Returns the number of bits for an entry that is a number from 0 to `most`.
+/// Returns the number of bits that an entry needs to hold any number from 0 to `most`.
 pub(super) fn bits_for(most: u32) -> u32 {
     (u32::BITS - most.leading_zeros()).max(1)
 }
 
-/// Returns the number of bytes that `entries` entries of `bits` bits take.
+/// Returns the number of bytes that `entries` packed entries of `bits` bits take.
 pub(super) fn packed_bytes(entries: usize, bits: u32) -> usize {
     // Eight more bytes let every entry be read as part of a whole word.
     (entries * bits as usize).div_ceil(64) * 8 + 8
 }
 
-/// Packs entries of equally many bits.
+/// Packs entries of a fixed number of bits into bytes.
 pub(super) struct Packer<'a> {
     out: &'a mut Vec<u8>,
     bits: u32,
@@ -36,12 +37,12 @@ pub(super) struct Packer<'a> {
 }
 
 impl<'a> Packer<'a> {
-    /// Begins to append entries of `bits` bits, at most 32, to `out`.
+    /// Returns a packer that appends entries of `bits` bits, at most 32, to `out`.
     pub fn new(out: &'a mut Vec<u8>, bits: u32) -> Self {
         Self { out, bits, word: 0, filled: 0 }
     }
 
-    /// Appends one entry, which must fit its bits.
+    /// Appends one entry, which must fit into its bits.
     #[inline]
     pub fn put(&mut self, entry: u32) {
         debug_assert!(self.bits == 32 || entry >> self.bits == 0, "an entry fits its bits");
@@ -55,7 +56,7 @@ impl<'a> Packer<'a> {
         }
     }
 
-    /// Appends the last bits.
+    /// Appends the bits that do not fill a word yet.
     pub fn end(self) {
         if self.filled > 0 {
             self.out.extend_from_slice(&self.word.to_le_bytes());
@@ -64,7 +65,7 @@ impl<'a> Packer<'a> {
     }
 }
 
-/// Reads what a [`Packer`] has written.
+/// Reads the entries that a [`Packer`] has written.
 pub(super) struct Unpacker<'a> {
     packed: &'a [u8],
     bits: usize,
@@ -72,12 +73,12 @@ pub(super) struct Unpacker<'a> {
 }
 
 impl<'a> Unpacker<'a> {
-    /// Begins to read entries of `bits` bits. `packed` must have as many bytes as [`packed_bytes`] returns.
+    /// Returns a reader for entries of `bits` bits. `packed` must have as many bytes as [`packed_bytes`] returns.
     pub fn new(packed: &'a [u8], bits: u32) -> Self {
         Self { packed, bits: bits as usize, at_bit: 0 }
     }
 
-    /// Returns the next entry, of which there must be one.
+    /// Returns the next entry. The caller must not read more entries than there are.
     #[inline]
     pub fn entry(&mut self) -> u32 {
         let at = self.at_bit / 8;
@@ -88,12 +89,12 @@ impl<'a> Unpacker<'a> {
     }
 }
 
-/// Appends words of 32 bits.
+/// Appends words of 32 bits, in little-endian order.
 pub(super) fn put_words(out: &mut Vec<u8>, words: impl IntoIterator<Item = u32>) {
     words.into_iter().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
 }
 
-/// Reads parts of a state from front to back.
+/// Reads the parts of a saved state from front to back.
 pub(super) struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -123,7 +124,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Replaces random streams by the rest of the bytes, which must hold as many streams.
+    /// Reads random streams from the rest of the bytes, which must hold exactly as many as `streams`.
     pub fn streams(self, streams: &mut [Stream]) -> Result<(), String> {
         let mut lines = self.0.split_inclusive(|byte| *byte == b'\n');
         for stream in streams {
@@ -138,7 +139,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Appends random streams, a line each.
+/// Appends random streams, one on each line.
 pub(super) fn put_streams(out: &mut Vec<u8>, streams: &[Stream]) {
     for stream in streams {
         out.extend_from_slice(serde_json::to_string(stream).expect("numbers").as_bytes());
@@ -146,9 +147,9 @@ pub(super) fn put_streams(out: &mut Vec<u8>, streams: &[Stream]) {
     }
 }
 
-/// Computes a checksum of a state, which tells damaged bytes from whole ones.
+/// Computes a checksum that shows whether the bytes of a state are damaged.
 ///
-/// It works at the speed of memory: four sums of products with different odd factors, mixed at the end.
+/// It is as fast as memory can be read: four sums of products with different odd factors, mixed at the end.
 pub fn checksum(bytes: &[u8]) -> u64 {
     const FACTORS: [u64; 4] = [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb, 0xd6e8_feb8_6659_fd93];
     let mut sums = FACTORS;

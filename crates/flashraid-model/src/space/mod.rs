@@ -35,7 +35,7 @@ pub enum Space<P = Pools, S = Superblocks> {
 /// Parameters of a mapping. Together with the writes they determine its state.
 pub type SpaceParams = Space<PoolsParams, SuperblocksParams>;
 
-/// Passes a call on to the mapping that exists.
+/// Calls a method on whichever of the two mappings is there.
 macro_rules! either {
     ($space:expr, $held:ident => $call:expr) => {
         match $space {
@@ -46,7 +46,7 @@ macro_rules! either {
 }
 
 impl Space {
-    /// Returns the mapping of `member` as it is after the fill. `seed` and `member` name the random streams of victim policies.
+    /// Returns the mapping of a newly filled drive. `seed` and `member` select the random streams of victim policies that draw.
     pub fn filled(params: &SpaceParams, seed: u64, member: u32) -> Self {
         match params {
             Space::Pools(params) => Self::Pools(Pools::filled(params, seed, member)),
@@ -54,21 +54,21 @@ impl Space {
         }
     }
 
-    /// Overwrites `overwrites` × the exported capacity at random, without time (rules 24 and 215).
+    /// Overwrites random pages without simulated time, `overwrites` × the exported capacity in all (rules 24 and 215).
     ///
-    /// `go_on` receives the share that is done. If it returns false, the warm-up ends and returns false.
+    /// `go_on` is called with the share that is done. If it returns false, the warm-up stops and returns false.
     pub fn warm_up(&mut self, overwrites: f64, seed: u64, member: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
         either!(self, held => held.warm_up(overwrites, seed, member, go_on))
     }
 
-    /// Makes the steady state of uniform random writes in one pass, for superblocks (rule 215). Pools stay as they are.
+    /// Puts superblocks into the steady state of uniform random writes in one pass (rule 215). Pools stay as they are.
     ///
-    /// If `go_on` returns false, it ends and returns false.
+    /// If `go_on` returns false, it stops and returns false.
     pub fn make_steady(&mut self, seed: u64, member: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
         self.as_mut().superblocks().is_none_or(|superblocks| superblocks.make_steady(seed, member, go_on))
     }
 
-    /// Closes what a warm-up has left open. The drive continues as if its state had been loaded.
+    /// Closes blocks that a warm-up has left open. The drive then continues as if its state had been loaded from a file.
     pub fn warm_up_is_over(&mut self) {
         if let Self::Superblocks(superblocks) = self {
             superblocks.warm_up_is_over();
@@ -119,27 +119,27 @@ impl<P: Borrow<Pools>, S: Borrow<Superblocks>> Space<P, S> {
         }
     }
 
-    /// Returns the state as bytes for [`Space::load`]. No operation may be in progress.
+    /// Returns the state as bytes for [`Space::load`]. The drive must be idle.
     pub fn save(&self) -> Vec<u8> {
         either!(self, held => held.borrow().save())
     }
 
-    /// Returns the most bytes that [`Space::save`] makes.
+    /// Returns the maximum number of bytes that [`Space::save`] can return.
     pub fn state_bytes_max(&self) -> u64 {
         either!(self, held => held.borrow().state_bytes_max())
     }
 
-    /// Returns the bytes that the tables keep resident.
+    /// Returns the number of bytes of memory that the tables occupy.
     pub fn resident_bytes(&self) -> u64 {
         either!(self, held => held.borrow().resident_bytes())
     }
 
-    /// Returns the erases of every block or superblock, warm-up included.
+    /// Returns the number of erases of every block or superblock, including those of the warm-up.
     pub fn erase_counts(&self) -> Vec<u32> {
         either!(self, held => held.borrow().erase_counts().collect())
     }
 
-    /// Returns the wear over all blocks or superblocks, warm-up included.
+    /// Returns the wear over all blocks or superblocks, including that of the warm-up.
     pub fn wear(&self) -> Wear {
         either!(self, held => Wear::of_counts(held.borrow().erase_counts()))
     }
@@ -162,7 +162,7 @@ impl<P: BorrowMut<Pools>, S: BorrowMut<Superblocks>> Space<P, S> {
         either!(self, held => held.borrow_mut().load(bytes))
     }
 
-    /// Replaces the state by the one after the fill. Parameters, seed and member must be the original ones.
+    /// Resets the state to that of a newly filled drive. Parameters, seed and member must be the original ones.
     ///
     /// # Panics
     /// Panics if the parameters are those of the other mapping.

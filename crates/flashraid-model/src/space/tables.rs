@@ -1,8 +1,8 @@
-//! Large flat tables, with huge pages where the system has them, and prefetching.
+//! Large flat tables that use huge pages of the operating system where possible, and prefetching of their entries.
 
 use std::ops::{Deref, DerefMut};
 
-/// A table of many megabytes that is read at random. Copies of it are tables of the same kind.
+/// A table of many megabytes that is read at random positions. Copies of it are tables of the same kind.
 ///
 /// It asks the system for huge pages, which save an address translation on nearly every access.
 #[derive(Debug, PartialEq)]
@@ -27,7 +27,7 @@ impl<T: Copy + Default> LargeTable<T> {
         Self(table)
     }
 
-    /// Returns a table of `len` times `value`.
+    /// Returns a table with `len` copies of `value`.
     pub fn filled(len: usize, value: T) -> Self {
         let mut table = Self::zeroed(len);
         table.fill(value);
@@ -59,7 +59,7 @@ impl<T> DerefMut for LargeTable<T> {
     }
 }
 
-/// Starts to load `table[index]` into the cache. It is only a hint, and harmless for any index.
+/// Starts to load `table[index]` into the processor's cache. It is only a hint, and harmless for any index.
 #[inline(always)]
 pub(super) fn prefetch<T>(table: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]

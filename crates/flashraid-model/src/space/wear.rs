@@ -1,6 +1,6 @@
 //! Wear: the number of times that blocks have been erased.
 
-/// Erase counts of the blocks of one member, with those of the warm-up.
+/// Erase counts of the blocks of one member, including those of the warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Wear {
     /// Least number of erases of a block.
@@ -14,7 +14,7 @@ pub struct Wear {
 }
 
 impl Wear {
-    /// Returns the wear of blocks with these erase counts. All figures are zero without blocks.
+    /// Returns the wear of blocks with these erase counts. All values are zero without blocks.
     #[must_use]
     pub fn of_counts(counts: impl Iterator<Item = u32> + Clone) -> Self {
         let blocks = counts.clone().count();
@@ -26,7 +26,7 @@ impl Wear {
         Self { min: counts.clone().min().unwrap_or(0), mean, max: counts.max().unwrap_or(0), stddev: variance.sqrt() }
     }
 
-    /// Returns the wear over the blocks of several members with equally many blocks. All figures are zero without members.
+    /// Returns the wear over the blocks of several members with equally many blocks. All values are zero without members.
     #[must_use]
     pub fn of_all(members: &[Self]) -> Self {
         if members.is_empty() {

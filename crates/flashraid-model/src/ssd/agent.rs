@@ -1,11 +1,11 @@
-//! The protocol between a member and the controller of its array, on the member's side (sections 11, 21 and 22 of the rules).
+//! The member's side of the protocol with the controller of its array (sections 11, 21 and 22 of the rules).
 //!
-//! The agent knows neither dies nor mapping. Dies report free blocks, limits, pages left and finished work to it, and ask it whether they
-//! may collect.
+//! The agent does not know the dies or the mapping. Dies report free blocks, limits, pages left and finished work to it, and ask it whether
+//! they may collect.
 
 use super::job::NEVER;
 use super::outbox::Outbox;
-use crate::coordination::{MemberRole, MemberState, Need, News, Notify, ToController, ToMember, Work};
+use crate::coordination::{MemberEvent, MemberRole, MemberState, Need, Notify, ToController, ToMember, Work};
 use crate::events::TimeNs;
 use crate::ids::MemberId;
 use crate::request::OpKind;
@@ -15,7 +15,7 @@ use crate::request::OpKind;
 pub struct Agent {
     member: MemberId,
     role: MemberRole,
-    /// Work that the controller has ordered or allowed, and that the member has not finished.
+    /// Work that the controller has ordered or allowed, and that the member has not finished. `None` if there is no such work.
     forced: Option<Work>,
     /// Number of superblocks that have become free since the member was last forced.
     freed: u32,
@@ -24,39 +24,39 @@ pub struct Agent {
     /// Number of page writes that the member has received.
     pages_given: u64,
     times_forced: u32,
-    /// True if the member has asked for collection since it was last forced.
+    /// True if the member has asked to collect since it was last forced.
     has_asked: bool,
-    /// True if the member has reported since then that it is at its limit.
+    /// True if the member has told the controller since then that it is at its limit.
     has_said_limit: bool,
     /// True if the member has registered since it was last forced.
     participates: bool,
-    /// True if the controller denied collection above the hard limit, and has neither granted nor forced it since.
+    /// True if the controller has denied collection above the hard limit, and has neither granted nor forced it since.
     denied: bool,
-    /// True if the idle time that the member could use has ended.
+    /// True if the idle time in which the member may collect has ended.
     stopped: bool,
-    /// True if the run has ended, after which no idle time is used.
+    /// True if the run has ended, after which members no longer collect in idle time.
     run_is_over: bool,
-    /// The last time at which pools needed cleans that then began, and the number of these cleans (rule 43).
+    /// The last time at which pools needed cleans, and the number of cleans that began then (rule 43).
     needed_began: (TimeNs, u32),
-    /// Time of the last request, and the number of cleans from that nanosecond that are still in progress. The request stays outstanding
+    /// Time of the last request to collect, and the number of cleans of that nanosecond that are still in progress. The request stays open
     /// until all of them end, or until the member is forced.
     request: (TimeNs, u32),
     /// The last time at which a host write left a pool at or below its soft limit (rule 119).
     low_pool_write_at: TimeNs,
     /// The last time at which the member reached its hard limit.
     limit_reached_at: TimeNs,
-    /// The nanosecond at whose end the array will let the member ask.
+    /// The nanosecond at whose end the member may ask to collect.
     ask_scheduled_at: TimeNs,
 }
 
-/// Effect that a message has on the member.
+/// Effect of a message on the member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Consequence {
     /// The member starts this work at once.
     Collect(Work),
-    /// The idle time that the member could use has ended.
+    /// The idle time in which the member may collect has ended.
     Stop,
-    /// Nothing happens at once.
+    /// The message has no immediate effect.
     Nothing,
 }
 
@@ -85,7 +85,7 @@ impl Agent {
         }
     }
 
-    /// Counts an operation that the member has received.
+    /// Counts an operation that the member receives. Only page writes matter.
     #[inline]
     pub fn count_operation(&mut self, kind: OpKind) {
         self.pages_given += u64::from(kind == OpKind::Write);
@@ -96,17 +96,17 @@ impl Agent {
         self.forced
     }
 
-    /// Records that a superblock has become free.
-    pub fn sees_freed(&mut self) {
+    /// Counts a superblock that has become free.
+    pub fn count_freed_superblock(&mut self) {
         self.freed += 1;
     }
 
-    /// Returns true if the forced member has yet to free a superblock, whatever else it has (rule 123).
+    /// Returns true if the forced member must still free a superblock, regardless of the number of free ones (rule 123).
     pub fn owes_superblock(&self) -> bool {
         self.freed == 0 && matches!(self.forced, Some(Work::PoolVictims | Work::PoolVictimsAndWatermark))
     }
 
-    /// Returns true if the member is forced to free one superblock and no more.
+    /// Returns true if the member is forced to free exactly one superblock.
     pub fn frees_one_superblock(&self) -> bool {
         self.forced == Some(Work::PoolVictims)
     }
@@ -116,27 +116,27 @@ impl Agent {
         self.denied
     }
 
-    /// Returns true if pools above their hard limit may wait with their cleans (rules 117 and 119).
+    /// Returns true if pools above their hard limit may postpone their cleans (rules 117 and 119).
     pub fn may_defer(&self) -> bool {
         self.denied || self.has_asked
     }
 
-    /// Returns true if the idle time that the member could use has ended.
+    /// Returns true if the idle time in which the member may collect has ended.
     pub fn idle_is_over(&self) -> bool {
         self.stopped
     }
 
-    /// Returns true if `work` needs idle time although the run has ended.
+    /// Returns true if `work` may only be done in idle time and the run has ended.
     pub fn is_cancelled(&self, work: Work) -> bool {
         self.run_is_over && work == Work::UntilReserved
     }
 
-    /// Returns true if a die takes part in forced collection. `free_blocks` are the free blocks in its lowest pool (rule 122).
+    /// Returns true if a die takes part in forced collection, given the free blocks of its pool with the fewest (rule 122).
     pub fn takes_part(&self, free_blocks: u32) -> bool {
         self.role.across_dies || free_blocks <= self.role.t_soft_free_blocks
     }
 
-    /// Ends the use of idle time, because the run has ended.
+    /// Ends collection in idle time for good, because the run has ended.
     pub fn run_ends(&mut self) {
         (self.stopped, self.run_is_over) = (true, true);
     }
@@ -170,7 +170,7 @@ impl Agent {
 
     /// Sends a message to the controller.
     fn send(&self, at: TimeNs, message: ToController, out: &mut Outbox) {
-        out.report(at, self.member, News::Sends(message));
+        out.report(at, self.member, MemberEvent::Sends(message));
     }
 
     /// Sets the number of dies that must finish the forced work.
@@ -193,7 +193,7 @@ impl Agent {
         self.send(at, ToController::GcDone, out);
     }
 
-    /// Asks again after forced work has ended, if there was a reason to ask in the meantime (rules 43 and 119).
+    /// Asks to collect again after forced work has ended, if a reason arose in the meantime (rules 43 and 119).
     pub fn ask_again_if_due(&mut self, at: TimeNs, out: &mut Outbox) {
         match self.role.notify {
             Notify::AtStart => self.ask(at, out),
@@ -202,7 +202,7 @@ impl Agent {
         }
     }
 
-    /// Ends a clean that a pool needed and that began at `began`.
+    /// Records the end of a clean that a pool needed and that began at `began`.
     pub fn needed_clean_ended(&mut self, at: TimeNs, began: TimeNs, out: &mut Outbox) {
         if began == self.request.0 {
             assert!(self.request.1 > 0, "a request is outstanding while its cleans go on");
@@ -211,11 +211,11 @@ impl Agent {
         }
     }
 
-    /// Counts collection that could not wait, if the member had already asked for it (rule 121).
+    /// Counts a collection that could not wait although the controller had not answered the member's request (rule 121).
     pub fn needed_collection_began(&mut self, at: TimeNs, out: &mut Outbox) {
         if self.role.notify == Notify::Soft && self.has_asked {
             debug_assert_eq!(self.forced, None, "being forced answers what was asked");
-            out.report(at, self.member, News::CollectsUnanswered);
+            out.report(at, self.member, MemberEvent::CollectsUnanswered);
         }
     }
 
@@ -240,10 +240,10 @@ impl Agent {
         }
     }
 
-    /// Asks for collection if there is a reason to.
+    /// Asks the controller to collect if there is a reason.
     ///
-    /// Dies reach the same nanosecond in any order. Each event that may allow a request therefore calls this method. The result
-    /// is the same as with one call at the end of the nanosecond (rule 43).
+    /// Dies may reach the same nanosecond in any order. Each event that may allow a request therefore calls this method. The result is the
+    /// same as with one call at the end of the nanosecond (rule 43).
     fn ask(&mut self, at: TimeNs, out: &mut Outbox) {
         if self.forced.is_none() && self.request.1 == 0 && self.needed_began.0 == at {
             self.request = self.needed_began;
@@ -280,34 +280,35 @@ impl Agent {
         }
     }
 
-    /// Requests a call at the end of this nanosecond, when the member may ask. A forced member requests none.
+    /// Schedules a check at the end of this nanosecond, when the member may ask to collect. A forced member schedules none.
     fn schedule_ask(&mut self, at: TimeNs, out: &mut Outbox) {
         if self.forced.is_none() && self.ask_scheduled_at != at {
             self.ask_scheduled_at = at;
-            out.report(at, self.member, News::MayAsk);
+            out.report(at, self.member, MemberEvent::MayAsk);
         }
     }
 
-    /// Returns true if the member sends a soft request now, at the end of the nanosecond (rule 119).
+    /// Ends the scheduled check. Returns true if the member must send a soft request now, at the end of the nanosecond (rule 119).
     pub fn take_scheduled_ask(&mut self, now: TimeNs) -> bool {
         self.ask_scheduled_at = NEVER;
         self.forced.is_none() && !self.has_said_limit && (!self.has_asked || self.limit_reached_at == now)
     }
 
-    /// Sends a soft request. `pages_left` is the number of pages that can still be written; below 0, more pages already wait than fit.
+    /// Sends a soft request. `pages_left` is the number of pages that the member can still absorb. It is negative if more pages wait than
+    /// fit.
     pub fn ask_softly(&mut self, now: TimeNs, pages_left: i64, is_at_limit: bool, out: &mut Outbox) {
         let at_limit = self.limit_reached_at == now || pages_left < 0 || is_at_limit;
         (self.has_asked, self.has_said_limit) = (true, at_limit);
         self.send(now, ToController::GcRequest(self.need(pages_left.max(0) as u64, at_limit)), out);
     }
 
-    /// Returns the state of the member for a request.
+    /// Returns the urgency that the member states in a request.
     fn need(&self, pages_left: u64, at_limit: bool) -> Need {
         Need { pages_left, at_limit, pages_given: self.pages_given, times_forced: self.times_forced }
     }
 
-    /// Reports that a superblock was opened, or that forced collection has ended. The member then registers or asks if it has few free
-    /// superblocks (rule 216).
+    /// Processes the opening of a superblock, or the end of forced collection. If few superblocks are free, the member registers or asks to
+    /// collect (rule 216).
     pub fn superblock_opened(&mut self, at: TimeNs, free_blocks: u32, asks: bool, pages_left: u64, at_limit: bool, out: &mut Outbox) {
         if self.forced.is_some() {
             return;

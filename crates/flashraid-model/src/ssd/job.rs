@@ -1,10 +1,10 @@
-//! Plain types that the parts of an SSD pass to each other. The parts know these types, and these types know no part.
+//! Plain types that the parts of an SSD pass to each other. They depend on none of these parts.
 
 use crate::events::{TimeNs, TimeParts};
 use crate::ids::{DieId, MemberId};
 use crate::request::OpKind;
 
-/// Time that never comes.
+/// Time that is never reached.
 pub const NEVER: TimeNs = TimeNs::MAX;
 
 /// A page to read, write or trim for the layer above.
@@ -14,17 +14,17 @@ pub struct PageOp {
     pub page: u32,
     /// Kind of operation. It is never a flush, which concerns no page.
     pub kind: OpKind,
-    /// True for a write that is done only when its data survive a loss of power.
+    /// True for a write that must be safe from a loss of power before it counts as done.
     pub fua: bool,
     /// True for a write that must not wait for garbage collection.
     pub high_priority: bool,
-    /// Stream of a mix to which its request belongs; 0 without a mix, and for operations of the array itself.
+    /// Stream of its request in a mix of workloads. It is 0 without a mix, and for operations of the array itself.
     pub source: u8,
-    /// Number of the completion, which comes back with the end.
+    /// Number of the completion that waits for this operation. The end of the operation carries it.
     pub completion: u32,
 }
 
-/// The end of a page operation. It may be reported before it happens.
+/// The end of a page operation, which may lie in the future.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpEnd {
     /// Number of the completion.
@@ -35,18 +35,18 @@ pub struct OpEnd {
     pub at: TimeNs,
     /// True if the page waited while garbage collection occupied its die or plane.
     pub met_gc: bool,
-    /// Parts of its time.
+    /// Division of its time into causes.
     pub time: TimeParts,
 }
 
 /// Work that is still to be done for what the host has written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Owed {
-    /// Number of pages in buffers that are not programmed.
+    /// Number of pages in write buffers that have not been programmed.
     pub buffered_pages: u64,
-    /// Number of pages that collection must move.
+    /// Number of pages that collection must still move.
     pub moves_pages: u64,
-    /// Time of dies that the current collections still take, in nanoseconds.
+    /// Time of dies that the collections in progress still need, in nanoseconds.
     pub collection_ns: u64,
 }
 
@@ -60,7 +60,7 @@ impl std::iter::Sum for Owed {
     }
 }
 
-/// Wake-ups of a member.
+/// Scheduled events of a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SsdWake {
     /// A wait of a worker ends.
@@ -74,13 +74,13 @@ pub enum SsdWake {
     },
     /// A lazy die must be brought up to date.
     Die(DieId),
-    /// A page has crossed this lane of the link.
+    /// A page has crossed the link in this lane.
     Crossed(u32),
     /// A transfer on this channel ends.
     Transferred(u32),
-    /// The front has something to do.
+    /// An event of the front is due.
     Front(FrontWake),
-    /// Dies that take superpages continue.
+    /// An event of dies that program superpages is due.
     Superpages(SuperpageWake),
 }
 
@@ -90,16 +90,16 @@ impl From<SuperpageWake> for SsdWake {
     }
 }
 
-/// Wake-ups of a front.
+/// Scheduled events of the front: queues, processor cores, link and write buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrontWake {
-    /// All page operations of a command have arrived.
+    /// All page operations of a command have arrived, so that no more can join it.
     Ready(u32),
-    /// The work at this core ends.
+    /// The work of this processor core ends.
     Core(u32),
-    /// A command that was fetched is done.
+    /// A fetched command has ended, so that its queue may send the next one.
     Done,
-    /// The latency of a command ends.
+    /// The latency of the controller for a command ends.
     Delayed(u32),
     /// The data of a write command have crossed the link.
     Crossed(u32),
@@ -115,35 +115,37 @@ impl From<FrontWake> for SsdWake {
     }
 }
 
-/// Wake-ups of dies that take superpages.
+/// Scheduled events of dies that program superpages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SuperpageWake {
-    /// An array read of a plane ends.
+    /// The flash array has finished reading a page into a plane's register.
     ArrayRead(u32),
-    /// The data of a read have left their die.
+    /// The data of a read have been transferred from their die.
     ReadOut(u32),
-    /// The job that occupies all planes of this die continues.
+    /// The current step of the job that occupies all planes of this die ends.
     Exclusive(u32),
-    /// A suspension of this die begins or ends.
+    /// A step of a suspension ends on this die: the flash array has stopped, or it continues.
     Suspension(u32),
     /// The resumed job of this die has worked long enough to be suspended again.
     Progress(u32),
-    /// A mechanism no longer occupies this die, or another one begins to.
+    /// The occupation of this die by a mechanism ends or begins.
     Held(u32),
-    /// A superpage has been open for the longest allowed time. The number has the last bits of the superpage's number.
+    /// A superpage has been open for the longest allowed time. The value contains the last bits of its sequence number.
     Linger(u32),
-    /// The drive has been idle long enough to collect. The number is that of the commands so far.
+    /// The drive has been idle long enough to collect, unless more commands have arrived. The value is the number of commands at the start
+    /// of the wait.
     Idle(u32),
 }
 
-/// Worker in a die: the command slot, the clean in a scope, or an operation that overlaps with a step of a clean.
+/// A part of a die that works on its own. It is the command slot, the clean in a scope, or an operation that overlaps with a step of a
+/// clean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Worker(u32);
 
 impl Worker {
     /// Worker that serves host operations.
     pub const SLOT: Self = Self(0);
-    /// Number of the first companion. There are fewer scopes than this.
+    /// Number of the first overlapping operation. Lower numbers belong to scopes, of which there are fewer.
     const FIRST_COMPANION: u32 = 1 << 8;
 
     /// Returns the worker of the clean in a scope.
@@ -165,38 +167,38 @@ impl Worker {
     }
 }
 
-/// Origin of a page operation.
+/// Sender of a page operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// The array has sent it.
+    /// The array has sent the operation.
     Array,
-    /// A page of this command, which has passed the front.
+    /// The operation is a page of this command of the front.
     Command(u32),
-    /// The page of the write buffer with this number.
+    /// The operation programs the page of the write buffer with this number.
     Buffer(u32),
 }
 
-/// A page of a host read on its way through a drive with superblocks.
+/// A page of a host read that waits to be served by a drive with superblocks.
 #[derive(Debug, Clone, Copy)]
 pub struct Waiter {
     /// Number of the completion.
     pub completion: u32,
-    /// Number of its command among those that were fetched.
-    pub flight: u32,
-    /// Arrival of its command.
+    /// Number of its command among the fetched ones.
+    pub fetched_id: u32,
+    /// Arrival time of its command.
     pub arrived: TimeNs,
-    /// Time of its command at the core and of the latency after it, in nanoseconds.
+    /// Time that its command took at a processor core, and latency after that, in nanoseconds.
     pub other_ns: u64,
-    /// Work of its die before it joined the queue.
+    /// Snapshot of its die's work at the time when it entered the queue.
     pub before: WorkSnapshot,
 }
 
-/// Work that a die had done up to some time.
+/// Amount of work that a die had done up to some time.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct WorkSnapshot {
     /// Time for which the die had collected, in nanoseconds.
     pub collected_ns: u64,
-    /// Time for which mechanisms had occupied the die while operations waited, in nanoseconds.
+    /// Time for which mechanisms had occupied the die while operations had to wait, in nanoseconds.
     pub held_ns: u64,
 }
 
@@ -207,27 +209,27 @@ impl WorkSnapshot {
     }
 }
 
-/// Reader of a unit.
+/// Reason for reading a unit.
 #[derive(Debug, Clone, Copy)]
 pub enum Reader {
-    /// A read of the host.
+    /// A host read needs the unit.
     Host(Waiter),
-    /// A superpage with a unit that the host wrote only in part.
+    /// The superpage with this number needs the rest of a unit, because the host wrote only a part.
     Rest(u32),
 }
 
-/// Cause of a clean.
+/// Reason for a clean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
     /// A pool needs the clean.
     Needed,
-    /// No operation waits for the die.
+    /// The die has no waiting operations.
     Idle,
     /// The array's controller forces the clean.
     Forced,
 }
 
-/// Measures the total time for which something is on.
+/// Measures the total time for which a condition holds.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Stopwatch {
     total_ns: u64,
@@ -236,7 +238,7 @@ pub struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// Starts or stops the stopwatch.
+    /// Starts the stopwatch if `on`, and otherwise stops it.
     #[inline]
     pub fn set(&mut self, at: TimeNs, on: bool) {
         if self.on {
@@ -255,7 +257,7 @@ impl Stopwatch {
     }
 }
 
-/// Table whose entries keep their numbers. Removed entries are used again with the memory that they own.
+/// Table whose entries keep their numbers. A removed entry is reused together with the memory that it owns.
 #[derive(Debug, Clone)]
 pub struct Table<T> {
     entries: Vec<T>,
@@ -269,7 +271,7 @@ impl<T> Default for Table<T> {
 }
 
 impl<T: Default> Table<T> {
-    /// Returns the number of a free entry.
+    /// Returns the number of an unused entry.
     pub fn take(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| {
             self.entries.push(T::default());
@@ -277,8 +279,8 @@ impl<T: Default> Table<T> {
         })
     }
 
-    /// Frees an entry for later use.
-    pub fn give_back(&mut self, number: u32) {
+    /// Makes an entry available again.
+    pub fn recycle(&mut self, number: u32) {
         debug_assert!((number as usize) < self.entries.len(), "nobody has taken entry {number}");
         self.free.push(number);
     }
@@ -288,7 +290,7 @@ impl<T: Default> Table<T> {
         self.entries.len() - self.free.len()
     }
 
-    /// Returns all entries, with those that are not in use.
+    /// Returns all entries, including those that are not in use.
     pub fn entries(&self) -> impl Iterator<Item = &T> {
         self.entries.iter()
     }

@@ -55,7 +55,7 @@ pub use job::{FrontWake, OpEnd, Owed, PageOp, SsdWake, SuperpageWake, Worker};
 pub use mechanism::{Figure, Figures, MechanismCounters, Mechanisms};
 pub use outbox::{Outbox, Programmed};
 pub use params::*;
-use parts::Parts;
+use parts::SsdParts;
 use usage::Usage;
 pub use usage::UsagePoint;
 
@@ -72,17 +72,17 @@ pub enum Hint {
 #[derive(Debug, Clone)]
 pub struct Ssd {
     /// Settings, protocol state, counters and records.
-    parts: Parts,
+    parts: SsdParts,
     /// Mapping: the place of every page or unit.
     space: Space,
-    /// Queues, cores and buffer before the dies.
+    /// Queues, processor cores, link and buffer before the dies.
     front: Front,
-    /// The dies, and the work on its way to them.
+    /// The dies, and the work that has not reached them yet.
     dies: Dies,
 }
 
 impl Ssd {
-    /// Returns a filled SSD. If it is `controlled`, the array's controller may force it to collect.
+    /// Returns a filled SSD. `controlled` is true if the array's controller may force it to collect.
     pub fn new(params: &SsdParams, seed: u64, member: MemberId, controlled: bool, shortcuts: Shortcuts) -> Self {
         let mut params = params.clone();
         params.timing = params.timing.with_shares(&params.geometry);
@@ -93,15 +93,15 @@ impl Ssd {
         let space = Space::filled(&params.space(), seed, member.0);
         let front = Front::new(params.front(), params.link, member, params.unit_pages(), params.handles());
         let dies = Dies::new(&params, &space, seed, member, controlled, shortcuts);
-        Self { parts: Parts::new(member, params), space, front, dies }
+        Self { parts: SsdParts::new(member, params), space, front, dies }
     }
 
-    /// Borrows the parts for the dies.
+    /// Lends the parts to the dies for one call.
     fn context<'a>(&'a mut self, out: &'a mut Outbox) -> DieContext<'a> {
         DieContext::new(&mut self.dies, &mut self.space, &mut self.front, &mut self.parts, out)
     }
 
-    /// Calls `act` with the dies and their parts, and records the operations that ended at the front. Dies record all other operations.
+    /// Calls `act` with the dies and their parts. Then records the operations that ended in the front; the dies record all others.
     fn act(&mut self, out: &mut Outbox, act: impl FnOnce(&mut DieContext)) {
         let told = out.ends.len();
         act(&mut self.context(out));
@@ -120,12 +120,12 @@ impl Ssd {
         self.parts.params.geometry.dies
     }
 
-    /// Returns the counts at `now`. For superpages, they contain the work that dies have done so far.
+    /// Returns the counters at `now`. For superpages, they include the work that dies have done so far.
     pub fn counters_at(&self, now: TimeNs) -> (MemberCounters, Option<DriveCounters>) {
         self.dies.counters_at(now, &self.parts)
     }
 
-    /// Returns the work that is still to be done at `now` for what the host has written.
+    /// Returns the work that what the host has written still causes at `now`.
     pub fn owed(&self, now: TimeNs) -> Owed {
         let buffered_pages = u64::from(self.front.buffer.used()) * u64::from(self.parts.params.unit_pages());
         let preemptive = self.parts.params.gc.preemption.is_some();
@@ -142,7 +142,7 @@ impl Ssd {
         self.dies.takes_superpages().then_some(&self.parts.drive_counters)
     }
 
-    /// Returns the counts of the front, if any part of it is switched on.
+    /// Returns the counters of the front, if the SSD models any part of it.
     pub fn front_counters(&self) -> Option<&FrontCounters> {
         self.front.is_on().then_some(&self.front.counters)
     }
@@ -162,34 +162,35 @@ impl Ssd {
         self.space.as_mut()
     }
 
-    /// Starts to record how the member is used. It must be called before the first operation.
+    /// Starts the record of the member's use over time. It must be called before the first operation.
     pub fn record_usage(&mut self) {
         self.parts.usage = Some(Box::new(Usage::new()));
     }
 
-    /// Starts the measured time of the record at `now`, which is at or after the arrival of every operation so far.
+    /// Starts the measured time of the usage record at `now`. No operation so far has arrived later.
     pub fn measure_usage_from(&mut self, now: TimeNs) {
         if let Some(usage) = &mut self.parts.usage {
             usage.begin(now);
         }
     }
 
-    /// Ends the measured time of the record at `now`.
+    /// Ends the measured time of the usage record at `now`.
     pub fn measure_usage_until(&mut self, now: TimeNs) {
         if let Some(usage) = &mut self.parts.usage {
             usage.end(now);
         }
     }
 
-    /// Returns the length of the recorded intervals, in nanoseconds. It is a microsecond, doubled until there are at most 400 intervals; 0
-    /// if nothing is recorded.
+    /// Returns the length of the intervals in the usage record, in nanoseconds. It is a microsecond, doubled until there are at most 400
+    /// intervals; 0 if nothing is recorded.
     pub fn usage_interval_ns(&self) -> u64 {
         self.parts.usage.as_ref().map_or(0, |usage| usage.interval_ns())
     }
 
-    /// Returns how the member was used from the begin of the measured time on, in a run that ended at `end_ns`. There are `count`
-    /// intervals of `interval_ns`, which is [`Ssd::usage_interval_ns`] or that several times doubled. The list is empty if nothing is
-    /// recorded.
+    /// Returns the use of the member in each interval of the measured time, in a run that ended at `end_ns`.
+    ///
+    /// There are `count` intervals of `interval_ns`, which is [`Ssd::usage_interval_ns`] or that several times doubled. The list is empty
+    /// if nothing is recorded.
     pub fn usage(&self, interval_ns: u64, count: usize, end_ns: TimeNs) -> Vec<UsagePoint> {
         let Some(usage) = &self.parts.usage else { return Vec::new() };
         usage.points(interval_ns, count, end_ns, self.dies(), self.dies.busy_periods(end_ns).into_iter())
@@ -206,7 +207,7 @@ impl Ssd {
         self.dies.verify_space(&self.space)
     }
 
-    /// Returns true if flushes have an effect on the member.
+    /// Returns true if flushes matter to the member.
     pub(crate) fn takes_flushes(&self) -> bool {
         self.front.is_on()
     }
@@ -216,7 +217,7 @@ impl Ssd {
         self.dies.oldest_open_collection()
     }
 
-    /// Returns the latest known end of an operation. It is 0 if ends become known one after the other.
+    /// Returns the latest known end of an operation. It is 0 if the end of an operation is known only when it happens.
     pub(crate) fn busy_until(&self) -> TimeNs {
         self.dies.busy_until()
     }
@@ -228,7 +229,7 @@ impl Ssd {
         own.die_and_lpn(pools, page)
     }
 
-    /// Returns true if every operation is served when it arrives.
+    /// Returns true if the end of every operation is computed when the operation arrives.
     #[inline]
     pub fn is_immediate(&self) -> bool {
         self.dies.is_immediate()
@@ -240,14 +241,15 @@ impl Ssd {
         ImmediateContext::new(&mut self.dies, &mut self.space, &mut self.parts).serve_now(now, die, lpn, kind, cleans)
     }
 
-    /// Returns the parts of the time of an operation of an immediate member that arrived at `now`.
+    /// Returns the time of an operation of an immediate member that arrived at `now`, divided into causes.
     #[inline]
     pub(crate) fn time_of(&self, now: TimeNs, kind: OpKind, served: Served) -> TimeParts {
         self.dies.of_pages(&self.space).0.time_of(now, kind, served)
     }
 
-    /// Keeps in `last` the operation that ends later, of two of one request that arrived at `now`. If they end at the same time, their
-    /// order must not matter, so that the parts of their times decide, as in [`TimeParts`].
+    /// Compares two operations of a request that arrived at `now`, and keeps the one that ends later in `last`.
+    ///
+    /// If both end at the same time, their times by cause decide, as in [`TimeParts`]. The order of the calls therefore never matters.
     #[inline]
     pub(crate) fn keep_later(&self, now: TimeNs, kind: OpKind, last: &mut Served, served: Served) {
         let time = |served| self.time_of(now, kind, served);
@@ -271,19 +273,21 @@ impl Ssd {
         prefetch_in(pools, hint, lpn);
     }
 
-    /// Prefetches like [`Ssd::prefetch`], for a page that is already known by its logical page number.
+    /// Prefetches like [`Ssd::prefetch`], for a page whose logical page number is known already.
     #[inline]
     pub(crate) fn prefetch_lpn(&self, hint: Hint, lpn: Lpn) {
         prefetch_in(self.dies.of_pages(&self.space).1, hint, lpn);
     }
 
-    /// Starts the idle periods with which the run begins.
+    /// Starts the idle periods at the beginning of the run.
     pub fn begin(&mut self, out: &mut Outbox) {
         self.act(out, |context| context.begin());
     }
 
-    /// Processes a page operation. `moment_is_over` is true if all scheduled events of this nanosecond have run, as when the host sends a
-    /// request in reply to a completion.
+    /// Processes a page operation.
+    ///
+    /// `moment_is_over` is true if all scheduled events of this nanosecond have run, as when the host sends a request in reply to a
+    /// completion.
     #[inline]
     pub fn submit(&mut self, now: TimeNs, op: PageOp, moment_is_over: bool, out: &mut Outbox) {
         if self.is_immediate() {
@@ -308,7 +312,7 @@ impl Ssd {
         self.act(out, |context| context.wake(now, wake));
     }
 
-    /// Returns true if a wake-up still has an effect. Wake-ups of waits that were given up have none.
+    /// Returns true if a wake-up still has an effect. If the wait behind it was given up, it has none.
     pub fn needs_wake_up(&self, wake: SsdWake) -> bool {
         self.dies.needs_wake_up(wake)
     }
@@ -323,19 +327,19 @@ impl Ssd {
         self.act(out, |context| context.catch_up(now, job::NEVER));
     }
 
-    /// Ends the use of idle time: after `now`, no idle collection begins (rule 38). Wake-ups for it have no effect any more.
+    /// Ends collection in idle time for good: after `now`, none begins (rule 38). Wake-ups for it have no effect any more.
     pub fn end_idle_collection(&mut self, now: TimeNs, out: &mut Outbox) {
         self.act(out, |context| context.end_idle_collection(now));
     }
 
-    /// Makes the member follow the protocol of the array's controller. The member must not be immediate.
+    /// Gives the member an agent, which follows the protocol of the array's controller. The member must not be immediate.
     pub fn become_ggc_aware(&mut self, now: TimeNs, role: MemberRole, out: &mut Outbox) {
         self.act(out, |context| context.catch_up(now, job::NEVER));
         self.parts.agent = Some(Agent::new(self.parts.member, role));
         self.act(out, |context| context.agent_begins(now));
     }
 
-    /// Processes a message of the controller, after everything else of this nanosecond.
+    /// Processes a message of the controller. All other events of this nanosecond come first.
     pub fn receive(&mut self, now: TimeNs, message: ToMember, out: &mut Outbox) {
         self.act(out, |context| {
             context.catch_up(now, job::NEVER);
@@ -343,7 +347,7 @@ impl Ssd {
         });
     }
 
-    /// Sends a soft request at the end of this nanosecond, if there is a reason to (rule 119).
+    /// Sends a soft request if there is a reason, at the end of this nanosecond (rule 119).
     pub fn may_ask(&mut self, now: TimeNs, out: &mut Outbox) {
         self.act(out, |context| {
             context.catch_up(now, job::NEVER);

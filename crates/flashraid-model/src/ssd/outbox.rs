@@ -1,33 +1,33 @@
-//! The lists in which the parts of an SSD leave everything that they cause elsewhere.
+//! Output lists of an SSD, in which its parts leave everything that they cause elsewhere.
 
 use super::job::{OpEnd, SsdWake};
-use crate::coordination::{News, Notice};
+use crate::coordination::{MemberEvent, Notice};
 use crate::events::{GcInterval, TimeNs};
 use crate::ids::MemberId;
 
-/// Units that a drive with superblocks has programmed.
+/// Report that a drive with superblocks has programmed units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Programmed {
     /// Time at which the units were on flash.
     pub at: TimeNs,
     /// Member that programmed them.
     pub member: MemberId,
-    /// Number of places programmed, with padding and parity.
+    /// Number of places programmed, including padding and parity.
     pub units: u64,
     /// Number of pages among them that collection moved.
     pub pages_moved: u64,
 }
 
-/// Everything that a call of an SSD causes elsewhere. The owner empties the lists after each call, and uses them again.
+/// Everything that a call of an SSD causes elsewhere. The owner empties the lists after each call, and reuses them.
 #[derive(Debug, Clone, Default)]
 pub struct Outbox {
     /// Wake-ups of the SSD, in the order in which they were scheduled.
     pub wakes: Vec<(TimeNs, SsdWake)>,
     /// Ends of page operations.
     pub ends: Vec<OpEnd>,
-    /// Collections, each reported when its end is known.
+    /// Collections. Each is reported when its end is known.
     pub collections: Vec<GcInterval>,
-    /// Events for the array's controller.
+    /// Events in the member that the array's controller must know.
     pub notices: Vec<Notice>,
     /// Programs of drives with superblocks, in order of time.
     pub programmed: Vec<Programmed>,
@@ -41,7 +41,7 @@ impl Outbox {
     }
 
     /// Reports an event to the array's controller.
-    pub(super) fn report(&mut self, at: TimeNs, member: MemberId, news: News) {
-        self.notices.push(Notice { at, member: member.0, news });
+    pub(super) fn report(&mut self, at: TimeNs, member: MemberId, event: MemberEvent) {
+        self.notices.push(Notice { at, member: member.0, event });
     }
 }

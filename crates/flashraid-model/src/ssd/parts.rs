@@ -10,25 +10,25 @@ use crate::ids::MemberId;
 
 /// Settings, protocol state and counters of one SSD.
 #[derive(Debug, Clone)]
-pub struct Parts {
+pub struct SsdParts {
     /// Number of the member in the array.
     pub member: MemberId,
     /// Settings of the member.
     pub params: SsdParams,
-    /// Protocol state of the member, if it knows the protocol of the array's controller.
+    /// Protocol state of the member; `None` if it does not know the protocol of the array's controller.
     pub agent: Option<Agent>,
-    /// Time that the dies have worked, if they proceed step by step.
+    /// Time that the dies have worked. It is kept only for members that advance step by step.
     pub work_times: WorkTimes,
-    /// Counts since the end of the warm-up.
+    /// Counters since the end of the warm-up.
     pub counters: MemberCounters,
-    /// Counts of superpages and superblocks, which are 0 without superblocks.
+    /// Counters of superpages and superblocks. They are 0 if the member has pools.
     pub drive_counters: DriveCounters,
-    /// Record of the member's use over time, if it is recorded.
+    /// Record of the member's use over time; `None` if it is not recorded.
     pub usage: Option<Box<Usage>>,
 }
 
-impl Parts {
-    /// Returns the parts of a member that has done nothing.
+impl SsdParts {
+    /// Returns the parts of a member at the start of a run.
     pub fn new(member: MemberId, params: SsdParams) -> Self {
         Self {
             member,
@@ -46,10 +46,10 @@ impl Parts {
         self.agent.as_mut().expect("only members that know the protocol get and send messages")
     }
 
-    /// Records the use of the operations whose ends were added to the outbox after the first `told` ends.
-    pub fn record_operations(&mut self, told: usize, out: &Outbox) {
+    /// Adds operations to the usage record: those whose ends were added to the outbox after the first `reported_before` ends.
+    pub fn record_operations(&mut self, reported_before: usize, out: &Outbox) {
         if let Some(usage) = &mut self.usage {
-            out.ends[told..].iter().for_each(|end| usage.record_operation(end.at - end.time.total_ns(), end.at));
+            out.ends[reported_before..].iter().for_each(|end| usage.record_operation(end.at - end.time.total_ns(), end.at));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The SSD of tests to the nanosecond: blocks of four pages, a read takes 28 ns, a write 208, an erase 1000.
+//! A small SSD for tests that check every nanosecond. Blocks have four pages; a read takes 28 ns, a write 208 and an erase 1000.
 
 use super::{Allocation, Blocking, GcParams, PlaneChoice, Pool, Procedure, SsdParams, Trigger, VictimPolicy};
 use crate::TimeNs;
@@ -7,8 +7,8 @@ use crate::flash::{Geometry, Timing};
 pub const READ: TimeNs = 28;
 pub const WRITE: TimeNs = 208;
 
-/// Returns an SSD with dies of one plane and so many blocks, of which the fill leaves `reserved` free. Collection of a pool starts at one
-/// free block and stops at two.
+/// Returns an SSD with dies of one plane and `blocks` blocks, of which the initial fill leaves `reserved` free. Collection of a pool starts
+/// at one free block and stops at two.
 pub fn ssd(dies: u32, blocks: u32, reserved: u32) -> SsdParams {
     SsdParams {
         geometry: Geometry {

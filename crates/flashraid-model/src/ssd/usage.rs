@@ -1,34 +1,34 @@
-//! The use of a member over time: page operations in each interval, their response times, and the share of time in which its dies work.
+//! Use of a member over time: page operations in each interval, their response times, and the share of time for which its dies work.
 //!
-//! The intervals are those of the whole run's figures over time (`metrics/over_time.rs`): they begin with a microsecond and double whenever
-//! there are too many. Events may be recorded in any order, and before they happen: an operation is recorded with its begin and its end.
+//! The intervals are those of the whole run's series over time (`metrics/over_time.rs`). They begin with a microsecond and double whenever
+//! there are too many. Events may be recorded in any order, and before they happen: an operation is recorded with its start and its end.
 
 use crate::events::TimeNs;
 use std::ops::Range;
 
-/// Most intervals that are kept. Beyond this number, pairs of intervals are merged.
+/// Maximum number of intervals that are kept. Beyond this number, pairs of intervals are merged.
 const INTERVALS_MAX: usize = 400;
-/// Length of the first intervals, in nanoseconds.
+/// Length of the intervals at first, in nanoseconds.
 const FIRST_NS: u64 = 1000;
 
 /// Use of a member in one interval.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct UsagePoint {
-    /// Share of the time in which its dies worked, for the host or for collection.
+    /// Share of the interval for which its dies worked, for the host or for collection.
     pub utilisation: f64,
-    /// Mean time from the arrival of a page operation at the member to its end, in nanoseconds. It is over the operations that ended in the
-    /// interval, and `None` if none did.
+    /// Mean time from the arrival of a page operation at the member to its end, in nanoseconds. It covers the operations that ended in the
+    /// interval, and is `None` if none did.
     pub response_ns: Option<f64>,
-    /// Mean number of page operations in the member, with those being served.
+    /// Mean number of page operations inside the member, waiting or being served.
     pub operations: f64,
 }
 
-/// Sums over an interval for operations, or for busy periods.
+/// Sums over an interval, either for operations or for busy periods.
 #[derive(Debug, Clone, Copy, Default)]
 struct Stretches {
-    /// Number of those that begin in the interval minus those that end in it.
+    /// Number of operations or periods that begin in the interval, minus the number that end in it.
     begun: i64,
-    /// Time from each begin to the end of the interval, minus the time from each end to the end of the interval.
+    /// Time from each start to the end of the interval, minus the time from each end to the end of the interval.
     present_ns: i128,
 }
 
@@ -53,12 +53,12 @@ struct Interval {
 #[derive(Debug, Clone)]
 struct Recorder {
     from_ns: TimeNs,
-    /// End of the record. Later events are left out, and longer ones are cut off.
+    /// End of the record. Later events are left out, and periods that reach beyond it are cut off.
     until_ns: TimeNs,
     /// Number of times that pairs of intervals were merged. An interval is `FIRST_NS << doublings` long.
     doublings: u32,
     intervals: Vec<Interval>,
-    /// Interval of the last end, and the part of it that is measured. Most stretches lie wholly in the same interval as the one before.
+    /// Interval in which the last period ended, and the measured part of it. Most periods lie in the same interval as the one before.
     present: usize,
     present_ns: Range<TimeNs>,
 }
@@ -72,7 +72,7 @@ impl Recorder {
         FIRST_NS << self.doublings
     }
 
-    /// Returns the interval of a moment, and the time from the moment to the end of the interval.
+    /// Returns the index of the interval in which a time lies, and the time left until the end of the interval.
     #[inline]
     fn at(&mut self, at: TimeNs) -> (usize, u64) {
         let since = at.saturating_sub(self.from_ns);
@@ -87,7 +87,7 @@ impl Recorder {
         (index as usize, rest_ns)
     }
 
-    /// Returns the interval of the last stretch if this stretch lies wholly in it.
+    /// Returns the interval of the last period if this period lies wholly in it.
     #[inline]
     fn holds(&mut self, from: TimeNs, to: TimeNs) -> Option<&mut Interval> {
         let holds = self.present_ns.start <= from && to < self.present_ns.end;
@@ -110,7 +110,7 @@ impl Recorder {
         self.present_ns = 0..0;
     }
 
-    /// Adds a stretch of time that ends in the measured time. Returns the interval of its end.
+    /// Adds a period that ends in the measured time. Returns the index of the interval in which it ends.
     #[inline]
     fn stretch(&mut self, from: TimeNs, to: TimeNs, of: impl Fn(&mut Interval) -> &mut Stretches) -> usize {
         // The later one first: it may double the intervals.
@@ -166,7 +166,7 @@ impl Recorder {
     }
 }
 
-/// Stretch of time that may reach into the measured time, which has not begun.
+/// A period that may reach into the measured time, which has not begun yet.
 #[derive(Debug, Clone, Copy)]
 struct Ahead {
     from: TimeNs,
@@ -182,8 +182,8 @@ pub struct Usage {
 
 #[derive(Debug, Clone)]
 enum State {
-    /// State before the measured time, which begins at `now` or later. Work that ended before is forgotten from time to time, when there
-    /// are `forget_at` entries.
+    /// State before the measured time, which begins at `now` or later. When there are `forget_at` entries, work that ended before is
+    /// removed.
     Before {
         ahead: Vec<Ahead>,
         now: TimeNs,
@@ -259,8 +259,9 @@ impl Usage {
         }
     }
 
-    /// Returns the first `count` intervals of a run that ended at `end_ns`, for a member with so many dies. Their length is
-    /// [`Usage::interval_ns`] or a power of two times as long. `working` are busy periods that have not been recorded.
+    /// Returns the first `count` intervals of a run that ended at `end_ns`, for a member with `dies` dies.
+    ///
+    /// Their length is [`Usage::interval_ns`] or a power of two times as long. `working` contains busy periods that have not been recorded.
     pub fn points(
         &self,
         interval_ns: u64,

@@ -1,16 +1,16 @@
-//! Wires that carry one transfer at a time, in order of asking: channels of dies, and the lanes of a host link.
+//! Wires that carry one transfer at a time, in the order of requests: channels of dies, and lanes of a host link.
 
 use crate::events::TimeNs;
 
 /// A channel, or a lane of a link, that carries one transfer at a time.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Wire {
-    /// End of the last transfer that was asked for.
+    /// End of the last transfer that was requested.
     free_at: TimeNs,
 }
 
 impl Wire {
-    /// Occupies the wire for `ns` as soon as it is free. Returns the end of the transfer.
+    /// Starts a transfer of `ns` nanoseconds as soon as the wire is free. Returns its end.
     #[inline]
     pub fn ask(&mut self, now: TimeNs, ns: u64) -> TimeNs {
         self.free_at = self.free_at.max(now) + ns;

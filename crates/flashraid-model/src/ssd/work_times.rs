@@ -2,11 +2,11 @@
 
 use crate::events::TimeNs;
 
-/// Total time that all dies have spent on one kind of work. Sums wrap around, so only differences have a meaning.
+/// Total time that all dies have spent on one kind of work. Sums may overflow and wrap around, so only differences have a meaning.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DieTime {
     dies: u64,
-    /// Sum of all ends minus sum of all begins.
+    /// Sum of all end times minus sum of all start times.
     ends_minus_begins: u64,
 }
 
@@ -45,7 +45,7 @@ pub struct WorkTimes {
     pub for_collection: DieTime,
 }
 
-/// Working times up to some time.
+/// Copy of the working times at some time.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct WorkTimesSnapshot {
     at: TimeNs,
@@ -60,8 +60,8 @@ impl WorkTimes {
         WorkTimesSnapshot { at: now, any_work: self.any_work.until(now), for_collection: self.for_collection.until(now) }
     }
 
-    /// Returns the part of the wait from `before` to `now` that collection caused. Its share is that of collection in the work of the dies
-    /// during the wait.
+    /// Returns the part of a wait from `before` to `now` that collection has caused. It is the share that collection had in the work of the
+    /// dies during the wait.
     pub fn collection_of_wait(&self, before: &WorkTimesSnapshot, now: TimeNs) -> u64 {
         let wait_ns = now - before.at;
         if wait_ns == 0 {

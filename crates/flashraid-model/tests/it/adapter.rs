@@ -2,7 +2,7 @@
 
 use crate::outcome::{Case, Collection, DriveOutcome, MemberOutcome, Outcome, PhysicalPage, RequestOutcome};
 use flashraid_model::array::{Array, Event, Milestone, PageRequest, Setup, WarmUpPattern, pages_of};
-use flashraid_model::counts::Most;
+use flashraid_model::counts::Maximum;
 use flashraid_model::events::{GcInterval, TimeParts};
 use flashraid_model::ids::Lpn;
 use flashraid_model::request::{HostLoop, OpKind, Request};
@@ -22,7 +22,7 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<UsagePo
     // In some cases the first part of the run is left out.
     let mut measured_from = None;
     // The reference counts from the beginning what its cache holds at most.
-    let mut held_before = Most(0);
+    let mut held_before = Maximum(0);
     let first_measured = if case.seed.is_multiple_of(2) { 0 } else { case.requests.len() / 3 };
     let page_bytes = u64::from(case.params.ssd.geometry.page_bytes);
     let exported_pages = array.shape().layout.exported_pages();
@@ -56,7 +56,7 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<UsagePo
     let mut issue = |array: &mut Array, outcomes: &mut [RequestOutcome], now: u64, next: &mut usize| {
         if measured_from.is_none() && *next >= first_measured {
             measured_from = Some(now);
-            held_before = array.counters(now).cache.map_or(Most(0), |counters| counters.occupancy_max_pages);
+            held_before = array.counters(now).cache.map_or(Maximum(0), |counters| counters.occupancy_max_pages);
             array.reach(now, Milestone::MeasuringBegins, &mut Vec::new());
         }
         outcomes[*next].arrival_ns = now;

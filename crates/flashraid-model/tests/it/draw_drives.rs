@@ -34,7 +34,7 @@ pub fn draw_drive_case(seed: u64) -> Case {
         extra.add_to(&mut ssd);
         let superblock = ssd.superblock.as_ref().unwrap();
         let shape = superblock.shape(&ssd.geometry);
-        if shape.exported_units >= 4 && shape.units() <= 3000 && shape.never_stops(superblock.collection.floor) {
+        if shape.exported_units >= 4 && shape.units() <= 3000 && shape.always_has_a_victim(superblock.collection.floor) {
             let overwrites = if draw.chance(40) { 0.0 } else { draw.between(0, 1500) as f64 / 1000.0 };
             let pattern = if superblock.fresh || draw.chance(80) { WarmUpPattern::Random } else { WarmUpPattern::Steady };
             let mut requests = draw.requests(&ssd);
@@ -124,7 +124,7 @@ pub fn draw_drive(seed: u64) -> (SsdParams, u64) {
         extra.add_to(&mut ssd);
         let superblock = ssd.superblock.as_ref().unwrap();
         let shape = superblock.shape(&ssd.geometry);
-        if shape.exported_units >= 16 && shape.units() <= 1500 && shape.never_stops(superblock.collection.floor) {
+        if shape.exported_units >= 16 && shape.units() <= 1500 && shape.always_has_a_victim(superblock.collection.floor) {
             let ssd = draw.queues(ssd, Vec::new()).0;
             let times = [1, 7, SLOWEST, SLOWEST][draw.between(0, 3) as usize];
             return (slower(ssd, times), times);

@@ -1,7 +1,7 @@
 //! Random parts of arrays and loads, of which cases are put together.
 
 use flashraid_model::array::{ArrayParams, FailureParams, HostPortParams, Level, ReadPlan, RebuildParams, Spare};
-use flashraid_model::cache::{CacheParams, CachePolicy, Parts, Room};
+use flashraid_model::cache::{CacheParams, CacheParts, CachePolicy, Room};
 use flashraid_model::coordination::{CoordinationParams, KINDS, Kind, Notify, SchemePolicy, Work};
 use flashraid_model::flash::{ChannelOrder, ChannelParams, Geometry, Timing};
 use flashraid_model::ids::MemberSet;
@@ -404,7 +404,7 @@ impl Draw {
 
     /// Section 13 of the rules.
     pub fn put_cache(&mut self, case: &mut Case) {
-        let all: Vec<Parts> = CachePolicy::defaults().iter().map(CachePolicy::parts).filter(|parts| !parts.is_empty()).collect();
+        let all: Vec<CacheParts> = CachePolicy::defaults().iter().map(CachePolicy::parts).filter(|parts| !parts.is_empty()).collect();
         let parts = all[self.between(0, all.len() as u64 - 1) as usize];
         let size = self.between(1, 6);
         let (mut group_pages, mut member_pages) = (self.between(1, 1 << size) as u32, self.between(1, 1 << size) as u32);

@@ -95,7 +95,7 @@ fn is_possible(case: &Case) -> bool {
     let survives = case.params.failures.iter().all(|failure| redundant && failure.member < case.params.members);
     if let Some(own) = &case.params.ssd.superblock {
         let shape = own.shape(&case.params.ssd.geometry);
-        if !shape.never_stops(own.collection.floor) || own.buffer.units < shape.buffer_units_min() {
+        if !shape.always_has_a_victim(own.collection.floor) || own.buffer.units < shape.buffer_units_min() {
             return false;
         }
     }

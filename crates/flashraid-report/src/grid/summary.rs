@@ -10,7 +10,7 @@ use crate::number;
 use crate::sheet::{Cell, Sheet, Tone};
 use crate::text;
 use flashraid::idle::Idle;
-use flashraid::report::{GUESS, Mark};
+use flashraid::report::{FEW_SAMPLES_MARK, Mark};
 use flashraid::study::is_given;
 
 /// Marks a figure that is worse than the baseline's.
@@ -216,7 +216,7 @@ impl Grid {
             let half_width = if self.is_contest() { None } else { mean.half_width };
             let text = scale.text(Estimate { half_width, ..mean });
             if self.points[index].is_guess(figure.pointer) {
-                return (text + GUESS).into();
+                return (text + FEW_SAMPLES_MARK).into();
             }
             match self.ratio_to_baseline(index, figure) {
                 Some(ratio) if figure.pointer != MEAN => {
@@ -266,8 +266,8 @@ impl Grid {
         if is_there(WORSE) {
             lines.push(format!("{} worse", WORSE.trim()));
         }
-        if is_there(GUESS) {
-            lines.push(format!("{} fewer than ten requests beyond", GUESS.trim()));
+        if is_there(FEW_SAMPLES_MARK) {
+            lines.push(format!("{} fewer than ten requests beyond", FEW_SAMPLES_MARK.trim()));
         }
         lines.extend(self.yardstick_line());
         lines.join("; ")

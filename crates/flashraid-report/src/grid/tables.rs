@@ -8,7 +8,7 @@ use crate::data::Table;
 use crate::figures::{self, Figure, Unit};
 use crate::number;
 use crate::sheet::{Cell, Sheet};
-use flashraid::report::GUESS;
+use flashraid::report::FEW_SAMPLES_MARK;
 
 /// Percentiles and extremes that points have in files, for each kind of request.
 const PERCENTILES: [&str; 8] = ["mean", "p50", "p90", "p95", "p99", "p99_9", "p99_99", "max"];
@@ -50,7 +50,7 @@ impl Grid {
     pub(crate) fn texts(&self, figure: &Figure) -> (&'static str, Vec<String>) {
         let means: Vec<Option<Estimate>> = self.points.iter().map(|point| point.estimate(figure.pointer)).collect();
         let scale = Scale::of(figure.unit, means.iter().flatten());
-        let guess = |point: &Point| if point.is_guess(figure.pointer) { GUESS } else { "" };
+        let guess = |point: &Point| if point.is_guess(figure.pointer) { FEW_SAMPLES_MARK } else { "" };
         let text = |(point, mean): (&Point, &Option<Estimate>)| mean.map_or("–".to_owned(), |mean| scale.text(mean) + guess(point));
         (scale.unit(), self.points.iter().zip(&means).map(text).collect())
     }

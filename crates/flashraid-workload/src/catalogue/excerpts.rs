@@ -26,7 +26,7 @@ use crate::synthetic::sizes::Weighted;
 use crate::synthetic::{AddressSpec, ArrivalSpec, SizeSpec};
 use crate::units::{Fraction, Size};
 
-/// The busy and quiet states of an excerpt.
+/// Busy and quiet states that describe the burstiness of an excerpt.
 #[derive(Clone, Copy)]
 pub(super) struct Bursts {
     rate_ratio: f64,
@@ -35,7 +35,7 @@ pub(super) struct Bursts {
 }
 
 impl Bursts {
-    /// Returns arrivals with these bursts at another mean rate.
+    /// Returns an arrival process with these bursts at another mean rate.
     pub(super) fn at(self, requests_per_s: f64) -> ArrivalSpec {
         ArrivalSpec::from(MarkovModulated {
             mean_gap: Gap::at(requests_per_s),
@@ -63,13 +63,13 @@ pub(super) const WEBSERVER_BURSTS: Bursts = Bursts { rate_ratio: 37.0, busy_shar
 /// The ratio that solves the equations is larger still, with almost no requests between bursts. 10 000 leaves 7 % of the requests there.
 pub(super) const FIU_HOMES_BURSTS: Bursts = Bursts { rate_ratio: 10_000.0, busy_share: 0.0013, mean_burst_s: 0.005 };
 
-/// Returns scattered pages by popularity, all over the array.
+/// Returns addresses whose popularity follows Zipf's law with this `exponent`, scattered over the whole array.
 fn popular(exponent: f64, sequential_fraction: f64, align: Grain) -> AddressSpec {
     let pattern = Zipf { exponent, ..Zipf::default() }.into();
     AddressSpec { pattern, sequential_fraction, align, ..AddressSpec::default() }
 }
 
-/// Returns scattered pages by popularity in the first mebibytes of the array.
+/// Returns addresses whose popularity follows Zipf's law with this `exponent`, scattered over the first mebibytes of the array.
 fn popular_within(footprint_mib: u64, exponent: f64, sequential_fraction: f64, align: Grain) -> AddressSpec {
     AddressSpec { footprint: Some(Footprint::AtMost(Size { bytes: footprint_mib << 20 })), ..popular(exponent, sequential_fraction, align) }
 }
@@ -114,42 +114,42 @@ pub(super) fn fiu_homes_addresses() -> AddressSpec {
     popular(0.55, 0.22, Grain::Page)
 }
 
-/// Returns sizes in KiB with weights as a distribution.
+/// Returns a distribution of sizes, given in KiB, with their weights.
 pub(super) fn weighted(sizes_kib: &[(f64, f64)]) -> SizeSpec {
     Weighted::of(sizes_kib.iter().map(|&(kib, weight)| ((kib * KIB as f64) as u64, weight))).into()
 }
 
-/// Sizes of all requests of Financial1, tilted to 7.09 KiB.
+/// Sizes of all requests of Financial1, with weights tilted to a mean of 7.09 KiB (see above).
 pub(super) const FINANCIAL1_7_09: &[(f64, f64)] =
     &[(0.5, 0.1317), (1.0, 0.1169), (1.5, 0.0194), (2.5, 0.0286), (3.0, 0.2018), (3.5, 0.0775), (8.0, 0.3606), (48.0, 0.0634)];
-/// Sizes of the writes of Financial1, tilted to 8.44 KiB.
+/// Sizes of the writes of Financial1, with weights tilted to a mean of 8.44 KiB (see above).
 pub(super) const FINANCIAL1_WRITES_8_44: &[(f64, f64)] =
     &[(0.5, 0.1267), (1.0, 0.1695), (1.5, 0.0324), (2.5, 0.0438), (3.0, 0.309), (3.5, 0.1345), (8.0, 0.0546), (48.0, 0.1295)];
-/// Sizes of the reads of Financial1, tilted to 4.05 KiB.
+/// Sizes of the reads of Financial1, with weights tilted to a mean of 4.05 KiB (see above).
 pub(super) const FINANCIAL1_READS_4_05: &[(f64, f64)] =
     &[(0.5, 0.3437), (1.0, 0.099), (1.5, 0.0033), (2.0, 0.0185), (2.5, 0.013), (3.0, 0.0849), (4.0, 0.0126), (8.0, 0.4249)];
-/// Sizes of all requests of TPC-C, tilted to 7.06 KiB.
+/// Sizes of all requests of TPC-C, with weights tilted to a mean of 7.06 KiB (see above).
 pub(super) const TPC_C_7_06: &[(f64, f64)] =
     &[(0.5, 0.0628), (1.5, 0.0336), (2.0, 0.023), (2.5, 0.0155), (4.0, 0.0071), (8.0, 0.8577), (16.0, 0.0002)];
-/// Sizes of all requests of hplajw, tilted to 7.06 KiB.
+/// Sizes of all requests of hplajw, with weights tilted to a mean of 7.06 KiB (see above).
 pub(super) const HPLAJW_7_06: &[(f64, f64)] =
     &[(1.0, 0.0381), (2.0, 0.0845), (3.0, 0.0027), (4.0, 0.0259), (5.0, 0.003), (6.0, 0.0185), (7.0, 0.0031), (8.0, 0.8242)];
-/// Sizes of the writes of hplajw, tilted to 6.05 KiB.
+/// Sizes of the writes of hplajw, with weights tilted to a mean of 6.05 KiB (see above).
 pub(super) const HPLAJW_WRITES_6_05: &[(f64, f64)] =
     &[(1.0, 0.1316), (2.0, 0.1629), (3.0, 0.0029), (4.0, 0.0049), (5.0, 0.0023), (6.0, 0.0046), (7.0, 0.0016), (8.0, 0.6892)];
-/// Sizes of the reads of hplajw, tilted to 7.96 KiB.
+/// Sizes of the reads of hplajw, with weights tilted to a mean of 7.96 KiB (see above).
 pub(super) const HPLAJW_READS_7_96: &[(f64, f64)] =
     &[(2.0, 0.0004), (4.0, 0.002), (5.0, 0.0005), (6.0, 0.0119), (7.0, 0.0041), (8.0, 0.981)];
-/// Sizes of all requests of linux-webserver-2, tilted to 9.49 KiB.
+/// Sizes of all requests of linux-webserver-2, with weights tilted to a mean of 9.49 KiB (see above).
 pub(super) const WEBSERVER_9_49: &[(f64, f64)] =
     &[(0.5, 0.0419), (4.0, 0.5203), (8.0, 0.2936), (12.0, 0.0402), (16.0, 0.0414), (32.0, 0.0285), (64.0, 0.0217), (128.0, 0.0124)];
-/// Sizes of the reads of the developer tools release, tilted to 28.37 KiB.
+/// Sizes of the reads of the developer tools release, with weights tilted to a mean of 28.37 KiB (see above).
 pub(super) const DTRS_READS_28_37: &[(f64, f64)] =
     &[(0.5, 0.0303), (4.0, 0.4733), (8.0, 0.0185), (16.0, 0.0104), (28.0, 0.0139), (32.0, 0.0998), (60.0, 0.0196), (64.0, 0.3342)];
-/// Sizes of the reads of the developer tools release, tilted to 37.35 KiB.
+/// Sizes of the reads of the developer tools release, with weights tilted to a mean of 37.35 KiB (see above).
 pub(super) const DTRS_READS_37_35: &[(f64, f64)] =
     &[(0.5, 0.0209), (4.0, 0.3398), (8.0, 0.0139), (16.0, 0.0085), (28.0, 0.0131), (32.0, 0.0989), (60.0, 0.0268), (64.0, 0.478)];
-/// Sizes of the writes of the developer tools release, tilted to 10.19 KiB.
+/// Sizes of the writes of the developer tools release, with weights tilted to a mean of 10.19 KiB (see above).
 pub(super) const DTRS_WRITES_10_19: &[(f64, f64)] =
     &[(4.0, 0.7849), (8.0, 0.0802), (12.0, 0.0277), (16.0, 0.0109), (20.0, 0.0034), (24.0, 0.0026), (48.0, 0.0004), (64.0, 0.0899)];
 

@@ -41,7 +41,7 @@ pub(super) fn find(stem: &str, numbers: &[u64]) -> Found {
     Some(Ok(workload))
 }
 
-/// Variants of the HPC workloads: those of Table 8, and their two changes in Table 9.
+/// Variants of the high-performance-computing (HPC) workloads: those of Table 8, and the two changes to them in Table 9.
 enum HpcKind {
     Even,
     Skewed,
@@ -131,9 +131,10 @@ fn stand_in(row: Row, note: &str, spec: WorkloadSpec) -> NamedWorkload {
     }
 }
 
-/// Returns queries all the time and, from time to time, a phase in which large sequential writes fill tables (PGC IV.B.2).
+/// Returns PGC's TPC-H workload (PGC IV.B.2): queries all the time and, from time to time, a phase in which large sequential writes fill
+/// tables.
 ///
-/// Half of the writes are inserts of 128 KiB, the other half writes of 8 KiB. Reads have the mean that remains: 28.37 KiB.
+/// Half of the writes are inserts of 128 KiB, and the other half are writes of 8 KiB. Reads have the mean size that remains: 28.37 KiB.
 fn tpc_h() -> NamedWorkload {
     let insert_share = (1.0 - TPC_H.read_fraction) / 2.0;
     let queries = SyntheticSpec {

@@ -136,8 +136,10 @@ fn multi_stream(names: &[&str]) -> NamedWorkload {
     }
 }
 
-/// Returns Table 4, W(R, I, W): half of the requests 4 KiB and half R KiB, a mean gap of I ms, W % writes. Without numbers, it is the
-/// measured mix of section 4.1.
+/// Returns the workload W(R, I, W) of Table 4. Half of the requests have 4 KiB and half have R KiB, the mean gap is I ms, and W % are
+/// writes.
+///
+/// Without numbers, it is the measured mix of section 4.1.
 fn spider(numbers: &[u64]) -> Result<NamedWorkload, String> {
     let (size, mean_kib, gap_ms, write_percent) = match *numbers {
         // The published shares are 50 % of 4 KiB, 17 % of 512 KiB and 32 % of 1 MiB. The missing percent is divided among them.

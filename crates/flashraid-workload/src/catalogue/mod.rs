@@ -1,10 +1,9 @@
-//! The workloads of the papers, by name: their published statistics, the place of these statistics, and the additions that make a workload
-//! of them.
+//! The workloads of the papers, by name. Each has the statistics that a paper gives, the place where it gives them, and the additions that
+//! make a workload of them.
 //!
-//! The tables of the papers give only means. The missing properties (burstiness, popularity of addresses, the mix of sizes) come from real
-//! excerpts; see [`excerpts`]. Such a workload is a *stand-in* and says so.
-//!
-//! Every part can be overridden. A user who has the trace itself can replay it instead.
+//! The tables of the papers give only means. The missing properties (burstiness, popularity of addresses, the mix of sizes) come from
+//! excerpts of real traces; see [`excerpts`]. Such a workload is a *stand-in* and says so. Users can override every part. Users who have
+//! the trace itself can replay it instead.
 
 pub mod excerpts;
 mod ggc;
@@ -20,13 +19,13 @@ use crate::units::Size;
 pub struct NamedWorkload {
     /// Name of the workload, such as `hpc-w` or `spider(1024,20,60)`.
     pub name: String,
-    /// Paper and table with its statistics.
+    /// Paper and table that give its statistics.
     pub source: &'static str,
     /// Statistics that the paper gives.
     pub published: Published,
     /// True if it imitates a trace that is not available. Results obtained with it must say so.
     pub is_stand_in: bool,
-    /// Additions to the published statistics, with the reasons.
+    /// Additions to the published statistics, with the reasons for them.
     pub note: String,
     /// Settings of the workload itself.
     pub spec: WorkloadSpec,
@@ -60,7 +59,7 @@ impl Published {
         }
     }
 
-    /// Returns the statistics of several streams together.
+    /// Returns the statistics of several streams combined.
     fn together(streams: &[Self]) -> Self {
         let sum = |of: fn(&Self) -> Option<f64>| streams.iter().map(of).sum::<Option<f64>>();
         let requests_per_s = sum(|s| s.requests_per_s);
@@ -111,7 +110,7 @@ pub const NAMES: [&str; 28] = [
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no workload \"{name}\"; {hint}")]
 pub struct UnknownWorkload {
-    /// Name that was asked for.
+    /// Name that the user asked for.
     pub name: String,
     /// Likely names, and the names that exist.
     pub hint: String,
@@ -136,7 +135,8 @@ pub fn find(name: &str) -> Result<NamedWorkload, UnknownWorkload> {
     }
 }
 
-/// Result of the search for an entry: `None` for a name that is not listed here, and `Err` with the allowed values for wrong numbers.
+/// Result of looking up a name in a part of the catalogue. It is `None` if this part does not have the name, and `Err` with the allowed
+/// values if only the numbers are wrong.
 type Found = Option<Result<NamedWorkload, String>>;
 
 /// Splits a name such as `spider(1024,20,60)` into `spider` and its numbers.
@@ -146,7 +146,7 @@ fn split_name(name: &str) -> Option<(&str, Vec<u64>)> {
     Some((stem, numbers.collect::<Result<_, _>>().ok()?))
 }
 
-/// Returns the two workloads that are usually measured first. They come from none of the papers.
+/// Returns one of the two workloads that users usually measure first. They come from none of the papers.
 fn basic(name: &str) -> Found {
     let read_fraction = match name {
         "random-write" => 0.0,
@@ -166,7 +166,7 @@ fn basic(name: &str) -> Found {
 /// Number of bytes in a KiB.
 const KIB: u64 = 1024;
 
-/// Returns a workload with one distribution of sizes for both directions.
+/// Returns a generated workload whose reads and writes have the same distribution of sizes.
 fn synthetic(arrivals: ArrivalSpec, read_fraction: f64, size: SizeSpec, address: AddressSpec) -> SyntheticSpec {
     SyntheticSpec {
         arrivals,

@@ -1,8 +1,8 @@
-//! fio job files: the requests of a job, with their addresses, sizes and number outstanding.
+//! Import of fio job files: the requests of a job, with their addresses, their sizes and the queue depth.
 
 use super::{ImportError, Stream, quoted};
 
-/// Options that change how fio works, but not its requests.
+/// Options that change how fio works but not which requests it sends.
 const WITHOUT_EFFECT: &[&str] = &[
     "allrandrepeat",
     "clat_percentiles",
@@ -70,7 +70,7 @@ const WITHOUT_EFFECT: &[&str] = &[
     "random_generator",
 ];
 
-/// The options of a job: line, key and value.
+/// The options of a job: line number, key and value.
 type Options = Vec<(usize, String, String)>;
 
 /// Returns the streams of the job file, and notes for the user.
@@ -95,7 +95,7 @@ pub fn streams(text: &str, part: Option<&str>) -> Result<(Vec<Stream>, Vec<Strin
     Ok((streams, notes))
 }
 
-/// Returns the jobs with their options, those of [global] before their own.
+/// Returns the jobs with their options. Options of the section [global] come before those of each job.
 fn sections(text: &str) -> Result<Vec<(String, Options)>, ImportError> {
     let (mut global, mut jobs): (Options, Vec<(String, Options)>) = (Vec::new(), Vec::new());
     let mut in_global = false;
@@ -251,7 +251,7 @@ fn stream(name: &str, options: &[(usize, String, String)], notes: &mut Vec<Strin
     written(name, job, notes)
 }
 
-/// Splits `READ[,WRITE[,TRIM]]` into texts of TOML.
+/// Splits a value `READ[,WRITE[,TRIM]]` into its parts, converted to TOML texts by `read`.
 fn directions(value: &str, read: impl Fn(&str) -> Option<String>) -> Option<[Option<String>; 2]> {
     let mut parts = value.split(',').map(str::trim);
     let first = read(parts.next()?)?;

@@ -1,6 +1,6 @@
-//! Workloads of other programs as `[workload]` tables: fio job files and MQSim workload definitions.
+//! Import of workloads of other programs as `[workload]` tables: fio job files and MQSim workload definitions.
 //!
-//! A setting without a counterpart is reported in a note. A setting that would change the requests and cannot be expressed is refused.
+//! If a setting has no counterpart, a note reports it. If it would change the requests and cannot be expressed, the import is refused.
 
 mod fio;
 mod mqsim;
@@ -13,7 +13,7 @@ pub use fio::size_bytes as fio_size_bytes;
 pub struct Imported {
     /// Text of a `[workload]` table in TOML, with the notes as comments.
     pub toml: String,
-    /// Assumptions made, and settings left out.
+    /// Assumptions that were made, and settings that were left out.
     pub notes: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! MQSim's workload definitions (`workload.xml`): scenarios of synthetic flows and of flows from traces.
+//! Import of MQSim's workload definitions (`workload.xml`): scenarios of synthetic flows and of flows from traces.
 
 use super::xml::{Element, parse, refused};
 use super::{ImportError, Stream, quoted};
@@ -6,7 +6,7 @@ use super::{ImportError, Stream, quoted};
 /// Number of bytes in the sectors by which MQSim counts request sizes.
 const SECTOR_BYTES: f64 = 512.0;
 
-/// Tags of every flow that is read or, where `true`, has no counterpart in a workload.
+/// Tags of every flow. The flag is true if the tag has no counterpart in a workload, so that a note must mention it.
 const OF_FLOWS: &[(&str, bool)] = &[
     ("Priority_Class", false),
     ("Device_Level_Data_Caching_Mode", true),
@@ -42,7 +42,7 @@ const OF_SYNTHETIC: &[(&str, bool)] = &[
 const OF_TRACES: &[(&str, bool)] =
     &[("File_Path", false), ("Time_Unit", false), ("Percentage_To_Be_Executed", false), ("Relay_Count", false)];
 
-/// Refuses unknown tags, and notes those without a counterpart.
+/// Checks the tags of a flow: refuses unknown tags, and adds notes about those without a counterpart.
 fn known(flow: &Element, own: &[(&str, bool)], notes: &mut Vec<String>) -> Result<(), ImportError> {
     let mut without = Vec::new();
     for child in &flow.children {
@@ -61,7 +61,7 @@ fn known(flow: &Element, own: &[(&str, bool)], notes: &mut Vec<String>) -> Resul
     Ok(())
 }
 
-/// Reads a child that is a number of 0 or more.
+/// Reads a child element that holds a number of at least 0.
 fn number(element: &Element, name: &str) -> Result<Option<f64>, ImportError> {
     let Some(child) = element.children.iter().find(|child| child.name == name) else { return Ok(None) };
     let number = child.text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);

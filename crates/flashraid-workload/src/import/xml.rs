@@ -1,10 +1,10 @@
-//! MQSim's XML: elements without attributes, each with the line where it begins.
+//! Parser for the XML of MQSim: elements without attributes, each with the line where it begins.
 
 use roxmltree::{Document, Node};
 
 use super::ImportError;
 
-/// Most levels of nested elements. MQSim's files have four.
+/// Maximum depth of nested elements. MQSim's files have four levels.
 const DEPTH_MAX: usize = 64;
 
 /// An element with its name, line, text and children.
@@ -60,7 +60,7 @@ fn element(document: &Document<'_>, node: Node<'_, '_>, depth: usize, skipped: u
     Ok(Element { name, line, text, children: children.collect::<Result<_, _>>()? })
 }
 
-/// Returns an error for a line.
+/// Returns an error that refuses a line.
 pub fn refused(line: usize, reason: impl Into<String>) -> ImportError {
     ImportError::Line { line, reason: reason.into() }
 }

@@ -27,7 +27,7 @@ macro_rules! generators {
         }
 
         impl $Kind {
-            /// Returns the law itself.
+            /// Returns the chosen generator as a trait object.
             fn law(&self) -> &dyn $Trait {
                 match self {
                     $(Self::$Type(law) => law,)+

@@ -1,7 +1,7 @@
-//! Generated workloads: arrivals, directions, sizes, addresses and priorities, each from its own random stream.
+//! Generated workloads: arrivals, directions, sizes, addresses and priorities, each drawn from its own random stream.
 //!
-//! A change of one of them leaves the others as they were. The same requests then come at other times, or have other sizes at the same
-//! places. Requests are made in batches, one property after the other, so that choices of the specification are made once per batch.
+//! A change of one of them leaves the others as they were. For example, the same requests then come at other times, or have other sizes at
+//! the same places. Requests are made in batches, one property after another, so that choices of the specification are made once per batch.
 
 pub mod addresses;
 pub mod arrivals;
@@ -34,13 +34,13 @@ pub struct SyntheticSpec {
     pub address: AddressSpec,
     /// Share of writes that must not wait for garbage collection, 0 to 1.
     pub high_priority_fraction: f64,
-    /// Greatest gap before a request that starts where the one before ended. Such gaps are uniform from 0, as in DiskSim's generator. With
-    /// `None`, they are like all others.
+    /// Greatest gap before a sequential request, which starts where the one before ended. Such gaps are uniform from 0, as in DiskSim's
+    /// generator. With `None`, they are like all others.
     pub sequential_gap: Option<Gap>,
 }
 
 impl SyntheticSpec {
-    /// Returns a workload of uniformly random 4 KiB writes, 32 at a time.
+    /// Returns a workload of uniformly random 4 KiB writes with a queue depth of 32.
     pub fn random_writes() -> Self {
         Self {
             arrivals: arrivals::Closed::loop_of(32).into(),
@@ -59,7 +59,8 @@ impl SyntheticSpec {
         Self { read_size, write_size, ..self }
     }
 
-    /// Returns the same requests in the same order, from a host that waits for each and has no urgent ones.
+    /// Returns a workload with the same requests in the same order, but from a host that waits for each request and has no high-priority
+    /// ones.
     #[must_use]
     pub fn without_times(&self) -> Self {
         Self { arrivals: arrivals::Closed::loop_of(1).into(), sequential_gap: None, high_priority_fraction: 0.0, ..self.clone() }
@@ -102,7 +103,7 @@ pub struct Synthetic {
     sizes: SizeGenerator,
     addresses: AddressGenerator,
     priorities: Chance,
-    /// Positions in a batch of the requests that start where the one before ended.
+    /// Positions of the sequential requests in a batch, which start where the one before ended.
     continues: Vec<usize>,
     /// Requests made in advance for [`Source::next_request`], and the number of those already returned.
     ahead: Vec<Request>,
@@ -146,7 +147,7 @@ fn too_late() -> SourceError {
     )
 }
 
-/// A request before its properties are drawn.
+/// A request whose properties have not been drawn.
 const BLANK: Request = Request {
     arrival_ns: 0,
     offset_bytes: 0,
@@ -200,7 +201,7 @@ impl Source for Synthetic {
     }
 }
 
-/// A property that a request has with a given probability.
+/// Random draws for a property that each request has with a given probability.
 struct Chance {
     stream: Stream,
     probability: f64,

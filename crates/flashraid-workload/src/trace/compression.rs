@@ -1,4 +1,4 @@
-//! Compression of traces. It is recognised by the first bytes for reading, and chosen by the name for writing.
+//! Compression of traces. For reading, it is recognised by the first bytes of the file. For writing, the file name chooses it.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -52,7 +52,7 @@ impl Compression {
         }
     }
 
-    /// Returns the compression that the name of an output asks for: `.gz`, `.zst`, `.bz2`, otherwise none.
+    /// Returns the compression that the name of an output file asks for by `.gz`, `.zst` or `.bz2`, or no compression.
     #[must_use]
     pub fn of_name(path: &Path) -> Self {
         match path.extension().and_then(|extension| extension.to_str()) {
@@ -63,9 +63,9 @@ impl Compression {
         }
     }
 
-    /// Returns the error for a build without the feature of that name.
+    /// Returns the error for a compression that was left out of this build.
     #[cfg(not(all(feature = "bzip2", feature = "gzip", feature = "zstd")))]
-    fn left_out(self) -> io::Error {
+    fn missing_feature_error(self) -> io::Error {
         let name = self.name();
         io::Error::new(io::ErrorKind::Unsupported, format!("this build leaves out {name}; build it with the feature `{name}`"))
     }
@@ -81,12 +81,12 @@ impl Compression {
             #[cfg(feature = "bzip2")]
             Self::Bzip2 => Box::new(bzip2::read::MultiBzDecoder::new(input)),
             #[cfg(not(all(feature = "bzip2", feature = "gzip", feature = "zstd")))]
-            _ => return Err(self.left_out()),
+            _ => return Err(self.missing_feature_error()),
         })
     }
 }
 
-/// Compresses the bytes written to it. The end is missing without a call of [`CompressingWriter::finish`].
+/// Writer that compresses bytes. Without a call of [`CompressingWriter::finish`], the end of the output is missing.
 pub enum CompressingWriter<W: Write> {
     /// Bytes are written without compression.
     Plain(W),
@@ -116,7 +116,7 @@ impl<W: Write> CompressingWriter<W> {
             #[cfg(feature = "bzip2")]
             Compression::Bzip2 => Self::Bzip2(bzip2::write::BzEncoder::new(output, bzip2::Compression::default())),
             #[cfg(not(all(feature = "bzip2", feature = "gzip", feature = "zstd")))]
-            _ => return Err(compression.left_out()),
+            _ => return Err(compression.missing_feature_error()),
         })
     }
 
@@ -167,7 +167,7 @@ impl<W: Write> Write for CompressingWriter<W> {
 #[derive(Debug, Clone)]
 pub(crate) struct Origin {
     content: Content,
-    /// Question whether to stop, asked while it is read.
+    /// Callback that is asked during reading whether to stop.
     pub stop: Stop,
 }
 
@@ -211,16 +211,16 @@ impl Origin {
     }
 }
 
-/// Progress of a [`Meter`].
+/// Progress of a [`Meter`], which other threads can read.
 #[derive(Debug, Default)]
 pub(crate) struct Gauge {
     /// Number of bytes read from the file, before decompression.
     pub bytes: AtomicU64,
-    /// True if the file itself could not be read, so that its content is not at fault.
+    /// True if reading the file itself failed, so that an error is not due to its content.
     pub failed: AtomicBool,
 }
 
-/// Counts the bytes that are read, and notes errors of the file apart from those of the decompressor.
+/// Reader that counts the bytes of a file, and tells its errors apart from those of the decompressor.
 pub(crate) struct Meter<R> {
     inner: R,
     gauge: Arc<Gauge>,

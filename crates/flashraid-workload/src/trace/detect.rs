@@ -1,13 +1,13 @@
-//! Detection of the format of a trace by its content.
+//! Detection of the format of a trace from its content.
 //!
-//! Some formats have marks. Otherwise every parser tries the first lines, and the one that understands most of them wins. Formats that
-//! differ only in the meaning of their numbers are told apart in `five_columns`. Names of files are not used.
+//! Some formats have unmistakable marks. Otherwise every parser tries the first lines, and the one that understands most of them wins.
+//! Formats that differ only in the meaning of their numbers are told apart in `five_columns`. File names do not matter.
 
 use super::fields::{Fields, integer};
 use super::five_columns;
 use super::formats::{Detection, Format, Parser, Units};
 
-/// Most lines that are examined.
+/// Maximum number of lines that are examined.
 const SAMPLE_LINES: usize = 4096;
 
 /// The beginning of a trace.
@@ -15,7 +15,7 @@ const SAMPLE_LINES: usize = 4096;
 pub(crate) struct Sample<'a> {
     /// The first bytes, decompressed.
     pub bytes: &'a [u8],
-    /// True if these are all bytes of the trace.
+    /// True if the sample is the whole trace.
     pub complete: bool,
 }
 
@@ -43,9 +43,9 @@ pub(crate) fn is_content(line: &[u8]) -> bool {
     }
 }
 
-/// Returns the format of a trace, with notes on uncertain guesses, or an explanation why it has none.
+/// Returns the format of a trace, with notes on uncertain guesses. If no format fits, it returns an explanation.
 pub(crate) fn detect(sample: &Sample<'_>) -> Result<(Format, Vec<String>), String> {
-    let detected = |is: &dyn Fn(Detection) -> bool| Format::ALL.into_iter().find(|format| is(format.about().detection));
+    let detected = |is: &dyn Fn(Detection) -> bool| Format::ALL.into_iter().find(|format| is(format.full_description().detection));
     let marked = detected(&|by| matches!(by, Detection::Mark(mark) if sample.bytes.starts_with(mark)));
     if let Some(format) = marked {
         return Ok((format, Vec::new()));
@@ -74,7 +74,7 @@ pub(crate) fn detect(sample: &Sample<'_>) -> Result<(Format, Vec<String>), Strin
     }
     let mut best = None;
     let mut best_share = (0, 0);
-    let rank = |format: &Format| match format.about().detection {
+    let rank = |format: &Format| match format.full_description().detection {
         Detection::Line(_, rank) | Detection::Tried(rank) => Some(rank),
         _ => None,
     };
@@ -101,7 +101,7 @@ pub(crate) fn detect(sample: &Sample<'_>) -> Result<(Format, Vec<String>), Strin
     }
 }
 
-/// Returns the number of requests that `format` finds in the sample, and the number of lines that it should understand.
+/// Returns the number of requests that the parser of `format` finds in the sample, and the number of lines that it should understand.
 fn understood(format: Format, sample: &Sample<'_>) -> (usize, usize) {
     let Ok(mut parser) = Parser::new(format, sample) else { return (0, 0) };
     let units = Units { time_ns: 1, sector_bytes: 1 };
@@ -119,7 +119,7 @@ fn understood(format: Format, sample: &Sample<'_>) -> (usize, usize) {
     (requests, tried)
 }
 
-/// Returns an error text if the sample is a table of addresses and counts, which is no trace.
+/// Returns an error text if the sample is a table of addresses with their counts, which is no trace.
 fn popularity_table(sample: &Sample<'_>) -> Option<String> {
     let mut lines = sample.lines().take(100).peekable();
     let header = lines.next_if(|line| line.iter().any(u8::is_ascii_alphabetic));
@@ -149,7 +149,7 @@ fn unknown(sample: &Sample<'_>) -> String {
     )
 }
 
-/// Names some kinds of files that are often given by mistake.
+/// Returns the name of a kind of file that is often given by mistake, if the bytes are of such a kind.
 fn known_binary(bytes: &[u8]) -> &'static str {
     if bytes.starts_with(&[0xfd, b'7', b'z', b'X', b'Z']) {
         " (xz; decompress it first, or use gzip, zstd or bzip2)"

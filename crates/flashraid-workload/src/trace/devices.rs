@@ -1,4 +1,4 @@
-//! Layout of the devices of a trace in one address space.
+//! Layout of a trace's devices in the address space of the array.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use super::formats::Format;
 use super::spec::{Devices, TraceSpec};
 use crate::SourceError;
 
-/// Unit at whose multiples devices begin, so that pages and stripes keep their alignment.
+/// Alignment of the devices, so that pages and stripes keep their alignment, too.
 const ALIGNMENT_BYTES: u64 = 1 << 20;
 
-/// Longest address space of devices laid end to end: 4 EiB, so that no address overflows.
+/// Maximum size of the address space for devices laid end to end: 4 EiB, so that no address overflows.
 const MAX_END_BYTES: u64 = 1 << 62;
 
 /// Layout of the devices in the address space.
@@ -20,9 +20,9 @@ pub(crate) enum Layout {
     Same,
     /// Devices lie end to end.
     Ends {
-        /// Number of the first byte of each device.
+        /// Address at which each device begins.
         base_bytes: BTreeMap<u32, u64>,
-        /// Number of the byte behind the last device.
+        /// Address after the end of the last device.
         end_bytes: u64,
     },
 }
@@ -54,7 +54,7 @@ impl Layout {
         Self::end_to_end(&spec.devices, &extents, &spec.path.display().to_string())
     }
 
-    /// Returns the layout of devices with these lengths, laid end to end.
+    /// Returns the layout in which devices of these lengths lie end to end.
     pub fn end_to_end(devices: &Devices, extents: &BTreeMap<u32, u64>, name: &str) -> Result<Self, SourceError> {
         let order: Vec<u32> = match devices {
             Devices::List(list) => list.clone(),
@@ -75,7 +75,7 @@ impl Layout {
         Ok(Self::Ends { base_bytes, end_bytes })
     }
 
-    /// Returns the address of a byte of `device`.
+    /// Converts an address on `device` to an address in the common address space.
     pub fn offset_bytes(&self, device: u32, offset_bytes: u64) -> u64 {
         match self {
             Self::Same => offset_bytes,
@@ -83,7 +83,7 @@ impl Layout {
         }
     }
 
-    /// Returns a note for the user about several devices.
+    /// Returns a note for the user if the trace has several devices.
     pub fn note(&self) -> Option<String> {
         match self {
             Self::Ends { base_bytes, end_bytes } if base_bytes.len() > 1 => Some(format!(
@@ -95,7 +95,7 @@ impl Layout {
         }
     }
 
-    /// Returns the end of the last device, if it is known.
+    /// Returns the end of the last device; `None` if devices share addresses.
     pub fn address_space_bytes(&self) -> Option<u64> {
         match self {
             Self::Same => None,
@@ -104,7 +104,7 @@ impl Layout {
     }
 }
 
-/// Returns the length of an address space that all devices share, rounded up as in a layout end to end.
+/// Returns the size of the address space if all devices share it, rounded up as in a layout end to end.
 pub(crate) fn folded_bytes(extents: &BTreeMap<u32, u64>) -> u64 {
     extents.values().copied().max().unwrap_or(0).next_multiple_of(ALIGNMENT_BYTES)
 }

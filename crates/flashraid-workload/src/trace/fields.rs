@@ -5,22 +5,22 @@ use crate::OpKind;
 
 /// Error for a line, or a binary record, that is not a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Bad {
+pub(crate) struct FieldError {
     /// Position of the first wrong byte in the line or record, counted from 1.
     pub column: usize,
     /// Text found at that position, shortened and escaped.
     pub found: String,
-    /// Description of the text that is expected there.
+    /// Description of the text that was expected there.
     pub expected: &'static str,
 }
 
 /// Result of reading a field.
-pub(crate) type FieldResult<T> = Result<T, Bad>;
+pub(crate) type FieldResult<T> = Result<T, FieldError>;
 
 /// The fields of one line, from left to right.
 ///
-/// With [`Fields::blank`], any run of spaces and tabs separates fields. With [`Fields::separated_by`], one byte does, and blanks around a
-/// field are ignored.
+/// With [`Fields::blank`], any sequence of spaces and tabs separates fields. With [`Fields::separated_by`], a single byte does, and blanks
+/// around a field are ignored.
 #[derive(Debug)]
 pub(crate) struct Fields<'a> {
     line: &'a [u8],
@@ -42,13 +42,13 @@ impl<'a> Fields<'a> {
         Self { line, separator: Some(separator), next: 0, start: 0 }
     }
 
-    /// Skips the first `bytes` bytes.
+    /// Returns fields that leave out the first `bytes` bytes of the line.
     pub fn starting_at(mut self, bytes: usize) -> Self {
         self.next = bytes;
         self
     }
 
-    /// Returns the position of the field that was read last, counted from 1.
+    /// Returns the column of the field that was read last, counted from 1.
     pub fn column(&self) -> usize {
         self.start + 1
     }
@@ -100,7 +100,7 @@ impl<'a> Fields<'a> {
     /// Returns the next field, which must exist.
     #[inline]
     pub fn text(&mut self, expected: &'static str) -> FieldResult<&'a [u8]> {
-        self.next().ok_or_else(|| self.bad(expected))
+        self.next().ok_or_else(|| self.error(expected))
     }
 
     /// Skips a field that must exist but does not matter.
@@ -118,14 +118,14 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Reads what [`Fields::integer`] reads, in the general way.
+    /// Reads a whole number of any form, as the slow path of [`Fields::integer`].
     #[cold]
     fn any_integer(&mut self, expected: &'static str) -> FieldResult<u64> {
         let text = self.text(expected)?;
-        integer(text).ok_or_else(|| self.bad(expected))
+        integer(text).ok_or_else(|| self.error(expected))
     }
 
-    /// Reads a field of at most 18 digits in one pass over its bytes. Reads nothing if the field looks otherwise.
+    /// Reads a number of at most 18 digits in one pass over its bytes. Returns `None`, and reads nothing, if the field has any other form.
     #[inline]
     fn plain_integer(&mut self) -> Option<u64> {
         let start = self.first_of_next();
@@ -134,8 +134,8 @@ impl<'a> Fields<'a> {
         (is_plain && self.take_if_it_ends(start, start + digits)).then_some(number)
     }
 
-    /// Reads a number with at most nine decimals in one pass, and multiplies it as [`decimal_times`] does. Reads nothing if the field looks
-    /// otherwise.
+    /// Reads a number with at most nine decimals in one pass, and multiplies it as [`decimal_times`] does. Returns `None`, and reads
+    /// nothing, if the field has any other form.
     #[inline]
     fn plain_decimal_times(&mut self, scale: u64) -> Option<u64> {
         let start = self.first_of_next();
@@ -153,7 +153,7 @@ impl<'a> Fields<'a> {
         self.take_if_it_ends(start, end).then_some(product)
     }
 
-    /// Returns the first byte of the next field. Blanks between fields are skipped.
+    /// Returns the position at which the next field begins, after any blanks.
     #[inline]
     fn first_of_next(&self) -> usize {
         let mut start = self.next;
@@ -165,7 +165,7 @@ impl<'a> Fields<'a> {
         start
     }
 
-    /// Makes `start..end` the field that was read last, and returns true, unless the field goes on at `end`.
+    /// Accepts `start..end` as the field that was read last if the field ends there. Returns true if it does.
     #[inline]
     fn take_if_it_ends(&mut self, start: usize, end: usize) -> bool {
         let ends = self.line.get(end).is_none_or(|byte| match self.separator {
@@ -183,7 +183,7 @@ impl<'a> Fields<'a> {
     #[inline]
     pub fn device(&mut self, expected: &'static str) -> FieldResult<u32> {
         let number = self.integer(expected)?;
-        u32::try_from(number).map_err(|_| self.bad("a device number of at most 4294967295"))
+        u32::try_from(number).map_err(|_| self.error("a device number of at most 4294967295"))
     }
 
     /// Reads a time in units of `unit_ns`, with or without decimals, and returns nanoseconds.
@@ -199,15 +199,15 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Reads what [`Fields::time_ns`] reads, in the general way.
+    /// Reads a time of any form, as the slow path of [`Fields::time_ns`].
     #[cold]
     fn any_time_ns(&mut self, unit_ns: u64, expected: &'static str) -> FieldResult<u64> {
         let text = self.text(expected)?;
         match decimal_times(text, unit_ns) {
             Ok(time_ns) if time_ns < TIME_STAMP_END_NS => Ok(time_ns),
-            Err(NumberError::Malformed) => Err(self.bad(expected)),
+            Err(NumberError::Malformed) => Err(self.error(expected)),
             Ok(_) | Err(NumberError::TooLarge) => {
-                Err(self.bad("a time below 2^64 - 2^60 ns (547 years), and not below 0; is the unit right? time_unit overrules it"))
+                Err(self.error("a time below 2^64 - 2^60 ns (547 years), and not below 0; is the unit right? time_unit overrules it"))
             }
         }
     }
@@ -216,14 +216,14 @@ impl<'a> Fields<'a> {
     #[inline]
     pub fn offset_bytes(&mut self, unit_bytes: u64, expected: &'static str) -> FieldResult<u64> {
         let number = self.integer(expected)?;
-        offset_bytes(number, unit_bytes).ok_or_else(|| self.bad("an address below 2^60 bytes (1 EiB)"))
+        offset_bytes(number, unit_bytes).ok_or_else(|| self.error("an address below 2^60 bytes (1 EiB)"))
     }
 
     /// Reads a length in units of `unit_bytes`, and returns bytes.
     #[inline]
     pub fn length_bytes(&mut self, unit_bytes: u64, expected: &'static str) -> FieldResult<u64> {
         let number = self.integer(expected)?;
-        length_bytes(number, unit_bytes).ok_or_else(|| self.bad("a length of at most 1 GiB"))
+        length_bytes(number, unit_bytes).ok_or_else(|| self.error("a length of at most 1 GiB"))
     }
 
     /// Reads the length of a request of this kind. A discard may be as long as the device.
@@ -232,7 +232,7 @@ impl<'a> Fields<'a> {
             return self.length_bytes(unit_bytes, expected);
         }
         let number = self.integer(expected)?;
-        offset_bytes(number, unit_bytes).ok_or_else(|| self.bad("a length of at most 2^60 bytes (1 EiB)"))
+        offset_bytes(number, unit_bytes).ok_or_else(|| self.error("a length of at most 2^60 bytes (1 EiB)"))
     }
 
     /// Reads `0` for a write and `1` for a read, as in DiskSim and programs derived from it.
@@ -242,7 +242,7 @@ impl<'a> Fields<'a> {
         match self.text(expected)? {
             b"0" => Ok(OpKind::Write),
             b"1" => Ok(OpKind::Read),
-            _ => Err(self.bad(expected)),
+            _ => Err(self.error(expected)),
         }
     }
 
@@ -255,23 +255,23 @@ impl<'a> Fields<'a> {
         } else if text.eq_ignore_ascii_case(b"w") || text.eq_ignore_ascii_case(b"write") {
             Ok(OpKind::Write)
         } else {
-            Err(self.bad(expected))
+            Err(self.error(expected))
         }
     }
 
-    /// Returns an error if fields follow the last one.
+    /// Returns an error if the line has more fields.
     #[inline]
     pub fn end(&mut self, expected: &'static str) -> FieldResult<()> {
         match self.next() {
             None => Ok(()),
             Some(b"") if self.next > self.line.len() => Ok(()),
-            Some(_) => Err(self.bad(expected)),
+            Some(_) => Err(self.error(expected)),
         }
     }
 
-    /// Returns an error for the field that was read last.
+    /// Returns an error that points at the field that was read last.
     #[cold]
-    pub fn bad(&self, expected: &'static str) -> Bad {
+    pub fn error(&self, expected: &'static str) -> FieldError {
         let rest = &self.line[self.start.min(self.line.len())..];
         let length = match self.separator {
             None => rest.iter().position(|byte| is_blank(*byte)),
@@ -279,11 +279,11 @@ impl<'a> Fields<'a> {
         };
         let field = &rest[..length.unwrap_or(rest.len())];
         let found = if rest.is_empty() { "the end of the line".to_owned() } else { quote(field) };
-        Bad { column: self.start + 1, found, expected }
+        FieldError { column: self.start + 1, found, expected }
     }
 }
 
-/// Returns bytes of a file for a message: in quotes, escaped, at most 40 of them.
+/// Formats bytes of a file for a message: in quotes, escaped, at most 40 of them.
 pub(crate) fn quote(bytes: &[u8]) -> String {
     const SHOWN: usize = 40;
     let bytes = bytes.trim_ascii();
@@ -298,24 +298,23 @@ fn is_blank(byte: u8) -> bool {
     byte == b' ' || byte == b'\t'
 }
 
-/// Returns `number` × `unit_bytes`, or `None` if it is absurd as an address.
+/// Returns `number` × `unit_bytes`, or `None` if no real address is so large.
 pub(crate) fn offset_bytes(number: u64, unit_bytes: u64) -> Option<u64> {
     number.checked_mul(unit_bytes).filter(|bytes| *bytes <= MAX_OFFSET_BYTES)
 }
 
-/// Returns `number` × `unit_bytes`, or `None` if it is absurd as a length.
+/// Returns `number` × `unit_bytes`, or `None` if no real request is so long.
 pub(crate) fn length_bytes(number: u64, unit_bytes: u64) -> Option<u64> {
     number.checked_mul(unit_bytes).filter(|bytes| *bytes <= MAX_REQUEST_BYTES)
 }
 
 /// Number of digits that certainly fit into 64 bits.
 const PLAIN_DIGITS: usize = 18;
-/// Number of billionths that the last digit of a fraction counts, by the number of its digits.
+/// Value of the last digit of a decimal fraction in billionths, by the number of its digits.
 const BILLIONTHS: [u64; 10] = [1_000_000_000, 100_000_000, 10_000_000, 1_000_000, 100_000, 10_000, 1_000, 100, 10, 1];
 
-/// Returns the number with which `text` begins, and the number of its digits.
-///
-/// The value is meaningless if there are more than [`PLAIN_DIGITS`] digits.
+/// Returns the number at the beginning of `text`, and how many digits it has. With more than [`PLAIN_DIGITS`] digits, the value is
+/// meaningless.
 #[inline]
 fn leading_digits(text: &[u8]) -> (u64, usize) {
     let (mut number, mut digits) = (0_u64, 0);
@@ -330,7 +329,7 @@ fn leading_digits(text: &[u8]) -> (u64, usize) {
     (number, digits)
 }
 
-/// Reads a whole number without a sign. It is `None` if the text is no such number or too large.
+/// Reads a whole number without a sign. Returns `None` if the text is no such number, or if it is too large.
 pub(crate) fn integer(text: &[u8]) -> Option<u64> {
     if text.is_empty() {
         return None;
@@ -398,7 +397,7 @@ pub(crate) fn decimal_times(text: &[u8], scale: u64) -> Result<u64, NumberError>
     whole.checked_mul(scale).and_then(|product| product.checked_add(fraction)).ok_or(NumberError::TooLarge)
 }
 
-/// Reads the rare form with an exponent, which programs write for very small numbers.
+/// Reads a number with an exponent, which programs write for very small numbers.
 fn scientific_times(text: &[u8], scale: u64) -> Result<u64, NumberError> {
     let looks_right = text.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'));
     if !looks_right || matches!(text.first(), Some(b'-' | b'+')) {

@@ -1,4 +1,4 @@
-//! Leaves out requests that were not asked for: those of other devices, and repeats.
+//! Filter that leaves out requests of devices that the user did not choose, and repeated requests.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -9,10 +9,10 @@ use super::spec::{Devices, TraceSpec};
 use crate::units::counted;
 use crate::{OpKind, SourceError};
 
-/// The requests of a trace that were asked for, in the order of the file.
+/// The requests of a trace that pass the filter, in the order of the file.
 pub(crate) struct Filter {
     records: Records,
-    /// Devices that were asked for; all if the list is empty.
+    /// Devices that the user chose; empty for all devices.
     devices: Vec<u32>,
     repeats: Option<Repeats>,
     passed: u64,
@@ -114,16 +114,16 @@ impl Filter {
     }
 }
 
-/// Properties in which two requests must agree to be repeats.
-type Alike = (u32, u64, u64, OpKind);
+/// Properties that must be equal for a request to count as a repeat.
+type RepeatKey = (u32, u64, u64, OpKind);
 
-/// Remembers the requests of the last moments.
+/// Detects repeats, by remembering the requests of the last moments.
 pub(super) struct Repeats {
     within_ns: u64,
-    /// Time of the last request of each kind within the window.
-    last_ns: HashMap<Alike, u64>,
-    /// Times of these requests, oldest first, by which they are forgotten.
-    order: VecDeque<(u64, Alike)>,
+    /// Time of the last request with these properties within the window.
+    last_ns: HashMap<RepeatKey, u64>,
+    /// Requests that are remembered, oldest first, with their times. They are forgotten in this order.
+    order: VecDeque<(u64, RepeatKey)>,
 }
 
 impl Repeats {
@@ -131,7 +131,7 @@ impl Repeats {
         Self { within_ns, last_ns: HashMap::new(), order: VecDeque::new() }
     }
 
-    /// Returns true if the request repeats one of the last moments.
+    /// Returns true if a request with the same properties came shortly before.
     pub fn is_repeat(&mut self, record: &TraceRecord) -> bool {
         let now = record.time_ns;
         while let Some((time, alike)) = self.order.front().copied()

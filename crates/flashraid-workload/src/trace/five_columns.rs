@@ -20,12 +20,12 @@ use super::time_unit::TimeUnit;
 /// Rate beyond which times of a trace of real storage cannot be nanoseconds.
 const PLAUSIBLE_REQUESTS_PER_S: u64 = 200_000;
 
-/// Meaning of a column of times.
+/// Meaning of the column for times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Times {
-    /// Times in this unit.
+    /// Times are counted in this unit.
     In(TimeUnit),
-    /// Numbers of records, which are no times.
+    /// The column holds record numbers instead of times.
     None,
 }
 
@@ -53,12 +53,12 @@ fn lines<'a>(sample: &Sample<'a>) -> impl Iterator<Item = Line> + use<'a> {
     sample.lines().filter_map(parse)
 }
 
-/// Returns the number of lines in the sample that are five numbers, and the number of all lines.
+/// Returns the number of lines in the sample that consist of five numbers, and the number of all lines.
 pub(crate) fn understood(sample: &Sample<'_>) -> (usize, usize) {
     (lines(sample).count(), sample.lines().count())
 }
 
-/// Returns the format of the sample, with the reason.
+/// Returns the format of the sample, and the reason for this decision.
 pub(crate) fn format(sample: &Sample<'_>) -> (Format, String) {
     if !lines(sample).any(|line| line.has_point) {
         return (Format::Mqsim, "format: five columns with whole numbers as times, taken for MQSim/SSDSim".to_owned());
@@ -86,7 +86,7 @@ pub(crate) fn format(sample: &Sample<'_>) -> (Format, String) {
     )
 }
 
-/// Returns the meaning of the times of MQSim and SSDSim, with the reason.
+/// Returns the meaning of the times of MQSim and SSDSim, and the reason for this decision.
 pub(crate) fn times(sample: &Sample<'_>) -> (Times, String) {
     let times: Vec<u64> = lines(sample).map(|line| line.time).collect();
     if times.iter().all(|time| time % 1000 == 0) {

@@ -25,10 +25,10 @@ use crate::{OpKind, SourceError, Stop};
 
 /// Longest time between a request and its repeat, in nanoseconds.
 const REPEAT_NS: u64 = 2_000_000;
-/// Share of repeats from which a note mentions them.
+/// Share of repeated requests from which on a note mentions them.
 const REPEATED_SHARE: f64 = 0.05;
 
-/// Number of bytes in the page by which footprints are counted.
+/// Number of bytes in the pages of which footprints consist.
 pub const PAGE_BYTES: u64 = 4096;
 
 /// Statistics of a trace.
@@ -58,36 +58,36 @@ pub struct TraceInfo {
     pub read: Sizes,
     /// Sizes of all writes.
     pub write: Sizes,
-    /// Sizes of discards, which count in no footprint.
+    /// Sizes of discards. Discards count in no footprint.
     pub trim: Sizes,
-    /// Distinct 4 KiB pages touched, in bytes.
+    /// Amount of data in the distinct 4 KiB pages that are read or written, in bytes.
     pub footprint_bytes: u64,
-    /// Distinct 4 KiB pages written, in bytes.
+    /// Amount of data in the distinct 4 KiB pages that are written, in bytes.
     pub written_footprint_bytes: u64,
-    /// Pages written divided by distinct pages written. It is 1 if nothing is overwritten, and `None` without writes.
+    /// Number of page writes divided by the number of distinct pages written. It is 1 if nothing is overwritten, and `None` without writes.
     pub rewritten: Option<f64>,
     /// Share of requests that begin where the one before on the same device ended.
     pub sequential_fraction: f64,
     /// Lowest address of any device.
     pub first_byte: u64,
-    /// End of the highest request of any device, from the start of its own device.
+    /// End of the request that reaches farthest on any device, counted from the start of that device.
     pub end_byte: u64,
     /// Devices in order of their numbers.
     pub devices: Vec<DeviceInfo>,
-    /// Time stamps that go backwards.
+    /// Statistics of time stamps that go backwards.
     pub backwards: Backwards,
-    /// Number of requests that repeat one at most 2 ms before; `None` without times.
+    /// Number of requests that repeat another one at most 2 ms before; `None` without times.
     pub repeats: Option<u64>,
     /// Requests and lines that were left out.
     pub skipped: Skipped,
-    /// Guesses, and the settings that override them.
+    /// Guesses that were made, and the settings that override them.
     pub notes: Vec<String>,
 }
 
-/// Sizes of some of the requests. All values are 0 if there are none.
+/// Sizes of one group of requests. All values are 0 if the group is empty.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Sizes {
-    /// Number of these requests.
+    /// Number of requests in the group.
     pub requests: u64,
     /// Sum of their sizes, in bytes.
     pub bytes: u64,
@@ -112,18 +112,19 @@ pub struct DeviceInfo {
     pub reads: u64,
     /// Lowest address of its requests.
     pub first_byte: u64,
-    /// End of its highest request.
+    /// End of the request that reaches farthest.
     pub end_byte: u64,
 }
 
-/// Time stamps that are earlier than one before them.
+/// Statistics of time stamps that are earlier than another one before them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Backwards {
-    /// Number of stamps earlier than the stamp right before.
+    /// Number of time stamps earlier than the one directly before.
     pub stamps: u64,
-    /// Farthest that a stamp lies before the latest one so far, in nanoseconds.
+    /// Longest time by which a stamp lies before the latest one so far, in nanoseconds.
     pub farthest_ns: u64,
-    /// Window of `reorder` that puts all requests in order. It is `None` if it would exceed 65536, so that only sorting helps.
+    /// Value for the `reorder` window that puts all requests in order. It is `None` if the value would exceed 65536, so that only sorting
+    /// helps.
     pub reorder_window: Option<u32>,
 }
 
@@ -241,7 +242,7 @@ struct DeviceState {
     reads: u64,
     first_byte: u64,
     end_byte: u64,
-    /// End of the last request.
+    /// End address of the last request.
     next_byte: Option<u64>,
 }
 
@@ -263,14 +264,14 @@ impl DeviceState {
     }
 }
 
-/// Number of words in a bitmap of 512 pages, 2 MiB of addresses.
+/// Number of 64-bit words in a bitmap of 512 pages, which stand for 2 MiB of addresses.
 const WORDS: usize = 8;
 
-/// Pages that were touched and written: one bit each per page, for each stretch of 2 MiB that occurs.
+/// Pages that were touched, and pages that were written. There are two bits per page, for each 2 MiB of addresses in which requests lie.
 #[derive(Default)]
 struct Pages {
     stretches: HashMap<(u32, u64), Stretch>,
-    /// Number of written pages, where each write counts.
+    /// Number of page writes, repeated ones included.
     written: u64,
 }
 
@@ -307,7 +308,7 @@ impl Pages {
         }
     }
 
-    /// Returns the number of distinct pages touched, and of those written.
+    /// Returns the number of distinct pages touched, and the number of distinct pages written.
     fn distinct(&self) -> (u64, u64) {
         let count = |words: &[u64; WORDS]| words.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
         self.stretches
@@ -316,7 +317,7 @@ impl Pages {
     }
 }
 
-/// Number of stamps that are remembered to find how far requests are out of order.
+/// Number of time stamps that are remembered, to find how far requests are out of order.
 const REMEMBERED: usize = 1 << 16;
 
 /// Statistics of the time stamps.
@@ -326,13 +327,13 @@ struct Clock {
     earliest_ns: u64,
     latest_ns: u64,
     last_ns: u64,
-    /// Requests of the current second, and of all seconds before.
+    /// Current second, with the number of its requests, and number of requests before it.
     second: (i128, u64),
     per_second: BTreeMap<i128, u64>,
     stamps_backwards: u64,
     farthest_ns: u64,
     window: Option<u64>,
-    /// Latest stamp up to each of the last requests, in a ring.
+    /// Latest time stamp up to each of the last requests, in a ring buffer.
     latest_up_to: Vec<u64>,
 }
 
@@ -382,8 +383,8 @@ impl Clock {
         self.stamps += 1;
     }
 
-    /// Returns the number of requests to hold back so that a next request at `now_ns` is not too late. These are the ones since the first
-    /// later request.
+    /// Returns the number of requests to hold back so that a request at `now_ns` is not too late. It counts from the first request with a
+    /// later time stamp.
     fn window_for(&self, now_ns: u64) -> Option<u64> {
         let oldest = self.stamps - self.latest_up_to.len() as u64;
         let latest_up_to = |number: u64| self.latest_up_to[(number % REMEMBERED as u64) as usize];

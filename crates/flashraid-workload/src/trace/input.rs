@@ -9,7 +9,7 @@ use memchr::memchr;
 use super::compression::{Compression, Gauge, Meter, Origin};
 use crate::{SourceError, Stop};
 
-/// Longest line. The longest real ones, those of FIU with a hash per 4 KiB, stay below 100 KiB.
+/// Longest line that is accepted, in bytes. The longest real ones, those of FIU with a hash per 4 KiB, stay below 100 KiB.
 const BUFFER_BYTES: usize = 1 << 20;
 
 /// Bytes of a trace from start to end.
@@ -20,18 +20,18 @@ pub(crate) struct Input {
     file_bytes: Option<u64>,
     compression: Compression,
     buffer: Vec<u8>,
-    /// Limits of the bytes that have not been returned yet: `buffer[start..end]`.
+    /// Range of the bytes in the buffer that have not been returned yet: `buffer[start..end]`.
     start: usize,
     end: usize,
     at_end: bool,
     /// Number of decompressed bytes returned so far.
     position: u64,
-    /// Question whether to stop, asked whenever the buffer is filled, which lasts for some milliseconds.
+    /// Callback that is asked whether to stop whenever the buffer is filled, which takes some milliseconds.
     stop: Stop,
 }
 
 impl Input {
-    /// Opens `origin`, which messages call `name`.
+    /// Opens `origin`. Messages call it `name`.
     pub fn open(name: &str, origin: &Origin) -> Result<Self, SourceError> {
         let failed = |error| SourceError::reading(name, error);
         let (mut file, file_bytes) = origin.read().map_err(failed)?;
@@ -97,7 +97,7 @@ impl Input {
         self.position
     }
 
-    /// Returns the bytes ahead without removing them, and true if these are all.
+    /// Returns the next bytes without removing them, and true if no more follow.
     pub fn sample(&self) -> (&[u8], bool) {
         (&self.buffer[self.start..self.end], self.at_end)
     }
@@ -198,7 +198,7 @@ impl Input {
         Ok(())
     }
 
-    /// Returns an error of I/O if the file cannot be read. An error of the decompressor means a damaged or truncated file.
+    /// Returns an I/O error if the file cannot be read. If the decompressor fails, returns an error that the file is damaged or truncated.
     fn failure(&self, error: io::Error) -> SourceError {
         if self.compression == Compression::None || self.gauge.failed.load(Ordering::Relaxed) {
             return SourceError::reading(&self.name, error);

@@ -62,7 +62,7 @@ pub struct TraceReader {
     records: Reordered,
     layout: Layout,
     first_ns: Option<u64>,
-    /// Requests with the time of the first, and all of them.
+    /// Number of requests at the first time stamp, and number of all requests.
     at_first: u64,
     requests: u64,
 }
@@ -78,7 +78,7 @@ pub fn open(spec: &TraceSpec) -> Result<TraceReader, SourceError> {
     open_until(spec, &Stop::default())
 }
 
-/// Opens the trace like [`open`]. Every pass over the file ends soon after `stop` is asked for.
+/// Opens the trace like [`open`]. Every pass over the file stops soon after `stop` says so.
 ///
 /// # Errors
 /// Returns the errors of [`open`], and [`SourceError::Stopped`].
@@ -157,7 +157,7 @@ impl TraceReader {
     }
 }
 
-/// The remark on a trace of which all requests have one time.
+/// Returns a note if all requests of a trace have the same time.
 fn burst_note(requests: u64, is_burst: bool) -> Option<String> {
     (is_burst && requests > 1).then(|| {
         format!(
@@ -204,7 +204,7 @@ impl Source for TraceReader {
         notes
     }
 
-    /// Returns an open loop. A trace without times is replayed one request after the other.
+    /// Returns an open loop. A trace without times is replayed one request after another instead.
     fn host_loop(&self) -> HostLoop {
         if self.facts().has_times { HostLoop::Open } else { HostLoop::Closed { depth: 1, think_ns: 0 } }
     }

@@ -2,7 +2,7 @@
 
 use super::compression::{Compression, Origin};
 use super::detect::{Sample, detect, is_content};
-use super::fields::Bad;
+use super::fields::FieldError;
 use super::five_columns::Times;
 use super::formats::{Format, Parser, Units};
 use super::input::Input;
@@ -11,7 +11,7 @@ use super::spec::{Discards, TraceSpec};
 use super::time_unit::TimeUnit;
 use crate::{OpKind, SourceError};
 
-/// Facts that were found out about a trace when it was opened.
+/// Facts about a trace that were found when it was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceFacts {
     /// Name of the trace for messages.
@@ -31,17 +31,17 @@ pub struct TraceFacts {
 /// Counts of everything that was left out while reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub struct Skipped {
-    /// Lines or records that could not be understood, only with `skip_bad_lines`.
+    /// Number of lines or records that could not be understood. It is 0 without `skip_bad_lines`.
     pub bad_lines: u64,
-    /// Requests of length 0, which move no data.
+    /// Number of requests of length 0, which move no data.
     pub zero_length: u64,
-    /// Requests of devices that were not asked for.
+    /// Number of requests of devices that the user did not choose.
     pub other_devices: u64,
-    /// Discards, only if they are to be ignored.
+    /// Number of discards that were ignored because the settings say so.
     pub discards: u64,
-    /// Requests that repeat another, only with `drop_repeats_within_ns`.
+    /// Number of requests that repeat another one. It is 0 without `drop_repeats_within_ns`.
     pub repeats: u64,
-    /// Flushes and commands, which move no data.
+    /// Number of flushes and commands, which move no data.
     pub without_data: u64,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Records {
     discards: Discards,
     /// Number of lines or binary records read so far.
     line: u64,
-    /// True until a line with content has been read, so that the next may be a header.
+    /// True until the first line with content has been read, because only that line may be a header.
     at_head: bool,
     pub facts: TraceFacts,
     pub skipped: Skipped,
@@ -110,7 +110,7 @@ impl Records {
             skip_bad_lines: spec.skip_bad_lines,
             discards: spec.discards,
             line: 0,
-            at_head: format.about().may_have_header,
+            at_head: format.full_description().may_have_header,
             facts,
             skipped: Skipped::default(),
         })
@@ -141,7 +141,7 @@ impl Records {
         }
     }
 
-    /// Returns the place that was read last, for messages: `line 12`.
+    /// Returns the place that was read last, such as `line 12`, for messages.
     pub fn place(&self) -> String {
         let kind = if self.facts.format.is_text() { "line" } else { "record" };
         format!("{kind} {}", self.line)
@@ -157,7 +157,7 @@ impl Records {
         self.parser.without_data()
     }
 
-    /// Returns a note for the user when the trace has been read.
+    /// Returns a note for the user, to be shown when the trace has been read.
     pub fn closing_remark(&self) -> Option<String> {
         self.parser.closing_remark()
     }
@@ -167,7 +167,7 @@ impl Records {
         self.parser.device_label(device)
     }
 
-    fn complain(&self, bad: &Bad) -> SourceError {
+    fn complain(&self, bad: &FieldError) -> SourceError {
         let column = if self.facts.format.is_text() { "column" } else { "byte" };
         SourceError::Input(format!(
             "{}: {}, {column} {}: found {}, expected {} (format {}); correct the line, or set skip_bad_lines to leave such lines out",

@@ -8,11 +8,11 @@ pub const MAX_REQUEST_BYTES: u64 = 1 << 30;
 /// Highest address that is accepted: 1 EiB.
 pub const MAX_OFFSET_BYTES: u64 = 1 << 60;
 
-/// Time below which stamps are accepted. Greater values are negative numbers that were read as unsigned ones. The clock of Windows, which
-/// counts from 1601, reaches this in 2148.
+/// Limit of time stamps. Greater values are negative numbers that were read as unsigned ones. The clock of Windows, which counts from 1601,
+/// reaches the limit in 2148.
 pub const TIME_STAMP_END_NS: u64 = u64::MAX - (1 << 60) + 1;
 
-/// One request as it stands in the file, before times are normalised and devices are laid out.
+/// One request as the file holds it, before its time and its address are converted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TraceRecord {
     /// Time stamp in nanoseconds on the trace's own clock; always 0 if the trace has no times.

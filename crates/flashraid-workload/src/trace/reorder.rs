@@ -1,4 +1,4 @@
-//! Puts requests in order of time, within a window or altogether.
+//! Puts the requests of a trace in order of time, within a window or as a whole.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,7 +9,7 @@ use super::spec::Reorder;
 use crate::SourceError;
 use crate::units::counted;
 
-/// A request that is held back. Requests of the same time keep the order of the file.
+/// A request that is held back until no earlier one can come. Requests of the same time keep the order of the file.
 struct Held {
     key: (u64, u64),
     record: TraceRecord,
@@ -35,13 +35,13 @@ impl Ord for Held {
     }
 }
 
-/// Number of requests that are sorted at a time, in about a tenth of a second.
+/// Number of requests that are sorted at a time, which takes about a tenth of a second.
 const RUN: usize = 1 << 20;
 
 /// Sorted parts of a trace that are merged into one sequence. Among requests of the same time, those of the earlier part come first.
 struct Sorted {
     runs: Vec<std::vec::IntoIter<TraceRecord>>,
-    /// First request of each part, by time and number of the part.
+    /// Next request of each part, ordered by time and then by the number of the part.
     first: BinaryHeap<Reverse<Held>>,
 }
 
@@ -72,11 +72,11 @@ impl Iterator for Sorted {
 /// The requests of a trace in order of time.
 pub(crate) struct Reordered {
     filter: Filter,
-    /// Number of requests that are held back.
+    /// Maximum number of requests that are held back.
     window: usize,
-    /// True with [`Reorder::Sort`] until everything is read.
+    /// True if the whole trace must still be read, because of [`Reorder::Sort`].
     read_all: bool,
-    /// The sorted requests, with [`Reorder::Sort`].
+    /// The sorted requests; `None` without [`Reorder::Sort`].
     sorted: Option<Sorted>,
     held: BinaryHeap<Reverse<Held>>,
     read: u64,

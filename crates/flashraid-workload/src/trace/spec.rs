@@ -1,4 +1,4 @@
-//! Settings of a user for reading a trace.
+//! Settings for reading a trace.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,8 @@ use super::formats::Format;
 use super::time_unit::TimeUnit;
 use crate::OpKind;
 
-/// A trace and the settings for reading it. With the defaults of [`TraceSpec::new`], everything is found out from the content.
+/// A trace and the settings for reading it. The defaults of [`TraceSpec::new`] leave it to the program to find everything out from the
+/// content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceSpec {
     /// Path of the file, plain or compressed.
@@ -18,7 +19,7 @@ pub struct TraceSpec {
     pub format: Option<Format>,
     /// Unit of the time stamps, in place of the detected one. It is an error for formats without a choice (SRT).
     pub time_unit: Option<TimeUnit>,
-    /// Number of bytes in a sector, from 1 to 2^30, in place of the usual one. It is an error for formats that count bytes.
+    /// Number of bytes in a sector, from 1 to 2^30, in place of the format's own. It is an error for formats that count bytes.
     pub sector_bytes: Option<u32>,
     /// Treatment of several devices.
     pub devices: Devices,
@@ -26,8 +27,8 @@ pub struct TraceSpec {
     pub reorder: Reorder,
     /// True to leave bad lines out and count them, false to stop at the first one.
     pub skip_bad_lines: bool,
-    /// Longest time between two equal requests after which the second is dropped, in nanoseconds. They have the same device, address,
-    /// length and direction. Some recorders record a request at two layers.
+    /// Longest time between two equal requests, in nanoseconds, after which the second one still counts as a repeat and is dropped. Equal
+    /// requests have the same device, address, length and direction. Some recorders record each request at two layers.
     pub drop_repeats_within_ns: Option<u64>,
     /// Treatment of discards (blkparse, fio iologs, libCacheSim CSV).
     pub discards: Discards,
@@ -83,9 +84,9 @@ pub enum Devices {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reorder {
-    /// This number of requests is held back, and they leave in order of time. With 0, a time that goes backwards is refused.
+    /// Holds this number of requests back, and returns them in order of time. With 0, a time that goes backwards is refused.
     Window(u32),
-    /// The whole trace is read into memory (about 48 bytes per request) and sorted.
+    /// Reads the whole trace into memory (about 48 bytes per request) and sorts it.
     Sort,
 }
 

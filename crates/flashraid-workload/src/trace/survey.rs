@@ -1,4 +1,4 @@
-//! A quick pass over a trace: the number of requests, the devices, and the size of the address space.
+//! A quick pass over a trace, which finds the number of requests, the devices, and the size of the address space.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::filter::Filter;
 use super::spec::{Devices, TraceSpec};
 use crate::{SourceError, Stop};
 
-/// Extent of one device of a trace.
+/// Size of one device of a trace, and its place in the address space.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DeviceExtent {
     /// Number of the device.
@@ -19,9 +19,9 @@ pub struct DeviceExtent {
     pub label: String,
     /// Number of its requests.
     pub requests: u64,
-    /// Number of its first byte in the address space of the requests.
+    /// Address at which the device begins in the address space of the requests.
     pub base_bytes: u64,
-    /// End of its highest request, from its own first byte.
+    /// End of the request that reaches farthest, counted from the beginning of the device.
     pub extent_bytes: u64,
 }
 
@@ -32,13 +32,13 @@ pub struct Survey {
     pub requests: u64,
     /// Time between the first and the last time stamp, in nanoseconds; 0 without times.
     pub duration_ns: u64,
-    /// Address at or before which every request ends, a multiple of 1 MiB.
+    /// End of the address space: a multiple of 1 MiB beyond which no request reaches.
     pub address_space_bytes: u64,
     /// Devices in order of their numbers.
     pub devices: Vec<DeviceExtent>,
 }
 
-/// Reads a whole trace, in any order of its requests.
+/// Reads a whole trace and returns its extent. Requests may be in any order.
 ///
 /// # Errors
 /// Returns an error if the trace cannot be read to its end.

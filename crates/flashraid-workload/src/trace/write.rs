@@ -1,4 +1,4 @@
-//! Writes traces: one writer for the formats that others can read, into a file that appears only when it is complete.
+//! Writes traces in the formats that other programs read. The file appears only when it is complete.
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::{OpKind, SourceError};
 const WRITABLE_COUNT: usize = {
     let (mut count, mut at) = (0, 0);
     while at < Format::ALL.len() {
-        count += Format::ALL[at].about().writing.is_some() as usize;
+        count += Format::ALL[at].full_description().writing.is_some() as usize;
         at += 1;
     }
     count
@@ -28,7 +28,7 @@ pub const WRITABLE: [Format; WRITABLE_COUNT] = {
     let mut writable = [Format::ALL[0]; WRITABLE_COUNT];
     let (mut count, mut at) = (0, 0);
     while at < Format::ALL.len() {
-        if Format::ALL[at].about().writing.is_some() {
+        if Format::ALL[at].full_description().writing.is_some() {
             writable[count] = Format::ALL[at];
             count += 1;
         }
@@ -40,20 +40,20 @@ pub const WRITABLE: [Format; WRITABLE_COUNT] = {
 /// Number of bytes in the sectors that are written.
 const SECTOR_BYTES: u64 = 512;
 
-/// Counts of a conversion: requests written, and information lost.
+/// Counts of a conversion: the requests written, and the information that was lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Written {
     /// Number of requests written.
     pub requests: u64,
-    /// Requests widened to whole sectors or pages, because the format cannot hold their exact range.
+    /// Number of requests that were widened to whole sectors or pages, because the format cannot hold their exact range.
     pub widened: u64,
-    /// Time stamps cut to the coarser unit of the format.
+    /// Number of time stamps that were cut to the coarser unit of the format.
     pub times_cut: u64,
-    /// Discards left out, because the format cannot hold them.
+    /// Number of discards that were left out, because the format cannot hold them.
     pub discards_lost: u64,
-    /// Requests without times, as in the trace. Only fio's version 2 can hold them.
+    /// Number of requests that had no times in the trace. Only fio's version 2 can hold them.
     pub without_times: u64,
-    /// Requests of devices other than 0, in a format without devices. They share the addresses of device 0.
+    /// Number of requests of devices other than 0 in a format without devices. They share the addresses of device 0.
     pub devices_lost: u64,
 }
 
@@ -74,7 +74,7 @@ impl<W: Write> TraceWriter<W> {
     /// # Errors
     /// Returns `InvalidInput` for a format that is not in [`WRITABLE`], otherwise the error of `output`.
     pub fn new(mut output: W, format: Format, devices: &[u32]) -> io::Result<Self> {
-        let Some(writing) = &format.about().writing else {
+        let Some(writing) = &format.full_description().writing else {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, not_writable(format)));
         };
         (writing.head)(devices, &mut output)?;
@@ -120,7 +120,7 @@ impl<W: Write> TraceWriter<W> {
         Ok((self.output, self.written))
     }
 
-    /// Counts information that the format could not hold.
+    /// Counts the information of a request that the format cannot hold.
     fn count(&mut self, record: &TraceRecord, ns: u64) {
         let start_unit = self.format.sector_bytes().map_or(1, u64::from);
         let length_unit = if self.writing.length_in_bytes { 1 } else { start_unit };
@@ -144,7 +144,7 @@ impl<W: Write> TraceWriter<W> {
 /// - The format cannot hold the number of a device.
 /// - A trace without times has no rate, or a trace with times has one.
 pub fn convert(spec: &TraceSpec, path: &Path, format: Format, rate_per_s: Option<f64>) -> Result<Written, SourceError> {
-    let Some(writing) = &format.about().writing else {
+    let Some(writing) = &format.full_description().writing else {
         return Err(SourceError::Input(format!("{}: {}", path.display(), not_writable(format))));
     };
     let devices = match writing.names_devices {
@@ -217,7 +217,7 @@ pub fn write_records(
     Ok(written)
 }
 
-/// Returns the devices of `spec` without a layout, which a conversion does not need.
+/// Returns the devices that `spec` chooses. A conversion needs no common address space.
 fn without_layout(spec: &TraceSpec) -> super::Devices {
     match &spec.devices {
         super::Devices::List(list) => super::Devices::List(list.clone()),
@@ -292,7 +292,7 @@ mod tests {
     fn expected(records: &[TraceRecord], format: Format) -> Vec<TraceRecord> {
         let mut seen: Vec<u32> = Vec::new();
         let holds = |record: &&TraceRecord| {
-            record.kind != OpKind::Trim || format.about().writing.as_ref().is_some_and(|writing| writing.knows_discards)
+            record.kind != OpKind::Trim || format.full_description().writing.as_ref().is_some_and(|writing| writing.knows_discards)
         };
         let first_ns = records.iter().find(holds).map_or(0, |record| record.time_ns);
         records

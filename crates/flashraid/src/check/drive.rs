@@ -1,4 +1,4 @@
-//! Findings of a check about drives with superblocks.
+//! Results of a check about drives with superblocks.
 
 use serde::Serialize;
 
@@ -8,26 +8,28 @@ use flashraid_model::array::ArrayParams;
 use flashraid_model::ssd::{PlaneReads, QueueParams, Shape, SlcRoom, SsdParams, SuperblockParams};
 use flashraid_workload::SourceSpec;
 
-/// Superpages per die in a superblock below which throughput depends on the number of dies that may program at a time. With four of them
-/// and 113, 114 and 115 such dies, 103, 114 and 98 programmed.
+/// Number of superpages per die in a superblock from which throughput hardly depends on how many dies may program at a time.
+///
+/// With four superpages, the throughput was erratic: with 113, 114 and 115 dies allowed, 103, 114 and 98 programmed.
 const ROWS_ENOUGH: u32 = 8;
 
 /// A drive with superblocks, as it is simulated.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DriveCheck {
-    /// Factor by which the simulated drive is smaller than the full-size one, in rows of a superblock or in what `scale_by` names.
+    /// Factor by which the simulated drive is smaller than the full-size one. It divides the rows of a superblock, or what `scale_by`
+    /// names.
     pub scale: u32,
-    /// `width` if dies, channels, cores and link are scaled, otherwise left out.
+    /// `width` if dies, channels, cores and link are scaled; otherwise left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale_by: Option<ScaleBy>,
     /// Number of superblocks in the drive.
     pub superblocks: u32,
-    /// Number of bytes in a superblock, with parity.
+    /// Number of bytes in a superblock, including parity.
     pub superblock_bytes: u64,
     /// Number of bytes of parity in all superblocks; left out without parity.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parity_bytes: Option<u64>,
-    /// Findings about placement handles; left out if there are none.
+    /// Results about placement handles; left out if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placement: Option<PlacementCheck>,
     /// Number of superpages that a superblock has on each die.
@@ -42,11 +44,11 @@ pub struct DriveCheck {
     /// Superblocks with one bit per cell; left out without `ssd.slc`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slc: Option<SlcCheck>,
-    /// Bytes that the host can write in one burst before free superblocks fall from target + span to the floor.
+    /// Number of bytes that the host can write in one burst before free superblocks fall from target + span to the floor.
     pub burst_bytes: u64,
-    /// Bytes of such a burst on the full-size drive.
+    /// Number of bytes of such a burst on the full-size drive.
     pub burst_bytes_unscaled: u64,
-    /// Bytes of state of one member if it were not scaled.
+    /// Number of bytes for the state of one member if the drive were not scaled.
     pub memory_bytes_unscaled: u64,
 }
 
@@ -59,7 +61,7 @@ pub struct PlacementCheck {
     pub isolation: Isolation,
     /// Number of handles that writes of the workload use.
     pub handles_used: u32,
-    /// Most superblocks that may be open at the same time, for the host and for collection.
+    /// Maximum number of superblocks that may be open at the same time, for the host and for collection.
     pub open_superblocks_max: u32,
 }
 
@@ -86,7 +88,7 @@ pub struct QueuesCheck {
     pub used: u32,
     /// Number of commands that are fetched from a queue in one turn.
     pub burst: u32,
-    /// Most commands in progress at a time.
+    /// Maximum number of commands in progress at a time.
     pub commands: u32,
 }
 
@@ -95,7 +97,8 @@ pub struct QueuesCheck {
 pub struct SlcCheck {
     /// Rule that decides their number.
     pub mode: SlcMode,
-    /// Most superblocks with one bit per cell. With a dynamic share, this is the number after idle collection has reached its goal.
+    /// Maximum number of superblocks with one bit per cell. With a dynamic share, it is the number after collection in idle time has
+    /// reached its goal.
     pub superblocks: u32,
     /// Number of bytes that they take.
     pub bytes: u64,
@@ -106,7 +109,7 @@ pub struct SlcCheck {
 /// Queues, cores and buffer before the dies of a device without superblocks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FrontCheck {
-    /// Number of bytes in the write buffer; left out if there is none.
+    /// Returns warnings about settings that are probably not intended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer_bytes: Option<u64>,
     /// True if the buffer survives a loss of power, or if there is none.
@@ -220,15 +223,15 @@ pub(super) fn warnings(drive: &DriveCheck, array: &ArrayParams) -> Vec<String> {
     warnings
 }
 
-/// Returns the bytes of the map, the units by place, and the valid bits.
+/// Returns the number of bytes for the map, the units by place, and the valid bits.
 pub(super) fn memory_bytes(shape: &Shape) -> u64 {
     4 * u64::from(shape.exported_units) + 4 * shape.units() + shape.units().div_ceil(8)
 }
 
-/// Returns the units of the superblocks that hold data, divided by the exported units.
+/// Returns alpha: the units of the superblocks that hold data, divided by the exported units.
 ///
-/// Free superblocks hold no data, and neither does half of the open ones, one for each stream. Superblocks reserved for one bit per cell
-/// hold recent data.
+/// Free superblocks hold no data. Neither does half of the open ones, of which there is one for each stream. Superblocks reserved for one
+/// bit per cell hold recent data.
 pub(super) fn alpha(ssd: &SsdParams, superblock: &SuperblockParams) -> f64 {
     let shape = superblock.shape(&ssd.geometry);
     let set_aside = if let Some(SlcRoom::Superblocks(superblocks)) = shape.slc { superblocks } else { 0 };
@@ -237,7 +240,7 @@ pub(super) fn alpha(ssd: &SsdParams, superblock: &SuperblockParams) -> f64 {
     holding * f64::from(shape.data_units()) / f64::from(shape.exported_units)
 }
 
-/// Returns the data that superblocks can hold / exported data − 1.
+/// Returns the over-provisioning: data that superblocks can hold divided by exported data, minus 1.
 pub(super) fn over_provisioning(ssd: &SsdParams, superblock: &SuperblockParams) -> f64 {
     let shape = superblock.shape(&ssd.geometry);
     f64::from(shape.superblocks) * f64::from(shape.data_units()) / f64::from(shape.exported_units) - 1.0
@@ -269,7 +272,7 @@ pub(super) fn gc_check(ssd: &SsdParams, superblock: &SuperblockParams) -> GcChec
     }
 }
 
-/// Returns the number of pages that cross a channel for each page written. Moved pages cross twice, and parity once.
+/// Returns the number of page transfers over a channel for each page written. Moved pages are transferred twice, and parity once.
 pub(super) fn transfers_per_page(ssd: &SsdParams, superblock: &SuperblockParams, gc: &GcCheck) -> f64 {
     let parity = parity_share(&superblock.shape(&ssd.geometry));
     let of_data = gc.write_amplification / (1.0 + parity);
@@ -289,8 +292,8 @@ fn reads_ns(superblock: &SuperblockParams) -> u64 {
     superblock.page_read_ns.iter().sum::<u64>() / superblock.page_read_ns.len() as u64 * u64::from(superblock.pages_per_cell)
 }
 
-/// Returns the time of a die for a page that the host reads at random, and for a page written with all its collection. Planes that read
-/// independently count as one die each.
+/// Returns the time that a die spends on a page that the host reads at random, and on a page that it writes. The latter includes the
+/// collection that the write causes. Planes that read independently count as one die each.
 pub(super) fn die_ns_per_page(ssd: &SsdParams, superblock: &SuperblockParams, gc: &GcCheck) -> (f64, f64, f64) {
     let types = superblock.page_read_ns.len() as f64;
     let read = superblock.page_read_ns.iter().sum::<u64>() as f64 / types + superblock.unit_transfer_ns as f64;

@@ -1,10 +1,10 @@
-//! Write amplification that a workload reaches by itself, for runs that begin in the steady state of uniform random writes.
+//! Write amplification that a workload reaches in the long run, for runs that begin in the steady state of uniform random writes.
 //!
 //! A drive in use has the state that its past writes left. The warm-up assumes uniform random writes over the whole drive. A workload that
 //! writes in order, to few addresses, or to some of them more often leads to another state. The run drifts there from its beginning.
 //!
-//! For a generator, the state is found by writing without time to a smaller drive. It has smaller superblocks, but the same number of them
-//! and the same spare area.
+//! For a generator, the state is found by writing to a smaller drive without simulated time. That drive has smaller superblocks, but the
+//! same number of them and the same spare area.
 //!
 //! For a trace, only two shares are used, as if it wrote uniformly: that of the space that it writes to, and that of trims. Its addresses
 //! are those of the real drive, and a smaller one does not have them.
@@ -23,12 +23,12 @@ use super::{GcCheck, WorkloadSample, drive, theory};
 
 /// Number of units in a superblock of the smaller drives. It is large enough to have little influence on write amplification.
 const SUPERBLOCK_UNITS: u32 = 192;
-/// Numbers of overwrites of the smaller drives before counting, and while counting.
+/// Number of times that the smaller drives are overwritten before counting begins, and during counting.
 const OVERWRITES_BEFORE: f64 = 3.0;
 const OVERWRITES_COUNTED: f64 = 1.0;
-/// Relative difference below which there is no warning.
+/// Relative difference from which on there is a warning.
 const DIFFERENCE_MIN: f64 = 0.1;
-/// Share of the space from which a footprint counts as all of it.
+/// Share of the space from which on a footprint counts as all of it.
 const ALL: f64 = 0.99;
 
 /// Returns the write amplification that the workload reaches in the long run.
@@ -69,8 +69,10 @@ fn is_uniform(workload: &WorkloadSpec) -> bool {
     }
 }
 
-/// Returns the write amplification of uniform writes and trims in a share of the space. Other data fill their superblocks, and all of the
-/// spare area belongs to that share, with the trimmed pages.
+/// Returns the write amplification of uniform writes and trims in a share of the space.
+///
+/// The model assumes that all other data fill their superblocks. The whole spare area, together with the trimmed pages, then serves that
+/// share.
 fn of_shares(ssd: &SsdParams, superblock: &SuperblockParams, gc: &GcCheck, sample: &WorkloadSample) -> f64 {
     let shape = superblock.shape(&ssd.geometry);
     let alpha = drive::alpha(ssd, superblock).max(1.000_001);
@@ -82,7 +84,7 @@ fn of_shares(ssd: &SsdParams, superblock: &SuperblockParams, gc: &GcCheck, sampl
     theory::greedy(shape.data_units(), own_alpha) * parity
 }
 
-/// Overwrites a smaller drive by the addresses of the workload, and counts erases.
+/// Returns the write amplification measured on a smaller drive, which is overwritten with the addresses of the workload.
 fn by_writing(scenario: &Scenario, superblock: &SuperblockParams) -> Option<f64> {
     let params = smaller(&scenario.array, superblock);
     let space = address_space(&params);
@@ -125,7 +127,7 @@ fn smaller(array: &ArrayParams, superblock: &SuperblockParams) -> ArrayParams {
     smaller
 }
 
-/// Returns a warning if the run begins far from the workload's own state.
+/// Returns a warning if the run begins far from the state that the workload leads to.
 pub(super) fn warning(begins_with: f64, own: f64) -> Option<String> {
     let difference = begins_with / own - 1.0;
     if difference.abs() < DIFFERENCE_MIN {

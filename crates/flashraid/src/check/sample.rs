@@ -1,4 +1,4 @@
-//! Load of a workload on the members, from its first requests.
+//! Load that a workload puts on the members, estimated from its first requests.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use crate::config::{Scenario, address_space};
 use flashraid_model::array::{OfferedLoad, pages_of};
 use flashraid_workload::{self as workload, HostLoop, OpKind, Request, SourceError, SourceSpec, Stop, WorkloadSpec};
 
-/// Number of requests that are examined, if the run sends as many.
+/// Number of requests that are examined, if the run has as many.
 pub(super) const REQUESTS: u64 = 20_000;
 
 /// Statistics of the first requests of a workload.
@@ -14,7 +14,7 @@ pub(super) const REQUESTS: u64 = 20_000;
 pub struct WorkloadSample {
     /// Number of requests examined.
     pub requests: u64,
-    /// Arrivals per second; `None` for a closed loop and for traces without times.
+    /// Mean number of arrivals per second; `None` for a closed loop and for traces without times.
     pub requests_per_s: Option<f64>,
     /// Number of outstanding requests of a closed loop.
     pub closed_depth: Option<u32>,
@@ -24,9 +24,9 @@ pub struct WorkloadSample {
     pub read_fraction: f64,
     /// Mean number of pages of the array that a request reads or writes.
     pub host_pages_per_request: f64,
-    /// Mean number of pages that a request reads on all members together, with reads for parity.
+    /// Mean number of pages that a request reads on all members together, including reads for parity.
     pub pages_read_per_request: f64,
-    /// Mean number of pages that a request writes on all members together, with mirrors and parity.
+    /// Mean number of pages that a request writes on all members together, including mirrors and parity.
     pub pages_written_per_request: f64,
     /// Mean number of pages of the array that a request writes.
     pub host_pages_written_per_request: f64,
@@ -34,11 +34,11 @@ pub struct WorkloadSample {
     pub pages_trimmed_per_request: f64,
     /// Share of the array's pages that these requests write, each counted once.
     pub written_share: f64,
-    /// Share of the written pages that a request covers only in part. Each of them costs a whole page.
+    /// Share of the written pages that a request covers only in part. Each of them costs as much as a whole page.
     pub partial_page_writes: f64,
-    /// Greatest share of the page operations that one member gets. It is 1 / members if they are spread evenly.
+    /// Greatest share of the page operations that any member gets. It is 1 / members if they are spread evenly.
     pub busiest_member_share: f64,
-    /// Number of the byte behind the highest address.
+    /// Number of bytes from the start of the array to the end of the highest request.
     pub extent_bytes: u64,
 }
 
@@ -120,7 +120,7 @@ pub(super) fn draw(scenario: &Scenario, most: u64, stop: &Stop) -> Result<Worklo
     })
 }
 
-/// Returns the number of pages in the union of these runs of pages. A run is its first page and its length.
+/// Returns the number of distinct pages in ranges that may overlap. A range is its first page and its length.
 fn distinct(mut runs: Vec<(u64, u64)>) -> u64 {
     runs.sort_unstable();
     let (mut pages, mut past) = (0, 0);
@@ -132,7 +132,7 @@ fn distinct(mut runs: Vec<(u64, u64)>) -> u64 {
     pages
 }
 
-/// Returns the mean rate in the specification, if it has one, so that bursts have no influence.
+/// Returns the mean rate that the specification states, if it does, so that bursts have no influence.
 fn exact_rate(spec: &WorkloadSpec) -> Option<f64> {
     let rate = match &spec.source {
         SourceSpec::Synthetic(synthetic) => synthetic.arrivals.mean_per_second(),

@@ -152,8 +152,8 @@ impl fmt::Display for CheckReport {
         };
         line(f, "warm-up", &warm_up)?;
         if let Some(seconds) = self.seconds {
-            let run = seconds.run.map_or("an unknown time for the run".to_owned(), |run| format!("{} for the run", duration::about(run)));
-            line(f, "takes about", &format!("{} on one processor for the warm-up, {run}", duration::about(seconds.warm_up)))?;
+            let run = seconds.run.map_or("an unknown time for the run".to_owned(), |run| format!("{} for the run", duration::rounded(run)));
+            line(f, "takes about", &format!("{} on one processor for the warm-up, {run}", duration::rounded(seconds.warm_up)))?;
         }
         line(f, "memory", &size(self.memory_bytes))?;
         if let Some(idle) = self.load.as_ref().and_then(LoadCheck::idle) {

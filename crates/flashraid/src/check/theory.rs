@@ -1,10 +1,11 @@
-//! Write amplification that theory expects under uniformly random writes.
+//! Write amplification that theory predicts for uniformly random writes.
 //!
 //! All functions take `alpha`: the pages of the blocks that hold data, divided by the pages of user data in them. It is above 1.
 
 use flashraid_model::space::victim::Theory;
 
-/// Returns the theory of a victim policy for blocks of `pages` pages: the write amplification, and its relation to the policy.
+/// Returns the prediction for a victim policy and blocks of `pages` pages: the write amplification, and its relation to the policy (`exact`
+/// or `at least`).
 pub fn expected(of_policy: Theory, pages: u32, alpha: f64) -> (f64, &'static str) {
     match of_policy {
         Theory::Greedy => (greedy(pages, alpha), "exact"),

@@ -15,7 +15,7 @@ pub struct ArrayConfig {
     pub preset: Option<String>,
     /// RAID level, which decides how addresses spread over the members.
     pub level: Level,
-    /// Number of members. By default, it is common for the level: 1, 2, or 8 for data and those for parity.
+    /// Number of members. By default, it is 1 for `single`, 2 for `raid1`, and otherwise 8 for data and those for parity.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 128))]
     pub members: Option<u32>,
@@ -44,11 +44,11 @@ impl Default for ArrayConfig {
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct ControllerConfig {
-    /// Most host requests in work at a time. Others wait, in order of arrival. By default, there is no limit.
+    /// Most host requests that the array serves at a time. Others wait, in order of arrival. By default, there is no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_048_576))]
     pub outstanding: Option<u32>,
-    /// Bytes per second of all data that hosts read and write, which pass one after another. By default, data take no time.
+    /// Bandwidth for all data that hosts read and write, one request after another. By default, data take no time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<Rate>,
 }
@@ -81,7 +81,7 @@ pub struct FailureConfig {
     /// Number of the member, from 0.
     #[schemars(range(min = 0, max = 127))]
     pub member: u32,
-    /// Time of the failure, in simulated time since the start of the run. It does not fail if the last request is done before.
+    /// Simulated time of the failure, from the start of the run. The member does not fail if the last request is done before.
     pub at: Duration,
 }
 
@@ -92,17 +92,17 @@ pub struct FailureConfig {
 pub struct RebuildConfig {
     /// Most bytes per second that are written to a spare. The rate is lower if members are busy.
     pub rate: Rate,
-    /// Time from the failure to the begin of rebuilding.
+    /// Time from the failure to the start of rebuilding.
     pub delay: Duration,
     /// Number of strips of a member that are rebuilt at a time.
     #[schemars(range(min = 1, max = 1024))]
     pub in_flight: u32,
-    /// Number of spares. As many failed members are rebuilt, the first ones in time.
+    /// Number of spares. As many failed members are rebuilt as there are spares; earlier failures come first.
     #[schemars(range(min = 1, max = 127))]
     pub spares: u32,
     /// State of the spares when they are needed.
     pub spare: Spare,
-    /// Continue to the end of rebuilding after the last request. Otherwise, rebuilding ends with the load.
+    /// Continue rebuilding to its end after the last request. Otherwise, rebuilding ends with the load.
     pub finish: bool,
 }
 

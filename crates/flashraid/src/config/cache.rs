@@ -32,7 +32,7 @@ pub struct CacheMemory {
     /// Number of bytes in all its caches together. By default, 32 KiB for each member, as in LAWC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Size>,
-    /// Unit in which the room of a cache is counted. By default `"pages"`.
+    /// Unit in which the capacity of a cache is counted. By default `"pages"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub room: Option<CacheRoom>,
     /// Share of a cache that may be full before it destages. By default 0, as in LAWC; WOW uses 80 %.
@@ -42,19 +42,19 @@ pub struct CacheMemory {
     /// %.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub high: Option<Fraction>,
-    /// Most destages of each cache at a time. By default 1, as in LAWC; real controllers use up to 20.
+    /// Most destages that each cache may have in progress at a time. By default 1, as in LAWC; real controllers use up to 20.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1024))]
     pub in_flight: Option<u32>,
-    /// Time in which the memory of the cache reads a page. By default 125 ns (phase-change memory, LAWC Table 2).
+    /// Time that the memory of the cache takes to read a page. By default 125 ns (phase-change memory, LAWC Table 2).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nvm_read: Option<Duration>,
-    /// Time in which the memory of the cache writes a page. By default 1 µs (phase-change memory, LAWC Table 2).
+    /// Time that the memory of the cache takes to write a page. By default 1 µs (phase-change memory, LAWC Table 2).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nvm_write: Option<Duration>,
 }
 
-/// Unit in which the room of a cache is counted.
+/// Unit in which the capacity of a cache is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CacheRoom {
@@ -66,7 +66,7 @@ pub enum CacheRoom {
     Entries,
 }
 
-/// Name of the key that names the policy.
+/// Key in the table under which users name the policy.
 const POLICY: &str = "policy";
 
 impl Serialize for CacheConfig {

@@ -1,4 +1,4 @@
-//! Composes a configuration: the file, the files that it inherits, the options of the command line, and the presets below.
+//! Composes a configuration from the file, the files that it inherits, the options of the command line, and the presets below all of these.
 
 use std::path::{Path, PathBuf};
 
@@ -11,10 +11,10 @@ use super::tree::{Kind, NOT_TOML, Tree};
 use super::workload_spec;
 use super::{device, workload};
 
-/// A configuration on its way from texts to values.
+/// Reader that composes a configuration from its texts, and collects problems on the way.
 pub(super) struct Composer {
     pub problems: Problems,
-    /// Everything that the user wrote, with inherited files and options, but without the presets.
+    /// Everything that the user wrote: the file with the files that it inherits, and the options, but not the presets.
     pub written: Tree,
     /// True if a file is not TOML.
     pub has_syntax_errors: bool,
@@ -46,7 +46,7 @@ impl Composer {
         Self { problems, written, has_syntax_errors }
     }
 
-    /// Returns the values that the user wrote, laid over the presets that they name.
+    /// Returns the complete configuration: the values that the user wrote, and for all other keys the values of the presets.
     pub fn with_presets(&mut self) -> Tree {
         let mut tree = self.written.clone();
         for key in ["ssd", "array", "workload"] {
@@ -58,7 +58,7 @@ impl Composer {
         if let Some(ssd) = tree.get_mut("ssd").filter(|ssd| ssd.is_table()) {
             let name = named_preset(ssd, "ssd", problems, &presets::device_names()).unwrap_or_else(|| device::DEFAULT_PRESET.to_string());
             let text = presets::device(&name).expect("named_preset returns known names, and the default is one");
-            lay_over(ssd, &name, text, problems);
+            fill_in_preset(ssd, &name, text, problems);
             follow_procedure(ssd, self.written.get("ssd"));
             begin_in_steady_state(ssd);
         }
@@ -66,7 +66,7 @@ impl Composer {
             && let Some(name) = named_preset(array, "array", problems, &presets::array_names())
         {
             let text = presets::array(&name).expect("named_preset returns known names");
-            lay_over(array, &name, text, problems);
+            fill_in_preset(array, &name, text, problems);
         }
         if let Some(workload) = tree.get_mut("workload") {
             fill_workload(workload, "workload", problems, true);
@@ -75,7 +75,7 @@ impl Composer {
     }
 }
 
-/// Returns a path that is equal for two names of the same file.
+/// Returns a path that is the same for all names of a file.
 fn identity(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
 }
@@ -95,10 +95,10 @@ fn problem_at(problems: &mut Problems, key: &str, place: &Place, message: String
     problems.list.push(Problem { key: key.to_string(), message, help, place: Some(place.clone()) });
 }
 
-/// Most files that inherit one from the other.
+/// Maximum number of files in a chain of inheritance.
 const INHERITS_MAX: usize = 64;
 
-/// Returns the tree of a file over the trees that it inherits. `chain` holds the files that are being read.
+/// Returns the values of a file together with those that it inherits. `chain` holds the files that are being read, to detect cycles.
 fn read_file(name: &str, text: &str, chain: &mut Vec<PathBuf>, problems: &mut Problems) -> Tree {
     let source = add_source(problems, name, text);
     let source_text = problems.sources[source].clone();
@@ -189,8 +189,8 @@ fn named_preset(table: &Tree, section: &str, problems: &mut Problems, names: &[S
     None
 }
 
-/// Puts the TOML of a preset below `tree`.
-fn lay_over(tree: &mut Tree, name: &str, text: &str, problems: &mut Problems) {
+/// Fills in the keys of `tree` that are missing from the TOML of a preset.
+fn fill_in_preset(tree: &mut Tree, name: &str, text: &str, problems: &mut Problems) {
     let source = add_source(problems, &format!("preset {name}"), text);
     let source_text = problems.sources[source].clone();
     let mut base = Tree::parse(source, &source_text, &mut problems.list);
@@ -198,7 +198,7 @@ fn lay_over(tree: &mut Tree, name: &str, text: &str, problems: &mut Problems) {
     *tree = base;
 }
 
-/// Sets the keys that a named procedure implies, in place of a preset's. The user's own keys stay, and may contradict it.
+/// Sets the keys that a named procedure implies, in place of the preset's values. Keys that the user wrote stay, and may contradict it.
 fn follow_procedure(ssd: &mut Tree, written: Option<&Tree>) {
     let written = written.and_then(|written| written.get("gc"));
     let is_written = |key: &str| written.is_some_and(|gc| gc.get(key).is_some());
@@ -214,8 +214,8 @@ fn follow_procedure(ssd: &mut Tree, written: Option<&Tree>) {
     }
 }
 
-/// Fills in the warm-up of a drive with superblocks: the steady state. It stays as written if the configuration has overwrites, a start, or
-/// a state to load.
+/// Makes the steady state the warm-up of a drive with superblocks. It changes nothing if the configuration has overwrites, a start, or a
+/// state to load.
 fn begin_in_steady_state(ssd: &mut Tree) {
     if ssd.get("superblock").is_none() {
         return;
@@ -234,7 +234,7 @@ fn begin_in_steady_state(ssd: &mut Tree) {
     }
 }
 
-/// Finds the kind of a workload, refuses keys of other kinds, and puts its preset below it.
+/// Determines the kind of a workload, refuses keys of other kinds, and fills in missing keys from its preset.
 fn fill_workload(tree: &mut Tree, section: &str, problems: &mut Problems, is_whole: bool) {
     if !tree.is_table() {
         return;
@@ -292,7 +292,7 @@ fn fill_workload(tree: &mut Tree, section: &str, problems: &mut Problems, is_who
     }
 }
 
-/// Returns true if a workload whose kind is filled in never ends by itself.
+/// Returns true if the workload never ends by itself. Its kind must have been filled in.
 fn is_endless(tree: &Tree) -> bool {
     if tree.get("limit").is_some() {
         return false;
@@ -304,7 +304,7 @@ fn is_endless(tree: &Tree) -> bool {
     }
 }
 
-/// Returns the name of the workload that `tree` builds on, if it is in the catalogue. Another name is a problem.
+/// Returns the name of the catalogue's workload that `tree` builds on. A name that the catalogue does not have is a problem.
 fn workload_preset(tree: &Tree, section: &str, problems: &mut Problems) -> Option<String> {
     let preset = tree.get("preset")?;
     let name = preset.as_str()?;

@@ -29,22 +29,22 @@ pub struct CoordinationConfig {
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct ProtocolConfig {
-    /// Work of a forced member in each of its dies.
+    /// Work that a forced member does in each of its dies.
     pub force_until: ForceUntil,
-    /// Dies of a forced member that collect: all, or with `false` only those with a pool at or below `t_soft` free blocks.
+    /// Dies of a forced member that collect: all with `true`, or with `false` only those with a pool at or below `t_soft` free blocks.
     pub across_dies: bool,
-    /// Moment at which a member asks for collection. By default `"soft"` if `delay` is above 0, otherwise `"at-start"`.
+    /// Time at which a member asks to collect. By default `"soft"` if `delay` is above 0, otherwise `"at-start"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notify: Option<NotifyConfig>,
-    /// Free blocks of a pool at which its member registers (reactive-selective, proactive-idle), and at which it asks with
+    /// Free blocks of a pool at which its member registers (reactive-selective, proactive-idle), and at which it asks to collect with
     /// `notify = "soft"`.
     pub t_soft: StopThreshold,
-    /// Time from the first request of a member for collection until the controller forces, so that more members can ask. With
-    /// `notify = "soft"`, it forces earlier if the first of them would have to collect by itself.
+    /// Time from a member's first request to collect until the controller forces members, so that more of them can ask. With `notify =
+    /// "soft"`, the controller forces earlier if the first of them would have to collect by itself.
     pub delay: Duration,
-    /// True to force also as soon as no request is outstanding, with `notify = "soft"`.
+    /// True to force also as soon as no request of the host is outstanding, with `notify = "soft"`.
     pub at_idle: bool,
-    /// Answer of the controller to requests for collection.
+    /// Answer of the controller to members that ask to collect.
     pub answer: Answer,
     /// Numbers of the GGC-aware members, which know the protocol. By default, all do.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,7 +55,7 @@ pub struct ProtocolConfig {
 }
 
 impl ProtocolConfig {
-    /// Returns the moment at which members ask, written or by default.
+    /// Returns the time at which members ask to collect, as written or by default.
     pub fn notify(&self) -> NotifyConfig {
         self.notify.unwrap_or(if self.delay.ns > 0 { NotifyConfig::Soft } else { NotifyConfig::AtStart })
     }
@@ -77,7 +77,7 @@ impl Default for ProtocolConfig {
     }
 }
 
-/// Name of the key that names the scheme.
+/// Key in the table under which users name the scheme.
 const SCHEME: &str = "scheme";
 
 impl Serialize for CoordinationConfig {
@@ -108,7 +108,7 @@ impl JsonSchema for CoordinationConfig {
     }
 }
 
-/// Work of a forced member in each of its dies.
+/// Work that a forced member does in each of its dies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ForceUntil {
@@ -124,7 +124,7 @@ pub enum ForceUntil {
     Watermark,
 }
 
-/// Moment at which a member asks for collection.
+/// Time at which a member asks to collect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NotifyConfig {
@@ -135,7 +135,7 @@ pub enum NotifyConfig {
     Soft,
 }
 
-/// Answer of the controller to requests for collection.
+/// Answer of the controller to members that ask to collect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
@@ -154,11 +154,11 @@ pub struct LatencyConfig {
     pub gc_request: Duration,
     /// Message from a member that registers.
     pub participate: Duration,
-    /// Message to a member that is forced, or that must stop because idle time is over.
+    /// Message to a member that is forced, or that must stop because idle time has ended.
     pub force_gc: Duration,
     /// Message in each direction, when the controller asks for a member's state.
     pub gc_state: Duration,
-    /// Message from a member that is done.
+    /// Message from a member that has done the work.
     pub gc_done: Duration,
 }
 

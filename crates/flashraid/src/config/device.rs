@@ -37,21 +37,21 @@ pub struct SsdConfig {
     /// Limit of the host link.
     #[serde(default)]
     pub link: Link,
-    /// Rule by which a write finds its die.
+    /// Rule that chooses the die of a write.
     #[serde(default)]
     pub allocation: Allocation,
     /// Number of consecutive logical pages that go to one die before the next die has its turn.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 16_777_216))]
     pub die_stride: u32,
-    /// Rule by which a write finds its plane inside the die.
+    /// Rule that chooses the plane of a write inside its die.
     #[serde(default)]
     pub plane_choice: PlaneChoice,
     /// Summary at the end of each block, which takes the place of its last page. With `true`, the program that fills a block is followed by
     /// that of the summary. With `"spread"`, every program takes its share of a summary, so that all last equally long.
     #[serde(default)]
     pub summary_page: SummaryPage,
-    /// Seal the block that the fill reaches last like the others. The reference simulator leaves it open forever.
+    /// Let the initial fill seal the block that it writes last, like all others. The reference simulator leaves it open forever.
     #[serde(default = "yes")]
     pub fill_seals_last_block: bool,
     /// Superblocks behind a write buffer, as in current drives.
@@ -66,7 +66,7 @@ pub struct SsdConfig {
     /// Controller of the device. Without this table, its work takes no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub firmware: Option<FirmwareConfig>,
-    /// Interruption of programs and erases by reads, with superblocks and `gc.preemption = "suspend"`.
+    /// Suspension of programs and erases by reads, with superblocks and `gc.preemption = "suspend"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension: Option<SuspensionConfig>,
     /// Placement handles of a drive with superblocks.
@@ -120,7 +120,7 @@ impl ScaleBy {
     }
 }
 
-/// Treatment of a write of zeroes that the host asks for without sending data.
+/// Treatment of a write of zeroes, which the host asks for without sending data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WriteZeroes {
@@ -158,7 +158,7 @@ fn default_endurance() -> u32 {
     100_000
 }
 
-/// Removes the required keys of a schema, because a preset fills the gaps of a file.
+/// Makes all keys of a schema optional, because a preset supplies the keys that a file leaves out.
 pub(super) fn filled_in_by_preset(schema: &mut Schema) {
     schema.remove("required");
 }
@@ -199,17 +199,17 @@ pub struct TimingConfig {
     pub page_program: Duration,
     /// Time to erase one block.
     pub block_erase: Duration,
-    /// Time of one byte between the controller and a die.
+    /// Time to transfer one byte between the controller and a die.
     pub transfer_per_byte: TimePerByte,
-    /// Number of bytes that are transferred with every 512 bytes of data.
+    /// Number of spare bytes that are transferred with every 512 bytes of data.
     #[schemars(range(min = 0, max = 4_096))]
     pub spare_bytes_per_sector: u32,
-    /// Time added to every host read and program command.
+    /// Time that the controller adds to every host read and program command.
     #[serde(default)]
     pub command_overhead: Duration,
 }
 
-/// Summary page of each block, and the programs that take its time.
+/// Summary page of each block, and the way in which its time is accounted for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum SummaryPage {
@@ -219,11 +219,11 @@ pub enum SummaryPage {
     Named(NamedSummaryPage),
 }
 
-/// Ways to divide the time of the summary page.
+/// Ways to distribute the time of the summary page over programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NamedSummaryPage {
-    /// Every program takes its share.
+    /// Every program takes an equal share.
     Spread,
 }
 
@@ -287,7 +287,7 @@ impl ChannelOrder {
         *self == Self::Consecutive
     }
 
-    /// Returns the order as the model knows it.
+    /// Returns the order as the model represents it.
     pub(super) fn resolved(self) -> flash::ChannelOrder {
         match self {
             Self::Consecutive => flash::ChannelOrder::Consecutive,
@@ -312,10 +312,10 @@ impl Default for Link {
     }
 }
 
-/// Limit of a half-duplex link.
+/// Limit of a half-duplex link, or no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkRate {
-    /// Data reach the member at once.
+    /// Transfers take no time.
     Off,
     /// Both directions share this rate.
     HalfDuplex(Rate),
@@ -363,18 +363,18 @@ impl Quantity for LinkRate {
     }
 }
 
-/// Rule by which a write finds its die.
+/// Rule that chooses the die of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Allocation {
-    /// The die with number `(lpn / die_stride) mod dies`.
+    /// The die is chosen by the address: it has the number `(lpn / die_stride) mod dies`.
     #[default]
     Static,
     /// The die that can start earliest and has room.
     Dynamic,
 }
 
-/// Rule by which a write finds its plane inside the die.
+/// Rule that chooses the plane of a write inside its die.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PlaneChoice {
@@ -427,7 +427,7 @@ pub enum WarmUpPattern {
     Steady,
 }
 
-/// Pages that hold data at the start.
+/// Pages that hold data before the overwrites of the warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Start {

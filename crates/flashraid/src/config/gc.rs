@@ -11,7 +11,7 @@ use flashraid_workload::units::{Duration, Fraction, Numbers, Quantity, StartThre
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct GcConfig {
-    /// Procedure by which victims and free blocks are found: that of the other keys, or that of the reference simulator without copy-back.
+    /// Procedure that finds victims and free blocks: as the other keys say, or as the reference simulator does without copy-back.
     pub procedure: Procedure,
     /// Choice of the block, or superblock, to collect: the name of a policy, or a table with its parameters.
     pub victim: VictimPolicy,
@@ -19,24 +19,25 @@ pub struct GcConfig {
     pub start: StartThreshold,
     /// Number of free blocks at which the collection of a pool ends.
     pub stop: StopThreshold,
-    /// Requests before which the free blocks are checked.
+    /// Kinds of requests before which the free blocks are checked.
     pub trigger: Trigger,
-    /// Group of blocks that shares free blocks, open blocks and thresholds.
+    /// Group of blocks that share free blocks, open blocks and thresholds.
     pub pool: Pool,
-    /// The blocking scope of a collection: the part that serves no request meanwhile.
+    /// The blocking scope of a collection: the part that serves no request during the collection.
     pub blocking: Blocking,
     /// Use a separate open block for moved pages, instead of that for host writes.
     pub separate_open_block: bool,
     /// Moved pages stay inside their plane and need no transfer.
     pub copy_back: bool,
-    /// Points at which requests may interrupt a collection.
+    /// Times at which requests may interrupt a collection.
     pub preemption: Preemption,
     /// Free blocks below which requests that consume free blocks wait, as a share of `start`. Needs preemption. Not with superblocks.
     pub t_hard: Fraction,
-    /// Requests that may be served between steps overlap with the next step of the collection, if all are of its kind. With `"in-flight"`,
-    /// requests of its kind that arrive during the step do, too. Needs preemption; with superblocks also `superblock.cache_read`.
+    /// Overlap of requests with the steps of a collection. Requests that may be served between two steps overlap with the next step, if all
+    /// are reads or writes like the step. With `"in-flight"`, requests that arrive during the step may overlap with it, too. Needs
+    /// preemption; with superblocks also `superblock.cache_read`.
     pub pipeline: Pipeline,
-    /// Serve a request for the page that is being moved from the register, with superblocks from the controller. Needs preemption.
+    /// Serve a request for the page that is being moved from the page register (with superblocks, from the controller). Needs preemption.
     pub merge: bool,
     /// Move a page first if a waiting request needs it. Needs preemption and `merge`. Not with superblocks.
     pub reorder: bool,
@@ -87,25 +88,25 @@ impl Default for GcConfig {
 pub enum Pipeline {
     /// No requests, or those that may be served before the step.
     Plain(bool),
-    /// More requests than these.
+    /// Further requests overlap, too.
     Named(NamedPipeline),
 }
 
-/// Requests that overlap with a step although they have not waited for it.
+/// Further requests that overlap with a step, although they arrived after its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NamedPipeline {
-    /// Requests that arrive during the step, too.
+    /// Requests of the same kind that arrive during the step.
     InFlight,
 }
 
 impl Pipeline {
-    /// Returns true if any requests overlap.
+    /// Returns true if any requests overlap with steps of a collection.
     pub fn is_on(self) -> bool {
         self != Self::Plain(false)
     }
 
-    /// Returns the value of the model.
+    /// Returns the setting as the model represents it.
     pub(super) fn resolved(self) -> ssd::Pipeline {
         match self {
             Self::Plain(false) => ssd::Pipeline::Off,
@@ -156,7 +157,7 @@ impl Quantity for Idle {
     }
 }
 
-/// Requests before which the free blocks are checked.
+/// Kinds of requests before which the free blocks are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trigger {
@@ -166,7 +167,7 @@ pub enum Trigger {
     Write,
 }
 
-/// Group of blocks that shares free blocks, open blocks and thresholds.
+/// Group of blocks that share free blocks, open blocks and thresholds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pool {
@@ -176,7 +177,7 @@ pub enum Pool {
     Die,
 }
 
-/// The blocking scope of a collection: the part that serves no request meanwhile.
+/// The blocking scope of a collection: the part that serves no request during the collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Blocking {
@@ -186,14 +187,14 @@ pub enum Blocking {
     Plane,
 }
 
-/// Points at which requests may interrupt a collection.
+/// Times at which requests may interrupt a collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preemption {
-    /// Never: the collection of a victim runs to its end.
+    /// Never: once a victim is chosen, its collection runs to its end.
     None,
-    /// Between its steps (PGC section III).
+    /// Between two steps of the collection (PGC section III).
     Semi,
-    /// Between its steps; reads also interrupt a program or erase in progress (Wu & He, FAST 2012).
+    /// Between two steps of the collection; reads also interrupt a program or erase in progress (Wu & He, FAST 2012).
     Suspend,
 }

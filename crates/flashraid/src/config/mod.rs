@@ -70,7 +70,7 @@ pub use superblock::{BufferConfig, FirmwareConfig, Isolation, PlacementHandlesCo
 pub use workload::*;
 pub(crate) use workload_spec::changed_workload_keys;
 
-/// A configuration, as users write it and, with every preset filled in, as reports show it.
+/// A configuration as users write it. Reports show it with every preset filled in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(transform = device::filled_in_by_preset)]
@@ -114,15 +114,15 @@ fn first_seed() -> u64 {
 pub struct Scenario {
     /// The configuration with every preset and default filled in, for reports.
     pub config: Config,
-    /// SHA-256 of the configuration without its seed, as 64 hexadecimal digits. It is equal for equal experiments.
+    /// SHA-256 of the configuration without its seed, as 64 hexadecimal digits. Two runs of the same experiment have the same hash.
     pub hash: String,
     /// Seed from which every random choice follows.
     pub seed: u64,
     /// Parameters of the array and its members.
     pub array: ArrayParams,
-    /// Warm-up of the members.
+    /// Settings of the members' warm-up.
     pub warm_up: WarmUp,
-    /// Files that keep warm states.
+    /// Files from which a warm state is loaded, and to which it is saved.
     pub warm_state: WarmState,
     /// Source of the requests, with their changes.
     pub workload: WorkloadSpec,
@@ -132,12 +132,12 @@ pub struct Scenario {
     pub metrics: MetricsParams,
     /// Number of erases that a block endures.
     pub endurance_erases: u32,
-    /// Warnings about settings that are allowed, but probably not intended.
+    /// Warnings about settings that are allowed but probably not intended.
     pub warnings: Vec<String>,
 }
 
 impl Scenario {
-    /// Returns the same experiment with other random choices, as if the configuration had this seed.
+    /// Returns the same experiment with other random choices, as if the configuration had the given seed.
     #[must_use]
     pub fn with_seed(&self, seed: u64) -> Scenario {
         let mut scenario = self.clone();
@@ -147,12 +147,12 @@ impl Scenario {
     }
 }
 
-/// Files that keep warm states.
+/// Files from which a warm state is loaded, and to which it is saved.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WarmState {
     /// File to which the state is written after the warm-up.
     pub save: Option<PathBuf>,
-    /// File that is read instead of a warm-up.
+    /// File that is loaded instead of computing the warm-up.
     pub load: Option<PathBuf>,
 }
 
@@ -179,9 +179,9 @@ pub(crate) fn read(path: &Path) -> Result<String, Problems> {
     })
 }
 
-/// Reads a text of limited length.
+/// Reads a text file that must not exceed [`TEXT_MAX`] bytes.
 fn read_text(path: &Path) -> std::io::Result<String> {
-    /// Most bytes of a configuration.
+    /// Maximum number of bytes in a configuration file.
     const TEXT_MAX: u64 = 16 << 20;
     String::from_utf8(read_at_most(path, TEXT_MAX)?).map_err(|_| std::io::ErrorKind::InvalidData.into())
 }
@@ -198,7 +198,7 @@ pub(crate) fn check_syntax(name: &str, text: &str) -> Result<(), Problems> {
     }
 }
 
-/// Returns a problem if key and value cannot be told apart from others.
+/// Returns a problem if a `KEY=VALUE` option has characters with which it could be mistaken for another one.
 pub(crate) fn check_setting(key: &str, value: &str) -> Result<(), Problems> {
     let source = SourceText { name: "--set".to_owned(), text: format!("{key}={value}") };
     let mut problems = Problems { sources: vec![source], ..Problems::default() };
@@ -262,7 +262,7 @@ pub fn schema() -> serde_json::Value {
     schema
 }
 
-/// Adds the greatest value of every whole number, which schemars leaves out.
+/// Adds the maximum of every integer type to the schema, because schemars leaves it out.
 fn bound_integers(schema: &mut serde_json::Value) {
     match schema {
         serde_json::Value::Object(entries) => {

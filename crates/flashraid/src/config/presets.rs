@@ -27,7 +27,7 @@ pub struct Preset {
     pub text: String,
 }
 
-/// Name and TOML of every device.
+/// Name and TOML text of every device.
 const DEVICES: &[(&str, &str)] = &[
     ("ggc2014", include_str!("../../presets/devices/ggc2014.toml")),
     ("pgc2011", include_str!("../../presets/devices/pgc2011.toml")),
@@ -47,7 +47,7 @@ const DEVICES: &[(&str, &str)] = &[
     ("nvme-tlc-16k", include_str!("../../presets/devices/nvme-tlc-16k.toml")),
 ];
 
-/// Name and TOML of every array.
+/// Name and TOML text of every array.
 const ARRAYS: &[(&str, &str)] = &[
     ("ggc-raid0-8", include_str!("../../presets/arrays/ggc-raid0-8.toml")),
     ("lawc-raid0-8", include_str!("../../presets/arrays/lawc-raid0-8.toml")),

@@ -1,4 +1,4 @@
-//! Problems of a configuration, each with its place.
+//! Problems of a configuration, each with its place in a text.
 
 use std::fmt;
 use std::ops::Range;
@@ -13,7 +13,7 @@ pub struct SourceText {
 }
 
 impl SourceText {
-    /// Returns line and column, both from 1, of a byte offset. Columns count characters.
+    /// Returns the line and the column of a byte offset. Both count from 1, and columns count characters.
     pub fn line_column(&self, offset: usize) -> (usize, usize) {
         let mut offset = offset.min(self.text.len());
         while !self.text.is_char_boundary(offset) {
@@ -39,17 +39,18 @@ pub struct Place {
 pub struct Problem {
     /// Name of the key, as in `ssd.gc.start`. It is empty for a problem of a whole text.
     pub key: String,
-    /// Value found, and the values allowed.
+    /// Explanation with the value found and the values allowed.
     pub message: String,
     /// The likely fix, if there is one.
     pub help: Option<String>,
-    /// Place of the problem, or `None` if nothing was written.
+    /// Place of the value; `None` if the user wrote nothing there.
     pub place: Option<Place>,
 }
 
 impl Problem {
-    /// Returns the allowed values, if the message has them. They are the end of "`key` is X, but must be Y" or of "`key` is X, but Y is
-    /// allowed".
+    /// Returns the allowed values, if the message states them.
+    ///
+    /// They are the end of "`key` is X, but must be Y" or of "`key` is X, but Y is allowed".
     pub fn allowed(&self) -> Option<&str> {
         let (_, rest) = self.message.split_once(", but ").or_else(|| self.message.split_once(", which must be "))?;
         let rest = rest.strip_prefix("must be ").unwrap_or(rest);
@@ -70,9 +71,9 @@ pub struct Problems {
 }
 
 impl Problems {
-    /// Most problems that are reported.
+    /// Maximum number of problems that are reported.
     pub(super) const MAX: usize = 50;
-    /// Most characters of a message.
+    /// Maximum number of characters in a message.
     const MESSAGE_MAX: usize = 1000;
 
     /// Returns the place of a problem, as `file:line:column`.
@@ -86,13 +87,13 @@ impl Problems {
         Some(shown(&format!("{}:{line}:{column}", source.name), 5000))
     }
 
-    /// Returns the text at the place of a problem, or `None` if nothing was written.
+    /// Returns the text at the place of a problem; `None` if the user wrote nothing there.
     pub fn found(&self, problem: &Problem) -> Option<&str> {
         let place = problem.place.as_ref()?;
         self.sources.get(place.source)?.text.get(place.span.clone()).map(str::trim).filter(|text| !text.is_empty())
     }
 
-    /// Sorts by place, so that a reader goes through the files from top to bottom.
+    /// Sorts the problems by place, so that a reader goes through the files from top to bottom.
     pub(super) fn sort(&mut self) {
         self.list.sort_by_key(|problem| problem.place.as_ref().map_or((usize::MAX, 0), |place| (place.source, place.span.start)));
         self.list.dedup();
@@ -130,7 +131,7 @@ impl fmt::Display for Problems {
 
 impl std::error::Error for Problems {}
 
-/// Returns a text for a terminal and for people: without control characters, and not too long to read.
+/// Returns a text that is safe and short enough to show: without control characters, and cut to a maximum length.
 pub(super) fn shown(text: &str, characters_max: usize) -> String {
     let mut shown = String::new();
     for (count, character) in text.chars().enumerate() {
@@ -147,7 +148,7 @@ pub(super) fn shown(text: &str, characters_max: usize) -> String {
     shown
 }
 
-/// Returns the name among `candidates` that a user who wrote `typed` most likely meant.
+/// Returns the name among `candidates` that the user most likely meant by `typed`.
 pub(crate) fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let fold = |text: &str| text.to_lowercase().replace(['_', '-', ' ', '.'], "");
     // A longer text means none of them, and takes long to compare.
@@ -160,7 +161,7 @@ pub(crate) fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a 
         .map(|(_, name)| name)
 }
 
-/// Returns names as "`a`, `b` or `c`".
+/// Joins names for a message: "`a`, `b` or `c`".
 pub(super) fn one_of(names: &[String]) -> String {
     match names {
         [] => String::new(),

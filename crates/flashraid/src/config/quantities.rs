@@ -1,4 +1,4 @@
-//! The quantities of configuration keys: their serde and schema implementations, and the list by which texts are validated.
+//! The quantities that configuration keys can hold, and the list by which their texts are checked.
 
 use super::device::LinkRate;
 use super::gc::Idle;
@@ -11,7 +11,7 @@ use flashraid_workload::units::{Duration, Fraction, Quantity, Rate, Size, StartT
 
 quantity_impls!(LinkRate, Idle, RequestsOrTime, TraceReorder);
 
-/// A [`Quantity`] without its type: its name in the schema, the allowed texts, and a function that checks a text.
+/// Information about a kind of [`Quantity`]: its name in the schema, the allowed texts, and a function that checks a text.
 pub(super) struct Checker {
     pub name: &'static str,
     pub allowed: &'static str,

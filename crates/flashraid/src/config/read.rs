@@ -19,7 +19,7 @@ pub struct ReadConfig {
 }
 
 impl ReadConfig {
-    /// Returns true if the settings are the same as without the section.
+    /// Returns true if the settings are the defaults, so that reports leave the section out.
     pub(super) fn is_default(&self) -> bool {
         *self == Self::default()
     }

@@ -12,9 +12,9 @@ use flashraid_workload::units::Duration;
 pub struct ReportConfig {
     /// Length of an interval of the bandwidth series.
     pub bandwidth_interval: Duration,
-    /// Length of a slice in which members are counted as collecting together.
+    /// Length of a time slice. All members that collect during the same slice count as collecting together.
     pub gc_slice: Duration,
-    /// Window for which single requests and collections are kept.
+    /// Window of simulated time whose requests and collections the report lists one by one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeline: Option<TimelineConfig>,
     /// Number of requests at the beginning that the statistics leave out.

@@ -1,4 +1,4 @@
-//! The step from the user's configuration to the integers of the model. It refuses impossible settings.
+//! Converts the user's configuration to the parameters of the model, and refuses impossible settings.
 
 use std::path::PathBuf;
 
@@ -22,16 +22,16 @@ use flashraid_workload::{AddressSpace, SourceSpec};
 /// Number of bytes in a sector, the unit by which spare bytes are counted.
 pub(super) const SECTOR_BYTES: u64 = 512;
 
-/// Most pages of one member, because the model's numbers have 32 bits.
+/// Maximum number of pages of one member, because the model's numbers have 32 bits.
 const PAGES_PER_MEMBER_MAX: u64 = u32::MAX as u64;
 
-/// Most pools of a die, for each of which the model keeps a bit.
+/// Maximum number of pools of a die, because the model keeps a bit for each.
 const PLANE_POOLS_MAX: u32 = 64;
 
 pub(super) const LONGEST_OPERATION_NS: u64 = 3_600_000_000_000;
 
-/// Longest time in which a die may be collected once from end to end: about nine years. Sums of the model then stay far below the greatest
-/// time until it checks the clock.
+/// Longest time that one die may need to collect all its blocks once: about nine years. Sums of times in the model then cannot overflow
+/// before it checks the clock.
 const LONGEST_DIE_NS: u128 = 1 << 58;
 
 /// Fills in keys that depend on others, and checks what the schema cannot. Returns the scenario if there is no problem.
@@ -78,8 +78,10 @@ pub(super) fn resolve(mut config: Config, tree: &Tree, written: &Tree, problems:
     })
 }
 
-/// Returns the consecutive bytes of the array that are deallocated as a whole (rule 220). These are units of the map, and with parity whole
-/// stripes. It is `None` if writes of zeroes deallocate nothing.
+/// Returns the number of consecutive bytes of the array that can only be deallocated together (rule 220). These are units of the map, and
+/// with parity whole stripes.
+///
+/// It is `None` if writes of zeroes deallocate nothing.
 fn deallocated_bytes(array: &ArrayParams) -> Option<u64> {
     let space = address_space(array);
     let unit_bytes = array.ssd.superblock.as_ref().map_or(1, |superblock| u64::from(superblock.unit_pages)) * space.page_bytes;
@@ -106,7 +108,7 @@ pub fn address_space(array: &ArrayParams) -> AddressSpace {
     }
 }
 
-/// Returns warnings about settings that are allowed, but probably not intended.
+/// Returns warnings about settings that are allowed but probably not intended.
 fn warnings(config: &Config, array: &ArrayParams, written: &Tree) -> Vec<String> {
     let mut warnings = without_effect(config);
     let geometry = &array.ssd.geometry;
@@ -177,8 +179,8 @@ fn warnings(config: &Config, array: &ArrayParams, written: &Tree) -> Vec<String>
     warnings
 }
 
-/// Returns the options of collection that are set without effect, because of the mode of preemption or the scheme. A grid over the mode
-/// sets them for all its points.
+/// Returns the options of collection that have no effect, because of the mode of preemption or the scheme. They are no problems, because a
+/// grid over the mode sets them for all its points.
 fn without_effect(config: &Config) -> Vec<String> {
     let (gc, default) = (&config.ssd.gc, super::gc::GcConfig::default());
     let of_preemption = [
@@ -228,7 +230,7 @@ fn without_effect(config: &Config) -> Vec<String> {
 
 pub(super) struct Resolver<'a> {
     tree: &'a Tree,
-    /// Values that the user wrote, without presets.
+    /// Values that the user wrote, without the presets.
     written: &'a Tree,
     problems: &'a mut Vec<Problem>,
 }
@@ -243,14 +245,14 @@ impl Resolver<'_> {
         self.problems.push(Problem { key: key.to_string(), message: message.into(), help: help.map(str::to_string), place });
     }
 
-    /// Adds the problem of a policy, whose parameters stand in `table`.
+    /// Adds a problem that a policy has found. `table` is the table of the policy's parameters.
     pub(super) fn policy_problem(&mut self, table: &str, PolicyProblem { key, message }: &PolicyProblem) {
         let key = format!("{table}.{key}");
         let message = format!("`{key}` is {}, {message}", self.written(&key));
         self.problem(&key, message, None);
     }
 
-    /// Returns true if the user wrote the key, false if it comes from a preset.
+    /// Returns true if the user wrote the key, and false if its value comes from a preset.
     pub(super) fn is_written(&self, key: &str) -> bool {
         self.written.at(key).is_some()
     }
@@ -404,7 +406,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Checks that no operation is so long that the sum of a die's times exceeds the greatest time.
+    /// Checks that no operation is so long that sums of a die's times could overflow.
     fn longest_times(&mut self, config: &Config, ssd: &SsdParams) {
         let poll = config.ssd.gc.poll;
         if poll.ns > LONGEST_OPERATION_NS {
@@ -647,7 +649,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// Adds problems for keys that contradict the named procedure.
+    /// Adds problems for keys that contradict the named procedure of collection.
     fn procedure(&mut self, config: &Config) {
         let gc = &config.ssd.gc;
         if gc.procedure == Procedure::AsSet {
@@ -673,7 +675,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Checks options of preemption and idle collection that have an effect only together with others.
+    /// Checks that options of preemption and idle collection are used only together with the options that they need.
     fn preemption_options(&mut self, config: &Config) {
         let gc = &config.ssd.gc;
         if gc.preemption != Preemption::None && gc.reorder && !gc.merge {
@@ -746,7 +748,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Returns the key that the user wrote: `size` may stand for `read_size` and `write_size`.
+    /// Returns the key as the user wrote it: `size` may stand for `read_size` and `write_size`.
     fn as_written(&self, key: String) -> String {
         let key = key.strip_suffix("_size.bytes").map_or(key.clone(), |key| format!("{key}_size"));
         for direction in ["read_size", "write_size"] {
@@ -757,7 +759,7 @@ impl Resolver<'_> {
         key
     }
 
-    /// Checks that the requests of a generator come before simulated time ends, unless something else ends the run.
+    /// Checks that the last request of a generator arrives before the simulated clock ends, unless something else ends the run.
     fn span(&mut self, workload: &super::workload::WorkloadConfig) {
         let spec = workload_spec::to_spec(workload);
         let SourceSpec::Synthetic(synthetic) = &spec.source else { return };
@@ -829,12 +831,13 @@ impl Resolver<'_> {
     }
 }
 
-/// Returns a key with `.0` in place of `[0]`.
+/// Returns a key in which `.0` replaces `[0]`.
 fn plain(key: &str) -> String {
     key.replace('[', ".").replace(']', "")
 }
 
-/// Returns the number of reserved blocks beyond `start` that a pool needs so that it never runs out (rules 16 and 8), and their purposes.
+/// Returns the number of reserved blocks beyond `start` that a pool needs so that it never runs out (rules 16 and 8). Their purposes are
+/// returned in words.
 fn working_blocks(config: &Config) -> (u32, String) {
     let mut parts = vec!["one open and one for it to be followed by"];
     if config.ssd.gc.separate_open_block {

@@ -1,4 +1,4 @@
-//! The step from `[cache]` to the integers of the model.
+//! Converts the section `[cache]` to the parameters of the model.
 
 use super::Config;
 use super::cache::{CacheConfig, CacheRoom};
@@ -11,14 +11,13 @@ use flashraid_workload::units::{Duration, Fraction, Size};
 const LONGEST_NS: u64 = 3_600_000_000_000;
 /// Greatest size that is accepted.
 const LARGEST_BYTES: u64 = 1 << 40;
-/// Bytes of cache for each member, from LAWC Table 1.
+/// Default number of bytes of cache for each member, from LAWC Table 1.
 const BYTES_PER_MEMBER: u64 = 32 << 10;
-/// Times of the memory, from LAWC Table 2.
+/// Default times of the cache's memory, from LAWC Table 2.
 const NVM_READ: Duration = Duration { ns: 125 };
 const NVM_WRITE: Duration = Duration { ns: 1000 };
 
-/// Returns the options that are set without effect with this policy. They are no problems, because a comparison of policies sets them for
-/// all.
+/// Returns the options that have no effect with this policy. They are no problems, because a comparison of policies sets them for all.
 pub(super) fn without_effect(written: &CacheConfig) -> Vec<String> {
     let CacheConfig { policy, memory, others } = written;
     let set = [
@@ -36,7 +35,7 @@ pub(super) fn without_effect(written: &CacheConfig) -> Vec<String> {
 }
 
 impl Resolver<'_> {
-    /// Fills in missing keys, and returns the cache if there is one.
+    /// Fills in missing keys of the cache, and returns its parameters; `None` without a cache.
     pub(super) fn cache(&mut self, config: &mut Config, members: u32, page_bytes: u64) -> Option<CacheParams> {
         let CacheConfig { policy, memory, others } = &mut config.cache;
         // Options without effect with this policy must also be possible, because other policies use them.

@@ -1,4 +1,4 @@
-//! The step from `[coordination]` to the integers of the model.
+//! Converts the section `[coordination]` to the parameters of the model.
 
 use super::Config;
 use super::array::Level;
@@ -10,8 +10,7 @@ use flashraid_model::policy::{PolicyProblem, flat};
 use flashraid_model::ssd::SsdParams;
 use flashraid_workload::units::Duration;
 
-/// Returns the options that are set without effect with this scheme. They are no problems, because a comparison of schemes sets them for
-/// all.
+/// Returns the options that have no effect with this scheme. They are no problems, because a comparison of schemes sets them for all.
 pub(super) fn without_effect(written: &CoordinationConfig) -> Vec<String> {
     let (protocol, default) = (&written.protocol, ProtocolConfig::default());
     let coordinated = written.scheme.has_controller();
@@ -32,7 +31,7 @@ pub(super) fn without_effect(written: &CoordinationConfig) -> Vec<String> {
     unused.chain(flat::unused(&written.scheme, &written.others)).collect()
 }
 
-/// Returns the settings of the protocol that have no effect beside others, with the reason.
+/// Returns settings of the protocol that have no effect because of other settings, each with the reason.
 pub(super) fn contradictions(config: &Config) -> Vec<String> {
     let CoordinationConfig { scheme, protocol, .. } = &config.coordination;
     let mut warnings = Vec::new();

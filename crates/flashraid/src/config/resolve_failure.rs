@@ -1,4 +1,4 @@
-//! The step from `[array.failure]` and `[array.rebuild]` to the integers of the model.
+//! Converts the sections `[array.failure]` and `[array.rebuild]` to the parameters of the model.
 
 use super::Config;
 use super::array::Spare;

@@ -1,4 +1,5 @@
-//! The step from `[ssd.buffer]`, `[ssd.queues]` and `[ssd.firmware]` before pools of blocks to the model (section 25 of the rules).
+//! Converts the sections `[ssd.buffer]`, `[ssd.queues]` and `[ssd.firmware]` of a device with pools of blocks to the parameters of the
+//! model (section 25 of the rules).
 
 use super::Config;
 use super::resolve::Resolver;
@@ -6,11 +7,11 @@ use flashraid_model::flash::Geometry;
 use flashraid_model::ssd::{BufferParams, FirmwareParams, FrontParams, QueueParams};
 use flashraid_workload::units::Size;
 
-/// Most pages of a write buffer.
+/// Maximum number of pages of a write buffer.
 const PAGES_MAX: u64 = 1 << 31;
 
 impl Resolver<'_> {
-    /// Returns the queues, cores and buffer before the dies of a device without superblocks. It is `None` if none of the three tables is
+    /// Returns the queues, processor cores and write buffer of a device without superblocks. It is `None` if none of the three sections is
     /// there.
     pub(super) fn front(&mut self, config: &Config, geometry: &Geometry) -> Option<FrontParams> {
         let ssd = &config.ssd;

@@ -1,11 +1,11 @@
-//! The step from `[array.controller]` to the integers of the model.
+//! Converts the section `[array.controller]` to the parameters of the model.
 
 use super::Config;
 use super::resolve::Resolver;
 use flashraid_model::array::HostPortParams;
 use flashraid_workload::units::Size;
 
-/// Longest time for a page that is accepted.
+/// Longest time for the transfer of a page that is accepted.
 const PAGE_LONGEST_NS: u64 = 1_000_000_000;
 
 impl Resolver<'_> {

@@ -1,4 +1,4 @@
-//! The step from the tables of drives with superblocks to the model (section 24 of the rules).
+//! Converts the sections of drives with superblocks to the parameters of the model (section 24 of the rules).
 //!
 //! These are `[ssd.superblock]`, `[ssd.buffer]`, `[ssd.queues]`, `[ssd.firmware]`, `[ssd.suspension]`, `[ssd.placement_handles]`,
 //! `[ssd.slc]` and `ssd.scale`.
@@ -17,10 +17,10 @@ use flashraid_model::ssd::{
 use flashraid_workload::units::{Duration, Size};
 use serde_json::json;
 
-/// Most units of the medium. The model's numbers have 31 bits, beside one that says "in the buffer".
+/// Maximum number of units of the medium. The model's numbers have 31 bits, because another bit says "in the buffer".
 const UNITS_MAX: u64 = (1 << 31) - 1;
 
-/// Least number of rows that scaling leaves.
+/// Minimum number of rows that scaling must leave.
 const ROWS_MIN: u32 = 4;
 
 /// Returns the keys of `[ssd]` that only apply to pools of blocks, with their defaults. They choose dies and fill blocks.
@@ -36,7 +36,7 @@ fn of_pools() -> Vec<(String, serde_json::Value)> {
     device.chain(collection).collect()
 }
 
-/// Returns the warning of a scale that leaves fewer rows than a superblock can have.
+/// Returns a warning if scaling leaves fewer rows than a superblock should have.
 pub(super) fn warning_of_scale(config: &Config) -> Option<String> {
     let (g, superblock) = (&config.ssd.geometry, config.ssd.superblock.as_ref()?);
     let row_pages = u64::from(superblock.pages_per_cell) * superblock.flash_page.bytes.checked_div(g.page_size.bytes)?;
@@ -51,13 +51,13 @@ pub(super) fn warning_of_scale(config: &Config) -> Option<String> {
     })
 }
 
-/// Returns the time of an erase in a drive that is simulated with fewer rows.
+/// Returns the duration of an erase in a drive that is simulated with fewer rows.
 fn scaled(ns: u64, config: &Config, geometry: &Geometry) -> u64 {
     (u128::from(ns) * u128::from(geometry.pages_per_block) / u128::from(config.ssd.geometry.pages.max(1))) as u64
 }
 
 impl Resolver<'_> {
-    /// Adds problems for keys that have an effect only with superblocks.
+    /// Adds problems for keys that have an effect only with superblocks, if there are none.
     pub(super) fn needs_superblock(&mut self, config: &Config) {
         let ssd = &config.ssd;
         let keys = [
@@ -75,7 +75,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Returns the drive to simulate for one that is scaled by its width. It has fewer of all parts that work at the same time.
+    /// Returns the configuration of a drive that is scaled by its width. It has fewer of all parts that work at the same time.
     fn narrowed(&mut self, config: &Config) -> Config {
         let mut narrow = config.clone();
         let ssd = &mut narrow.ssd;
@@ -208,7 +208,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// Returns the scaled shape of the flash, whose sizes fit each other.
+    /// Returns the shape of the flash after scaling. Adds problems if its sizes do not fit each other.
     fn superblock_geometry(&mut self, config: &Config, written: &SuperblockConfig) -> Option<Geometry> {
         let before = self.problems_so_far();
         let g = &config.ssd.geometry;
@@ -288,7 +288,8 @@ impl Resolver<'_> {
         time.ns
     }
 
-    /// Returns the times of the flash. An erase keeps its share of time when the drive is scaled.
+    /// Returns the durations of flash operations. Erases become shorter when the drive is scaled, so that their share of time stays the
+    /// same.
     fn superblock_timing(&mut self, config: &Config, geometry: &Geometry) -> Timing {
         let t = &config.ssd.timing;
         let erase_ns = self.time("ssd.timing.block_erase", t.block_erase, 1);
@@ -454,7 +455,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Checks thresholds and spare area, so that collection always has a victim (rule 213).
+    /// Checks that thresholds and spare area always leave collection a victim (rule 213).
     fn superblock_space(&mut self, config: &Config, geometry: &Geometry, superblock: &SuperblockParams) {
         let SuperblockCollection { target, floor, .. } = superblock.collection;
         if target <= floor {
@@ -494,7 +495,7 @@ impl Resolver<'_> {
                 target + open + slc
             );
             self.problem("ssd.geometry.reserved", message, Some("raise it, or ssd.geometry.blocks, or lower ssd.superblock.target"));
-        } else if !shape.never_stops(floor) {
+        } else if !shape.always_has_a_victim(floor) {
             let message = format!(
                 "of the {} superblocks of {} superpages so few are in reserve ({left}) that collection may come to find nothing worth moving",
                 shape.superblocks,

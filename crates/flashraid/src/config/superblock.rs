@@ -13,50 +13,52 @@ use flashraid_workload::units::{Duration, Fraction, Size};
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct SuperblockConfig {
-    /// Size of a unit of the map, a multiple of `geometry.page_size`. A smaller write reads the rest of the unit first.
+    /// Size of a unit, of which the map knows the place; a multiple of `geometry.page_size`. A smaller write first reads the rest of its
+    /// unit.
     pub unit: Size,
-    /// Size that a plane reads at a time, a multiple of `unit`.
+    /// Number of bytes that a plane reads at a time, a multiple of `unit`.
     pub flash_page: Size,
     /// Number of flash pages that one program writes to each plane: 3 for TLC, 4 for QLC.
     #[schemars(range(min = 1, max = 8))]
     pub pages_per_cell: u32,
-    /// Times of array reads by type of page, in order of the pages of a block. By default, all take `timing.page_read`.
+    /// Times that the flash array takes to read a page, by type of page, in order of the pages of a block. By default, all take
+    /// `timing.page_read`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 16))]
     pub page_reads: Vec<Duration>,
-    /// Planes that read at the same time in a die.
+    /// Number of planes of a die that can read at the same time.
     pub plane_reads: PlaneReads,
-    /// Let a plane read its next page while the one before is transferred.
+    /// Let a plane read its next page while the page before is being transferred.
     pub cache_read: bool,
-    /// Number of host reads of a die that begin while another operation waits, before that has its turn.
+    /// Number of host reads on a die that may begin one after another while another operation waits. Then that operation has its turn.
     #[schemars(range(min = 1))]
     pub reads_ahead: u32,
     /// Number of dies that may program at the same time. By default, all may.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub programs_at_once: Option<u32>,
-    /// Program one superpage in `geometry.dies` as parity of the others of its row, after them. `geometry.reserved` must have room for it.
+    /// Program one superpage in `geometry.dies` as parity of the others in its row, after them. `geometry.reserved` must leave room for it.
     #[serde(skip_serializing_if = "is_off")]
     pub rain: bool,
-    /// Number of free superblocks at which moves balance writes.
+    /// Number of free superblocks at which moves keep up with host writes exactly.
     #[schemars(range(min = 3, max = 65_536))]
     pub target: u32,
-    /// Number of superblocks below the target at which the pace has doubled, and above it at which it is 0.
+    /// Number of superblocks below the target at which collection is twice as fast, and number above it at which collection stops.
     #[schemars(range(min = 1, max = 65_536))]
     pub span: u32,
-    /// Number of free superblocks at which no superpage of the host begins any more.
+    /// Number of free superblocks at or below which the host may begin no superpage.
     #[schemars(range(min = 2, max = 65_536))]
     pub floor: u32,
-    /// Owed moves beyond which no superpage of the host begins, in superpages per die.
+    /// Number of superpages per die that collection may be behind with its moves. Beyond it, the host may begin no superpage.
     #[schemars(range(min = 0, max = 65_536))]
     pub debt: u32,
-    /// Array reads of a block for the host, on average over those of its superblock, after which the superblock is moved (read disturb). By
-    /// default, it never is.
+    /// Number of host reads after which data are moved (read disturb). It is an average over the blocks of a superblock, and counts since
+    /// the last erase. By default, data are never moved for this.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub refresh_reads: Option<u32>,
-    /// Difference of erases from the most erased superblock at which the least erased one is moved (static wear levelling). By default, it
-    /// never is.
+    /// Wear difference at which the least erased superblock is moved (static wear levelling). It is the difference of its erases from those
+    /// of the most erased one. By default, none is moved for this.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 2, max = 1_000_000))]
     pub wear_difference: Option<u32>,
@@ -89,13 +91,13 @@ fn is_off(is_on: &bool) -> bool {
     !is_on
 }
 
-/// Planes that read at the same time in a die.
+/// Number of planes of a die that can read at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PlaneReads {
-    /// Each plane reads its own page.
+    /// Each plane reads independently of the others.
     Independent,
-    /// One plane reads at a time.
+    /// Only one plane of a die reads at a time.
     Die,
 }
 
@@ -109,11 +111,12 @@ pub struct BufferConfig {
     /// of blocks at least a page, and by default two pages per die.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Size>,
-    /// Time from the entry of a command's last unit until the command is done.
+    /// Time that the acknowledgement of a write takes. It begins when the last unit of the command is in the buffer.
     pub ack: Duration,
     /// The buffer survives a loss of power, so that a flush need not wait.
     pub protected: bool,
-    /// Time after which an open superpage is programmed even if it is not full. By default, it never is. Needs `ssd.superblock`.
+    /// Maximum time that a superpage stays open, after which it is programmed even if it is not full. By default, there is no limit. Needs
+    /// `ssd.superblock`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub linger: Option<Duration>,
 }
@@ -133,7 +136,7 @@ pub struct PlacementHandlesConfig {
     /// Number of placement handles. The superblocks of each are its reclaim units.
     #[schemars(range(min = 1, max = 16))]
     pub handles: u32,
-    /// Time for which data of different handles stay apart.
+    /// Time for which data of different handles stay in different superblocks.
     pub isolation: Isolation,
 }
 
@@ -143,7 +146,7 @@ impl Default for PlacementHandlesConfig {
     }
 }
 
-/// Time for which data of different handles stay apart.
+/// Time for which data of different handles stay in different superblocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Isolation {
@@ -159,17 +162,18 @@ pub enum Isolation {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SlcConfig {
-    /// Superblocks of which `share` is a share.
+    /// Superblocks to which `share` refers.
     pub mode: SlcMode,
-    /// Share of superblocks that may hold one bit per cell at a time. Such a superblock holds `superblock.pages_per_cell` times less.
+    /// Share of superblocks that may hold one bit per cell at a time. Such a superblock holds less data, by the factor
+    /// `superblock.pages_per_cell`.
     pub share: Fraction,
-    /// Time in which all planes of a die program a flash page each.
+    /// Time that a die takes to program a flash page in each of its planes.
     pub program: Duration,
-    /// Time of an array read.
+    /// Time that the flash array takes for a read.
     pub read: Duration,
 }
 
-/// Superblocks whose share may hold one bit per cell.
+/// Superblocks to which the share of those with one bit per cell refers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SlcMode {
@@ -179,18 +183,18 @@ pub enum SlcMode {
     Dynamic,
 }
 
-/// Interruption of programs and erases by reads. Needs `ssd.superblock` and `gc.preemption = "suspend"`.
+/// Suspension of programs and erases by reads. Needs `ssd.superblock` and `gc.preemption = "suspend"`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct SuspensionConfig {
-    /// Interruption of programs of superpages.
+    /// Suspension of programs of superpages.
     pub program: OperationSuspension,
-    /// Interruption of erases of blocks.
+    /// Suspension of erases of blocks.
     pub erase: OperationSuspension,
 }
 
-/// Interruption of one kind of operation by reads. With `ssd.scale` above 1, the times of erases shrink like the erases.
+/// Suspension of one kind of operation by reads. With `ssd.scale` above 1, the times for erases shrink like the erases.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
@@ -203,7 +207,7 @@ pub struct OperationSuspension {
     pub resume: Duration,
     /// Most suspensions of one operation.
     pub suspensions_max: u32,
-    /// Least time that the operation works between two suspensions. By default, as long as `suspend`.
+    /// Least time that the operation works between two suspensions. By default, it equals `suspend`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub progress: Option<Duration>,
 }
@@ -219,7 +223,7 @@ impl Default for OperationSuspension {
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct QueuesConfig {
-    /// Number of queues. Stream s of a mix, counted from 0, sends to queue s modulo this number. All else goes to queue 0.
+    /// Number of queues. Stream s of a mix, counted from 0, sends to queue s modulo this number. Everything else goes to queue 0.
     #[schemars(range(min = 1, max = 65_535))]
     pub queues: u32,
     /// Number of commands that are fetched from a queue before the next one has its turn.
@@ -241,21 +245,21 @@ impl Default for QueuesConfig {
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct FirmwareConfig {
-    /// Number of cores. Each command and each move uses one for its cost.
+    /// Number of processor cores. Each command, and each moved unit, occupies one of them for the time given here.
     #[schemars(range(min = 1, max = 1_024))]
     pub cores: u32,
-    /// Cost of a read command of any size.
+    /// Time of a core for a read command of any size.
     pub read: Duration,
-    /// Cost of a write or flush command of any size.
+    /// Time of a core for a write or flush command of any size.
     pub write: Duration,
-    /// Cost of a unit that collection moves. Needs `ssd.superblock`.
+    /// Time of a core for a unit that collection moves. Needs `ssd.superblock`.
     #[serde(rename = "move")]
     pub move_: Duration,
-    /// Cost of a trim command.
+    /// Time of a core for a trim command.
     pub trim: Duration,
-    /// Cost of each unit of a trim command.
+    /// Time of a core for each unit of a trim command.
     pub trim_unit: Duration,
-    /// Delay of each command, during which it uses no core.
+    /// Delay of each command, during which it occupies no core.
     pub latency: Duration,
 }
 

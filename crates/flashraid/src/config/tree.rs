@@ -15,7 +15,7 @@ pub(super) struct Tree {
     pub kind: Kind,
     /// Place of the value.
     pub value_place: Place,
-    /// Place of its key. For the root, it is the beginning of the text.
+    /// Place of its key. For the root of the tree, it is the beginning of the text.
     pub key_place: Place,
 }
 
@@ -56,7 +56,7 @@ impl Tree {
         Self { kind, value_place: place.clone(), key_place: place }
     }
 
-    /// Reads one `--set KEY=VALUE`. The value is TOML or, if that fails, a plain text.
+    /// Parses one option `--set KEY=VALUE`. If the value is not TOML, it is taken as a plain text.
     pub fn parse_set(source: usize, key: &str, value: &str, problems: &mut Vec<Problem>) -> Option<Self> {
         let mut refuse = |message: String| {
             let place = Place { source, span: 0..key.len() };
@@ -91,7 +91,7 @@ impl Tree {
         Some(tree)
     }
 
-    /// Returns a tree of values that were written at `place` only.
+    /// Returns a tree of values that all have the same `place`.
     pub fn from_json(value: &Value, place: &Place) -> Self {
         let kind = match value {
             Value::Object(entries) => {
@@ -157,7 +157,7 @@ impl Tree {
         }
     }
 
-    /// Returns the text of a leaf.
+    /// Returns the text of a value that is a string.
     pub fn as_str(&self) -> Option<&str> {
         match &self.kind {
             Kind::Leaf(Value::String(text)) => Some(text),
@@ -165,7 +165,7 @@ impl Tree {
         }
     }
 
-    /// Returns the value of a key such as `ssd.gc.start`, with indices written as `.0`.
+    /// Returns the value of a key such as `ssd.gc.start`. Indices of lists are written as `.0`.
     pub fn at(&self, key: &str) -> Option<&Tree> {
         key.split('.').try_fold(self, |tree, part| match &tree.kind {
             Kind::Table(_) => tree.get(part),
@@ -174,7 +174,7 @@ impl Tree {
         })
     }
 
-    /// Returns the child on a path of keys and indices, or its deepest ancestor that exists.
+    /// Returns the value on a path of keys and indices. If it does not exist, returns the deepest table or list on that path.
     pub fn deepest<'a>(&self, path: impl IntoIterator<Item = &'a str>) -> &Tree {
         let mut tree = self;
         for part in path {
@@ -209,7 +209,7 @@ impl Tree {
         tree.remove(last);
     }
 
-    /// Lays `over` over this tree: tables are merged, and everything else is replaced.
+    /// Lays `over` over this tree: tables are merged, and other values are replaced.
     pub fn overlay(&mut self, over: Tree) {
         self.lay(over, true);
     }
@@ -248,7 +248,7 @@ impl Tree {
     }
 }
 
-/// Turns parsed TOML into trees.
+/// Converts parsed TOML to trees.
 struct Reader<'p> {
     source: usize,
     problems: &'p mut Vec<Problem>,

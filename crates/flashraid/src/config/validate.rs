@@ -1,4 +1,4 @@
-//! Compares a configuration with its JSON Schema, and reports values that do not fit in sentences.
+//! Compares a configuration with its JSON Schema, and explains values that do not fit.
 
 use std::sync::OnceLock;
 
@@ -59,12 +59,12 @@ pub(super) fn validate(tree: &Tree, problems: &mut Vec<Problem>) -> Vec<Vec<Stri
 struct Report<'a> {
     tree: &'a Tree,
     problems: &'a mut Vec<Problem>,
-    /// Paths that have a problem already. A text that breaks both `pattern` and `format` is one problem.
+    /// Paths for which a problem has been reported. A text that breaks both `pattern` and `format` is one problem.
     reported: Vec<Vec<String>>,
 }
 
 impl Report<'_> {
-    /// Returns true if there are more problems than a user reads.
+    /// Returns true if the maximum number of problems has been reached.
     fn is_full(&self) -> bool {
         self.problems.len() > Problems::MAX
     }
@@ -100,7 +100,7 @@ impl Report<'_> {
         }
     }
 
-    /// Reports a value that fits none of several alternatives.
+    /// Reports a value that fits none of the allowed alternatives.
     fn no_branch(&mut self, path: &[String], found: &Value, branches: &[Vec<ValidationError<'static>>], schema_path: &str) {
         let depth = path.len();
         let mut flat = Vec::new();
@@ -206,7 +206,7 @@ impl Report<'_> {
     }
 }
 
-/// Returns the alternatives, with those inside alternatives on the same level.
+/// Returns the alternatives as a flat list, with those that are nested in others.
 fn flatten<'e>(branches: &'e [Vec<ValidationError<'static>>], depth: usize, flat: &mut Vec<Vec<&'e ValidationError<'static>>>) {
     for errors in branches {
         let nested = errors.iter().find_map(|error| match error.kind() {
@@ -226,18 +226,18 @@ fn depth_of(error: &ValidationError<'_>) -> usize {
     error.instance_path().as_str().matches('/').count()
 }
 
-/// Returns true if the value at `depth` has another type.
+/// Returns true if the error says that the value at `depth` has the wrong type.
 fn is_wrong_type(error: &ValidationError<'_>, depth: usize) -> bool {
     matches!(error.kind(), ValidationErrorKind::Type { .. }) && depth_of(error) == depth
 }
 
-/// Returns true if the value at `depth` is a table of another variant.
+/// Returns true if the error says that the value at `depth` is a table of another variant.
 fn is_other_tag(error: &ValidationError<'_>, depth: usize) -> bool {
     let is_tag = pointer_parts(error.instance_path().as_str()).last().is_some_and(|key| TAGS.contains(&key.as_str()));
     matches!(error.kind(), ValidationErrorKind::Constant { .. }) && is_tag && depth_of(error) == depth + 1
 }
 
-/// Returns true if the value at `depth` is a table without the key that names its variant.
+/// Returns true if the error says that the table at `depth` lacks the key that names its variant.
 fn lacks_tag(error: &ValidationError<'_>, depth: usize) -> bool {
     match error.kind() {
         ValidationErrorKind::Required { property } => {
@@ -249,10 +249,10 @@ fn lacks_tag(error: &ValidationError<'_>, depth: usize) -> bool {
 
 /// Keys that choose the variant of a table. A table with another choice replaces the inherited one instead of adding to it.
 pub(super) const TAGS: [&str; 4] = ["kind", "process", "distribution", "policy"];
-/// The table that has such a key, but the same other keys for every choice, so that it keeps them.
+/// Name of the table that has such a key, but the same other keys for every choice. It keeps its keys if the choice changes.
 pub(super) const WITHOUT_VARIANTS: &str = "cache";
 
-/// Returns the allowed values, and a hint.
+/// Returns the allowed values in words, and a hint for the fix if there is one.
 fn describe(kind: &ValidationErrorKind, schema: &Value, found: &Value) -> (String, Option<String>) {
     if let Some(checker) = CHECKERS.iter().find(|checker| schema["format"] == checker.name) {
         let why = found.as_str().and_then(|text| (checker.check)(text).err()).map(|why| why.to_string());
@@ -340,7 +340,7 @@ fn takes_booleans(schema: &Value) -> bool {
     branches.any(|branch| follow(root, branch)["type"] == "boolean")
 }
 
-/// Appends the texts that would have been allowed, according to an error. Returns false if the error has another cause.
+/// Appends the texts that would be allowed to `names`, if the error is about a wrong text. Returns false for any other error.
 fn constants(kind: &ValidationErrorKind, names: &mut Vec<String>) -> bool {
     let mut add = |value: &Value| {
         if let Some(name) = value.as_str()
@@ -357,7 +357,7 @@ fn constants(kind: &ValidationErrorKind, names: &mut Vec<String>) -> bool {
     true
 }
 
-/// Returns the schema that contains the keyword at this path.
+/// Returns the part of the schema that contains the keyword at this path.
 fn parent_schema(schema_path: &str) -> &'static Value {
     let schema = &compiled().schema;
     let parent = schema_path.rsplit_once('/').map_or("", |(parent, _)| parent);

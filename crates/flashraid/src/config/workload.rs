@@ -21,7 +21,7 @@ pub struct WorkloadConfig {
     /// The workload to build on, one of those that `flashraid preset list` names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
-    /// Kind of workload: generated, read from a trace, or a mix of streams. By default, it follows from the other keys.
+    /// Kind of workload: generated, read from a trace, or a mix of streams. By default, the other keys decide.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
     /// Number of requests after which the run ends.
@@ -50,7 +50,7 @@ pub struct WorkloadConfig {
     /// Synthetic: share of requests that start where the one before ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequential_fraction: Option<Fraction>,
-    /// Synthetic: a request that starts where the one before ended repeats its size and direction.
+    /// Synthetic: true if a request that starts where the one before ended also has its size and direction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequential_repeats: Option<bool>,
     /// Synthetic: greatest gap before a request that starts where the one before ended. Such gaps are uniform from 0. By default, they are
@@ -67,7 +67,7 @@ pub struct WorkloadConfig {
     /// Trace: path of the file, plain or compressed, relative to the configuration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// Trace: format of the file. By default, it is found out from the contents.
+    /// Trace: format of the file. By default, the contents decide.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<flashraid_workload::trace::Format>,
     /// Trace: unit of the time stamps, if the format has variants.
@@ -84,16 +84,16 @@ pub struct WorkloadConfig {
     /// Trace: number of requests that are held back and sorted, or `"sort"` for the whole trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reorder: Option<TraceReorder>,
-    /// Trace: count lines that cannot be read, and leave them out.
+    /// Trace: true to count lines that cannot be read and leave them out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skip_bad_lines: Option<bool>,
-    /// Trace: time within which a request that repeats another is left out.
+    /// Trace: time within which a request that repeats another one is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drop_repeats_within: Option<Duration>,
     /// Trace: treatment of discards, `"trim"` (the default) or `"ignore"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub discards: Option<flashraid_workload::trace::Discards>,
-    /// Trace: direction of requests if the trace does not tell it.
+    /// Trace: direction of all requests, for a trace that does not distinguish reads from writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub direction: Option<TraceDirection>,
 
@@ -113,7 +113,8 @@ pub struct WorkloadConfig {
     /// Treatment of addresses beyond the array.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address_fit: Option<AddressFit>,
-    /// Number of bytes that the original addresses, with `address_fit = "scale"`. By default, a trace is read once in advance to find out.
+    /// Number of bytes that the original requests address, with `address_fit = "scale"`. By default, a trace is read once in advance to
+    /// find out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address_extent: Option<Size>,
     /// Part to leave out at the start: a number of requests or a time.
@@ -187,7 +188,7 @@ impl Quantity for TraceReorder {
     }
 }
 
-/// Direction of requests if a trace does not tell it.
+/// Direction of all requests of a trace that does not distinguish reads from writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TraceDirection {
@@ -203,7 +204,7 @@ pub enum TraceDirection {
 pub enum AddressFit {
     /// Stops the run with an error.
     Error,
-    /// Continues at address 0.
+    /// Continues at address 0 after the end of the array.
     Wrap,
     /// Multiplies all addresses so that the end of the original becomes the end of the array.
     Scale,

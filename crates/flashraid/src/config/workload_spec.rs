@@ -1,4 +1,4 @@
-//! Conversion between the workloads that users write and those that generators and readers take.
+//! Converts workloads as users write them to specifications that generators and readers take, and back.
 
 use std::path::PathBuf;
 
@@ -50,7 +50,7 @@ pub(super) fn kind_of(spec: &WorkloadSpec) -> &'static str {
     }
 }
 
-/// Returns the workload of a generator without a preset: uniformly random writes of 4 KiB, 32 at a time.
+/// Returns a workload that needs no preset: uniformly random writes of 4 KiB with a queue depth of 32.
 pub(super) fn plain_synthetic() -> WorkloadConfig {
     to_config(&model::SyntheticSpec::random_writes().into())
 }
@@ -96,7 +96,7 @@ pub(super) fn to_config(spec: &WorkloadSpec) -> WorkloadConfig {
     config
 }
 
-/// Returns the workload for generators and readers. `kind`, and the keys of that kind that presets set, must be filled in.
+/// Returns the specification for generators and readers. `kind`, and the keys of that kind that presets set, must be filled in.
 pub(super) fn to_spec(config: &WorkloadConfig) -> WorkloadSpec {
     let source = match config.kind {
         Some(Kind::Trace) => SourceSpec::Trace(trace_spec(config)),
@@ -184,7 +184,7 @@ fn transform_spec(config: &WorkloadConfig) -> TransformSpec {
     }
 }
 
-/// Returns the key of a problem that a specification reports.
+/// Returns the configuration key to which a problem of a specification belongs.
 pub(super) fn key_of_spec_problem(section: &str, key: &str) -> String {
     let key = key.strip_prefix("transform.").unwrap_or(key).replace(".transform.", ".");
     let key = key.replace("address.sequential_fraction", "sequential_fraction");
@@ -193,12 +193,12 @@ pub(super) fn key_of_spec_problem(section: &str, key: &str) -> String {
     format!("{section}.{}", parts.join("."))
 }
 
-/// Returns the workload of that name in the catalogue.
+/// Returns the workload with this name in the catalogue.
 pub(super) fn preset(name: &str) -> Result<WorkloadSpec, catalogue::UnknownWorkload> {
     catalogue::find(name).map(|named| named.spec)
 }
 
-/// Returns the keys in which `config` differs from its preset, in alphabetical order. The length of the run does not count.
+/// Returns the keys whose values in `config` differ from its preset, in alphabetical order. Keys for the length of the run do not count.
 pub(crate) fn changed_workload_keys(config: &WorkloadConfig, preset: &WorkloadSpec) -> Vec<String> {
     let (own, of_preset) = (base_json(config), base_json(&to_config(preset)));
     let (Value::Object(own), Value::Object(of_preset)) = (own, of_preset) else { return Vec::new() };
@@ -208,7 +208,7 @@ pub(crate) fn changed_workload_keys(config: &WorkloadConfig, preset: &WorkloadSp
     names.into_iter().filter(is_changed).cloned().collect()
 }
 
-/// Returns a workload as JSON, which lies below the tree.
+/// Returns a workload as JSON, from which missing keys are filled in.
 pub(super) fn base_json(config: &WorkloadConfig) -> Value {
     serde_json::to_value(config).expect("a workload is representable in JSON")
 }

@@ -1,10 +1,10 @@
-//! FEMU's black-box mode: the options of its device on QEMU's command line.
+//! Export for FEMU's black-box mode: options of its device for QEMU's command line.
 
-use super::medium::{Medium, beyond};
+use super::medium::{Medium, note_unsupported};
 use super::{Export, Exported};
 use crate::config::{Scenario, VictimPolicy};
 
-/// Number of bytes in the sectors by which FEMU counts.
+/// Number of bytes in FEMU's sectors.
 const SECTOR_BYTES: u64 = 512;
 
 /// Returns the drive of a scenario as options for QEMU.
@@ -53,7 +53,7 @@ pub fn export(scenario: &Scenario) -> Export {
             notes.push(format!("FEMU asks for powers of two: there are {number} {name}."));
         }
     }
-    beyond(ssd, "FEMU", &mut notes);
+    note_unsupported(ssd, "FEMU", &mut notes);
     let exported_mib = (medium.raw_bytes() as f64 * (1.0 - ssd.geometry.reserved.0)) as u64 >> 20;
     // FEMU collects while at most the rest of its lines are free.
     let threshold = (100.0 * (1.0 - medium.free_share)).round().clamp(1.0, 100.0);

@@ -1,8 +1,8 @@
-//! Flash of a drive in the terms of emulators: channels, LUNs, and pages as large as a plane reads them.
+//! Flash of a drive in the terms of emulators: channels, LUNs, and pages. A page is the amount that a plane reads at a time.
 
 use crate::config::{Scenario, SsdConfig, Transfer};
 
-/// Flash of one drive, and the durations of its operations.
+/// Flash of a drive as emulators describe it, with the durations of its operations.
 pub(super) struct Medium {
     pub channels: u32,
     pub luns_per_channel: u32,
@@ -11,23 +11,23 @@ pub(super) struct Medium {
     /// Number of flash pages in a block.
     pub pages: u32,
     pub page_bytes: u64,
-    /// Time of an array read of a flash page, on average over the types of pages.
+    /// Mean time of the flash array to read a flash page, over the types of pages.
     pub read_ns: u64,
-    /// Least and greatest time of an array read over the types of pages.
+    /// Shortest and longest time of the flash array to read a page, over the types of pages.
     pub read_range_ns: (u64, u64),
-    /// Time of a program, which writes several flash pages of a plane.
+    /// Time of a program, which writes several flash pages to a plane.
     pub program_ns: u64,
     /// Number of flash pages that one program writes to a plane.
     pub pages_per_program: u32,
     pub erase_ns: u64,
-    /// Time of a byte on a channel, in picoseconds; 0 if transfers take no time.
+    /// Time to transfer a byte on a channel, in picoseconds; 0 if transfers take no time.
     pub byte_ps: u64,
-    /// Share of a plane's blocks that are free when collection begins.
+    /// Share of a plane's blocks that are free when collection starts.
     pub free_share: f64,
 }
 
 impl Medium {
-    /// Returns the medium of a scenario. Adds a note for each property that emulators cannot express.
+    /// Returns the flash of a scenario's drive. Adds a note for each property that emulators cannot express.
     pub fn of(scenario: &Scenario, program: &str, notes: &mut Vec<String>) -> Self {
         let ssd: &SsdConfig = &scenario.config.ssd;
         let geometry = &ssd.geometry;
@@ -78,14 +78,14 @@ impl Medium {
         }
     }
 
-    /// Returns the number of bytes of all flash.
+    /// Returns the number of bytes of the whole flash.
     pub fn raw_bytes(&self) -> u64 {
         u64::from(self.channels * self.luns_per_channel * self.planes) * u64::from(self.blocks) * u64::from(self.pages) * self.page_bytes
     }
 }
 
-/// Adds a note for each part of a drive that neither emulator has.
-pub(super) fn beyond(ssd: &SsdConfig, program: &str, notes: &mut Vec<String>) {
+/// Adds a note for each part of the drive that neither emulator models.
+pub(super) fn note_unsupported(ssd: &SsdConfig, program: &str, notes: &mut Vec<String>) {
     let there = [
         ("suspension and preemption", ssd.suspension.is_some() || ssd.gc.preemption != crate::config::Preemption::None),
         ("blocks with one bit per cell for a while", ssd.slc.is_some()),

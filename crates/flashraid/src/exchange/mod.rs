@@ -1,4 +1,4 @@
-//! Files of other simulators: devices and workloads in and out.
+//! Import and export of the device and workload files of other simulators.
 
 pub mod femu;
 mod medium;

@@ -1,8 +1,8 @@
-//! NVMeVirt's conventional SSD: the constants of its `ssd_config.h`, and how to build with them.
+//! Export for NVMeVirt's conventional SSD: constants for its `ssd_config.h`, and instructions to build with them.
 
 use std::fmt::Write as _;
 
-use super::medium::{Medium, beyond};
+use super::medium::{Medium, note_unsupported};
 use super::{Export, Exported};
 use crate::config::{Link, LinkRate, LinkTable, Scenario, VictimPolicy};
 
@@ -44,7 +44,7 @@ pub fn export(scenario: &Scenario) -> Export {
         notes.push("NVMeVirt collects the line with fewest valid pages.".to_owned());
     }
     notes.push("NVMeVirt's map has units of 4 KiB, and it collects when two lines are free.".to_owned());
-    beyond(ssd, "NVMeVirt", &mut notes);
+    note_unsupported(ssd, "NVMeVirt", &mut notes);
     let cells = match medium.pages_per_program {
         1 => "CELL_MODE_SLC",
         2 => "CELL_MODE_MLC",

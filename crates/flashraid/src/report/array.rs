@@ -1,4 +1,4 @@
-//! Figures of the array itself: parity, the controller's limits, lost data, failed members.
+//! Results of the array itself: parity, the controller's limits, lost data, and failed members.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -53,13 +53,13 @@ impl OfController {
 }
 
 figures! {
-    /// Waits at the limits of the array's controller.
+    /// Waits caused by the limits of the array's controller.
     pub struct Controller("controller", of: OfController) {
-        /// Number of requests that waited because the allowed number was in work.
+        /// Number of requests that waited because the allowed number of others was in progress.
         waits: u64 = of.counters.waits, row 1 "requests that waited for their turn" in "";
         /// Mean of these waits, in microseconds.
         wait_mean_us: Option<f64> = mean_us(of.counters.wait_ns, of.counters.waits), row 2 "mean wait" in "µs";
-        /// Share of the time in which data passed; `None` for a run of no length.
+        /// Share of the time in which data were transferred; `None` for a run of no length.
         busy_fraction: Option<f64> = (of.measured_ns > 0).then(|| of.counters.busy_ns as f64 / of.measured_ns as f64),
             row 3 "time with data passing" in "%";
     }
@@ -72,7 +72,7 @@ impl Controller {
 }
 
 figures! {
-    /// Requests that were not served. A request with a lost page counts in no other figure of requests.
+    /// Requests that were not served. A request with a lost page counts in no other value about requests.
     #[derive(Copy, Eq, Default)]
     pub struct Lost("lost", of: ReportInputs<'_>) {
         /// Number of host requests with a lost page.
@@ -89,7 +89,7 @@ impl Lost {
     }
 }
 
-/// The sources of the figures of a failed member.
+/// Source of the values of a failed member.
 pub(super) struct OfFailure<'a> {
     inputs: &'a ReportInputs<'a>,
     progress: &'a FailureProgress,
@@ -100,7 +100,7 @@ impl<'a> OfFailure<'a> {
         Self { inputs, progress }
     }
 
-    /// Returns the rate at which the spare was written over the whole run, unlike counts of the measured time.
+    /// Returns the rate at which the spare was written. It is over the whole run, unlike counts of the measured time.
     fn rate(&self) -> Option<f64> {
         let Self { inputs, progress } = self;
         let rebuild_ns = progress.rebuild_began_ns.map(|began| progress.rebuild_ended_ns.unwrap_or(inputs.simulated_ns) - began);
@@ -142,7 +142,7 @@ figures! {
     }
 }
 
-/// The sources of the figures of all failures together.
+/// Source of the values of all failures together.
 pub(super) struct OfFailures<'a> {
     inputs: &'a ReportInputs<'a>,
     first: FailedMember,
@@ -188,7 +188,7 @@ figures! {
 }
 
 impl Failure {
-    /// Returns a column for each failure, and the response times around them.
+    /// Returns a table with a column for each failure, and one with the response times around them.
     pub(super) fn sections(&self, failures: &[FailedMember]) -> [Section; 2] {
         // The counts of all failures together stand in the first column.
         let total = |(place, mut row): (u32, Row)| {
@@ -217,13 +217,13 @@ fn of_health(measured: &Measured, health: Health) -> ByDirection<ResponseTime> {
 figures! {
     /// Response times by the health of the array when the request arrived.
     pub struct ByHealth("failure.response_us", of: Measured) {
-        /// No member had failed.
+        /// Response times while no member had failed.
         normal: ByDirection<ResponseTime> = of_health(of, Health::Normal);
-        /// A member had failed and was not rebuilt, and none was being rebuilt.
+        /// Response times while a member had failed and was not rebuilt, and none was being rebuilt.
         degraded: ByDirection<ResponseTime> = of_health(of, Health::Degraded);
-        /// A member was being rebuilt.
+        /// Response times while a member was being rebuilt.
         rebuilding: ByDirection<ResponseTime> = of_health(of, Health::Rebuilding);
-        /// Spares had replaced all members that had failed.
+        /// Response times after spares had replaced all members that had failed.
         rebuilt: ByDirection<ResponseTime> = of_health(of, Health::Rebuilt);
     }
 }

@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use super::array::{OfController, OfFailure, OfFailures};
-use super::drives::{OfDrives, OfFronts};
-use super::flash::OfFlash;
-use super::gc::OfCollection;
-use super::members::OfMember;
+use super::drives::{DrivesSource, FrontsSource};
+use super::flash::FlashSource;
+use super::gc::CollectionSource;
+use super::members::MemberSource;
 use super::verdict::Facts;
 use super::*;
 use flashraid_driver::Counts;
@@ -20,9 +20,9 @@ use flashraid_model::space::Wear;
 use flashraid_model::ssd::{Figures, MechanismCounters, Mechanisms, Owed as MemberOwed, PlacementHandles, UsagePoint};
 use flashraid_workload::OpKind;
 
-/// Greatest share of the written pages that a write cache may hold at the end of a run that is called steady.
+/// Greatest share of the written pages that a write cache may still hold at the end of a run that is called steady.
 const CACHED_SHARE_MAX: f64 = 0.1;
-/// Inputs from which a report is built.
+/// The data from which a report is built.
 #[derive(Debug, Clone)]
 pub struct ReportInputs<'a> {
     /// The resolved configuration, with all defaults.
@@ -35,15 +35,15 @@ pub struct ReportInputs<'a> {
     pub measured: &'a Measured,
     /// End of the run, in nanoseconds, which is at or after the end of the measured time.
     pub simulated_ns: u64,
-    /// Counts over the measured time.
+    /// Counters of the measured time.
     pub counts: &'a Counts,
-    /// Work that each member still had to do at its end, in order.
+    /// Work that the host's writes still caused in each member at its end, in order of members.
     pub owed: &'a [MemberOwed],
-    /// Number of pages that were in the write cache then.
+    /// Number of pages that were in the write cache at that time.
     pub cached_pages: u64,
-    /// Wear of the members, in order.
+    /// Wear of the members, in order of members.
     pub wear: &'a [Wear],
-    /// Use of the members in each interval of the figures over time, in order.
+    /// Use of the members in each interval of the series over time, in order of members.
     pub usage: &'a [Vec<UsagePoint>],
     /// Number of bytes that a member offers.
     pub member_capacity_bytes: u64,
@@ -75,13 +75,13 @@ pub struct ReportInputs<'a> {
     pub too_many_failed: bool,
     /// Number of bytes in a page.
     pub page_bytes: u32,
-    /// Spread of addresses over the members.
+    /// Layout of addresses on the members.
     pub layout: Layout,
-    /// Facts about drives with superblocks, if the members are such.
+    /// Facts about drives with superblocks; `None` for other members.
     pub drive: Option<DriveInputs>,
     /// Mechanisms of the members.
     pub mechanisms: Mechanisms,
-    /// True if commands of other members wait in queues until they are fetched.
+    /// True if members without superblocks have submission queues.
     pub has_queues: bool,
     /// True if the host waits for one request before it sends another.
     pub is_closed: bool,
@@ -91,9 +91,9 @@ pub struct ReportInputs<'a> {
     pub workload_note: Option<String>,
     /// Assumptions made, and parts left out, in reading traces.
     pub trace_notes: Vec<String>,
-    /// Warnings that the user should know before trusting the figures.
+    /// Warnings that the user should know before trusting the results.
     pub warnings: Vec<String>,
-    /// Time that the run took, with its warm-up, in seconds of the wall clock.
+    /// Time that the run took, including its warm-up, in seconds of the wall clock.
     pub wall_s: f64,
     /// Speed of the simulator.
     pub perf: Perf,
@@ -104,8 +104,8 @@ impl Report {
     #[must_use]
     pub fn build(inputs: ReportInputs) -> Self {
         let measured = inputs.measured;
-        let members: Vec<Member> = (0..inputs.counts.members.len()).map(|index| Member::new(&OfMember::new(&inputs, index))).collect();
-        let (flash, lost) = (Flash::new(&OfFlash::new(&inputs, &members)), Lost::new(&inputs));
+        let members: Vec<Member> = (0..inputs.counts.members.len()).map(|index| Member::new(&MemberSource::new(&inputs, index))).collect();
+        let (flash, lost) = (Flash::new(&FlashSource::new(&inputs, &members)), Lost::new(&inputs));
         let facts = Facts {
             trend: &measured.trend,
             whole_trend: &measured.whole_trend,
@@ -134,15 +134,15 @@ impl Report {
             bandwidth_mb_s: bandwidth(measured),
             verdict: Verdict::of(&facts),
             flash,
-            gc: Gc::new(&OfCollection::new(&inputs)),
+            gc: Gc::new(&CollectionSource::new(&inputs)),
             members,
             controller: OfController::new(&inputs).as_ref().map(Controller::new),
             parity: inputs.counts.stripes.as_ref().filter(|_| inputs.has_parity).map(Parity::new),
             failure: OfFailures::new(&inputs).as_ref().map(Failure::new),
             failures: inputs.failures.iter().map(|progress| FailedMember::new(&OfFailure::new(&inputs, progress))).collect(),
             lost,
-            drive: inputs.drive.as_ref().map(|drive| DriveReport::new(&OfDrives::new(&inputs, drive))),
-            front: (inputs.drive.is_none() && !inputs.counts.fronts.is_empty()).then(|| FrontReport::new(&OfFronts::new(&inputs))),
+            drive: inputs.drive.as_ref().map(|drive| DriveReport::new(&DrivesSource::new(&inputs, drive))),
+            front: (inputs.drive.is_none() && !inputs.counts.fronts.is_empty()).then(|| FrontReport::new(&FrontsSource::new(&inputs))),
             mechanisms: {
                 let counters: MechanismCounters = inputs.counts.mechanisms.iter().copied().sum();
                 Figures::to_json(&inputs.mechanisms.figures(&counters))
@@ -171,28 +171,28 @@ impl Report {
     }
 }
 
-/// Facts about drives with superblocks, apart from their counts.
+/// Facts about drives with superblocks, in addition to their counters.
 #[derive(Debug, Clone, Copy)]
 pub struct DriveInputs {
     /// Number of pages in a unit.
     pub unit_pages: u32,
     /// Number of dies in a drive.
     pub dies: u32,
-    /// True if they write parity.
+    /// True if the drives write parity across dies (RAIN).
     pub rain: bool,
     /// Placement handles of the drives, if there are any.
     pub placement: Option<PlacementHandles>,
     /// True if some of their superblocks hold one bit per cell.
     pub has_slc: bool,
-    /// True if they move superblocks for upkeep.
+    /// True if the drives move superblocks for upkeep.
     pub has_upkeep: bool,
     /// Number of bytes in a page.
     pub page_bytes: u32,
-    /// True if commands wait in queues until they are fetched.
+    /// True if the drives have submission queues.
     pub has_queues: bool,
-    /// Factor by which they are smaller than the full-size drives.
+    /// Factor by which the simulated drives are smaller than the full-size ones.
     pub scale: u32,
-    /// Dimension in which they are smaller.
+    /// Dimension in which the simulated drives are smaller.
     pub scale_by: ScaleBy,
 }
 
@@ -216,7 +216,7 @@ fn owed(inputs: &ReportInputs) -> Owed {
     }
 }
 
-/// Returns the share that `ns` has in the measured time of the dies of `drives` drives.
+/// Returns the share that `ns` has in the measured time of all dies of `drives` drives.
 pub(super) fn share_of_dies(inputs: &ReportInputs, drives: usize, ns: u64) -> Option<f64> {
     let dies = inputs.drive.map_or(0, |drive| drive.dies);
     let dies_ns = (inputs.measured.end_ns - inputs.measured.from_ns) as f64 * f64::from(dies) * drives as f64;
@@ -293,7 +293,7 @@ fn member_over_time(points: &[UsagePoint]) -> MemberOverTime {
     }
 }
 
-/// Rounds a value to what a plot can show, so that series have short texts. It is at most `1 / per_unit` off.
+/// Rounds a value to the precision that a plot can show, so that series have short texts. The error is at most `1 / per_unit`.
 fn rounded(value: f64, per_unit: f64) -> f64 {
     (value * per_unit).round() / per_unit
 }
@@ -306,7 +306,7 @@ pub(super) fn response_times(times: &ResponseTimes) -> ByDirection<ResponseTime>
     ByDirection { all: response_time(&times.all), read: response_time(&times.read), write: response_time(&times.write) }
 }
 
-/// Returns the moments of members that failed, within the window of the timeline.
+/// Returns the events of members that failed, within the window of the timeline.
 fn marks(inputs: &ReportInputs, window: std::ops::Range<u64>) -> Vec<TimelineMark> {
     let of = |progress: &FailureProgress| {
         let member = progress.member;
@@ -369,7 +369,7 @@ fn free_blocks(measured: &Measured) -> Vec<Vec<(f64, f64, f64, f64)>> {
     points.collect()
 }
 
-/// Returns the slowest request that is done in the window of a timeline, with the collection that it met.
+/// Returns the slowest request that ends in the window of a timeline, and the collection for which it waited.
 fn slowest(inputs: &ReportInputs, timeline: &Timeline) -> Option<TimelineSlowest> {
     let is_within = |done: &CompletedRequest| (timeline.from_ns..timeline.to_ns).contains(&done.done_ns);
     let length_ns = |done: &CompletedRequest| done.done_ns - done.arrival_ns;

@@ -1,4 +1,4 @@
-//! Figures of the write cache in a report (rule 88).
+//! Results of the write cache in a report (rule 88).
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 use super::figures::mean_us;
 use flashraid_model::cache::{Admissions, CacheCounters, Destages};
 
-/// The sources of the figures of all write caches.
-pub(super) struct OfCache<'a> {
+/// Source of the values of all write caches.
+pub(super) struct CacheSource<'a> {
     policy: &'a str,
     counters: &'a CacheCounters,
     room_pages: u64,
@@ -21,21 +21,21 @@ fn ratio(part: u64, whole: u64) -> Option<f64> {
 }
 
 figures! {
-    /// Counts of all write caches together.
-    pub struct CacheReport("cache", of: OfCache<'_>) {
+    /// Results of all write caches, summed over the caches.
+    pub struct CacheReport("cache", of: CacheSource<'_>) {
         /// Name of the policy.
         policy: String = of.policy.to_owned();
-        /// Number of bytes for which there is room.
+        /// Capacity of all caches in bytes.
         size_bytes: u64 = of.room_pages * of.page_bytes;
         /// Counts of the host's reads.
         reads: CachedReads = CachedReads::new(of.counters);
         /// Counts of the pages that the host wrote.
         pages_written: CachedPages = CachedPages::new(&of.counters.host);
-        /// Counts of the pages that the first level sent to the second one, and of parity.
+        /// Counts of the pages that entered the member caches from the first level, and of parity pages.
         pages_from_inside: CachedPages = CachedPages::new(&of.counters.inner);
         /// Writes that waited for room.
         waits_for_room: RoomWaits = RoomWaits::new(of.counters);
-        /// Counts of the first of two levels.
+        /// Counts of the first level, if there are two levels.
         front: CacheFront = CacheFront::new(of.counters);
         /// Number of pages read because parity needed them.
         parity_reads: u64 = of.counters.parity_reads;
@@ -45,9 +45,9 @@ figures! {
         destages: CacheDestages = CacheDestages::new(&of.counters.destages);
         /// Number of parity pages among those sent to the members.
         parity_pages_destaged: u64 = of.counters.parity_pages_destaged;
-        /// Destages of several caches together.
+        /// Synchronised destages of several caches.
         common_destages: CommonDestages = CommonDestages::new(of.counters);
-        /// Share of the room that was used.
+        /// Share of the capacity that was used.
         occupancy: CacheOccupancy = CacheOccupancy::new(of);
     }
 }
@@ -57,9 +57,9 @@ figures! {
     pub struct CachedReads("cache.reads", of: CacheCounters) {
         /// Number of reads of which all pages were in the cache.
         hit: u64 = of.reads_full;
-        /// Number of reads of which some pages were.
+        /// Number of reads of which some pages were in the cache.
         partial: u64 = of.reads_partial;
-        /// Number of reads of which no page was.
+        /// Number of reads of which no page was in the cache.
         missed: u64 = of.reads_missed;
         /// Number of pages read from the cache.
         pages_hit: u64 = of.read_pages_hit;
@@ -71,11 +71,11 @@ figures! {
     pub struct CachedPages("cache.pages_written", of: Admissions) {
         /// Number of pages that replaced an earlier version.
         page_hits: u64 = of.page_hits;
-        /// Number of new pages of an entry that another writer had made.
+        /// Number of new pages of an entry that an earlier write had made.
         group_hits: u64 = of.group_hits;
         /// Number of all other pages.
         misses: u64 = of.misses;
-        /// Share of the first two kinds; `None` if no page entered.
+        /// Share of the first two kinds in all pages; `None` if no page entered.
         hit_ratio: Option<f64> = ratio(of.page_hits + of.group_hits, of.page_hits + of.group_hits + of.misses);
     }
 }
@@ -91,13 +91,13 @@ figures! {
 }
 
 figures! {
-    /// Counts of the first of two levels.
+    /// Counts of the first level, if there are two levels.
     pub struct CacheFront("cache.front", of: CacheCounters) {
-        /// Number of writes that bypassed it.
+        /// Number of writes that bypassed the first level.
         bypasses: u64 = of.bypasses;
-        /// Number of writes that waited for it because it held one of their pages.
+        /// Number of writes that waited for the first level, because it held one of their pages.
         dependent: u64 = of.dependent;
-        /// Number of its destages.
+        /// Number of destages of the first level.
         destages: u64 = of.first_level_destages.count;
         /// Number of pages in these destages.
         pages_destaged: u64 = of.first_level_destages.pages;
@@ -117,7 +117,7 @@ figures! {
 }
 
 figures! {
-    /// Destages of several caches together.
+    /// Synchronised destages of several caches.
     pub struct CommonDestages("cache.common_destages", of: CacheCounters) {
         /// Number of these for which all caches were ready.
         all_ready: u64 = of.common_all_ready;
@@ -129,8 +129,8 @@ figures! {
 }
 
 figures! {
-    /// Share of the room that was used.
-    pub struct CacheOccupancy("cache.occupancy", of: OfCache<'_>) {
+    /// Share of the capacity that was used.
+    pub struct CacheOccupancy("cache.occupancy", of: CacheSource<'_>) {
         /// Mean over the measured time.
         mean: Option<f64> = {
             let room_ns = of.measured_ns as f64 * of.room_pages as f64;
@@ -147,10 +147,10 @@ pub fn schema(generator: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "object", "anyOf": [table, { "type": "object", "maxProperties": 0 }] })
 }
 
-/// Returns the `cache` table of a report: counts over `measured_ns` of caches that together have room for `room_pages` pages.
+/// Returns the `cache` table of a report. `counters` cover `measured_ns`, and the caches have a capacity of `room_pages` pages together.
 #[must_use]
 pub fn cache(policy: &str, counters: &CacheCounters, room_pages: u64, page_bytes: u64, measured_ns: u64) -> Map<String, Value> {
-    match serde_json::to_value(CacheReport::new(&OfCache { policy, counters, room_pages, page_bytes, measured_ns })) {
+    match serde_json::to_value(CacheReport::new(&CacheSource { policy, counters, room_pages, page_bytes, measured_ns })) {
         Ok(Value::Object(map)) => map,
         _ => Map::new(),
     }

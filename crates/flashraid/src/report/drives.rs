@@ -1,31 +1,32 @@
-//! Counts of fronts and of drives with superblocks, as reports show them.
+//! Results of queues, processor cores, buffers and superblocks of drives, as reports show them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::build::share_of_dies;
-use super::figures::{Part, Shown, mean_us, section};
+use super::figures::{Part, TableValue, mean_us, section};
 use super::table::{Row, Section};
 use super::{DriveInputs, ReportInputs, is_zero};
 use crate::config::ScaleBy;
 use flashraid_model::ssd::{DriveCounters, FrontCounters, PlacementHandles};
 
-/// The sources of the figures of all fronts.
-pub(super) struct OfFronts {
+/// Source of the values about queues, processor cores and buffers of all members.
+pub(super) struct FrontsSource {
     front: FrontCounters,
     has_queues: bool,
 }
 
-impl OfFronts {
+impl FrontsSource {
     pub(super) fn new(inputs: &ReportInputs) -> Self {
         Self { front: inputs.counts.fronts.iter().copied().sum(), has_queues: inputs.has_queues }
     }
 }
 
 figures! {
-    /// Counts of queues, cores and buffers before the dies of members without superblocks, all together (section 25 of the rules).
-    pub struct FrontReport("front", of: OfFronts) {
-        /// Number of commands. A command is what an operation of the array sends to a drive at a time.
+    /// Counts of queues, processor cores and write buffers of members without superblocks, summed over the members (section 25 of the
+    /// rules).
+    pub struct FrontReport("front", of: FrontsSource) {
+        /// Number of commands. A command is the part of an array operation that goes to a drive at a time.
         commands: u64 = of.front.commands;
         /// Number of commands that waited in a queue until they were fetched; left out without `ssd.queues`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,11 +36,11 @@ figures! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fetch_wait_mean_us: Option<f64> = mean_us(of.front.fetch_wait_ns, of.front.fetch_waits),
             row 6 "mean of these waits" in "µs" if |front| front.fetch_waits.is_some();
-        /// Number of pages that replaced one in the buffer, which was therefore not programmed.
+        /// Number of pages that were overwritten in the buffer, so that their old version was not programmed.
         overwritten: u64 = of.front.overwritten, row 1 "pages overwritten in the buffer" in "";
         /// Number of pages read from the buffer.
         buffer_hits: u64 = of.front.buffer_hits, row 2 "pages read from the buffer" in "";
-        /// Number of pages that a trim removed from the buffer before a die had them.
+        /// Number of pages that a trim removed from the buffer before a die had received them.
         trimmed: u64 = of.front.dropped;
         /// Number of write commands that waited for room in the buffer.
         room_waits: u64 = of.front.room_waits, row 3 "writes that waited for the buffer" in "";
@@ -57,21 +58,21 @@ impl FrontReport {
     }
 }
 
-/// The sources of the figures of all drives with superblocks.
-pub(super) struct OfDrives<'a> {
+/// Source of the values of all drives with superblocks.
+pub(super) struct DrivesSource<'a> {
     inputs: &'a ReportInputs<'a>,
     drive: DriveInputs,
     counts: DriveCounters,
     front: FrontCounters,
 }
 
-impl<'a> OfDrives<'a> {
+impl<'a> DrivesSource<'a> {
     pub(super) fn new(inputs: &'a ReportInputs<'a>, drive: &DriveInputs) -> Self {
         let (counts, front) = (inputs.counts.drives.iter().copied().sum(), inputs.counts.fronts.iter().copied().sum());
         Self { inputs, drive: *drive, counts, front }
     }
 
-    /// Returns the share of so much time in the time of all dies.
+    /// Returns the share of `ns` in the time of all dies.
     fn share(&self, ns: u64) -> Option<f64> {
         share_of_dies(self.inputs, self.inputs.counts.drives.len(), ns)
     }
@@ -86,21 +87,23 @@ impl<'a> OfDrives<'a> {
 }
 
 figures! {
-    /// Counts of drives with superblocks, all together (section 24 of the rules).
-    pub struct DriveReport("drive", of: OfDrives<'_>) {
-        /// Factor by which the simulated drive is smaller than the full-size one, in rows of a superblock or in what `scale_by` names.
+    /// Counts of drives with superblocks, summed over the drives (section 24 of the rules).
+    pub struct DriveReport("drive", of: DrivesSource<'_>) {
+        /// Factor by which the simulated drive is smaller than the full-size one. It divides the rows of a superblock, or what `scale_by`
+        /// names.
         scale: u32 = of.drive.scale, rows 0 in "" (DriveReport::scale_rows);
-        /// `width` if dies, channels, cores and link are scaled, otherwise left out.
+        /// `width` if dies, channels, cores and link are scaled; otherwise left out.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         scale_by: Option<ScaleBy> = Some(of.drive.scale_by).filter(|by| *by == ScaleBy::Width && of.drive.scale > 1);
-        /// All units programmed, with padding and parity, divided by the units that the host sent. It equals that of `flash`.
+        /// Number of all units programmed, including padding and parity, divided by the number that the host sent. It equals that of
+        /// `flash`.
         write_amplification: Option<f64> = of.counts.write_amplification(of.drive.unit_pages), row 1 "write amplification of the media" in "";
-        /// Share of parity in this write amplification; left out without `ssd.superblock.rain`.
+        /// Part of this write amplification that parity accounts for; left out without `ssd.superblock.rain`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         write_amplification_of_parity: Option<f64> =
             of.counts.write_amplification_of_parity(of.drive.unit_pages).filter(|_| of.drive.rain),
             row 2 "of which parity" in "" if |drive| drive.die_time.parity_programs.is_some();
-        /// Number of commands. A command is what an operation of the array sends to a drive at a time.
+        /// Number of commands. A command is the part of an array operation that goes to a drive at a time.
         commands: u64 = of.front.commands;
         /// Number of commands that waited in a queue until they were fetched; left out without `ssd.queues`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -114,26 +117,26 @@ figures! {
         units_programmed: u64 = of.counts.units_programmed;
         /// Number of units that collection programmed.
         units_moved: u64 = of.counts.units_moved;
-        /// Number of units that the host replaced while collection moved them.
+        /// Number of units that the host overwrote while collection moved them.
         units_dropped: u64 = of.counts.units_dropped;
         /// Number of places without data in superpages that were closed early.
         units_padded: u64 = of.counts.units_padded;
         /// Number of places that were programmed with parity; left out if there are none.
         #[serde(default, skip_serializing_if = "is_zero")]
         units_parity: u64 = of.counts.units_parity;
-        /// Number of units that replaced one in the buffer.
+        /// Number of units that were overwritten in the buffer, so that their old version was not programmed.
         overwritten: u64 = of.front.overwritten;
         /// Number of pages read from the buffer.
         buffer_hits: u64 = of.front.buffer_hits;
-        /// Number of units of which the host wrote a part, and whose rest was read from flash.
+        /// Number of units that the host wrote only in part, so that the rest was read from flash.
         rmw_reads: u64 = of.counts.rmw_reads;
-        /// Number of array reads for the host.
+        /// Number of reads from flash for the host.
         array_reads: u64 = of.counts.array_reads;
-        /// Number of reads that shared the array read of another.
+        /// Number of page reads that shared a read from flash with another one.
         joined: u64 = of.counts.joined;
-        /// Number of pages of trims that covered a unit only in part, and were ignored.
+        /// Number of trimmed pages that were ignored, because the trim covered their unit only in part.
         trimmed_in_part: u64 = of.counts.trimmed_in_part;
-        /// Number of superblocks that collection began to move.
+        /// Number of superblocks whose units collection began to move.
         victims: u64 = of.counts.victims, row 3 "superblocks collected" in "";
         /// Number of write commands that waited for room in the buffer.
         room_waits: u64 = of.front.room_waits, row 10 "writes that waited for the buffer" in "";
@@ -142,23 +145,23 @@ figures! {
         /// Number of writes with "force unit access" that waited for their programs; left out if there are none.
         #[serde(default, skip_serializing_if = "is_zero")]
         forced_waits: u64 = of.front.forced_waits;
-        /// Number of superpages of the host that waited because moves were owed.
+        /// Number of host superpages that waited because collection was behind with its moves.
         debt_waits: u64 = of.counts.debt_waits, row 12 "superpages that waited for moves" in "";
-        /// Number of superpages of the host that waited because too few superblocks were free.
+        /// Number of host superpages that waited because too few superblocks were free.
         foreground: u64 = of.counts.foreground, row 13 "superpages that waited for a superblock" in "";
         /// Sum of these waits, in milliseconds.
         foreground_ms: f64 = of.counts.foreground_ns as f64 / 1e6;
-        /// Number of pages of host reads that waited for collection at their die.
+        /// Number of host page reads that waited for collection on their die.
         reads_behind_collection: u64 = of.counts.reads_behind_collection, row 14 "pages read that waited for collection" in "";
         /// Mean of these waits, in microseconds.
         reads_behind_collection_mean_us: Option<f64> =
             mean_us(of.counts.reads_behind_collection_ns, of.counts.reads_behind_collection), row 15 "mean of these waits" in "µs";
-        /// Shares of the time of all dies.
+        /// Shares of the time of all dies, by kind of work.
         die_time: DieTime = DieTime::new(of);
         /// Counts of each placement handle; left out without `ssd.placement_handles`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         placement: Option<PlacementReport> = of.drive.placement.map(|PlacementHandles { handles, is_persistent }| {
-            PlacementReport::new(&OfPlacement { drives: of, is_persistent, handles })
+            PlacementReport::new(&PlacementSource { drives: of, is_persistent, handles })
         });
         /// Counts of superblocks with one bit per cell; left out without `ssd.slc`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -173,9 +176,9 @@ figures! {
     /// Superblocks that drives have moved for upkeep (rule 223).
     #[derive(Eq)]
     pub struct UpkeepReport("drive.upkeep", of: DriveCounters) {
-        /// Number of superblocks that had been read many times.
+        /// Number of superblocks moved because they had been read too often.
         refreshed: u64 = of.refreshed, row 40 "superblocks moved as they had been read often" in "";
-        /// Number of superblocks that had been erased only a few times.
+        /// Number of superblocks moved to level wear.
         levelled: u64 = of.levelled, row 41 "superblocks moved as they had been erased seldom" in "";
     }
 }
@@ -192,27 +195,27 @@ figures! {
 }
 
 figures! {
-    /// Shares of the time of all dies. The rest is reads of the host, or idle time.
+    /// Shares of the time of all dies, by kind of work. The rest is reads for the host, or idle time.
     #[derive(Copy)]
-    pub struct DieTime("drive.die_time", of: OfDrives<'_>) {
-        /// Programs of the host, with their transfers.
+    pub struct DieTime("drive.die_time", of: DrivesSource<'_>) {
+        /// Share of time for programs of the host, including their transfers.
         host_programs: Option<f64> = of.share(of.counts.program_ns), row 4 "dies in programs of the host" in "%";
-        /// Programs of collection, with their transfers.
+        /// Share of time for programs of collection, including their transfers.
         collection_programs: Option<f64> = of.share(of.counts.collection_program_ns), row 5 "dies in programs of collection" in "%";
-        /// Programs of parity, with their transfers; left out without `ssd.superblock.rain`.
+        /// Share of time for programs of parity, including their transfers; left out without `ssd.superblock.rain`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parity_programs: Option<f64> = of.share(of.counts.parity_program_ns).filter(|_| of.drive.rain),
             row 6 "dies in programs of parity" in "%" if |time| time.parity_programs.is_some();
-        /// Reads of collection, with their transfers.
+        /// Share of time for reads of collection, including their transfers.
         collection_reads: Option<f64> = of.share(of.counts.collection_read_ns), row 7 "dies in reads of collection" in "%";
-        /// Erases of all dies.
+        /// Share of time for erases.
         erases: Option<f64> = of.share(of.counts.erase_ns), row 8 "dies in erases" in "%";
     }
 }
 
-/// The sources of the figures of placement handles.
-pub(super) struct OfPlacement<'a> {
-    drives: &'a OfDrives<'a>,
+/// Source of the values of placement handles.
+pub(super) struct PlacementSource<'a> {
+    drives: &'a DrivesSource<'a>,
     /// True if moved units stay with their handle.
     is_persistent: bool,
     handles: u32,
@@ -221,12 +224,13 @@ pub(super) struct OfPlacement<'a> {
 figures! {
     /// Bytes sent to drives with placement handles, and bytes programmed (rule 221).
     #[derive(Eq)]
-    pub struct PlacementReport("drive.placement", of: OfPlacement<'_>) {
+    pub struct PlacementReport("drive.placement", of: PlacementSource<'_>) {
         /// Number of bytes that the host sent.
         host_bytes: u64 = of.drives.page_bytes(of.drives.counts.pages_received), row 30 "bytes of the host" in "B";
         /// Number of bytes programmed: for the host, by collection, without data, and with parity.
         media_bytes: u64 = of.drives.unit_bytes(of.drives.counts.programmed_units()), row 31 "bytes programmed" in "B";
-    /// Part of these that collection programmed into superblocks that all handles share. Left out if moved units stay with their handle.
+    /// Number of these bytes that collection programmed into superblocks shared by all handles. Left out if moved units stay with their
+    /// handle.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shared_media_bytes: Option<u64> =
             (!of.is_persistent).then(|| of.drives.unit_bytes(of.drives.counts.by_handle.collection_units[0])),
@@ -239,10 +243,10 @@ figures! {
 figures! {
     /// Counts of one placement handle.
     #[derive(Eq)]
-    pub struct HandleReport("drive.placement.handles", of: (&OfPlacement<'_>, usize)) {
-        /// Number of bytes that the host sent with it.
+    pub struct HandleReport("drive.placement.handles", of: (&PlacementSource<'_>, usize)) {
+        /// Number of bytes that the host sent with this handle.
         host_bytes: u64 = of.0.drives.page_bytes(of.0.drives.counts.by_handle.pages_received[of.1]), row 32 "bytes of the host" in "B";
-        /// Number of bytes programmed into its superblocks.
+        /// Number of bytes programmed into the superblocks of this handle.
         media_bytes: u64 = {
             let (by, handle) = (&of.0.drives.counts.by_handle, of.1);
             let moved = if of.0.is_persistent { by.collection_units[handle] } else { 0 };
@@ -261,9 +265,9 @@ impl PlacementReport {
 }
 
 impl DriveReport {
-    fn scale_rows(&self) -> Vec<(String, Shown)> {
+    fn scale_rows(&self) -> Vec<(String, TableValue)> {
         let by = if self.scale_by == Some(ScaleBy::Width) { " by width" } else { "" };
-        let row = (self.scale > 1).then(|| ("scale".to_owned(), Shown::Text(format!("1 : {}{by}", self.scale))));
+        let row = (self.scale > 1).then(|| ("scale".to_owned(), TableValue::Text(format!("1 : {}{by}", self.scale))));
         row.into_iter().collect()
     }
 

@@ -58,7 +58,7 @@ macro_rules! figures {
                             let label: fn(&Self) -> String = figures!(@label $label);
                             let number: fn(&Self) -> Option<f64> = figures!(@number $field $unit $($number)?);
                             let is_shown = conditions.iter().all(|condition| condition(part));
-                            if is_shown { vec![(label(part), $crate::report::figures::Shown::Number(number(part)))] } else { Vec::new() }
+                            if is_shown { vec![(label(part), $crate::report::figures::TableValue::Number(number(part)))] } else { Vec::new() }
                         },
                     },)?)*
                     $($($crate::report::figures::Figure {
@@ -74,21 +74,21 @@ macro_rules! figures {
     };
 }
 
-/// The value of a row.
-pub(super) enum Shown {
+/// A value that a table row shows.
+pub(super) enum TableValue {
     /// A number; `None` if it is not defined.
     Number(Option<f64>),
     /// A text that is shown as it is.
     Text(String),
 }
 
-impl Shown {
+impl TableValue {
     /// Returns the number of a figure.
     pub(super) fn of(figure: &impl Number) -> Self {
         Self::Number(figure.number())
     }
 
-    /// Returns the text, with the mark if it is a number that is defined.
+    /// Returns the text for a table. If `mark` is given, it follows a number that is defined.
     fn text(self, mark: Option<Mark>) -> String {
         match (self, mark) {
             (Self::Text(text), _) => text,
@@ -98,34 +98,34 @@ impl Shown {
     }
 }
 
-/// A figure of a table.
+/// One value of a report, with its place in a table.
 pub(super) struct Figure<P> {
-    /// Place among the rows of the table.
+    /// Position among the rows of the table.
     pub place: u32,
-    /// Key in the document.
+    /// Name in the JSON document.
     pub key: &'static str,
     /// Unit in the table, which may be empty.
     pub unit: &'static str,
-    /// True if it has the mark of all figures of the run.
+    /// True if the mark for all results of the run applies to it.
     pub is_marked: bool,
-    /// Returns labels and values of the rows of a part.
-    pub rows: fn(&P) -> Vec<(String, Shown)>,
+    /// Function that returns labels and values of its rows, given its part of the report.
+    pub rows: fn(&P) -> Vec<(String, TableValue)>,
 }
 
-/// A part of the report, made of a list of its figures.
+/// A part of a report, which is defined by a list of its values.
 pub(super) trait Part: Sized {
-    /// Names of all figures in the document, in order.
+    /// Names of all its values in the JSON document, in order.
     const NAMES: &[&str];
 
-    /// Returns the figures that stand in tables.
+    /// Returns the values that appear in tables.
     fn figures() -> Vec<Figure<Self>>;
 
-    /// Returns the rows of the table, each with its place.
+    /// Returns the rows of the table, each with its position.
     fn rows(&self) -> Vec<(u32, Row)> {
         self.marked_rows(None)
     }
 
-    /// Returns the rows of the table, each with its place. Some of them have this mark.
+    /// Returns the rows of the table, each with its position. Some of them carry the given mark.
     fn marked_rows(&self, mark: Option<Mark>) -> Vec<(u32, Row)> {
         let mut rows = Vec::new();
         for figure in Self::figures() {
@@ -137,11 +137,11 @@ pub(super) trait Part: Sized {
         rows
     }
 
-    /// Returns the rows of a table of several parts. `values` makes the values of a row from the numbers of all parts.
+    /// Returns the rows of a table that shows several parts side by side. `values` formats the numbers of all parts for a row.
     fn rows_of(parts: &[Self], values: impl Fn(Vec<Option<f64>>) -> Vec<String>) -> Vec<(u32, Row)> {
-        let number = |shown| if let Shown::Number(number) = shown { number } else { None };
+        let number = |shown| if let TableValue::Number(number) = shown { number } else { None };
         let row = |figure: Figure<Self>| {
-            let (labels, shown): (Vec<String>, Vec<Shown>) = parts.iter().flat_map(figure.rows).unzip();
+            let (labels, shown): (Vec<String>, Vec<TableValue>) = parts.iter().flat_map(figure.rows).unzip();
             let numbers = shown.into_iter().map(number).collect();
             (figure.place, Row::figure(figure.key, labels.into_iter().next().unwrap_or_default(), values(numbers), figure.unit))
         };
@@ -149,7 +149,7 @@ pub(super) trait Part: Sized {
     }
 }
 
-/// A figure as a number.
+/// A value that can be converted to a number.
 pub(super) trait Number {
     /// Returns the number; `None` if it is not defined.
     fn number(&self) -> Option<f64>;
@@ -179,24 +179,24 @@ impl<N: Number> Number for Option<N> {
     }
 }
 
-/// Returns a figure in its unit: shares in per cent, everything else as it is.
+/// Returns a value in the given unit: shares are converted to per cent, and other values stay as they are.
 pub(super) fn in_unit(figure: &impl Number, unit: &str) -> Option<f64> {
     let factor = if unit == "%" { 100.0 } else { 1.0 };
     figure.number().map(|number| number * factor)
 }
 
-/// Returns a table with these rows in the order of their places.
+/// Returns a table with these rows, sorted by position.
 pub(super) fn section(title: &'static str, rows: Vec<(u32, Row)>) -> Section {
     Section { title, columns: Vec::new(), rows: in_order(rows) }
 }
 
-/// Returns the rows in the order of their places.
+/// Returns the rows, sorted by position.
 pub(super) fn in_order(mut rows: Vec<(u32, Row)>) -> Vec<Row> {
     rows.sort_by_key(|(place, _)| *place);
     rows.into_iter().map(|(_, row)| row).collect()
 }
 
-/// Returns the mean of `number` waits that took `sum_ns` together, in microseconds; `None` without waits.
+/// Returns the mean of `number` waits whose sum is `sum_ns`, in microseconds; `None` without waits.
 pub(super) fn mean_us(sum_ns: u64, number: u64) -> Option<f64> {
     (number > 0).then(|| sum_ns as f64 / 1e3 / number as f64)
 }

@@ -1,4 +1,4 @@
-//! Flash: counts of all members, wear, and the life that follows from it.
+//! Results about flash: counts of all members, wear, and the lifetime computed from them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,19 +11,19 @@ use flashraid_model::space::Wear;
 use flashraid_model::ssd::{DriveCounters, MemberCounters, Owed as MemberOwed};
 
 const NS_PER_DAY: f64 = 86_400e9;
-/// Erases of the mean block in the measured time from which wear allows a projection of life.
+/// Mean number of erases per block, in the measured time, from which on a lifetime is projected.
 const ERASES_PER_BLOCK_MIN: f64 = 20.0;
-/// Days in a year of the Julian calendar, as data sheets count.
+/// Number of days in a year of the Julian calendar, as data sheets use it.
 const DAYS_PER_YEAR: f64 = 365.25;
 
-/// The sources of the figures of all members.
-pub(super) struct OfFlash<'a> {
+/// Source of the values about all members.
+pub(super) struct FlashSource<'a> {
     inputs: &'a ReportInputs<'a>,
     members: &'a [Member],
     sum: MemberCounters,
 }
 
-impl<'a> OfFlash<'a> {
+impl<'a> FlashSource<'a> {
     pub(super) fn new(inputs: &'a ReportInputs<'a>, members: &'a [Member]) -> Self {
         Self { inputs, members, sum: inputs.counts.members.iter().copied().sum() }
     }
@@ -35,12 +35,12 @@ impl<'a> OfFlash<'a> {
 
 figures! {
     /// Counts on flash, summed over the members.
-    pub struct Flash("flash", of: OfFlash<'_>) {
+    pub struct Flash("flash", of: FlashSource<'_>) {
         /// Number of pages read for the host.
         host_pages_read: u64 = of.sum.host_pages_read, row 1 "host pages read" in "pages";
         /// Number of pages that were sent to the members to be written.
         host_pages_written: u64 = of.sum.host_pages_written, row 2 "host pages written" in "pages";
-        /// Number of pages of members that trims have unmapped, with parity; left out if there are none.
+        /// Number of pages of members that trims have unmapped, including parity; left out if there are none.
         #[serde(default, skip_serializing_if = "is_zero")]
         host_pages_trimmed: u64 = of.sum.host_pages_trimmed;
         /// Number of valid pages that collections moved.
@@ -50,19 +50,21 @@ figures! {
     /// Pages programmed (data, moves, parity within drives, places without data) divided by the pages sent to the members. Summary pages do
     /// not count.
         write_amplification: Option<f64> = of.amplification(MemberOwed::default()), row (marked) 4 "write amplification" in "";
-        /// Write amplification if all work that was owed at the end of the measured time were done: an upper bound for short runs.
+        /// Write amplification if all work that was owed at the end of the measured time had been done. It is an upper bound for short
+        /// runs.
         write_amplification_max: Option<f64> = of.amplification(of.inputs.owed.iter().copied().sum()),
             row 5 "the same with all that is still owed" in "";
         /// Number of summary pages programmed.
         summary_programs: u64 = of.sum.summary_programs;
-        /// Erase counts of all blocks, with those of the warm-up.
+        /// Erase counts of all blocks, including those of the warm-up.
         wear: WearReport = WearReport::new(&Wear::of_all(of.inputs.wear));
-        /// Projected life of the member with the shortest one at this load. `None` below a mean of 20 erases a block in the measured time.
+        /// Projected lifetime at this load of the member with the shortest one. `None` below a mean of 20 erases per block in the measured
+        /// time.
         lifetime: Option<Lifetime> = {
             let lives = of.members.iter().filter_map(|member| member.lifetime);
             lives.min_by(|a, b| a.days().total_cmp(&b.days()))
         };
-        /// Life that follows from write amplification and rated cycles alone, as if the blocks wore evenly, for the same member.
+        /// Lifetime computed from write amplification and rated erases alone, as if the blocks wore evenly, for the same member.
         implied_life: Option<ImpliedLife> = {
             // Members that were sent more data wear out sooner.
             let lives = of.members.iter().filter_map(|member| member.implied_life).filter(|life| life.days.is_some());
@@ -79,7 +81,7 @@ impl Flash {
         section("Flash", rows)
     }
 
-    /// Returns the projected life or, if too few blocks were erased, the implied life with a mark and its condition.
+    /// Returns the projected lifetime. If too few blocks were erased, returns the implied lifetime with a mark and its condition.
     fn life_rows(&self) -> Vec<(u32, Row)> {
         let doubted = |(place, row): (u32, Row)| {
             let values = row.values.iter().map(|value| format!("{value} {}", Mark::LittleWear.symbol())).collect();
@@ -97,30 +99,30 @@ figures! {
     /// Number of erases per block.
     #[derive(Copy)]
     pub struct WearReport("flash.wear", of: Wear) {
-        /// Erases of the least erased block.
+        /// Number of erases of the least erased block.
         min: u32 = of.min;
-        /// Mean over all blocks.
+        /// Mean number of erases over all blocks.
         mean: f64 = of.mean, row 10 "erases per block, mean" in "";
-        /// Erases of the most erased block.
+        /// Number of erases of the most erased block.
         max: u32 = of.max, row 11 "erases per block, max" in "";
-        /// Standard deviation over all blocks.
+        /// Standard deviation of the erases over all blocks.
         stddev: f64 = of.stddev;
     }
 }
 
-/// The sources of the life of a member.
-pub(super) struct OfLife<'a> {
+/// Source of the values about the lifetime of a member.
+pub(super) struct LifetimeSource<'a> {
     inputs: &'a ReportInputs<'a>,
     cycles: u32,
     mean_block: f64,
     worst_block: f64,
     bytes_per_day: f64,
-    /// Number of bytes of the full-size member; `None` if it offers none.
+    /// Capacity of the full-size member in bytes; `None` if it exports none.
     capacity: Option<f64>,
 }
 
-impl<'a> OfLife<'a> {
-    /// Returns `None` if the wear of the measured time allows no projection.
+impl<'a> LifetimeSource<'a> {
+    /// Returns the source; `None` if the wear of the measured time allows no projection.
     fn new(inputs: &'a ReportInputs<'a>, member: usize) -> Option<Self> {
         let cycles = inputs.endurance_cycles?;
         let (erases, wear) = (inputs.counts.members[member].erases, inputs.wear.get(member)?);
@@ -136,7 +138,7 @@ impl<'a> OfLife<'a> {
         Some(Self { inputs, cycles, mean_block, worst_block, bytes_per_day: bytes_per_day(inputs, member)?, capacity })
     }
 
-    /// Returns the days until the relevant block has had its erases.
+    /// Returns the days until the block that decides has reached its rated erases.
     fn days(&self) -> f64 {
         if self.inputs.levels_wear { self.mean_block } else { self.worst_block }
     }
@@ -147,30 +149,30 @@ impl<'a> OfLife<'a> {
 }
 
 figures! {
-    /// Projected life of a new member at the measured rate of erases.
+    /// Projected lifetime of a new member at the measured rate of erases.
     #[derive(Copy)]
-    pub struct Lifetime("flash.lifetime", of: OfLife<'_>) {
+    pub struct Lifetime("flash.lifetime", of: LifetimeSource<'_>) {
         /// Number of erases that a block endures.
         endurance_cycles: u32 = of.cycles;
-        /// Days until the mean block has had them, as with perfect wear levelling.
+        /// Days until the mean block has reached its rated erases, as with perfect wear levelling.
         days_levelled: f64 = of.mean_block,
             row 20 (|life| format!("life at {} cycles, of the mean block", life.endurance_cycles)) in "days" if |life| life.levels_wear;
-        /// Days until the most worn block has had them, if wear stays as uneven as it is.
+        /// Days until the most worn block has reached its rated erases, if wear stays as uneven as it is.
         days_worst_block: f64 = of.worst_block,
             row 20 (|life| format!("life at {} cycles, of the most worn block", life.endurance_cycles)) in "days" if |life| !life.levels_wear;
-        /// True if the member levels wear. The figures below then refer to the mean block, otherwise to the most worn one.
+        /// True if the member levels wear. The values below then refer to the mean block, and otherwise to the most worn one.
         levels_wear: bool = of.inputs.levels_wear;
-        /// Years until that block has had its erases.
+        /// Years until that block has reached its rated erases.
         #[serde(default)]
         years: Option<f64> = Some(of.days() / DAYS_PER_YEAR), row 21 "the same in years" in "years" if |life| life.years.is_some();
-        /// Terabytes (10^12) that can be written to it in this time at this load, as data sheets give TBW.
+        /// Terabytes (10^12 bytes) that can be written to the member in this time at this load. Data sheets call it TBW.
         #[serde(default)]
         tbw: Option<f64> = Some(of.terabytes()), row 22 "writes to an SSD in this time (TBW)" in "TB" if |life| life.tbw.is_some();
-        /// Drive writes per day (DWPD) at this load: writes of its whole capacity.
+        /// Drive writes per day (DWPD) at this load: how often its whole capacity is written each day.
         #[serde(default)]
         dwpd: Option<f64> = of.capacity.map(|capacity| of.bytes_per_day / capacity),
             row 23 "drive writes per day at this load (DWPD)" in "per day" if |life| life.dwpd.is_some();
-        /// Drive writes per day with which it would last five years.
+        /// Drive writes per day with which the member would last five years.
         #[serde(default)]
         dwpd_five_years: Option<f64> = of.capacity.map(|capacity| of.terabytes() * 1e12 / capacity / (5.0 * DAYS_PER_YEAR)),
             row 24 "drive writes per day for five years" in "per day" if |life| life.dwpd_five_years.is_some();
@@ -178,20 +180,21 @@ figures! {
 }
 
 impl Lifetime {
-    /// Returns the life of a member; `None` if the wear of the measured time allows no projection.
+    /// Returns the lifetime of a member; `None` if the wear of the measured time allows no projection.
     pub(super) fn of_member(inputs: &ReportInputs, member: usize) -> Option<Self> {
-        OfLife::new(inputs, member).as_ref().map(Self::new)
+        LifetimeSource::new(inputs, member).as_ref().map(Self::new)
     }
 
-    /// Returns the days until the relevant block has had its erases: the mean one if the member levels wear, otherwise the most worn one.
+    /// Returns the days until the block that decides has reached its rated erases. It is the mean block if the member levels wear, and
+    /// otherwise the most worn one.
     #[must_use]
     pub fn days(&self) -> f64 {
         if self.levels_wear { self.days_levelled } else { self.days_worst_block }
     }
 }
 
-/// The sources of the life that even wear would give.
-pub(super) struct OfEvenWear {
+/// Source of the lifetime that even wear would give.
+pub(super) struct EvenWearSource {
     cycles: u32,
     amplification: f64,
     /// Number of bytes that can be written to the member.
@@ -200,7 +203,7 @@ pub(super) struct OfEvenWear {
     bytes_per_day: Option<f64>,
 }
 
-impl OfEvenWear {
+impl EvenWearSource {
     fn new(inputs: &ReportInputs, member: usize) -> Option<Self> {
         let cycles = inputs.endurance_cycles?;
         let amplification = amplification(inputs, member..member + 1, MemberOwed::default()).filter(|&factor| factor > 0.0)?;
@@ -213,32 +216,33 @@ impl OfEvenWear {
 }
 
 figures! {
-    /// Life that follows from write amplification and rated cycles alone, as if all blocks wore evenly.
+    /// Lifetime computed from write amplification and rated erases alone, as if all blocks wore evenly.
     #[derive(Copy)]
-    pub struct ImpliedLife("flash.implied_life", of: OfEvenWear) {
+    pub struct ImpliedLife("flash.implied_life", of: EvenWearSource) {
         /// Number of erases that a block endures.
         endurance_cycles: u32 = of.cycles;
-        /// Pages programmed by this member divided by the pages sent to it.
+        /// Number of pages that this member programs for each page sent to it.
         write_amplification: f64 = of.amplification;
-        /// Terabytes (10^12) that can be written to it.
+        /// Terabytes (10^12 bytes) that can be written to the member.
         tbw: f64 = of.written / 1e12, row 31 "even wear would let be written to an SSD (TBW)" in "TB";
-        /// Drive writes per day with which it would last five years.
+        /// Drive writes per day with which the member would last five years.
         dwpd_five_years: f64 = of.written / of.capacity / (5.0 * DAYS_PER_YEAR),
             row 32 "the same per day for five years" in "drives per day";
-        /// Days that it lasts at this load; `None` for a measured time of no length.
+        /// Days that the member lasts at this load; `None` for a measured time of no length.
         days: Option<f64> = of.bytes_per_day.map(|bytes| of.written / bytes),
             row 30 (|life| format!("even wear at {} cycles would give a life of", life.endurance_cycles)) in "days";
     }
 }
 
 impl ImpliedLife {
-    /// Returns the life of a member; `None` if it was sent no writes.
+    /// Returns the lifetime of a member; `None` if no writes were sent to it.
     pub(super) fn of_member(inputs: &ReportInputs, member: usize) -> Option<Self> {
-        OfEvenWear::new(inputs, member).as_ref().map(Self::new)
+        EvenWearSource::new(inputs, member).as_ref().map(Self::new)
     }
 }
 
-/// Returns the pages that these members have programmed for each page sent to them. With `owed`, it is the most, if that work is done, too.
+/// Returns the number of pages that these members have programmed for each page sent to them. With `owed`, it is the greatest possible
+/// value, which includes that work.
 pub(super) fn amplification(inputs: &ReportInputs, members: std::ops::Range<usize>, owed: MemberOwed) -> Option<f64> {
     let sum: MemberCounters = inputs.counts.members[members.clone()].iter().copied().sum();
     let (programmed, sent) = match inputs.drive {
@@ -256,13 +260,13 @@ pub(super) fn amplification(inputs: &ReportInputs, members: std::ops::Range<usiz
     (sent > 0).then(|| (programmed + owed.buffered_pages + owed.moves_pages) as f64 / sent as f64)
 }
 
-/// Returns the factors by which the full-size drive, and the load on it, are larger than the simulated ones.
+/// Returns two factors: how much larger than the simulated ones the full-size drive is, and how much larger the load on it is.
 fn scales(inputs: &ReportInputs) -> (f64, f64) {
     let scale = inputs.drive.map_or(1.0, |drive| f64::from(drive.scale));
     (scale, inputs.drive.map_or(1.0, |drive| if drive.scale_by == ScaleBy::Width { scale } else { 1.0 }))
 }
 
-/// Returns the bytes per day that reach a full-size member, with parity and copies, as its data sheet counts them.
+/// Returns the bytes per day that are written to a full-size member, including parity and copies, as its data sheet counts them.
 fn bytes_per_day(inputs: &ReportInputs, member: usize) -> Option<f64> {
     let measured_ns = inputs.measured.end_ns - inputs.measured.from_ns;
     let bytes = inputs.counts.members[member].host_pages_written as f64 * f64::from(inputs.page_bytes) * scales(inputs).1;

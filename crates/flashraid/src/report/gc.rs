@@ -1,4 +1,4 @@
-//! Garbage collection of all members.
+//! Results about garbage collection of all members.
 
 use std::collections::BTreeMap;
 
@@ -7,22 +7,22 @@ use serde::{Deserialize, Serialize};
 
 use super::ReportInputs;
 use super::build::{share_of_dies, us};
-use super::figures::{Part, Shown, section};
+use super::figures::{Part, TableValue, section};
 use super::table::Section;
 use flashraid_model::coordination;
 use flashraid_model::metrics::CleanTimes;
 use flashraid_model::ssd::MemberCounters;
 
-/// The sources of the figures of collection.
-pub(super) struct OfCollection<'a> {
+/// Source of the values about collection.
+pub(super) struct CollectionSource<'a> {
     inputs: &'a ReportInputs<'a>,
     sum: MemberCounters,
     times: CleanTimes,
-    /// True for drives with superblocks.
+    /// True for members with superblocks.
     is_drive: bool,
 }
 
-impl<'a> OfCollection<'a> {
+impl<'a> CollectionSource<'a> {
     pub(super) fn new(inputs: &'a ReportInputs<'a>) -> Self {
         let (members, cleans) = (inputs.counts.members.iter().copied(), inputs.measured.cleans.iter().copied());
         Self { inputs, sum: members.sum(), times: cleans.sum(), is_drive: inputs.drive.is_some() }
@@ -44,7 +44,7 @@ impl<'a> OfCollection<'a> {
 
 figures! {
     /// Garbage collection of all members.
-    pub struct Gc("gc", of: OfCollection<'_>) {
+    pub struct Gc("gc", of: CollectionSource<'_>) {
         /// Number of collections. Each is an uninterrupted sequence of cleans of one die, or one superblock of a drive with superblocks.
         runs: u64 = of.sum.collections, row 1 "collections" in "";
         /// Number of collections that the array's controller forced.
@@ -55,32 +55,33 @@ figures! {
         mean_length_us: Option<f64> =
             (of.sum.collections > 0 && !of.is_drive).then(|| us(of.times.whole_ns) / of.sum.collections as f64),
             row 3 "mean length of a collection" in "µs";
-        /// Mean number of members that collect in a slice in which at least one does.
+        /// Mean number of members that collect at the same time: in a slice of time in which at least one does.
         synchronised_mean: Option<f64> = of.inputs.measured.gc.synchronised_mean(), row 5 "members collecting together, mean" in "";
         /// Number of page operations that were served between the steps of a collection.
         preemptions: u64 = of.sum.preemptions, row 10 "preemptions" in "" if |gc| gc.preemptions > 0;
-        /// Number of page operations served from the register of a page move.
+        /// Number of page operations served from the page register during the move of a page.
         merges: u64 = of.sum.merges, row 11 "merges" in "" if |gc| gc.merges > 0;
-        /// Number of page operations overlapped with a step of a collection.
+        /// Number of page operations that overlapped with a step of a collection.
         pipelined: u64 = of.sum.pipelined, row 12 "pipelined operations" in "" if |gc| gc.pipelined > 0;
         /// Number of messages between controller and members, by kind.
         messages: BTreeMap<String, u64> = of.inputs.counts.messages(),
-            rows 22 in "" (|gc| gc.messages.iter().map(|(kind, number)| (format!("messages {kind}"), Shown::of(number))).collect());
-        /// Number of cleans that members began because they must, although they had asked to be forced (`coordination.notify = "soft"`).
+            rows 22 in "" (|gc| gc.messages.iter().map(|(kind, number)| (format!("messages {kind}"), TableValue::of(number))).collect());
+        /// Number of cleans that members had to begin although the controller had not answered their request (`coordination.notify =
+        /// "soft"`).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         uncoordinated_cleans: Option<UncoordinatedCleans> = of.inputs.counts.uncoordinated_cleans.as_ref().map(UncoordinatedCleans::new);
         /// Number of collections that members began by themselves.
         own_runs: u64 = of.sum.collections - of.sum.forced_collections;
         /// Number of victims cleaned.
         cleans: u64 = if of.is_drive { of.sum.collections } else { of.sum.erases };
-        /// Time that dies spent collecting, in milliseconds. It counts whole cleans that began in the measured time. For drives with
-        /// superblocks, it counts the part in the measured time.
+        /// Time that dies spent collecting, in milliseconds. It covers whole cleans that began in the measured time. For drives with
+        /// superblocks, it covers the part within the measured time.
         time_ms: f64 = if of.is_drive { of.sum.gc_time_ns } else { of.times.whole_ns } as f64 / 1e6;
         /// Length of a slice, in microseconds.
         slice_us: f64 = us(of.inputs.measured.gc.slice_ns);
         /// Number of slices in which no member, one, two … members collected.
         slices_by_members: Vec<u64> = of.inputs.measured.gc.slices_by_members.clone();
-        /// Number of requests that met collections on no member, one, two … members.
+        /// Number of requests that waited for collections on no member, one, two … members.
         requests_by_members_met: Vec<u64> = of.inputs.measured.requests_by_members_met.clone(),
             row 6 "requests that met a collection" in "%" of (|gc| share_that_met(&gc.requests_by_members_met));
         /// Number of programs and erases suspended for a read.
@@ -90,15 +91,15 @@ figures! {
         /// Sum of these waits, in milliseconds.
         exhausted_ms: f64 = of.sum.exhausted_ns as f64 / 1e6,
             row 16 "mean wait for a free block" in "µs" of (|gc| Some(gc.exhausted_ms * 1e3 / gc.exhausted as f64)) if |gc| gc.exhausted > 0;
-        /// Number of cleans that began because a die had nothing else to do.
+        /// Number of cleans that began because a die had no other work.
         idle_cleans: u64 = of.sum.idle_cleans, row 15 "victims of idle time" in "" if |gc| gc.idle_cleans > 0;
     /// Time that dies collected in states 1, 2 and 3 (PGC III.D), in milliseconds. In state 1 any request is served between steps, in state
-    /// 2 no write, in state 3 none.
+    /// 2 reads are, and in state 3 none.
         state_ms: [f64; 3] = of.by_state();
     }
 }
 
-/// Returns the share of the requests that met a collection, in per cent.
+/// Returns the share of the requests that waited for a collection, in per cent.
 fn share_that_met(by_members: &[u64]) -> Option<f64> {
     let (all, met): (u64, u64) = (by_members.iter().sum(), by_members.iter().skip(1).sum());
     (all > 0).then(|| met as f64 * 100.0 / all as f64)
@@ -113,7 +114,7 @@ impl Gc {
 }
 
 figures! {
-    /// Number of cleans of members that had asked to be forced and could wait no longer.
+    /// Number of cleans of members that had asked to collect and could not wait any longer.
     #[derive(Copy, Eq)]
     pub struct UncoordinatedCleans("gc.uncoordinated_cleans", of: coordination::UncoordinatedCleans) {
         /// Number of these while other members were forced, so that they had to wait.

@@ -1,22 +1,22 @@
 //! Little's law: requests per second × (mean response time + think time) = requests that are outstanding or waiting for the think time.
 
 use super::Report;
-use flashraid_driver::Slots;
+use flashraid_driver::DepthUse;
 
-/// Requests for each place of the depth from which the law must hold, even if a beginning was left out.
+/// Number of requests for each slot of the queue depth from which on the law must hold, even if a beginning was left out.
 const REQUESTS_PER_PLACE_MIN: u64 = 200;
-/// Greatest relative difference. Requests that were outstanding when the measured time began count as done in it, but not among the
-/// response times.
+/// Greatest relative difference that is accepted. Requests that were outstanding at the start of the measured time count as done in it, but
+/// not among the response times.
 const DIFFERENCE_MAX: f64 = 0.005;
-/// Greatest relative difference if no beginning was left out, so that only rounding matters.
+/// Greatest relative difference that is accepted if no beginning was left out, so that only rounding matters.
 const ROUNDING_MAX: f64 = 1e-6;
 
-/// Verifies that a closed loop used its depth for as long as the report says, except for requests that no figure counts. `whole` is true if
-/// no part of the run was left out.
+/// Verifies Little's law for a closed loop: its queue depth must have been in use for as long as the report says. Requests that the
+/// statistics do not count are allowed for. `whole` is true if no part of the run was left out.
 ///
 /// # Errors
 /// Returns a sentence with both sides of the law.
-pub(crate) fn check_closed_loop(report: &Report, slots: &Slots, whole: bool) -> Result<(), String> {
+pub(crate) fn check_closed_loop(report: &Report, slots: &DepthUse, whole: bool) -> Result<(), String> {
     let (Some(iops), Some(mean_us)) = (report.iops.all, report.response_us.all.mean) else { return Ok(()) };
     let depth = f64::from(slots.depth);
     let enough = report.response_us.all.count >= REQUESTS_PER_PLACE_MIN * u64::from(slots.depth);

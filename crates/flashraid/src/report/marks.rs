@@ -1,9 +1,9 @@
-//! Marks: conditions that make a figure doubtful.
+//! Marks: conditions that make a result doubtful.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A condition that makes a figure doubtful. Its symbol stands beside the figure, and its explanation below.
+/// A condition that makes a result doubtful. Its symbol stands beside the result, and its explanation below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum Mark {
     /// No request was measured.
@@ -12,13 +12,13 @@ pub enum Mark {
     /// A request of the measured time lost a page, or more members failed than the level survives.
     #[serde(rename = "data lost")]
     DataLost,
-    /// There was no steady state, or the measured time begins before it.
+    /// There was no steady state, or the measured time began before it.
     #[serde(rename = "not steady")]
     NotSteady,
     /// A percentile has fewer than ten requests beyond it.
     #[serde(rename = "few samples")]
     FewSamples,
-    /// Too few blocks were erased in the measured time to project a life.
+    /// Too few blocks were erased in the measured time to project a lifetime.
     #[serde(rename = "little wear")]
     LittleWear,
 }
@@ -27,7 +27,7 @@ impl Mark {
     /// All marks, the most serious first.
     pub const ALL: [Self; 5] = [Self::NothingMeasured, Self::DataLost, Self::NotSteady, Self::FewSamples, Self::LittleWear];
 
-    /// Returns the character that stands beside the figure.
+    /// Returns the character that stands beside the result.
     #[must_use]
     pub const fn symbol(self) -> &'static str {
         match self {
@@ -39,7 +39,7 @@ impl Mark {
         }
     }
 
-    /// Returns the name, as documents have it.
+    /// Returns the name that is used in documents.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

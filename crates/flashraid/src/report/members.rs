@@ -1,4 +1,4 @@
-//! Figures of each member.
+//! Results of each member.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,17 +10,17 @@ use super::table::{Section, format_figure};
 use super::{ImpliedLife, Lifetime, ReportInputs, WearReport};
 use flashraid_model::ssd::{MemberCounters, Owed as MemberOwed};
 
-/// Most members that get separate columns.
+/// Maximum number of members that get separate columns.
 const COLUMNS_MAX: usize = 8;
 
-/// The sources of the figures of a member.
-pub(super) struct OfMember<'a> {
+/// Source of the values of a member.
+pub(super) struct MemberSource<'a> {
     inputs: &'a ReportInputs<'a>,
     index: usize,
     counters: MemberCounters,
 }
 
-impl<'a> OfMember<'a> {
+impl<'a> MemberSource<'a> {
     pub(super) fn new(inputs: &'a ReportInputs<'a>, index: usize) -> Self {
         Self { inputs, index, counters: inputs.counts.members[index] }
     }
@@ -51,11 +51,11 @@ impl<'a> OfMember<'a> {
 }
 
 figures! {
-    /// Counts of one member.
-    pub struct Member("members", of: OfMember<'_>) {
+    /// Results of one member.
+    pub struct Member("members", of: MemberSource<'_>) {
         /// Number of blocks erased.
         erases: u64 = of.counters.erases, row 3 "erases" in "blocks";
-        /// Number of pages that were sent to it to be written.
+        /// Number of pages that were sent to the member to be written.
         host_pages_written: u64 = of.counters.host_pages_written, row 1 "host pages written" in "pages";
         /// Number of pages read for the host.
         host_pages_read: u64 = of.counters.host_pages_read;
@@ -63,7 +63,7 @@ figures! {
         gc_pages_moved: u64 = of.counters.gc_pages_moved;
         /// Number of summary pages programmed.
         summary_programs: u64 = of.counters.summary_programs;
-        /// Pages programmed divided by the pages sent to it, as in `flash`.
+        /// Number of pages programmed divided by the number sent to the member, as in `flash`.
         write_amplification: Option<f64> = amplification(of.inputs, of.index..of.index + 1, MemberOwed::default()),
             row 2 "write amplification" in "";
         /// Number of collections, as in `gc`.
@@ -74,19 +74,19 @@ figures! {
         gc_time_ms: f64 = of.collected_ns() as f64 / 1e6;
         /// Share of their time that the member's dies spent collecting.
         gc_busy_fraction: Option<f64> = of.share_of_dies();
-        /// Share of the time in which at least one die collected.
+        /// Share of the time in which at least one of its dies collected.
         gc_any_fraction: Option<f64> = of.share_with_a_collection(), row 4 "time with a collection" in "%";
-        /// Erases per block, with those of the warm-up.
+        /// Erases per block, including those of the warm-up.
         wear: WearReport = WearReport::new(&of.inputs.wear.get(of.index).copied().unwrap_or_default());
-        /// Projected life at this load, as in `flash`.
+        /// Projected lifetime at this load, as in `flash`.
         lifetime: Option<Lifetime> = Lifetime::of_member(of.inputs, of.index);
-        /// Life that follows from write amplification and rated cycles, as in `flash`.
+        /// Lifetime computed from write amplification and rated erases, as in `flash`.
         implied_life: Option<ImpliedLife> = ImpliedLife::of_member(of.inputs, of.index);
     }
 }
 
 impl Member {
-    /// Returns a column for each member, or the spread over them if they would not fit on a line.
+    /// Returns a column for each member. If these would not fit on a line, returns the spread over the members instead.
     pub(super) fn section(members: &[Self]) -> Section {
         let each = members.len() <= COLUMNS_MAX;
         let columns = if each {

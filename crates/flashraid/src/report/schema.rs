@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::Report;
 
-/// Returns the JSON Schema of the document that [`Report::to_json`] writes. It names every key, so that a document with another key is not
+/// Returns the JSON Schema of the document that [`Report::to_json`] writes. It names every key, so a document with any other key is not
 /// valid.
 #[must_use]
 pub fn schema() -> Value {
@@ -17,7 +17,7 @@ pub fn schema() -> Value {
     schema
 }
 
-/// Forbids other keys in objects whose keys are known. The types allow them, because readers ignore unknown keys.
+/// Forbids unknown keys in objects whose keys are known. The types themselves allow them, because readers ignore unknown keys.
 fn close(schema: &mut Value) {
     match schema {
         Value::Object(entries) => {

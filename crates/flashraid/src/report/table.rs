@@ -1,4 +1,4 @@
-//! The figures of a report as sections of rows, which a terminal then lays out.
+//! The values of a report as sections of rows, which are laid out for a terminal elsewhere.
 
 use serde_json::Value;
 
@@ -8,8 +8,8 @@ use flashraid_model::units::with_commas;
 
 use super::{Controller, DriveReport, FrontReport, Lost, Mark, Member, Parity, Report, ResponseTime};
 
-/// Mark of a percentile with fewer than ten requests beyond it.
-pub const GUESS: &str = " ?";
+/// Mark for a percentile with fewer than ten requests beyond it.
+pub const FEW_SAMPLES_MARK: &str = " ?";
 
 /// A heading with its rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,16 +22,16 @@ pub struct Section {
     pub rows: Vec<Row>,
 }
 
-/// A figure with its name.
+/// One row: a name, and its value in every column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// Name of the figure.
+    /// Name of the value.
     pub name: String,
     /// Value in every column, ready to show.
     pub values: Vec<String>,
     /// Unit of the values, which may be empty.
     pub unit: &'static str,
-    /// The key of the figure in the document, such as `gc.runs`, that [`crate::meaning`] explains; empty if it is no single one.
+    /// Key of the value in the JSON document, such as `gc.runs`, which [`crate::meaning`] explains; empty if the row shows several values.
     pub figure: String,
 }
 
@@ -40,19 +40,19 @@ impl Row {
         Self { name: name.into(), values: values.into_iter().collect(), unit, figure: String::new() }
     }
 
-    /// Returns the row with the key of its figure.
+    /// Returns the row with the key of its value.
     pub(super) fn of(self, figure: impl Into<String>) -> Self {
         Self { figure: figure.into(), ..self }
     }
 
-    /// Returns a row for the figure with this key.
+    /// Returns a row for the value with this key.
     pub(super) fn figure(figure: &str, name: impl Into<String>, values: impl IntoIterator<Item = String>, unit: &'static str) -> Self {
         Self::new(name, values, unit).of(figure)
     }
 }
 
-/// Returns a figure with at least four significant digits, down to a millionth, and with commas (`12,345`, `123.4`, `1.235`, `0.01235`).
-/// Whole numbers have no decimals, and a figure that is not defined is a dash.
+/// Formats a value with at least four significant digits, down to a millionth, and with commas (`12,345`, `123.4`, `1.235`, `0.01235`).
+/// Whole numbers have no decimals, and a value that is not defined is a dash.
 #[must_use]
 pub fn format_figure(figure: Option<f64>) -> String {
     let Some(value) = figure.filter(|value| value.is_finite()) else { return "–".to_owned() };
@@ -69,7 +69,7 @@ pub fn format_figure(figure: Option<f64>) -> String {
     with_commas(&format!("{value:.decimals$}"))
 }
 
-/// Most streams of a mix in a table.
+/// Maximum number of streams of a mix in a table.
 const STREAMS_MAX: usize = 8;
 
 pub(super) fn count(count: u64) -> String {
@@ -77,7 +77,7 @@ pub(super) fn count(count: u64) -> String {
 }
 
 impl Report {
-    /// Returns the figures that a user looks at first.
+    /// Returns the values that a user looks at first.
     #[must_use]
     pub fn table(&self) -> Vec<Section> {
         let mut sections = vec![self.run_section(), self.response_section()];
@@ -105,13 +105,13 @@ impl Report {
         sections
     }
 
-    /// Returns the most serious mark that holds for all figures of the run.
+    /// Returns the most serious mark that applies to all results of the run.
     #[must_use]
     pub fn mark(&self) -> Option<Mark> {
         [Mark::DataLost, Mark::NotSteady].into_iter().find(|mark| self.verdict.has(*mark))
     }
 
-    /// Returns a figure with the mark of all figures of the run.
+    /// Formats a value with the mark that applies to all results of the run.
     fn marked(&self, figure: Option<f64>) -> String {
         match self.mark().filter(|_| figure.is_some()) {
             Some(mark) => format!("{} {}", format_figure(figure), mark.symbol()),
@@ -133,7 +133,7 @@ impl Report {
         Section { title: "Cache", columns: Vec::new(), rows: rows.collect() }
     }
 
-    /// Returns the figures of each mechanism that the members have.
+    /// Returns the results of each mechanism that the members have.
     fn mechanism_sections(&self) -> impl Iterator<Item = Section> {
         let all = MechanismCounters::default().figures().into_iter();
         all.filter_map(|figures| {
@@ -188,7 +188,9 @@ impl Report {
             let is_guess = |times: &ResponseTime| times.count > 0 && percent.is_some_and(|percent| !times.supports(percent / 100.0));
             Row::new(
                 *name,
-                kinds.map(|times| if is_guess(times) { format_figure(figure(times)) + GUESS } else { self.marked(figure(times)) }),
+                kinds.map(
+                    |times| if is_guess(times) { format_figure(figure(times)) + FEW_SAMPLES_MARK } else { self.marked(figure(times)) },
+                ),
                 "µs",
             )
             .of(format!("response_us.all.{key}"))
@@ -197,7 +199,7 @@ impl Report {
         Section { title: "Response time", columns, rows: std::iter::once(requests).chain(figures).collect() }
     }
 
-    /// Returns a column for each stream of a mix.
+    /// Returns a table with a column for each stream of a mix.
     fn streams_section(&self) -> Option<Section> {
         type Figure = (&'static str, fn(&ResponseTime) -> Option<f64>);
         const FIGURES: [Figure; 4] =
@@ -213,7 +215,7 @@ impl Report {
         Some(Section { title: "Streams of the mix", columns, rows: [requests, per_second].into_iter().chain(figures).collect() })
     }
 
-    /// Returns the parts of the requests' times. Parts that are 0 everywhere are left out.
+    /// Returns the response times divided into their causes. Causes that are 0 everywhere are left out.
     fn time_section(&self) -> Option<Section> {
         let shares = self.time_us.named();
         let all = shares[0].1?;

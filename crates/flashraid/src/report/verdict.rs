@@ -28,22 +28,22 @@ use flashraid_model::metrics::{Latency, Tenth, TrendSummary};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Least factor between response times of the two halves when requests pile up.
+/// Least ratio of the response times of the second half to those of the first half at which requests count as piling up.
 const GROWTH_MIN: f64 = 1.5;
-/// Number of tenths at the end in which requests must pile up.
+/// Number of tenths at the end of the run in which requests must be piling up.
 const LAST_TENTHS: usize = 3;
-/// Least number of requests in a tenth.
+/// Minimum number of requests in a tenth.
 const TENTH_REQUESTS_MIN: u64 = 50;
-/// Least number of tenths that are steady together.
+/// Minimum number of tenths that must be steady together.
 const TENTHS_MIN: usize = 5;
-/// Greatest relative distance of a tenth's mean from that of all.
+/// Greatest relative distance of a tenth's mean from the mean of all.
 const DISTANCE_MAX: f64 = 0.2;
 /// Greatest relative rise or fall of the fitted line over all tenths.
 const RISE_MAX: f64 = 0.1;
 /// Greatest relative standard error of the mean.
 const ERROR_MAX: f64 = 0.05;
 
-/// Load of an array by its workload.
+/// Relation of the workload to the throughput of the array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Load {
@@ -75,44 +75,44 @@ impl Load {
     }
 }
 
-/// Facts by which a run is judged.
+/// Facts about a run from which its verdict is made.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Facts<'a> {
     pub trend: &'a TrendSummary,
-    /// Course of the whole run, with the requests that were skipped.
+    /// Trends over the whole run, including the requests that the statistics leave out.
     pub whole_trend: &'a TrendSummary,
     /// True if the host waits for one request before it sends another.
     pub is_closed: bool,
     /// Response times of all requests.
     pub all: &'a Latency,
     pub measured_from_ns: u64,
-    /// True if the write cache holds much of the written data, so that members still have to do a part of the work.
+    /// True if the write cache still holds much of the written data, so that members have not done all the work.
     pub fills_cache: bool,
     /// True if a request of the measured time lost a page, or if more members failed than the level survives.
     pub has_lost_data: bool,
-    /// True if a life is projected from too few erases.
+    /// True if a lifetime is projected from too few erases.
     pub has_little_wear: bool,
 }
 
-/// Findings about how far the figures of a run can be trusted.
+/// Findings about how far the results of a run can be trusted.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// Load of the array by the workload.
+    /// Relation of the workload to the throughput of the array.
     pub load: Load,
     /// True if response times and write amplification stay the same from some tenth of the run on.
     pub steady: bool,
     /// Time at which this steady part begins, in nanoseconds; `None` without one.
     pub steady_from_ns: Option<u64>,
-    /// Highest percentile of all requests with at least ten samples beyond it, named as in `response_us`; `None` if there is none.
+    /// Highest percentile of all requests with at least ten requests beyond it, named as in `response_us`; `None` if there is none.
     pub deepest_percentile: Option<String>,
-    /// Conditions that make figures doubtful, the most serious first.
+    /// Conditions that make results doubtful, the most serious first.
     #[serde(default)]
     pub marks: Vec<Mark>,
 }
 
 impl Verdict {
-    /// Judges a run by these facts.
+    /// Returns the verdict on a run from these facts.
     #[must_use]
     pub(super) fn of(facts: &Facts) -> Verdict {
         let Facts { trend, all, .. } = *facts;
@@ -139,7 +139,7 @@ impl Verdict {
         }
     }
 
-    /// Returns true if a condition holds.
+    /// Returns true if this condition holds.
     #[must_use]
     pub fn has(&self, mark: Mark) -> bool {
         self.marks.contains(&mark)
@@ -156,14 +156,14 @@ fn load(trend: &TrendSummary) -> Load {
     }
 }
 
-/// Returns true if each of the last tenths of time is that much slower than the first half of the requests. Tenths without requests are
-/// ignored.
+/// Returns true if requests in each of the last tenths of time were slower than the first half of the requests, by the factor
+/// [`GROWTH_MIN`]. Tenths without requests are ignored.
 fn stays_behind(tenths: &[Tenth], first_half_ns: f64) -> bool {
     let last = &tenths[tenths.len().saturating_sub(LAST_TENTHS)..];
     last.iter().filter(|tenth| tenth.requests > 0).all(|tenth| tenth.response_ns.mean > GROWTH_MIN * first_half_ns)
 }
 
-/// Returns the time at which the steady part begins.
+/// Returns the time at which the steady part of the run begins.
 fn steady_from(tenths: &[Tenth]) -> Option<u64> {
     if tenths.is_empty() || tenths.iter().any(|tenth| tenth.requests < TENTH_REQUESTS_MIN) {
         return None;
@@ -182,10 +182,11 @@ fn steady_from(tenths: &[Tenth]) -> Option<u64> {
     Some(tenths[first].from_ns)
 }
 
-/// Returns the cost of a write without collections, in pages of 4 KiB. The ratio (written + moved) / written must be steady.
+/// Pages that a write without collections costs for each byte: one for 4 KiB. It makes the ratio (written + moved) / written out of the
+/// moved pages, because that ratio must be steady.
 const PAGES_PER_BYTE: f64 = 1.0 / 4096.0;
 
-/// Returns true if the means of tenths, with their standard errors and a constant added to each, stay the same.
+/// Returns true if the means of tenths stay the same within their standard errors. `constant` is added to each mean first.
 fn is_steady(means: &[(f64, f64)], constant: f64) -> bool {
     if means.is_empty() {
         return true;

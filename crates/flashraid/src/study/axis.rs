@@ -8,14 +8,14 @@ use serde_json::Value;
 use super::range;
 
 /// Keys, or tables of keys, that describe the work, the hardware and its state, and the measurement. Points that differ in one of them do
-/// different work, so that none is better than another.
+/// different work, so they are not compared.
 const GIVEN: [&str; 9] =
     ["seed", "workload", "array.members", "array.failure", "ssd.geometry", "ssd.scale", "ssd.scale_by", "ssd.warm_up", "report"];
-/// A remedy in a table of given keys: the share of the flash that is kept in reserve.
+/// Key that counts as a remedy although its table is among the given keys: the share of the flash that is kept in reserve.
 const RESERVED: &str = "ssd.geometry.reserved";
 
-/// Returns true if points that differ in this key do different work: workload, size, depth, rate, members, seed. They are never compared
-/// with each other. All other keys are remedies, whose values are compared.
+/// Returns true for a key such as workload, size, depth, rate, members or seed. Points that differ in it do different work, and are never
+/// compared. All other keys are remedies, whose values are compared.
 pub fn is_given(key: &str) -> bool {
     let is_of = |table: &str| key.strip_prefix(table).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
     key != RESERVED && GIVEN.iter().any(|table| is_of(table))
@@ -38,7 +38,7 @@ impl Setting {
 }
 
 impl Setting {
-    /// Returns true for collection that takes no time, a yardstick that no real system reaches.
+    /// Returns true for collection that takes no time. It is a yardstick that no real system reaches.
     pub fn is_yardstick(&self) -> bool {
         self.key == "coordination.scheme" && self.json() == "ideal"
     }
@@ -72,8 +72,8 @@ pub struct Axis {
     pub values: Vec<String>,
 }
 
-/// Reads `KEY=A,B,C`. Ranges such as `2..8` (every whole number), `0..1:lin:5` and `1ms..100ms:log:5` stand for their values, with both
-/// ends.
+/// Parses `KEY=A,B,C`. Ranges such as `2..8` (every whole number), `0..1:lin:5` and `1ms..100ms:log:5` stand for their values, including
+/// both ends.
 impl FromStr for Axis {
     type Err = String;
 
@@ -135,7 +135,7 @@ fn split_values(text: &str) -> Result<Vec<String>, String> {
     }
 }
 
-/// Returns every combination of the values. The last key varies fastest. Without keys there is one, empty combination.
+/// Returns every combination of the values. The last key varies fastest. Without keys there is exactly one combination, which is empty.
 pub fn combinations(axes: &[Axis]) -> Vec<Vec<Setting>> {
     let mut combinations = vec![Vec::new()];
     for axis in axes {

@@ -1,12 +1,14 @@
-//! Baselines: the point that each point of a study is compared with.
+//! Baselines of a study: for each point, the point with which it is compared.
 
 use super::axis::is_given;
 use super::{Axis, Setting, StudyProblem};
 
-/// Returns the position of the baseline of each combination. The baseline has the same given keys (see [`is_given`]). Every other key has
-/// its first value that is not a yardstick. If all keys are given, each point is its own baseline.
+/// Returns the index of the baseline for each combination of values.
 ///
-/// `wanted` is another value of one of the other keys, or `KEY=VALUE`.
+/// The baseline has the same given keys (see [`is_given`]). Every other key has its first value that is not a yardstick. If all keys are
+/// given, each point is its own baseline.
+///
+/// `wanted` chooses another value of one of the other keys, as a value or as `KEY=VALUE`.
 pub(super) fn baselines(axes: &[Axis], combinations: &[Vec<Setting>], wanted: Option<&str>) -> Result<Vec<usize>, StudyProblem> {
     let first = |axis: &Axis| -> Option<String> {
         let setting = |value: &String| Setting { key: axis.key.clone(), value: value.clone() };

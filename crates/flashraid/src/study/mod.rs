@@ -77,7 +77,7 @@ pub struct Study {
     cache: Option<WarmCache>,
 }
 
-/// A name in place of a varied key, with the settings that each of its values stands for.
+/// A name that stands in place of a varied key. Each of its values stands for several settings.
 #[derive(Debug, Clone)]
 struct Variants {
     name: String,
@@ -86,14 +86,14 @@ struct Variants {
 
 impl Variants {
     /// Returns the settings of the configuration that a setting of the study stands for.
-    fn behind(&self, setting: &Setting) -> Option<&[Setting]> {
+    fn settings_behind(&self, setting: &Setting) -> Option<&[Setting]> {
         let found = self.settings.iter().find(|(value, _)| setting.key == self.name && setting.value == *value);
         found.map(|(_, settings)| settings.as_slice())
     }
 }
 
 impl Study {
-    /// Returns a study of a configuration that was put together in Rust.
+    /// Returns a study of a configuration that was built in Rust.
     pub fn new(config: impl Borrow<Config>) -> Self {
         Self::of(Template::new(config.borrow()))
     }
@@ -202,7 +202,7 @@ impl Study {
         self
     }
 
-    /// Sets the number of consecutive seeds with which every point runs; 0 counts as 1.
+    /// Sets the number of consecutive seeds with which every point is simulated; 0 counts as 1.
     pub fn seeds(mut self, seeds: u64) -> Self {
         self.seeds = seeds.max(1);
         self
@@ -275,13 +275,14 @@ impl Study {
 
 /// Watches a study from all of its workers, and may stop it. Every method does nothing by default.
 pub trait StudyObserver: Sync {
-    /// Called from time to time for every running simulation, by its number in the order of points and seeds. A result of false stops it,
-    /// and unfinished simulations are lost.
+    /// Reports the progress of a running simulation from time to time. Its number counts in the order of points and seeds.
+    ///
+    /// If it returns false, the study stops, and unfinished simulations are lost.
     fn progress(&self, _simulation: usize, _progress: &Progress) -> bool {
         true
     }
 
-    /// Returns the question whether to stop, for all simulations; see [`Observer::stop`](crate::Observer::stop).
+    /// Returns a callback that is asked whether to stop, for all simulations; see [`Observer::stop`](crate::Observer::stop).
     fn stop(&self) -> Stop {
         Stop::default()
     }
@@ -289,16 +290,16 @@ pub trait StudyObserver: Sync {
     /// Receives a note for the user that no report has. Several simulations may give the same note.
     fn note(&self, _text: &str) {}
 
-    /// Called when a simulation is done, now or in an earlier run.
+    /// Reports that a simulation is done, now or in an earlier run.
     fn done(&self, _simulation: usize) {}
 
-    /// Returns true if the next simulation may begin.
+    /// Returns false if no further simulation may begin.
     fn go_on(&self) -> bool {
         true
     }
 }
 
-/// Receives every event and ignores it.
+/// Observer that ignores every event.
 impl StudyObserver for () {}
 
 /// Result of a study.
@@ -309,7 +310,7 @@ pub struct StudyResult {
     pub axes: Vec<Axis>,
     /// Every combination of the values. The last key varies fastest.
     pub points: Vec<Vec<Setting>>,
-    /// Position of the baseline of each point.
+    /// Index of the baseline of each point.
     pub baselines: Vec<usize>,
     /// One row for each point and seed that was simulated: all of them, or those of the shard. They are in the order of points and seeds.
     pub rows: Vec<StudyRow>,
@@ -319,17 +320,17 @@ pub struct StudyResult {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct StudyRow {
-    /// Position of its point.
+    /// Index of its point.
     pub point: usize,
     /// Report of the simulation.
     pub report: Report,
 }
 
 impl StudyResult {
-    /// Puts a result together again, of rows with the positions of their points.
+    /// Builds a result from its rows. Each row comes with the index of its point.
     ///
     /// # Errors
-    /// A text that says which part does not fit the others.
+    /// Returns a text that says which part does not fit the others.
     #[doc(hidden)]
     pub fn of_parts(axes: Vec<Axis>, baselines: Vec<usize>, rows: Vec<(usize, Report)>) -> Result<Self, String> {
         let points = combinations(&axes);
@@ -347,13 +348,13 @@ impl StudyResult {
         self.rows.iter().filter(move |row| row.point == point).map(|row| &row.report)
     }
 
-    /// Returns a figure's mean over the seeds of a point, with its 95 % confidence interval. It is `None` if a report lacks the figure.
+    /// Returns the mean of a value over the seeds of a point, with its 95 % confidence interval. It is `None` if a report lacks the value.
     pub fn estimate(&self, point: usize, figure: impl Fn(&Report) -> Option<f64>) -> Option<Estimate> {
         Estimate::of(&self.reports(point).map(figure).collect::<Option<Vec<f64>>>()?)
     }
 
-    /// Returns the ratio of a figure to that of the point's baseline, paired by seed. It is `None` if a report lacks the figure or the
-    /// baseline is zero.
+    /// Returns the ratio of a value to that of the point's baseline, paired by seed. It is `None` if a report lacks the value or the
+    /// baseline's value is zero.
     pub fn ratio(&self, point: usize, figure: impl Fn(&Report) -> Option<f64>) -> Option<Estimate> {
         let values = |point: usize| self.reports(point).map(&figure).collect::<Option<Vec<f64>>>();
         let (own, baseline) = (values(point)?, values(self.baselines[point])?);

@@ -20,15 +20,15 @@ use crate::memory;
 use crate::report::Report;
 use crate::warm_up::warm_up_key;
 
-/// The key of the seed, which can be set in other ways, too.
+/// Key for the seed, which can be set in other ways, too.
 const SEED: &str = "seed";
 
-/// Most simulations of a study.
+/// Maximum number of simulations of a study.
 const SIMULATIONS_MAX: u128 = 1_000_000;
-/// Estimated memory of a simulation of a study before it begins and after its end: its configuration and its report.
+/// Estimated memory that a simulation of a study needs before it begins and after its end, for its configuration and its report.
 const SIMULATION_BYTES: u128 = 72 << 10;
 
-/// Returns an error for a grid that memory cannot hold, before it is laid out.
+/// Returns an error for a grid that is too large for memory, before any of it is built.
 fn refuse_too_many(axes: &[Axis], seeds: u64) -> Result<(), StudyProblem> {
     let points = axes.iter().map(|axis| axis.values.len() as u128).try_fold(1_u128, u128::checked_mul);
     let simulations = points.and_then(|points| points.checked_mul(u128::from(seeds))).unwrap_or(u128::MAX);
@@ -63,8 +63,8 @@ fn preflight_all(tasks: &[Simulated]) -> Result<(), Error> {
     Ok(())
 }
 
-/// A folder in which a study begins. Without a call of [`NewFolder::keep`], dropping it removes the study's files, if no simulation was
-/// saved there.
+/// A new folder for a study. Without a call of [`NewFolder::keep`], dropping it removes the study's files, if no simulation was saved
+/// there.
 struct NewFolder {
     folder: PathBuf,
     had_folder: bool,
@@ -106,7 +106,7 @@ pub struct StudyPlan {
     pub(super) shard: Option<(usize, usize)>,
     folder: Option<PathBuf>,
     resources: Resources,
-    /// Reports that were handed in, or found in the folder, so that none is read twice.
+    /// Reports that were handed in or found in the folder. They are kept so that no file is read twice.
     known_reports: Mutex<BTreeMap<usize, Report>>,
 }
 
@@ -123,7 +123,8 @@ impl StudyPlan {
         let mut tasks = Vec::new();
         let mut contents = Contents::default();
         for settings in &points {
-            let behind = |setting| variants.iter().find_map(|variants| variants.behind(setting)).unwrap_or(std::slice::from_ref(setting));
+            let behind =
+                |setting| variants.iter().find_map(|variants| variants.settings_behind(setting)).unwrap_or(std::slice::from_ref(setting));
             let sets = settings.iter().flat_map(behind).map(|setting| (setting.key.clone(), setting.value.clone()));
             let scenario = template.scenario(sets, None)?;
             let first = scenario.seed;
@@ -147,24 +148,24 @@ impl StudyPlan {
         })
     }
 
-    /// Returns a name for the study, which is the same for the same simulations, with or without shards.
+    /// Returns a hash that identifies the study. It is equal for the same simulations, with or without shards.
     pub fn hash(&self) -> String {
         short_hash(&self.tasks.iter().map(|task| task.id.as_str()).collect::<Vec<_>>().join(" "))
     }
 
-    /// Returns the number of simulations that it runs or takes from its folder.
+    /// Returns the number of simulations in the study, or in its shard.
     #[expect(clippy::len_without_is_empty, reason = "a plan is never empty")]
     pub fn len(&self) -> usize {
         self.shard.map_or(self.tasks.len(), |shard| shard::of(&self.tasks, shard).len())
     }
 
-    /// Returns the scenarios that it runs or takes from its folder.
+    /// Returns the scenarios of the study, or of its shard.
     #[doc(hidden)]
     pub fn scenarios(&self) -> Vec<&Scenario> {
         self.own().into_iter().map(|index| &self.tasks[index].scenario).collect()
     }
 
-    /// Returns the positions of its simulations: all, or those of the shard.
+    /// Returns the indices of the simulations in the study, or in its shard.
     fn own(&self) -> Vec<usize> {
         match self.shard {
             Some(shard) => shard::of(&self.tasks, shard),
@@ -172,13 +173,13 @@ impl StudyPlan {
         }
     }
 
-    /// The numbers of the simulations of each part, if the whole study ran in so many.
+    /// Returns the indices of the simulations in each part, if the whole study were divided into `count` parts.
     #[doc(hidden)]
     pub fn parts(&self, count: usize) -> Vec<Vec<usize>> {
         shard::parts(&self.tasks, count)
     }
 
-    /// Sets the resources, in place of [`Study::workers`], [`Study::threads`] and [`Study::warm_cache`].
+    /// Sets the resources of the machine, in place of [`Study::workers`], [`Study::threads`] and [`Study::warm_cache`].
     #[doc(hidden)]
     #[must_use]
     pub fn with_resources(mut self, resources: Resources) -> Self {
@@ -186,7 +187,7 @@ impl StudyPlan {
         self
     }
 
-    /// Sets the folder, like [`Study::folder`], if its name depends on the plan.
+    /// Sets the folder, like [`Study::folder`], for callers that choose its name from the plan.
     #[must_use]
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = Some(folder.into());
@@ -201,15 +202,14 @@ impl StudyPlan {
         shard::refuse_foreign(self, folder.as_ref())
     }
 
-    /// Returns the settings and the seed of a simulation, by its number in the order of points and seeds.
+    /// Returns the settings and the seed of a simulation. Its index counts in the order of points and seeds.
     pub fn simulation(&self, index: usize) -> (&[Setting], u64) {
         (&self.points[self.point(index)], self.tasks[index].scenario.seed)
     }
 
-    /// Returns the numbers of the simulations that the folder does not hold yet, in groups that share a warm-up, for a caller's own
-    /// scheduler.
+    /// Returns the simulations that the folder does not hold yet, in groups that share a warm-up, for a caller's own scheduler.
     ///
-    /// The caller runs them and hands their reports to [`StudyPlan::keep`]. When none is left, [`StudyPlan::run`] only combines the
+    /// The caller runs them and passes their reports to [`StudyPlan::keep`]. When none is left, [`StudyPlan::run`] only combines the
     /// reports.
     ///
     /// # Errors
@@ -245,13 +245,13 @@ impl StudyPlan {
         Ok(groups.into_iter().map(|(_, group)| group).collect())
     }
 
-    /// Returns the estimated memory of these simulations, if they run one after the other.
+    /// Returns the estimated memory that these simulations need one after another.
     pub fn memory_bytes(&self, simulations: &[usize]) -> u64 {
         memory::needed_by_all(simulations.iter().map(|index| &self.tasks[*index].scenario), 1)
     }
 
-    /// Takes the report of a simulation that was run elsewhere, and saves it if the study has a folder. If there are several, the first one
-    /// stays.
+    /// Adds the report of a simulation that was run elsewhere, and saves it if the study has a folder. If the study has a report of it
+    /// already, that one stays.
     ///
     /// # Errors
     /// Returns [`Error::Study`] if the report belongs to another simulation, and [`Error::Io`] if it cannot be saved.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// Returns a text with the values that may be a baseline.
+/// Returns a sentence that lists the values that may be a baseline.
 fn of_choices(choices: &[String]) -> String {
     if choices.is_empty() { "no varied key is a remedy".to_owned() } else { format!("choose one of {}", choices.join(", ")) }
 }
@@ -34,7 +34,7 @@ pub enum StudyProblem {
         /// Name of the key.
         key: String,
     },
-    /// The seed is varied, and also given in another way.
+    /// The seed is varied, and is also set in another way.
     #[error("the seed is varied and given in another way, too; leave out one of them")]
     SeedTwice,
     /// The last seed exceeds the greatest possible one.
@@ -43,27 +43,27 @@ pub enum StudyProblem {
     SeedTooLarge {
         /// Value of the first seed.
         first: u64,
-        /// Number that is added to it.
+        /// Number that was to be added to it.
         offset: u64,
     },
-    /// The baseline is none of the varied values, or more than one.
+    /// The wanted baseline is none of the varied values, or more than one.
     #[error("baseline {wanted}: {reason}; {}", of_choices(choices))]
     #[non_exhaustive]
     Baseline {
-        /// Baseline that was asked for.
+        /// Baseline that the user wants.
         wanted: String,
         /// Reason why it is not possible.
         reason: &'static str,
         /// Baselines that are possible.
         choices: Vec<String>,
     },
-    /// The grid is larger than memory.
+    /// The grid has more simulations than a study may have.
     #[error("there are {simulations} simulations, but at most {most} fit here; vary fewer values, or compare in several folders")]
     #[non_exhaustive]
     TooMany {
         /// Number of simulations in the grid.
         simulations: u128,
-        /// Most simulations that are possible.
+        /// Maximum number of simulations.
         most: u128,
     },
     /// Simulations would overwrite each other's saved states.
@@ -86,7 +86,7 @@ pub enum StudyProblem {
         /// Number of all shards.
         count: usize,
     },
-    /// A report does not belong to the simulation for which it was handed in.
+    /// A report was handed in for a simulation to which it does not belong.
     #[error("the report handed in for simulation {simulation} is another simulation's, or partial")]
     #[non_exhaustive]
     OtherReport {

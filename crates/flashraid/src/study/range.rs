@@ -1,8 +1,8 @@
-//! Ranges such as `2..8` and `1ms..100ms:log:5`: the values of a varied key from one end to the other, with both ends.
+//! Ranges such as `2..8` and `1ms..100ms:log:5`, which stand for several values of a varied key, including both ends.
 
 use flashraid_workload::units::{Duration, Quantity, Size};
 
-/// Most values of a range.
+/// Maximum number of values of a range.
 const VALUES_MAX: usize = 10_000;
 
 /// Spacing of the values between the ends.
@@ -16,7 +16,7 @@ enum Spacing {
     Logarithmic(usize),
 }
 
-/// Returns the values of a range. It is `None` if the text is not a range, such as `../trace.csv`, which is a value itself.
+/// Returns the values of a range. It is `None` if the text is no range but a value itself, such as `../trace.csv`.
 ///
 /// # Errors
 /// Returns an error if it is a range that cannot be understood.
@@ -46,7 +46,7 @@ struct End {
 }
 
 impl End {
-    /// Reads a number, which may have a unit.
+    /// Parses a number, which may have a unit.
     fn of(text: &str) -> Option<End> {
         let text = text.trim();
         let is_of_number = |character: char| character.is_ascii_digit() || matches!(character, '.' | '+' | '-' | '_');
@@ -150,7 +150,7 @@ fn in_unit_of(end: &End, other: &End) -> Option<f64> {
     durations.or_else(sizes).filter(|(_, one)| *one > 0).map(|(end, one)| end as f64 / one as f64)
 }
 
-/// Returns a number with six digits, or with all digits if it is whole.
+/// Formats a number with six significant digits, or with all digits if it is whole.
 fn shortest(number: f64) -> String {
     let whole = libm::round(number);
     if (number - whole).abs() <= 1e-9 * number.abs() && whole.abs() < 9e15 {

@@ -6,23 +6,24 @@ use crate::config::Scenario;
 use crate::memory::{self, TooLittleMemory};
 use crate::warm_cache::WarmCache;
 
-/// Resources of the machine that a study uses. They change no result.
+/// Resources of the machine that a study may use. They do not change any result.
 #[derive(Debug, Clone)]
 pub struct Resources {
     /// Number of simulations at a time; 0 counts as 1.
     pub workers: usize,
     /// Number of threads of each simulation; 0 counts as 1.
     pub threads: usize,
-    /// Cache for states after long warm-ups, or `None`.
+    /// Cache for the states after long warm-ups; `None` for no cache.
     pub cache: Option<WarmCache>,
 }
 
 impl Resources {
-    /// Returns the resources of this machine for these simulations: as many as wanted, or as processors and memory allow. The threads never
-    /// exceed the processors unless the user wants more simulations at a time.
+    /// Returns the resources of this machine for these simulations: as many as wanted, or as processors and memory allow.
+    ///
+    /// The threads never exceed the processors unless the user wants more simulations at a time.
     ///
     /// # Errors
-    /// Returns an error if they need more memory than there is.
+    /// Returns an error if the simulations need more memory than there is.
     pub fn of_machine(
         simulations: &[&Scenario],
         workers: Option<usize>,
@@ -42,7 +43,7 @@ impl Resources {
             }
             let needed_bytes = needed(at_a_time);
             if needed_bytes > available_bytes {
-                return Err(TooLittleMemory { needed_bytes, available_bytes, bound, workers: at_a_time });
+                return Err(TooLittleMemory { needed_bytes, available_bytes, limit_name: bound, workers: at_a_time });
             }
         }
         Ok(Resources { workers: at_a_time, threads: threads_of_each(threads, at_a_time, processors), cache })

@@ -23,13 +23,13 @@ use crate::warm_up::{SharedWarmUps, warm_up_key};
 pub struct Simulated {
     /// The scenario to simulate.
     pub scenario: Scenario,
-    /// Name of its saved point, which is the same for the same inputs.
+    /// Name of the file with its result. It depends on all inputs, so that the same inputs give the same name.
     pub id: String,
 }
 
 impl Simulated {
-    /// Names a simulation by everything that its result depends on: configuration, seed, version, and the contents of the files that it
-    /// reads.
+    /// Returns a simulation whose name depends on everything that its result depends on: configuration, seed, version, and the contents of
+    /// the files that it reads.
     ///
     /// # Errors
     /// Returns an error if one of these files cannot be read.
@@ -39,7 +39,7 @@ impl Simulated {
         Ok(Self { id, scenario })
     }
 
-    /// Returns the report that the store holds. If the simulation also saves a state, that must exist, too.
+    /// Returns the report from the store, if it is there. If the simulation also saves a state, that file must exist, too.
     pub(super) fn done_before(&self, store: &Store) -> Option<Report> {
         if self.has_its_state() { store.load(&self.id) } else { None }
     }
@@ -50,9 +50,10 @@ impl Simulated {
     }
 }
 
-/// Runs the simulations that the store does not hold yet, as many at a time as `resources` allow, and saves each report as it ends.
+/// Runs the simulations that the store does not hold yet, and saves each report when it is done. `resources` decides how many run at a
+/// time.
 ///
-/// The reports come in the order of the tasks, whatever the number of threads. A report is `None` if the observer stopped it.
+/// The reports are in the order of the tasks, whatever the number of threads. A report is `None` if the observer stopped its simulation.
 ///
 /// # Errors
 /// Returns the first error in the order of the tasks. After an error, no further task begins.
@@ -65,7 +66,7 @@ pub fn run_all(
     run_unfinished(tasks, tasks.iter().map(|task| task.done_before(store?)).collect(), resources, store, observer)
 }
 
-/// Runs tasks like [`run_all`], if some of them have reports already.
+/// Runs tasks like [`run_all`], except for those whose `reports` are known already.
 pub(super) fn run_unfinished(
     tasks: &[&Simulated],
     mut reports: Vec<Option<Report>>,
@@ -110,10 +111,10 @@ pub(super) fn run_unfinished(
     Ok(reports)
 }
 
-/// A task that has not begun: its index, and a key of everything that its warm-up depends on.
+/// A task that has not begun: its index, and the key of its warm-up.
 type Waiting = (usize, String);
 
-/// Orders tasks so that those which share a warm-up follow each other, and few states are kept at a time.
+/// Orders tasks so that those with the same warm-up follow each other. Few states are then kept at a time.
 fn by_warm_up(tasks: &[&Simulated], open: &[usize]) -> VecDeque<Waiting> {
     let mut first_with: HashMap<String, usize> = HashMap::new();
     let mut waiting: Vec<(usize, Waiting)> = Vec::new();
@@ -126,7 +127,7 @@ fn by_warm_up(tasks: &[&Simulated], open: &[usize]) -> VecDeque<Waiting> {
     waiting.into_iter().map(|(_, waiting)| waiting).collect()
 }
 
-/// Removes and returns the next task, if possible one that need not wait for another's warm-up.
+/// Removes and returns the next task. It prefers a task that need not wait for another one's warm-up.
 fn take(queue: &Mutex<VecDeque<Waiting>>, warm_ups: &SharedWarmUps) -> Option<usize> {
     let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
     let free = queue.iter().position(|(_, key)| warm_ups.claim(key)).unwrap_or(0);

@@ -1,4 +1,5 @@
-//! Folders of studies, and studies in parts: the study that a folder belongs to, the simulations of each part, and their combination.
+//! Folders of studies and of their parts (shards): which study a folder belongs to, which simulations a part has, and how parts are
+//! combined.
 
 use std::collections::HashMap;
 use std::fs;
@@ -16,14 +17,14 @@ use crate::warm_up::warm_up_key;
 use flashraid_model::units::counted;
 use flashraid_workload::files::is_wrong_path;
 
-/// Name of the file beside the points of a study, or of one of its shards.
+/// Name of the file that describes the study, in the folder of the study or of one of its shards.
 pub(super) const FILE: &str = "study.json";
 const SCHEMA: &str = "flashraid.study/1";
 
-/// Names of files that mark a folder with results if there is no description.
+/// Names of files that show that a folder holds results, even without a description.
 const RESULTS: [&str; 3] = ["report.json", "report.html", "reproduction.json"];
 
-/// Description of the study that the points belong to.
+/// Description of the study to which the points in a folder belong.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Description {
     schema: String,
@@ -35,8 +36,10 @@ struct Description {
     shards: Vec<(usize, usize)>,
 }
 
-/// A simulation of the whole study. Its seed and the hash of its configuration identify it, and its id locates it in this shard. The id
-/// also depends on the contents of traces.
+/// A simulation of the whole study.
+///
+/// Its seed and the hash of its configuration identify it. Its id names its file in this shard; the id also depends on the contents of
+/// traces.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Entry {
     seed: u64,
@@ -44,13 +47,13 @@ struct Entry {
     id: String,
 }
 
-/// Returns the positions of the simulations of part `index` of `count`. Groups that share a warm-up are dealt out in turn. If there are
-/// fewer groups than parts, simulations are dealt out instead.
+/// Returns the indices of the simulations in part `index` of `count`. Groups that share a warm-up are distributed in turn. If there are
+/// fewer groups than parts, simulations are distributed instead.
 pub(super) fn of(tasks: &[Simulated], (index, count): (usize, usize)) -> Vec<usize> {
     parts(tasks, count).swap_remove(index - 1)
 }
 
-/// The positions of the simulations of each of `count` parts.
+/// Returns the indices of the simulations in each of `count` parts.
 pub(super) fn parts(tasks: &[Simulated], count: usize) -> Vec<Vec<usize>> {
     let mut groups: HashMap<String, usize> = HashMap::new();
     let group_of: Vec<usize> = tasks
@@ -80,7 +83,7 @@ fn description(plan: &StudyPlan, build: &str) -> Description {
     }
 }
 
-/// Writes into a folder which study its points belong to.
+/// Writes a file into a folder that says to which study its points belong.
 pub(super) fn describe(plan: &StudyPlan, folder: &Path, store: &Store) -> Result<(), Error> {
     let mut description = description(plan, store.build());
     // Several shards may use one folder. If two begin at the same moment, one of them can be missing in this list, which is only told.
@@ -94,7 +97,7 @@ pub(super) fn describe(plan: &StudyPlan, folder: &Path, store: &Store) -> Result
     write(&folder.join(FILE), format!("{text}\n").as_bytes())
 }
 
-/// Returns an error if a folder holds another study, or results of something that is no study.
+/// Returns an error if a folder holds another study, or results of another command.
 pub(super) fn refuse_foreign(plan: &StudyPlan, folder: &Path) -> Result<(), Error> {
     let refuse = |reason: String| Err(StudyProblem::Folder { folder: folder.to_owned(), reason }.into());
     if !folder.join(FILE).exists() {

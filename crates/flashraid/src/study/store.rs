@@ -1,4 +1,4 @@
-//! Finished simulations on disk, so that an interrupted study continues where it stopped.
+//! Store of finished simulations on disk, with which an interrupted study continues where it stopped.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,22 +13,22 @@ use crate::report::Report;
 #[derive(Debug)]
 pub struct Store {
     folder: PathBuf,
-    /// Build that computed a point. A build of other sources may compute another result.
+    /// Build of the program that computed the points. Another build may compute other results.
     build: String,
 }
 
-/// Name of the folder of points in that of a study.
+/// Name of the folder for points, in the folder of a study.
 pub(super) const POINTS: &str = "points";
 
 /// Name and version of the format of a saved point.
 const SCHEMA: &str = "flashraid.point/2";
-/// Seconds of simulation below which a point is computed again faster than a disk writes it.
+/// Number of seconds below which a simulation can be repeated faster than a disk saves it.
 const CHEAP_S: f64 = 1.0;
-/// Text between the checksum and the report.
+/// Text between the checksum and the report in a saved point.
 const REPORT: &str = "\",\"report\":";
 
 impl Store {
-    /// Opens `DIR/points`, and makes the folder if necessary.
+    /// Opens the store in `DIR/points`, and makes the folder if necessary.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if it cannot be made.
@@ -40,12 +40,12 @@ impl Store {
         Ok(Store { folder, build: BUILD.to_owned() })
     }
 
-    /// Returns the store in `DIR/points`, which must exist.
+    /// Returns the store in `DIR/points`, which must exist, for points of this build.
     pub(super) fn of_this_build(out: &Path) -> Store {
         Store::of_build(out, BUILD)
     }
 
-    /// Returns the points of a given build in `DIR/points`, for reading only.
+    /// Returns the store in `DIR/points` for points of another build, which are only read.
     pub(super) fn of_build(out: &Path, build: &str) -> Store {
         Store { folder: out.join(POINTS), build: build.to_owned() }
     }
@@ -75,8 +75,8 @@ impl Store {
 
     /// Saves the report of a finished simulation.
     ///
-    /// Simulations of less than a second can be repeated faster than a disk writes many of them. The system writes these at any time. After
-    /// a crash of the machine, some of the last ones may have to run again.
+    /// Simulations of less than a second can be repeated faster than a disk writes many of them. The operating system may therefore write
+    /// these later. After a crash of the machine, some of the last ones may have to run again.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the report cannot be saved, and [`Error::Input`] if something else than a file has its name.
@@ -93,7 +93,7 @@ impl Store {
         }
     }
 
-    /// Returns the beginning of a point's file. A checksum of the report's text follows, then the report.
+    /// Returns the text with which a saved point begins. A checksum of the report follows, then the report itself.
     fn head(&self, id: &str) -> String {
         format!("{{\"schema\":\"{SCHEMA}\",\"build\":\"{}\",\"id\":\"{id}\",\"checksum\":\"", self.build)
     }
@@ -118,13 +118,13 @@ pub(super) fn refuse_other_than_files(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Writes a file that appears whole or not at all.
+/// Writes a file that appears either complete or not at all.
 pub(super) fn write(path: &Path, contents: &[u8]) -> Result<(), Error> {
     refuse_other_than_files(path)?;
     files::write(path, contents).map_err(|error| Error::file("write", path, &error))
 }
 
-/// Name of the sources and of the version that computed a point. The program and the Python package share points if they were built of the
+/// Name of the build: the version and a hash of the sources. The program and the Python package share points if they were built from the
 /// same sources.
 const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), "-", env!("FLASHRAID_SOURCES"));
 

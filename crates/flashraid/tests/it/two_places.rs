@@ -9,7 +9,7 @@ use std::process::Command;
 
 /// Source of a program that uses the added policies. It checks their names, the schema, the random cases, and the behaviour.
 const PROGRAM: &str = r##"//! Uses an added policy.
-use flashraid_model::cache::{CachePolicy, Lawc, Stow};
+use flashraid_model::cache::{CachePolicy, LawcCache, StowCache};
 use flashraid_model::flash::Geometry;
 use flashraid_model::space::pools::{PlaneChoice, Pool, Pools, PoolsParams, Procedure};
 use flashraid_model::space::victim::VictimPolicy;
@@ -44,7 +44,7 @@ fn main() {
     assert!(greedy != half && half < fifo, "{greedy} {half} {fifo}");
     // The page also adds a write cache.
     let cache: CachePolicy = serde_json::from_str("\"lawc-stow\"").unwrap();
-    assert_eq!((cache.parts().groups, cache.parts().members), (Stow::PARTS.groups, Lawc::PARTS.members));
+    assert_eq!((cache.parts().groups, cache.parts().members), (StowCache::PARTS.groups, LawcCache::PARTS.members));
     assert!((0..200).any(|_| CachePolicy::any(&mut stream).name() == "lawc-stow"));
     assert!(schemars::schema_for!(CachePolicy).to_value().to_string().contains("a queue of its own for sequential writes in the first level"));
     print!("two places suffice");
@@ -98,7 +98,7 @@ fn a_file_and_a_line_add_a_policy() {
     let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("two-places");
     copy_model(&copy);
     add(&copy, &page, "space/victim", "oldest_half.rs", r#"        random::Random = "random","#);
-    add(&copy, &page, "cache/policy", "lawc_stow.rs", r#"        lawc::Lawc = "lawc","#);
+    add(&copy, &page, "cache/policy", "lawc_stow.rs", r#"        lawc::LawcCache = "lawc","#);
 
     fs::create_dir_all(copy.join("crates/flashraid-model/src/bin")).expect("a folder of programs");
     fs::write(copy.join("crates/flashraid-model/src/bin/added.rs"), PROGRAM).expect("a program");

@@ -1,4 +1,4 @@
-//! `home`: copies take turns by stripe, whatever happens (rule 2).
+//! Plan `home`: each stripe has one fixed copy to read from, and stripes take turns among the copies (rule 2).
 
 use super::{Copies, Plan};
 

@@ -9,7 +9,7 @@ mod rebuilding;
 mod requests;
 mod stripes;
 
-use super::events::dones;
+use super::events::done_requests;
 use super::*;
 use crate::coordination::{CoordinationParams, KINDS, Notify, Work, tiny as schemes};
 use crate::events::TimeParts;
@@ -106,7 +106,7 @@ fn run(params: &ArrayParams, asked: &[Asked]) -> Outcome {
     }
     let mut is_over = false;
     while let Some(event) = array.next_time() {
-        if dones(&events).len() == asked.len() && !is_over {
+        if done_requests(&events).len() == asked.len() && !is_over {
             is_over = true;
             array.reach(event, Milestone::RequestsEnd, &mut events);
             continue;
@@ -114,7 +114,7 @@ fn run(params: &ArrayParams, asked: &[Asked]) -> Outcome {
         array.advance(event, &mut events);
     }
     array.verify().expect("the state is consistent");
-    let mut done = dones(&events);
+    let mut done = done_requests(&events);
     assert!(array.volume.stripes.as_ref().is_none_or(|stripes| stripes.is_idle()));
     assert!(array.volume.members.completions.is_empty());
     assert!(array.port.as_ref().is_none_or(|port| port.is_empty()));

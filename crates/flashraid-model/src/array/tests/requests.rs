@@ -62,11 +62,11 @@ fn whole_stripes_are_trimmed_with_their_parity_and_a_flush_is_done_at_once() {
     array.submit(0, &operation(OpKind::Flush, 0, 0)).unwrap();
     let mut events = Vec::new();
     array.advance(0, &mut events);
-    assert_eq!(dones(&events).len(), 2, "all but the stripe");
+    assert_eq!(done_requests(&events).len(), 2, "all but the stripe");
     while let Some(at) = array.next_time() {
         array.advance(at, &mut events);
     }
-    assert_eq!(dones(&events).len(), 3);
+    assert_eq!(done_requests(&events).len(), 3);
     let trimmed: Vec<u64> = array.members().iter().map(|member| member.counters().host_pages_trimmed).collect();
     assert_eq!(trimmed, [1; 3]);
     assert_eq!(array.counters(0).stripes.map(|counters| counters.trim_pages_ignored), Some(2));

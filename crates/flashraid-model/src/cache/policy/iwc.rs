@@ -1,21 +1,21 @@
 //! IWC (LAWC section 3): a cache for each member.
 
-use super::{MemberPart, Parts, WritePolicy};
+use super::{CacheParts, MemberPart, WritePolicy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A cache for each member; parity is computed when a write arrives.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Iwc {}
+pub struct IwcCache {}
 
-impl Iwc {
-    /// Caches of the members that destage independently.
-    pub const PARTS: Parts = Parts { groups: None, members: Some(MemberPart { together: false }) };
+impl IwcCache {
+    /// The kinds of caches: one for each member, which destage independently.
+    pub const PARTS: CacheParts = CacheParts { groups: None, members: Some(MemberPart { together: false }) };
 }
 
-impl WritePolicy for Iwc {
-    fn parts(&self) -> Parts {
+impl WritePolicy for IwcCache {
+    fn parts(&self) -> CacheParts {
         Self::PARTS
     }
 }

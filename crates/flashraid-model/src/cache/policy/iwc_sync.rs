@@ -1,6 +1,6 @@
 //! IWC-sync (LAWC section 3): the caches of the members destage together.
 
-use super::{MemberPart, Parts, SYNC_TIMEOUT, WritePolicy, any_timeout};
+use super::{CacheParts, MemberPart, SYNC_TIMEOUT, WritePolicy, any_timeout};
 use crate::rng::Stream;
 use crate::units::Duration;
 use schemars::JsonSchema;
@@ -9,24 +9,24 @@ use serde::{Deserialize, Serialize};
 /// Like iwc; all caches destage at the same time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct IwcSync {
+pub struct IwcSyncCache {
     /// Time that a member cache with something to destage waits for the others.
     pub sync_timeout: Duration,
 }
 
-impl IwcSync {
-    /// Caches of the members that destage at the same time.
-    pub const PARTS: Parts = Parts { groups: None, members: Some(MemberPart { together: true }) };
+impl IwcSyncCache {
+    /// The kinds of caches: one for each member, which destage at the same time.
+    pub const PARTS: CacheParts = CacheParts { groups: None, members: Some(MemberPart { together: true }) };
 }
 
-impl Default for IwcSync {
+impl Default for IwcSyncCache {
     fn default() -> Self {
         Self { sync_timeout: SYNC_TIMEOUT }
     }
 }
 
-impl WritePolicy for IwcSync {
-    fn parts(&self) -> Parts {
+impl WritePolicy for IwcSyncCache {
+    fn parts(&self) -> CacheParts {
         Self::PARTS
     }
 

@@ -1,6 +1,6 @@
-//! LAWC (section 3): synchronised caches of the members behind a small cache of write groups.
+//! LAWC (section 3): caches of the members that destage at the same time, behind a small cache of write groups.
 
-use super::{GroupPart, MemberPart, Parts, SYNC_TIMEOUT, WritePolicy, any_timeout};
+use super::{CacheParts, GroupPart, MemberPart, SYNC_TIMEOUT, WritePolicy, any_timeout};
 use crate::rng::{self, Stream};
 use crate::units::{Duration, Fraction};
 use schemars::JsonSchema;
@@ -9,27 +9,28 @@ use serde::{Deserialize, Serialize};
 /// Like iwc-sync, behind a small cache of write groups.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Lawc {
+pub struct LawcCache {
     /// Share of the memory that the first level gets. The rest is divided among the members.
     pub first_level_fraction: Fraction,
     /// Time that a member cache with something to destage waits for the others.
     pub sync_timeout: Duration,
 }
 
-impl Lawc {
-    /// A cache of write groups before caches of the members, which destage at the same time.
-    pub const PARTS: Parts = Parts { groups: Some(GroupPart { sequential_ring: false }), members: Some(MemberPart { together: true }) };
+impl LawcCache {
+    /// The kinds of caches: a cache of write groups before caches of the members, which destage at the same time.
+    pub const PARTS: CacheParts =
+        CacheParts { groups: Some(GroupPart { sequential_ring: false }), members: Some(MemberPart { together: true }) };
 }
 
-impl Default for Lawc {
-    /// Returns the fraction of LAWC Fig. 6.
+impl Default for LawcCache {
+    /// Returns the settings of the paper; the share is that of LAWC Fig. 6.
     fn default() -> Self {
         Self { first_level_fraction: Fraction(0.25), sync_timeout: SYNC_TIMEOUT }
     }
 }
 
-impl WritePolicy for Lawc {
-    fn parts(&self) -> Parts {
+impl WritePolicy for LawcCache {
+    fn parts(&self) -> CacheParts {
         Self::PARTS
     }
 

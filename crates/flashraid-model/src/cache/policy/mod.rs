@@ -4,7 +4,7 @@
 //! To add a policy, write its file and add a line to the list below. Configuration, schema, reference and random cases follow from the
 //! list.
 
-use super::parts::{GroupPart, MemberPart, Parts};
+use super::parts::{CacheParts, GroupPart, MemberPart};
 use crate::policy::{PolicyProblem, policies};
 use crate::rng::{self, Stream};
 use crate::units::{Duration, Fraction};
@@ -14,15 +14,15 @@ policies! {
     #[derive(Clone, PartialEq)]
     pub enum CachePolicy: WritePolicy, tag "policy" {
         none::NoCache = "none",
-        wow::Wow = "wow",
-        stow::Stow = "stow",
-        iwc::Iwc = "iwc",
-        iwc_sync::IwcSync = "iwc-sync",
-        lawc::Lawc = "lawc",
+        wow::WowCache = "wow",
+        stow::StowCache = "stow",
+        iwc::IwcCache = "iwc",
+        iwc_sync::IwcSyncCache = "iwc-sync",
+        lawc::LawcCache = "lawc",
     }
 
     /// Returns the kinds of caches that the policy has.
-    pub fn parts(&self) -> Parts;
+    pub fn parts(&self) -> CacheParts;
     /// Returns the share of the memory for the cache of write groups, if the members have caches, too.
     pub fn first_level_fraction(&self) -> Fraction;
     /// Returns the time that a cache with something to destage waits for the others.
@@ -33,10 +33,10 @@ policies! {
 
 /// A policy of write caches. The fields of its type are the parameters that users write, each with a default.
 pub trait WritePolicy: Default {
-    /// Returns the kinds of caches that the policy has.
-    fn parts(&self) -> Parts;
+    /// Returns the kinds of caches that the policy consists of.
+    fn parts(&self) -> CacheParts;
 
-    /// Returns the share of the memory for the cache of write groups, if the members have caches, too.
+    /// Returns the share of the memory for the cache of write groups, if the members have caches of their own, too.
     fn first_level_fraction(&self) -> Fraction {
         Fraction(0.0)
     }
@@ -46,7 +46,7 @@ pub trait WritePolicy: Default {
         Duration { ns: 0 }
     }
 
-    /// Returns the problems of its parameters, beyond those that their types exclude.
+    /// Returns the problems of its parameters that their types cannot exclude.
     fn problems(&self) -> Vec<PolicyProblem> {
         timeout_problem(self.sync_timeout()).into_iter().collect()
     }
@@ -57,7 +57,7 @@ pub trait WritePolicy: Default {
     }
 }
 
-/// Default time that a cache waits for the others: the duration of a few destages on the device of LAWC. The paper has no value.
+/// Default time that a cache waits for the others. It is as long as a few destages on the device of LAWC, because the paper gives no value.
 const SYNC_TIMEOUT: Duration = Duration { ns: 1_000_000 };
 /// Longest wait that is allowed. A longer one is a mistake.
 const LONGEST_TIMEOUT_NS: u64 = 3_600_000_000_000;
@@ -67,7 +67,7 @@ fn timeout_problem(timeout: Duration) -> Option<PolicyProblem> {
     too_long.then(|| PolicyProblem { key: "sync_timeout", message: "but at most 1h is allowed".to_owned() })
 }
 
-/// Draws a wait from ten microseconds to tens of milliseconds.
+/// Draws a random waiting time from ten microseconds to tens of milliseconds, for tests.
 fn any_timeout(stream: &mut Stream) -> Duration {
     Duration { ns: 10_007 << rng::below(stream, 13) }
 }

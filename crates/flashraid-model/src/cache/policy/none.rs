@@ -1,6 +1,6 @@
 //! The policy without a write cache.
 
-use super::{Parts, WritePolicy};
+use super::{CacheParts, WritePolicy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct NoCache {}
 
 impl WritePolicy for NoCache {
-    fn parts(&self) -> Parts {
-        Parts { groups: None, members: None }
+    fn parts(&self) -> CacheParts {
+        CacheParts { groups: None, members: None }
     }
 }

@@ -1,21 +1,21 @@
 //! WOW (Gill and Modha, FAST 2005): one cache of write groups.
 
-use super::{GroupPart, Parts, WritePolicy};
+use super::{CacheParts, GroupPart, WritePolicy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One cache of write groups (the dirty pages of a stripe), destaged in order of address (WOW).
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Wow {}
+pub struct WowCache {}
 
-impl Wow {
-    /// A cache of write groups, with one ring.
-    pub const PARTS: Parts = Parts { groups: Some(GroupPart { sequential_ring: false }), members: None };
+impl WowCache {
+    /// The kinds of caches: a cache of write groups with one ring.
+    pub const PARTS: CacheParts = CacheParts { groups: Some(GroupPart { sequential_ring: false }), members: None };
 }
 
-impl WritePolicy for Wow {
-    fn parts(&self) -> Parts {
+impl WritePolicy for WowCache {
+    fn parts(&self) -> CacheParts {
         Self::PARTS
     }
 }

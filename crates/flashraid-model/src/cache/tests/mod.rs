@@ -35,7 +35,7 @@ struct Bench {
 }
 
 /// Returns a cache without thresholds, one destage at a time, an instantaneous memory and a timer of 1000 ns.
-fn params(parts: Parts, group_pages: u32, member_pages: u32) -> CacheParams {
+fn params(parts: CacheParts, group_pages: u32, member_pages: u32) -> CacheParams {
     CacheParams {
         parts,
         group_pages,
@@ -50,8 +50,8 @@ fn params(parts: Parts, group_pages: u32, member_pages: u32) -> CacheParams {
     }
 }
 
-const IWC: Parts = Iwc::PARTS;
-const IWC_SYNC: Parts = IwcSync::PARTS;
+const IWC: CacheParts = IwcCache::PARTS;
+const IWC_SYNC: CacheParts = IwcSyncCache::PARTS;
 
 fn request(tag: u64, first_page: u64, pages: u32, write: bool) -> PageRequest {
     PageRequest { tag, first_page, pages, kind: OpKind::of(write), fua: false, high_priority: false, stream: 0, one_member: false }

@@ -3,13 +3,13 @@
 use super::*;
 use proptest::prelude::*;
 
-fn parts() -> impl Strategy<Value = (Parts, u32, u32)> {
+fn parts() -> impl Strategy<Value = (CacheParts, u32, u32)> {
     prop_oneof![
-        (1..40_u32).prop_map(|pages| (Wow::PARTS, pages, 0)),
-        (1..40_u32).prop_map(|pages| (Stow::PARTS, pages, 0)),
+        (1..40_u32).prop_map(|pages| (WowCache::PARTS, pages, 0)),
+        (1..40_u32).prop_map(|pages| (StowCache::PARTS, pages, 0)),
         (1..9_u32).prop_map(|pages| (IWC, 0, pages)),
         (1..9_u32).prop_map(|pages| (IWC_SYNC, 0, pages)),
-        (1..9_u32, 1..6_u32).prop_map(|(first_level, pages)| (Lawc::PARTS, first_level, pages)),
+        (1..9_u32, 1..6_u32).prop_map(|(first_level, pages)| (LawcCache::PARTS, first_level, pages)),
     ]
 }
 

@@ -1,4 +1,4 @@
-//! Allocation of pages: the pool for a host write, the open block, and the next free block.
+//! Allocation of pages: it chooses the pool of a host write, its open block, and the next free block.
 
 use super::PlaneChoice;
 use super::{FREE_SCORE, OPEN_SCORE, OpenBlock, Pools, UNMAPPED};
@@ -6,10 +6,8 @@ use crate::ids::{DieId, Lpn};
 use std::hint::select_unpredictable;
 
 impl Pools {
-    /// Returns the pool of `die` that takes a host write of `lpn`, counted within the die. It is `None` if no pool has room (rules 16 and
-    /// 21).
-    ///
-    /// Pools whose bit is set in `busy_planes` are left out.
+    /// Returns the pool of `die` that takes a host write of `lpn`, and counts pools within the die. It is `None` if no pool has room (rules
+    /// 16 and 21). Pools whose bit is set in `busy_planes` are left out.
     #[inline]
     pub fn place(&mut self, die: DieId, lpn: Lpn, busy_planes: u64) -> Option<u32> {
         let pools = self.pools_per_die;
@@ -59,19 +57,19 @@ impl Pools {
         self.pool_has_room((die.0 * self.pools_per_die + pool) as usize)
     }
 
-    /// Returns true if a pool, counted over the device, can take a host write.
+    /// Returns true if a pool can take a host write. The number of the pool counts over the whole device.
     #[inline]
     pub(super) fn pool_has_room(&self, pool: usize) -> bool {
         self.rooms[pool].free_pages > self.room_floor()
     }
 
-    /// Returns the free pages of a pool whose open block is full and that has one free block.
+    /// Returns the number of free pages in a pool whose open block is full and that has exactly one free block.
     #[inline]
     fn room_floor(&self) -> u32 {
         2 * self.geometry.pages_per_block - self.data_pages
     }
 
-    /// Programs `lpn` into `pool` of `die` and invalidates its old copy. Returns true if that sealed a block.
+    /// Programs the page `lpn` into `pool` of `die` and invalidates its old copy. Returns true if the program filled and so sealed a block.
     #[inline]
     pub fn write(&mut self, die: DieId, pool: u32, lpn: Lpn) -> bool {
         let old = self.map[lpn.index()];
@@ -116,7 +114,7 @@ impl Pools {
         true
     }
 
-    /// Marks a physical page as invalid and returns its block.
+    /// Marks a physical page as invalid, and returns the number of its block.
     #[inline]
     pub(super) fn invalidate(&mut self, physical: u32) -> u32 {
         let block = physical >> self.page_shift;

@@ -4,24 +4,24 @@ use super::{DieState, FREE_SCORE, OPEN_SCORE, OpenBlock, PoolState, Pools};
 use crate::ids::{BlockId, DieId};
 use crate::space::tables::prefetch;
 
-/// Number of entries of `rmap` in 64 bytes.
+/// Number of entries of the reverse map in one cache line of 64 bytes.
 const PAGES_PER_CACHE_LINE: usize = 16;
 
-/// Work of a clean, from which its duration follows.
+/// Amount of work that a clean has done, from which its duration is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CleanWork {
     /// Number of valid pages that were moved.
     pub pages_moved: u32,
-    /// Number of blocks that the moves filled.
+    /// Number of blocks that were filled by the moved pages.
     pub blocks_sealed: u32,
-    /// True if moves cross planes, with [`super::Procedure::ReferenceNoCopyBack`]. The first entry is for moves to the block that was open
-    /// at the start, the second for moves to the next one.
+    /// True if moves cross planes, with [`super::Procedure::ReferenceNoCopyBack`]. The first entry stands for moves to the block that was
+    /// open at the start, the second for moves to the next block.
     pub crosses: [bool; 2],
     /// Number of moved pages that cross planes.
     pub pages_crossing: u32,
-    /// Free blocks of the pool when the clean began.
+    /// Number of free blocks of the pool when the clean began.
     pub free_blocks_before: u32,
-    /// Free blocks of the pool just before the erase.
+    /// Number of free blocks of the pool just before the erase.
     pub free_blocks_min: u32,
 }
 
@@ -32,7 +32,7 @@ impl Pools {
         self.dies[die.index()].need != 0
     }
 
-    /// Prefetches the reverse map of a block.
+    /// Prefetches the reverse map entries of a block.
     #[inline]
     fn prefetch_pages(&self, block: u32) {
         for page in (0..self.data_pages as usize).step_by(PAGES_PER_CACHE_LINE) {
@@ -40,9 +40,10 @@ impl Pools {
         }
     }
 
-    /// Returns the next pool of `die` to clean, and its victim. It is the first in rotation that needs a clean and has a useful victim.
+    /// Returns the next pool of `die` to clean, and its victim.
     ///
-    /// Pools whose bit is set in `busy_planes` are left out.
+    /// Pools are tried in turn, from the one after the pool cleaned last. The first one is taken that needs a clean and has a useful
+    /// victim. Pools whose bit is set in `busy_planes` are left out.
     pub fn next_clean(&mut self, die: DieId, busy_planes: u64) -> Option<(u32, BlockId)> {
         let DieState { need, next_pool_to_clean: from, .. } = self.dies[die.index()];
         let mut candidates = need & !busy_planes;
@@ -65,8 +66,8 @@ impl Pools {
         (0..self.pools_per_die).filter(above).fold(0, |pools, pool| pools | 1 << pool)
     }
 
-    /// Returns the number of pages that host writes can still program before some pool of `die` comes down to its start threshold. It is
-    /// negative if a pool is below.
+    /// Returns the number of pages that the host can still write before some pool of `die` comes down to its start threshold. It is
+    /// negative if a pool is below the threshold already.
     pub(crate) fn pages_above_start(&self, die: DieId) -> i64 {
         let first = die.0 * self.pools_per_die;
         let pools = &self.pools[first as usize..(first + self.pools_per_die) as usize];
@@ -84,7 +85,8 @@ impl Pools {
         }
     }
 
-    /// Returns the number of pages that moves can still program before they seal a block. It is 0 if the next move opens a block first.
+    /// Returns the number of pages that can still be moved into the open block before it is full. It is 0 if the next move opens a block
+    /// first.
     #[inline]
     pub fn room_for_moves(&self, die: DieId, pool: u32) -> u32 {
         let pool = &self.pools[(die.0 * self.pools_per_die + pool) as usize];
@@ -92,7 +94,7 @@ impl Pools {
         open.map_or(0, |o| self.data_pages - o.next_page)
     }
 
-    /// Moves the valid pages of `victim`, erases it, and returns the work.
+    /// Moves the valid pages of `victim` and erases it. Returns the amount of work.
     pub fn clean(&mut self, die: DieId, pool: u32, victim: BlockId) -> CleanWork {
         let stride = self.words + 1;
         let base = victim.index() * stride;

@@ -1,4 +1,4 @@
-//! The check of the whole state: everything that must hold between two operations, derived from scratch.
+//! Verification of the whole state: everything that must hold between two operations is computed anew and compared.
 
 use super::{FREE_SCORE, OPEN_SCORE, Pools, UNMAPPED};
 use crate::ids::DieId;
@@ -12,8 +12,8 @@ impl Pools {
         self.verify_during_cleans(|_| false)
     }
 
-    /// Verifies the whole state while the dies clean for which `cleans` is true. A clean under way may hold the last free block of its
-    /// pool (rule 16).
+    /// Verifies the whole state while some dies clean; `cleans` returns true for these. A clean in progress may use the last free block of
+    /// its pool (rule 16).
     ///
     /// # Errors
     /// Returns a sentence that names the first invariant that does not hold.

@@ -33,7 +33,7 @@ pub(crate) use moves::Moved;
 pub use params::{PlaneChoice, Pool, PoolsParams, Procedure};
 use rounds::Round;
 
-/// Score of a free block. A sealed block scores its valid pages, an open one at least [`OPEN_SCORE`].
+/// Score of a free block. The score of a sealed block is its number of valid pages; that of an open block is at least [`OPEN_SCORE`].
 const FREE_SCORE: i16 = i16::MAX;
 /// Number added to the score of an open block, so that no victim search finds it.
 const OPEN_SCORE: i16 = 0x4000;
@@ -41,7 +41,7 @@ const OPEN_SCORE: i16 = 0x4000;
 const UNMAPPED: u32 = u32::MAX;
 /// Most pages per block for which the scores have room.
 pub const MAX_PAGES_PER_BLOCK: u32 = 0x2000;
-/// Most pools per die for which the mask `need` has room.
+/// Maximum number of pools per die, because the mask `need` has 64 bits.
 pub const MAX_POOLS_PER_DIE: u32 = 64;
 
 /// A block that is being programmed, page by page.
@@ -49,23 +49,24 @@ pub const MAX_POOLS_PER_DIE: u32 = 64;
 pub(crate) struct OpenBlock {
     /// Number of the block in the device.
     pub block: u32,
-    /// Next page to program. It equals the data pages per block if the block is sealed and the next program opens another.
+    /// Index of the next page to program. If the block is full, it equals the number of data pages per block, and the next program opens
+    /// another block.
     pub next_page: u32,
-    /// Sequence number of the block, from the count of its die.
+    /// Sequence number: the number of blocks that the die had opened when it opened this one.
     pub sequence: u32,
 }
 
-/// State of one pool: a group of blocks with common free blocks, open blocks and thresholds.
+/// State of one pool, a group of blocks that share free blocks, open blocks and thresholds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PoolState {
     /// Number of free blocks, without the open ones.
     pub free_blocks: u32,
-    /// Block of the pool at which the search for the next free block begins. If free blocks are searched plane by plane, it is a position
-    /// of that rotation.
+    /// Index of the block at which the search for the next free block begins. If free blocks are searched plane by plane, it is a position
+    /// in that order.
     pub next_alloc: u32,
-    /// The block for host writes, and for moved pages unless they have a separate block.
+    /// The open block for host writes. Moved pages go there, too, unless they have a separate block.
     pub open: OpenBlock,
-    /// The block for moved pages alone, which the first move opens.
+    /// The open block for moved pages alone, which the first move opens. It is `None` if moved pages share the block of host writes.
     pub gc_open: Option<OpenBlock>,
 }
 
@@ -81,7 +82,8 @@ pub(crate) struct PoolRoom {
 /// State of one die.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DieState {
-    /// One bit for each pool that has at most `start` free blocks, or is in collection and still below `stop`.
+    /// Set of the pools that need collection, one bit for each. A pool needs it from `start` free blocks down until it has `stop` free
+    /// blocks.
     pub need: u64,
     /// Number of valid pages. It differs from the exported pages per die only under dynamic allocation.
     pub valid_pages: u32,
@@ -104,8 +106,8 @@ pub struct Pools {
     pub(crate) blocks_per_pool: u32,
     /// Number of pages in a block that hold data.
     pub(crate) data_pages: u32,
-    /// Binary logarithm of the distance of two blocks: physical page = block << page_shift | page. Numbers are left out if the pages per
-    /// block are no power of two.
+    /// Binary logarithm of the distance between two blocks in physical page numbers: page number = block << page_shift | page. Some numbers
+    /// are unused if the pages per block are no power of two.
     pub(crate) page_shift: u32,
     /// Number of 64-bit words of valid bits per block.
     pub(crate) words: usize,
@@ -116,7 +118,7 @@ pub struct Pools {
     pub(crate) start_free_blocks: u32,
     pub(crate) stop_free_blocks: u32,
     pub(crate) exported_per_die: u32,
-    /// True if the fill seals the block that it reaches last (rule 23).
+    /// True if the initial fill seals the block that it writes last, although it may not be full (rule 23).
     pub(crate) fill_seals_last_block: bool,
     /// True if writes may move a page to another die.
     pub(crate) dynamic: bool,
@@ -135,19 +137,18 @@ pub struct Pools {
     pub(crate) pools: Vec<PoolState>,
     pub(crate) rooms: Vec<PoolRoom>,
     pub(crate) dies: Vec<DieState>,
-    /// Random streams of the victim policies that draw, otherwise empty.
+    /// Random streams for a victim policy that draws; empty for any other.
     streams: Vec<Stream>,
-    /// Scratch space for the lpns that a clean moves.
+    /// Buffer for the page numbers that a clean moves, kept to reuse its memory.
     moving: Vec<u32>,
-    /// Remaining victims of each pool, for the reference's procedure. A device without preemption has no round in progress between two host
-    /// operations, and no state is saved with one.
+    /// Remaining victims of each pool under the reference simulator's procedure. Without preemption, no round is in progress between two
+    /// host operations, so saved states contain none.
     rounds: Vec<Round>,
 }
 
 impl Pools {
-    /// Returns an SSD as it is after the fill: every exported page is valid, in order of address (rule 23).
-    ///
-    /// `member` and `seed` name the random streams of the victim policies that draw.
+    /// Returns a newly filled SSD: every exported page is valid, in order of address (rule 23). `member` and `seed` select the random
+    /// streams of victim policies that draw.
     pub fn filled(params: &PoolsParams, seed: u64, member: u32) -> Self {
         let g = params.geometry;
         let (pools_per_die, blocks_per_pool) = match params.pool {
@@ -238,7 +239,7 @@ impl Pools {
         }
     }
 
-    /// Returns the value that [`PoolRoom`] must have for a pool.
+    /// Recomputes [`PoolRoom`] of a pool from the state of the pool.
     fn room_of(&self, pool: usize) -> PoolRoom {
         let PoolState { free_blocks, open, .. } = self.pools[pool];
         let pages_per_block = self.geometry.pages_per_block;
@@ -249,7 +250,7 @@ impl Pools {
         (die.0 * self.pools_per_die + pool) * self.blocks_per_pool + block_of_pool
     }
 
-    /// Returns the block that the fill left unsealed, if the device has such a block.
+    /// Returns the block that the initial fill leaves unsealed, if the device has such a block.
     fn unsealed_by_fill(&self, die: DieId) -> Option<u32> {
         let last = self.exported_per_die / self.data_pages - 1;
         (!self.fill_seals_last_block).then(|| self.block_id(die, last % self.pools_per_die, last / self.pools_per_die))
@@ -278,7 +279,7 @@ impl Pools {
         (self.meta[block as usize * (self.words + 1) + self.words] >> 32) as u32
     }
 
-    /// Returns the number of a mapped page's place in the device, and the erases of its block.
+    /// Returns the physical number of a mapped page in the device, and the number of erases of its block.
     pub fn page_and_erases(&self, lpn: Lpn) -> (u32, u32) {
         let physical = self.map[lpn.index()];
         let block = physical >> self.page_shift;
@@ -291,7 +292,7 @@ impl Pools {
         Lpn(die.0 * self.exported_per_die + page)
     }
 
-    /// Returns true if the page holds data. It does from the fill until it is trimmed.
+    /// Returns true if the page holds data: from the initial fill until it is trimmed.
     #[inline]
     pub fn is_mapped(&self, lpn: Lpn) -> bool {
         self.map[lpn.index()] != UNMAPPED
@@ -345,7 +346,7 @@ impl Pools {
         self.pools[(die.0 * self.pools_per_die + pool) as usize].free_blocks
     }
 
-    /// Returns the free blocks of the die's fullest pool, and those of all its pools together.
+    /// Returns the number of free blocks in the die's pool with the fewest, and in all its pools together.
     pub fn free_blocks(&self, die: DieId) -> (u32, u32) {
         let pools = &self.pools[(die.0 * self.pools_per_die) as usize..((die.0 + 1) * self.pools_per_die) as usize];
         (pools.iter().map(|p| p.free_blocks).min().unwrap_or(0), pools.iter().map(|p| p.free_blocks).sum())
@@ -356,7 +357,7 @@ impl Pools {
         (0..self.score.len() as u32).map(|b| self.erases(b))
     }
 
-    /// Returns the place of `lpn`: die, pool of the die, block of the pool, and page.
+    /// Returns the location of `lpn`: die, pool of the die, block of the pool, and page.
     pub fn location(&self, lpn: Lpn) -> (u32, u32, u32, u32) {
         let physical = self.map[lpn.index()];
         let block = physical >> self.page_shift;
@@ -369,7 +370,7 @@ impl Pools {
         self.geometry.dies
     }
 
-    /// Returns the number of bytes of memory that the state keeps resident.
+    /// Returns the number of bytes of memory that the state occupies.
     pub fn resident_bytes(&self) -> u64 {
         let bytes = self.map.len() * 4 + self.rmap.len() * 4 + self.meta.len() * 8 + self.score.len() * 2;
         (bytes + self.pools.len() * size_of::<PoolState>() + self.dies.len() * size_of::<DieState>()) as u64

@@ -1,17 +1,17 @@
-//! Cleaning page by page: the moves of one victim in any order, and the cleans of idle time.
+//! Cleaning page by page: it moves the pages of one victim in any order, and chooses the cleans of idle time.
 
 use super::{OPEN_SCORE, Pools};
 use crate::ids::{BlockId, DieId, Lpn};
 use crate::space::tables::prefetch;
 
-/// Result of the move of a page.
+/// Result of moving one page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Moved {
-    /// Plane of the new block.
+    /// Plane of the block that the page was moved to.
     pub plane: u32,
-    /// True if the page filled the new block.
+    /// True if the page filled that block.
     pub sealed: bool,
-    /// True if the new block lies in another plane than the old one, with [`super::Procedure::ReferenceNoCopyBack`].
+    /// True if that block lies in another plane than the old one, with [`super::Procedure::ReferenceNoCopyBack`].
     pub crosses: bool,
 }
 
@@ -38,7 +38,7 @@ impl Pools {
         self.score[victim.index()] as u32
     }
 
-    /// Returns the lpn of the first valid page of `victim` in page order.
+    /// Returns the logical number of the first valid page of `victim`, in page order.
     #[inline]
     pub(crate) fn first_valid_lpn(&self, victim: BlockId) -> Option<Lpn> {
         let base = victim.index() * (self.words + 1);
@@ -107,23 +107,21 @@ impl Pools {
         Moved { plane: self.plane_of_block(block), sealed, crosses: self.crosses_planes(old_block, block) }
     }
 
-    /// Returns the pools of `die` in rotation, from the one after the pool that was cleaned last.
+    /// Returns the pools of `die` in turn, from the one after the pool that was cleaned last.
     pub(crate) fn pools_in_rotation(&self, die: DieId) -> impl Iterator<Item = u32> + use<> {
         let (from, pools) = (self.dies[die.index()].next_pool_to_clean, self.pools_per_die);
         (from..pools).chain(0..from)
     }
 
-    /// Returns the next pool of `die` to clean in idle time, and its victim (rule 38).
-    ///
-    /// It is the first pool in rotation that has fewer free blocks than after the fill and a useful victim. Pools whose bit is set in
-    /// `busy_pools` are left out.
+    /// Returns the next pool of `die` to clean in idle time, and its victim (rule 38). Pools are tried in turn. The first one is taken that
+    /// has a useful victim and fewer free blocks than after the initial fill. Pools whose bit is set in `busy_pools` are left out.
     pub(crate) fn next_idle_clean(&mut self, die: DieId, busy_pools: u64) -> Option<(u32, BlockId)> {
         let filled_per_pool = self.exported_per_die / self.data_pages / self.pools_per_die;
         let free_after_fill = self.blocks_per_pool - filled_per_pool - 1;
         self.next_clean_below(die, free_after_fill, busy_pools)
     }
 
-    /// Returns the first pool of `die` in rotation that has fewer than `free_blocks` free blocks and a useful victim, and that victim.
+    /// Returns a pool of `die` that has fewer than `free_blocks` free blocks and a useful victim, and that victim. Pools are tried in turn.
     pub(crate) fn next_clean_below(&mut self, die: DieId, free_blocks: u32, busy_pools: u64) -> Option<(u32, BlockId)> {
         let from = self.dies[die.index()].next_pool_to_clean;
         let mut pools = (from..self.pools_per_die).chain(0..from).filter(|pool| busy_pools >> pool & 1 == 0);
@@ -131,7 +129,7 @@ impl Pools {
     }
 
     /// Returns the pool of `die` that has the fewest free blocks among those with a useful victim, and that victim. Among equals, it is the
-    /// first in rotation.
+    /// first in turn.
     pub(crate) fn next_clean_of_fewest_free(&mut self, die: DieId, busy_pools: u64) -> Option<(u32, BlockId)> {
         let from = self.dies[die.index()].next_pool_to_clean;
         let mut tried = busy_pools;

@@ -10,11 +10,11 @@ pub struct PoolsParams {
     pub geometry: Geometry,
     /// True if writes may move a page to another die.
     pub dynamic: bool,
-    /// Rule by which a write finds its plane inside the die.
+    /// Rule that chooses the plane of a write inside its die.
     pub plane_choice: PlaneChoice,
-    /// Group of blocks that shares free blocks, open blocks and thresholds.
+    /// Group of blocks that share free blocks, open blocks and thresholds.
     pub pool: Pool,
-    /// Procedure by which victims and free blocks are found.
+    /// Procedure that finds victims and free blocks.
     pub procedure: Procedure,
     /// Number of free blocks at or below which a pool is collected.
     pub start_free_blocks: u32,
@@ -22,13 +22,13 @@ pub struct PoolsParams {
     pub stop_free_blocks: u32,
     /// Policy that chooses the block to collect.
     pub victim: VictimPolicy,
-    /// True if moved pages go to a separate open block, false if they share that of host writes.
+    /// True if moved pages go to a separate open block, false if they share the block of host writes.
     pub separate_open_block: bool,
-    /// True if the block that the fill reaches last is sealed like the others.
+    /// True if the initial fill seals the block that it writes last, like all others.
     pub fill_seals_last_block: bool,
 }
 
-/// Rule by which a write finds its plane inside the die.
+/// Rule that chooses the plane of a write inside its die.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlaneChoice {
     /// The plane with the most free pages, searched from a rotating start. Planes are skipped if their open block is older than the block
@@ -38,10 +38,10 @@ pub enum PlaneChoice {
     Rotate,
 }
 
-/// Rules that a collection follows: how it chooses victims, free blocks and transfers.
+/// Procedure of a collection: how it finds victims and free blocks, and which moves need transfers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Procedure {
-    /// Follows the other parameters.
+    /// Uses the other parameters as they are set.
     AsSet,
     /// Follows the reference simulator without copy-back (rules 130 to 133). Victims come from a table made when a round begins, free
     /// blocks are taken plane by plane, and only pages that cross planes are transferred.
@@ -50,7 +50,7 @@ pub enum Procedure {
     ReferenceNoCopyBack,
 }
 
-/// Group of blocks that shares free blocks, open blocks and thresholds.
+/// Group of blocks that share free blocks, open blocks and thresholds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pool {
     /// Each plane has its own pool.

@@ -8,7 +8,7 @@
 use super::{FREE_SCORE, OPEN_SCORE, Pools, Procedure};
 use crate::ids::{BlockId, DieId};
 
-/// The remaining victims of a pool's round, the next one last. It is empty between rounds.
+/// The remaining victims of a pool's round, in reverse: the next one is the last entry. It is empty between rounds.
 pub(super) type Round = Vec<u32>;
 
 impl Pools {
@@ -18,7 +18,7 @@ impl Pools {
         self.procedure == Procedure::ReferenceNoCopyBack
     }
 
-    /// Returns the block of a pool at `position` of the rotation in which free blocks are searched: plane by plane (rule 131).
+    /// Returns the block at a `position` in the order in which the free blocks of a pool are searched: plane by plane (rule 131).
     pub(super) fn block_at_position(&self, position: u32) -> u32 {
         let g = &self.geometry;
         position % g.blocks_per_plane * g.planes + position / g.blocks_per_plane
@@ -26,7 +26,7 @@ impl Pools {
 
     /// Returns the next victim of the pool's round, and begins a round if necessary. `None` ends the round.
     ///
-    /// If the pool needs no clean, the victim is the first of a table made for this clean alone.
+    /// If the pool does not need a clean, the victim comes from a table made for this clean alone.
     pub(super) fn pick_victim_of_round(&mut self, die: DieId, pool: u32) -> Option<BlockId> {
         let index = (die.0 * self.pools_per_die + pool) as usize;
         let needs_clean = self.dies[die.index()].need >> pool & 1 == 1;
@@ -46,12 +46,13 @@ impl Pools {
         victim
     }
 
-    /// Removes entries from the table until one is sealed now. The block that was open when the table was made may still be open.
+    /// Removes entries from the table until it finds a sealed block. The block that was open when the table was made may still be open.
     fn next_sealed(&self, table: &mut Round) -> Option<BlockId> {
         std::iter::from_fn(|| table.pop()).find(|&block| self.score[block as usize] < OPEN_SCORE).map(BlockId)
     }
 
-    /// Returns the sealed blocks with invalid pages, and the open block by the pages it has so far. The most valid pages come first.
+    /// Returns the victims of a new round, in reverse order: blocks with the most valid pages come first. They are the sealed blocks with
+    /// invalid pages and the open block, which counts the pages it has so far.
     fn table_of_victims(&self, index: usize) -> Round {
         let first = index as u32 * self.blocks_per_pool;
         let open = self.pools[index].open;

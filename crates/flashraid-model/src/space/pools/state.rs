@@ -1,7 +1,8 @@
-//! The state of pools as bytes and back, so that the time of a warm-up is spent only once.
+//! Saves the state of pools as bytes and loads it, so that a warm-up is computed only once.
 //!
 //! The map is packed, followed by a few numbers per block, pool and die. The reverse map, the valid pages and the scores are derived from
-//! these. That is faster than reading them, and they cannot contradict the map. [`Pools::load`] accepts any bytes.
+//! these. That is faster than reading them, and they cannot contradict the map. [`Pools::load`] accepts any bytes and refuses those that
+//! make no sense.
 //!
 //! ```text
 //!  map: one number per lpn, packed │ blocks: sequence, erases │ pools: 8 × u32 │ dies: 6 × u32 │ streams, a line each
@@ -11,12 +12,12 @@ use super::{DieState, FREE_SCORE, OPEN_SCORE, OpenBlock, PoolState, Pools, UNMAP
 use crate::ids::DieId;
 use crate::space::codec::{COUNT_MAX, Packer, Reader, STREAM_BYTES_MAX, Unpacker, bits_for, packed_bytes, put_streams, put_words};
 
-/// Numbers of words that a saved pool and a saved die take.
+/// Number of 32-bit words that a saved pool takes, and that a saved die takes.
 const POOL_WORDS: usize = 8;
 const DIE_WORDS: usize = 6;
 
 impl Pools {
-    /// Returns the state between two operations. No clean may be in progress.
+    /// Returns the saved state. The caller must not save during an operation or a clean.
     pub fn save(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.state_bytes_max() as usize);
         self.pack_map(&mut out);
@@ -66,24 +67,25 @@ impl Pools {
         (0..self.dies.len()).try_for_each(|die| self.derive_die(DieId(die as u32)))
     }
 
-    /// Returns the most bytes that [`Pools::save`] returns.
+    /// Returns the maximum number of bytes that [`Pools::save`] can return.
     pub fn state_bytes_max(&self) -> u64 {
         let words = self.score.len() * 2 + self.pools.len() * POOL_WORDS + self.dies.len() * DIE_WORDS;
         (self.packed_map_bytes() + words * 4 + self.streams.len() * STREAM_BYTES_MAX) as u64
     }
 
-    /// Returns the number of physical pages among which the pages of a die may lie.
+    /// Returns the number of physical pages that an entry in the map of a die can refer to.
     fn pages_of_map(&self) -> u32 {
         let blocks = if self.dynamic { self.score.len() as u32 } else { self.blocks_per_pool * self.pools_per_die };
         blocks << self.page_shift
     }
 
-    /// Returns the first physical page of a die, from which the entries of its map are counted.
+    /// Returns the physical page to which entry 0 in the saved map of a die refers.
     fn first_page_of(&self, die: u32) -> u32 {
         if self.dynamic { 0 } else { (die * self.blocks_per_pool * self.pools_per_die) << self.page_shift }
     }
 
-    /// Returns the number of bits of an entry in the packed map: the number of a page, or one more for a page without data.
+    /// Returns the number of bits of an entry in the packed map. It must hold the number of a page, or one number more for a page without
+    /// data.
     fn bits_of_map(&self) -> u32 {
         bits_for(self.pages_of_map())
     }
@@ -102,7 +104,8 @@ impl Pools {
         packer.end();
     }
 
-    /// Sets the map and everything derived from it: the reverse map, valid bits, and the valid pages of each block as its score.
+    /// Reads the packed map, and derives from it the reverse map, the valid bits, and the scores. The score of each block is then its
+    /// number of valid pages.
     fn unpack_map(&mut self, packed: &[u8]) -> Result<(), String> {
         let pages = self.pages_of_map();
         let (page_shift, data_pages, stride) = (self.page_shift, self.data_pages, self.words + 1);
@@ -134,7 +137,7 @@ impl Pools {
         Ok(())
     }
 
-    /// Derives the rest of the state of a die from the map, and checks the saved parts that cannot be derived.
+    /// Derives the rest of a die's state from the map, and checks the saved numbers against it.
     fn derive_die(&mut self, die: DieId) -> Result<(), String> {
         let state = self.dies[die.index()].clone();
         let pools = self.pools_per_die;

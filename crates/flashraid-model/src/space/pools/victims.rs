@@ -5,7 +5,7 @@ use crate::ids::{BlockId, DieId};
 use crate::space::victim::{Blocks, Draws};
 
 impl Pools {
-    /// Returns the blocks of `pool` in `die`, as policies see them.
+    /// Returns a view of the blocks of `pool` in `die` for a victim policy.
     fn blocks_of(&self, die: DieId, pool: u32) -> Blocks<'_> {
         let (first, count, stride) = self.extent_of(die, pool);
         let end = first + count;
@@ -13,7 +13,7 @@ impl Pools {
         Blocks::of_pool(&self.score[first..end], meta, stride, self.data_pages, self.dies[die.index()].sequence + 1)
     }
 
-    /// Returns the victim that the policy picks in `pool` of `die`, as a block of the device.
+    /// Returns the victim that the policy picks in `pool` of `die`. The block number counts over the device.
     pub(super) fn pick_victim(&mut self, die: DieId, pool: u32) -> Option<BlockId> {
         if self.follows_reference() {
             return self.pick_victim_of_round(die, pool);

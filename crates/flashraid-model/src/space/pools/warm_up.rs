@@ -1,20 +1,20 @@
-//! Overwrites that take no time: the effect of a warm-up on the pools.
+//! Overwrites without simulated time, which a warm-up performs on the pools.
 
 use super::Pools;
 use crate::ids::{DieId, Lpn};
 use crate::rng;
 
-/// Number of overwrites that are known before their turn.
+/// Number of overwrites by which prefetching runs ahead.
 const AHEAD: usize = 16;
 
-/// Number of overwrites between two questions whether to continue, which take about a millisecond.
+/// Number of overwrites between two calls that ask whether to continue. They take about a millisecond.
 const WRITES_PER_QUESTION: u64 = 1 << 14;
 
 impl Pools {
-    /// Overwrites `overwrites` × the exported capacity at random (rule 24). It works die by die, so that the tables of one die stay in the
-    /// processor's cache.
+    /// Overwrites random pages, `overwrites` × the exported capacity in all (rule 24). It works die by die, so that the tables of one die
+    /// stay in the processor's cache.
     ///
-    /// `go_on` receives the share that is done. If it returns false, the warm-up ends and returns false.
+    /// `go_on` is called with the share that is done. If it returns false, the warm-up stops and returns false.
     pub fn warm_up(&mut self, overwrites: f64, seed: u64, member: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
         let dies = self.dies();
         (0..dies).map(DieId).all(|die| {
@@ -48,7 +48,7 @@ impl Pools {
         go_on(1.0)
     }
 
-    /// Overwrites pages of a die in order, without time.
+    /// Overwrites pages of a die in order, without simulated time.
     pub fn overwrite_untimed(&mut self, die: DieId, lpns: &[Lpn]) {
         for (i, lpn) in lpns.iter().enumerate() {
             if let Some(later) = lpns.get(i + AHEAD) {
@@ -59,7 +59,7 @@ impl Pools {
         }
     }
 
-    /// Performs one host write without time, with the checks before it.
+    /// Performs one host write without simulated time, after the collection that it needs.
     #[inline]
     fn overwrite_page_untimed(&mut self, die: DieId, lpn: Lpn) {
         while self.needs_clean(die) {

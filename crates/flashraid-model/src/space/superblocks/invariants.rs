@@ -1,4 +1,4 @@
-//! The check of the whole state: everything that must hold between two operations.
+//! Verification of the whole state: everything that must hold between two operations.
 
 use super::{BUFFERED, State, Stream, Superblocks};
 

@@ -26,19 +26,19 @@ pub(crate) use victims::Upkeep;
 pub use victims::UpkeepParams;
 use warm_up::UntimedWriters;
 
-/// Entry of a table without a unit or a place.
+/// Entry of a table that stands for no unit and no place.
 pub(crate) const NONE: u32 = u32::MAX;
-/// Bit that is set in a map entry whose unit is in the write buffer.
+/// Bit that is set in a map entry if the unit is in the write buffer.
 pub(crate) const BUFFERED: u32 = 1 << 31;
 
-/// Source of units. Units of different streams lie in different superblocks.
+/// A source of written units. Units of different streams lie in different superblocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stream {
     /// The host, with this placement handle.
     Host(u8),
-    /// The host, into superblocks with one bit per cell.
+    /// Writes of the host that go into superblocks with one bit per cell.
     Slc,
-    /// Collection. The number is the handle of the moved units if they stay with their handle, otherwise 0.
+    /// Units moved by collection. The number is their placement handle if moved units stay with their handle, and otherwise 0.
     Collection(u8),
 }
 
@@ -53,7 +53,7 @@ impl Stream {
         matches!(self, Self::Host(_) | Self::Slc)
     }
 
-    /// Returns the handle, or 0 if collection mixes handles.
+    /// Returns the placement handle, or 0 if collection mixes handles.
     pub fn handle(self) -> u8 {
         match self {
             Self::Host(handle) | Self::Collection(handle) => handle,
@@ -62,21 +62,21 @@ impl Stream {
     }
 }
 
-/// State of a superblock in its life.
+/// State of a superblock in its life cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
     Free,
-    /// A stream writes to it, or its last programs are in progress.
+    /// A stream writes to the superblock, or its last programs are in progress.
     Open,
     Sealed,
-    /// A superblock whose units are being moved, and that is erased after that.
+    /// The units of the superblock are being moved. It is erased after that.
     Victim,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Superblock {
     pub state: State,
-    /// Placement handle of its units if moved units stay with their handle, otherwise 0.
+    /// Placement handle of its units if moved units stay with their handle, and otherwise 0.
     pub handle: u8,
     /// True if it holds one bit per cell (rule 222).
     pub is_slc: bool,
@@ -84,9 +84,9 @@ pub(crate) struct Superblock {
     /// Number of superpages whose programs have ended.
     pub programmed: u32,
     pub erases: u32,
-    /// Number that it got from the drive's count when it was opened, or 0 if it is free.
+    /// Number of superblocks that the drive had opened when it opened this one; 0 if the superblock is free.
     pub sequence: u32,
-    /// Number of array reads for the host since it was erased.
+    /// Number of reads from flash for the host since the superblock was erased.
     pub reads: u64,
 }
 
@@ -103,7 +103,7 @@ impl Superblock {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Open {
     pub block: u32,
-    /// Next row of each die, by die.
+    /// Next row of the superblock to write on each die.
     pub next_row: Vec<u32>,
     pub superpages_left: u32,
 }
@@ -113,13 +113,13 @@ pub(crate) struct Open {
 pub struct SuperblocksParams {
     /// Sizes and numbers of superpages and superblocks.
     pub shape: Shape,
-    /// Dies that share a channel. Superpages are spread over the channels first.
+    /// Assignment of dies to channels. Consecutive superpages go to different channels.
     pub channel: ChannelParams,
-    /// Number of free superblocks that collection aims at. At or below it, writes without time collect first.
+    /// Number of free superblocks that collection tries to keep. During a warm-up, a write collects first if no more are free.
     pub target_free_superblocks: u32,
     /// Policy that chooses the superblock to collect.
     pub victim: VictimPolicy,
-    /// True if the drive starts empty, without a fill.
+    /// True if the drive starts empty, without an initial fill.
     pub fresh: bool,
 }
 
@@ -127,36 +127,36 @@ pub struct SuperblocksParams {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Superblocks {
     pub(crate) shape: Shape,
-    /// Order of the dies in which superpages are spread when writes take no time: channels first.
+    /// Order of the dies for superpages that are written without simulated time. Consecutive ones lie on different channels.
     pub(crate) die_order: Vec<u32>,
     target_free_superblocks: u32,
     victim: VictimPolicy,
-    /// Random stream of a victim policy that draws, otherwise empty.
+    /// Random stream for a victim policy that draws; empty for any other.
     streams: Vec<rng::Stream>,
     /// Number of superblocks that have been opened.
     sequence: u32,
-    /// Entry of each logical unit: its place, its slot in the buffer, or [`NONE`].
+    /// Place of each logical unit on the medium, or its slot in the write buffer, or [`NONE`].
     pub(crate) map: LargeTable<u32>,
-    /// The logical unit that was written last at each place.
+    /// Logical unit that was written last at each place on the medium.
     units: LargeTable<u32>,
     valid: LargeTable<u64>,
     pub(crate) superblocks: Vec<Superblock>,
     /// Free superblocks, in the order in which they became free.
     free: VecDeque<u32>,
-    /// Open superblocks of each stream, at most two, the older one first. Streams of the host come first, then those of collection, then
-    /// that with one bit per cell.
+    /// Open superblocks of each stream: at most two, the older one first. Streams of the host come first, then those of collection, then
+    /// the one with one bit per cell.
     open: Vec<Vec<Open>>,
-    /// Number of superblocks with one bit per cell that have not been erased.
+    /// Number of superblocks with one bit per cell that have not been erased yet.
     pub(crate) slc_in_use: u32,
-    /// Number of superpages of data that have begun in each row, with parity. Rows are counted over all superblocks, and full rows are
-    /// removed.
+    /// Number of data superpages whose program has begun, for each row that is not full. Rows are counted over all superblocks. It is used
+    /// only with parity.
     rows_begun: BTreeMap<u32, u32>,
-    /// Writers without time, which continue from write to write.
+    /// State of the writes without simulated time: each continues where the one before it ended.
     untimed: UntimedWriters,
 }
 
 impl Open {
-    /// Returns a superblock of which no superpage is used.
+    /// Returns the open superblock `block`, of which nothing has been written.
     fn new(shape: &Shape, block: u32) -> Self {
         let next_row = (0..shape.dies).map(|die| shape.data_row(block, die, 0)).collect();
         Self { block, next_row, superpages_left: shape.data_superpages() }
@@ -164,9 +164,8 @@ impl Open {
 }
 
 impl Superblocks {
-    /// Returns a drive whose exported units are all mapped in order, or none with `fresh`.
-    ///
-    /// `member` and `seed` name the random stream of the victim policies that draw.
+    /// Returns a drive whose exported units are all mapped in order, or an empty one with `fresh`. `member` and `seed` select the random
+    /// stream of a victim policy that draws.
     pub fn filled(params: &SuperblocksParams, seed: u64, member: u32) -> Self {
         let SuperblocksParams { shape, channel, target_free_superblocks, victim, fresh } = *params;
         let places = shape.units() as usize;
@@ -211,7 +210,7 @@ impl Superblocks {
         self.units[ppn as usize]
     }
 
-    /// Returns the valid units of the superpage that begins at `first`, as bits.
+    /// Returns the valid units of the superpage that begins at place `first`. Bit u stands for unit u of the superpage.
     pub(crate) fn valid_units(&self, first: u32) -> u128 {
         let word = |at: u32| self.valid.get(at as usize).copied().map_or(0, u128::from);
         let (at, shift) = (first / 64, first % 64);
@@ -241,16 +240,16 @@ impl Superblocks {
         self.superblocks[block as usize].valid -= 1;
     }
 
-    /// Records that `unit` has been programmed at `ppn` and lies there from now on.
+    /// Records that `unit` has been programmed at `ppn`, which is its place from now on.
     pub(crate) fn record_program(&mut self, unit: u32, ppn: u32) {
         assert!(!self.is_valid(ppn), "a place takes one unit between two erases");
         let block = self.superblock_of(ppn);
         assert!(self.superblocks[block as usize].state == State::Open, "only an open superblock takes units");
-        self.put_at(unit, ppn);
+        self.set_place(unit, ppn);
     }
 
-    /// Writes into all tables that `unit` lies at `ppn`.
-    fn put_at(&mut self, unit: u32, ppn: u32) {
+    /// Enters the place `ppn` of `unit` into all tables.
+    fn set_place(&mut self, unit: u32, ppn: u32) {
         self.map[unit as usize] = ppn;
         self.units[ppn as usize] = unit;
         self.valid[ppn as usize / 64] |= 1 << (ppn % 64);
@@ -258,8 +257,8 @@ impl Superblocks {
         self.superblocks[block as usize].valid += 1;
     }
 
-    /// Notes that the program of the superpage of data at `first` has begun, or has ended if it takes no time. If it fills its row, returns
-    /// the place of the row's parity.
+    /// Records that the program of the data superpage at `first` has begun, or has ended if it takes no time. If this was the last data
+    /// superpage of its row, returns the place of the row's parity.
     pub(crate) fn superpage_began(&mut self, first: u32) -> Option<u32> {
         let row = self.shape.row_of(first);
         let parity = self.shape.parity_place(row)?;
@@ -272,7 +271,7 @@ impl Superblocks {
         Some(parity)
     }
 
-    /// Notes that the program of the superpage at `first` has ended. Its units have been recorded before. Returns true if that seals the
+    /// Records that the program of the superpage at `first` has ended. Its units have been recorded before. Returns true if that seals the
     /// superblock.
     pub(crate) fn superpage_programmed(&mut self, first: u32) -> bool {
         let (block, all) = (self.superblock_of(first), self.shape.superpages());
@@ -286,7 +285,7 @@ impl Superblocks {
         is_sealed
     }
 
-    /// Returns true if the place is unused because its superpage holds one bit per cell.
+    /// Returns true if the place is never used, because its superpage holds only one bit per cell.
     pub(crate) fn stays_empty(&self, ppn: u32) -> bool {
         self.is_slc(ppn) && ppn % self.shape.superpage_units() >= self.shape.slc_superpage_units()
     }
@@ -301,32 +300,32 @@ impl Superblocks {
         Stream::Collection(self.superblocks[block as usize].handle)
     }
 
-    /// Returns the number of superblocks with one bit per cell that take units.
+    /// Returns the number of open superblocks with one bit per cell.
     fn slc_open(&self) -> u32 {
         self.shape.slc.map_or(0, |_| self.open[self.number_of(Stream::Slc)].len() as u32)
     }
 
-    /// Returns true if there are superblocks with one bit per cell that take no more units.
+    /// Returns true if some superblocks with one bit per cell are full, so that they can be folded.
     pub(crate) fn holds_slc(&self) -> bool {
         self.slc_in_use > self.slc_open()
     }
 
-    /// Returns the number of superblocks reserved for one bit per cell that should be free when the drive has been idle.
-    pub(crate) fn set_aside(&self) -> u32 {
+    /// Returns the number of superblocks that an idle drive keeps free for data with one bit per cell.
+    pub(crate) fn reserved_for_slc(&self) -> u32 {
         match self.shape.slc {
             Some(SlcRoom::Superblocks(superblocks)) => superblocks.saturating_sub(self.slc_open()),
             _ => 0,
         }
     }
 
-    /// Makes a sealed superblock the victim whose units are moved.
+    /// Marks a sealed superblock as the victim whose units are moved.
     pub(crate) fn begin_victim(&mut self, block: u32) {
         let superblock = &mut self.superblocks[block as usize];
         assert!(superblock.state == State::Sealed, "only a sealed superblock is collected");
         superblock.state = State::Victim;
     }
 
-    /// Frees a superblock that all dies have erased.
+    /// Marks a superblock as free, after all dies have erased it.
     pub(crate) fn erased(&mut self, block: u32) {
         let superblock = &mut self.superblocks[block as usize];
         assert!(superblock.state == State::Victim, "only a superblock whose units were moved is erased");
@@ -337,7 +336,7 @@ impl Superblocks {
         assert!(self.free.len() <= self.superblocks.len(), "a superblock is free once");
     }
 
-    /// Returns the number of bytes that the tables need.
+    /// Returns the number of bytes of memory that the tables occupy.
     pub fn resident_bytes(&self) -> u64 {
         let superblocks = self.superblocks.len() * size_of::<Superblock>();
         (self.map.len() * 4 + self.units.len() * 4 + self.valid.len() * 8 + superblocks) as u64

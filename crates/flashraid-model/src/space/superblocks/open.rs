@@ -1,4 +1,4 @@
-//! Allocation of superpages: streams, their open superblocks, and the next superpage of a die.
+//! Allocation of superpages: the streams of writes, their open superblocks, and the next superpage on a die.
 
 use super::{Open, Shape, State, Stream, Superblocks};
 
@@ -17,8 +17,8 @@ impl Superblocks {
         if stream == Stream::Slc { self.shape.slc_superpage_units() } else { self.shape.superpage_units() }
     }
 
-    /// Returns the stream for the host's next superpage with that handle (rule 222). `promised` superpages with one bit per cell have no
-    /// place yet.
+    /// Returns the stream for the host's next superpage with this placement handle (rule 222). `promised` is the number of superpages with
+    /// one bit per cell that were decided on but have no place yet.
     pub(crate) fn stream_of_host(&self, handle: u8, promised: u32) -> Stream {
         let Some(room) = self.shape.slc else { return Stream::Host(handle) };
         let left: u32 = self.open[self.number_of(Stream::Slc)].iter().map(|open| open.superpages_left).sum();
@@ -27,7 +27,7 @@ impl Superblocks {
         if has_room { Stream::Slc } else { Stream::Host(handle) }
     }
 
-    /// Returns true if a superpage of the stream may go to that die.
+    /// Returns true if the next superpage of the stream may be written to that die.
     pub(crate) fn has_room(&self, stream: Stream, die: u32) -> bool {
         let open = &self.open[self.number_of(stream)];
         let rows = self.shape.rows;
@@ -35,7 +35,7 @@ impl Superblocks {
         (open.len() < 2 && self.free.front().is_some_and(has_row)) || open.iter().any(|open| open.next_row[die as usize] < rows)
     }
 
-    /// Returns the number of rows that the die has left in the open superblocks of the stream.
+    /// Returns the number of rows that the stream can still write on the die, in its open superblocks.
     pub(crate) fn rows_left(&self, stream: Stream, die: u32) -> u32 {
         self.open[self.number_of(stream)].iter().map(|open| self.shape.data_rows(open.block, die, open.next_row[die as usize])).sum()
     }

@@ -1,4 +1,4 @@
-//! Superpages and superblocks: their numbers and sizes, and the place of each unit.
+//! Superpages and superblocks of a drive: their numbers, their sizes, and the place of each unit.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub struct Shape {
     pub planes: u32,
     /// Number of units in a flash page.
     pub flash_page_units: u32,
-    /// Number of flash pages that a program writes to each plane.
+    /// Number of flash pages that one program writes to each plane, which is the number of bits per cell.
     pub pages_per_cell: u32,
     /// Number of superpages that a superblock has on each die.
     pub rows: u32,
@@ -19,7 +19,7 @@ pub struct Shape {
     pub superblocks: u32,
     /// Number of units that the drive exports.
     pub exported_units: u32,
-    /// True if one superpage of each row is parity.
+    /// Placement handles. Data with different handles lie in different superblocks.
     pub rain: bool,
     /// Placement handles, whose data lie in different superblocks.
     pub placement: PlacementHandles,
@@ -27,7 +27,7 @@ pub struct Shape {
     pub slc: Option<SlcRoom>,
 }
 
-/// Writes all fields in words, so that two shapes that differ read differently.
+/// Writes all fields as words, so that different shapes give different texts.
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { dies, planes, flash_page_units, pages_per_cell, rows, superblocks, exported_units, rain, placement, slc } = self;
@@ -52,7 +52,7 @@ impl fmt::Display for Shape {
     }
 }
 
-/// Most units that a superpage can have.
+/// Maximum number of units in a superpage.
 pub const SUPERPAGE_UNITS_MAX: u32 = 128;
 
 impl Shape {
@@ -66,27 +66,27 @@ impl Shape {
         self.planes * self.flash_page_units
     }
 
-    /// Returns the number of streams of host and collection. Each has its own superblocks.
+    /// Returns the number of streams of host and collection, each of which has its own superblocks.
     pub fn streams(&self) -> u32 {
         self.placement.streams() + u32::from(self.slc.is_some())
     }
 
-    /// Returns the number of superpages in a superblock, with those of parity.
+    /// Returns the number of superpages in a superblock, including parity.
     pub fn superpages(&self) -> u32 {
         self.dies * self.rows
     }
 
-    /// Returns the number of superpages in a superblock that take units.
+    /// Returns the number of superpages in a superblock that hold data.
     pub fn data_superpages(&self) -> u32 {
         self.rows * (self.dies - u32::from(self.rain))
     }
 
-    /// Returns the number of places in a superblock, with those of parity.
+    /// Returns the number of places for units in a superblock, including those of parity.
     pub fn superblock_units(&self) -> u32 {
         self.superpages() * self.superpage_units()
     }
 
-    /// Returns the number of units that a superblock takes.
+    /// Returns the number of units of data that fit into a superblock.
     pub fn data_units(&self) -> u32 {
         self.data_superpages() * self.superpage_units()
     }
@@ -101,13 +101,13 @@ impl Shape {
         self.superblocks.saturating_sub(self.exported_units.div_ceil(self.data_units()))
     }
 
-    /// Returns true if a superblock with `valid` valid units is worth collecting, because its moves need fewer superpages than it gives
-    /// back.
+    /// Returns true if a superblock with `valid` valid units is worth collecting, because moving them takes fewer superpages than the erase
+    /// frees.
     pub fn is_useful(&self, valid: u32) -> bool {
         valid < self.useful_below()
     }
 
-    /// Returns the number of valid units from which a superblock is no longer worth collecting.
+    /// Returns the number of valid units below which a superblock is worth collecting.
     pub fn useful_below(&self) -> u32 {
         (self.data_superpages() - 1) * self.superpage_units() + 1
     }
@@ -115,8 +115,8 @@ impl Shape {
     /// Returns true if some superblock is worth collecting whenever at most `floor` are free, so that writes never wait forever (rule 213).
     ///
     /// Apart from the free superblocks, at most two are open for each stream, and two more may be in progress. Every stream of collection
-    /// finds a free one, and one is left for writes that overtake. A sealed superblock with one bit per cell is always useful.
-    pub fn never_stops(&self, floor: u32) -> bool {
+    /// finds a free one, and one is left for writes that overtake. A sealed superblock with one bit per cell is always worth collecting.
+    pub fn always_has_a_victim(&self, floor: u32) -> bool {
         if floor < self.floor_min() {
             return false;
         }
@@ -125,32 +125,32 @@ impl Shape {
         sealed * useless > u64::from(self.exported_units)
     }
 
-    /// Returns the most superblocks that can be open: two for each stream.
+    /// Returns the maximum number of open superblocks: two for each stream.
     pub fn open_max(&self) -> u32 {
         2 * self.streams()
     }
 
-    /// Returns the least value that `floor` may have (rule 213).
+    /// Returns the least number of free superblocks at which host writes may be stopped (rule 213).
     pub fn floor_min(&self) -> u32 {
         self.placement.collections() + 1
     }
 
-    /// Returns the least number of units in the write buffer: an unfilled superpage of each handle, and one more (rule 221).
+    /// Returns the minimum number of units in the write buffer: a superpage of each handle that is not full yet, and one more (rule 221).
     pub fn buffer_units_min(&self) -> u32 {
         (self.placement.handles + 1) * self.superpage_units()
     }
 
-    /// Returns the row of a place, counted over all superblocks.
+    /// Returns the row in which a place lies. Rows are counted over all superblocks.
     pub(crate) fn row_of(&self, ppn: u32) -> u32 {
         ppn / self.superpage_units() / self.dies
     }
 
-    /// Returns the die that has the parity of a row, whose number counts over all superblocks (rule 218).
+    /// Returns the die that holds the parity of a row (rule 218). Rows are counted over all superblocks.
     pub(crate) fn parity_die(&self, row: u32) -> Option<u32> {
         self.rain.then(|| row % self.dies)
     }
 
-    /// Returns the first place of the parity of a row.
+    /// Returns the first place of the superpage that holds the parity of a row.
     pub(crate) fn parity_place(&self, row: u32) -> Option<u32> {
         self.parity_die(row).map(|die| (row * self.dies + die) * self.superpage_units())
     }
@@ -160,20 +160,20 @@ impl Shape {
         self.parity_die(self.row_of(ppn)) == Some(ppn / self.superpage_units() % self.dies)
     }
 
-    /// Returns the first row of the superblock, from `row` on, in which the die takes units. It is `rows` if there is none.
+    /// Returns the first row of the superblock, from `row` on, in which the die holds data. It is `rows` if there is none.
     pub(crate) fn data_row(&self, block: u32, die: u32, row: u32) -> u32 {
         // No die has the parity of two consecutive rows.
         row + u32::from(row < self.rows && self.parity_die(block * self.rows + row) == Some(die))
     }
 
-    /// Returns the number of rows of the superblock, from `row` on, in which the die takes units.
+    /// Returns the number of rows of the superblock, from `row` on, in which the die holds data.
     pub(crate) fn data_rows(&self, block: u32, die: u32, row: u32) -> u32 {
         let parity_before = |row: u32| (row + self.dies - 1 - die) / self.dies;
         let (from, to) = (block * self.rows + row, (block + 1) * self.rows);
         self.rows - row - if self.rain { parity_before(to) - parity_before(from) } else { 0 }
     }
 
-    /// Returns die, plane and page of the unit at `ppn`.
+    /// Converts the place number `ppn` of a unit to die, plane and page.
     pub(crate) fn place(&self, ppn: u32) -> Place {
         let units = self.superpage_units();
         let superpage = ppn / units;
@@ -188,7 +188,7 @@ impl Shape {
     }
 }
 
-/// Place of a unit on the medium.
+/// Position of a unit on the medium.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     /// Number of the die in the drive.
@@ -203,36 +203,36 @@ pub struct Place {
     pub unit_of_page: u32,
 }
 
-/// Placement handles. Data written with different handles go to different superblocks.
+/// Placement handles of a drive. Data written with different handles go to different superblocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PlacementHandles {
-    /// Number of handles. With 1, all host writes lie together.
+    /// Number of handles. With 1, all host writes share superblocks.
     pub handles: u32,
-    /// True if collection keeps the units of different handles apart, false if it mixes them.
+    /// True if collection keeps the units of different handles apart; false if it mixes them.
     pub is_persistent: bool,
 }
 
 impl PlacementHandles {
-    /// The setting with which all host writes lie together, and all moved units, too.
+    /// The setting with one handle: all host writes share superblocks, and all moved units, too.
     pub const ONE: Self = Self { handles: 1, is_persistent: false };
 
-    /// Returns the number of streams of collection.
+    /// Returns the number of streams that collection writes.
     pub fn collections(self) -> u32 {
         if self.is_persistent { self.handles } else { 1 }
     }
 
-    /// Returns the number of streams of the host and of collection.
+    /// Returns the number of streams that the host and collection write.
     pub fn streams(self) -> u32 {
         self.handles + self.collections()
     }
 }
 
-/// Limit of superblocks that hold one bit per cell at a time.
+/// Limit on the number of superblocks that hold one bit per cell at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SlcRoom {
     /// A fixed number of superblocks, at least 1.
     Superblocks(u32),
-    /// A share of the superblocks that are free beyond the target of collection, or hold one bit per cell.
+    /// A share of certain superblocks: those that are free beyond the target of collection, and those that hold one bit per cell already.
     ShareOfFree {
         /// The share in millionths, 1 to 1,000,000.
         millionths: u32,
@@ -240,7 +240,8 @@ pub enum SlcRoom {
 }
 
 impl SlcRoom {
-    /// Returns the most superblocks with one bit per cell, while `free` are free and `in_use` hold one bit per cell.
+    /// Returns the maximum number of superblocks with one bit per cell, while `free` superblocks are free and `in_use` hold one bit per
+    /// cell.
     pub fn superblocks_max(self, free: u32, in_use: u32, target: u32) -> u32 {
         match self {
             Self::Superblocks(all) => all,
@@ -276,10 +277,10 @@ mod tests {
     fn a_drive_never_stops_while_some_superblock_is_useful() {
         assert_eq!((shape(1).superpage_units(), shape(1).data_units(), shape(1).open_max()), (8, 128, 4));
         // Two superblocks are free, four are open, and two are on their way.
-        assert!(shape(12 * 120 - 1).never_stops(2));
-        assert!(!shape(12 * 120).never_stops(2));
-        assert!(!shape(12 * 120 - 1).never_stops(3));
-        assert!(!shape(1).never_stops(1), "collection needs a superblock of its own");
+        assert!(shape(12 * 120 - 1).always_has_a_victim(2));
+        assert!(!shape(12 * 120).always_has_a_victim(2));
+        assert!(!shape(12 * 120 - 1).always_has_a_victim(3));
+        assert!(!shape(1).always_has_a_victim(1), "collection needs a superblock of its own");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use super::{NONE, Open, State, Stream, Superblock, Superblocks};
 use crate::space::codec::{Packer, Reader, STREAM_BYTES_MAX, Unpacker, bits_for, packed_bytes, put_streams, put_words};
 
 impl Superblocks {
-    /// Returns the state between two operations. The buffer must be empty, and nothing may be in progress.
+    /// Returns the saved state. The write buffer must be empty, and no operation may be in progress.
     pub fn save(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.state_bytes_max() as usize);
         let unmapped = self.shape.units() as u32;
@@ -41,7 +41,8 @@ impl Superblocks {
         out
     }
 
-    /// Returns the number of bits of an entry in the packed map: a place, or one more for a unit that has no place.
+    /// Returns the number of bits of an entry in the packed map. It must hold the number of a place, or one number more for a unit without
+    /// data.
     fn bits_of_map(&self) -> u32 {
         bits_for(self.shape.units() as u32)
     }
@@ -50,7 +51,7 @@ impl Superblocks {
         packed_bytes(self.map.len(), self.bits_of_map())
     }
 
-    /// Returns the most bytes that [`Superblocks::save`] returns.
+    /// Returns the maximum number of bytes that [`Superblocks::save`] can return.
     pub fn state_bytes_max(&self) -> u64 {
         let placement = self.shape.placement;
         let open = u64::from(self.shape.streams()) * (1 + 2 * (1 + u64::from(self.shape.dies)));
@@ -153,7 +154,7 @@ impl Superblocks {
         self.unpack_map(map)
     }
 
-    /// Sets the map and everything derived from it: the units of places, valid bits and counts.
+    /// Reads the packed map, and derives from it the units of all places, the valid bits and the counts.
     fn unpack_map(&mut self, packed: &[u8]) -> Result<(), String> {
         self.map.fill(NONE);
         self.units.fill(NONE);
@@ -168,12 +169,12 @@ impl Superblocks {
             if place > unmapped || self.is_valid(place) || !self.is_programmed(place) {
                 return Err(format!("unit {unit} lies where no data are, or those of another one"));
             }
-            self.put_at(unit, place);
+            self.set_place(unit, place);
         }
         Ok(())
     }
 
-    /// Returns true if the superpage of a place has been programmed, if nothing is in progress.
+    /// Returns true if the superpage of a place has been programmed, given that no program is in progress.
     fn is_programmed(&self, place: u32) -> bool {
         let block = self.superblock_of(place);
         if self.shape.is_parity(place) || self.stays_empty(place) {

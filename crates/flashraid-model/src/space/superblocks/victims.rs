@@ -1,24 +1,25 @@
-//! The choice of the superblock to collect: for room, to fold it, or for upkeep.
+//! Choice of the superblock to collect: to gain room, to fold data with one bit per cell, or for upkeep.
 
 use super::{State, Superblock, Superblocks};
 use crate::space::victim::{Blocks, Candidate, Draws};
 
-/// Upkeep: moves that preserve data or level wear, and are not made for room (rule 223).
+/// Limits for upkeep: moves that protect data or level wear, and are not made to gain room (rule 223).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct UpkeepParams {
-    /// Number of array reads of a superblock for the host, since it was erased, after which it is moved. Reads disturb the cells next to
-    /// those that they read. At least 1.
+    /// Number of reads of a superblock, since it was erased, after which its data are moved. Reads disturb the cells next to those that
+    /// they read. At least 1.
     pub refresh_reads: Option<u64>,
-    /// Difference of erases between the most erased superblock and the least erased sealed one, from which the latter is moved. At least 1.
+    /// Wear difference at which the least worn sealed superblock is moved. It is the difference of its erases from those of the most worn
+    /// superblock. At least 1.
     pub wear_difference: Option<u32>,
 }
 
 /// Reason why a superblock is moved for upkeep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Upkeep {
-    /// The superblock has been read many times.
+    /// The superblock has been read so often that its data must be refreshed.
     Refresh,
-    /// The superblock has been erased only a few times.
+    /// The superblock has been erased much less often than others.
     Wear,
 }
 
@@ -28,7 +29,7 @@ impl Superblocks {
         self.superblocks.iter().any(|block| block.state == State::Sealed && self.shape.is_useful(block.valid))
     }
 
-    /// Picks the superblock that the policy collects next, if one is worth it (rules 13 and 210).
+    /// Picks the superblock that the policy collects next, if any is worth it (rules 13 and 210).
     pub(crate) fn pick_victim(&mut self) -> Option<u32> {
         let candidate = |block: &Superblock| Candidate {
             valid: if block.state == State::Sealed { block.valid } else { u32::MAX },
@@ -50,9 +51,8 @@ impl Superblocks {
         sealed.min_by_key(|&(number, block)| (block.valid, std::cmp::Reverse(number))).map(|(block, _)| block as u32)
     }
 
-    /// Returns the sealed superblock that must be moved for upkeep, if there is one (rule 223).
-    ///
-    /// It is the most read one or, with `may_level`, the least erased one. Among equals, it is the one with the highest number.
+    /// Returns the sealed superblock that must be moved for upkeep, if there is one (rule 223). It is the most read one or, with
+    /// `may_level`, the least erased one. Among equals, it is the one with the highest number.
     pub(crate) fn overdue(&self, upkeep: &UpkeepParams, may_level: bool) -> Option<(u32, Upkeep)> {
         let sealed = || self.superblocks.iter().enumerate().filter(|(_, block)| block.state == State::Sealed);
         if let Some(reads) = upkeep.refresh_reads

@@ -1,21 +1,22 @@
-//! Writes that take no time: the fill, a warm-up, and instantaneous collection.
+//! Writes without simulated time: the initial fill, a warm-up, and instantaneous collection.
 
 use super::{NONE, PlacementHandles, Shape, State, Stream, Superblock, Superblocks};
 use crate::rng;
 use crate::space::tables::prefetch;
 
-/// Number of entries that are known before their turn.
+/// Number of entries by which prefetching runs ahead.
 const AHEAD: usize = 16;
 
 impl Superblocks {
-    /// Maps all exported units in order.
+    /// Maps all exported units in order, as the initial fill does.
     pub(super) fn fill(&mut self) {
         let mut writer = UntimedWriter::new(Stream::Host(0));
         (0..self.shape.exported_units).for_each(|unit| writer.put(self, unit));
         writer.close(self);
     }
 
-    /// Moves the valid units of a victim and erases it, in no time. The next moved units continue the superpage of its last units.
+    /// Moves the valid units of a victim and erases it, without simulated time. The units continue the superpage that earlier moves have
+    /// begun.
     pub(crate) fn collect_untimed(&mut self, block: u32) -> MovedUntimed {
         let mut writers = std::mem::take(&mut self.untimed);
         let moved = writers.collect_one(self, block);
@@ -23,23 +24,23 @@ impl Superblocks {
         moved
     }
 
-    /// Overwrites units in order and without time, each with its placement handle.
+    /// Overwrites units in order and without simulated time, each with its placement handle.
     pub fn overwrite_untimed(&mut self, writes: impl Iterator<Item = (u32, u8)>) {
         let mut writers = std::mem::take(&mut self.untimed);
         writes.for_each(|(unit, handle)| writers.write(self, unit, handle));
         self.untimed = writers;
     }
 
-    /// Closes the superpages that a warm-up has left open. The drive continues as if its state had been loaded.
+    /// Closes the superpages that a warm-up has left open. The drive then continues as if its state had been loaded from a file.
     pub fn warm_up_is_over(&mut self) {
         std::mem::take(&mut self.untimed).close(self);
         self.untimed = UntimedWriters::new(self.shape.placement);
     }
 
-    /// Overwrites `overwrites` × the exported units at random (rule 215). If the free superblocks are at or below the target, it collects
-    /// before the host opens another superpage.
+    /// Overwrites random units, `overwrites` × the exported units in all (rule 215). If no more superblocks are free than the target, it
+    /// collects before the host opens another superpage.
     ///
-    /// `go_on` receives the share that is done. If it returns false, the warm-up ends and returns false.
+    /// `go_on` is called with the share that is done. If it returns false, the warm-up stops and returns false.
     pub fn warm_up(&mut self, overwrites: f64, seed: u64, member: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
         let mut stream = warm_up_stream(seed, member);
         let exported = u64::from(self.shape.exported_units);
@@ -55,7 +56,7 @@ impl Superblocks {
         go_on(1.0)
     }
 
-    /// Empties the drive, and forgets all opened superblocks and erases.
+    /// Empties the drive: no unit has data, and no superblock was ever opened or erased.
     fn empty(&mut self) {
         self.map.fill(NONE);
         self.units.fill(NONE);
@@ -67,10 +68,12 @@ impl Superblocks {
         self.rows_begun.clear();
     }
 
-    /// Makes the steady state of uniform random writes in one pass (rule 215). Superblocks have all ages, and each has the valid units that
-    /// its age leaves.
+    /// Puts the drive into the steady state of uniform random writes in one pass (rule 215).
     ///
-    /// `target` superblocks are free, and one more for each stream. If `go_on` returns false, it ends and returns false.
+    /// Superblocks get all ages, and each gets as many valid units as its age would leave. `target` superblocks stay free, and one more for
+    /// each stream.
+    ///
+    /// If `go_on` returns false, it stops and returns false.
     pub fn make_steady(&mut self, seed: u64, member: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
         let stream = &mut warm_up_stream(seed, member);
         let Shape { superblocks, exported_units, .. } = self.shape;
@@ -123,10 +126,10 @@ impl Superblocks {
     }
 }
 
-/// Returns the valid units of superblocks, the youngest first, whose sum is `exported`.
+/// Returns the number of valid units of each superblock in the steady state, the youngest superblock first. The sum is `exported`.
 ///
-/// Superblocks are written one after the other and overwritten uniformly. One whose age is a share a of the oldest's age keeps e^(−λa) of
-/// its units.
+/// The model writes superblocks one after another and overwrites units uniformly. If the age of a superblock is a times that of the oldest,
+/// a share e^(−λa) of its units is still valid.
 fn valid_by_age(superblocks: u32, per_block: u32, exported: u32) -> Vec<u32> {
     let left = |lambda: f64, block: u32| f64::from(per_block) * libm::exp(-lambda * (f64::from(block) + 0.5) / f64::from(superblocks));
     let all = |lambda: f64| (0..superblocks).map(|block| left(lambda, block)).sum::<f64>();
@@ -144,16 +147,16 @@ fn valid_by_age(superblocks: u32, per_block: u32, exported: u32) -> Vec<u32> {
     (0..superblocks).map(share).collect()
 }
 
-/// Writes units of a stream without time, superpage by superpage. It takes the dies in turn, channels first, as timed writes find idle
-/// dies.
+/// Writes units of a stream without simulated time, superpage by superpage. It takes the dies in turn and changes the channel each time,
+/// like timed writes that find idle dies.
 #[derive(Debug, Clone, PartialEq)]
 struct UntimedWriter {
     stream: Stream,
     first: u32,
     filled: u32,
-    /// Position in the order of dies at which the next search begins.
+    /// Position in the order of dies at which the search for the next superpage begins.
     next_die: usize,
-    /// Number of superpages of parity that were written.
+    /// Number of parity superpages that were written.
     parity_superpages: u64,
 }
 
@@ -173,7 +176,7 @@ impl UntimedWriter {
         }
     }
 
-    /// Begins a superpage on the next die that has room. There must be one.
+    /// Begins a superpage on the next die that has room. At least one die must have room.
     fn begin(&mut self, space: &mut Superblocks) {
         let dies = space.die_order.len();
         let mut positions = (self.next_die..dies).chain(0..self.next_die);
@@ -183,7 +186,7 @@ impl UntimedWriter {
         self.first = space.take_place(self.stream, space.die_order[at]);
     }
 
-    /// Closes the open superpage. Places without a unit stay empty.
+    /// Closes the open superpage. Places that received no unit stay empty.
     fn close(&mut self, space: &mut Superblocks) {
         if self.filled > 0 {
             space.superpage_programmed(self.first);
@@ -196,12 +199,12 @@ impl UntimedWriter {
     }
 }
 
-/// Writers without time, one for each stream.
+/// One writer without simulated time for each stream.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct UntimedWriters {
-    /// Writers of the host, by handle.
+    /// Writers for the host, one for each placement handle.
     host: Vec<UntimedWriter>,
-    /// Writers of collection, by handle, or one for all handles.
+    /// Writers for collection, one for each placement handle, or a single one if handles are mixed.
     collection: Vec<UntimedWriter>,
 }
 
@@ -211,7 +214,7 @@ impl UntimedWriters {
         Self { host: writers(placement.handles, Stream::Host), collection: writers(placement.collections(), Stream::Collection) }
     }
 
-    /// Performs one write of the host.
+    /// Writes one unit for the host.
     fn write(&mut self, space: &mut Superblocks, unit: u32, handle: u8) {
         if self.host[usize::from(handle)].filled == 0 {
             self.collect(space);
@@ -243,7 +246,7 @@ impl UntimedWriters {
         MovedUntimed { stream, units, parity_superpages: writer.parity_superpages - parity_before }
     }
 
-    /// Collects until more superblocks than the target are free, or no victim is worth it.
+    /// Collects until more superblocks are free than the target, or no victim is worth it.
     fn collect(&mut self, space: &mut Superblocks) {
         while space.free() <= space.target_free_superblocks
             && let Some(victim) = space.pick_victim()
@@ -257,13 +260,13 @@ impl UntimedWriters {
     }
 }
 
-/// Result of a collection that takes no time.
+/// Result of a collection without simulated time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MovedUntimed {
     /// Stream that the units were moved to.
     pub stream: Stream,
     pub units: u32,
-    /// Number of superpages of parity written with them.
+    /// Number of parity superpages written with them.
     pub parity_superpages: u64,
 }
 

@@ -1,8 +1,9 @@
-//! Cost-benefit: the greatest `age × (1 − u) / 2u`, where u is the share of valid pages (Rosenblum & Ousterhout, SOSP 1991; in this form
-//! Kawaguchi et al., USENIX 1995).
+//! Victim policy `cost-benefit`: picks the block with the greatest `age × (1 − u) / 2u`, where u is the share of valid pages. It was
+//! proposed by Rosenblum & Ousterhout (SOSP 1991), and in this form by Kawaguchi et al. (USENIX 1995).
 //!
-//! The age is the number of blocks that the die has opened since, with the next one. Values are compared exactly, in integers:
-//! `age × (n − v)` over `2v`. A block without valid pages beats every other, and among equals the highest block number wins.
+//! The age is the number of blocks that the die has opened since this block, plus one. Values are compared exactly, as fractions of
+//! integers: `age × (n − v)` over `2v`, for v valid pages of n. A block without valid pages beats every other, and among equals the highest
+//! block number wins.
 
 use super::{Blocks, Draws, Victim};
 use schemars::JsonSchema;

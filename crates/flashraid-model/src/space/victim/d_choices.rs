@@ -1,5 +1,5 @@
-//! d-choices: the fewest valid pages among `d` useful blocks drawn with replacement, and among equals the highest block number (Van Houdt,
-//! SIGMETRICS 2013).
+//! Victim policy `d-choices`: draws `d` useful blocks with replacement, and picks the one with the fewest valid pages (Van Houdt,
+//! SIGMETRICS 2013). Among equals, the highest block number wins.
 
 use super::{Blocks, Draws, Theory, Victim};
 use crate::rng::{self, Stream};
@@ -17,7 +17,7 @@ pub struct DChoices {
 }
 
 impl Default for DChoices {
-    /// Returns d = 10, which the author finds within a few percent of greedy.
+    /// Returns `d` = 10, which the author finds within a few percent of greedy.
     fn default() -> Self {
         Self { d: 10 }
     }

@@ -1,4 +1,4 @@
-//! FIFO: the useful block that was opened first (the LRU cleaning of Desnoyers, SYSTOR 2012).
+//! Victim policy `fifo`: picks the useful block that was opened first (the LRU cleaning of Desnoyers, SYSTOR 2012).
 
 use super::{Blocks, Draws, Theory, Victim};
 use schemars::JsonSchema;

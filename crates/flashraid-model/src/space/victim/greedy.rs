@@ -1,4 +1,5 @@
-//! Greedy: the block with the fewest valid pages, and among equals the highest block number (the reference simulator's order).
+//! Victim policy `greedy`: picks the block with the fewest valid pages. Among equals, the highest block number wins, as in the reference
+//! simulator.
 
 use super::{Blocks, Draws, Theory, Victim};
 use schemars::JsonSchema;

@@ -1,10 +1,10 @@
-//! Greedy with wear awareness: the order of greedy, but a worn block is sometimes passed over (Agrawal et al., USENIX ATC 2008, 3.5).
+//! Victim policy `greedy-wear-aware`: greedy, except that a worn block is sometimes passed over (Agrawal et al., USENIX ATC 2008, 3.5).
 //!
-//! Useful blocks are tried in order of their valid pages, the fewest first, and among equals the highest block number first. The remaining
-//! life of a block is endurance − erases, at least 0.
+//! Useful blocks are tried in order of their valid pages, the fewest first. Among equals, the highest block number comes first.
 //!
-//! If it is below `threshold` × the pool's mean, the block is taken only with probability `remaining / (threshold × mean)`. One number is
-//! drawn for that. If all blocks are passed over, the first is taken.
+//! The remaining life of a block is endurance − erases, at least 0. If it is below `threshold` × the pool's mean, the block is taken only
+//! with the probability `remaining / (threshold × mean)`. One random number is drawn for that. If all blocks are passed over, the first is
+//! taken.
 
 use super::{Blocks, Draws, Victim};
 use crate::policy::PolicyProblem;

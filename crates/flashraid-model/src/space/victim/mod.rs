@@ -1,8 +1,8 @@
-//! The choice of the block to collect. Each policy is one file, and `VictimPolicy` lists them.
+//! Choice of the block to collect. Each policy is one file, and `VictimPolicy` lists them.
 //!
-//! A policy sees the blocks of one pool, or all superblocks of a drive. It returns a block that is useful, or none. A useful block is
-//! sealed, and collecting it gains room. A block of a pool then has an invalid page; a superblock gives back more superpages than its moves
-//! need.
+//! A policy sees the blocks of one pool, or all superblocks of a drive. It returns a block that is useful, or none. A block is useful if it
+//! is sealed and collecting it gains room. A block of a pool must therefore have an invalid page. A superblock must free more superpages
+//! than its moves need.
 
 use crate::policy::{PolicyProblem, policies};
 use crate::rng::{self, Stream};
@@ -47,17 +47,17 @@ pub trait Victim: Default {
     /// Sets the number of erases that the SSD's blocks endure.
     fn set_endurance(&mut self, _erases: u32) {}
 
-    /// Returns true if the policy levels wear, by sparing blocks that are more worn than others.
+    /// Returns true if the policy levels wear, because it prefers blocks with few erases.
     fn levels_wear(&self) -> bool {
         false
     }
 
-    /// Returns the problems of its parameters, beyond those that their types exclude.
+    /// Returns the problems of its parameters that their types cannot exclude.
     fn problems(&self) -> Vec<PolicyProblem> {
         Vec::new()
     }
 
-    /// Returns the known theory of its write amplification under uniform random writes.
+    /// Returns the theory that predicts its write amplification under uniform random writes.
     fn theory(&self) -> Theory {
         Theory::AtLeastGreedy
     }
@@ -68,7 +68,7 @@ pub trait Victim: Default {
     }
 }
 
-/// Theory of a policy's write amplification under uniform random writes.
+/// Theory that predicts a policy's write amplification under uniform random writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Theory {
     /// The write amplification equals that of greedy.
@@ -81,22 +81,22 @@ pub enum Theory {
     AtLeastGreedy,
 }
 
-/// A superblock as a policy sees it.
+/// A superblock in the view of a victim policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Candidate {
     /// Number of valid units if the superblock is sealed, otherwise [`u32::MAX`].
     pub valid: u32,
-    /// Number that it got from the drive's count when it was opened.
+    /// Number of superblocks that the drive had opened when it opened this one.
     pub sequence: u32,
     /// Number of times that it has been erased.
     pub erases: u32,
 }
 
-/// Tables behind [`Blocks`], for pools and for superblocks.
+/// Tables from which [`Blocks`] reads, for pools and for superblocks.
 #[derive(Debug, Clone, Copy)]
 enum BlockTables<'a> {
-    /// `scores` has the valid pages of sealed blocks, and more than any number of pages for others. Block `i` has `sequence | erases << 32`
-    /// at `meta[i × stride + stride − 1]`.
+    /// `scores` has the number of valid pages of each sealed block, and a greater number for any other block. Block `i` has `sequence |
+    /// erases << 32` at `meta[i × stride + stride − 1]`.
     Pool {
         scores: &'a [i16],
         meta: &'a [u64],
@@ -105,11 +105,11 @@ enum BlockTables<'a> {
     Superblocks(&'a [Candidate]),
 }
 
-/// The blocks of one pool, or the superblocks of a drive, as a policy sees them. In a superblock, a *page* means a unit.
+/// The blocks of one pool, or the superblocks of a drive, in the view of a victim policy. For superblocks, a *page* means a unit.
 #[derive(Debug, Clone, Copy)]
 pub struct Blocks<'a> {
     held: BlockTables<'a>,
-    /// Number of pages that a block takes.
+    /// Number of pages that hold data in a block.
     data_pages: u32,
     /// Number of valid pages below which a sealed block is useful.
     useful_below: u32,
@@ -121,10 +121,11 @@ pub struct Blocks<'a> {
 const CHUNK: usize = 64;
 
 impl<'a> Blocks<'a> {
-    /// Returns a view of a pool whose blocks hold `data_pages` pages of data. The die opens its next block as number `next_sequence`.
+    /// Returns a view of a pool whose blocks hold `data_pages` pages of data. The next block that the die opens gets the number
+    /// `next_sequence`.
     ///
-    /// `scores` has the valid pages of every sealed block and [`i16::MAX`] for every other one. `meta` has `sequence | erases << 32` of
-    /// every block.
+    /// `scores` has the number of valid pages of every sealed block and [`i16::MAX`] for any other block. `meta` has `sequence | erases <<
+    /// 32` for every block.
     pub fn new(scores: &'a [i16], meta: &'a [u64], data_pages: u32, next_sequence: u32) -> Self {
         Self::of_pool(scores, meta, 1, data_pages, next_sequence)
     }
@@ -134,7 +135,8 @@ impl<'a> Blocks<'a> {
         Self { held: BlockTables::Pool { scores, meta, stride }, data_pages, useful_below: data_pages, next_sequence }
     }
 
-    /// Returns a view of all superblocks of a drive. They hold `data_units` units and are useful with fewer than `useful_below` valid ones.
+    /// Returns a view of all superblocks of a drive. They hold `data_units` units each, and are useful if fewer than `useful_below` of them
+    /// are valid.
     pub fn of_superblocks(superblocks: &'a [Candidate], data_units: u32, useful_below: u32, next_sequence: u32) -> Self {
         Self { held: BlockTables::Superblocks(superblocks), data_pages: data_units, useful_below, next_sequence }
     }
@@ -166,7 +168,7 @@ impl<'a> Blocks<'a> {
         self.data_pages - self.valid_pages(block)
     }
 
-    /// Returns the number that the block got from the count of its die or drive when it was opened.
+    /// Returns the sequence number of the block: the number of blocks that its die or drive had opened when it opened this one.
     pub fn sequence(&self, block: usize) -> u32 {
         match self.held {
             BlockTables::Pool { meta, stride, .. } => meta[(block + 1) * stride - 1] as u32,
@@ -174,7 +176,7 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Returns the number of blocks that the die or drive has opened since, with the next one.
+    /// Returns the age of the block: the number of blocks that its die or drive has opened since, plus one.
     pub fn age(&self, block: usize) -> u32 {
         self.next_sequence - self.sequence(block)
     }
@@ -215,7 +217,7 @@ impl<'a> Blocks<'a> {
     }
 }
 
-/// Random numbers from the stream of the die or drive.
+/// Source of random numbers for a victim policy, with one stream for each die or drive.
 #[derive(Debug)]
 pub struct Draws<'a>(Option<&'a mut Stream>);
 
@@ -239,7 +241,7 @@ impl<'a> Draws<'a> {
         rng::unit(self.stream())
     }
 
-    /// Draws a useful block, each equally likely. There must be one.
+    /// Draws one of the useful blocks, each equally likely. There must be at least one.
     pub fn useful(&mut self, blocks: &Blocks<'_>) -> usize {
         loop {
             let block = self.below(blocks.len() as u64) as usize;

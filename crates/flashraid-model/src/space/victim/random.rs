@@ -1,4 +1,4 @@
-//! Random: any useful block, each equally likely. Block numbers of the pool are drawn until one is a useful victim.
+//! Victim policy `random`: picks any useful block, each equally likely. It draws block numbers of the pool until one is useful.
 
 use super::{Blocks, Draws, Theory, Victim};
 use schemars::JsonSchema;

@@ -5,13 +5,13 @@
 pub struct Idle {
     /// Time without commands after which the drive collects, in nanoseconds; `None` if it never does.
     after_ns: Option<u64>,
-    /// Number of commands so far; it wraps around.
+    /// Number of commands so far, modulo 2^32. It shows whether a command has arrived during a wait.
     commands: u32,
     is_used: bool,
 }
 
 impl Idle {
-    /// Returns the state of a drive that collects after so much time without commands, or never with `None`.
+    /// Returns the state of a drive that collects after `after_ns` without commands, or never with `None`.
     pub fn new(after_ns: Option<u64>) -> Self {
         Self { after_ns, commands: 0, is_used: false }
     }
@@ -27,7 +27,7 @@ impl Idle {
         std::mem::take(&mut self.is_used)
     }
 
-    /// Returns the time to wait from now on, and the number to pass to [`Idle::wait_is_over`] then.
+    /// Returns the length of the next wait, and the number to pass to [`Idle::wait_is_over`] at its end.
     pub fn next_wait(&self) -> Option<(u64, u32)> {
         self.after_ns.map(|after_ns| (after_ns, self.commands))
     }

@@ -9,7 +9,7 @@ pub enum Class {
     Erase,
     /// Programs a superpage of collection.
     CollectionProgram,
-    /// Reads a step of a part of a victim.
+    /// Reads a few units of a victim, which are then moved.
     CollectionRead,
 }
 

@@ -1,4 +1,4 @@
-//! Collection at the pace of host writes (rule 209): each superpage of the host earns credits, and moves spend them.
+//! Collection at the pace of host writes (rule 209). Each superpage of the host earns credits, and moves spend them.
 
 use crate::ssd::params::SuperblockCollection;
 
@@ -6,20 +6,20 @@ use crate::ssd::params::SuperblockCollection;
 #[derive(Debug, Clone)]
 pub struct Paced {
     limits: SuperblockCollection,
-    /// Credits that host writes have earned and moves have not spent. A negative balance is debt.
+    /// Credits that host writes have earned and moves have not spent. A negative balance is a debt of moves.
     credits: i128,
 }
 
 impl Paced {
-    /// Starts with a balance of 0.
+    /// Returns a balance of 0 with these limits.
     pub fn new(limits: SuperblockCollection) -> Self {
         Self { limits, credits: 0 }
     }
 
     /// Returns the pace × `span`, which grows as the number of free superblocks falls below the goal (rules 209 and 216).
     ///
-    /// A `forced` drive has the greatest pace. A `controlled` drive does not collect above its floor. The `erased_soon` superblocks only
-    /// wait for their erase and count as free.
+    /// A `forced` drive has the greatest pace. A `controlled` drive does not collect above its floor. Superblocks that only wait for their
+    /// erase count as free; `erased_soon` returns their number.
     pub fn pace(&self, free: u32, forced: bool, controlled: bool, erased_soon: impl FnOnce() -> u32) -> u32 {
         let greatest = 4 * self.limits.span;
         if forced {
@@ -32,7 +32,7 @@ impl Paced {
         }
     }
 
-    /// Returns true if dies put collection before host programs at this pace.
+    /// Returns true if dies prefer the work of collection to host programs at this pace.
     pub fn collection_first(&self, pace: u32) -> bool {
         pace > self.limits.span
     }
@@ -47,7 +47,7 @@ impl Paced {
         free <= self.limits.floor
     }
 
-    /// Returns the number of free superblocks that collection aims at.
+    /// Returns the number of free superblocks that collection tries to keep.
     pub fn target(&self) -> u32 {
         self.limits.target
     }
@@ -57,12 +57,12 @@ impl Paced {
         self.limits.target + self.limits.span
     }
 
-    /// Adds the credits that `units` host units earn while the victim has `valid` valid units.
-    pub fn earn(&mut self, units: u32, valid: u32, pace: u32) {
+    /// Adds the credits that `units` host units earn. The current victim has `valid` valid units.
+    pub fn earn_credits(&mut self, units: u32, valid: u32, pace: u32) {
         self.credits += i128::from(units) * i128::from(valid) * i128::from(pace);
     }
 
-    /// Returns the credits that a move costs. The victim gives back `gained` units in all.
+    /// Returns the number of credits that moving one unit costs. `gained` is the number of units that collecting the victim frees.
     pub fn cost(&self, gained: u32) -> i128 {
         i128::from(gained) * i128::from(self.limits.span)
     }
@@ -82,7 +82,7 @@ impl Paced {
         self.credits >= cost
     }
 
-    /// Spends the credits for `units` moves. Moves that need no credit only reduce debt, and give the host no credit for later.
+    /// Spends the credits for moving `units` units. Moves that need no credit only reduce debt; they never give the host credit for later.
     pub fn spend(&mut self, units: u32, cost: i128, needs_no_credit: bool) {
         let after = self.credits - i128::from(units) * cost;
         self.credits = if needs_no_credit { after.max(self.credits.min(0)) } else { after };
@@ -115,7 +115,7 @@ mod tests {
     fn moves_without_need_of_credit_leave_none() {
         let mut paced = paced();
         let cost = paced.cost(10);
-        paced.earn(5, 20, 3);
+        paced.earn_credits(5, 20, 3);
         assert_eq!((paced.owed_units(cost), paced.has_credit_for(cost)), (10, true));
         assert!(!paced.exceeds_debt(10) && paced.exceeds_debt(11));
         paced.spend(12, cost, true);

@@ -14,13 +14,13 @@ use crate::ssd::params::SsdParams;
 pub struct Watermarks {
     /// Number of free blocks at which forced collection of a pool stops.
     stop_free_blocks: u32,
-    /// Limit T_hard as a number of free blocks in a pool (rule 33).
+    /// Hard limit T_hard, as a number of free blocks in a pool (rule 33). Below it, host writes wait for the clean.
     hard_free_blocks: f64,
     /// Idle time after which a die collects, in nanoseconds; `None` if it does not, or no longer does.
     idle_ns: Option<u64>,
 }
 
-/// Pool and victim of a clean that should begin, if there is one.
+/// The pool and the victim of the clean that should begin next, if there is one.
 pub type Due = Option<(u32, BlockId)>;
 
 impl Watermarks {
@@ -39,18 +39,19 @@ impl Watermarks {
         self.idle_ns
     }
 
-    /// Ends the use of idle time.
+    /// Ends collection in idle time for good.
     pub fn idle_ends(&mut self) {
         self.idle_ns = None;
     }
 
-    /// Returns true if a pool has so few free blocks that writes wait for its clean (rule 33).
+    /// Returns true if a pool has so few free blocks that host writes must wait for its clean (rule 33).
     #[inline]
     pub fn is_below_hard(&self, pools: &Pools, die: DieId, pool: u32) -> bool {
         f64::from(pools.free_blocks_of_pool(die, pool)) < self.hard_free_blocks
     }
 
-    /// Returns the next clean that a pool needs, except for pools in `busy`. With `may_defer`, pools above their start threshold need none.
+    /// Returns the next clean that a pool needs, except for pools in `busy`. With `may_defer`, only pools at their start threshold need
+    /// one.
     pub fn needed(&self, pools: &mut Pools, die: DieId, busy: u64, may_defer: bool) -> Due {
         let left_out = if may_defer { pools.pools_above_start(die) } else { 0 };
         pools.next_clean(die, busy | left_out)
@@ -61,7 +62,8 @@ impl Watermarks {
         pools.next_idle_clean(die, busy)
     }
 
-    /// Returns the next clean that forced `work` requires, except for pools in `busy`. `idle_is_over` ends work that only uses idle time.
+    /// Returns the next clean that forced `work` requires, except for pools in `busy`. If `idle_is_over`, work that may only be done in
+    /// idle time requires none.
     pub fn forced(&self, pools: &mut Pools, die: DieId, busy: u64, work: Work, idle_is_over: bool) -> Due {
         match work {
             Work::Watermark => pools.next_clean_below(die, self.stop_free_blocks + 1, busy),
@@ -71,48 +73,49 @@ impl Watermarks {
     }
 }
 
-/// Forced work of one die.
+/// Work of one die that the controller has forced.
 #[derive(Debug, Clone, Copy)]
 pub struct Forced {
     /// The whole work of the die.
     pub work: Work,
-    owes: Owes,
-    /// Scopes whose cleans count as victims of [`Owes`] and go on, as bits.
+    owed_victims: OwedVictims,
+    /// Set of scopes, one bit for each, that are being cleaned as part of the victims in [`OwedVictims`].
     counted: u64,
 }
 
-/// Victims that a forced die has yet to begin to clean, whatever its free blocks.
+/// Victims that a forced die must still begin to clean, regardless of its free blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Owes {
+pub enum OwedVictims {
     /// No victim is left to begin.
     Nothing,
     /// One victim of any pool.
     One,
-    /// One victim of each of these pools, as bits.
+    /// One victim of each pool in this set; one bit stands for each pool.
     Pools(u64),
 }
 
 impl Forced {
-    /// Returns the work of a die with these pools. Some of them are being cleaned, in `busy` scopes. All three are given as bits.
+    /// Returns the work of a die with these `pools`, of which `cleaned` ones are being cleaned, in `busy` scopes. One bit stands for each
+    /// pool or scope.
     pub fn new(work: Work, pools: u64, cleaned: u64, busy: u64) -> Self {
         let left = pools & !cleaned;
-        let owes = match work {
-            Work::OneVictim | Work::VictimAndWatermark if busy == 0 => Owes::One,
-            Work::PoolVictims | Work::PoolVictimsAndWatermark if left != 0 => Owes::Pools(left),
-            _ => Owes::Nothing,
+        let owed_victims = match work {
+            Work::OneVictim | Work::VictimAndWatermark if busy == 0 => OwedVictims::One,
+            Work::PoolVictims | Work::PoolVictimsAndWatermark if left != 0 => OwedVictims::Pools(left),
+            _ => OwedVictims::Nothing,
         };
-        let forced = Self { work, owes, counted: 0 };
+        let forced = Self { work, owed_victims, counted: 0 };
         Self { counted: if forced.is_about_victims() { busy } else { 0 }, ..forced }
     }
 
-    /// Returns true while the work is about victims that are cleaned whatever the free blocks.
+    /// Returns true while the work consists of victims that are cleaned regardless of the free blocks.
     pub fn is_about_victims(self) -> bool {
         self.work.begins_with_victims()
     }
 
-    /// Returns the victims that have not begun.
-    pub fn owes(self) -> Owes {
-        self.owes
+    /// Returns the victims that the die must still begin to clean.
+    pub fn owed_victims(self) -> OwedVictims {
+        self.owed_victims
     }
 
     /// Returns true while such a victim is being cleaned.
@@ -123,25 +126,25 @@ impl Forced {
     /// Records that the clean of a pool's victim begins in this scope.
     pub fn victim_begins(&mut self, pool: u32, scope: u32) {
         self.counted |= 1 << scope;
-        self.owes = match self.owes {
-            Owes::Pools(pools) if pools != 1 << pool => Owes::Pools(pools & !(1 << pool)),
-            _ => Owes::Nothing,
+        self.owed_victims = match self.owed_victims {
+            OwedVictims::Pools(pools) if pools != 1 << pool => OwedVictims::Pools(pools & !(1 << pool)),
+            _ => OwedVictims::Nothing,
         };
     }
 
-    /// Records the end of a clean. Returns true if no victim is left, neither to clean nor to begin.
+    /// Records the end of a clean. Returns true if all victims have been cleaned.
     pub fn clean_is_over(&mut self, scope: u32) -> bool {
         if self.counted >> scope & 1 == 0 {
             return false;
         }
         self.counted &= !(1 << scope);
-        self.counted == 0 && self.owes == Owes::Nothing
+        self.counted == 0 && self.owed_victims == OwedVictims::Nothing
     }
 
-    /// Returns the work that is left after the victims, or if there are none.
+    /// Returns the work that follows the victims; `None` if nothing follows.
     pub fn after_victims(self) -> Option<Self> {
         let goes_on = matches!(self.work, Work::VictimAndWatermark | Work::PoolVictimsAndWatermark);
-        goes_on.then_some(Self { work: Work::Watermark, owes: Owes::Nothing, counted: 0 })
+        goes_on.then_some(Self { work: Work::Watermark, owed_victims: OwedVictims::Nothing, counted: 0 })
     }
 }
 
@@ -161,12 +164,12 @@ mod tests {
     #[test]
     fn each_pool_owes_a_victim_unless_one_is_being_cleaned() {
         let mut forced = Forced::new(Work::PoolVictims, 0b111, 0b010, 0b010);
-        assert_eq!(forced.owes(), Owes::Pools(0b101));
+        assert_eq!(forced.owed_victims(), OwedVictims::Pools(0b101));
         forced.victim_begins(0, 0);
         assert!(!forced.clean_is_over(0) && !forced.clean_is_over(1), "pool 2 has not begun");
         forced.victim_begins(2, 2);
-        assert!(forced.owes() == Owes::Nothing && forced.clean_is_over(2) && forced.after_victims().is_none());
-        assert_eq!(Forced::new(Work::OneVictim, 0b11, 0, 0).owes(), Owes::One);
+        assert!(forced.owed_victims() == OwedVictims::Nothing && forced.clean_is_over(2) && forced.after_victims().is_none());
+        assert_eq!(Forced::new(Work::OneVictim, 0b11, 0, 0).owed_victims(), OwedVictims::One);
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Collection of superblocks in small steps: the victim, its parts, and the progress of their moves (rules 209, 210, 213, 216 and 223).
+//! Collection of superblocks in small steps (rules 209, 210, 213, 216 and 223). It chooses a victim, divides it into parts, and follows the
+//! moves of these parts.
 
 use super::idle::Idle;
 use super::paced::Paced;
@@ -12,11 +13,11 @@ use crate::ssd::params::SuperblockParams;
 /// The valid units of one superpage of a victim, which are moved together.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Part {
-    /// First place of the superpage.
+    /// Number of the first place of the superpage.
     pub first: u32,
-    /// Places that must be read, as bits.
+    /// Set of units that must be read, one bit for each place.
     pub units: u128,
-    /// Type of the pages that are being read.
+    /// Type of the pages that are being read, which decides how long a read takes.
     pub page_type: u32,
 }
 
@@ -26,50 +27,50 @@ struct Victim {
     block: u32,
     /// Number of valid units when the victim was chosen.
     valid: u32,
-    /// Number of the next superpage to examine.
+    /// Index of the next superpage of the victim to examine.
     next: u32,
-    /// True if the superblock is moved for upkeep rather than for space.
+    /// True if the superblock is moved for upkeep and not to gain room.
     for_upkeep: bool,
 }
 
-/// Progress of a victim that has not been erased yet.
+/// Progress of moving a victim, until it has been erased.
 #[derive(Debug, Clone, Copy)]
 struct Moving {
     block: u32,
-    /// Number of parts that have begun but are not read yet.
+    /// Number of parts whose reads have been started but have not ended.
     parts: u32,
-    /// Number of units that have been read but are not programmed yet.
+    /// Number of units that have been read but not programmed.
     units: u32,
     all_begun: bool,
-    /// Number of dies that still have to erase their share, once the erase has begun.
+    /// Number of dies that must still erase their share. It counts from the start of the erase on.
     erases: u32,
 }
 
-/// Facts about an SSD that decide whether it must collect.
+/// State of an SSD that decides whether it must collect.
 #[derive(Debug, Clone, Copy)]
 pub struct Need {
     /// Number of free superblocks.
     pub free: u32,
     /// True if the array's controller has forced the SSD to collect, and the work is not finished.
     pub is_forced: bool,
-    /// True if the array's controller decides when the SSD collects above its floor.
+    /// True if the array's controller decides when the SSD collects, except at its floor.
     pub is_controlled: bool,
-    /// True if the forced SSD has yet to free a superblock, whatever else it has (rule 123).
+    /// True if the forced SSD must still free a superblock, regardless of the number of free ones (rule 123).
     pub owes: bool,
-    /// True if the SSD is forced to free one superblock and no more.
+    /// True if the SSD is forced to free exactly one superblock.
     pub only_owed: bool,
 }
 
-/// Next step of collection.
+/// The next step of collection.
 #[derive(Debug, Clone, Copy)]
 pub enum Next {
-    /// No step may begin.
+    /// No step can begin now.
     Nothing,
     /// A victim has been chosen, possibly for upkeep.
     Victim(Option<Reason>),
-    /// All parts of this superblock have begun.
+    /// Reads of all parts of this superblock have been started.
     AllBegun(u32),
-    /// The part with this number begins.
+    /// The part with this number is read next.
     Part(u32),
 }
 
@@ -82,21 +83,21 @@ pub struct Collection {
     pub idle: Idle,
     /// Rules that choose superblocks for upkeep.
     pub upkeep: Upkeep,
-    /// Parts that have begun but are not read yet.
+    /// Parts whose reads have been started but have not ended.
     pub parts: Table<Part>,
     shape: Shape,
     /// True if collection takes no time.
     instantaneous: bool,
     victim: Option<Victim>,
     moving: Vec<Moving>,
-    /// Number of further units that may be read before earlier ones are programmed.
+    /// Number of further units that may be read before earlier ones have been programmed.
     room: u64,
-    /// Time for which the SSD counts as collecting, if it currently does.
+    /// Period for which the SSD counts as collecting, if it currently does.
     interval: Option<GcInterval>,
 }
 
 impl Collection {
-    /// Returns a collection that has not begun. The caller drives `instantaneous` collection by [`Collection::next_instant_victim`].
+    /// Returns the state before any collection. Instantaneous collection is driven by [`Collection::next_instant_victim`].
     pub fn new(shape: &Shape, params: &SuperblockParams, idle_ns: Option<u64>, instantaneous: bool) -> Self {
         Self {
             paced: Paced::new(params.collection),
@@ -112,7 +113,7 @@ impl Collection {
         }
     }
 
-    /// Returns the number of units that may be between read and program.
+    /// Returns the number of units that may have been read but not programmed.
     fn room(shape: &Shape) -> u64 {
         2 * u64::from(shape.dies) * u64::from(shape.superpage_units())
     }
@@ -131,28 +132,28 @@ impl Collection {
         self.paced.pace(need.free, need.is_forced, need.is_controlled, erased_soon)
     }
 
-    /// Returns true if moves need no credit.
+    /// Returns true if moves need no credit, because space is urgent.
     pub fn is_urgent(&self, need: Need) -> bool {
         need.is_forced || self.idle.is_used() || self.paced.is_at_floor(need.free)
     }
 
-    /// Returns the cost of moving one unit. A move for upkeep costs nothing.
+    /// Returns the credits that moving one unit costs. A move for upkeep costs nothing.
     fn cost(&self, victim: &Victim) -> i128 {
         if victim.for_upkeep { 0 } else { self.paced.cost(self.shape.data_units() - victim.valid) }
     }
 
-    /// Returns the number of units that must still be moved for what the host has written.
+    /// Returns the number of units that must still be moved to pay for what the host has written.
     pub fn owed_units(&self) -> u64 {
         let victim = self.victim.filter(|victim| !victim.for_upkeep);
         victim.map_or(0, |victim| self.paced.owed_units(self.cost(&victim)))
     }
 
-    /// Returns true if the debt is so large that host writes must wait.
+    /// Returns true if so many moves are owed that host writes must wait.
     pub fn owes_too_much(&self) -> bool {
         self.paced.exceeds_debt(self.owed_units())
     }
 
-    /// Returns the number of units that have been chosen or read but are not programmed yet.
+    /// Returns the number of units that have been chosen or read but not programmed.
     pub fn units_on_their_way(&self) -> u64 {
         Self::room(&self.shape) - self.room
     }
@@ -162,21 +163,21 @@ impl Collection {
         self.interval.map(|interval| interval.start_ns)
     }
 
-    /// Returns true if superpages of the host earn credits, which requires that there is something to collect.
-    pub fn earns(&self, need: Need) -> bool {
+    /// Returns true if superpages of the host earn credits: there must be something to collect.
+    pub fn can_earn_credits(&self, need: Need) -> bool {
         self.pace(need) > 0 && !self.is_urgent(need)
     }
 
-    /// Returns true if there is a victim with parts to begin.
+    /// Returns true if there is a victim with parts that have not been read.
     pub fn has_victim(&self) -> bool {
         self.victim.is_some()
     }
 
-    /// Adds the credits for `units` units of the host.
-    pub fn earn(&mut self, units: u32, need: Need) {
+    /// Adds the credits for writing `units` units of the host.
+    pub fn earn_credits(&mut self, units: u32, need: Need) {
         if let Some(victim) = self.victim.filter(|victim| !victim.for_upkeep) {
             let pace = self.pace(need);
-            self.paced.earn(units, victim.valid, pace);
+            self.paced.earn_credits(units, victim.valid, pace);
         }
     }
 
@@ -196,7 +197,7 @@ impl Collection {
         self.moving.push(Moving { block, parts: 0, units: 0, all_begun: false, erases: 0 });
     }
 
-    /// Begins the next step of collection, if credits (or the need) and the space between read and program allow it.
+    /// Starts the next step of collection, if there are enough credits or an urgent need, and room for units that are read.
     pub fn next(&mut self, media: &mut Superblocks, need: Need) -> Next {
         let Some(mut victim) = self.victim else { return self.next_victim(media, need) };
         let (per_superpage, superpages) = (self.shape.superpage_units(), self.shape.superpages());
@@ -226,9 +227,9 @@ impl Collection {
         Next::Part(id)
     }
 
-    /// Returns the number of superblocks, free or on their way, at which no more victims are chosen.
-    fn goal(&self, need: Need, set_aside: u32) -> usize {
-        let goal = (self.paced.goal() + set_aside) as usize;
+    /// Returns the number of superblocks, free or soon free, at which no more victims are chosen.
+    fn goal(&self, need: Need, reserved_for_slc: u32) -> usize {
+        let goal = (self.paced.goal() + reserved_for_slc) as usize;
         let owed = if need.owes { need.free as usize + 1 } else { 0 };
         let for_itself = self.idle.is_used() || self.paced.is_at_floor(need.free);
         if need.only_owed && !for_itself { owed } else { goal.max(owed) }
@@ -239,7 +240,7 @@ impl Collection {
         !need.owes && (need.only_owed || need.free >= self.paced.goal())
     }
 
-    /// Chooses the next victim if one is needed, or returns [`Next::Nothing`].
+    /// Chooses the next victim if one is needed; otherwise returns [`Next::Nothing`].
     fn next_victim(&mut self, media: &mut Superblocks, need: Need) -> Next {
         // A superblock is moved for its own sake, if that is due and there is room. After one for wear another victim has its turn (rule
         // 223).
@@ -250,8 +251,8 @@ impl Collection {
             return Next::Victim(Some(reason));
         }
         let on_their_way = need.free as usize + self.moving.len();
-        let set_aside = if self.idle.is_used() { media.set_aside() } else { 0 };
-        if self.is_urgent(need) && on_their_way < self.goal(need, set_aside) && self.choose_victim(media) {
+        let reserved_for_slc = if self.idle.is_used() { media.reserved_for_slc() } else { 0 };
+        if self.is_urgent(need) && on_their_way < self.goal(need, reserved_for_slc) && self.choose_victim(media) {
             return Next::Victim(None);
         }
         if self.idle.is_used()
@@ -281,7 +282,8 @@ impl Collection {
         self.moving.iter_mut().find(|moving| moving.block == block).expect("its units are on their way")
     }
 
-    /// Records that a part has been read. `valid` of its units are still valid, and `dropped` units need no room any more.
+    /// Records that a part has been read. Of its units, `valid` are still valid, and `dropped` were overwritten in the meantime and need no
+    /// program.
     pub fn part_read_ended(&mut self, block: u32, valid: u32, dropped: u32) {
         let moving = self.moving(block);
         moving.parts -= 1;
@@ -317,12 +319,12 @@ impl Collection {
         is_over
     }
 
-    /// Returns true if no move is in progress and none can begin.
+    /// Returns true if no move is in progress and none can be started.
     pub fn has_nothing_to_do(&self, media: &Superblocks) -> bool {
         self.moving.is_empty() && !media.has_victim()
     }
 
-    /// Returns the next superblock for instantaneous collection, with its reason for upkeep, if one is due (rule 216).
+    /// Returns the next superblock for instantaneous collection, if one is due, and its reason if that is upkeep (rule 216).
     pub fn next_instant_victim(&mut self, media: &mut Superblocks) -> Option<(u32, Option<Reason>)> {
         let target = self.paced.target();
         let overdue = self.upkeep.overdue(media).filter(|_| media.free() > target);
@@ -337,11 +339,13 @@ impl Collection {
 
     /// Returns true if idle collection has reached its goal.
     pub fn is_idle_goal_reached(&self, media: &Superblocks) -> bool {
-        media.free() >= self.paced.goal() + media.set_aside() && !media.holds_slc()
+        media.free() >= self.paced.goal() + media.reserved_for_slc() && !media.holds_slc()
     }
 
-    /// Updates the time for which the SSD counts as collecting: while it is forced, idle, at its floor, or at twice its usual pace. A
-    /// finished interval goes to `cleans`. Returns true if the SSD begins to collect because it has reached its floor.
+    /// Updates the period for which the SSD counts as collecting. It does while it is forced, idle, at its floor, or at twice its usual
+    /// pace.
+    ///
+    /// A period that has ended is added to `cleans`. Returns true if the SSD begins to collect because it has reached its floor.
     pub fn update_collecting(&mut self, now: TimeNs, member: MemberId, need: Need, cleans: &mut Vec<GcInterval>) -> bool {
         let collects = !self.instantaneous && (self.is_urgent(need) || self.paced.counts_as_collecting(self.pace(need)));
         match &mut self.interval {

@@ -6,12 +6,12 @@ use crate::space::superblocks::{Superblocks, Upkeep as Reason, UpkeepParams};
 #[derive(Debug, Clone)]
 pub struct Upkeep {
     limits: UpkeepParams,
-    /// True if the last victim was chosen to level wear. The other reason then has its turn.
+    /// True if the last victim was chosen to level wear. The next one must then have another reason.
     has_levelled: bool,
 }
 
 impl Upkeep {
-    /// Returns rules with these limits.
+    /// Returns the rules with these limits.
     pub fn new(limits: UpkeepParams) -> Self {
         Self { limits, has_levelled: false }
     }
@@ -21,12 +21,12 @@ impl Upkeep {
         media.overdue(&self.limits, !self.has_levelled)
     }
 
-    /// Records that a victim is moved, and the reason if it is upkeep.
+    /// Records that a victim is about to be moved, and for which upkeep, if any.
     pub fn victim_begins(&mut self, reason: Option<Reason>) {
         self.has_levelled = reason == Some(Reason::Wear);
     }
 
-    /// Returns true if a superblock with so many reads must be refreshed. `reads` is called only if there is a limit.
+    /// Returns true if a superblock must be refreshed after this number of reads. `reads` is called only if there is a limit.
     pub fn is_read_too_often(&self, reads: impl FnOnce() -> u64) -> bool {
         self.limits.refresh_reads.is_some_and(|most| reads() >= most)
     }

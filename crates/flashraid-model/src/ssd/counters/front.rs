@@ -1,9 +1,9 @@
-//! Counters of the queues, cores and buffer before the dies.
+//! Counters of the parts of a drive that come before its dies: queues, processor cores and write buffer.
 
 counts! {
-    /// Counts of the queues, cores and buffer before the dies of a member, since the end of its warm-up.
+    /// Counters of the queues, processor cores and write buffer of one member, since the end of its warm-up.
     pub struct FrontCounters {
-        /// Number of commands. A command is what one operation of the array sends to the drive at a time.
+        /// Number of commands. A command is the part of one array operation that goes to the drive at a time.
         commands,
         /// Number of commands that waited in a queue before the drive fetched them.
         fetch_waits,

@@ -25,15 +25,16 @@ counts! {
         forced_collections,
         /// Sum of the lengths of all collections of all dies, in nanoseconds.
         gc_time_ns,
-        /// Number of page operations served alone between the steps of a collection (PGC III.A).
+        /// Number of page operations served between the steps of a collection (PGC III.A).
         preemptions,
-        /// Number of page operations served from the register of a page move (PGC III.B).
+        /// Number of page operations served from the page register during the move of a page (PGC III.B).
         merges,
-        /// Number of page operations that overlapped with a step of a collection (PGC III.C).
+        /// Number of page operations that ran at the same time as a step of a collection (PGC III.C).
         pipelined,
-        /// Number of page moves whose program a host write replaced by merging. They are not part of `gc_pages_moved`.
+        /// Number of page moves whose program was replaced by a host write of the same page. They are not part of `gc_pages_moved`.
         merged_moves,
-        /// Number of pages that a clean had read before a host write invalidated them. They are not part of `gc_pages_moved`.
+        /// Number of pages that a clean read in vain, because a host write invalidated them before their program. They are not part of
+        /// `gc_pages_moved`.
         gc_pages_dropped,
         /// Number of times that a program or erase was suspended for a read.
         suspensions,
@@ -59,15 +60,15 @@ impl MemberCounters {
         self.host_pages_read + self.host_pages_written
     }
 
-    /// Returns the number of page reads and programs on flash. These are the host operations that were not merged, two for each moved page,
-    /// one for each dropped page, and the summaries.
+    /// Returns the number of page reads and programs on flash. These are host operations that were not merged, two for each moved page, one
+    /// for each dropped page, and the summaries.
     #[must_use]
     pub fn flash_page_ops(&self) -> u64 {
         let moves = self.gc_pages_moved + self.merged_moves;
         self.host_page_ops() + 2 * moves + self.gc_pages_dropped + self.summary_programs - self.merges
     }
 
-    /// Returns (host pages + moved pages) / host pages, or `None` if the host wrote nothing. Summary pages do not count, so that the figure
+    /// Returns (host pages + moved pages) / host pages, or `None` if the host wrote nothing. Summary pages do not count, so that the value
     /// can be compared with analytic models.
     #[must_use]
     pub fn write_amplification(&self) -> Option<f64> {

@@ -1,4 +1,4 @@
-//! Counters of superpages and superblocks, beside those of every member.
+//! Counters that only drives with superblocks have.
 
 use crate::space::superblocks::Stream;
 use crate::ssd::params::HANDLES_MAX;
@@ -8,9 +8,9 @@ counts! {
     pub struct ByHandle {
         /// Number of pages that write commands brought.
         pages_received: [u64; HANDLES_MAX as usize],
-        /// Number of places programmed in superblocks of the host, with padding and parity.
+        /// Number of places programmed in superblocks of the host, including padding and parity.
         host_units: [u64; HANDLES_MAX as usize],
-        /// Number of places programmed in superblocks of collection, with padding and parity. If collection mixes handles, all of them
+        /// Number of places programmed in superblocks of collection, including padding and parity. If collection mixes handles, all of them
         /// count for handle 0.
         collection_units: [u64; HANDLES_MAX as usize],
     }
@@ -36,53 +36,53 @@ counts! {
         pages_received,
         /// Number of units programmed for the host.
         units_programmed,
-        /// Number of these units that were programmed with one bit per cell.
+        /// Number of these that were programmed with one bit per cell.
         units_slc,
         /// Number of units that collection moved and programmed.
         units_moved,
-        /// Number of these units that came from superblocks with one bit per cell.
+        /// Number of these that came from superblocks with one bit per cell.
         units_folded,
-        /// Number of units that the host replaced while collection was moving them, so that they were not programmed again.
+        /// Number of units that the host overwrote while collection was moving them, so that they were not programmed again.
         units_dropped,
         /// Number of places programmed without data, because a superpage was closed early.
         units_padded,
         /// Number of places programmed with parity.
         units_parity,
-        /// Number of units that the host wrote in part, so that the rest had to be read from flash.
+        /// Number of units that the host wrote only in part, so that the rest had to be read from flash.
         rmw_reads,
-        /// Number of trimmed pages that did not cover a whole unit and were ignored.
+        /// Number of trimmed pages that were ignored, because the trim did not cover their whole unit.
         trimmed_in_part,
-        /// Number of array reads for the host, with those for partial writes.
+        /// Number of reads from flash for the host, including those for partial writes.
         array_reads,
-        /// Number of reads that shared the array read of another read.
+        /// Number of page reads that shared a read from flash with another one.
         joined,
-        /// Number of host superpages that waited because moves were owed.
+        /// Number of host superpages that had to wait because collection was behind with its moves.
         debt_waits,
-        /// Number of host superpages that waited because no superblock was free.
+        /// Number of host superpages that had to wait because no superblock was free.
         foreground,
         /// Sum of these waits, in nanoseconds.
         foreground_ns,
-        /// Number of host pages whose read waited for collection at its die.
+        /// Number of host page reads that waited for collection on their die.
         reads_behind_collection,
         /// Sum of these waits, in nanoseconds.
         reads_behind_collection_ns,
-        /// Time of the dies in programs for the host, with transfers, in nanoseconds.
+        /// Time that dies spent on programs for the host, including transfers, in nanoseconds.
         program_ns,
-        /// Time of the dies in programs of collection, with transfers, in nanoseconds.
+        /// Time that dies spent on programs of collection, including transfers, in nanoseconds.
         collection_program_ns,
-        /// Time of the dies in programs of parity, with transfers, in nanoseconds.
+        /// Time that dies spent on programs of parity, including transfers, in nanoseconds.
         parity_program_ns,
-        /// Time of the dies in reads of collection, with transfers, in nanoseconds.
+        /// Time that dies spent on reads of collection, including transfers, in nanoseconds.
         collection_read_ns,
-        /// Time of the dies in erases, in nanoseconds.
+        /// Time that dies spent on erases, in nanoseconds.
         erase_ns,
         /// Time in which at least one die worked for collection, in nanoseconds.
         collecting_ns,
-        /// Number of superblocks that collection began to move.
+        /// Number of superblocks whose units collection began to move.
         victims,
-        /// Number of these superblocks that had been read many times.
+        /// Number of these that were moved because they had been read too often.
         refreshed,
-        /// Number of these superblocks that had been erased only a few times.
+        /// Number of these that were moved to level wear.
         levelled,
         /// Counts for each placement handle.
         by_handle: ByHandle,
@@ -90,13 +90,13 @@ counts! {
 }
 
 impl DriveCounters {
-    /// Returns the units programmed on flash divided by the units that the host sent; `None` if it sent nothing.
+    /// Returns the number of units programmed on flash divided by the number that the host sent; `None` if it sent nothing.
     #[must_use]
     pub fn write_amplification(&self, unit_pages: u32) -> Option<f64> {
         self.for_each_received(self.programmed_units(), unit_pages)
     }
 
-    /// Returns the part of the write amplification that parity causes.
+    /// Returns the part of the write amplification that parity accounts for.
     #[must_use]
     pub fn write_amplification_of_parity(&self, unit_pages: u32) -> Option<f64> {
         self.for_each_received(self.units_parity, unit_pages)

@@ -1,61 +1,61 @@
-//! Busy and idle time of a die, and the mechanisms that occupy it. It is the same for all dies.
+//! Busy and idle time of a die, and the mechanisms that occupy it. Both kinds of dies use it.
 
 use crate::events::TimeNs;
 use crate::ssd::job::{NEVER, Stopwatch};
 use crate::ssd::mechanism::AtDie;
-use crate::ssd::parts::Parts;
+use crate::ssd::parts::SsdParts;
 
 /// Busy and idle time of a die, and the state of its mechanisms.
 #[derive(Debug, Clone)]
 pub struct Activity {
     /// State of the die's mechanisms; `None` if the device has none.
     pub mechanisms: Option<Box<AtDie>>,
-    /// Total time for which mechanisms occupied the die while operations waited.
+    /// Total time for which mechanisms occupied the die while operations had to wait.
     pub held: Stopwatch,
-    /// Start of the current busy period; `NEVER` while the die is idle.
-    works_since: TimeNs,
-    /// Start of the current idle period, while the die is idle.
-    rests_since: TimeNs,
+    /// Start of the current busy period; [`NEVER`] while the die is idle.
+    busy_since: TimeNs,
+    /// Start of the current idle period, if the die is idle.
+    idle_since: TimeNs,
 }
 
 impl Activity {
-    /// Returns the state of a die that has been idle from the start.
+    /// Returns the state of a die that is idle when the run starts.
     pub fn new(mechanisms: Option<Box<AtDie>>) -> Self {
-        Self { mechanisms, held: Stopwatch::default(), works_since: NEVER, rests_since: 0 }
+        Self { mechanisms, held: Stopwatch::default(), busy_since: NEVER, idle_since: 0 }
     }
 
     /// Returns the start of the current busy period, if the die is busy.
-    pub fn works_since(&self) -> Option<TimeNs> {
-        (self.works_since != NEVER).then_some(self.works_since)
+    pub fn busy_since(&self) -> Option<TimeNs> {
+        (self.busy_since != NEVER).then_some(self.busy_since)
     }
 
     /// Starts a busy period.
     #[inline]
-    pub fn begin_work(&mut self, at: TimeNs, parts: &mut Parts) {
-        if self.works_since == NEVER {
+    pub fn begin_work(&mut self, at: TimeNs, parts: &mut SsdParts) {
+        if self.busy_since == NEVER {
             parts.work_times.any_work.begin(at);
         }
-        self.works_since = at.min(self.works_since);
+        self.busy_since = at.min(self.busy_since);
     }
 
     /// Ends the busy period, because the die has no more work for the host or for collection.
     #[inline]
-    pub fn end_work(&mut self, at: TimeNs, parts: &mut Parts) {
-        let since = std::mem::replace(&mut self.works_since, NEVER);
+    pub fn end_work(&mut self, at: TimeNs, parts: &mut SsdParts) {
+        let since = std::mem::replace(&mut self.busy_since, NEVER);
         if since == NEVER {
             return;
         }
-        self.rests_since = at;
+        self.idle_since = at;
         parts.work_times.any_work.end(at);
         if let Some(usage) = &mut parts.usage {
             usage.record_work(since, at);
         }
     }
 
-    /// Asks the mechanisms whether waiting operations may start. Returns the time until which a mechanism occupies the die, if one does.
-    pub fn hold(&mut self, now: TimeNs) -> Option<TimeNs> {
-        let rests_since = if self.works_since == NEVER { self.rests_since } else { now };
-        self.mechanisms.as_mut()?.hold(rests_since, now)
+    /// Asks the mechanisms whether waiting operations may start. If a mechanism occupies the die, returns the time until which it does.
+    pub fn occupied_until(&mut self, now: TimeNs) -> Option<TimeNs> {
+        let idle_since = if self.busy_since == NEVER { self.idle_since } else { now };
+        self.mechanisms.as_mut()?.occupied_until(idle_since, now)
     }
 
     /// Returns true if a mechanism wants the die as soon as its current work ends.
@@ -63,19 +63,19 @@ impl Activity {
         self.mechanisms.as_ref().is_some_and(|mechanisms| mechanisms.is_due(now))
     }
 
-    /// Begins an array read for the host, which takes `array_ns`. Mechanisms ask for the number of the page and the erases of its block.
-    /// Returns the additional time of the array.
+    /// Begins an array read for the host, which normally takes `array_ns`. Returns the additional time that mechanisms make it take. They
+    /// may need the number of the page and the erases of its block.
     #[inline]
-    pub fn further_ns(&mut self, array_ns: u64, page_and_erases: impl FnOnce() -> (u32, u32)) -> u64 {
+    pub fn extra_array_ns(&mut self, array_ns: u64, page_and_erases: impl FnOnce() -> (u32, u32)) -> u64 {
         let Some(mechanisms) = &mut self.mechanisms else { return 0 };
         let (page, erases) = page_and_erases();
-        mechanisms.further_ns(page, erases, array_ns)
+        mechanisms.extra_array_ns(page, erases, array_ns)
     }
 
-    /// Ends an idle period without asking the mechanisms. Work that follows other work at once leaves them no idle time to start in.
-    pub fn end_rest(&mut self, at: TimeNs) {
-        if let Some(mechanisms) = self.mechanisms.as_mut().filter(|_| self.rests_since < at) {
-            mechanisms.pass(self.rests_since, at);
+    /// Ends an idle period without asking the mechanisms. Work that follows other work at once gives them no idle time.
+    pub fn end_idle_period(&mut self, at: TimeNs) {
+        if let Some(mechanisms) = self.mechanisms.as_mut().filter(|_| self.idle_since < at) {
+            mechanisms.idle_period_ended(self.idle_since, at);
         }
     }
 }

@@ -26,7 +26,7 @@ use super::job::{Owed, PageOp, SsdWake, SuperpageWake};
 use super::mechanism::MechanismCounters;
 use super::outbox::Outbox;
 use super::params::{Shortcuts, SsdParams};
-use super::parts::Parts;
+use super::parts::SsdParts;
 use crate::coordination::ToMember;
 use crate::events::TimeNs;
 use crate::ids::MemberId;
@@ -54,11 +54,11 @@ pub enum DieContext<'a> {
     Superpages(SuperpageContext<'a>),
 }
 
-/// Panic message for a mapping with dies of the other kind.
+/// Panic message if the dies do not fit the kind of mapping.
 const ONE_KIND: &str = "dies are made for their mapping";
 
 impl Dies {
-    /// Returns idle dies. A `controlled` member may be forced to collect by the array's controller.
+    /// Returns idle dies. `controlled` is true if the array's controller may force the member to collect.
     pub fn new(params: &SsdParams, space: &Space, seed: u64, member: MemberId, controlled: bool, shortcuts: Shortcuts) -> Self {
         match space {
             Space::Pools(_) => Self::Pages(PageDies::new(params, seed, member, controlled, shortcuts)),
@@ -82,7 +82,7 @@ impl Dies {
         }
     }
 
-    /// Returns true if every operation is served when it arrives.
+    /// Returns true if the end of every operation is computed when the operation arrives.
     #[inline]
     pub fn is_immediate(&self) -> bool {
         matches!(self, Self::Pages(own) if own.is_immediate())
@@ -93,7 +93,7 @@ impl Dies {
         matches!(self, Self::Superpages(_))
     }
 
-    /// Returns the latest known end of an operation. It is 0 if ends become known one after the other.
+    /// Returns the latest known end of an operation. It is 0 if the end of an operation is known only when it happens.
     pub fn busy_until(&self) -> TimeNs {
         match self {
             Self::Pages(own) => own.busy_until(),
@@ -101,8 +101,8 @@ impl Dies {
         }
     }
 
-    /// Returns the counts at `now`, with those of superpages if the member has superblocks.
-    pub fn counters_at(&self, now: TimeNs, parts: &Parts) -> (MemberCounters, Option<DriveCounters>) {
+    /// Returns the counters at `now`. If the member has superblocks, the counters of superpages come with them.
+    pub fn counters_at(&self, now: TimeNs, parts: &SsdParts) -> (MemberCounters, Option<DriveCounters>) {
         match self {
             Self::Pages(_) => (parts.counters, None),
             Self::Superpages(own) => {
@@ -112,7 +112,7 @@ impl Dies {
         }
     }
 
-    /// Returns the work that is still to be done for what the host has written, except for the contents of the buffer.
+    /// Returns the work that what the host has written still causes, except for the contents of the write buffer.
     pub fn owed(&self, space: &Space, preemptive: bool, now: TimeNs) -> Owed {
         match (self, space) {
             (Self::Pages(own), Space::Pools(pools)) => own.owed(pools, preemptive, now),
@@ -129,7 +129,7 @@ impl Dies {
         }
     }
 
-    /// Returns for each die the busy period that contains `end_ns`, or otherwise the last one.
+    /// Returns one busy period for each die: the one that contains `end_ns`, or else the last one.
     pub fn busy_periods(&self, end_ns: TimeNs) -> Vec<(TimeNs, TimeNs)> {
         match self {
             Self::Pages(own) => own.busy_periods(end_ns),
@@ -145,7 +145,7 @@ impl Dies {
         }
     }
 
-    /// Verifies what lies where. A die may be in the middle of a clean.
+    /// Verifies the mapping, even while a die is in the middle of a clean.
     ///
     /// # Errors
     /// Returns a sentence that names the first invariant that does not hold.
@@ -156,7 +156,7 @@ impl Dies {
         }
     }
 
-    /// Returns true if a wake-up still has an effect. The caller has already ended the use of idle time.
+    /// Returns true if a wake-up still has an effect. The caller has already ended collection in idle time.
     pub fn needs_wake_up(&self, wake: SsdWake) -> bool {
         match (self, wake) {
             (Self::Pages(own), SsdWake::Worker { die, worker, number }) => own.needs_wake_up(die, worker, number),
@@ -177,7 +177,7 @@ impl Dies {
         }
     }
 
-    /// Writes logical pages, each with its source, in order. It takes no time and counts nothing.
+    /// Writes logical pages in order, each with its stream. It takes no simulated time and counts nothing.
     pub fn overwrite_untimed(&self, space: &mut Space, front: &Front, pages: &[(u32, u8)]) {
         match (self, space) {
             (Self::Pages(own), Space::Pools(pools)) => own.overwrite_untimed(pools, pages),
@@ -194,7 +194,7 @@ impl<'a> ImmediateContext<'a> {
     ///
     /// Panics if the member has superblocks.
     #[inline]
-    pub fn new(dies: &'a mut Dies, space: &'a mut Space, parts: &'a mut Parts) -> Self {
+    pub fn new(dies: &'a mut Dies, space: &'a mut Space, parts: &'a mut SsdParts) -> Self {
         match (dies, space) {
             (Dies::Pages(own), Space::Pools(pools)) => Self { pools, parts, own },
             _ => unreachable!("{ONE_KIND}"),
@@ -202,7 +202,7 @@ impl<'a> ImmediateContext<'a> {
     }
 }
 
-/// Passes a call on to the dies of the kind that exists.
+/// Calls a method of whichever kind of dies is there.
 macro_rules! either {
     ($context:expr, $held:ident => $call:expr) => {
         match $context {
@@ -215,7 +215,7 @@ macro_rules! either {
 impl<'a> DieContext<'a> {
     /// Borrows the parts of an SSD for its dies.
     #[inline]
-    pub fn new(dies: &'a mut Dies, space: &'a mut Space, front: &'a mut Front, parts: &'a mut Parts, out: &'a mut Outbox) -> Self {
+    pub fn new(dies: &'a mut Dies, space: &'a mut Space, front: &'a mut Front, parts: &'a mut SsdParts, out: &'a mut Outbox) -> Self {
         match (dies, space) {
             (Dies::Pages(own), Space::Pools(pools)) => Self::Pages(PageContext { out, pools, front, parts, own }),
             (Dies::Superpages(own), Space::Superblocks(media)) => Self::Superpages(SuperpageContext { out, media, front, parts, own }),
@@ -223,12 +223,12 @@ impl<'a> DieContext<'a> {
         }
     }
 
-    /// Starts the idle periods with which the run begins.
+    /// Starts the idle periods at the beginning of the run.
     pub fn begin(&mut self) {
         either!(self, context => context.begin());
     }
 
-    /// Processes a page operation that did not pass a front.
+    /// Processes a page operation that does not go through the queues, cores and buffer of a drive's front.
     #[inline]
     pub fn submit(&mut self, now: TimeNs, op: PageOp, moment_is_over: bool) {
         match self {
@@ -243,20 +243,20 @@ impl<'a> DieContext<'a> {
         either!(self, context => context.wake(now, wake));
     }
 
-    /// Ends every wait that ended before `now`, and those that end now if they began before `scheduled`. It has an effect only on dies
-    /// whose waits have no events.
+    /// Ends every wait that ended before `now`, and those that end now if they began before `scheduled`. It matters only for dies whose
+    /// waits have no events.
     pub fn catch_up(&mut self, now: TimeNs, scheduled: TimeNs) {
         if let Self::Pages(context) = self {
             context.catch_up_each(now, scheduled);
         }
     }
 
-    /// Ends the use of idle time: after `now`, no idle collection begins.
+    /// Ends collection in idle time for good: after `now`, none begins.
     pub fn end_idle_collection(&mut self, now: TimeNs) {
         either!(self, context => context.end_idle_collection(now));
     }
 
-    /// Prepares the dies for an agent that the member has just been given.
+    /// Prepares the dies for the protocol, after the member was given an agent.
     pub fn agent_begins(&mut self, now: TimeNs) {
         either!(self, context => context.agent_begins(now));
     }
@@ -266,7 +266,7 @@ impl<'a> DieContext<'a> {
         either!(self, context => context.receive(now, message));
     }
 
-    /// Sends a soft request to the controller if there is a reason to (rule 119).
+    /// Sends a soft request to the controller if there is a reason (rule 119).
     pub fn may_ask(&mut self, now: TimeNs) {
         match self {
             Self::Pages(context) => context.may_ask(now),

@@ -1,27 +1,27 @@
-//! The room of the write buffer, and the commands that wait for room or for programs (rules 204 and 208).
+//! Room of the write buffer, and the commands that wait for room or for programs (rules 204 and 208).
 //!
-//! A *batch* is a group of data that is programmed together: a superpage, or a page. Batches are numbered in the order in which they begin.
+//! A *batch* is the data that are programmed together: a superpage or a page. Batches are numbered in the order in which they begin.
 
 use crate::events::TimeNs;
 use crate::ssd::params::BufferParams;
 use std::collections::{BTreeSet, VecDeque};
 
-/// Room of the write buffer, and the commands that wait for it. It is the same for both kinds of dies.
+/// Room of the write buffer, and the commands that wait for it. Both kinds of dies use it.
 #[derive(Debug, Clone, Default)]
 pub struct Buffer {
     /// Settings of the buffer. With `None`, writes go directly to their dies.
     params: Option<BufferParams>,
     /// Number of host units in the buffer.
     used: u32,
-    /// Write commands with units that are not in the buffer yet, in order.
+    /// Write commands some units of which are not in the buffer yet, in order.
     entering: VecDeque<u32>,
     /// Number of batches that have begun.
     numbers: u64,
-    /// Numbers of host batches that are not programmed yet.
+    /// Numbers of the host batches that have not been programmed.
     pending: BTreeSet<u64>,
-    /// Waiting flushes, each with the number of the first batch that it does not wait for.
+    /// Waiting flushes. Each waits for all batches before the given number.
     flushes: Vec<(u64, u32)>,
-    /// Writes that must survive a loss of power and wait for their programs.
+    /// Writes that must be safe from a loss of power and wait for their programs.
     durable_writes: Vec<DurableWrite>,
 }
 
@@ -48,7 +48,7 @@ impl Buffer {
         self.params.map_or(0, |params| params.ack_ns)
     }
 
-    /// Returns true if the content survives a loss of power.
+    /// Returns true if the contents of the buffer survive a loss of power.
     pub fn is_protected(&self) -> bool {
         self.params.is_none_or(|params| params.is_protected)
     }
@@ -77,29 +77,29 @@ impl Buffer {
         self.used -= units;
     }
 
-    /// Adds a command with data for the buffer to the queue.
-    pub fn will_enter(&mut self, command: u32) {
+    /// Adds a write command to the queue of those that enter the buffer.
+    pub fn enqueue_for_buffer(&mut self, command: u32) {
         self.entering.push_back(command);
     }
 
     #[inline]
-    pub fn first_to_enter(&self) -> Option<u32> {
+    pub fn first_in_queue(&self) -> Option<u32> {
         self.entering.front().copied()
     }
 
-    /// Removes the first command of the queue, because all its units are in the buffer.
-    pub fn all_entered(&mut self) {
+    /// Removes the first command from that queue, because all its units are in the buffer.
+    pub fn remove_first_of_queue(&mut self) {
         let entered = self.entering.pop_front();
         assert!(entered.is_some(), "a command that has brought all was to enter");
     }
 
-    /// Returns the number of a batch that begins.
+    /// Returns the number for a batch that begins.
     pub fn next_number(&mut self) -> u64 {
         self.numbers += 1;
         self.numbers - 1
     }
 
-    /// Records a batch that holds data of the host.
+    /// Records that a batch with data of the host begins.
     pub fn begin_batch(&mut self, number: u64) {
         let is_new = self.pending.insert(number);
         assert!(is_new && number < self.numbers, "batch {number} begins once");
@@ -118,7 +118,7 @@ impl Buffer {
         self.durable_writes.push(DurableWrite { command, batches, not_before });
     }
 
-    /// Makes a flush wait for everything that is in the buffer now. Returns false if it need not wait.
+    /// Makes a flush wait until everything that is in the buffer now has been programmed. Returns false if there is nothing to wait for.
     pub fn await_all(&mut self, command: u32) -> bool {
         let waits = !self.is_protected() && !self.pending.is_empty();
         if waits {
@@ -127,14 +127,14 @@ impl Buffer {
         waits
     }
 
-    /// Removes and returns the first flush that has nothing left to wait for.
+    /// Removes and returns the first flush whose batches have all been programmed.
     pub fn next_flush(&mut self) -> Option<u32> {
         let first = self.pending.first().copied().unwrap_or(u64::MAX);
         let at = self.flushes.iter().position(|&(before, _)| before <= first)?;
         Some(self.flushes.remove(at).1)
     }
 
-    /// Removes and returns the first durable write that has nothing left to wait for, with the earliest time at which it may be done.
+    /// Removes and returns the first durable write whose batches have all been programmed, with the earliest time at which it may end.
     pub fn next_durable_write(&mut self) -> Option<(u32, TimeNs)> {
         let at = self.durable_writes.iter().position(|durable_writes| durable_writes.batches.is_empty())?;
         let DurableWrite { command, not_before, .. } = self.durable_writes.remove(at);

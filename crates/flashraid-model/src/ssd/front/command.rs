@@ -1,37 +1,37 @@
-//! Commands of the host.
+//! Commands that the host sends to a drive.
 
 use crate::events::TimeNs;
 use crate::request::OpKind;
 use crate::ssd::job::PageOp;
 use crate::ssd::work_times::WorkTimesSnapshot;
 
-/// Operations that arrive at the same time for the same completion.
+/// Operations that arrive at the same time and belong to the same completion.
 #[derive(Debug, Clone)]
 pub struct Command {
     pub kind: OpKind,
-    /// True for a write that must survive a loss of power.
+    /// True for a write that must be safe from a loss of power before it counts as done.
     pub fua: bool,
     /// Placement handle of the data that it writes.
     pub handle: u8,
     pub ops: Vec<PageOp>,
     pub arrived: TimeNs,
-    /// Time at which it got its core.
+    /// Time at which a processor core began to handle it.
     pub started: TimeNs,
-    /// End of its latency.
+    /// Time at which the latency of the controller had passed.
     pub begun: TimeNs,
     /// Time at which its data had crossed the link.
     pub crossed: TimeNs,
-    /// Work of the dies before that time.
+    /// Snapshot of the dies' work at that time.
     pub work_times_before: WorkTimesSnapshot,
-    /// Part of its wait for room that collection caused (rule 231).
+    /// Part of its wait for room that was caused by collection (rule 231).
     pub room_collection_ns: u64,
-    /// First operation whose unit is neither in the buffer nor with a die.
+    /// Index of the first operation whose unit is neither in the buffer nor with a die.
     pub next: u32,
     /// Time since which it has waited for room.
     pub waits_since: Option<TimeNs>,
-    /// Number of the command among those that were fetched, if there are queues.
-    pub flight: u32,
-    /// Number of pages that dies have not finished, if dies take single pages.
+    /// Number of the command among the fetched ones, if the drive has submission queues.
+    pub fetched_id: u32,
+    /// Number of its pages that dies have not finished. Only dies for single pages use it.
     pub pages_left: u32,
 }
 
@@ -50,7 +50,7 @@ impl Default for Command {
             room_collection_ns: 0,
             next: 0,
             waits_since: None,
-            flight: 0,
+            fetched_id: 0,
             pages_left: 0,
         }
     }
@@ -67,18 +67,18 @@ impl Command {
         !self.ops.is_empty() || self.pages_left > 0
     }
 
-    /// Returns the source of its request.
+    /// Returns the stream of its request in a mix of workloads.
     pub fn source(&self) -> u8 {
         self.ops.first().map_or(0, |op| op.source)
     }
 
-    /// Returns true if an operation that arrives at the same time belongs to the command.
+    /// Returns true if an operation that arrives at the same time belongs to this command.
     pub fn is_of(&self, op: &PageOp) -> bool {
         self.kind == op.kind && self.ops.first().is_some_and(|first| first.completion == op.completion)
     }
 }
 
-/// Returns the units that operations in order of address touch, each with the range of these operations.
+/// Groups operations in order of address into units. Returns each unit with the range of its operations.
 pub fn units_of(ops: &[PageOp], unit_pages: u32) -> impl Iterator<Item = (u32, std::ops::Range<usize>)> {
     let mut at = 0;
     std::iter::from_fn(move || {

@@ -27,25 +27,25 @@ use crate::request::OpKind;
 use buffer::Buffer;
 use command::Command;
 pub use command::units_of;
-use cores::{Cores, Holder};
+use cores::{CoreWork, Cores};
 pub use pages::{Buffered, PageBuffer, Stage};
 use queues::Queues;
 pub use superpages::{Superpage, SuperpageStage, Superpages};
 
-/// Queues, commands, cores, link and buffer room of one SSD.
+/// The queues, commands, cores, link and buffer room of one SSD.
 #[derive(Debug, Clone)]
 pub struct Front {
     is_on: bool,
     member: MemberId,
     firmware: FirmwareParams,
-    /// Number of pages in a unit, which is what the buffer holds.
+    /// Number of pages in a unit. The buffer holds units.
     unit_pages: u32,
-    /// Number of placement handles, to which the streams of a mix are mapped.
+    /// Number of placement handles. Streams of a mix are mapped to them.
     handles: u32,
     pub commands: Table<Command>,
-    /// The command that further operations of this nanosecond may join.
+    /// The command that further operations of the same nanosecond may still join.
     gathering: Option<(TimeNs, u32)>,
-    /// Queues in which commands wait to be fetched, if there are any.
+    /// Submission queues; `None` if the drive does not model them.
     queues: Option<Queues>,
     cores: Cores,
     link: Option<LinkParams>,
@@ -56,8 +56,8 @@ pub struct Front {
 }
 
 impl Front {
-    /// Returns the front of a member with units of `unit_pages` pages and `handles` placement handles. Without parameters nothing is
-    /// switched on, and operations do not pass it.
+    /// Returns the front of a member with units of `unit_pages` pages and `handles` placement handles. Without parameters, operations go
+    /// directly to the dies.
     pub fn new(params: Option<FrontParams>, link: Option<LinkParams>, member: MemberId, unit_pages: u32, handles: u32) -> Self {
         let is_on = params.is_some();
         let params = params.unwrap_or(FrontParams { buffer: None, queues: None, firmware: FirmwareParams::FREE });
@@ -78,7 +78,7 @@ impl Front {
         }
     }
 
-    /// Returns true if any part of the front is switched on.
+    /// Returns true if the drive models any part of the front.
     #[inline]
     pub fn is_on(&self) -> bool {
         self.is_on
@@ -105,7 +105,7 @@ impl Front {
         (u32::from(source) % self.handles) as u8
     }
 
-    /// Completes a command: later operations of this nanosecond form another one.
+    /// Closes a command, so that later operations of this nanosecond form another one.
     pub fn complete_command(&mut self, id: u32) {
         if self.gathering.is_some_and(|(_, gathering)| gathering == id) {
             self.gathering = None;
@@ -113,7 +113,7 @@ impl Front {
         self.counters.commands += 1;
     }
 
-    /// Adds a complete command to its queue or, without queues, to those that wait for a core.
+    /// Adds a closed command to its submission queue. Without such queues, the command asks for a core.
     pub fn enqueue(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
         let source = self.commands[id].source();
         match &mut self.queues {
@@ -130,7 +130,7 @@ impl Front {
             && let Some(id) = queues.fetch()
         {
             let command = &mut self.commands[id];
-            command.flight = queues.begin_flight(command.ops.len() as u32);
+            command.fetched_id = queues.register_fetched(command.ops.len() as u32);
             if now > command.arrived {
                 self.counters.fetch_waits += 1;
                 self.counters.fetch_wait_ns += now - command.arrived;
@@ -139,18 +139,18 @@ impl Front {
         }
     }
 
-    /// Ends a command that was fetched.
+    /// Ends a fetched command, so that its queue may send the next one.
     pub fn command_done(&mut self, now: TimeNs, out: &mut Outbox) {
         if let Some(queues) = &mut self.queues {
-            queues.end_flight();
+            queues.end_fetched();
         }
         self.fetch(now, out);
     }
 
-    /// Ends pages of a fetched command at `at`. The end of the last one is an event.
-    pub fn pages_end(&mut self, flight: u32, pages: u32, at: TimeNs, out: &mut Outbox) {
+    /// Ends pages of a fetched command at `at`. When the end of the last page is known, it becomes an event.
+    pub fn pages_end(&mut self, fetched_id: u32, pages: u32, at: TimeNs, out: &mut Outbox) {
         if let Some(queues) = &mut self.queues
-            && let Some(last_end) = queues.pages_end(flight, pages, at)
+            && let Some(last_end) = queues.pages_end(fetched_id, pages, at)
         {
             out.wake(last_end, FrontWake::Done);
         }
@@ -163,65 +163,66 @@ impl Front {
             OpKind::Write | OpKind::Flush => firmware.write_ns,
             OpKind::Trim => firmware.trim_ns + (command.ops.len() as u64).div_ceil(u64::from(self.unit_pages)) * firmware.trim_unit_ns,
         };
-        self.cores.ask(Holder::Command(id), ns);
+        self.cores.ask(CoreWork::Command(id), ns);
         self.assign_cores(now, out);
     }
 
-    /// Asks for a core for a part of a victim with so many units.
+    /// Requests a core for a part of a victim with `units` units.
     pub fn ask_core_for_part(&mut self, now: TimeNs, part: u32, units: u32, out: &mut Outbox) {
-        self.cores.ask(Holder::Part(part), u64::from(units) * self.firmware.move_ns);
+        self.cores.ask(CoreWork::Part(part), u64::from(units) * self.firmware.move_ns);
         self.assign_cores(now, out);
     }
 
     /// Assigns free cores to waiting work.
     pub fn assign_cores(&mut self, now: TimeNs, out: &mut Outbox) {
         while let Some((core, holder, ns)) = self.cores.begin() {
-            if let Holder::Command(id) = holder {
+            if let CoreWork::Command(id) = holder {
                 self.commands[id].started = now;
             }
             out.wake(now + ns, FrontWake::Core(core));
         }
     }
 
-    /// Ends work at a core. A command continues after the latency, and a part of a victim is returned. [`Front::assign_cores`] must follow.
+    /// Ends the work of a core. A command continues after the latency of the controller; a part of a victim is returned.
+    /// [`Front::assign_cores`] must be called after it.
     pub fn core_done(&mut self, now: TimeNs, core: u32, out: &mut Outbox) -> Option<u32> {
         match self.cores.end(core) {
-            Holder::Part(part) => Some(part),
-            Holder::Command(id) => {
+            CoreWork::Part(part) => Some(part),
+            CoreWork::Command(id) => {
                 out.wake(now + self.firmware.latency_ns, FrontWake::Delayed(id));
                 None
             }
         }
     }
 
-    /// Processes the data of a write command that have crossed the link and are ready for the buffer.
+    /// Records that the data of a write command have crossed the link, so that they may enter the buffer.
     pub fn data_crossed(&mut self, now: TimeNs, id: u32, work_times: &WorkTimes) {
         let command = &mut self.commands[id];
         (command.crossed, command.work_times_before) = (now, work_times.until(now));
-        self.buffer.will_enter(id);
+        self.buffer.enqueue_for_buffer(id);
     }
 
     /// Sends the data of a write command over the link.
     pub fn send_data(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
         let pages = self.commands[id].ops.len() as u64;
-        let at = self.cross(now, false, pages);
+        let at = self.send_over_link(now, false, pages);
         out.wake(at, FrontWake::Crossed(id));
     }
 
-    /// Returns the time at which pages that ask for the link now have crossed it (rule 202).
-    pub fn cross(&mut self, now: TimeNs, to_host: bool, pages: u64) -> TimeNs {
+    /// Sends pages over the link, and returns the time at which they have crossed it (rule 202).
+    pub fn send_over_link(&mut self, now: TimeNs, to_host: bool, pages: u64) -> TimeNs {
         let Some(link) = self.link else { return now };
         let lane = usize::from(to_host && link.full_duplex);
         self.lanes[lane].ask(now, pages * link.page_ns)
     }
 
-    /// Ends a page of a read, which has reached the host. The rest of its time counts as queueing.
+    /// Ends one page of a read, which has reached the host. Time that no cause accounts for counts as queueing.
     pub fn read_ends(&mut self, at: TimeNs, waiter: &Waiter, mut time: TimeParts, out: &mut Outbox) {
         time.other_ns += waiter.other_ns;
         time.queue_ns = at - waiter.arrived - time.total_ns();
         let met_gc = time.collection_ns > 0;
         out.ends.push(OpEnd { completion: waiter.completion, member: self.member, at, met_gc, time });
-        self.pages_end(waiter.flight, 1, at, out);
+        self.pages_end(waiter.fetched_id, 1, at, out);
     }
 
     /// Ends a command and all its operations.
@@ -237,7 +238,7 @@ impl Front {
         for op in &command.ops {
             out.ends.push(OpEnd { completion: op.completion, member: self.member, at, met_gc: false, time });
         }
-        self.pages_end(command.flight, command.ops.len() as u32, at, out);
+        self.pages_end(command.fetched_id, command.ops.len() as u32, at, out);
         self.release(id, command);
     }
 
@@ -257,24 +258,24 @@ impl Front {
         if numbered == at_work { Ok(()) } else { Err(format!("{numbered} commands have a number, but {at_work} have pages to serve")) }
     }
 
-    /// Returns a command's number and memory for later use.
+    /// Makes a command's number and memory available to later commands.
     pub fn release(&mut self, id: u32, mut command: Command) {
         command.ops.clear();
         self.commands[id] = command;
-        self.commands.give_back(id);
+        self.commands.recycle(id);
     }
 
-    /// Returns the next unit to admit to the buffer, if there is one.
+    /// Returns the next unit to admit to the buffer, if any.
     pub fn next_unit(&self) -> Option<Entering> {
-        let command = &self.commands[self.buffer.first_to_enter()?];
+        let command = &self.commands[self.buffer.first_in_queue()?];
         let left = &command.ops[command.next as usize..];
         let (unit, pages) = units_of(left, self.unit_pages).next()?;
         Some(Entering { unit, pages: pages.len() as u32, handle: command.handle, op: left[0] })
     }
 
-    /// Starts the wait for room of the next unit's command, if it has not waited before.
+    /// Records that the command of the next unit has to wait for room, if it was not waiting already.
     pub fn note_no_room(&mut self, now: TimeNs) {
-        let Some(id) = self.buffer.first_to_enter() else { return };
+        let Some(id) = self.buffer.first_in_queue() else { return };
         let command = &mut self.commands[id];
         if command.waits_since.is_none() {
             command.waits_since = Some(now);
@@ -282,9 +283,9 @@ impl Front {
         }
     }
 
-    /// Records that the next unit, of so many pages, is in the buffer. Returns its command if that was the last unit of the command.
+    /// Records that the next unit has entered the buffer with `pages` pages. Returns its command if this was the command's last unit.
     pub fn unit_entered(&mut self, now: TimeNs, pages: u32) -> Option<u32> {
-        let id = self.buffer.first_to_enter()?;
+        let id = self.buffer.first_in_queue()?;
         let command = &mut self.commands[id];
         command.next += pages;
         debug_assert!(command.next as usize <= command.ops.len(), "a command brings no more than its pages");
@@ -294,12 +295,14 @@ impl Front {
         if let Some(since) = command.waits_since {
             self.counters.room_wait_ns += now - since;
         }
-        self.buffer.all_entered();
+        self.buffer.remove_first_of_queue();
         Some(id)
     }
 
-    /// Ends a write whose units are all in the buffer, after `ack`. A write that must survive a loss of power may first wait for the
-    /// programs of these batches (rule 208). Returns true if it waits.
+    /// Ends a write whose units are all in the buffer, after the time `ack` for the acknowledgement.
+    ///
+    /// A write that must be safe from a loss of power may first wait for the programs of these batches (rule 208). Returns true if it
+    /// waits.
     pub fn write_entered(
         &mut self,
         now: TimeNs,
@@ -323,7 +326,7 @@ impl Front {
         false
     }
 
-    /// Ends a flush at once if no data can be lost. Returns true if it has to wait.
+    /// Ends a flush at once if everything is safe from a loss of power. Returns true if it has to wait.
     pub fn flush_begins(&mut self, now: TimeNs, id: u32, out: &mut Outbox) -> bool {
         debug_assert_eq!(self.commands[id].kind, OpKind::Flush);
         let waits = self.buffer.await_all(id);
@@ -333,7 +336,7 @@ impl Front {
         waits
     }
 
-    /// Ends a batch of the host. Flushes that waited only for it are done, and then writes, in order of arrival.
+    /// Ends a batch of the host. This completes the flushes that waited only for it, and then the writes, each in order of arrival.
     pub fn batch_ends(&mut self, now: TimeNs, number: u64, out: &mut Outbox) {
         self.buffer.batch_ends(number);
         while let Some(id) = self.buffer.next_flush() {
@@ -345,13 +348,13 @@ impl Front {
     }
 }
 
-/// A unit to admit to the buffer.
+/// A unit that is next to enter the buffer.
 #[derive(Debug, Clone, Copy)]
 pub struct Entering {
     pub unit: u32,
     /// Number of its pages that the host writes.
     pub pages: u32,
     pub handle: u8,
-    /// The first operation on it.
+    /// The first operation on the unit.
     pub op: PageOp,
 }

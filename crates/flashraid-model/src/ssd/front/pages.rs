@@ -1,4 +1,4 @@
-//! The pages of a write buffer before dies that take single pages (section 25 of the rules). It decides which of them may go to their dies.
+//! Pages of a write buffer before dies that take single pages (section 25 of the rules). It decides which pages may go to their dies.
 
 use crate::request::OpKind;
 use crate::ssd::job::{PageOp, Table};
@@ -7,7 +7,7 @@ use std::collections::{HashMap, VecDeque};
 /// Stages of a page in the buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Stage {
-    /// The page waits for its turn.
+    /// The page waits until it may go to its die.
     #[default]
     Waiting,
     /// The page waits in the queue of a die, or for a die that accepts it.
@@ -20,7 +20,7 @@ pub enum Stage {
 #[derive(Debug, Clone, Copy)]
 pub struct Buffered {
     pub op: PageOp,
-    /// Number of the page among all batches.
+    /// Batch number of the page.
     pub number: u64,
     pub stage: Stage,
     pub lane: u32,
@@ -39,16 +39,16 @@ pub struct PageBuffer {
     pub pages: Table<Buffered>,
     /// Latest version of each logical page that is in the buffer and not trimmed.
     pub held: HashMap<u32, u32>,
-    /// Waiting pages in order of entry, by die; one common queue if dies are chosen late.
+    /// Waiting pages of each die in order of entry. If dies are chosen late, there is one common queue.
     pub lanes: Vec<VecDeque<u32>>,
-    /// Number of pages that dies have received and not begun, for each lane.
+    /// Number of pages that dies have received but not begun, for each lane: one lane per die, or a common one.
     pub at_dies: Vec<u32>,
-    /// Most pages of a lane that dies may have received.
+    /// Maximum number of pages of a lane that dies may have received but not begun.
     at_dies_max: u32,
 }
 
 impl PageBuffer {
-    /// Returns the buffer of a member with so many dies. With `dynamic`, the die of a page is chosen late.
+    /// Returns the buffer of a member with `dies` dies. With `dynamic`, the die of a page is chosen when the page leaves the buffer.
     pub fn new(dies: u32, dynamic: bool) -> Self {
         let lanes = if dynamic { 1 } else { dies };
         Self {
@@ -59,7 +59,7 @@ impl PageBuffer {
         }
     }
 
-    /// Returns the next page of a lane that may go to its die.
+    /// Removes and returns the next page of a lane that may go to its die.
     pub fn next_for_die(&mut self, lane: u32) -> Option<(u32, PageOp)> {
         let of_lane = lane as usize;
         if self.at_dies[of_lane] == self.at_dies_max {
@@ -80,12 +80,12 @@ impl PageBuffer {
         page.stage = Stage::Begun;
     }
 
-    /// Returns the pages that no die has received.
+    /// Returns the pages that no die has received yet.
     pub fn waiting(&self) -> impl Iterator<Item = u32> {
         self.lanes.iter().flatten().map(|&id| self.pages[id].op.page)
     }
 
-    /// Verifies that the state fits a buffer in which `used` pages are.
+    /// Verifies the state against the number of pages in the buffer, `used`.
     pub fn verify(&self, used: u32) -> Result<(), String> {
         let (pages, waiting) = (self.pages.taken(), self.lanes.iter().map(VecDeque::len).sum::<usize>());
         if pages != used as usize {

@@ -1,4 +1,4 @@
-//! Submission queues, and the choice of the command that is fetched next (rule 219).
+//! Submission queues, and the choice of the command that the drive fetches next (rule 219).
 
 use crate::events::TimeNs;
 use crate::ssd::job::Table;
@@ -9,28 +9,28 @@ use std::collections::VecDeque;
 #[derive(Debug, Clone)]
 pub(super) struct Queues {
     params: QueueParams,
-    /// Commands that have not been fetched, by queue.
+    /// Commands of each queue that have not been fetched.
     waiting: Vec<VecDeque<u32>>,
-    /// The queue that has its turn, and the number of commands it has given in this turn.
+    /// The queue whose turn it is, and the number of commands fetched from it in this turn.
     turn: usize,
     given: u32,
     in_flight: u32,
-    flights: Table<Flight>,
+    fetched: Table<FetchedCommand>,
 }
 
-/// A command that was fetched and is not done.
+/// A command that was fetched and has not ended.
 #[derive(Debug, Clone, Copy, Default)]
-struct Flight {
-    /// Number of pages whose ends are not known.
+struct FetchedCommand {
+    /// Number of its pages whose end is not known.
     pages_left: u32,
-    /// Latest end that is known.
+    /// Latest known end of a page.
     last_end: TimeNs,
 }
 
 impl Queues {
     pub fn new(params: QueueParams) -> Self {
         let waiting = vec![VecDeque::new(); params.queues as usize];
-        Self { params, waiting, turn: 0, given: 0, in_flight: 0, flights: Table::default() }
+        Self { params, waiting, turn: 0, given: 0, in_flight: 0, fetched: Table::default() }
     }
 
     pub fn join(&mut self, source: u8, command: u32) {
@@ -38,7 +38,7 @@ impl Queues {
         self.waiting[queue as usize].push_back(command);
     }
 
-    /// Fetches the next command, round robin.
+    /// Fetches the next command; queues take turns.
     pub fn fetch(&mut self) -> Option<u32> {
         if self.in_flight == self.params.commands {
             return None;
@@ -53,27 +53,27 @@ impl Queues {
         Some(command)
     }
 
-    /// Registers a fetched command of so many pages, and returns its number.
-    pub fn begin_flight(&mut self, pages: u32) -> u32 {
-        let flight = self.flights.take();
-        self.flights[flight] = Flight { pages_left: pages, last_end: 0 };
-        flight
+    /// Registers a fetched command with `pages` pages, and returns its number among the fetched ones.
+    pub fn register_fetched(&mut self, pages: u32) -> u32 {
+        let fetched_id = self.fetched.take();
+        self.fetched[fetched_id] = FetchedCommand { pages_left: pages, last_end: 0 };
+        fetched_id
     }
 
-    /// Ends pages of a command at `at`. Returns the end of the command if all ends are known.
-    pub fn pages_end(&mut self, flight: u32, pages: u32, at: TimeNs) -> Option<TimeNs> {
-        let state = &mut self.flights[flight];
+    /// Ends pages of a fetched command at `at`. Returns the end of the command when the ends of all its pages are known.
+    pub fn pages_end(&mut self, fetched_id: u32, pages: u32, at: TimeNs) -> Option<TimeNs> {
+        let state = &mut self.fetched[fetched_id];
         (state.pages_left, state.last_end) = (state.pages_left - pages, state.last_end.max(at));
-        let Flight { pages_left, last_end } = *state;
+        let FetchedCommand { pages_left, last_end } = *state;
         if pages_left > 0 {
             return None;
         }
-        self.flights.give_back(flight);
+        self.fetched.recycle(fetched_id);
         Some(last_end)
     }
 
-    /// Ends a command that was fetched.
-    pub fn end_flight(&mut self) {
+    /// Ends a fetched command.
+    pub fn end_fetched(&mut self) {
         debug_assert!(self.in_flight > 0, "it was in flight");
         self.in_flight -= 1;
     }

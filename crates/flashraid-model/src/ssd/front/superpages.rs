@@ -10,10 +10,10 @@ use std::collections::VecDeque;
 /// Stages of a superpage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SuperpageStage {
-    /// The superpage takes units.
+    /// The superpage accepts units.
     #[default]
     Filling,
-    /// The superpage takes no more units. It waits for data, for permission, for a die, or in the queue of a die.
+    /// The superpage accepts no more units. It waits for missing data, for permission, for a die, or in the queue of a die.
     Closed,
     /// The program has begun, so that units cannot be replaced any more.
     Programming,
@@ -28,41 +28,41 @@ pub struct Superpage {
     pub is_parity: bool,
     /// Stage of the superpage.
     pub stage: SuperpageStage,
-    /// Number of the superpage among all.
+    /// Sequence number of the superpage.
     pub number: u64,
     /// Logical units in the superpage.
     pub units: Vec<u32>,
-    /// Places from which collection took the units.
+    /// Old places of the units, if collection moves them.
     pub sources: Vec<u32>,
-    /// Number of units whose rest must still be read from flash.
+    /// Number of units that wait until the rest of their data has been read from flash.
     pub missing: u32,
-    /// First place on flash, once it has a die.
+    /// First place on flash; it is set when the superpage is assigned to a die.
     pub first: u32,
 }
 
-/// Superpages in the write buffer, and those of collection.
+/// Superpages in the write buffer, and those of moved units.
 #[derive(Debug, Clone, Default)]
 pub struct Superpages {
     table: Table<Superpage>,
     units_max: u32,
     /// Open superpage of the host for each placement handle.
     filling: Vec<Option<u32>>,
-    /// Open superpage of collection, for each placement handle if collection keeps handles apart.
+    /// Open superpage of moved units for each placement handle. If collection mixes handles, there is only one.
     filling_moved: Vec<Option<u32>>,
-    /// Full superpages of the host without a die, in order.
+    /// Full superpages of the host that no die has been assigned to, in order.
     pub to_place: VecDeque<u32>,
-    /// Full superpages of collection without a die, in order.
+    /// Full superpages of moved units that no die has been assigned to, in order.
     pub moved_to_place: VecDeque<u32>,
     /// Number of superpages with one bit per cell that have no place yet.
     slc_promised: u32,
     /// Time since which the first superpage of `to_place` has waited for a superblock.
     pub foreground_since: Option<TimeNs>,
-    /// True if the first superpage of `to_place` has waited because moves were owed.
+    /// True if the first superpage of `to_place` has waited because collection was behind with its moves.
     pub waits_for_debt: bool,
 }
 
 impl Superpages {
-    /// Returns an empty state. A superpage holds at most `units_max` units.
+    /// Returns the state without superpages. A superpage holds at most `units_max` units.
     pub fn new(placement: PlacementHandles, units_max: u32) -> Self {
         Self {
             units_max,
@@ -72,7 +72,7 @@ impl Superpages {
         }
     }
 
-    /// Returns the map entry for a unit in a superpage.
+    /// Returns the map entry for a unit in a superpage, given its index there.
     pub fn slot(&self, id: u32, at: usize) -> u32 {
         BUFFERED | (id * self.units_max + at as u32)
     }
@@ -83,7 +83,7 @@ impl Superpages {
         is_buffered.then(|| &self.table[(place & !BUFFERED) / self.units_max])
     }
 
-    /// Begins a superpage with that number, without units.
+    /// Begins an empty superpage with this sequence number, and returns its index.
     pub fn begin(&mut self, stream: Stream, number: u64) -> u32 {
         let id = self.table.take();
         let superpage = &mut self.table[id];
@@ -94,10 +94,10 @@ impl Superpages {
         id
     }
 
-    /// Returns a superpage's number and memory for later use.
-    pub fn give_back(&mut self, id: u32, units: Vec<u32>) {
+    /// Makes the number and memory of a superpage available to later ones.
+    pub fn recycle(&mut self, id: u32, units: Vec<u32>) {
         self.table[id].units = units;
-        self.table.give_back(id);
+        self.table.recycle(id);
     }
 
     /// Returns the number of superpages with one bit per cell that have no place yet.
@@ -105,12 +105,12 @@ impl Superpages {
         self.slc_promised
     }
 
-    /// Returns the open superpage of the host with that handle, if there is one.
+    /// Returns the host's open superpage for that placement handle, if there is one.
     pub fn filling(&self, handle: u8) -> Option<u32> {
         self.filling[usize::from(handle)]
     }
 
-    /// Begins an open superpage of the host with that handle.
+    /// Begins an open superpage of the host for that placement handle.
     pub fn open(&mut self, handle: u8, stream: Stream, number: u64) -> u32 {
         self.slc_promised += u32::from(stream == Stream::Slc);
         let id = self.begin(stream, number);
@@ -118,20 +118,20 @@ impl Superpages {
         id
     }
 
-    /// Returns the handle of the open superpage with that number. Only `bits` of the number are compared.
+    /// Returns the placement handle of the open superpage with that sequence number. Only the given `bits` of the number are compared.
     pub fn filled_by(&self, number: u64, bits: u64) -> Option<u8> {
         let takes = |id: &Option<u32>| id.is_some_and(|id| (self.table[id].number ^ number) & bits == 0);
         self.filling.iter().position(takes).map(|handle| handle as u8)
     }
 
-    /// Closes the open superpage of the host with that handle. Returns true if it may go to a die.
+    /// Closes the host's open superpage for that placement handle. Returns true if the superpage may be sent to a die.
     pub fn close(&mut self, handle: u8) -> bool {
         let Some(id) = self.filling[usize::from(handle)].take() else { return false };
         self.table[id].stage = SuperpageStage::Closed;
         self.may_go_to_die(id)
     }
 
-    /// Records that the rest of a unit has been read. Returns true if its superpage may go to a die.
+    /// Records that the rest of a unit has been read from flash. Returns true if its superpage may now be sent to a die.
     pub fn rest_of_unit_read(&mut self, id: u32) -> bool {
         self.table[id].missing -= 1;
         self.table[id].stage == SuperpageStage::Closed && self.may_go_to_die(id)
@@ -145,19 +145,19 @@ impl Superpages {
         is_whole
     }
 
-    /// Returns the open superpage of collection with that handle, if there is one.
+    /// Returns the open superpage of moved units for that placement handle, if there is one.
     pub fn filling_moved(&self, handle: u8) -> Option<u32> {
         self.filling_moved[usize::from(handle)]
     }
 
-    /// Begins an open superpage of collection.
+    /// Begins an open superpage of moved units.
     pub fn open_moved(&mut self, stream: Stream, number: u64) -> u32 {
         let id = self.begin(stream, number);
         self.filling_moved[usize::from(stream.handle())] = Some(id);
         id
     }
 
-    /// Closes the open superpage of collection with that handle. Returns true if there was one.
+    /// Closes the open superpage of moved units for that placement handle. Returns true if there was one.
     pub fn close_moved(&mut self, handle: u8) -> bool {
         let Some(id) = self.filling_moved[usize::from(handle)].take() else { return false };
         self.table[id].stage = SuperpageStage::Closed;
@@ -165,7 +165,7 @@ impl Superpages {
         true
     }
 
-    /// Gives a superpage its place on flash.
+    /// Sets the place on flash of a superpage.
     pub fn has_place(&mut self, id: u32, first: u32) {
         self.table[id].first = first;
         self.slc_promised -= u32::from(self.table[id].stream == Stream::Slc);

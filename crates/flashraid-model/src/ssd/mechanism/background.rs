@@ -65,16 +65,16 @@ impl Mechanism for Background {
     }
 }
 
-/// Stalls of one die.
+/// The stalls of one die.
 #[derive(Debug, Clone)]
 pub struct Stalls {
     background: Background,
     stream: Stream,
-    /// Time at which the next stall is due.
+    /// Time at which the next stall begins.
     due: TimeNs,
     /// End of the last stall that has begun.
     until: TimeNs,
-    /// End of the last stall that has been counted.
+    /// End of the last stall that was added to the counters.
     counted: TimeNs,
 }
 
@@ -90,17 +90,17 @@ impl AtOneDie<BackgroundCounters> for Stalls {
         self.due <= now
     }
 
-    /// Begins all stalls that were due until `now`, while the die was idle.
-    fn pass(&mut self, rests_since: TimeNs, now: TimeNs) {
-        assert!(rests_since <= now, "a die does not rest in the future");
+    /// Processes all stalls that began before `now` while the die was idle.
+    fn idle_period_ended(&mut self, idle_since: TimeNs, now: TimeNs) {
+        assert!(idle_since <= now, "a die does not rest in the future");
         while self.until <= now && self.due <= now {
-            self.until = self.due.max(self.until).max(rests_since) + self.background.lasts.ns;
+            self.until = self.due.max(self.until).max(idle_since) + self.background.lasts.ns;
             self.fall_due_later();
         }
     }
 
-    fn hold(&mut self, rests_since: TimeNs, now: TimeNs, counters: &mut BackgroundCounters) -> Option<TimeNs> {
-        self.pass(rests_since, now);
+    fn occupied_until(&mut self, idle_since: TimeNs, now: TimeNs, counters: &mut BackgroundCounters) -> Option<TimeNs> {
+        self.idle_period_ended(idle_since, now);
         if self.until <= now {
             return None;
         }
@@ -136,12 +136,12 @@ mod tests {
         let due = stalls(1_000_000, 50).due;
         let mut counters = BackgroundCounters::default();
         let mut at_rest = stalls(1_000_000, 50);
-        assert_eq!(at_rest.hold(0, due - 1, &mut counters), None);
-        assert_eq!(at_rest.hold(0, due + 20, &mut counters), Some(due + 50));
-        assert_eq!(at_rest.hold(0, due + 30, &mut counters), Some(due + 50), "it is the same one");
-        assert_eq!(at_rest.hold(0, due + 50, &mut counters), None);
+        assert_eq!(at_rest.occupied_until(0, due - 1, &mut counters), None);
+        assert_eq!(at_rest.occupied_until(0, due + 20, &mut counters), Some(due + 50));
+        assert_eq!(at_rest.occupied_until(0, due + 30, &mut counters), Some(due + 50), "it is the same one");
+        assert_eq!(at_rest.occupied_until(0, due + 50, &mut counters), None);
         assert_eq!(counters, BackgroundCounters { stalls: 1, waited_ns: 30 });
         let mut works = stalls(1_000_000, 50);
-        assert_eq!(works.hold(due + 20, due + 20, &mut counters), Some(due + 70));
+        assert_eq!(works.occupied_until(due + 20, due + 20, &mut counters), Some(due + 70));
     }
 }

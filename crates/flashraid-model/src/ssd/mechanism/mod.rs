@@ -1,11 +1,12 @@
-//! Mechanisms of an SSD. Each is a table of `[ssd]`: one file holds a complete mechanism, and one line of the list below registers it.
+//! Mechanisms of an SSD: optional behaviour, each with a table of `[ssd]`. One file holds a complete mechanism, and one line of the list
+//! below registers it.
 //!
 //! The file of a mechanism has the type that users write, with keys, units, defaults, documentation and checks. It also has the counters,
 //! and the behaviour during the run. The schema, the reference of keys, the checks and the random cases of the tests are made from the
 //! list. So are the JSON and the tables of reports.
 //!
-//! A mechanism here only takes time. Settings that change the place of data belong to [`SpaceParams`](crate::space::SpaceParams), from
-//! which warm states get their names.
+//! A mechanism here only takes time. Settings that change the place of data belong to [`SpaceParams`](crate::space::SpaceParams), because
+//! saved warm states are identified by these.
 
 use crate::counts::Count;
 use crate::events::TimeNs;
@@ -16,49 +17,50 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// Everything that the file of a mechanism provides.
+/// A mechanism as the list of mechanisms needs it. Its type has the settings that users write.
 pub trait Mechanism: Sized {
     /// Counters of the mechanism.
     type Counters: Counters;
     /// State that the mechanism keeps for each die.
     type AtDie: AtOneDie<Self::Counters>;
 
-    /// Returns the state of a die at the start. `seed` names its stream of random numbers.
+    /// Returns the state of a die at the start of a run. The random stream of the die is made from `seed`.
     fn at_die(&self, seed: u64, member: MemberId, die: DieId) -> Self::AtDie;
 
-    /// Returns contradictions between its values, beyond what their types allow.
+    /// Returns contradictions between its settings that their types cannot exclude.
     fn problems(&self) -> Vec<PolicyProblem>;
 
-    /// Returns random settings for tests in which an operation of a die takes about `operation_ns`.
+    /// Returns random settings for tests. An operation of a die takes about `operation_ns` there.
     fn any(stream: &mut Stream, operation_ns: u64) -> Self;
 }
 
-/// Hooks of a mechanism at a die. By default, each does nothing.
+/// State of a mechanism at one die, with methods that the die calls. By default, each does nothing.
 pub trait AtOneDie<C>: std::fmt::Debug + Clone {
-    /// Returns true if the mechanism wants the die at `now`, as soon as the current work ends.
+    /// Returns true if the mechanism wants to occupy the die at `now`, as soon as the current work ends.
     fn is_due(&self, _now: TimeNs) -> bool {
         false
     }
 
-    /// Ends an idle period from `rests_since` to `now` without asking the mechanism, because work follows at once.
-    fn pass(&mut self, _rests_since: TimeNs, _now: TimeNs) {}
+    /// Tells the mechanism of an idle period from `idle_since` to `now`. Work followed it at once, so the mechanism could not occupy the
+    /// die at its end.
+    fn idle_period_ended(&mut self, _rests_since: TimeNs, _now: TimeNs) {}
 
-    /// Asks the mechanism whether waiting operations may start at `now`, after an idle period since `rests_since`. Returns the time until
-    /// which they must wait; the die asks again then.
-    fn hold(&mut self, _rests_since: TimeNs, _now: TimeNs, _counters: &mut C) -> Option<TimeNs> {
+    /// Asks the mechanism whether it occupies the die at `now`, after an idle period since `idle_since`. If it does, returns the time
+    /// until which waiting operations must wait; the die asks again then.
+    fn occupied_until(&mut self, _rests_since: TimeNs, _now: TimeNs, _counters: &mut C) -> Option<TimeNs> {
         None
     }
 
-    /// Begins an array read for the host, which takes `array_ns`. `page` is the number of the flash page in the SSD, and `erases` the
-    /// number of erases of its block. Returns the additional time of the array.
-    fn further_ns(&mut self, _page: u32, _erases: u32, _array_ns: u64, _counters: &mut C) -> u64 {
+    /// Begins an array read for the host, which normally takes `array_ns`. `page` is the number of the flash page in the SSD, and `erases`
+    /// is the number of erases of its block. Returns the additional time that the read takes.
+    fn extra_array_ns(&mut self, _page: u32, _erases: u32, _array_ns: u64, _counters: &mut C) -> u64 {
         0
     }
 }
 
 /// Counters of a mechanism. The macro [`counters!`] implements it.
 pub trait Counters: Count + Default {
-    /// Heading of its figures.
+    /// Heading of the counters in reports.
     const TITLE: &'static str;
 
     /// Returns the counters as reports show them.
@@ -68,12 +70,12 @@ pub trait Counters: Count + Default {
 /// A counter of a mechanism, as reports show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Figure {
-    /// Name in JSON. Names of times end in `_ms`.
+    /// Name in JSON, which ends in `_ms` for a time.
     pub key: &'static str,
     /// Name of the figure in tables.
     pub label: &'static str,
     /// Meaning of the figure, in a sentence.
-    pub about: &'static str,
+    pub meaning: &'static str,
     /// Sum over all members. Times are in nanoseconds.
     pub sum: u64,
 }
@@ -103,13 +105,13 @@ impl Figure {
     fn schema(self) -> Value {
         let kind = if self.is_time() { json!({ "type": "number" }) } else { json!({ "type": "integer" }) };
         let mut schema = kind;
-        schema["description"] = self.about.into();
+        schema["description"] = self.meaning.into();
         schema["minimum"] = 0.into();
         schema
     }
 }
 
-/// Figures of a mechanism under their heading.
+/// Counters of a mechanism, as reports show them under a heading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Figures {
     /// Name of its table in `[ssd]`, and in `mechanisms` of the report.
@@ -120,26 +122,26 @@ pub struct Figures {
     pub figures: Vec<Figure>,
 }
 
-/// Makes the counters of a mechanism: for each, a field, its name in JSON and its label. If the name in JSON ends in `_ms`, the field
-/// counts nanoseconds.
+/// Defines the counters of a mechanism. Each line gives a field, its name in JSON and its label. If the name in JSON ends in `_ms`, the
+/// field counts nanoseconds.
 macro_rules! counters {
-    ($(#[$doc:meta])* pub struct $Name:ident, $title:literal { $(#[doc = $about:literal] $field:ident as $key:literal, $label:literal;)* }) => {
+    ($(#[$doc:meta])* pub struct $Name:ident, $title:literal { $(#[doc = $meaning:literal] $field:ident as $key:literal, $label:literal;)* }) => {
         counts! {
             $(#[$doc])*
-            pub struct $Name { $(#[doc = $about] $field,)* }
+            pub struct $Name { $(#[doc = $meaning] $field,)* }
         }
 
         impl $crate::ssd::mechanism::Counters for $Name {
             const TITLE: &'static str = $title;
 
             fn figures(&self) -> Vec<$crate::ssd::mechanism::Figure> {
-                vec![$($crate::ssd::mechanism::Figure { key: $key, label: $label, about: $about.trim_ascii(), sum: self.$field }),*]
+                vec![$($crate::ssd::mechanism::Figure { key: $key, label: $label, meaning: $meaning.trim_ascii(), sum: self.$field }),*]
             }
         }
     };
 }
 
-/// Makes all types that know every mechanism, from the list of mechanisms.
+/// Defines all types that know every mechanism, from the list of mechanisms.
 macro_rules! mechanisms {
     ($($(#[$doc:meta])* $table:ident: $Type:ident;)*) => {
         $(
@@ -147,7 +149,7 @@ macro_rules! mechanisms {
             pub use $table::$Type;
         )*
 
-        /// Tables of `[ssd]` for mechanisms, which every kind of device may have.
+        /// The tables of `[ssd]` for mechanisms. Every kind of device may have them.
         #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
         pub struct Mechanisms {
             $(
@@ -167,7 +169,7 @@ macro_rules! mechanisms {
             }
         }
 
-        /// State of a member's mechanisms at one die, and their counters there.
+        /// State of all mechanisms of a member at one die, and their counters there.
         #[derive(Debug, Clone)]
         pub(in crate::ssd) struct AtDie {
             pub counters: MechanismCounters,
@@ -176,7 +178,7 @@ macro_rules! mechanisms {
 
         #[allow(unused_variables, reason = "the list may be empty")]
         impl AtDie {
-            /// Returns the state of a die at the start; `None` without mechanisms.
+            /// Returns the state of a die at the start of a run; `None` without mechanisms.
             pub fn new(mechanisms: &Mechanisms, seed: u64, member: MemberId, die: DieId) -> Option<Box<Self>> {
                 let at_die = || Self {
                     counters: MechanismCounters::default(),
@@ -185,32 +187,33 @@ macro_rules! mechanisms {
                 (!mechanisms.is_empty()).then(|| Box::new(at_die()))
             }
 
-            /// Returns true if a mechanism wants the die at `now`, as soon as the current work ends.
+            /// Returns true if a mechanism wants to occupy the die at `now`, as soon as the current work ends.
             pub fn is_due(&self, now: TimeNs) -> bool {
                 false $(|| self.$table.as_ref().is_some_and(|at_die| at_die.is_due(now)))*
             }
 
-            /// Calls [`AtOneDie::pass`] of all mechanisms.
-            pub fn pass(&mut self, rests_since: TimeNs, now: TimeNs) {
+            /// Tells all mechanisms of an idle period by [`AtOneDie::idle_period_ended`].
+            pub fn idle_period_ended(&mut self, idle_since: TimeNs, now: TimeNs) {
                 $(
                     if let Some(at_die) = &mut self.$table {
-                        at_die.pass(rests_since, now);
+                        at_die.idle_period_ended(idle_since, now);
                     }
                 )*
             }
 
-            /// Calls [`AtOneDie::hold`] of all mechanisms. Returns the latest of their times.
-            pub fn hold(&mut self, rests_since: TimeNs, now: TimeNs) -> Option<TimeNs> {
+            /// Asks all mechanisms whether they occupy the die by [`AtOneDie::occupied_until`]. Returns the latest time until which one
+            /// does.
+            pub fn occupied_until(&mut self, idle_since: TimeNs, now: TimeNs) -> Option<TimeNs> {
                 let counters = &mut self.counters;
                 let holds: [Option<TimeNs>; _] =
-                    [$(self.$table.as_mut().and_then(|at_die| at_die.hold(rests_since, now, &mut counters.$table))),*];
+                    [$(self.$table.as_mut().and_then(|at_die| at_die.occupied_until(idle_since, now, &mut counters.$table))),*];
                 holds.into_iter().flatten().max()
             }
 
-            /// Calls [`AtOneDie::further_ns`] of all mechanisms. Returns the sum of their times.
-            pub fn further_ns(&mut self, page: u32, erases: u32, array_ns: u64) -> u64 {
+            /// Begins an array read of the host by [`AtOneDie::extra_array_ns`] of all mechanisms. Returns the total additional time.
+            pub fn extra_array_ns(&mut self, page: u32, erases: u32, array_ns: u64) -> u64 {
                 let counters = &mut self.counters;
-                0 $(+ self.$table.as_mut().map_or(0, |at_die| at_die.further_ns(page, erases, array_ns, &mut counters.$table)))*
+                0 $(+ self.$table.as_mut().map_or(0, |at_die| at_die.extra_array_ns(page, erases, array_ns, &mut counters.$table)))*
             }
         }
 
@@ -222,7 +225,7 @@ macro_rules! mechanisms {
                 true $(&& self.$table.is_none())*
             }
 
-            /// Returns contradictions between the values of each table, with the name of the table.
+            /// Returns contradictions between the settings of each mechanism, with the name of its table.
             #[must_use]
             pub fn problems(&self) -> Vec<(&'static str, PolicyProblem)> {
                 let mut problems = Vec::new();
@@ -233,13 +236,13 @@ macro_rules! mechanisms {
                 problems
             }
 
-            /// Returns some mechanisms with random settings, for tests in which an operation of a die takes about `operation_ns`.
+            /// Returns some mechanisms with random settings for tests. An operation of a die takes about `operation_ns` there.
             #[must_use]
             pub fn any(stream: &mut Stream, operation_ns: u64) -> Self {
                 Self { $($table: (rng::below(stream, 2) == 0).then(|| $Type::any(stream, operation_ns)),)* }
             }
 
-            /// Returns the figures of the mechanisms that the device has.
+            /// Returns the counters of the mechanisms that the device has, as reports show them.
             #[must_use]
             pub fn figures(&self, counters: &MechanismCounters) -> Vec<Figures> {
                 let has = [$(self.$table.is_some()),*];
@@ -248,7 +251,7 @@ macro_rules! mechanisms {
         }
 
         impl MechanismCounters {
-            /// Returns the figures of all mechanisms.
+            /// Returns the counters of all mechanisms, as reports show them.
             #[must_use]
             pub fn figures(&self) -> Vec<Figures> {
                 vec![$(Figures {
@@ -262,14 +265,14 @@ macro_rules! mechanisms {
 }
 
 impl Figures {
-    /// Returns the document of several mechanisms, with a table for each.
+    /// Returns a JSON object with one member for each mechanism, which holds its counters.
     #[must_use]
     pub fn to_json(all: &[Self]) -> Map<String, Value> {
         let table = |figures: &Self| figures.figures.iter().map(|figure| (figure.key.to_owned(), figure.to_json())).collect::<Map<_, _>>();
         all.iter().map(|figures| (figures.table.to_owned(), table(figures).into())).collect()
     }
 
-    /// Returns the JSON Schema of that document.
+    /// Returns the JSON Schema of that object.
     #[must_use]
     pub fn schema(_: &mut SchemaGenerator) -> Schema {
         let keys = |figures: &Self| figures.figures.iter().map(|figure| (figure.key.to_owned(), figure.schema())).collect::<Map<_, _>>();
@@ -283,10 +286,10 @@ impl Figures {
         json_schema!({ "type": "object", "properties": properties })
     }
 
-    /// Returns the rows of docs/figures.md that explain the figures.
+    /// Returns the rows for the table of docs/figures.md that explain these counters.
     #[must_use]
     pub fn table_rows(&self) -> String {
-        let row = |figure: &Figure| format!("| `{}.{}` | {} |\n", self.table, figure.key, figure.about.trim_end_matches('.'));
+        let row = |figure: &Figure| format!("| `{}.{}` | {} |\n", self.table, figure.key, figure.meaning.trim_end_matches('.'));
         self.figures.iter().map(row).collect()
     }
 }

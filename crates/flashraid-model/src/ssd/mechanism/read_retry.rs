@@ -29,7 +29,7 @@ counters! {
     }
 }
 
-/// Most further reads of a page.
+/// Maximum number of further reads of a page.
 const TIMES_MAX: u32 = 100;
 
 impl Mechanism for ReadRetry {
@@ -52,7 +52,8 @@ impl Mechanism for ReadRetry {
     }
 }
 
-/// The retries of a member's pages, which need no memory: a draw follows from the page and the erases of its block.
+/// The read retries of a member. They need no memory, because a random draw for a page is computed from its number and the erases of its
+/// block.
 #[derive(Debug, Clone)]
 pub struct Retries {
     of: ReadRetry,
@@ -60,7 +61,7 @@ pub struct Retries {
 }
 
 impl AtOneDie<ReadRetryCounters> for Retries {
-    fn further_ns(&mut self, page: u32, erases: u32, array_ns: u64, counters: &mut ReadRetryCounters) -> u64 {
+    fn extra_array_ns(&mut self, page: u32, erases: u32, array_ns: u64, counters: &mut ReadRetryCounters) -> u64 {
         let mut draw = rng::stream(self.seed, "page", u64::from(erases) << 32 | u64::from(page));
         if !rng::happens(&mut draw, self.of.share.0) {
             return 0;
@@ -83,7 +84,7 @@ mod tests {
     #[test]
     fn the_share_of_pages_is_that_which_is_asked_for() {
         let (mut retries, mut counters) = (retries(0.1), ReadRetryCounters::default());
-        let further_ns: u64 = (0..100_000).map(|page| retries.further_ns(page, 7, 20, &mut counters)).sum();
+        let further_ns: u64 = (0..100_000).map(|page| retries.extra_array_ns(page, 7, 20, &mut counters)).sum();
         assert!(counters.reads.abs_diff(10_000) < 300, "{counters:?}");
         assert_eq!((further_ns, counters.further_ns), (counters.reads * 60, counters.reads * 60));
     }
@@ -91,7 +92,7 @@ mod tests {
     #[test]
     fn a_page_keeps_its_draw_until_its_block_is_erased() {
         let (mut retries, mut counters) = (retries(0.5), ReadRetryCounters::default());
-        let mut drawn = |erases| (0..100).map(|page| retries.further_ns(page, erases, 1, &mut counters)).collect::<Vec<_>>();
+        let mut drawn = |erases| (0..100).map(|page| retries.extra_array_ns(page, erases, 1, &mut counters)).collect::<Vec<_>>();
         let before = drawn(0);
         assert_eq!(drawn(0), before);
         assert_ne!(drawn(1), before);

@@ -1,12 +1,12 @@
-//! Parameters of the front of an SSD, as plain integers.
+//! Parameters of the front of an SSD, as plain integers. The front comprises everything before the dies.
 
-/// Most placement handles that a drive can have.
+/// Maximum number of placement handles of a drive.
 pub const HANDLES_MAX: u32 = 16;
 
 /// Queues, cores and write buffer before the dies of an SSD (sections 24 and 25 of the rules).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrontParams {
-    /// The write buffer. With `None`, writes are done when they are programmed. Drives with superblocks always have a buffer.
+    /// The write buffer. With `None`, a write is done when it has been programmed. Drives with superblocks always have a buffer.
     pub buffer: Option<BufferParams>,
     /// Queues in which commands wait until the drive fetches them. With `None`, the drive takes them as they arrive.
     pub queues: Option<QueueParams>,
@@ -17,13 +17,13 @@ pub struct FrontParams {
 /// The write buffer of a drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BufferParams {
-    /// Number of units that fit, at least 1; with superblocks at least two superpages. Without superblocks, a unit is a page.
+    /// Number of units that fit, at least 1. With superblocks, at least two superpages must fit. Without superblocks, a unit is a page.
     pub units: u32,
-    /// Time from the entry of a command's last unit until the command is done, in nanoseconds.
+    /// Time that the acknowledgement of a write takes, in nanoseconds. It begins when the last unit of the command is in the buffer.
     pub ack_ns: u64,
-    /// True if the content survives a loss of power, so that flushes need not wait.
+    /// True if the contents survive a loss of power, so that flushes need not wait.
     pub is_protected: bool,
-    /// Time after which an open superpage is closed even if it is not full, in nanoseconds.
+    /// Maximum time that a superpage stays open in nanoseconds, after which it is closed even if it is not full; `None` for no limit.
     pub linger_ns: Option<u64>,
 }
 
@@ -34,30 +34,30 @@ pub struct QueueParams {
     pub queues: u32,
     /// Number of commands fetched from a queue in one turn.
     pub burst: u32,
-    /// Most commands that are fetched and not done.
+    /// Maximum number of commands that are fetched and not done.
     pub commands: u32,
 }
 
 /// The processor cores of a drive's controller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FirmwareParams {
-    /// Number of cores, at least 1.
+    /// Number of processor cores, at least 1.
     pub cores: u32,
-    /// Cost of a read command on a core, in nanoseconds.
+    /// Time of a processor core for a read command, in nanoseconds.
     pub read_ns: u64,
-    /// Cost of a write or flush command on a core, in nanoseconds.
+    /// Time of a processor core for a write or flush command, in nanoseconds.
     pub write_ns: u64,
-    /// Cost of a unit that collection moves, in nanoseconds. It has no effect without superblocks.
+    /// Time of a processor core for a unit that collection moves, in nanoseconds. It has no effect without superblocks.
     pub move_ns: u64,
-    /// Cost of a trim command on a core, without its units, in nanoseconds.
+    /// Time of a processor core for a trim command, without its units, in nanoseconds.
     pub trim_ns: u64,
-    /// Cost of each unit of a trim command, in nanoseconds.
+    /// Time of a processor core for each unit of a trim command, in nanoseconds.
     pub trim_unit_ns: u64,
-    /// Delay of each command after its core, in nanoseconds.
+    /// Delay of each command after its time at the processor core, in nanoseconds.
     pub latency_ns: u64,
 }
 
 impl FirmwareParams {
-    /// Settings with which commands cost nothing.
+    /// Settings with which commands take no time.
     pub const FREE: Self = Self { cores: 1, read_ns: 0, write_ns: 0, move_ns: 0, trim_ns: 0, trim_unit_ns: 0, latency_ns: 0 };
 }

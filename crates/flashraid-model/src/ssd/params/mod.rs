@@ -25,14 +25,14 @@ pub struct SsdParams {
     pub timing: Timing,
     /// Number of consecutive logical pages that go to one die before the next die has its turn.
     pub die_stride_pages: u32,
-    /// Rule by which a write finds its die.
+    /// Rule that chooses the die of a write.
     pub allocation: Allocation,
-    /// Rule by which a write finds its plane inside the die.
+    /// Rule that chooses the plane of a write inside its die.
     pub plane_choice: PlaneChoice,
     /// Parameters of garbage collection.
     pub gc: GcParams,
-    /// True if the block that the fill reaches last is sealed like the others. The reference simulator leaves it open, and because nothing
-    /// programs it later, it is never collected.
+    /// True if the initial fill seals the block that it writes last, like all others. The reference simulator leaves it open. Because
+    /// nothing programs it later, it is then never collected.
     pub fill_seals_last_block: bool,
     /// Dies that share a channel. With `None`, every die has its own pins, and transfers are part of its busy time.
     pub channel: Option<ChannelParams>,
@@ -48,12 +48,12 @@ pub struct SsdParams {
 }
 
 impl SsdParams {
-    /// Returns true if cleans may be interrupted between their steps, or begin in idle time (rules 30 to 40).
+    /// Returns true if cleans may be interrupted between their steps, or may begin in idle time (rules 30 to 40).
     pub fn interruptible(&self) -> bool {
         !self.gc.instantaneous && (self.gc.preemption.is_some() || self.gc.idle_ns.is_some())
     }
 
-    /// Returns true if the SSD levels wear, by its victim policy or by moving superblocks that were erased only a few times (rule 223).
+    /// Returns true if the SSD levels wear, either by its victim policy or by moving superblocks with few erases (rule 223).
     pub fn levels_wear(&self) -> bool {
         let by_upkeep = self.superblock.as_ref().is_some_and(|superblock| superblock.upkeep.wear_difference.is_some());
         by_upkeep || self.gc.victim.levels_wear()
@@ -64,7 +64,7 @@ impl SsdParams {
         self.superblock.as_ref().map(SuperblockParams::front).or(self.front)
     }
 
-    /// Returns the number of pages in a unit, the smallest part of data that buffer and mapping handle.
+    /// Returns the number of pages in a unit, the smallest amount of data that buffer and mapping handle.
     pub(super) fn unit_pages(&self) -> u32 {
         self.superblock.as_ref().map_or(1, |superblock| superblock.unit_pages)
     }
@@ -99,7 +99,7 @@ impl SsdParams {
         })
     }
 
-    /// Returns the sizes of the pools to which thresholds refer.
+    /// Returns the size of the pools, which thresholds refer to.
     pub fn pools(&self) -> Pools {
         if let Some(superblock) = &self.superblock {
             return Pools {
@@ -116,7 +116,7 @@ impl SsdParams {
         }
     }
 
-    /// Returns the number of pages that the SSD exports: the whole die strides of its dies (rule 3).
+    /// Returns the number of pages that the SSD exports. Each die exports whole strides only (rule 3).
     pub fn exported_pages(&self) -> u64 {
         let (g, stride) = (&self.geometry, self.die_stride_pages);
         if let Some(superblock) = &self.superblock {
@@ -127,12 +127,12 @@ impl SsdParams {
     }
 }
 
-/// Shortcuts that the simulator may take. Tests switch them off to show that they change no result.
+/// Faster ways of computing the same results that may be used. Tests switch them off to show that no result changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shortcuts {
-    /// True to serve operations of suitable members when they arrive.
+    /// True to compute the end of an operation when it arrives, on members that allow it.
     pub immediate: bool,
-    /// True to end waits without events if nothing can interrupt them.
+    /// True to end waits without events, on dies that nothing can interrupt.
     pub collapsed: bool,
 }
 
@@ -142,42 +142,44 @@ impl Default for Shortcuts {
     }
 }
 
-/// Rule by which a write finds its die.
+/// Rule that chooses the die of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allocation {
-    /// The die of the address: `(lpn / die_stride) mod dies`.
+    /// Chooses the die by the address: `(lpn / die_stride) mod dies`.
     Static,
-    /// The die that can start earliest and has room.
+    /// Chooses the die that can start earliest among those with room.
     Dynamic,
 }
 
 /// Garbage collection of one SSD.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GcParams {
-    /// Procedure of a collection. The caller meets the requirements of [`Procedure::ReferenceNoCopyBack`].
+    /// Procedure of a collection. The caller guarantees the requirements of [`Procedure::ReferenceNoCopyBack`].
     pub procedure: Procedure,
-    /// Group of blocks that shares free blocks, open blocks and thresholds.
+    /// Group of blocks that share free blocks, open blocks and thresholds.
     pub pool: Pool,
-    /// Blocking scope of a clean: the part of the SSD that serves no request meanwhile.
+    /// Blocking scope of a clean: the part of the SSD that serves no request during the clean.
     pub blocking: Blocking,
     /// Number of free blocks at or below which a pool is collected.
     pub start_free_blocks: u32,
     /// Number of free blocks at which the collection of a pool ends; at least `start_free_blocks + 1`.
     pub stop_free_blocks: u32,
-    /// Requests before which the free blocks are checked.
+    /// Kinds of requests before which the free blocks are checked.
     pub trigger: Trigger,
     /// Policy that chooses the block to collect.
     pub victim: VictimPolicy,
-    /// True if moved pages go to a separate open block, false if they share that of host writes.
+    /// True if moved pages go to a separate open block, false if they share the block of host writes.
     pub separate_open_block: bool,
-    /// True if moved pages stay in their plane and need no transfer. Otherwise every move costs two transfers; with
-    /// [`Procedure::ReferenceNoCopyBack`], only moves that cross planes do.
+    /// True if moved pages stay in their plane and need no transfer (copy-back).
+    ///
+    /// Otherwise every move costs two transfers; with [`Procedure::ReferenceNoCopyBack`], only moves that cross planes do.
     pub copy_back: bool,
     /// True if collection takes no time but still moves and erases (scheme `ideal`).
     pub instantaneous: bool,
-    /// Interruption of cleans by requests; `None` for cleans in one piece. It has no effect on instantaneous collection.
+    /// Interruption of cleans by requests; `None` if each clean runs to its end. It has no effect on instantaneous collection.
     pub preemption: Option<Preemption>,
-    /// Idle time after which a die collects in the background, in nanoseconds, at least 1. It has no effect on instantaneous collection.
+    /// Idle time after which a die collects in the background, in nanoseconds, at least 1; `None` for never. It has no effect on
+    /// instantaneous collection.
     pub idle_ns: Option<u64>,
 }
 
@@ -187,9 +189,9 @@ impl GcParams {
         self.blocking == Blocking::Plane && !self.instantaneous
     }
 
-    /// Returns true if the pools are checked before an operation of this kind (rule 10).
+    /// Returns true if a die checks the free blocks of its pools before it starts an operation of this kind (rule 10).
     #[inline]
-    pub(super) fn checks_before(&self, kind: OpKind) -> bool {
+    pub(super) fn checks_pools_before(&self, kind: OpKind) -> bool {
         kind == OpKind::Write || self.trigger == Trigger::Request
     }
 }
@@ -197,11 +199,11 @@ impl GcParams {
 /// Interruption of a clean by requests (PGC section III).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Preemption {
-    /// Time of a poll of the queue between two steps, in nanoseconds.
+    /// Duration of a poll of the queue, between two steps of a clean, in nanoseconds.
     pub poll_ns: u64,
     /// Limit T_hard as a share of T_soft, the start threshold, from 0 to 1. With fewer free blocks, requests that consume free blocks wait.
     pub t_hard: f64,
-    /// Requests that overlap with a step of a clean.
+    /// Rule that decides which requests overlap with a step of a clean.
     pub pipeline: Pipeline,
     /// True if a request for the page that is being moved is served from the register.
     pub merge: bool,
@@ -211,14 +213,14 @@ pub struct Preemption {
     pub suspension: Option<Suspension>,
 }
 
-/// Requests that overlap with a step of a clean (rule 37).
+/// Rule that decides which requests overlap with a step of a clean (rule 37).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pipeline {
     /// No requests overlap with a step.
     Off,
-    /// All requests that may be served before the step overlap with it, if all are of its kind.
+    /// All requests that may be served before the step overlap with it, if all are of the same kind as the step.
     AtPoints,
-    /// Requests of its kind that arrive during the step overlap, too.
+    /// Requests overlap with a step as with `AtPoints`. In addition, requests of the same kind that arrive during the step overlap with it.
     InFlight,
 }
 
@@ -229,11 +231,11 @@ pub struct Suspension {
     pub suspend_ns: u64,
     /// Time from the end of the last read until the operation continues, in nanoseconds.
     pub resume_ns: u64,
-    /// Most suspensions of one operation.
+    /// Maximum number of suspensions of one operation.
     pub times_max: u32,
 }
 
-/// Scope that serves no requests during a clean.
+/// Part of an SSD that serves no requests during a clean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Blocking {
     /// The whole die is blocked.
@@ -242,7 +244,7 @@ pub enum Blocking {
     Plane,
 }
 
-/// Requests before which the free blocks are checked.
+/// Kinds of requests before which the free blocks are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trigger {
     /// Every request of the host.
@@ -254,7 +256,7 @@ pub enum Trigger {
 /// Limit of the host link of one SSD.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkParams {
-    /// Time of one page on the link, in nanoseconds.
+    /// Time to transfer one page over the link, in nanoseconds.
     pub page_ns: u64,
     /// True if both directions work at the same time (NVMe), false if they share the link (SATA).
     pub full_duplex: bool,

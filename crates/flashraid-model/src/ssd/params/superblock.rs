@@ -13,22 +13,22 @@ pub struct SuperblockParams {
     pub flash_page_units: u32,
     /// Number of flash pages that one program writes to each plane, which is the number of bits in a cell.
     pub pages_per_cell: u32,
-    /// Times of array reads by type of page, at least one entry. The type of a page is its number in the block, modulo the length of this
-    /// list.
+    /// Times that the flash array takes to read a page, by type of page; at least one entry. The type of a page is its number in the block,
+    /// modulo the length of this list.
     pub page_read_ns: Vec<u64>,
     /// Time to transfer a unit, with its spare bytes, over the pins or the channel.
     pub unit_transfer_ns: u64,
-    /// Planes of a die that read at the same time.
+    /// Number of planes of a die that can read at the same time.
     pub plane_reads: PlaneReads,
-    /// True if a plane may read its next page while the one before is transferred.
+    /// True if a plane may read its next page while the page before is being transferred.
     pub cache_read: bool,
-    /// Number of host reads that begin while other work waits, before that work has its turn; at least 1.
+    /// Number of host reads that may begin one after another while other work waits; then that work has its turn. At least 1.
     pub reads_ahead: u32,
-    /// Most dies that program at the same time; at least 1.
+    /// Maximum number of dies that program at the same time, at least 1.
     pub programs_at_once: u32,
-    /// True if one superpage of each row is parity (rule 218). It requires two dies.
+    /// True if one superpage of each row is parity (rule 218). Then the drive must have at least two dies.
     pub rain: bool,
-    /// Placement handles, whose units lie in different superblocks (rule 221).
+    /// Placement handles. Units with different handles lie in different superblocks (rule 221).
     pub placement: PlacementHandles,
     /// Superblocks with one bit per cell, to which host data go first (rule 222). They require a single placement handle.
     pub slc: Option<SlcParams>,
@@ -44,7 +44,7 @@ pub struct SuperblockParams {
     pub upkeep: UpkeepParams,
     /// Suspension of programs and erases by reads; `None` for no suspension.
     pub suspension: Option<SuperblockSuspension>,
-    /// True if the drive starts empty, without a fill.
+    /// True if the drive starts empty, without an initial fill.
     pub fresh: bool,
 }
 
@@ -76,40 +76,40 @@ impl SuperblockParams {
 /// Superblocks with one bit per cell (rule 222).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SlcParams {
-    /// Limit of their number.
+    /// Limit on the number of these superblocks.
     pub room: SlcRoom,
-    /// Time in which all planes of a die program a page each, in nanoseconds.
+    /// Time that a die takes to program one page in each plane, in nanoseconds.
     pub program_ns: u64,
-    /// Time of an array read, in nanoseconds.
+    /// Time that the flash array takes for a read, in nanoseconds.
     pub read_ns: u64,
 }
 
-/// Planes of a die that read at the same time.
+/// Number of planes of a die that can read at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlaneReads {
-    /// Each plane reads its own page.
+    /// Each plane reads independently of the others.
     Independent,
-    /// One plane reads at a time.
+    /// Only one plane of a die reads at a time.
     Die,
 }
 
 /// Limits of the collection of superblocks. All except the debt are numbers of superblocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SuperblockCollection {
-    /// Number of free superblocks at which moves balance host writes; more than `floor`.
+    /// Number of free superblocks at which moves keep up with host writes exactly; more than `floor`.
     pub target: u32,
-    /// Number of superblocks below the target at which the pace has doubled; at least 1.
+    /// Number of superblocks below the target at which collection is twice as fast; at least 1.
     pub span: u32,
-    /// Number of free superblocks at which no host superpage begins; at least 2.
+    /// Number of free superblocks at or below which the host may begin no superpage; at least 2.
     pub floor: u32,
-    /// Number of owed units beyond which no host superpage begins.
+    /// Number of units that collection may be behind with its moves. Beyond it, the host may begin no superpage.
     pub debt_units: u64,
 }
 
-/// Suspension of work on all planes of a die by reads (rule 217).
+/// Suspension of work that occupies all planes of a die, by reads (rule 217).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SuperblockSuspension {
-    /// Suspension of programs, for the host and for collection.
+    /// Suspension of programs by reads. The programs may be those of the host or of collection.
     pub program: OperationSuspension,
     /// Suspension of erases by reads.
     pub erase: OperationSuspension,
@@ -122,8 +122,8 @@ pub struct OperationSuspension {
     pub suspend_ns: u64,
     /// Time from the end of the last read until the operation continues, in nanoseconds.
     pub resume_ns: u64,
-    /// Most suspensions of one operation.
+    /// Maximum number of suspensions of one operation.
     pub times_max: u32,
-    /// Least time that the array works between two suspensions, in nanoseconds.
+    /// Least time that the flash array works between two suspensions, in nanoseconds.
     pub progress_ns: u64,
 }

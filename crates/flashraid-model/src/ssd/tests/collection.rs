@@ -31,25 +31,25 @@ fn collection_keeps_superblocks_free_while_the_host_writes() {
 
 #[test]
 fn a_member_that_is_coordinated_collects_when_it_is_forced() {
-    use crate::coordination::{MemberRole, Need, News, Notify, ToMember, Work};
+    use crate::coordination::{MemberEvent, MemberRole, Need, Notify, ToMember, Work};
     let mut bench = Bench::new(&params());
     let role = MemberRole { t_soft_free_blocks: 5, registers: true, notify: Notify::AtStart, across_dies: true };
     bench.drive.become_ggc_aware(0, role, &mut bench.out);
-    let asks = News::Sends(ToController::GcRequest(Need::AT_LIMIT));
+    let asks = MemberEvent::Sends(ToController::GcRequest(Need::AT_LIMIT));
     let mut stream = rng::stream(7, "coordinated", 0);
     let mut write = 0;
-    while !bench.out.notices.iter().any(|notice| notice.news == asks) {
+    while !bench.out.notices.iter().any(|notice| notice.event == asks) {
         let page = rng::below(&mut stream, 64) as u32;
         bench.command(u64::from(write) * 3000, write, OpKind::Write, page..page + 1);
         write += 1;
     }
     assert_eq!(bench.drive.parts.drive_counters.victims, 0, "not granted, it keeps still");
     assert_eq!(bench.drive.media().free(), 4, "it asks at its target");
-    assert_eq!(bench.out.notices.iter().filter(|notice| notice.news == News::Sends(ToController::Participate)).count(), 1);
+    assert_eq!(bench.out.notices.iter().filter(|notice| notice.event == MemberEvent::Sends(ToController::Participate)).count(), 1);
     bench.drive.receive(10_000_000, ToMember::Force(Work::OneVictim), &mut bench.out);
     bench.gather();
     bench.run_before(TimeNs::MAX);
-    assert_eq!(bench.out.notices.last().map(|notice| notice.news), Some(News::Sends(ToController::GcDone)));
+    assert_eq!(bench.out.notices.last().map(|notice| notice.event), Some(MemberEvent::Sends(ToController::GcDone)));
     assert!(bench.drive.media().free() >= 6, "until target and span are reached");
     assert_eq!(bench.out.collections.iter().filter(|interval| interval.forced).count(), 1);
     bench.drive.media().verify().unwrap();
@@ -58,7 +58,7 @@ fn a_member_that_is_coordinated_collects_when_it_is_forced() {
 /// Frees one superblock whatever is free (rule 123), and more if the work goes on to the goal.
 #[test]
 fn a_drive_can_be_forced_to_free_one_superblock() {
-    use crate::coordination::{MemberRole, News, Notify, ToMember, Work};
+    use crate::coordination::{MemberEvent, MemberRole, Notify, ToMember, Work};
     let freed_by = |work: Work, times: u64| {
         let mut bench = Bench::new(&params());
         let role = MemberRole { t_soft_free_blocks: 5, registers: false, notify: Notify::AtStart, across_dies: true };
@@ -75,7 +75,7 @@ fn a_drive_can_be_forced_to_free_one_superblock() {
             bench.gather();
             bench.run_before((time + 1) * 10_000_000);
         }
-        let done = bench.out.notices.iter().filter(|notice| notice.news == News::Sends(ToController::GcDone)).count();
+        let done = bench.out.notices.iter().filter(|notice| notice.event == MemberEvent::Sends(ToController::GcDone)).count();
         assert_eq!(done as u64, times);
         bench.drive.media().verify().unwrap();
         bench.drive.parts.drive_counters.victims
@@ -94,7 +94,7 @@ fn a_drive_can_be_forced_to_free_one_superblock() {
 /// Collection at the controller's word is not owed for the writes that come meanwhile. With no debt allowed, none waits for a move.
 #[test]
 fn a_drive_that_is_forced_does_not_hold_the_host_back_for_moves() {
-    use crate::coordination::{MemberRole, News, Notify, ToMember, Work};
+    use crate::coordination::{MemberEvent, MemberRole, Notify, ToMember, Work};
     let mut bench = Bench::new(&changed(|superblock| {
         superblock.buffer.units = 8;
         superblock.collection.debt_units = 0;
@@ -126,7 +126,7 @@ fn a_drive_that_is_forced_does_not_hold_the_host_back_for_moves() {
             fullest = fullest.max(bench.drive.front.buffer.used());
         }
     }
-    let done = bench.out.notices.iter().filter(|notice| notice.news == News::Sends(ToController::GcDone)).count();
+    let done = bench.out.notices.iter().filter(|notice| notice.event == MemberEvent::Sends(ToController::GcDone)).count();
     assert_eq!(done, 40, "every forced collection comes to its end");
     assert!(fullest >= 6, "three superpages waited for the die, not for moves: {fullest}");
     assert_eq!(bench.drive.parts.drive_counters.debt_waits, 0);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use flashraid_model::cache::{CacheCounters, CacheParams, Room};
-use flashraid_model::counts::Most;
+use flashraid_model::counts::Maximum;
 use flashraid_model::placement::Level;
 use flashraid_model::request::{OpKind, Request};
 
@@ -197,7 +197,7 @@ impl Caches {
         self.counters.occupancy_page_ns += u128::from(self.pages) * u128::from(now - self.pages_since);
         self.pages_since = now;
         self.pages = self.pages.checked_add_signed(change).expect("there are so many pages");
-        self.counters.occupancy_max_pages = self.counters.occupancy_max_pages.max(Most(self.pages));
+        self.counters.occupancy_max_pages = self.counters.occupancy_max_pages.max(Maximum(self.pages));
     }
 
     /// Pages in the circle of a cache and in flight.

@@ -1,19 +1,19 @@
-//! Chunks: runs of equally likely addresses, the unit of popularity. A remainder of the footprint that is smaller than a chunk is left out.
+//! Chunks: groups of consecutive addresses with the same popularity. The end of the footprint is left out if it is smaller than a chunk.
 
 use super::Room;
 use super::scatter::Scatter;
 use crate::{AddressSpace, Grain};
 use flashraid_model::rng::{self, Stream};
 
-/// Least page size for chunks of a page. Devices with smaller pages do not make chunks smaller.
+/// Minimum size of a chunk that is given as a page. Devices with smaller pages do not make chunks smaller.
 const PAGE_MIN_BYTES: u64 = 4096;
 
-/// Returns the default size of a chunk of addresses, which is a page.
+/// Returns the default size of a chunk of addresses: one page.
 pub(super) fn a_page() -> Grain {
     Grain::Page
 }
 
-/// Returns true, the default: popular chunks lie anywhere.
+/// Returns the default for `scatter`: popular chunks lie anywhere.
 pub(super) fn is_scattered() -> bool {
     true
 }
@@ -26,22 +26,22 @@ pub(super) fn chunk_bytes(chunk: Grain, space: &AddressSpace) -> u64 {
     }
 }
 
-/// The chunks of a footprint in order of popularity.
+/// The chunks of a footprint, which can be found by their rank of popularity.
 pub(super) struct Chunks {
-    /// Number of aligned addresses in a chunk.
+    /// Number of aligned addresses in each chunk.
     places: u64,
     scatter: Option<Scatter>,
 }
 
 impl Chunks {
-    /// Returns the number of chunks in a footprint, and the chunks.
+    /// Returns the number of chunks in a footprint, and the chunks themselves.
     pub(super) fn new(chunk: Grain, scatter: bool, room: &Room, seed: u64) -> (u64, Self) {
         let places = chunk_bytes(chunk, room.space) / room.align_bytes;
         let count = room.places() / places;
         (count, Self { places, scatter: scatter.then(|| Scatter::new(count, seed)) })
     }
 
-    /// Returns a random place in the chunk of this rank.
+    /// Returns a random aligned address in the chunk of this rank.
     pub(super) fn place(&self, rank: u64, stream: &mut Stream) -> u64 {
         let chunk = self.scatter.as_ref().map_or(rank, |scatter| scatter.apply(rank));
         chunk * self.places + if self.places > 1 { rng::below(stream, self.places) } else { 0 }

@@ -1,4 +1,4 @@
-//! Addresses of which a hot part gets most requests.
+//! Addresses of which a small hot part gets most requests.
 
 use super::chunks::{Chunks, a_page, is_scattered};
 use super::{AddressPattern, DrawPlaces, Problems, Room};
@@ -51,7 +51,7 @@ impl AddressPattern for HotCold {
     fn draw(&self, room: &Room, seed: u64) -> Box<dyn DrawPlaces> {
         let (count, chunks) = Chunks::new(self.chunk, self.scatter, room, seed);
         let hot = ((count as f64 * self.space_share.0).round() as u64).clamp(1, count - 1);
-        Box::new(Parts { request_share: self.request_share.0, hot, cold: count - hot, chunks })
+        Box::new(HotAndCold { request_share: self.request_share.0, hot, cold: count - hot, chunks })
     }
 
     fn any(stream: &mut Stream) -> Self {
@@ -60,15 +60,15 @@ impl AddressPattern for HotCold {
     }
 }
 
-/// The chunks of the hot and the cold part.
-struct Parts {
+/// The chunks of the hot part and of the cold part.
+struct HotAndCold {
     request_share: f64,
     hot: u64,
     cold: u64,
     chunks: Chunks,
 }
 
-impl DrawPlaces for Parts {
+impl DrawPlaces for HotAndCold {
     fn draw(&self, stream: &mut Stream, batch: &mut [Request]) {
         for request in batch {
             let is_hot = rng::happens(stream, self.request_share);

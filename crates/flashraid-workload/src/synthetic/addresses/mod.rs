@@ -40,20 +40,21 @@ trait AddressPattern: Default {
     /// Adds the problems of its parameters to `problems`.
     fn problems(&self, room: &Room<'_>, problems: &mut Problems);
 
-    /// Returns a generator of places in `room`. Numbers beyond the stream of addresses come from its own streams, named by `seed`.
+    /// Returns a generator of places in `room`. Random numbers that do not come from the common stream of addresses come from streams of
+    /// its own, made from `seed`.
     fn draw(&self, room: &Room<'_>, seed: u64) -> Box<dyn DrawPlaces>;
 
     /// Returns a pattern with random parameters, for random cases in tests.
     fn any(stream: &mut Stream) -> Self;
 }
 
-/// Generator of the places of requests.
+/// Generator of places, which are numbers of aligned addresses.
 trait DrawPlaces: Send {
-    /// Sets the offset of each request in a batch to the number of an aligned address.
+    /// Sets the offset of each request in a batch to the number of an aligned address. The caller converts it to bytes.
     fn draw(&self, stream: &mut Stream, batch: &mut [Request]);
 }
 
-/// Part of the array over which a pattern is spread.
+/// The part of the array that a pattern covers.
 struct Room<'a> {
     space: &'a AddressSpace,
     footprint_bytes: u64,
@@ -89,20 +90,21 @@ impl Problems {
     }
 }
 
-/// Addresses of requests. They are drawn from a pattern over the footprint, unless a request continues the one before or is aimed at one
-/// member.
+/// Settings for the addresses of requests.
 ///
-/// If a request would reach beyond the footprint, its number is taken modulo the number of places where it fits. Users write the settings
-/// as a table, in which the parameters of the pattern stand beside the others.
+/// Addresses are drawn from a pattern over the footprint, unless a request continues the one before or is aimed at one member. If a request
+/// would reach beyond the footprint, its place is taken modulo the number of places where it fits.
+///
+/// Users write the settings as a table, in which the parameters of the pattern stand beside the others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AddressSpec {
     /// Pattern by which addresses are drawn.
     pub pattern: Pattern,
-    /// Share of requests that start where the one before ended, 0 to 1 (PGC Table III). A request that would not fit there is drawn. Users
-    /// write this key outside the table.
+    /// Share of requests that start where the one before ended, 0 to 1 (PGC Table III). If a request does not fit there, its address is
+    /// drawn. Users write this key outside the table.
     pub sequential_fraction: f64,
-    /// True if a request that starts where the one before ended also has its size and direction, as in DiskSim's generator. Users write
-    /// this key outside the table.
+    /// True if a sequential request also has the size and direction of the request before, as in DiskSim's generator. Users write this key
+    /// outside the table.
     pub sequential_repeats: bool,
     /// Aims some of the drawn requests at one member; `None` aims no request.
     pub member_skew: Option<MemberSkew>,
@@ -110,7 +112,7 @@ pub struct AddressSpec {
     pub footprint: Option<Footprint>,
     /// Unit of which drawn addresses are multiples.
     pub align: Grain,
-    /// Parameters of other patterns that the user wrote in this table.
+    /// Names of parameters of other patterns that the user wrote in this table. They have no effect.
     pub unused: Vec<String>,
 }
 
@@ -128,7 +130,7 @@ impl Default for AddressSpec {
     }
 }
 
-/// Keys of the table of addresses, apart from those of the pattern.
+/// Keys in the table of addresses that do not belong to the pattern.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct BesidePattern {
@@ -143,7 +145,7 @@ struct BesidePattern {
     align: Grain,
 }
 
-/// Name of the key that names the pattern.
+/// Key in the table under which users name the pattern.
 const PATTERN: &str = "pattern";
 
 impl Serialize for AddressSpec {
@@ -188,7 +190,7 @@ pub struct MemberSkew {
 }
 
 impl AddressSpec {
-    /// Returns the number of bytes in the footprint, a multiple of `align`.
+    /// Returns the number of bytes in the footprint, rounded to a multiple of `align`.
     pub fn footprint_bytes(&self, space: &AddressSpace) -> u64 {
         let bytes = match self.footprint {
             None => space.capacity_bytes,
@@ -200,7 +202,7 @@ impl AddressSpec {
         bytes / align_bytes * align_bytes
     }
 
-    /// Returns the part of the array over which the pattern is spread.
+    /// Returns the part of the array that the pattern covers.
     fn room<'a>(&self, space: &'a AddressSpace) -> Room<'a> {
         Room { space, footprint_bytes: self.footprint_bytes(space), align_bytes: self.align.bytes(space) }
     }
@@ -240,7 +242,7 @@ impl AddressSpec {
     }
 }
 
-/// Generator of the addresses of a specification.
+/// Generator of addresses for a specification.
 pub(super) struct AddressGenerator {
     stream: Stream,
     draw: Box<dyn DrawPlaces>,
@@ -258,7 +260,7 @@ struct Special {
     aim: Stream,
     skew: MemberSkew,
     space: AddressSpace,
-    /// End of the request before. If that was on one member, the address counts on the member, otherwise in the array.
+    /// End of the request before. It is an address within a member if that request was aimed at one, and otherwise an address in the array.
     end_bytes: u64,
     one_member: bool,
     /// Size and direction of the request before.
@@ -309,7 +311,7 @@ impl AddressGenerator {
     }
 }
 
-/// Returns the address of an aligned place, moved if the request would reach beyond the footprint.
+/// Converts an aligned place to an address. The address is moved if the request would reach beyond the footprint.
 #[inline]
 fn fold(place: u64, length_bytes: u64, align_bytes: u64, footprint_bytes: u64) -> u64 {
     let offset_bytes = place * align_bytes;
@@ -318,7 +320,7 @@ fn fold(place: u64, length_bytes: u64, align_bytes: u64, footprint_bytes: u64) -
 }
 
 impl Special {
-    /// Turns the number of the drawn place in `request` into its address. Returns true if it starts where the one before ended.
+    /// Converts the place that was drawn for `request` to its address. Returns true if the request starts where the one before ended.
     fn place(&mut self, request: &mut Request, align_bytes: u64, footprint_bytes: u64) -> bool {
         let (unit_bytes, stripe_bytes) = (self.space.stripe_unit_bytes, self.space.stripe_bytes());
         let shape = self.space.shape;

@@ -1,7 +1,9 @@
-//! Zipf-distributed ranks in constant time and memory: rejection-inversion (Hörmann and Derflinger, ACM TOMACS 1996).
+//! Random ranks with a Zipf distribution, drawn in constant time and memory by rejection-inversion (Hörmann and Derflinger, ACM TOMACS
+//! 1996).
 //!
 //! The weight k^−s of rank k is compared with the area under x^−s from k − ½ to k + ½. A point under the whole curve is drawn by inverting
-//! its integral, and rounded to the nearest rank. It is kept if it falls into the part of that rank's strip that equals its weight.
+//! its integral, and rounded to the nearest rank. It is accepted if it falls into the part of that rank's strip whose area equals the
+//! weight of the rank.
 
 use flashraid_model::rng::{self, Stream};
 
@@ -9,10 +11,10 @@ use flashraid_model::rng::{self, Stream};
 pub(super) struct Ranks {
     ranks: u64,
     exponent: f64,
-    /// Integrals at the lower end of the first rank's accepted strip, and at n + ½.
+    /// Integrals up to two points: the lower end of the first rank's accepted strip, and n + ½.
     low: f64,
     high: f64,
-    /// Distance below a rank within which a point is accepted for every rank.
+    /// Distance below any rank within which a point is accepted without further computation.
     accept_below: f64,
 }
 

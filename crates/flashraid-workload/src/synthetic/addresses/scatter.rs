@@ -1,4 +1,4 @@
-//! A permutation of 0 to n − 1 that needs no table. It spreads popular chunks over the address space.
+//! A pseudo-random permutation of 0 to n − 1 that needs no table. It spreads popular chunks over the address space.
 //!
 //! It is a Feistel network over pairs (number / b, number mod b) with a · b ≥ n (Black and Rogaway 2002, "generalized Feistel"). A result
 //! of n or more is permuted again until it is below n, which is rare because a · b < n + a.

@@ -1,4 +1,4 @@
-//! Addresses that are all equally likely.
+//! Address pattern `uniform`: all addresses are equally likely.
 
 use super::{AddressPattern, DrawPlaces, Problems, Room};
 use crate::Request;

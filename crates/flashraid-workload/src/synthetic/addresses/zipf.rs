@@ -1,4 +1,4 @@
-//! Addresses whose popularity falls with a power of the rank.
+//! Address pattern `zipf`: popularity falls with a power of the rank.
 
 use super::chunks::{Chunks, a_page, is_scattered};
 use super::ranks::Ranks;

@@ -36,8 +36,8 @@ impl Arrival for Bursts {
         Some(1e9 * faster / self.mean_gap.ns)
     }
 
-    /// Returns the dispersion. The number of requests in a burst is fixed, and its length varies by the exponential gaps inside: n·(g/f)²
-    /// against a mean of n·g.
+    /// Returns the index of dispersion. The number of requests in a burst is fixed, and its length varies by the exponential gaps inside.
+    /// The variance is n·(g/f)², against a mean of n·g.
     fn dispersion(&self) -> Option<f64> {
         Some(if self.mean_rate_scaled { 1.0 } else { 1.0 / (self.factor * self.factor) })
     }
@@ -60,7 +60,7 @@ struct WithPauses {
     inside: Exponential,
     idle_ns: f64,
     burst_requests: u64,
-    /// Number of requests left in the burst.
+    /// Number of requests left in the current burst.
     left: u64,
 }
 

@@ -1,4 +1,4 @@
-//! A closed loop of requests.
+//! Closed loop: a new request arrives when an earlier one is done.
 
 use super::fixed::Equal;
 use super::{Arrival, Gaps, Problems};
@@ -39,7 +39,7 @@ impl Arrival for Closed {
         None
     }
 
-    /// Returns the sum of the pauses alone.
+    /// Returns the sum of the pauses, because the response times are not known.
     fn mean_span_ns(&self, requests: u64) -> f64 {
         libm::floor(requests.saturating_sub(1) as f64 / f64::from(self.depth)) * self.think.ns as f64
     }

@@ -1,4 +1,4 @@
-//! A two-state Markov-modulated Poisson process.
+//! A Markov-modulated Poisson process with two states.
 
 use super::{Arrival, Gaps, Problems};
 use crate::quantities::Gap;
@@ -23,7 +23,7 @@ pub struct MarkovModulated {
 }
 
 impl MarkovModulated {
-    /// Returns the arrivals per nanosecond in the busy and in the quiet state.
+    /// Returns the number of arrivals per nanosecond in the busy state, and in the quiet state.
     fn state_rates(&self) -> [f64; 2] {
         let busy_share = self.busy_share.0;
         let quiet = 1.0 / (self.mean_gap.ns * (busy_share * self.rate_ratio + 1.0 - busy_share));

@@ -25,7 +25,7 @@ trait Arrival {
     /// Adds the problems of its parameters to `problems`.
     fn problems(&self, problems: &mut Problems);
 
-    /// Returns the requests per second in the long run, or `None` for a closed loop.
+    /// Returns the mean number of requests per second over a long time, or `None` for a closed loop.
     fn mean_per_second(&self) -> Option<f64>;
 
     /// Returns the index of dispersion of the number of arrivals (variance / mean) in long windows, or `None` for a closed loop. It is 1
@@ -42,7 +42,8 @@ trait Arrival {
         HostLoop::Open
     }
 
-    /// Returns a generator of the gaps between requests. Numbers beyond the stream of gaps come from its own streams, named by `seed`.
+    /// Returns a generator of the gaps between requests. Random numbers that do not come from the common stream of gaps come from streams
+    /// of its own, made from `seed`.
     fn gaps(&self, seed: u64) -> Box<dyn Gaps>;
 }
 
@@ -73,12 +74,12 @@ impl ArrivalSpec {
         Poisson::at(per_second).into()
     }
 
-    /// Returns true if requests wait for earlier ones instead of a time.
+    /// Returns true if each request waits for an earlier one to end, instead of coming at a given time.
     pub fn is_closed(&self) -> bool {
         self.law().host_loop() != HostLoop::Open
     }
 
-    /// Returns the requests per second in the long run, or `None` for a closed loop.
+    /// Returns the mean number of requests per second over a long time, or `None` for a closed loop.
     pub fn mean_per_second(&self) -> Option<f64> {
         self.law().mean_per_second()
     }
@@ -102,15 +103,15 @@ impl ArrivalSpec {
     }
 }
 
-/// Generator of the arrival times of a specification.
+/// Generator of arrival times for a specification.
 pub(super) struct ArrivalGenerator {
     host_loop: HostLoop,
     clock: Clock,
     stream: Stream,
     gaps: Box<dyn Gaps>,
-    /// Greatest gap before a request that starts where the one before ended, and the stream that draws these gaps.
+    /// Greatest gap before a sequential request, and the random stream of these gaps; `None` if their gaps are not special.
     sequential: Option<(f64, Stream)>,
-    /// Gaps of a batch, before they become times.
+    /// Gaps of a batch, before they are added up to times.
     batch_gaps_ns: Vec<f64>,
 }
 
@@ -156,7 +157,8 @@ impl ArrivalGenerator {
         self.host_loop
     }
 
-    /// Sets the arrivals of a batch. `continues` has the positions of the requests that start where the one before ended.
+    /// Sets the arrival times of a batch. `continues` holds the positions of the sequential requests, which start where the one before
+    /// ended.
     ///
     /// A gap is drawn for every request, so that special gaps for some requests do not change those of the others.
     pub(super) fn fill(&mut self, batch: &mut [Request], continues: &[usize]) {

@@ -21,7 +21,7 @@ fn millisecond() -> Gap {
     Gap { ns: 1e6 }
 }
 
-/// Most ticks in a mean gap. With more, gaps are nearly equal and drawing them takes long.
+/// Maximum number of ticks in a mean gap. With more, gaps are nearly equal and drawing them takes long.
 const TICKS_MAX: f64 = 500.0;
 
 impl Arrival for PoissonTicks {
@@ -35,7 +35,7 @@ impl Arrival for PoissonTicks {
         Some(self.mean_gap.per_second())
     }
 
-    /// Returns the squared coefficient of variation of the gaps, as for any renewal process.
+    /// Returns the squared coefficient of variation of the gaps, which is the index of dispersion of any renewal process.
     fn dispersion(&self) -> Option<f64> {
         Some(self.tick.ns / self.mean_gap.ns)
     }
@@ -46,7 +46,7 @@ impl Arrival for PoissonTicks {
 }
 
 struct Ticks {
-    /// Probability of a gap without ticks.
+    /// Probability that a gap has no ticks.
     none: f64,
     tick_ns: f64,
 }

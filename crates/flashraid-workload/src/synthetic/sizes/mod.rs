@@ -35,8 +35,8 @@ generators! {
     }
 }
 
-/// A distribution of sizes. Each size is a multiple of a grain, and takes one number of the stream, so that directions do not change each
-/// other.
+/// A distribution of sizes. Each size is a multiple of a grain, and uses exactly one random number. A change of the sizes of reads
+/// therefore does not change those of writes.
 trait SizeLaw {
     /// Adds the problems of its parameters to `problems`.
     fn problems(&self, space: &AddressSpace, problems: &mut Problems);
@@ -45,7 +45,7 @@ trait SizeLaw {
     fn draw(&self, space: &AddressSpace) -> Drawn;
 }
 
-/// A generator of sizes, with the number of bytes in a grain.
+/// A generator of sizes, and the number of bytes in a grain.
 struct Drawn {
     grain_bytes: u64,
     draw: Box<dyn Draw>,
@@ -69,7 +69,7 @@ impl<T: Into<Distribution>> From<T> for SizeSpec {
 }
 
 impl SizeSpec {
-    /// Returns one size for all requests.
+    /// Returns the setting that all requests have this size.
     pub const fn fixed(bytes: u64) -> Self {
         Self::Fixed(Size { bytes })
     }
@@ -115,7 +115,7 @@ impl Problems {
         }
     }
 
-    /// Checks a mean of multiples of a grain, which cannot be smaller than the grain.
+    /// Checks the mean of sizes that are multiples of a grain. It cannot be smaller than the grain.
     fn mean_of_multiples(&mut self, mean: MeanSize, grain_bytes: u64) {
         self.size("grain", grain_bytes);
         self.mean(mean, grain_bytes as f64);
@@ -127,9 +127,9 @@ pub(super) struct SizeGenerator {
     stream: Stream,
     read: Sizes,
     write: Sizes,
-    /// True if both directions have one distribution, the common case.
+    /// True if reads and writes have the same distribution, which is the common case.
     is_one: bool,
-    /// Sizes of a batch in grains, before they become lengths.
+    /// Sizes of a batch in grains, before they are converted to bytes.
     batch_grains: Vec<u64>,
 }
 

@@ -31,7 +31,7 @@ impl SizeLaw for Neighbours {
     }
 }
 
-/// Generator of `few` grains, or of one more with probability `more`.
+/// Generator of sizes that draws `few` grains, or one more with the probability `more`.
 struct Mixed {
     few: u64,
     more: f64,

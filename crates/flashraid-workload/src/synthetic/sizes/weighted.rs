@@ -17,7 +17,7 @@ pub struct Weighted {
 }
 
 impl Weighted {
-    /// Returns the distribution of sizes in bytes with their weights.
+    /// Returns the distribution with these sizes in bytes and their weights.
     pub fn of(sizes: impl IntoIterator<Item = (u64, f64)>) -> Self {
         Self { sizes: sizes.into_iter().map(|(bytes, weight)| (Size { bytes }, weight)).collect() }
     }

@@ -6,14 +6,14 @@ use super::super::detect::Sample;
 use super::super::fields::{FieldResult, Fields};
 use super::super::record::TraceRecord;
 use super::super::time_unit::TimeUnit;
-use super::{About, Detection, TraceFormat, Units, Writing};
+use super::{Detection, FormatDescription, TraceFormat, Units, Writing};
 
 /// Parser of the format, which remembers nothing between lines.
 #[derive(Debug, Clone)]
 pub(crate) struct Alibaba;
 
 impl TraceFormat for Alibaba {
-    const ABOUT: About = About {
+    const DESCRIPTION: FormatDescription = FormatDescription {
         doc: "Alibaba block traces: `device,R/W,offset,bytes,µs`.",
         description: "Alibaba CSV: device,R/W,offset,bytes,microseconds",
         columns: "device,R/W,offset,bytes,time",
@@ -28,7 +28,7 @@ impl TraceFormat for Alibaba {
                 writeln!(to, "{},{},{},{},{}", line.device, line.letter(), line.offset_bytes, line.length_bytes, line.ns / 1_000)
             })
         }),
-        ..About::TEXT
+        ..FormatDescription::TEXT
     };
 
     fn of_sample(_: &Sample<'_>) -> Result<Self, String> {

@@ -10,21 +10,21 @@ use super::super::detect::Sample;
 use super::super::fields::{FieldResult, Fields, integer};
 use super::super::record::TraceRecord;
 use super::super::time_unit::TimeUnit;
-use super::fiu::{device, label, small};
-use super::{About, Detection, TraceFormat, Units};
+use super::fiu::{device, device_part, label};
+use super::{Detection, FormatDescription, TraceFormat, Units};
 use crate::OpKind;
 
-/// Parser of the format: the action that stands for a request, and true after the beginning of the summary.
+/// Parser of the format. It knows the action that stands for a request, and whether the summary has begun.
 #[derive(Debug, Clone)]
 pub(crate) struct Blkparse {
     action: &'static [u8],
     in_summary: bool,
-    /// Flushes and commands so far.
+    /// Number of flushes and commands so far.
     without_data: u64,
 }
 
 impl TraceFormat for Blkparse {
-    const ABOUT: About = About {
+    const DESCRIPTION: FormatDescription = FormatDescription {
         doc: "Text that `blkparse` prints by default: actions Q, or D if there is no Q.",
         description: "blkparse text (Q, else D)",
         columns: "blkparse's default output; the lines with action Q, or D if there is no Q",
@@ -33,10 +33,10 @@ impl TraceFormat for Blkparse {
         sector_bytes: Some(512),
         detection: Detection::Tried(1),
         sample: b"  8,16   1        1     0.000000000   697  Q   W 2048 + 8 [writer]\n  8,16   0        6     0.500000001   698  Q  RA 16 + 16 [reader]\nCPU0 (8,16):\n",
-        ..About::TEXT
+        ..FormatDescription::TEXT
     };
 
-    /// Chooses the action by the lines of the sample: Q if there is any, otherwise D.
+    /// Chooses the action that stands for a request from the lines of the sample: Q if there is any, otherwise D.
     fn of_sample(sample: &Sample<'_>) -> Result<Self, String> {
         let queued = sample.lines().any(|line| action_of(line) == Some(b"Q"));
         Ok(Self { action: if queued { b"Q" } else { b"D" }, in_summary: false, without_data: 0 })
@@ -62,10 +62,10 @@ impl TraceFormat for Blkparse {
         }
         let mut fields = Fields::blank(line);
         let number = fields.text("the device as major,minor")?;
-        let comma = number.iter().position(|byte| *byte == b',').ok_or_else(|| fields.bad("the device as major,minor"))?;
-        let part = |text| integer(text).ok_or_else(|| fields.bad("the device as major,minor"));
-        let major = small(&fields, part(&number[..comma])?, 1 << 12)?;
-        let minor = small(&fields, part(&number[comma + 1..])?, 1 << 20)?;
+        let comma = number.iter().position(|byte| *byte == b',').ok_or_else(|| fields.error("the device as major,minor"))?;
+        let part = |text| integer(text).ok_or_else(|| fields.error("the device as major,minor"));
+        let major = device_part(&fields, part(&number[..comma])?, 1 << 12)?;
+        let minor = device_part(&fields, part(&number[comma + 1..])?, 1 << 20)?;
         fields.integer("the number of the CPU")?;
         fields.integer("the sequence number")?;
         let time_ns = fields.time_ns(units.time_ns, "the time in seconds")?;
@@ -73,7 +73,7 @@ impl TraceFormat for Blkparse {
         let action = fields.text("the action (Q, D, C, …)")?;
         if action != self.action {
             if action == b"Q" {
-                return Err(fields.bad("no action Q so late: the first MiB has none, so D was taken for the requests"));
+                return Err(fields.error("no action Q so late: the first MiB has none, so D was taken for the requests"));
             }
             return Ok(None);
         }
@@ -89,21 +89,21 @@ impl TraceFormat for Blkparse {
         if integer(first).is_none() {
             // In this field, a flush has a process name, and a command has its bytes.
             if !first.starts_with(b"[") {
-                return Err(fields.bad("the start sector (a whole number)"));
+                return Err(fields.error("the start sector (a whole number)"));
             }
             self.without_data += 1;
             return Ok(None);
         }
         let sector = integer(first).unwrap_or(0);
         let offset_bytes = super::super::fields::offset_bytes(sector, units.sector_bytes)
-            .ok_or_else(|| fields.bad("an address below 2^60 bytes (1 EiB)"))?;
+            .ok_or_else(|| fields.error("an address below 2^60 bytes (1 EiB)"))?;
         match fields.next() {
             Some(b"+") => {}
             Some(word) if word.starts_with(b"[") || word.starts_with(b"(") => {
                 self.without_data += 1;
                 return Ok(None);
             }
-            _ => return Err(fields.bad("\"+\" between start and length")),
+            _ => return Err(fields.error("\"+\" between start and length")),
         }
         let zeroes = writes_zeroes(kind);
         // Writes of zeroes may be as long as discards.
@@ -121,7 +121,7 @@ impl TraceFormat for Blkparse {
     }
 }
 
-/// Returns the action of a line, if it has the columns.
+/// Returns the action of a line if the line has the expected columns.
 fn action_of(line: &[u8]) -> Option<&[u8]> {
     let mut fields = Fields::blank(line);
     for _ in 0..5 {
@@ -130,12 +130,13 @@ fn action_of(line: &[u8]) -> Option<&[u8]> {
     fields.next()
 }
 
-/// Returns true for "force unit access". It is an F behind the W; an F before it asks for a flush.
+/// Returns true for "force unit access", which is an F after the W. An F before it asks for a flush.
 fn is_fua(kind: &[u8]) -> bool {
     kind.iter().skip_while(|letter| **letter != b'W').any(|letter| *letter == b'F')
 }
 
-/// Returns true for a write of zeroes. Only newer kernels of Linux mark them; with older ones they are writes, or `N` in traces of ftrace.
+/// Returns true for a write of zeroes. Only newer Linux kernels mark them. Older kernels record them as writes, or as `N` in traces of
+/// ftrace.
 fn writes_zeroes(kind: &[u8]) -> bool {
     kind.windows(2).any(|letters| letters == b"WZ")
 }

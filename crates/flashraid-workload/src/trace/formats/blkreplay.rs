@@ -15,7 +15,7 @@ use super::super::detect::Sample;
 use super::super::fields::{FieldResult, Fields};
 use super::super::record::TraceRecord;
 use super::super::time_unit::TimeUnit;
-use super::{About, Detection, TraceFormat, Units, Writing};
+use super::{Detection, FormatDescription, TraceFormat, Units, Writing};
 use crate::OpKind;
 use crate::units::counted;
 
@@ -23,20 +23,20 @@ use crate::units::counted;
 #[derive(Debug, Clone)]
 pub(crate) struct Blkreplay {
     in_preamble: bool,
-    /// Lines of the first preamble.
+    /// Lines of the first preamble, by which a repeated preamble is recognised.
     preamble: BTreeSet<Vec<u8>>,
     read_aheads: u64,
-    /// Number of files that follow the first.
+    /// Number of files that were joined to the first.
     joined: u64,
-    /// True until a request of the current file has been read.
+    /// True until the first request of the current file has been read.
     at_begin: bool,
-    /// Time from which the times of the current file are counted.
+    /// Time that is added to the times of the current file.
     base_ns: u64,
     last_ns: u64,
 }
 
 impl TraceFormat for Blkreplay {
-    const ABOUT: About = About {
+    const DESCRIPTION: FormatDescription = FormatDescription {
         doc: "blkreplay load: `seconds ; sector ; sectors ; R/W ; delay ; duration`.",
         description: "blkreplay load: seconds ; sector ; sectors ; R/W ; delay ; duration",
         columns: "time ; sector ; sectors ; R/W ; delay ; duration",
@@ -52,10 +52,10 @@ impl TraceFormat for Blkreplay {
                 writeln!(to, "{} ; {} ; {} ; {} ; 0.0 ; 0.0", line.seconds(), line.sector, line.sectors, line.letter())
             })
         }),
-        ..About::TEXT
+        ..FormatDescription::TEXT
     };
 
-    /// Looks for the `start` line.
+    /// Returns the parser, after looking for the `start` line.
     fn of_sample(sample: &Sample<'_>) -> Result<Self, String> {
         let in_preamble = sample.lines().any(is_start);
         let preamble = sample.lines().take_while(|line| !is_start(line)).filter(|_| in_preamble).take(PREAMBLE_MAX).map(<[u8]>::to_vec);
@@ -101,18 +101,18 @@ impl TraceFormat for Blkreplay {
                 OpKind::Read
             }
             [b'W', rest @ ..] if rest.iter().all(u8::is_ascii_uppercase) => OpKind::Write,
-            _ => return Err(fields.bad(expected)),
+            _ => return Err(fields.error(expected)),
         };
         if std::mem::take(&mut self.at_begin) && own_ns < self.last_ns {
             self.base_ns = self.last_ns;
         }
-        let time_ns = self.base_ns.checked_add(own_ns).ok_or_else(|| fields.bad("times of less than 2^64 ns in all"))?;
+        let time_ns = self.base_ns.checked_add(own_ns).ok_or_else(|| fields.error("times of less than 2^64 ns in all"))?;
         self.last_ns = time_ns;
         Ok(Some(TraceRecord { time_ns, device: 0, offset_bytes, length_bytes, kind: direction, fua: false, zeroes: false }))
     }
 }
 
-/// Most lines of the first preamble that are known again.
+/// Maximum number of lines of the first preamble that are remembered.
 const PREAMBLE_MAX: usize = 1000;
 /// First bytes of the preamble of a file.
 const PREAMBLE: &[u8] = b"Copyright";

@@ -6,14 +6,14 @@ use super::super::detect::Sample;
 use super::super::fields::{FieldResult, Fields};
 use super::super::record::TraceRecord;
 use super::super::time_unit::TimeUnit;
-use super::{About, Detection, TraceFormat, Units, Writing};
+use super::{Detection, FormatDescription, TraceFormat, Units, Writing};
 
 /// Parser of the format, which remembers nothing between lines.
 #[derive(Debug, Clone)]
 pub(crate) struct Diskmon;
 
 impl TraceFormat for Diskmon {
-    const ABOUT: About = About {
+    const DESCRIPTION: FormatDescription = FormatDescription {
         doc: "Windows DiskMon log: `number seconds duration disk Read/Write sector sectors`.",
         description: "DiskMon: number seconds duration disk Read/Write sector sectors",
         columns: "number time duration disk Read/Write sector sectors",
@@ -25,7 +25,7 @@ impl TraceFormat for Diskmon {
         writing: Some(Writing::by(|line, to| {
             writeln!(to, "{}\t{}\t0.0\t{}\t{}\t{}\t{}", line.number, line.seconds(), line.device, line.word(), line.sector, line.sectors)
         })),
-        ..About::TEXT
+        ..FormatDescription::TEXT
     };
 
     fn of_sample(_: &Sample<'_>) -> Result<Self, String> {

@@ -6,7 +6,7 @@ use super::super::detect::Sample;
 use super::super::fields::{FieldResult, Fields};
 use super::super::record::TraceRecord;
 use super::super::time_unit::TimeUnit;
-use super::{About, Detection, TraceFormat, Units, Writing};
+use super::{Detection, FormatDescription, TraceFormat, Units, Writing};
 use crate::OpKind;
 
 /// Parser of the format, which remembers nothing between lines.
@@ -14,7 +14,7 @@ use crate::OpKind;
 pub(crate) struct Disksim;
 
 impl TraceFormat for Disksim {
-    const ABOUT: About = About {
+    const DESCRIPTION: FormatDescription = FormatDescription {
         doc: "DiskSim ASCII: `ms device sector sectors flags`, flag bit 0 = read.",
         description: "DiskSim ASCII: ms device sector sectors flags (bit 0 = read)",
         columns: "time device sector sectors flags (hexadecimal, bit 0 = read)",
@@ -26,7 +26,7 @@ impl TraceFormat for Disksim {
         writing: Some(Writing::by(|line, to| {
             writeln!(to, "{} {} {} {} {}", line.milliseconds(), line.device, line.sector, line.sectors, line.read_1())
         })),
-        ..About::TEXT
+        ..FormatDescription::TEXT
     };
 
     fn of_sample(_: &Sample<'_>) -> Result<Self, String> {
@@ -48,7 +48,7 @@ fn parse(line: &[u8], units: Units) -> FieldResult<TraceRecord> {
     let flags = fields.text("the flags (hexadecimal; bit 0 set means read)")?;
     let digits = flags.strip_prefix(b"0x").unwrap_or(flags);
     if digits.is_empty() || digits.len() > 8 || !digits.iter().all(u8::is_ascii_hexdigit) {
-        return Err(fields.bad("the flags (hexadecimal; bit 0 set means read)"));
+        return Err(fields.error("the flags (hexadecimal; bit 0 set means read)"));
     }
     let odd = matches!(digits[digits.len() - 1], b'1' | b'3' | b'5' | b'7' | b'9' | b'b' | b'd' | b'f' | b'B' | b'D' | b'F');
     let direction = if odd { OpKind::Read } else { OpKind::Write };

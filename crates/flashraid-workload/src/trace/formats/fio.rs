@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use super::super::fields::{Bad, FieldResult, Fields};
+use super::super::fields::{FieldError, FieldResult, Fields};
 use super::super::record::TraceRecord;
 use crate::OpKind;
 
@@ -25,7 +25,7 @@ pub(crate) enum Action {
 }
 
 impl Files {
-    /// Returns the request of a line whose file and action have been read.
+    /// Returns the request of a line. Its file and action have been read already.
     pub fn transfer(&mut self, file: &[u8], fields: &mut Fields<'_>, direction: OpKind, time_ns: u64) -> FieldResult<TraceRecord> {
         let offset_bytes = fields.offset_bytes(1, "the offset in bytes (a whole number)")?;
         let length_bytes = fields.length_bytes_of(direction, 1, "the length in bytes (a whole number)")?;
@@ -48,7 +48,7 @@ impl Files {
 }
 
 /// Reads the action of a line.
-pub(crate) fn action(fields: &mut Fields<'_>) -> Result<Action, Bad> {
+pub(crate) fn action(fields: &mut Fields<'_>) -> Result<Action, FieldError> {
     let expected = "an action: read, write, wait, add, open, close, sync, datasync, sync_file_range or trim";
     match fields.text(expected)? {
         b"read" => Ok(Action::Transfer(OpKind::Read)),
@@ -56,11 +56,11 @@ pub(crate) fn action(fields: &mut Fields<'_>) -> Result<Action, Bad> {
         b"trim" => Ok(Action::Transfer(OpKind::Trim)),
         b"wait" => Ok(Action::Wait),
         b"add" | b"open" | b"close" | b"sync" | b"datasync" | b"sync_file_range" => Ok(Action::Other),
-        _ => Err(fields.bad(expected)),
+        _ => Err(fields.error(expected)),
     }
 }
 
-/// Writes the lines before the first request: the version, and the files with the text before their names.
+/// Writes the lines before the first request: the version, and a line for each file. `before` is the text before a file's name.
 pub(crate) fn write_head(version: &[u8], before: &str, devices: &[u32], to: &mut dyn Write) -> io::Result<()> {
     to.write_all(version)?;
     to.write_all(b"\n")?;

@@ -9,7 +9,7 @@ use super::super::five_columns::Times;
 use super::super::record::TraceRecord;
 use super::super::time_unit::TimeUnit;
 use super::fio::{self, Action, Files, action};
-use super::{About, Detection, TraceFormat, Units, Writing};
+use super::{Detection, FormatDescription, TraceFormat, Units, Writing};
 
 /// First line of a log.
 const VERSION: &[u8] = b"fio version 2 iolog";
@@ -22,7 +22,7 @@ pub(crate) struct Fio2 {
 }
 
 impl TraceFormat for Fio2 {
-    const ABOUT: About = About {
+    const DESCRIPTION: FormatDescription = FormatDescription {
         doc: "fio iolog version 2: `file action offset bytes`, times by `wait` (µs).",
         description: "fio iolog version 2",
         columns: "fio iolog version 2; times by `wait`",
@@ -46,7 +46,7 @@ impl TraceFormat for Fio2 {
                 writeln!(to, "device{} {} {} {}", line.device, line.word().to_ascii_lowercase(), line.offset_bytes, line.length_bytes)
             })
         }),
-        ..About::TEXT
+        ..FormatDescription::TEXT
     };
 
     fn of_sample(_: &Sample<'_>) -> Result<Self, String> {
@@ -63,7 +63,7 @@ impl TraceFormat for Fio2 {
             Action::Transfer(direction) => self.files.transfer(file, &mut fields, direction, self.waited_ns).map(Some),
             Action::Wait => {
                 let wait_ns = fields.time_ns(units.time_ns, "the time to wait in microseconds")?;
-                self.waited_ns = self.waited_ns.checked_add(wait_ns).ok_or_else(|| fields.bad("waits of less than 2^64 ns in all"))?;
+                self.waited_ns = self.waited_ns.checked_add(wait_ns).ok_or_else(|| fields.error("waits of less than 2^64 ns in all"))?;
                 Ok(None)
             }
             Action::Other => Ok(None),

@@ -7,7 +7,7 @@ use super::super::fields::{FieldResult, Fields};
 use super::super::record::TraceRecord;
 use super::super::time_unit::TimeUnit;
 use super::fio::{self, Action, Files, action};
-use super::{About, Detection, TraceFormat, Units, Writing};
+use super::{Detection, FormatDescription, TraceFormat, Units, Writing};
 
 /// First line of a log.
 const VERSION: &[u8] = b"fio version 3 iolog";
@@ -19,7 +19,7 @@ pub(crate) struct Fio3 {
 }
 
 impl TraceFormat for Fio3 {
-    const ABOUT: About = About {
+    const DESCRIPTION: FormatDescription = FormatDescription {
         doc: "fio iolog version 3: `µs file action offset bytes`.",
         description: "fio iolog version 3",
         columns: "fio iolog version 3",
@@ -39,7 +39,7 @@ impl TraceFormat for Fio3 {
                 writeln!(to, "{} device{} {word} {} {}", line.ns / 1_000, line.device, line.offset_bytes, line.length_bytes)
             })
         }),
-        ..About::TEXT
+        ..FormatDescription::TEXT
     };
 
     fn of_sample(_: &Sample<'_>) -> Result<Self, String> {
@@ -55,7 +55,7 @@ impl TraceFormat for Fio3 {
         let file = fields.text("the name of the file")?;
         match action(&mut fields)? {
             Action::Transfer(direction) => self.files.transfer(file, &mut fields, direction, time_ns).map(Some),
-            Action::Wait => Err(fields.bad("an action of version 3, which has time stamps instead of wait")),
+            Action::Wait => Err(fields.error("an action of version 3, which has time stamps instead of wait")),
             Action::Other => Ok(None),
         }
     }

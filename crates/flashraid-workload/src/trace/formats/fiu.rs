@@ -5,17 +5,17 @@
 //! W.
 
 use super::super::detect::Sample;
-use super::super::fields::{Bad, FieldResult, Fields};
+use super::super::fields::{FieldError, FieldResult, Fields};
 use super::super::record::TraceRecord;
 use super::super::time_unit::TimeUnit;
-use super::{About, Detection, TraceFormat, Units, Writing};
+use super::{Detection, FormatDescription, TraceFormat, Units, Writing};
 
 /// Parser of the format, which remembers nothing between lines.
 #[derive(Debug, Clone)]
 pub(crate) struct Fiu;
 
 impl TraceFormat for Fiu {
-    const ABOUT: About = About {
+    const DESCRIPTION: FormatDescription = FormatDescription {
         doc: "FIU (IODedup, SRCMap): `ns pid process sector sectors W/R major minor hash`.",
         description: "FIU/SRCMap: ns pid process sector sectors W/R major minor hash",
         columns: "time pid process sector sectors W/R major minor [hash]",
@@ -28,7 +28,7 @@ impl TraceFormat for Fiu {
             let (major, minor) = (line.device >> 20, line.device & ((1 << 20) - 1));
             writeln!(to, "{} 0 flashraid {} {} {} {major} {minor} 0", line.ns, line.sector, line.sectors, line.letter())
         })),
-        ..About::TEXT
+        ..FormatDescription::TEXT
     };
 
     fn of_sample(_: &Sample<'_>) -> Result<Self, String> {
@@ -56,7 +56,7 @@ fn retry_with_longer_names(line: &[u8], units: Units) -> Option<TraceRecord> {
     (2..=6).find_map(|words| parse_after_words(line, units, words).ok())
 }
 
-/// Parses a line whose process name has `words` words.
+/// Parses a line whose process name consists of `words` words.
 fn parse_after_words(line: &[u8], units: Units, words: usize) -> FieldResult<TraceRecord> {
     let mut fields = Fields::blank(line);
     let time_ns = fields.time_ns(units.time_ns, "the time in nanoseconds")?;
@@ -68,9 +68,9 @@ fn parse_after_words(line: &[u8], units: Units, words: usize) -> FieldResult<Tra
     let length_bytes = fields.length_bytes(units.sector_bytes, "the length in sectors (a whole number)")?;
     let direction = fields.read_or_write("the operation: R or W")?;
     let major = fields.integer("the major number of the device")?;
-    let major = small(&fields, major, 1 << 12)?;
+    let major = device_part(&fields, major, 1 << 12)?;
     let minor = fields.integer("the minor number of the device")?;
-    let minor = small(&fields, minor, 1 << 20)?;
+    let minor = device_part(&fields, minor, 1 << 20)?;
     Ok(TraceRecord { time_ns, device: device(major, minor), offset_bytes, length_bytes, kind: direction, fua: false, zeroes: false })
 }
 
@@ -84,10 +84,10 @@ pub(crate) fn label(device: u32) -> String {
     format!("{},{}", device >> 20, device & ((1 << 20) - 1))
 }
 
-/// Returns `number` as part of a device number.
-pub(crate) fn small(fields: &Fields<'_>, number: u64, limit: u32) -> Result<u32, Bad> {
+/// Returns `number` as the major or minor part of a device number, which must be below `limit`.
+pub(crate) fn device_part(fields: &Fields<'_>, number: u64, limit: u32) -> Result<u32, FieldError> {
     u32::try_from(number)
         .ok()
         .filter(|number| *number < limit)
-        .ok_or_else(|| fields.bad("a device number of Linux (major below 4096, minor below 1048576)"))
+        .ok_or_else(|| fields.error("a device number of Linux (major below 4096, minor below 1048576)"))
 }

@@ -12,7 +12,7 @@ use super::super::detect::Sample;
 use super::super::fields::{FieldResult, Fields};
 use super::super::record::TraceRecord;
 use super::super::time_unit::TimeUnit;
-use super::{About, Detection, TraceFormat, Units, Writing};
+use super::{Detection, FormatDescription, TraceFormat, Units, Writing};
 
 /// Number of bytes in the page by which lengths are counted.
 pub(crate) const PAGE_BYTES: u64 = 4096;
@@ -22,7 +22,7 @@ pub(crate) const PAGE_BYTES: u64 = 4096;
 pub(crate) struct Flashsim;
 
 impl TraceFormat for Flashsim {
-    const ABOUT: About = About {
+    const DESCRIPTION: FormatDescription = FormatDescription {
         doc: "FlashSim: `ms device page pages op`, pages of 4 KiB, op 0 = write.",
         description: "FlashSim: ms device page pages op (4 KiB, 0 = write)",
         columns: "time device page pages op",
@@ -36,7 +36,7 @@ impl TraceFormat for Flashsim {
             let pages = (line.offset_bytes + line.length_bytes).div_ceil(PAGE_BYTES) - page;
             writeln!(to, "{}\t{}\t{page}\t{pages}\t{}", line.milliseconds(), line.device, line.read_1())
         })),
-        ..About::TEXT
+        ..FormatDescription::TEXT
     };
 
     fn of_sample(_: &Sample<'_>) -> Result<Self, String> {

@@ -13,7 +13,7 @@ use super::super::fields::{FieldResult, Fields, decimal_times};
 use super::super::five_columns::Times;
 use super::super::record::TraceRecord;
 use super::super::time_unit::TimeUnit;
-use super::{About, Detection, TraceFormat, Units, Writing};
+use super::{Detection, FormatDescription, TraceFormat, Units, Writing};
 use crate::OpKind;
 
 /// Parser of the format, with the meaning of the columns.
@@ -24,14 +24,14 @@ pub(crate) struct Libcachesim {
     size: usize,
     op: Option<usize>,
     columns: usize,
-    /// True until the first line, which names the columns, has been skipped.
+    /// True until the header line, which names the columns, has been skipped.
     header_ahead: bool,
     /// Kind of all requests if there is no op column.
     kind: OpKind,
 }
 
 impl TraceFormat for Libcachesim {
-    const ABOUT: About = About {
+    const DESCRIPTION: FormatDescription = FormatDescription {
         doc: "libCacheSim CSV: `time,obj_id,size[,op]`, or columns named by a header.",
         description: "libCacheSim CSV: time,obj_id,size[,op]",
         columns: "time,obj_id,size[,op], or columns named by a header",
@@ -49,7 +49,7 @@ impl TraceFormat for Libcachesim {
                 writeln!(to, "{},{},{},{}", line.seconds(), line.sector, line.length_bytes, line.word().to_ascii_lowercase())
             })
         }),
-        ..About::TEXT
+        ..FormatDescription::TEXT
     };
 
     fn of_sample(sample: &Sample<'_>) -> Result<Self, String> {
@@ -93,7 +93,7 @@ impl TraceFormat for Libcachesim {
                 match operation(text) {
                     Some(Some(direction)) => record.kind = direction,
                     Some(None) => return Ok(None),
-                    None => return Err(fields.bad(expected)),
+                    None => return Err(fields.error(expected)),
                 }
             } else {
                 fields.skip("as many columns as the first line has")?;
@@ -104,7 +104,7 @@ impl TraceFormat for Libcachesim {
 }
 
 impl Libcachesim {
-    /// Finds the columns by the first line with content. It either names them, or has the standard three or four.
+    /// Finds the columns from the first line that is not blank. The line either names them, or has the standard three or four columns.
     fn from_first_line(line: &[u8]) -> Option<Self> {
         let (mut time, mut id, mut size, mut op) = (None, None, None, None);
         let mut columns = 0;
@@ -161,10 +161,10 @@ const WRITES: [&[u8]; 14] =
 const DISCARDS: [&[u8]; 3] = [b"trim", b"discard", b"unmap"];
 /// Names of operations that write zeroes without sending them.
 const ZEROES: [&[u8]; 2] = [b"write_zeroes", b"write-zeroes"];
-/// Names of operations that move no data, like all other opcodes.
+/// Names of operations that move no data. All other opcodes move none, either.
 const OTHERS: [&[u8]; 4] = [b"nop", b"delete", b"incr", b"decr"];
 
-/// Returns `Some(None)` for operations that move no data, and `None` for a text that is no operation.
+/// Returns the kind of an operation. It returns `Some(None)` for operations that move no data, and `None` for a text that is no operation.
 fn operation(text: &[u8]) -> Option<Option<OpKind>> {
     let is_in = |names: &[&[u8]]| names.iter().any(|name| text.eq_ignore_ascii_case(name));
     if is_in(&READS) {

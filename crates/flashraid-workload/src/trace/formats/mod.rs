@@ -1,7 +1,7 @@
 //! The formats of traces. One file holds a complete format, and one line of the list below registers it.
 //!
-//! From the list come names, detection, parsing, writing and messages. The configuration's schema, the table of docs/traces.md, the fuzz
-//! target and the tests of all formats use it, too.
+//! Names, detection, parsing, writing and messages are made from the list. So are the configuration's schema, the table of docs/traces.md,
+//! the fuzz target and the tests of all formats.
 
 mod fio;
 
@@ -24,33 +24,35 @@ use crate::{OpKind, SourceError};
 /// A format: its description, and its parser with the state between lines.
 pub(crate) trait TraceFormat: Sized {
     /// Description of the format.
-    const ABOUT: About;
+    const DESCRIPTION: FormatDescription;
 
-    /// Returns the parser for a trace with this beginning. An error explains what is wrong with the beginning.
+    /// Returns the parser for a trace with this beginning.
+    ///
+    /// An error explains what is wrong with the beginning.
     fn of_sample(sample: &Sample<'_>) -> Result<Self, String>;
 
-    /// Parses a line of text, or one binary record. `None` stands for one that is neither wrong nor a request.
+    /// Parses a line of text, or one binary record. Returns `None` for one that is correct but no request.
     fn parse(&mut self, line: &[u8], units: Units) -> FieldResult<Option<TraceRecord>>;
 
-    /// Returns the meaning of the times if the user does not give it. A guess adds a note.
+    /// Returns the meaning of the times, if the user does not give it. If it is a guess, a note is added.
     fn times(&self, _sample: &Sample<'_>, _notes: &mut Vec<String>) -> Times {
-        Times::In(Self::ABOUT.time_unit.unwrap_or(TimeUnit::Nanoseconds))
+        Times::In(Self::DESCRIPTION.time_unit.unwrap_or(TimeUnit::Nanoseconds))
     }
 
-    /// Returns true if the trace tells reads from writes.
+    /// Returns true if the trace distinguishes reads from writes.
     fn tells_direction(&self) -> bool {
         true
     }
 
-    /// Reads all requests as this kind. It is called only if the trace does not tell the kind.
+    /// Treats all requests as this kind. It is called only if the trace does not distinguish kinds.
     fn assume(&mut self, _kind: OpKind) {}
 
-    /// Returns a note for the user when the trace is opened.
+    /// Returns a note for the user, to be shown when the trace is opened.
     fn opening_remark(&self) -> Option<String> {
         None
     }
 
-    /// Returns a note for the user when the trace has been read.
+    /// Returns a note for the user, to be shown when the trace has been read.
     fn closing_remark(&self) -> Option<String> {
         None
     }
@@ -60,7 +62,7 @@ pub(crate) trait TraceFormat: Sized {
         0
     }
 
-    /// Returns the trace's own name of a device.
+    /// Returns the name that the trace itself gives to a device.
     fn device_label(&self, device: u32) -> String {
         device.to_string()
     }
@@ -87,12 +89,12 @@ pub(crate) struct Units {
 }
 
 /// Description of a format.
-pub(crate) struct About {
-    /// A sentence for the schema and the reference of keys.
+pub(crate) struct FormatDescription {
+    /// Sentence for the schema and the reference of keys.
     pub doc: &'static str,
-    /// One line for lists and messages.
+    /// Single line for lists and messages.
     pub description: &'static str,
-    /// The columns, for the table of docs/traces.md.
+    /// Description of the columns, for the table of docs/traces.md.
     pub columns: &'static str,
     /// Meaning of the times, for the same table.
     pub times: &'static str,
@@ -100,21 +102,21 @@ pub(crate) struct About {
     pub time_unit: Option<TimeUnit>,
     /// Number of bytes in the sector or page by which addresses are counted, or `None` if they count bytes.
     pub sector_bytes: Option<u32>,
-    /// True if the format tells devices apart.
+    /// True if the format distinguishes devices.
     pub has_devices: bool,
     /// True if the format is text with one request per line.
     pub is_text: bool,
-    /// True if every line begins with a number, so that a first line that begins with a letter can only be a header.
+    /// True if every line begins with a number. A first line that begins with a letter can then only be a header.
     pub may_have_header: bool,
     /// Method by which the format is recognised.
     pub detection: Detection,
-    /// A small trace, from which fuzzing begins.
+    /// Small trace in this format, which fuzzing starts from.
     pub sample: &'static [u8],
     /// Method of writing the format; `None` if it cannot be written.
     pub writing: Option<Writing>,
 }
 
-impl About {
+impl FormatDescription {
     /// Description that most formats of text share.
     pub const TEXT: Self = Self {
         doc: "",
@@ -137,11 +139,11 @@ impl About {
 pub(crate) enum Detection {
     /// The first bytes have this value.
     Mark(&'static [u8]),
-    /// A function examines a sample of binary data.
+    /// A function recognises a sample of binary data.
     Binary(fn(&[u8]) -> bool),
-    /// A function finds a line that no other format has. Otherwise, it is like `Tried`.
+    /// A function recognises a line that no other format has. If it finds none, detection continues as with `Tried`.
     Line(fn(&[u8]) -> bool, u8),
-    /// The parser tries the first lines, and the one that understands most of them wins. In a tie, the lesser number wins, which belongs to
+    /// The parser tries the first lines, and the one that understands most of them wins. In a tie, the lower number wins, which belongs to
     /// the stricter format.
     Tried(u8),
     /// The format has five numbers separated by blanks, which `five_columns` tells apart.
@@ -154,22 +156,22 @@ pub(crate) struct Writing {
     pub head: fn(&[u32], &mut dyn Write) -> io::Result<()>,
     /// Writes one request to the output.
     pub line: fn(&Line, &mut dyn Write) -> io::Result<()>,
-    /// Step of the times, in nanoseconds.
+    /// Resolution of the times, in nanoseconds.
     pub resolution_ns: u64,
-    /// True if lengths count bytes although starts count sectors.
+    /// True if lengths are counted in bytes although start addresses are counted in sectors.
     pub length_in_bytes: bool,
-    /// True if the format can hold discards.
+    /// True if the format can represent discards.
     pub knows_discards: bool,
     /// True if the part before the first request names the devices.
     pub names_devices: bool,
-    /// True if the format can have requests without times.
+    /// True if the format can represent requests without times.
     pub can_do_without_times: bool,
     /// Limit below which device numbers must lie; `None` for no limit.
     pub devices_end: Option<u32>,
 }
 
 impl Writing {
-    /// Returns a method that writes line by line, with times to the nanosecond.
+    /// Returns a method that writes each request with the function `line`, and times to the nanosecond.
     pub const fn by(line: fn(&Line, &mut dyn Write) -> io::Result<()>) -> Self {
         Self {
             head: |_, _| Ok(()),
@@ -234,7 +236,7 @@ impl Line {
     }
 }
 
-/// A number with a fixed number of decimals.
+/// Number that is written with a fixed number of decimals.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Decimal {
     whole: u64,
@@ -248,7 +250,7 @@ impl fmt::Display for Decimal {
     }
 }
 
-/// Makes the enumerations of a list of formats. Each line has a file, a type in it, and the name that users write.
+/// Defines the enumerations for a list of formats. Each line has a file, a type in it, and the name that users write.
 macro_rules! formats {
     ($($file:ident::$Type:ident = $name:literal),+ $(,)?) => {
         $(mod $file;)+
@@ -274,9 +276,9 @@ macro_rules! formats {
                 }
             }
 
-            pub(crate) const fn about(self) -> &'static About {
+            pub(crate) const fn full_description(self) -> &'static FormatDescription {
                 match self {
-                    $(Self::$Type => const { &<$file::$Type as TraceFormat>::ABOUT },)+
+                    $(Self::$Type => const { &<$file::$Type as TraceFormat>::DESCRIPTION },)+
                 }
             }
 
@@ -288,7 +290,7 @@ macro_rules! formats {
             }
         }
 
-        /// A parser with its state between lines, chosen once for a file.
+        /// A parser with its state between lines. The variant is chosen once for each file.
         #[derive(Debug, Clone)]
         pub(crate) enum Parser {
             $($Type($file::$Type),)+
@@ -325,28 +327,28 @@ macro_rules! formats {
                 }
             }
 
-            /// Returns true if the trace tells reads from writes; see [`TraceFormat::tells_direction`].
+            /// Returns true if the trace distinguishes reads from writes; see [`TraceFormat::tells_direction`].
             pub fn tells_direction(&self) -> bool {
                 match self {
                     $(Self::$Type(format) => TraceFormat::tells_direction(format),)+
                 }
             }
 
-            /// Reads all requests as this kind; see [`TraceFormat::assume`].
+            /// Treats all requests as this kind; see [`TraceFormat::assume`].
             pub fn assume(&mut self, kind: OpKind) {
                 match self {
                     $(Self::$Type(format) => TraceFormat::assume(format, kind),)+
                 }
             }
 
-            /// Returns a note for the start; see [`TraceFormat::opening_remark`].
+            /// Returns a note for the user at the start; see [`TraceFormat::opening_remark`].
             pub fn opening_remark(&self) -> Option<String> {
                 match self {
                     $(Self::$Type(format) => TraceFormat::opening_remark(format),)+
                 }
             }
 
-            /// Returns a note for the end; see [`TraceFormat::closing_remark`].
+            /// Returns a note for the user at the end; see [`TraceFormat::closing_remark`].
             pub fn closing_remark(&self) -> Option<String> {
                 match self {
                     $(Self::$Type(format) => TraceFormat::closing_remark(format),)+
@@ -360,7 +362,7 @@ macro_rules! formats {
                 }
             }
 
-            /// Returns the trace's own name of a device; see [`TraceFormat::device_label`].
+            /// Returns the name that the trace itself gives to a device; see [`TraceFormat::device_label`].
             pub fn device_label(&self, device: u32) -> String {
                 match self {
                     $(Self::$Type(format) => TraceFormat::device_label(format, device),)+
@@ -391,53 +393,53 @@ formats! {
 }
 
 impl Format {
-    /// Returns one line for lists and messages.
+    /// Returns a single line for lists and messages.
     #[must_use]
     pub const fn description(self) -> &'static str {
-        self.about().description
+        self.full_description().description
     }
 
     /// Returns the unit of the time stamps. It is `None` if the format has separate fields for seconds and a fraction, so that there is no
     /// choice.
     #[must_use]
     pub const fn time_unit(self) -> Option<TimeUnit> {
-        self.about().time_unit
+        self.full_description().time_unit
     }
 
     /// Returns the number of bytes in the sector (for FlashSim, the page) by which addresses are counted. It is `None` if they count bytes.
     #[must_use]
     pub const fn sector_bytes(self) -> Option<u32> {
-        self.about().sector_bytes
+        self.full_description().sector_bytes
     }
 
-    /// Returns true if the format tells devices apart.
+    /// Returns true if the format distinguishes devices.
     #[must_use]
     pub const fn has_devices(self) -> bool {
-        self.about().has_devices
+        self.full_description().has_devices
     }
 
     /// Returns true if the format is text with one request per line.
     #[must_use]
     pub const fn is_text(self) -> bool {
-        self.about().is_text
+        self.full_description().is_text
     }
 
     /// Returns the limit below which written device numbers must lie, if there is one.
     #[must_use]
     pub fn devices_end(self) -> Option<u32> {
-        self.about().writing.as_ref().and_then(|writing| writing.devices_end)
+        self.full_description().writing.as_ref().and_then(|writing| writing.devices_end)
     }
 
-    /// Returns a small trace, from which fuzzing begins.
+    /// Returns a small trace in this format, which fuzzing starts from.
     #[must_use]
     pub const fn sample(self) -> &'static [u8] {
-        self.about().sample
+        self.full_description().sample
     }
 
     /// Returns the row for the book's table of formats: name, columns, units of times and addresses, and a mark if it can be written.
     #[must_use]
     pub fn table_row(self) -> String {
-        let About { columns, times, sector_bytes, writing, .. } = self.about();
+        let FormatDescription { columns, times, sector_bytes, writing, .. } = self.full_description();
         let addresses = match sector_bytes {
             None => "bytes".to_owned(),
             Some(bytes) if *bytes >= 1024 => format!("{} KiB", bytes / 1024),
@@ -447,7 +449,7 @@ impl Format {
         format!("| `{self}` | {columns} | {times} | {addresses} | {written} |")
     }
 
-    /// Returns every name, for messages.
+    /// Returns the names of all formats as one text, for messages.
     #[must_use]
     pub fn names() -> String {
         Self::ALL.map(Self::name).join(", ")
@@ -489,7 +491,7 @@ impl JsonSchema for Format {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let one = |format: Format| json_schema!({ "description": format.about().doc, "type": "string", "const": format.name() });
+        let one = |format: Format| json_schema!({ "description": format.full_description().doc, "type": "string", "const": format.name() });
         json_schema!({ "description": "A format of traces.", "oneOf": Self::ALL.map(one) })
     }
 }

@@ -8,14 +8,14 @@ use super::super::fields::{FieldResult, Fields};
 use super::super::five_columns::{self, Times};
 use super::super::record::TraceRecord;
 use super::super::time_unit::TimeUnit;
-use super::{About, Detection, TraceFormat, Units, Writing};
+use super::{Detection, FormatDescription, TraceFormat, Units, Writing};
 
 /// Parser of the format, which remembers nothing between lines.
 #[derive(Debug, Clone)]
 pub(crate) struct Mqsim;
 
 impl TraceFormat for Mqsim {
-    const ABOUT: About = About {
+    const DESCRIPTION: FormatDescription = FormatDescription {
         doc: "MQSim and SSDSim: `ns device sector sectors op`, op 0 = write; some files count µs.",
         description: "MQSim/SSDSim: ns device sector sectors op (0 = write)",
         columns: "time device sector sectors op (also SSDSim)",
@@ -27,7 +27,7 @@ impl TraceFormat for Mqsim {
         writing: Some(Writing::by(|line, to| {
             writeln!(to, "{} {} {} {} {}", line.ns, line.device, line.sector, line.sectors, line.read_1())
         })),
-        ..About::TEXT
+        ..FormatDescription::TEXT
     };
 
     fn of_sample(_: &Sample<'_>) -> Result<Self, String> {

@@ -7,12 +7,12 @@
 use std::collections::HashMap;
 
 use super::super::detect::Sample;
-use super::super::fields::{Bad, FieldResult, Fields, quote};
+use super::super::fields::{FieldError, FieldResult, Fields, quote};
 use super::super::record::TraceRecord;
 use super::super::time_unit::TimeUnit;
-use super::{About, Detection, TraceFormat, Units, Writing};
+use super::{Detection, FormatDescription, TraceFormat, Units, Writing};
 
-/// Most disks that one host may have.
+/// Maximum number of disks of one host.
 const DISKS_PER_HOST: u32 = 1 << 16;
 
 /// The hosts seen so far, in order of appearance.
@@ -20,12 +20,12 @@ const DISKS_PER_HOST: u32 = 1 << 16;
 pub(crate) struct Msr {
     hosts: Vec<Box<[u8]>>,
     numbers: HashMap<Box<[u8]>, u32>,
-    /// Host of the line before, which is nearly always that of this one.
+    /// Host of the line before. The current line nearly always has the same host.
     last: u32,
 }
 
 impl TraceFormat for Msr {
-    const ABOUT: About = About {
+    const DESCRIPTION: FormatDescription = FormatDescription {
         doc: "MSR Cambridge CSV: `ticks,host,disk,Read/Write,offset,bytes,response`, ticks of 100 ns.",
         description: "MSR Cambridge CSV: ticks,host,disk,Read/Write,offset,bytes,response",
         columns: "[number] time,host,disk,Read/Write,offset,bytes,response",
@@ -41,7 +41,7 @@ impl TraceFormat for Msr {
                 writeln!(to, "{},flashraid,{},{},{},{},0", line.ns / 100, line.device, line.word(), line.offset_bytes, line.length_bytes)
             })
         }),
-        ..About::TEXT
+        ..FormatDescription::TEXT
     };
 
     fn of_sample(_: &Sample<'_>) -> Result<Self, String> {
@@ -69,13 +69,14 @@ impl Msr {
         let host_column = fields.column();
         let disk = fields.device("the number of the disk")?;
         if disk >= DISKS_PER_HOST {
-            return Err(fields.bad("a disk number below 65536"));
+            return Err(fields.error("a disk number below 65536"));
         }
         let direction = fields.read_or_write("the operation: Read or Write")?;
         let offset_bytes = fields.offset_bytes(1, "the offset in bytes (a whole number)")?;
         let length_bytes = fields.length_bytes(1, "the length in bytes (a whole number)")?;
         // Only a correct line may add a host. The response time that follows does not matter.
-        let host = self.host(host).ok_or_else(|| Bad { column: host_column, found: quote(host), expected: "fewer than 65536 hosts" })?;
+        let host =
+            self.host(host).ok_or_else(|| FieldError { column: host_column, found: quote(host), expected: "fewer than 65536 hosts" })?;
         Ok(TraceRecord {
             time_ns,
             device: host * DISKS_PER_HOST + disk,
@@ -104,7 +105,7 @@ impl Msr {
     }
 }
 
-/// Returns the number of bytes of a record number and the blank after it, if the line begins with them.
+/// Returns the number of bytes of a record number and of the blank after it; 0 if the line does not begin with them.
 fn record_number_bytes(line: &[u8]) -> usize {
     let digits = line.iter().take_while(|byte| byte.is_ascii_digit()).count();
     match line.get(digits) {

@@ -7,14 +7,14 @@ use super::super::detect::Sample;
 use super::super::fields::{FieldResult, Fields};
 use super::super::record::TraceRecord;
 use super::super::time_unit::TimeUnit;
-use super::{About, Detection, TraceFormat, Units, Writing};
+use super::{Detection, FormatDescription, TraceFormat, Units, Writing};
 
 /// Parser of the format, which remembers nothing between lines.
 #[derive(Debug, Clone)]
 pub(crate) struct MsrWindow;
 
 impl TraceFormat for MsrWindow {
-    const ABOUT: About = About {
+    const DESCRIPTION: FormatDescription = FormatDescription {
         doc: "Cuts of MSR Cambridge for machine learning: `ms device offset bytes op`, op 0 = write.",
         description: "MSR cut: ms device offset bytes op (0 = write)",
         columns: "time device offset bytes op",
@@ -26,7 +26,7 @@ impl TraceFormat for MsrWindow {
         writing: Some(Writing::by(|line, to| {
             writeln!(to, "{} {} {} {} {}", line.milliseconds(), line.device, line.offset_bytes, line.length_bytes, line.read_1())
         })),
-        ..About::TEXT
+        ..FormatDescription::TEXT
     };
 
     fn of_sample(_: &Sample<'_>) -> Result<Self, String> {

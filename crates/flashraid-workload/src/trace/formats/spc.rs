@@ -7,14 +7,14 @@ use super::super::detect::Sample;
 use super::super::fields::{FieldResult, Fields};
 use super::super::record::TraceRecord;
 use super::super::time_unit::TimeUnit;
-use super::{About, Detection, TraceFormat, Units, Writing};
+use super::{Detection, FormatDescription, TraceFormat, Units, Writing};
 
 /// Parser of the format, which remembers nothing between lines.
 #[derive(Debug, Clone)]
 pub(crate) struct Spc;
 
 impl TraceFormat for Spc {
-    const ABOUT: About = About {
+    const DESCRIPTION: FormatDescription = FormatDescription {
         doc: "Storage Performance Council: `ASU,sector,bytes,r/w,seconds`.",
         description: "SPC: ASU,sector,bytes,r/w,seconds",
         columns: "ASU,sector,bytes,r/w,time",
@@ -37,7 +37,7 @@ impl TraceFormat for Spc {
                 )
             })
         }),
-        ..About::TEXT
+        ..FormatDescription::TEXT
     };
 
     fn of_sample(_: &Sample<'_>) -> Result<Self, String> {

@@ -9,10 +9,10 @@
 //! Records of other kinds are skipped.
 
 use super::super::detect::Sample;
-use super::super::fields::{Bad, FieldResult, length_bytes, offset_bytes};
+use super::super::fields::{FieldError, FieldResult, length_bytes, offset_bytes};
 use super::super::input::Input;
 use super::super::record::TraceRecord;
-use super::{About, Detection, TraceFormat, Units};
+use super::{Detection, FormatDescription, TraceFormat, Units};
 use crate::{OpKind, SourceError};
 
 /// First bytes of a file.
@@ -37,7 +37,7 @@ fn record_bytes(record: &[u8]) -> Option<usize> {
 pub(crate) struct Srt;
 
 impl TraceFormat for Srt {
-    const ABOUT: About = About {
+    const DESCRIPTION: FormatDescription = FormatDescription {
         doc: "HP Labs SRT 1.3, binary.",
         description: "HP Labs SRT 1.3 binary",
         columns: "HP Labs SRT 1.3",
@@ -48,7 +48,7 @@ impl TraceFormat for Srt {
         may_have_header: false,
         detection: Detection::Mark(MAGIC),
         sample: b"$$TR_IOREC-1.3 (invented)\0\nversion = 1.3;\n\x0c\0\0\08\0\x04\0\x01\0\0\0\x0c\0\0\x01Y\0\0\0\x01\0\0\0\x02\0\0 \0\0\0\0d\x08\0\x02\x07\0\0\0\x04\0\0\0\x01\0\0\0\x01\0\0\0\0\0\0\0\x01",
-        ..About::TEXT
+        ..FormatDescription::TEXT
     };
 
     fn of_sample(sample: &Sample<'_>) -> Result<Self, String> {
@@ -97,7 +97,7 @@ impl TraceFormat for Srt {
 
 fn parse(record: &[u8], units: Units) -> FieldResult<Option<TraceRecord>> {
     let word = |index: usize| u32::from_be_bytes([record[4 * index], record[4 * index + 1], record[4 * index + 2], record[4 * index + 3]]);
-    let bad = |index: usize, expected| Bad { column: 4 * index + 1, found: word(index).to_string(), expected };
+    let bad = |index: usize, expected| FieldError { column: 4 * index + 1, found: word(index).to_string(), expected };
     if word(1) != REQUEST_KIND {
         return Ok(None);
     }

@@ -7,7 +7,7 @@ use super::super::detect::Sample;
 use super::super::fields::{FieldResult, Fields};
 use super::super::record::TraceRecord;
 use super::super::time_unit::TimeUnit;
-use super::{About, Detection, TraceFormat, Units, Writing};
+use super::{Detection, FormatDescription, TraceFormat, Units, Writing};
 use crate::OpKind;
 
 /// Parser of the format, which remembers nothing between lines.
@@ -15,7 +15,7 @@ use crate::OpKind;
 pub(crate) struct Tencent;
 
 impl TraceFormat for Tencent {
-    const ABOUT: About = About {
+    const DESCRIPTION: FormatDescription = FormatDescription {
         doc: "Tencent block storage: `seconds,sector,sectors,op,volume`, op 0 = read.",
         description: "Tencent CSV: seconds,sector,sectors,op (0 = read),volume",
         columns: "time,sector,sectors,op (0 = read),volume",
@@ -30,7 +30,7 @@ impl TraceFormat for Tencent {
                 writeln!(to, "{},{},{},{},{}", line.ns / 1_000_000_000, line.sector, line.sectors, 1 - line.read_1(), line.device)
             })
         }),
-        ..About::TEXT
+        ..FormatDescription::TEXT
     };
 
     fn of_sample(_: &Sample<'_>) -> Result<Self, String> {
@@ -52,7 +52,7 @@ fn parse(line: &[u8], units: Units) -> FieldResult<TraceRecord> {
     let direction = match fields.text(expected)? {
         b"0" => OpKind::Read,
         b"1" => OpKind::Write,
-        _ => return Err(fields.bad(expected)),
+        _ => return Err(fields.error(expected)),
     };
     let device = fields.device("the number of the volume")?;
     fields.end("the end of the line after five fields")?;

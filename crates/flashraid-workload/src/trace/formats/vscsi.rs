@@ -9,11 +9,11 @@
 //! Only the reads and writes of SCSI are requests. Other opcodes are skipped.
 
 use super::super::detect::Sample;
-use super::super::fields::{Bad, FieldResult, length_bytes, offset_bytes};
+use super::super::fields::{FieldError, FieldResult, length_bytes, offset_bytes};
 use super::super::input::Input;
 use super::super::record::{TIME_STAMP_END_NS, TraceRecord};
 use super::super::time_unit::TimeUnit;
-use super::{About, Detection, TraceFormat, Units};
+use super::{Detection, FormatDescription, TraceFormat, Units};
 use crate::{OpKind, SourceError};
 
 /// Parser of the format: the version of the records in one file.
@@ -24,7 +24,7 @@ pub(crate) enum Vscsi {
 }
 
 impl TraceFormat for Vscsi {
-    const ABOUT: About = About {
+    const DESCRIPTION: FormatDescription = FormatDescription {
         doc: "VMware vSCSI binary records, versions 1 and 2.",
         description: "VMware vSCSI binary",
         columns: "VMware vSCSI records of version 1 (32 bytes) or 2 (40 bytes)",
@@ -36,7 +36,7 @@ impl TraceFormat for Vscsi {
         may_have_header: false,
         detection: Detection::Binary(|bytes| Vscsi::of_bytes(bytes).is_some()),
         sample: b"\x07\0\0\0\0\x10\0\0\x01\0\0\0*\0\0\x01d\0\0\0\0\0\0\x002\0\0\0\0\0\0\0\x07\0\0\0\0\x02\0\0\x01\0\0\0(\0\0\x01\x02\0\0\0\0\0\0\0F\0\0\0\0\0\0\0",
-        ..About::TEXT
+        ..FormatDescription::TEXT
     };
 
     fn of_sample(sample: &Sample<'_>) -> Result<Self, String> {
@@ -89,7 +89,7 @@ impl Vscsi {
         let u16_at = |at: usize| u16::from_le_bytes([record[at], record[at + 1]]);
         let u32_at = |at: usize| u32::from_le_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]]);
         let u64_at = |at: usize| u64::from(u32_at(at)) | u64::from(u32_at(at + 4)) << 32;
-        let bad = |at: usize, found: u64, expected| Bad { column: at + 1, found: found.to_string(), expected };
+        let bad = |at: usize, found: u64, expected| FieldError { column: at + 1, found: found.to_string(), expected };
         if !self.is_marked(record) {
             let at = if self == Self::Version1 { 14 } else { 2 };
             return Err(bad(at, u16_at(at).into(), "the same version of records throughout (256 or 512)"));

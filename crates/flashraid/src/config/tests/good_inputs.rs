@@ -85,13 +85,13 @@ fn another_policy_keeps_the_other_keys_of_the_cache() {
     let cache = from_str("test.toml", text, &sets, None).unwrap().array.cache.unwrap();
     assert_eq!(
         (cache.parts, cache.group_pages, cache.low, cache.high, cache.in_flight),
-        (flashraid_model::cache::Wow::PARTS, 256, 0.5, 0.6, 4)
+        (flashraid_model::cache::WowCache::PARTS, 256, 0.5, 0.6, 4)
     );
 }
 
 #[test]
 fn caches_share_out_their_size_as_the_paper_does() {
-    use flashraid_model::cache::Lawc;
+    use flashraid_model::cache::LawcCache;
     let cache = |array: &str, policy: &str, more: &str| {
         good(&format!("array.preset = \"{array}\"\n[cache]\npolicy = \"{policy}\"\n{more}")).array.cache.unwrap()
     };
@@ -105,7 +105,7 @@ fn caches_share_out_their_size_as_the_paper_does() {
     assert_eq!([pages("lawc-raid0-8", "iwc"), pages("lawc-raid5-9", "iwc-sync")], [(0, 8); 2]);
 
     let by_default = cache("lawc-raid0-8", "lawc", "");
-    assert_eq!((by_default.parts, by_default.low, by_default.high, by_default.in_flight), (Lawc::PARTS, 0.0, 0.0, 1));
+    assert_eq!((by_default.parts, by_default.low, by_default.high, by_default.in_flight), (LawcCache::PARTS, 0.0, 0.0, 1));
     assert_eq!((by_default.nvm_read_ns, by_default.nvm_write_ns, by_default.sync_timeout_ns), (125, 1000, 1_000_000));
     let other = cache("lawc-raid0-8", "wow", "size = \"1MiB\"\nlow = \"80%\"\nhigh = 0.9\nin_flight = 20\nnvm_write = \"0ns\"\n");
     assert_eq!((other.group_pages, other.low, other.high, other.in_flight, other.nvm_write_ns), (256, 0.8, 0.9, 20, 0));

@@ -11,7 +11,7 @@ use crate::config::{
 };
 use crate::exchange::{Export, Exported};
 
-/// Most planes in a die for which MQSim has commands.
+/// Maximum number of planes in a die for which MQSim has commands.
 const PLANES_MAX: u32 = 4;
 
 /// Returns the device and the workload of a scenario as files of MQSim.
@@ -31,13 +31,13 @@ pub fn export(scenario: &Scenario) -> Export {
     Export { files: vec![file("ssdconfig.xml", device), file("workload.xml", workload)], notes }
 }
 
-/// Numbers of MQSim's channels, chips, dies and planes.
+/// Number of channels, chips, dies and planes in MQSim's terms.
 pub(super) struct Layout {
     pub channels: u32,
     pub chips: u32,
     pub dies_per_chip: u32,
     pub planes_per_die: u32,
-    /// True if the drive acknowledges writes from a buffer.
+    /// True if the drive acknowledges writes as soon as they are in its buffer.
     pub buffered: bool,
 }
 
@@ -62,7 +62,7 @@ impl Layout {
     }
 }
 
-/// The value of each of MQSim's tags, in the order of [`TAGS`].
+/// Values of all of MQSim's tags, in the order of [`TAGS`].
 struct Values(Vec<String>);
 
 impl Values {
@@ -96,7 +96,7 @@ impl Values {
 fn device(scenario: &Scenario, notes: &mut Vec<String>) -> String {
     let ssd = &scenario.config.ssd;
     let layout = Layout::of(scenario);
-    let mut values = Values(TAGS.iter().map(|tag| tag.usual.to_owned()).collect());
+    let mut values = Values(TAGS.iter().map(|tag| tag.default_value.to_owned()).collect());
     // What MQSim does by itself and flashraid does not.
     for name in ["Enabled_Preconditioning", "Dynamic_Wearleveling_Enabled", "Static_Wearleveling_Enabled"] {
         values.set(name, false);
@@ -116,7 +116,7 @@ fn device(scenario: &Scenario, notes: &mut Vec<String>) -> String {
     if let Some(size) = ssd.buffer.as_ref().and_then(|buffer| buffer.size) {
         values.set("Data_Cache_Capacity", size.bytes);
     }
-    beyond(ssd, notes);
+    note_unsupported(ssd, notes);
     values.written()
 }
 
@@ -196,7 +196,7 @@ fn link(ssd: &SsdConfig, values: &mut Values, notes: &mut Vec<String>) {
     values.set("PCIe_Lane_Bandwidth", rate as f64 / 4e9);
 }
 
-/// Returns a rate and a width of a channel with which a byte takes about so many picoseconds in MQSim.
+/// Returns a rate and a width for MQSim's channel, with which a byte takes about `byte_ps` picoseconds.
 fn rate_and_width(byte_ps: u64) -> (u64, u64) {
     let widths = [1, 2, 4, 8];
     let all = widths.into_iter().flat_map(|width| (1..=1000).rev().map(move |rate| (rate, width)));
@@ -266,7 +266,7 @@ fn latencies(ssd: &SsdConfig, values: &mut Values, notes: &mut Vec<String>) {
     values.set("Block_Erase_Latency", ssd.timing.block_erase.ns);
 }
 
-/// Returns the share of so many blocks that MQSim rounds down to this number.
+/// Returns a share of `blocks` blocks that MQSim rounds down to the given number.
 fn share(number: u32, blocks: u32) -> f64 {
     let exact = f64::from(number) / f64::from(blocks);
     let up = (exact * 1e9).ceil() / 1e9;
@@ -339,8 +339,8 @@ fn collection(scenario: &Scenario, values: &mut Values, notes: &mut Vec<String>)
     }
 }
 
-/// Adds a note for each table of a drive that has no tag in MQSim.
-fn beyond(ssd: &SsdConfig, notes: &mut Vec<String>) {
+/// Adds a note for each setting of the drive that has no tag in MQSim.
+fn note_unsupported(ssd: &SsdConfig, notes: &mut Vec<String>) {
     let tables = [
         ("superblock", ssd.superblock.is_some()),
         ("buffer (MQSim's DRAM cache stands for it)", ssd.buffer.is_some()),

@@ -10,7 +10,7 @@ use super::tags::{Meaning, REFUSED, Section, TAGS, Tag};
 use super::{COLLECTS_BELOW_AT_LEAST, kind_of_page, picoseconds_per_byte};
 use crate::config;
 
-/// Names of the outermost element, in MQSim and in a fork of it.
+/// Names of the outermost element in MQSim, and in a program derived from it.
 const ROOTS: [&str; 2] = ["Execution_Parameter_Set", "ExecParameterSet"];
 
 /// Returns true if the document describes a device rather than a workload.
@@ -33,7 +33,7 @@ pub fn import(root: &Element) -> Result<Imported, ImportError> {
     Ok(Imported { toml: format!("{comments}{toml}"), notes })
 }
 
-/// Content of the file: a value and its line for each tag, in the order of [`TAGS`].
+/// Contents of the file: a value and its line number for each tag, in the order of [`TAGS`].
 struct Tags<'a> {
     found: Vec<Option<(&'a str, usize)>>,
 }
@@ -81,10 +81,10 @@ impl<'a> Tags<'a> {
         Ok(())
     }
 
-    /// Returns the value of a tag and its line. Without the tag, it is the value that MQSim assumes.
+    /// Returns the value of a tag and its line number. If the tag is missing, returns the value that MQSim assumes.
     fn get(&self, name: &str) -> (&'a str, usize) {
         let number = TAGS.iter().position(|tag| tag.name == name).expect("the tag is in the list");
-        self.found[number].unwrap_or((TAGS[number].usual, 1))
+        self.found[number].unwrap_or((TAGS[number].default_value, 1))
     }
 
     fn whole(&self, name: &str) -> u64 {
@@ -103,7 +103,7 @@ impl<'a> Tags<'a> {
         self.get(name).0.to_ascii_uppercase()
     }
 
-    /// Returns a list of all tags that are read, ignored or missing.
+    /// Returns descriptions of all tags that were used, ignored or missing.
     fn listed(&self) -> Vec<String> {
         let here = |tag: &&Tag| self.found[TAGS.iter().position(|other| other.name == tag.name).expect("one of them")].is_some();
         let names = |tags: Vec<&Tag>| tags.into_iter().map(|tag| tag.name).collect::<Vec<_>>().join(", ");
@@ -125,7 +125,7 @@ impl<'a> Tags<'a> {
         let missing: Vec<String> = TAGS
             .iter()
             .filter(|tag| !here(tag) && matches!(tag.meaning, Meaning::Key(_)))
-            .map(|tag| format!("{} = {}", tag.name, tag.usual))
+            .map(|tag| format!("{} = {}", tag.name, tag.default_value))
             .collect();
         if !missing.is_empty() {
             lines.push(format!("not there, so that MQSim's own defaults hold: {}", missing.join(", ")));
@@ -133,7 +133,7 @@ impl<'a> Tags<'a> {
         lines
     }
 
-    /// Refuses values that a configuration refuses, with the line of the tag.
+    /// Refuses values that the configuration would refuse, and names the line of their tag.
     fn check(&self, toml: &str) -> Result<(), ImportError> {
         let Err(problems) = config::from_str("ssdconfig.xml", toml, &[], None) else { return Ok(()) };
         let Some(problem) = problems.list.first() else { return Ok(()) };
@@ -159,7 +159,7 @@ fn unknown(child: &Element, section: Option<Section>, inner: &[Section]) -> Impo
     refused(child.line, format!("<{}> is no tag of MQSim here; {help}", child.name))
 }
 
-/// Returns the configuration of the device, and adds a note for each difference.
+/// Returns the configuration of the device. Adds a note for each difference from MQSim.
 fn device(tags: &Tags<'_>, notes: &mut Vec<String>) -> Result<String, ImportError> {
     let channels = tags.whole("Flash_Channel_Count");
     let chips = tags.whole("Chip_No_Per_Channel");
@@ -274,7 +274,7 @@ fn layout(tags: &Tags<'_>, dies_per_chip: u64, planes_per_die: u64, notes: &mut 
     (stride.product(), order)
 }
 
-/// Returns the mean over a block of a latency that depends on the type of page.
+/// Returns a latency that depends on the type of page, as the mean over a block.
 fn latency(tags: &Tags<'_>, name: &str, notes: &mut Vec<String>) -> Duration {
     let of_kind = ["LSB", "CSB", "MSB"].map(|kind| tags.whole(&format!("{name}_{kind}")));
     let bits = match tags.word("Flash_Technology").as_str() {

@@ -21,7 +21,7 @@ fn picoseconds_per_byte(rate: u64, width: u64) -> u64 {
     1000 / rate * 1000 / width
 }
 
-/// Least number of free blocks below which MQSim collects, whatever its threshold is.
+/// Minimum number of free blocks below which MQSim collects, even if its threshold is lower.
 const COLLECTS_BELOW_AT_LEAST: u32 = 10;
 
 /// Returns the type of a page in MQSim's block: 0 for pages with its LSB latencies, 1 for CSB, 2 for MSB.

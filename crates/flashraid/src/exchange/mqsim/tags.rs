@@ -1,8 +1,9 @@
-//! Every tag of MQSim's device file: what it may hold, what MQSim takes without it, and what becomes of it.
+//! List of all tags of MQSim's device file. For each, it says which values are allowed, which value MQSim assumes without it, and what the
+//! importer does with it.
 
 use std::fmt::Write as _;
 
-/// Table in which a tag stands.
+/// Table of the file in which a tag stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Section {
     Host,
@@ -11,7 +12,7 @@ pub(super) enum Section {
 }
 
 impl Section {
-    /// Names of the table's element, in MQSim and in a fork of it.
+    /// Names of the table's element in MQSim, and in a program derived from it.
     pub const fn names(self) -> &'static [&'static str] {
         match self {
             Self::Host => &["Host_Parameter_Set", "HostParameterSet"],
@@ -31,7 +32,7 @@ pub(super) enum Allowed {
 }
 
 impl Allowed {
-    /// Returns the allowed values, as the end of a sentence.
+    /// Returns a description of the allowed values, as the end of a sentence.
     pub fn text(self) -> String {
         match self {
             Self::Flag => "true or false".to_owned(),
@@ -54,12 +55,12 @@ impl Allowed {
     }
 }
 
-/// Meaning of a tag in flashraid.
+/// Use that the importer makes of a tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// The tag is read into this key.
+    /// The value of the tag is used for this configuration key.
     Key(&'static str),
-    /// The tag is ignored for this reason.
+    /// The tag is ignored, for this reason.
     Nothing(&'static str),
 }
 
@@ -67,10 +68,10 @@ pub(super) enum Meaning {
 pub(super) struct Tag {
     pub section: Section,
     pub name: &'static str,
-    /// Other spellings, in MQSim or in a fork of it.
+    /// Other spellings of the tag in MQSim, or in a program derived from it.
     pub also: &'static [&'static str],
     /// Value that MQSim assumes without the tag.
-    pub usual: &'static str,
+    pub default_value: &'static str,
     pub allowed: Allowed,
     pub meaning: Meaning,
 }
@@ -85,8 +86,8 @@ const fn whole(min: u64, max: u64) -> Allowed {
     Allowed::Whole { min, max }
 }
 
-const fn tag(section: Section, name: &'static str, usual: &'static str, allowed: Allowed, meaning: Meaning) -> Tag {
-    Tag { section, name, also: &[], usual, allowed, meaning }
+const fn tag(section: Section, name: &'static str, default_value: &'static str, allowed: Allowed, meaning: Meaning) -> Tag {
+    Tag { section, name, also: &[], default_value, allowed, meaning }
 }
 
 const fn also(tag: Tag, also: &'static [&'static str]) -> Tag {
@@ -196,7 +197,7 @@ const SCHEMES: &[&str] = &[
     "DPWC", "PCWD", "PCDW", "PWCD", "PWDC", "PDCW", "PDWC",
 ];
 
-/// Values that MQSim knows and flashraid cannot simulate, each with the reason.
+/// Values that MQSim allows but flashraid cannot simulate, each with the reason.
 pub(super) const REFUSED: &[(&str, &str, &str)] = &[
     ("GC_Block_Selection_Policy", "RANDOM", "it takes blocks that are not full, which flashraid does not"),
     ("GC_Block_Selection_Policy", "RANDOM_PP", "flashraid has no least number of invalid pages for a random victim"),

@@ -27,7 +27,7 @@ pub(super) fn workload(config: &Config, layout: &Layout, notes: &mut Vec<String>
     )
 }
 
-/// Returns the numbers from 0 to `count` − 1 as a list.
+/// Returns the numbers from 0 to `count` − 1 as text, with commas between them.
 fn ids(count: u32) -> String {
     (0..count).map(|id| id.to_string()).collect::<Vec<_>>().join(",")
 }
@@ -153,7 +153,7 @@ fn synthetic(workload: &WorkloadConfig, whole: &WorkloadConfig, tags: &mut Vec<(
     tags.push(("Total_Requests_To_Generate", requests.filter(|_| time.is_none()).unwrap_or(0).to_string()));
 }
 
-/// Returns a percentage, which MQSim only knows as a whole number.
+/// Returns a percentage as a whole number, because MQSim has no others. Adds a note if that changes it.
 fn percent(percentage: f64, of: &str, notes: &mut Vec<String>) -> String {
     let rounded = percentage.round();
     if (rounded - percentage).abs() > 1e-9 {

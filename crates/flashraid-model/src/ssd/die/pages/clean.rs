@@ -8,7 +8,7 @@ use crate::ids::{BlockId, DieId};
 use crate::space::pools::{CleanWork, Pools};
 use crate::ssd::collect::pools::{Due, Watermarks};
 use crate::ssd::job::{Cause, NEVER, Worker};
-use crate::ssd::parts::Parts;
+use crate::ssd::parts::SsdParts;
 
 impl Clean {
     /// Pauses the clean while an operation is served.
@@ -20,7 +20,7 @@ impl Clean {
 
 impl PageContext<'_> {
     /// Begins the cleans that pools need (rules 12 and 15). This is one clean or, with plane blocking, one in each scope that is not busy.
-    /// Returns true if there was one.
+    /// Returns true if any clean began.
     pub(super) fn begin_needed(&mut self, at: TimeNs, die: DieId, cause: Cause) -> bool {
         if !self.pools.needs_clean(die) {
             return false;
@@ -29,8 +29,8 @@ impl PageContext<'_> {
         self.begin_cleans(at, die, cause, true, |watermarks, pools, busy| watermarks.needed(pools, die, busy, may_defer))
     }
 
-    /// Begins the clean that `find` returns. With plane blocking, it begins one in each scope that is not busy, and asks for the pools in
-    /// rotation (rule 91). Returns true if there was one.
+    /// Begins the clean that `find` returns. With plane blocking, it begins one in each scope that is not busy, and tries the pools in turn
+    /// (rule 91). Returns true if any clean began.
     pub(super) fn begin_cleans(
         &mut self,
         at: TimeNs,
@@ -55,13 +55,13 @@ impl PageContext<'_> {
         began
     }
 
-    /// Returns the pools in which no clean may begin, as bits. With die blocking, this is not called during a clean.
+    /// Returns the set of pools in which no clean may begin, one bit for each. With die blocking, this is not called during a clean.
     #[inline]
     pub(super) fn busy_pools(&self, die: DieId) -> u64 {
         if self.own.by_plane { self.own.dies[die.index()].busy_scopes() } else { 0 }
     }
 
-    /// Performs all cleans that pools need at once, without time (scheme `ideal`).
+    /// Performs all cleans that pools need at once, without simulated time (scheme `ideal`).
     pub(super) fn clean_instantly(&mut self, at: TimeNs, die: DieId) {
         while self.pools.needs_clean(die)
             && let Some((pool, victim)) = self.pools.next_clean(die, 0)
@@ -82,7 +82,7 @@ impl PageContext<'_> {
         if state.slot.phase == SlotPhase::Resting {
             state.slot.phase = SlotPhase::Free;
             state.slot.work.stop();
-            state.activity.end_rest(at);
+            state.activity.end_idle_period(at);
         }
         state.collecting.set(at, true);
         let is_first = !state.cleans_any();
@@ -133,7 +133,8 @@ impl PageContext<'_> {
         }
     }
 
-    /// Performs a whole clean without preemption: all changes of the mapping now, and one phase for the time that it takes.
+    /// Performs a whole clean without preemption. It changes the mapping at once, and begins a single phase that takes the time of the
+    /// clean.
     fn clean_whole(&mut self, at: TimeNs, die: DieId, scope: u32, mut clean: Clean) {
         let room = self.pools.room_for_moves(die, clean.pool);
         let work = self.pools.clean(die, clean.pool, clean.victim);
@@ -155,7 +156,7 @@ impl PageContext<'_> {
         }
     }
 
-    /// Begins a phase of a preemptible clean. It is one wait, or several steps if these need events.
+    /// Begins a phase of a preemptible clean. The phase is a single wait, or several steps if these need events.
     pub(super) fn begin_phase(&mut self, at: TimeNs, die: DieId, scope: u32, phase: Phase, steps: impl Iterator<Item = Step>, ns: u64) {
         let clean = self.own.dies[die.index()].clean_mut(scope);
         clean.phase = phase;
@@ -174,7 +175,7 @@ impl PageContext<'_> {
         }
     }
 
-    /// Ends the program of a page, and the writes that were merged into it.
+    /// Ends the program of a moved page, and the host writes that were merged into it.
     pub(super) fn program_ended(&mut self, at: TimeNs, die: DieId, scope: u32) {
         let clean = self.own.dies[die.index()].clean_mut(scope);
         clean.register = NO_PAGE;
@@ -182,7 +183,7 @@ impl PageContext<'_> {
         self.finish_all(all, at);
     }
 
-    /// Ends writes that were merged into a page which is no longer valid, so that nothing is programmed.
+    /// Ends host writes that were merged into a page which is no longer valid, so that nothing needs to be programmed.
     pub(super) fn drop_merged(&mut self, operations: super::List, at: TimeNs) {
         let mut id = operations.head();
         while id != NONE {
@@ -258,7 +259,7 @@ impl PageContext<'_> {
         clean
     }
 
-    /// Begins the work that follows the cleans in the scopes `over`.
+    /// Begins the work that follows after the cleans in the scopes `over` have ended. One bit stands for each scope.
     fn after_cleans(&mut self, at: TimeNs, die: DieId, over: u64, in_state_3: bool, undisturbed: bool) {
         let (preemptive, by_plane) = (self.parts.params.gc.preemption.is_some(), self.own.by_plane);
         let state = self.die(die);
@@ -285,7 +286,8 @@ impl PageContext<'_> {
         self.begin_next(at, die);
     }
 
-    /// Serves the first high-priority write, which comes before other work after state 3 (rule 33). Returns true if there is one.
+    /// Serves the first high-priority write, which comes before other work after state 3 of a clean (rule 33). Returns true if there is
+    /// one.
     fn serve_high_priority(&mut self, at: TimeNs, die: DieId) -> bool {
         let Some(id) = self.own.dies[die.index()].queue.first_high_priority_write(&self.own.waiting) else { return false };
         let busy_pools = self.busy_pools(die);
@@ -300,7 +302,7 @@ impl PageContext<'_> {
 }
 
 impl PageDies {
-    /// Returns the number of pages that the current cleans of a die must still move, and the time that this takes without interruptions.
+    /// Returns the number of pages that the current cleans of a die must still move, and the time for this without interruptions.
     pub fn cleans_left(&self, pools: &Pools, preemptive: bool, now: TimeNs, die: DieId) -> (u64, u64) {
         let left = self.dies[die.index()].cleans.iter().flatten().map(|clean| {
             if !preemptive {
@@ -315,7 +317,7 @@ impl PageDies {
     }
 }
 
-impl Parts {
+impl SsdParts {
     /// Counts the moves of a clean.
     fn count_moves(&mut self, work: CleanWork) {
         self.counters.gc_pages_moved += u64::from(work.pages_moved);

@@ -17,56 +17,57 @@ use crate::ssd::job::{NEVER, OpEnd, Origin, Owed, PageOp, SsdWake};
 use crate::ssd::mechanism::{AtDie, MechanismCounters};
 use crate::ssd::outbox::Outbox;
 use crate::ssd::params::{Allocation, Shortcuts, SsdParams, Suspension};
-use crate::ssd::parts::Parts;
+use crate::ssd::parts::SsdParts;
 use std::collections::VecDeque;
 
-/// The dies of an SSD with pools, and the operations on their way to them.
+/// The dies of an SSD with pools, and the operations that have not reached them yet.
 #[derive(Debug, Clone)]
 pub struct PageDies {
     pub(super) durations: Durations,
     /// Dies of an immediate member.
     pub(super) immediate: Vec<ImmediateDie>,
-    /// Dies of a member that works step by step.
+    /// Dies of a member that advances step by step.
     pub(super) dies: Vec<Die>,
-    /// True if dies are lazy; see `lazy.rs`.
+    /// True if waits of the dies end without events; see `lazy.rs`.
     pub(super) lazy: bool,
-    /// True if a clean blocks only its plane.
+    /// True if a clean blocks only its plane, false if it blocks the whole die.
     pub(super) by_plane: bool,
     /// True if the die of a write is chosen when it arrives.
     pub(super) dynamic: bool,
     pub(super) suspension: Option<Suspension>,
     pub(super) channels: Vec<Channel>,
-    /// Operations whose data must cross the link, in order; the first one is crossing. Lane 0 leads to the member, lane 1 to the host. A
-    /// half-duplex link has only lane 0.
+    /// Queues of operations whose data must cross the link, in order. The first one of each is crossing. Lane 0 leads to the member, and
+    /// lane 1 to the host. A half-duplex link has only lane 0.
     pub(super) lanes: [VecDeque<u32>; 2],
     pub(super) waiting: Slab<Waiting>,
     pub(super) placement: Placement,
-    /// Number of dies, and of consecutive pages that go to one of them.
+    /// Number of dies, and number of consecutive pages on a die before the next one follows.
     pub(super) striping: (u32, u32),
-    /// Binary logarithm of the number of dies. It is given only if single pages go to dies in turn and the number is a power of two.
+    /// Binary logarithm of the number of dies. It is `None` unless consecutive pages go to consecutive dies and the number is a power of
+    /// two.
     pub(super) die_shift: Option<u32>,
     /// Limits at which pools are collected.
     pub(super) watermarks: Watermarks,
-    /// Pages of the write buffer.
+    /// Pages in the write buffer.
     pub(super) buffered: PageBuffer,
 }
 
 /// The dies together with the parts of the SSD that they need, borrowed for one call.
 pub struct PageContext<'a> {
-    /// List for everything that the dies cause elsewhere.
+    /// Output list for everything that the dies cause elsewhere.
     pub out: &'a mut Outbox,
     /// Mapping of the member's pages.
     pub pools: &'a mut Pools,
-    /// Queues, cores and buffer before the dies.
+    /// Queues, processor cores and buffer that come before the dies.
     pub front: &'a mut Front,
     /// Parts that every SSD has.
-    pub parts: &'a mut Parts,
+    pub parts: &'a mut SsdParts,
     /// State of the dies themselves.
     pub own: &'a mut PageDies,
 }
 
 impl PageDies {
-    /// Returns idle dies. A `controlled` member may be forced to collect by the array's controller.
+    /// Returns idle dies. `controlled` is true if the array's controller may force the member to collect.
     pub fn new(params: &SsdParams, seed: u64, member: MemberId, controlled: bool, shortcuts: Shortcuts) -> Self {
         let g = params.geometry;
         let by_plane = params.gc.blocks_planes();
@@ -97,7 +98,7 @@ impl PageDies {
         }
     }
 
-    /// Returns true if every operation is served when it arrives; see `immediate.rs`.
+    /// Returns true if the end of every operation is computed when the operation arrives; see `immediate.rs`.
     pub fn is_immediate(&self) -> bool {
         !self.immediate.is_empty()
     }
@@ -116,9 +117,9 @@ impl PageDies {
         (die, pools.lpn(die, page_of_die))
     }
 
-    /// Returns the work that is still to be done at `now` for what the host has written.
+    /// Returns the work that what the host has written still causes at `now`.
     pub fn owed(&self, pools: &Pools, preemptive: bool, now: TimeNs) -> Owed {
-        let immediate = self.immediate.iter().map(|die| die.collects_for(now));
+        let immediate = self.immediate.iter().map(|die| die.cleaning_left_ns(now));
         let in_steps = (0..self.dies.len() as u32).map(|die| self.cleans_left(pools, preemptive, now, DieId(die)));
         let (moves_pages, collection_ns) = in_steps.fold((0, immediate.sum()), |(pages, ns), die| (pages + die.0, ns + die.1));
         Owed { buffered_pages: 0, moves_pages, collection_ns }
@@ -129,7 +130,7 @@ impl PageDies {
         self.dies.iter().filter_map(|die| die.activity.mechanisms.as_ref()).map(|mechanisms| mechanisms.counters).sum()
     }
 
-    /// Returns for each die the busy period that contains `end_ns`, or otherwise the last one.
+    /// Returns one busy period for each die: the one that contains `end_ns`, or else the last one.
     pub fn busy_periods(&self, end_ns: TimeNs) -> Vec<(TimeNs, TimeNs)> {
         let in_steps = self.dies.iter().filter_map(|die| die.busy_period(self.lazy, end_ns)).filter(|stretch| stretch.0 < stretch.1);
         self.immediate.iter().map(ImmediateDie::works).chain(in_steps).collect()
@@ -145,7 +146,7 @@ impl PageDies {
         self.dies.get(die.index()).is_some_and(Die::cleans_any)
     }
 
-    /// Returns the latest known end of an operation. It is 0 if ends become known one after the other.
+    /// Returns the latest known end of an operation. It is 0 if the end of an operation is known only when it happens.
     pub fn busy_until(&self) -> TimeNs {
         self.immediate.iter().map(ImmediateDie::busy_until).max().unwrap_or(0)
     }
@@ -159,7 +160,7 @@ impl PageDies {
         self.buffered.verify(used)
     }
 
-    /// Writes logical pages in order. It takes no time and counts nothing.
+    /// Writes logical pages in order. It takes no simulated time and counts nothing.
     pub fn overwrite_untimed(&self, pools: &mut Pools, pages: &[(u32, u8)]) {
         // Dies know nothing of each other: one after the other keeps the tables of one in the processor's cache.
         let mut lpns_of_dies = vec![Vec::new(); self.striping.0 as usize];
@@ -176,8 +177,10 @@ impl PageDies {
 }
 
 impl PageContext<'_> {
-    /// Processes a page operation that did not pass a front. `moment_is_over` is true if all scheduled events of this nanosecond have run,
-    /// as when the host sends a request in reply to a completion.
+    /// Processes a page operation that does not go through the queues, cores and buffer of a drive's front.
+    ///
+    /// `moment_is_over` is true if all scheduled events of this nanosecond have run, as when the host sends a request in reply to a
+    /// completion.
     pub fn submit(&mut self, now: TimeNs, op: PageOp, moment_is_over: bool) {
         let (die, lpn) = self.die_and_lpn(op.page);
         let id = self.own.waiting.insert(Waiting::new(now, op, lpn, die));
@@ -206,7 +209,7 @@ impl PageContext<'_> {
         self.own.die_and_lpn(self.pools, page)
     }
 
-    /// Processes an operation that has reached the member. `scheduled` orders it among the events of this nanosecond.
+    /// Processes an operation that has reached the member. `scheduled` is its place among the events of this nanosecond.
     pub(super) fn arrive(&mut self, now: TimeNs, scheduled: TimeNs, id: u32) {
         self.own.waiting[id].reached_ns = now;
         if self.own.dynamic {

@@ -1,4 +1,4 @@
-//! Durations of each operation, added up once, and the steps of each operation (rules 14, 18 to 20, 30 and 90).
+//! Durations of all operations of a die, computed once, and the steps of which operations consist (rules 14, 18 to 20, 30 and 90).
 
 use super::work::Step;
 use crate::events::TimeParts;
@@ -7,21 +7,21 @@ use crate::request::OpKind;
 use crate::space::pools::{CleanWork, Procedure};
 use crate::ssd::params::{Pipeline, SsdParams};
 
-/// Durations of everything that a die does.
+/// Durations of all operations of a die.
 #[derive(Debug, Clone)]
 pub(super) struct Durations {
-    /// Time of a host read, without that of the array.
+    /// Time of a host read, except for the flash array.
     pub around_read_ns: u64,
-    /// Time of the array for one read.
+    /// Time that the flash array takes for one read.
     pub array_ns: u64,
     /// Time of a host write that does not fill a block.
     pub write_ns: u64,
-    /// Additional time of a program that fills a block.
+    /// Additional time of a program that fills a block, which writes the summary.
     pub seal_ns: u64,
     /// Time of an operation that touches no flash: a trim, or a read of an unmapped page. It is at least 1 ns, so that every operation
     /// takes time.
     pub no_flash_ns: u64,
-    /// Time to move one page, without interruptions.
+    /// Time to move one page if nothing interrupts the move.
     pub move_ns: u64,
     pub erase_ns: u64,
     pub poll_ns: u64,
@@ -29,11 +29,11 @@ pub(super) struct Durations {
     instantaneous_gc: bool,
     timing: Timing,
     data_pages: u32,
-    /// True if every moved page is transferred out and in right after its read.
+    /// True if every moved page is transferred to the controller and back right after its read.
     transfers_all: bool,
-    /// True if only pages that cross planes are transferred, before their program (rule 133).
+    /// True if only pages that cross planes are transferred to the controller and back, before their program (rule 133).
     transfers_crossing: bool,
-    /// True if host reads may join a clean's read, so that the end of its array time needs an event.
+    /// True if host reads may overlap with a clean's read, so that the end of its array time needs an event.
     reads_join: bool,
 }
 
@@ -61,8 +61,8 @@ impl Durations {
         }
     }
 
-    /// Returns the time of a single host operation. `array_ns` is the time of the array for a read, `None` if its page is unmapped.
-    /// `sealed` is true for a write that fills a block.
+    /// Returns the time of a single host operation. For a read, `array_ns` is the time of the flash array, or `None` if the page is
+    /// unmapped. For a write, `sealed` is true if it fills a block.
     #[inline]
     pub fn command_ns(&self, kind: OpKind, array_ns: Option<u64>, sealed: bool) -> u64 {
         match (kind, array_ns) {
@@ -72,7 +72,7 @@ impl Durations {
         }
     }
 
-    /// Returns the time that an operation counts for while it waits (rule 8).
+    /// Returns the time that a waiting operation adds to the estimate of a die's load (rule 8).
     pub fn plain_ns(&self, kind: OpKind) -> u64 {
         self.command_ns(kind, Some(self.array_ns), false)
     }
@@ -82,25 +82,25 @@ impl Durations {
         self.timing.command_overhead_ns + self.timing.page_transfer_ns
     }
 
-    /// Returns the time to program a page, with the summary if it fills a block.
+    /// Returns the time to program a page. If the page fills a block, the summary is included.
     pub fn program_ns(&self, sealed: bool) -> u64 {
         self.timing.page_program_ns + if sealed { self.seal_ns } else { 0 }
     }
 
-    pub fn transfers_of_move_ns(&self) -> u64 {
+    pub fn move_transfers_ns(&self) -> u64 {
         if self.transfers_all { 2 * self.timing.page_transfer_ns } else { 0 }
     }
 
-    /// Returns the time of the transfers that come before the program of a moved page.
+    /// Returns the time of the transfers that a moved page needs before its program, if it crosses planes.
     pub fn crossing_ns(&self, crosses: bool) -> u64 {
         if crosses && self.transfers_crossing { 2 * self.timing.page_transfer_ns } else { 0 }
     }
 
-    pub fn read_of_clean_ns(&self) -> u64 {
-        self.timing.page_read_ns + self.transfers_of_move_ns()
+    pub fn clean_read_ns(&self) -> u64 {
+        self.timing.page_read_ns + self.move_transfers_ns()
     }
 
-    /// Adds the times of a host operation itself to `time`.
+    /// Adds the times of a host operation itself, without waits, to `time`.
     #[inline]
     pub fn spend(&self, kind: OpKind, array_ns: Option<u64>, sealed: bool, time: &mut TimeParts) {
         let t = &self.timing;
@@ -128,13 +128,13 @@ impl Durations {
     /// Returns the steps to program a page. The summary asks for the channel when the program of the page has ended.
     pub fn program_steps(&self, sealed: bool) -> impl Iterator<Item = Step> + use<> {
         let t = self.timing;
-        let summary = [Step::Transfer(t.summary_transfer_ns), Step::flight(t.page_program_ns)];
+        let summary = [Step::Transfer(t.summary_transfer_ns), Step::interruptible(t.page_program_ns)];
         let summaries = usize::from(sealed && self.seal_ns > 0);
-        std::iter::once(Step::flight(t.page_program_ns)).chain(summary.into_iter().take(2 * summaries))
+        std::iter::once(Step::interruptible(t.page_program_ns)).chain(summary.into_iter().take(2 * summaries))
     }
 
     /// Returns the steps to program a moved page. A page that crosses planes is first transferred out and in.
-    pub fn program_of_clean_steps(&self, sealed: bool, crosses: bool) -> impl Iterator<Item = Step> + use<> {
+    pub fn clean_program_steps(&self, sealed: bool, crosses: bool) -> impl Iterator<Item = Step> + use<> {
         let transfers = [Step::Transfer(self.timing.page_transfer_ns); 2].into_iter();
         transfers.take(if crosses && self.transfers_crossing { 2 } else { 0 }).chain(self.program_steps(sealed))
     }
@@ -151,38 +151,38 @@ impl Durations {
     }
 
     /// Returns the two transfers of a moved page, each of which asks for the channel separately.
-    pub fn transfers_of_move(&self) -> impl Iterator<Item = Step> + use<> {
+    pub fn move_transfers(&self) -> impl Iterator<Item = Step> + use<> {
         [Step::Transfer(self.timing.page_transfer_ns); 2].into_iter().take(if self.transfers_all { 2 } else { 0 })
     }
 
-    pub fn read_of_clean_steps(&self) -> impl Iterator<Item = Step> + use<> {
+    pub fn clean_read_steps(&self) -> impl Iterator<Item = Step> + use<> {
         let barrier = self.reads_join.then_some(Step::Barrier);
-        std::iter::once(Step::wait(self.timing.page_read_ns)).chain(barrier).chain(self.transfers_of_move())
+        std::iter::once(Step::wait(self.timing.page_read_ns)).chain(barrier).chain(self.move_transfers())
     }
 
-    /// Returns the steps of a host read that overlaps with the read of a clean.
-    pub fn read_steps_of_companion(&self, array_ns: u64) -> impl Iterator<Item = Step> + use<> {
-        self.array_read_of_companion(array_ns).chain(std::iter::once(Step::Transfer(self.timing.page_transfer_ns)))
+    /// Returns the steps of a host read that overlaps with a clean's read.
+    pub fn joint_read_steps(&self, array_ns: u64) -> impl Iterator<Item = Step> + use<> {
+        self.joint_array_read(array_ns).chain(std::iter::once(Step::Transfer(self.timing.page_transfer_ns)))
     }
 
     /// Returns the steps of a clean's read that overlaps with host reads.
-    pub fn read_of_clean_steps_of_companion(&self) -> impl Iterator<Item = Step> + use<> {
-        self.array_read_of_companion(self.array_ns).chain(self.transfers_of_move())
+    pub fn joint_clean_read_steps(&self) -> impl Iterator<Item = Step> + use<> {
+        self.joint_array_read(self.array_ns).chain(self.move_transfers())
     }
 
-    fn array_read_of_companion(&self, array_ns: u64) -> impl Iterator<Item = Step> + use<> {
+    fn joint_array_read(&self, array_ns: u64) -> impl Iterator<Item = Step> + use<> {
         [Step::wait(self.timing.command_overhead_ns), Step::Barrier, Step::wait(array_ns), Step::Barrier].into_iter()
     }
 
-    /// Returns the steps of a host write that overlaps with the program of a clean.
-    pub fn write_steps_of_companion(&self, sealed: bool) -> impl Iterator<Item = Step> + use<> {
+    /// Returns the steps of a host write that overlaps with a clean's program.
+    pub fn joint_write_steps(&self, sealed: bool) -> impl Iterator<Item = Step> + use<> {
         let t = self.timing;
         let before = [Step::wait(t.command_overhead_ns), Step::Barrier, Step::Transfer(t.page_transfer_ns), Step::Barrier];
         before.into_iter().chain(self.program_steps(sealed))
     }
 
     /// Returns the steps of a clean's program that overlaps with host writes.
-    pub fn program_of_clean_steps_of_companion(&self, sealed: bool) -> impl Iterator<Item = Step> + use<> {
+    pub fn joint_clean_program_steps(&self, sealed: bool) -> impl Iterator<Item = Step> + use<> {
         std::iter::once(Step::Barrier).chain(self.program_steps(sealed))
     }
 
@@ -191,14 +191,14 @@ impl Durations {
     }
 
     pub fn erase_steps(&self) -> impl Iterator<Item = Step> + use<> {
-        std::iter::once(Step::flight(self.erase_ns))
+        std::iter::once(Step::interruptible(self.erase_ns))
     }
 
     pub fn merge_steps(&self) -> impl Iterator<Item = Step> + use<> {
         std::iter::once(Step::Transfer(self.timing.page_transfer_ns))
     }
 
-    /// Returns the steps of a whole clean without interruptions, move by move. `room` pages fit before the first move fills a block.
+    /// Returns the steps of a whole clean without interruptions, page by page. `room` pages fit into the open block before a move fills it.
     pub fn clean_steps(&self, work: CleanWork, room: u32) -> impl Iterator<Item = Step> + use<> {
         let own = self.clone();
         let mut room = room;
@@ -207,7 +207,7 @@ impl Durations {
             room = if room == 0 { own.data_pages } else { room } - 1;
             let crosses = work.crosses[usize::from(sealed)];
             sealed |= room == 0;
-            own.read_of_clean_steps().chain(own.program_of_clean_steps(room == 0, crosses))
+            own.clean_read_steps().chain(own.clean_program_steps(room == 0, crosses))
         });
         moves.chain(self.erase_steps())
     }

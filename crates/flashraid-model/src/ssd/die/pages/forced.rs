@@ -5,18 +5,18 @@ use crate::coordination::{MemberState, ToMember, Work};
 use crate::events::TimeNs;
 use crate::ids::{BlockId, DieId};
 use crate::ssd::agent::{Agent, Consequence};
-use crate::ssd::collect::pools::{Forced, Owes};
+use crate::ssd::collect::pools::{Forced, OwedVictims};
 use crate::ssd::job::Cause;
 
 impl PageContext<'_> {
-    /// Prepares the dies for an agent that the member has just been given. Messages must be sent on time, so that waits may need events.
+    /// Prepares the dies for the protocol, after the member was given an agent. Messages must be sent on time, so waits may need events.
     pub fn agent_begins(&mut self, _now: TimeNs) {
         for die in (0..self.own.dies.len() as u32).map(DieId) {
             self.schedule_wake_up(die);
         }
     }
 
-    /// Processes a message of the controller, after everything else of this nanosecond.
+    /// Processes a message of the controller. All other events of this nanosecond come first.
     pub fn receive(&mut self, now: TimeNs, message: ToMember) {
         let (pools, params) = (&*self.pools, &self.parts.params);
         let agent = self.parts.agent.as_mut().expect("only members that know the protocol get messages");
@@ -35,12 +35,12 @@ impl PageContext<'_> {
         self.parts.agent.as_ref().is_some_and(Agent::is_denied)
     }
 
-    /// Returns true if pools above their start threshold may wait with their cleans (rules 117 and 119).
+    /// Returns true if pools above their start threshold may postpone their cleans (rules 117 and 119).
     pub(super) fn may_defer(&self) -> bool {
         self.parts.agent.as_ref().is_some_and(Agent::may_defer)
     }
 
-    /// Stops forced work that only uses idle time, because idle time has ended.
+    /// Stops forced work that may only be done in idle time, because idle time has ended.
     pub(super) fn stop_idle_work(&mut self) {
         if let Some(agent) = &mut self.parts.agent {
             agent.run_ends();
@@ -103,19 +103,20 @@ impl PageContext<'_> {
         began
     }
 
-    /// Begins to clean victims that the die owes whatever its free blocks are (rules 45, 99 and 123). Returns true if a clean began.
+    /// Begins to clean victims that a forced die must clean regardless of its free blocks (rules 45, 99 and 123). Returns true if a clean
+    /// began.
     fn begin_owed_victims(&mut self, at: TimeNs, die: DieId, mut forced: Forced) -> bool {
         let mut began = false;
-        match forced.owes() {
-            Owes::Nothing => {}
-            Owes::One => {
+        match forced.owed_victims() {
+            OwedVictims::Nothing => {}
+            OwedVictims::One => {
                 let busy_pools = self.busy_pools(die);
                 if let Some((pool, victim)) = self.pools.next_clean_of_fewest_free(die, busy_pools) {
                     began = true;
                     self.begin_owed(at, die, &mut forced, pool, victim);
                 }
             }
-            Owes::Pools(owed) => {
+            OwedVictims::Pools(owed) => {
                 for pool in self.pools.pools_in_rotation(die) {
                     let may_begin = owed & !self.busy_pools(die) & 1 << pool;
                     if may_begin == 0 || (began && !self.own.by_plane) {
@@ -151,7 +152,7 @@ impl PageContext<'_> {
         agent.ask_again_if_due(at, self.out);
     }
 
-    /// Records that a clean of the die has ended. `needed` is the time at which it began, if its pool needed it.
+    /// Tells the agent that a clean of the die has ended. `needed` is the time at which it began, if its pool needed it.
     pub(super) fn note_clean_ended(&mut self, at: TimeNs, die: DieId, scope: u32, needed: Option<TimeNs>) {
         let Some(agent) = &mut self.parts.agent else { return };
         if let Some(began) = needed {
@@ -168,7 +169,7 @@ impl PageContext<'_> {
         }
     }
 
-    /// Records that a die begins a clean because a pool needs it.
+    /// Tells the agent that a die begins a clean because a pool needs it.
     pub(super) fn note_needed_clean(&mut self, at: TimeNs) {
         if let Some(agent) = &mut self.parts.agent {
             agent.needed_clean_began(at, self.out);
@@ -182,7 +183,7 @@ impl PageContext<'_> {
         agent.host_write_began(at, free_blocks, free_blocks <= self.parts.params.gc.start_free_blocks, self.out);
     }
 
-    /// Sends a soft request, at the end of the nanosecond, if there is a reason to (rule 119).
+    /// Sends a soft request if there is a reason, at the end of the nanosecond (rule 119).
     pub fn may_ask(&mut self, now: TimeNs) {
         if self.parts.agent_mut().take_scheduled_ask(now) {
             let pages_left = self.pages_left();
@@ -192,8 +193,8 @@ impl PageContext<'_> {
         }
     }
 
-    /// Returns the number of pages that can still be written before a pool may reach its start threshold. It is negative if more pages
-    /// already wait.
+    /// Returns the number of pages that can still be written before a pool may reach its start threshold. It is negative if more pages wait
+    /// already.
     fn pages_left(&self) -> i64 {
         let mut waiting_writes: Vec<i64> = self.own.dies.iter().map(|die| i64::from(die.queue.writes())).collect();
         let mut without_die = self.unplaced_writes() as i64;

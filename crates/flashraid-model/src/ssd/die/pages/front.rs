@@ -1,5 +1,7 @@
-//! Commands from the front, for dies with pools of blocks (section 25 of the rules). Commands go to their dies page by page. Pages of the
-//! write buffer go when their dies can take them.
+//! Commands that the front passes to dies with pools of blocks (section 25 of the rules).
+//!
+//! The *front* is the part of a drive before its dies: queues, cores, link and write buffer. Commands go to their dies page by page. Pages
+//! of the write buffer go when their dies can take them.
 
 use super::PageContext;
 use super::waiting::Waiting;
@@ -9,7 +11,7 @@ use crate::ssd::front::{Buffered, Entering, Stage};
 use crate::ssd::job::{FrontWake, OpEnd, Origin, PageOp, Waiter, WorkSnapshot};
 
 impl PageContext<'_> {
-    /// Processes a wake-up of the front.
+    /// Processes a scheduled event of the front.
     pub(super) fn wake_front(&mut self, now: TimeNs, wake: FrontWake) {
         match wake {
             FrontWake::Ready(id) => {
@@ -36,7 +38,7 @@ impl PageContext<'_> {
         }
     }
 
-    /// Begins the work of a command.
+    /// Begins the work of a command that the front has passed on.
     fn command_begins(&mut self, now: TimeNs, id: u32) {
         let front = &mut *self.front;
         front.commands[id].begun = now;
@@ -66,12 +68,12 @@ impl PageContext<'_> {
                 let command = &front.commands[id];
                 let waiter = Waiter {
                     completion: op.completion,
-                    flight: command.flight,
+                    fetched_id: command.fetched_id,
                     arrived: command.arrived,
                     other_ns: command.begun - command.started,
                     before: WorkSnapshot::default(),
                 };
-                let at = front.cross(now, true, 1);
+                let at = front.send_over_link(now, true, 1);
                 front.read_ends(at, &waiter, TimeParts { transfer_ns: at - now, ..TimeParts::default() }, self.out);
             }
             !is_buffered
@@ -107,7 +109,7 @@ impl PageContext<'_> {
         front.release(id, command);
     }
 
-    /// Processes the end of a page, at `at`, that a die has served for the front.
+    /// Processes the end of a page of a command. A die has served it until `at`.
     pub(super) fn front_page_ends(&mut self, id: u32, at: TimeNs) {
         let Waiting { op, origin, met_gc, .. } = self.own.waiting[id];
         let mut time = self.own.waiting[id].time_until(at);
@@ -126,9 +128,9 @@ impl PageContext<'_> {
                 debug_assert_eq!(time.total_ns(), at - of.arrived, "the parts of its time add up");
                 assert!(of.pages_left > 0, "a command ends once");
                 of.pages_left -= 1;
-                let (flight, is_over) = (of.flight, of.pages_left == 0);
+                let (fetched_id, is_over) = (of.fetched_id, of.pages_left == 0);
                 self.out.ends.push(OpEnd { completion: op.completion, member, at, met_gc, time });
-                front.pages_end(flight, 1, at, self.out);
+                front.pages_end(fetched_id, 1, at, self.out);
                 if is_over {
                     self.finish_command(command);
                 }
@@ -136,7 +138,7 @@ impl PageContext<'_> {
         }
     }
 
-    /// Processes the data of a write command that have crossed the link.
+    /// Continues a write command after its data have crossed the link.
     fn data_crossed(&mut self, now: TimeNs, id: u32) {
         let front = &mut *self.front;
         if front.buffer.exists() {
@@ -149,7 +151,7 @@ impl PageContext<'_> {
         }
     }
 
-    /// Admits pages to the buffer, command by command, as far as there is room.
+    /// Admits pages to the write buffer, command by command, while there is room.
     fn admit_waiting(&mut self, now: TimeNs) {
         while let Some(entering) = self.front.next_unit() {
             if !self.admit_page(now, &entering) {
@@ -166,7 +168,7 @@ impl PageContext<'_> {
         }
     }
 
-    /// Admits a page to the buffer. Returns true if there was room, or if the page replaces one whose program has not begun.
+    /// Admits a page to the write buffer. Returns true if there was room, or if the page replaces one whose program has not begun.
     fn admit_page(&mut self, now: TimeNs, entering: &Entering) -> bool {
         let (front, buffered) = (&mut *self.front, &self.own.buffered);
         let page = entering.unit;
@@ -188,14 +190,14 @@ impl PageContext<'_> {
         true
     }
 
-    /// Sends buffered pages of a lane to their dies, up to the number that may wait there.
+    /// Sends buffered pages of a lane to their dies, up to the number of pages that may wait there.
     fn send_buffered_pages(&mut self, now: TimeNs, lane: u32) {
         while let Some((id, op)) = self.own.buffered.next_for_die(lane) {
             self.send_to_die(now, op, Origin::Buffer(id));
         }
     }
 
-    /// Removes a trimmed page from the buffer. If a die already has it, the page only becomes invisible to reads.
+    /// Removes a trimmed page from the write buffer. If a die has received it already, the page only becomes invisible to reads.
     fn drop_buffered(&mut self, now: TimeNs, page: u32) {
         let Some(id) = self.own.buffered.held.remove(&page) else { return };
         let Buffered { stage, lane, .. } = self.own.buffered.pages[id];
@@ -207,18 +209,18 @@ impl PageContext<'_> {
         self.page_leaves_buffer(now, id);
     }
 
-    /// Frees the room of a page.
+    /// Frees the room of a page in the write buffer.
     fn page_leaves_buffer(&mut self, now: TimeNs, id: u32) {
         let Buffered { op, number, .. } = self.own.buffered.pages[id];
         if self.own.buffered.held.get(&op.page) == Some(&id) {
             self.own.buffered.held.remove(&op.page);
         }
-        self.own.buffered.pages.give_back(id);
+        self.own.buffered.pages.recycle(id);
         self.front.buffer.free_room(1);
         self.front.batch_ends(now, number, self.out);
     }
 
-    /// Returns the pages of write commands that no die has received yet.
+    /// Returns the pages of write commands that no die has received.
     pub(super) fn pages_before_dies(&self) -> impl Iterator<Item = u32> {
         let in_commands = self.front.pages_to_write();
         in_commands.chain(self.own.buffered.waiting())

@@ -7,7 +7,7 @@ use crate::ssd::job::{Cause, NEVER, Worker};
 
 impl PageContext<'_> {
     /// Starts an idle period if no operation waits and no clean is in progress.
-    pub(super) fn rest(&mut self, at: TimeNs, die: DieId) {
+    pub(super) fn begin_idle_period(&mut self, at: TimeNs, die: DieId) {
         let idle_ns = self.own.watermarks.idle_ns();
         let state = &mut self.own.dies[die.index()];
         if state.slot.phase == SlotPhase::Resting || state.cleans_any() {
@@ -21,7 +21,7 @@ impl PageContext<'_> {
         }
     }
 
-    /// Schedules the ends of the idle periods with which the run begins.
+    /// Schedules the ends of the idle periods at the beginning of the run.
     pub fn begin(&mut self) {
         let Some(idle_ns) = self.own.watermarks.idle_ns() else { return };
         for die in (0..self.own.dies.len() as u32).map(DieId) {
@@ -30,14 +30,14 @@ impl PageContext<'_> {
         }
     }
 
-    /// Ends the time after which an idle die collects.
-    pub(super) fn rest_ended(&mut self, at: TimeNs, die: DieId) {
+    /// Ends the wait after which an idle die collects.
+    pub(super) fn idle_wait_ended(&mut self, at: TimeNs, die: DieId) {
         if !self.begin_idle(at, die) {
             self.die(die).slot.work.stop();
         }
     }
 
-    /// Begins cleans on an idle die: those that pools need, otherwise those for idle time. Returns true if there was one.
+    /// Begins cleans on an idle die: first those that pools need, otherwise those for idle time. Returns true if any clean began.
     pub(super) fn begin_idle(&mut self, at: TimeNs, die: DieId) -> bool {
         if self.own.watermarks.idle_ns().is_none() {
             // The run is over.
@@ -52,7 +52,7 @@ impl PageContext<'_> {
         self.begin_cleans(at, die, Cause::Idle, false, |watermarks, pools, busy| watermarks.in_idle_time(pools, die, busy))
     }
 
-    /// Ends the use of idle time: after `now`, no idle collection begins (rule 38). Wake-ups for it have no effect any more.
+    /// Ends collection in idle time for good: after `now`, none begins (rule 38). Wake-ups for it have no effect any more.
     pub fn end_idle_collection(&mut self, now: TimeNs) {
         self.catch_up_each(now, NEVER);
         self.stop_idle_work();

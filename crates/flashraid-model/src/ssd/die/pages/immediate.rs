@@ -1,7 +1,7 @@
-//! The shortcut *immediate*: if nothing can interrupt or delay an operation, its end follows from its arrival.
+//! The shortcut *immediate*: if nothing can interrupt or delay an operation, its end is computed when it arrives.
 //!
 //! It requires first come first served, cleans in one piece, no shared channel or link, and no controller that may force collection
-//! ([`may_be_immediate`]). Everything that happens until the end of an operation is then known when it arrives.
+//! ([`may_be_immediate`]). Then everything is known that can happen before the end of an operation.
 
 use super::PageDies;
 use crate::events::{GcInterval, TimeNs, TimeParts};
@@ -10,26 +10,26 @@ use crate::request::OpKind;
 use crate::space::pools::Pools;
 use crate::ssd::job::NEVER;
 use crate::ssd::params::{Allocation, Blocking, SsdParams};
-use crate::ssd::parts::Parts;
+use crate::ssd::parts::SsdParts;
 use std::collections::VecDeque;
 
 /// State of one die of an immediate member.
 #[derive(Debug, Clone)]
 pub(super) struct ImmediateDie {
-    /// End of all operations that the die has received.
+    /// Time at which all operations that the die has received will have ended.
     busy_until: TimeNs,
     /// End of the last clean that took time.
     gc_until: TimeNs,
-    /// Sum of the times of its cleans until `busy_until`.
+    /// Total time of its cleans until `busy_until`.
     collected_ns: u64,
     /// True if the last work of the die was a clean.
     in_collection: bool,
     /// End of the last clean in each plane, with plane blocking.
     plane_busy_until: Vec<TimeNs>,
     /// Start of the current busy period, or of the last one.
-    works_since: TimeNs,
-    /// End of that busy period, as far as it is known.
-    works_until: TimeNs,
+    busy_since: TimeNs,
+    /// End of that busy period, as far as operations have arrived.
+    busy_period_ends: TimeNs,
     /// Cleans that had not ended when the last operation arrived.
     recent: VecDeque<RecentClean>,
 }
@@ -42,23 +42,24 @@ struct RecentClean {
     collected_before_ns: u64,
 }
 
-/// Result of serving an operation. It has two words, so that it is returned in registers.
+/// Result of serving an operation. It has two words, so that the processor returns it in registers.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Served {
     /// Time at which the operation is done.
     pub end: TimeNs,
-    /// Time that it waited for collection, in nanoseconds, above the bits [`Self::MET_GC`], [`Self::MAPPED`] and [`Self::SEALED`].
+    /// Time that the operation waited for collection, in nanoseconds, and three flags. The flags are the lowest bits: [`Self::MET_GC`],
+    /// [`Self::MAPPED`] and [`Self::SEALED`].
     wait_and_flags: u64,
 }
 
 const _: () = assert!(size_of::<Served>() == 16);
 
 impl Served {
-    /// The operation waited for collection.
+    /// Flag: the operation waited for collection.
     const MET_GC: u64 = 1;
-    /// The operation read or programmed flash.
+    /// Flag: the operation read or programmed flash.
     const MAPPED: u64 = 2;
-    /// The write filled its block.
+    /// Flag: the write filled its block.
     const SEALED: u64 = 4;
     const FLAGS: u32 = 3;
 
@@ -91,8 +92,8 @@ impl ImmediateDie {
             collected_ns: 0,
             in_collection: false,
             plane_busy_until: vec![NEVER; planes as usize],
-            works_since: 0,
-            works_until: 0,
+            busy_since: 0,
+            busy_period_ends: 0,
             recent: VecDeque::new(),
         }
     }
@@ -104,23 +105,23 @@ impl ImmediateDie {
 
     /// Returns the start and end of the last busy period.
     pub fn works(&self) -> (TimeNs, TimeNs) {
-        (self.works_since, self.works_until)
+        (self.busy_since, self.busy_period_ends)
     }
 
-    /// Returns the planes that are busy at `at`, as bits.
+    /// Returns the set of planes that are busy at `at`, one bit for each.
     fn busy_planes(&self, at: TimeNs) -> u64 {
         let busy = |&(_, &until): &(usize, &TimeNs)| until > at && until != NEVER;
         self.plane_busy_until.iter().enumerate().filter(busy).fold(0, |mask, (plane, _)| mask | 1 << plane)
     }
 
-    /// Returns the time of cleans after `now`, in nanoseconds.
-    pub fn collects_for(&self, now: TimeNs) -> u64 {
+    /// Returns for how many nanoseconds the die will clean after `now`.
+    pub fn cleaning_left_ns(&self, now: TimeNs) -> u64 {
         let by_plane = self.plane_busy_until.iter().filter(|&&until| until != NEVER).map(|until| until.saturating_sub(now)).sum::<u64>();
         by_plane + self.recent.iter().map(|clean| clean.end.saturating_sub(now.max(clean.start))).sum::<u64>()
     }
 
-    /// Returns the time of cleans after `now`, in nanoseconds, and forgets earlier cleans. `now` never goes back.
-    fn collects_after(&mut self, now: TimeNs) -> u64 {
+    /// Returns for how many nanoseconds the die will clean after `now`, and forgets cleans that ended before. `now` never goes back.
+    fn forget_past_cleans(&mut self, now: TimeNs) -> u64 {
         while self.recent.front().is_some_and(|clean| clean.end <= now) {
             self.recent.pop_front();
         }
@@ -131,7 +132,7 @@ impl ImmediateDie {
 /// The dies of an immediate member with the parts that they need, borrowed for one operation.
 pub struct ImmediateContext<'a> {
     pub pools: &'a mut Pools,
-    pub parts: &'a mut Parts,
+    pub parts: &'a mut SsdParts,
     pub own: &'a mut PageDies,
 }
 
@@ -144,7 +145,7 @@ impl ImmediateContext<'_> {
         }
         let mut at = now.max(self.own.immediate[die.index()].busy_until);
         let begins = at;
-        if self.pools.needs_clean(die) && self.parts.params.gc.checks_before(kind) {
+        if self.pools.needs_clean(die) && self.parts.params.gc.checks_pools_before(kind) {
             while let Some((pool, victim)) = self.pools.next_clean(die, 0) {
                 at = self.clean_at(at, die, pool, victim, cleans);
             }
@@ -159,24 +160,25 @@ impl ImmediateContext<'_> {
         state.busy_until = end;
         state.in_collection = false;
         let met_gc = state.gc_until > now;
-        let collection_ns = if met_gc { state.collects_after(now) } else { 0 };
+        let collection_ns = if met_gc { state.forget_past_cleans(now) } else { 0 };
         Served::new(end, met_gc, collection_ns, mapped, sealed)
     }
 
-    /// Records that a die works from `from` to `to`. Work without a pause extends the current busy period. `from` never goes back.
+    /// Records that a die works from `from` to `to`. Work that follows without a pause extends the current busy period. `from` never goes
+    /// back.
     #[inline]
     fn record_busy_period(&mut self, die: DieId, from: TimeNs, to: TimeNs) {
         let state = &mut self.own.immediate[die.index()];
-        if from > state.works_until {
+        if from > state.busy_period_ends {
             if let Some(usage) = &mut self.parts.usage {
-                usage.record_work(state.works_since, state.works_until);
+                usage.record_work(state.busy_since, state.busy_period_ends);
             }
-            state.works_since = from;
+            state.busy_since = from;
         }
-        state.works_until = to.max(state.works_until);
+        state.busy_period_ends = to.max(state.busy_period_ends);
     }
 
-    /// Serves an operation beside cleans that only block their own plane (rule 15).
+    /// Serves an operation with plane blocking, so that cleans of other planes do not delay it (rule 15).
     fn serve_beside_cleans(&mut self, now: TimeNs, die: DieId, lpn: Lpn, kind: OpKind, cleans: &mut Vec<GcInterval>) -> Served {
         let mut at = now.max(self.own.immediate[die.index()].busy_until);
         let mut collection_ns = 0;
@@ -199,7 +201,8 @@ impl ImmediateContext<'_> {
         }
     }
 
-    /// Checks the pools and begins the operation. Otherwise it returns the time at which a plane that it needs becomes free.
+    /// Checks the pools and begins the operation. If a plane that the operation needs is busy, returns the time at which that plane becomes
+    /// free.
     fn try_beside_cleans(
         &mut self,
         at: TimeNs,
@@ -209,7 +212,7 @@ impl ImmediateContext<'_> {
         cleans: &mut Vec<GcInterval>,
     ) -> Result<(u64, bool, bool), TimeNs> {
         let mut busy = self.own.immediate[die.index()].busy_planes(at);
-        if self.parts.params.gc.checks_before(kind) {
+        if self.parts.params.gc.checks_pools_before(kind) {
             while let Some((pool, victim)) = self.pools.next_clean(die, busy) {
                 let work = self.pools.clean(die, pool, victim);
                 let end = at + self.own.durations.clean_ns(work);
@@ -233,6 +236,7 @@ impl ImmediateContext<'_> {
     }
 
     /// Changes the mapping for an operation that starts now. Returns its duration, true if it touches flash, and true if it fills a block.
+    ///
     /// Returns `None` for a write without room.
     #[inline]
     fn command(&mut self, die: DieId, lpn: Lpn, kind: OpKind, busy: u64) -> Option<(u64, bool, bool)> {
@@ -257,7 +261,7 @@ impl ImmediateContext<'_> {
         }
     }
 
-    /// Cleans `victim` from `at` on, with nothing beside it. Returns the end.
+    /// Cleans `victim` from `at` on, while the die does nothing else. Returns the end.
     fn clean_at(&mut self, at: TimeNs, die: DieId, pool: u32, victim: crate::ids::BlockId, cleans: &mut Vec<GcInterval>) -> TimeNs {
         let work = self.pools.clean(die, pool, victim);
         let end = at + self.own.durations.clean_ns(work);
@@ -274,7 +278,7 @@ impl ImmediateContext<'_> {
 }
 
 impl PageDies {
-    /// Returns the parts of the time of an operation that arrived at `now`.
+    /// Returns the time of an operation that arrived at `now`, divided into causes.
     #[inline]
     pub fn time_of(&self, now: TimeNs, kind: OpKind, served: Served) -> TimeParts {
         let mut time = TimeParts { collection_ns: served.wait_and_flags >> Served::FLAGS, ..TimeParts::default() };

@@ -24,7 +24,7 @@ use crate::request::OpKind;
 use crate::ssd::job::{NEVER, Worker};
 use crate::ssd::params::Pipeline;
 
-/// Host operations that overlap with a step of a clean in one die.
+/// Host operations of one die that overlap with a step of a clean.
 #[derive(Debug, Clone)]
 pub(super) struct JointStep {
     /// Kind of the operations: all are reads, or all are writes.
@@ -35,28 +35,28 @@ pub(super) struct JointStep {
     companions: Vec<Companion>,
     /// Position of the clean's step in that order.
     clean: usize,
-    /// Number of operations that have not ended.
+    /// Number of operations and steps that have not ended.
     left: usize,
     /// Position of the last operation on each plane.
     last_on_plane: Vec<Option<usize>>,
 }
 
-/// One of the operations that overlap.
+/// One of the operations that overlap with each other.
 #[derive(Debug, Clone)]
 struct Companion {
-    /// Number of the operation; [`NONE`] for the clean's step, whose progress is kept in the clean.
+    /// Number of the operation. It is [`NONE`] for the clean's step, whose progress is kept in the clean.
     id: u32,
     work: Work,
-    /// Positions of the operations before and after it on the same plane.
+    /// Positions of the previous and the next operation on the same plane.
     before_on_plane: Option<usize>,
     next_on_plane: Option<usize>,
-    /// Number of barriers that it has reached, and that it has passed.
+    /// Number of barriers that it has reached, and number that it has passed.
     reached: u8,
     passed: u8,
     over: bool,
 }
 
-/// Expected times at which a companion reaches its second barrier, passes it, and ends; 0 for the past.
+/// Expected times at which a companion reaches its second barrier, passes it, and ends. A time in the past is 0.
 type Expected = [TimeNs; 3];
 
 impl JointStep {
@@ -64,7 +64,7 @@ impl JointStep {
         Self { kind, scope, companions: Vec::new(), clean: usize::MAX, left: 0, last_on_plane: vec![None; planes as usize] }
     }
 
-    /// Adds an operation that has already reached and passed so many barriers. Returns its position.
+    /// Adds an operation that has already reached and passed some barriers. Returns its position.
     fn push(&mut self, id: u32, plane: Option<u32>, [reached, passed]: [u8; 2]) -> usize {
         let number = self.companions.len();
         let last = plane.map(|plane| &mut self.last_on_plane[plane as usize]);
@@ -85,7 +85,7 @@ impl JointStep {
         self.companions[self.clean].over
     }
 
-    /// Returns the last operation before this one that transfers a host page.
+    /// Returns the position of the last operation before this one that transfers a host page.
     fn transfers_before(&self, number: usize) -> Option<usize> {
         let before = number.checked_sub(1)?;
         if self.kind == OpKind::Write && before == self.clean { before.checked_sub(1) } else { Some(before) }
@@ -106,7 +106,7 @@ impl JointStep {
         }
     }
 
-    /// Returns the companions that may continue after this one has made progress.
+    /// Returns the companions that may be able to continue after this one has made progress.
     fn followers(&self, number: usize) -> impl Iterator<Item = usize> + use<> {
         let behind = number + 1;
         let after_clean = (behind == self.clean).then_some(behind + 1);
@@ -114,7 +114,7 @@ impl JointStep {
         [Some(behind), after_clean, self.companions[number].next_on_plane].into_iter().flatten().filter(move |&next| next < count)
     }
 
-    /// Returns the expected time at which [`Self::may_pass`] becomes true.
+    /// Returns the time at which [`Self::may_pass`] is expected to become true.
     fn expected_to_pass(&self, number: usize, barrier: u8, expected: &[Expected]) -> TimeNs {
         let before_on_plane = |which: usize| self.companions[number].before_on_plane.map_or(0, |before| expected[before][which]);
         match (self.kind, barrier) {
@@ -125,7 +125,7 @@ impl JointStep {
         }
     }
 
-    /// Returns the end of all operations, if they wait only for each other and for transfers that they have already asked for (rule 101).
+    /// Returns the end of all operations, if they wait only for each other and for transfers that have already been requested (rule 101).
     pub fn plain_end(&self, clean: &Work) -> TimeNs {
         let mut expected: Vec<Expected> = Vec::with_capacity(self.companions.len());
         for (number, companion) in self.companions.iter().enumerate() {
@@ -149,7 +149,7 @@ impl JointStep {
 }
 
 impl Die {
-    /// Returns the position of a worker among the overlapping operations, if it is one.
+    /// Returns the position of a worker among the overlapping operations, if it takes part.
     pub(super) fn companion_of(&self, worker: Worker) -> Option<usize> {
         let joint_step = self.joint_step.as_ref()?;
         worker.companion().or_else(|| (worker.scope() == Some(joint_step.scope)).then_some(joint_step.clean))
@@ -166,7 +166,8 @@ impl Die {
 
 // Operations that go in together at a point.
 impl PageContext<'_> {
-    /// Returns the operations that may be served at this point, if all of them can overlap with a step of this kind.
+    /// Returns the operations that may be served at this point, if all of them can overlap with a step of this kind. Otherwise it returns
+    /// `None`.
     pub(super) fn all_of_kind(&self, die: DieId, scope: u32, admitted: Admitted, kind: OpKind) -> Option<Vec<u32>> {
         if kind == OpKind::Read && admitted.writes {
             // Found without walking past all reads.
@@ -194,7 +195,7 @@ impl PageContext<'_> {
                 let ends = joint_ends.read(from, plane, array_ns, t.page_transfer_ns);
                 self.finish(id, ends);
             }
-            joint_ends.read_of_clean(from, plane, t.page_read_ns, self.own.durations.transfers_of_move_ns());
+            joint_ends.clean_read(from, plane, t.page_read_ns, self.own.durations.move_transfers_ns());
             self.begin_phase(at, die, scope, Phase::Read, std::iter::empty(), joint_ends.over() - at);
             self.die(die).joint_ends = Some(joint_ends);
             return;
@@ -202,15 +203,15 @@ impl PageContext<'_> {
         let mut joint_step = JointStep::new(OpKind::Read, scope, self.parts.params.geometry.planes);
         for (id, plane, array_ns) in reads {
             let number = joint_step.push(id, plane, [0, 0]);
-            let steps = self.own.durations.read_steps_of_companion(array_ns);
+            let steps = self.own.durations.joint_read_steps(array_ns);
             joint_step.companions[number].work.prepare(at, steps, self.own.channels.is_empty());
         }
         joint_step.push(NONE, Some(plane), [0, 0]);
-        let clean = self.own.durations.read_of_clean_steps_of_companion();
+        let clean = self.own.durations.joint_clean_read_steps();
         self.begin_joint_step(at, die, joint_step, Phase::Read, clean);
     }
 
-    /// Begins host writes that overlap with the program of the page in the register. Writes without room stay in the queue.
+    /// Begins host writes that overlap with the program of the page in the register. Writes without room remain in the queue.
     pub(super) fn program_all(&mut self, at: TimeNs, ids: &[u32], die: DieId, scope: u32) {
         let pool = self.own.dies[die.index()].clean(scope).pool;
         let mut writes = Vec::with_capacity(ids.len());
@@ -229,13 +230,13 @@ impl PageContext<'_> {
                 let ends = joint_ends.program(from, plane, t.page_transfer_ns, self.own.durations.program_ns(sealed));
                 self.finish(id, ends);
             }
-            let clean_ends = joint_ends.program_of_clean(at, moved.plane, self.own.durations.program_ns(moved.sealed));
+            let clean_ends = joint_ends.clean_program(at, moved.plane, self.own.durations.program_ns(moved.sealed));
             let merged = std::mem::take(&mut self.die(die).clean_mut(scope).merged);
             self.begin_phase(at, die, scope, Phase::Program, std::iter::empty(), joint_ends.over() - at);
             let state = self.die(die);
             state.joint_ends = Some(joint_ends);
             // Programs done together are not interrupted.
-            state.clean_mut(scope).work.flight_from = NEVER;
+            state.clean_mut(scope).work.interruptible_from = NEVER;
             return self.finish_all(merged, clean_ends);
         }
         let clean = self.die(die).clean_mut(scope);
@@ -243,25 +244,22 @@ impl PageContext<'_> {
         let mut joint_step = JointStep::new(OpKind::Write, scope, self.parts.params.geometry.planes);
         for (id, (plane, sealed)) in writes {
             let number = joint_step.push(id, Some(plane), [0, 0]);
-            joint_step.companions[number].work.prepare(
-                at,
-                self.own.durations.write_steps_of_companion(sealed),
-                self.own.channels.is_empty(),
-            );
+            joint_step.companions[number].work.prepare(at, self.own.durations.joint_write_steps(sealed), self.own.channels.is_empty());
         }
         // It has nothing to transfer.
         joint_step.push(NONE, Some(moved.plane), [1, 1]);
-        let clean = self.own.durations.program_of_clean_steps_of_companion(moved.sealed);
+        let clean = self.own.durations.joint_clean_program_steps(moved.sealed);
         self.begin_joint_step(at, die, joint_step, Phase::Program, clean);
         self.place_waiting(at);
     }
 
-    /// Returns the plane of this die that holds a page to read. Under dynamic allocation, the page may have left the die.
+    /// Returns the plane of this die that holds the page of a read. Under dynamic allocation, the page may have moved to another die.
     fn plane_of_read(&self, die: DieId, lpn: Lpn) -> Option<u32> {
         self.pools.holds(die, lpn).then(|| self.pools.plane_of(lpn))
     }
 
-    /// Removes an operation from the queue that will overlap with a step of a clean. `array_ns` is the time of the array for a read.
+    /// Removes an operation from the queue, because it starts to overlap with a step of a clean. For a read, `array_ns` is the time of the
+    /// flash array.
     fn start_beside_clean(&mut self, at: TimeNs, id: u32, kind: OpKind, array_ns: Option<u64>, sealed: bool) {
         self.take_waiting(at, id, true);
         self.parts.counters.pipelined += 1;
@@ -275,14 +273,14 @@ impl PageContext<'_> {
         self.own.durations.spend(kind, array_ns, sealed, &mut operation.time);
     }
 
-    /// Does the same for a read. Returns the time of the array.
+    /// Starts a read that overlaps with a step of a clean. Returns the time of the flash array.
     fn read_beside_clean(&mut self, at: TimeNs, id: u32) -> u64 {
         let array_ns = self.array_ns(self.own.waiting[id].lpn).expect("a read of an unmapped page overlaps with nothing");
         self.start_beside_clean(at, id, OpKind::Read, Some(array_ns), false);
         array_ns
     }
 
-    /// Does the same for a write. Returns the plane of its new place, and true if it fills a block.
+    /// Starts a write that overlaps with a step of a clean. Returns the plane of its new page, and true if the write fills a block.
     fn write_beside_clean(&mut self, at: TimeNs, id: u32, pool: u32) -> (u32, bool) {
         let Waiting { lpn, die, .. } = self.own.waiting[id];
         let sealed = self.write(die, pool, lpn);
@@ -310,7 +308,8 @@ impl PageContext<'_> {
 
 // Operations that join a step in flight.
 impl PageContext<'_> {
-    /// Lets an operation that has just joined the queue join a step in progress. The settings must allow it, and the kinds must agree.
+    /// Lets an operation that has just entered the queue overlap with the step in progress. The settings must allow it, and the operation
+    /// must be of the same kind.
     pub(super) fn join_step(&mut self, now: TimeNs, scheduled: TimeNs, id: u32) {
         if self.parts.params.gc.preemption.is_none_or(|preemption| preemption.pipeline != Pipeline::InFlight) {
             return;
@@ -344,7 +343,7 @@ impl PageContext<'_> {
         }
     }
 
-    /// Returns the scope of the clean whose current step an operation may join. A step that ends now has ended if it began before
+    /// Returns the scope of the clean whose current step an operation may overlap with. A step that ends now has ended if it began before
     /// `scheduled`.
     fn step_to_join(&self, now: TimeNs, scheduled: TimeNs, die: DieId, lpn: Lpn, kind: OpKind) -> Option<u32> {
         let state = &self.own.dies[die.index()];
@@ -379,7 +378,7 @@ impl PageContext<'_> {
         let (die, kind) = (self.own.waiting[id].die, self.own.waiting[id].op.kind);
         let t = self.parts.params.timing;
         let planes = self.parts.params.geometry.planes;
-        let transfers_ns = if kind == OpKind::Read { self.own.durations.transfers_of_move_ns() } else { 0 };
+        let transfers_ns = if kind == OpKind::Read { self.own.durations.move_transfers_ns() } else { 0 };
         let program_ns = self.own.durations.program_ns(sealed);
         let state = self.die(die);
         let (plane_of_step, ends) = (state.clean(scope).plane, state.clean(scope).work.ends);
@@ -396,7 +395,7 @@ impl PageContext<'_> {
             _ => joint_ends.read(from, plane, array_ns, t.page_transfer_ns),
         };
         let work = &mut state.clean_mut(scope).work;
-        (work.ends, work.plain_end, work.flight_from) = (joint_ends.over(), joint_ends.over(), NEVER);
+        (work.ends, work.plain_end, work.interruptible_from) = (joint_ends.over(), joint_ends.over(), NEVER);
         state.joint_ends = Some(joint_ends);
         if let Some(ends) = alone {
             // The end of the clean's own program is known now.
@@ -411,9 +410,9 @@ impl PageContext<'_> {
         let die = self.own.waiting[id].die;
         let mut work = Work::default();
         if kind == OpKind::Write {
-            work.prepare(now, self.own.durations.write_steps_of_companion(sealed), pins);
+            work.prepare(now, self.own.durations.joint_write_steps(sealed), pins);
         } else {
-            work.prepare(now, self.own.durations.read_steps_of_companion(array_ns), pins);
+            work.prepare(now, self.own.durations.joint_read_steps(array_ns), pins);
         }
         let state = self.die(die);
         let mut joint_step = state.joint_step.take().unwrap_or_else(|| {
@@ -472,7 +471,7 @@ impl PageContext<'_> {
         }
     }
 
-    /// Records that a worker has reached a barrier. Returns true if it may pass. A clean's step without companions never waits.
+    /// Records that a worker has reached a barrier. Returns true if it may pass at once. A clean's step without companions never waits.
     pub(super) fn reach_barrier(&mut self, die: DieId, worker: Worker) -> bool {
         let state = self.die(die);
         let Some(number) = state.companion_of(worker) else { return true };

@@ -4,8 +4,8 @@
 //! worker (die blocking). [`may_be_lazy`] tests that. The work of a die then depends only on the operations that reach it and on their
 //! times.
 //!
-//! A die is brought up to date before it gets an operation or a message, and at the end of the run. A wake-up at the end of a clean does
-//! so, too. Moves of a clean that nothing can interrupt are made in one loop ([`PageContext::move_undisturbed`]).
+//! A die is brought up to date before it gets an operation or a message, and at the end of the run. A wake-up at the end of a clean also
+//! brings it up to date. Moves of a clean that nothing can interrupt are made in one loop ([`PageContext::move_undisturbed`]).
 
 use super::{Clean, Die, NO_PAGE, PageContext, Phase, SlotPhase, State};
 use crate::events::TimeNs;
@@ -15,7 +15,7 @@ use crate::ssd::job::{NEVER, SsdWake, Worker};
 use crate::ssd::params::{Allocation, SsdParams};
 
 impl Die {
-    /// Returns the only active worker. With die blocking, the clean pauses while the slot is in use.
+    /// Returns the only active worker. With die blocking, the clean pauses while the command slot is in use.
     #[inline]
     fn active(&self) -> Worker {
         if self.slot.phase == SlotPhase::Free && self.cleans[0].is_some() { Worker::clean(0) } else { Worker::SLOT }
@@ -51,8 +51,8 @@ impl PageContext<'_> {
         }
     }
 
-    /// Brings every die up to date. Everything that ended before `now`, or that ends now and began before `scheduled`, is counted and
-    /// reported.
+    /// Brings every die up to date: it counts and reports everything that ended before `now`, or that ends now and began before
+    /// `scheduled`.
     pub fn catch_up_each(&mut self, now: TimeNs, scheduled: TimeNs) {
         if !self.own.lazy {
             return;
@@ -126,7 +126,7 @@ impl PageContext<'_> {
         }
     }
 
-    /// Returns the end of the clean without further interruptions. If that is not known yet, returns the end of the current wait.
+    /// Returns the end of the clean if nothing interrupts it further. If that is not known yet, returns the end of the current wait.
     fn clean_ends_at_earliest(&self, die: DieId, state: &Die, clean: &Clean) -> TimeNs {
         let slot = &state.slot;
         if slot.suspended.is_some() {
@@ -152,7 +152,9 @@ impl PageContext<'_> {
     }
 
     /// Performs all moves that end before `now`, each with the poll after it, starting from a poll at point 2. It stops if a waiting
-    /// operation could be served. The result is that of the single steps, at a fraction of the cost.
+    /// operation could be served.
+    ///
+    /// The result is the same as with single steps, but it takes only a fraction of the computing time.
     fn move_undisturbed(&mut self, now: TimeNs, die: DieId) {
         let state = &self.own.dies[die.index()];
         let clean = state.clean(0);

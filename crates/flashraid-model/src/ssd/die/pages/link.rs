@@ -43,11 +43,11 @@ impl PageContext<'_> {
         self.start_crossing(now, lane);
     }
 
-    /// Processes an operation that a die has finished. The data of a read then cross the link to the host.
+    /// Continues an operation that a die has finished. The data of a read must still cross the link to the host.
     pub(super) fn die_finished(&mut self, now: TimeNs, id: u32) {
         let Waiting { op, .. } = self.own.waiting[id];
         if self.front.is_on() && op.kind == OpKind::Read {
-            let at = self.front.cross(now, true, 1);
+            let at = self.front.send_over_link(now, true, 1);
             self.own.waiting[id].left_die(now);
             self.finish(id, at);
         } else if self.parts.params.link.is_some() && op.kind == OpKind::Read {

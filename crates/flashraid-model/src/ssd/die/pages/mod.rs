@@ -69,13 +69,13 @@ use suspend::Suspended;
 use waiting::{NONE, Waiting};
 use work::Work;
 
-/// Stands for no page.
+/// Value that stands for no page.
 const NO_PAGE: Lpn = Lpn(NONE);
 
 /// Phases of the command slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SlotPhase {
-    /// The whole die is idle: no operation waits and no clean is in progress. The phase ends when idle collection begins.
+    /// The whole die is idle: no operation waits and no clean is in progress. The phase ends when collection in idle time begins.
     Resting,
     /// The slot is free.
     Free,
@@ -83,7 +83,7 @@ enum SlotPhase {
     Command,
     /// Transfers data between the register of a clean and the host.
     Merge,
-    /// Serves host operations that overlap with a step of a clean. The phase ends when all have ended.
+    /// Serves host operations that overlap with a step of a clean. The phase ends when all of them have ended.
     JointStep,
     /// Suspends a program or erase, so that reads can be served.
     Suspending,
@@ -98,18 +98,18 @@ enum SlotPhase {
 struct Slot {
     phase: SlotPhase,
     work: Work,
-    /// Host operation that ends with the phase; [`NONE`] if its end was reported in advance.
+    /// Host operation that ends together with the phase; [`NONE`] if its end has been reported already.
     finishing: u32,
-    /// Blocking scope of the clean at whose point the operation was served.
+    /// Blocking scope of the clean that let the operation be served at a preemption point.
     admitted_by: Option<u32>,
     /// Program or erase that is suspended.
     suspended: Option<Suspended>,
 }
 
-/// States of a clean, which decide the operations that may be served between its steps (PGC III.D). State 0 stands for no clean.
+/// States of a clean, which decide which operations may be served between its steps (PGC III.D). State 0 means that there is no clean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// State 1 of the paper: all operations may be served.
+    /// State 1 of the paper: all operations may be served between steps.
     AllMayGoIn,
     /// State 2 of the paper: writes must wait.
     WritesWait,
@@ -120,7 +120,7 @@ enum State {
 /// Phases of a clean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Polls the queue, at point 1 if a page is in the register and otherwise at point 2.
+    /// Polls the queue. It is a poll at point 1 if a page is in the register, and otherwise a poll at point 2.
     Poll,
     /// Reads a page, possibly in overlap with host reads.
     Read,
@@ -143,64 +143,64 @@ struct Clean {
     state: State,
     writes_wait_from: TimeNs,
     all_wait_from: TimeNs,
-    /// Page in the register.
+    /// The page in the register, which is being moved.
     register: Lpn,
     pages_moved: u32,
     free_blocks_before: u32,
-    /// Free blocks just before the erase, known from the beginning for a clean in one piece.
+    /// Number of free blocks just before the erase. For a clean in one piece, it is known from the start.
     free_blocks_min: u32,
     cause: Cause,
-    /// True if the pool needs this clean, whatever its cause, and the member has not been forced since.
+    /// True if the pool needs this clean and the member has not been forced since. The cause may be another one.
     needed: bool,
     /// True if an operation has arrived since the clean began.
     was_interrupted: bool,
     /// Plane in which the clean reads or programs.
     plane: u32,
-    /// Writes merged into the page in the register.
+    /// Host writes that were merged into the page in the register.
     merged: List,
-    /// Writes that end with the phase, whose end may be delayed.
+    /// Host writes that end together with the phase, whose end may be delayed.
     ends_with_phase: List,
 }
 
-/// Blocking scope for which the head of the queue waits (rule 93).
+/// Blocking scope for which the first operation of the queue waits (rule 93).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Awaited {
     Scope(u32),
     AnyScope,
 }
 
-/// A die that works step by step.
+/// A die that advances step by step.
 #[derive(Debug, Clone)]
 struct Die {
     slot: Slot,
-    /// Current clean of each blocking scope.
+    /// Clean in progress of each blocking scope.
     cleans: Vec<Option<Clean>>,
     /// True if each plane is a blocking scope, false if the whole die is one.
     by_plane: bool,
-    /// Ends of the last cleans, by scope.
+    /// End of the last clean of each blocking scope.
     clean_ended: Vec<TimeNs>,
     queue: Queue,
     awaits: Option<Awaited>,
-    /// True if a check of the pools is due when the slot becomes free (rule 97).
+    /// True if the pools must be checked when the slot becomes free (rule 97).
     check_follows: bool,
     /// Forced work that the die has not finished.
     forced: Option<Forced>,
     /// Operations that overlap with a step of a clean.
     joint_step: Option<JointStep>,
-    /// Ends of overlapping operations, in place of `joint_step`, if dies are lazy.
+    /// End times of overlapping operations, which lazy dies use in place of `joint_step`.
     joint_ends: Option<JointEnds>,
-    /// Total time in which the die collects instead of serving operations.
+    /// Total time that the die spent on collection while operations could not be served.
     collecting: Stopwatch,
     /// Busy and idle time of the die, and the mechanisms that occupy it.
     activity: Activity,
     /// Number of waits with an event that have begun.
     waits_begun: u32,
-    /// Next scheduled wake-up for waiting operations, and that for the end of the clean; see [`lazy`].
+    /// Times of the next scheduled wake-ups: for waiting operations, and for the end of the clean; see [`lazy`].
     near_wake: TimeNs,
     far_wake: TimeNs,
-    /// Sum of the durations of waiting operations, only under dynamic allocation.
+    /// Sum of the durations of waiting operations. It is kept only under dynamic allocation.
     pub waiting_ns: u64,
-    /// Number of waiting writes, only under dynamic allocation.
+    /// Number of waiting writes. It is kept only under dynamic allocation.
     pub waiting_writes: u32,
 }
 
@@ -229,17 +229,17 @@ impl Die {
         }
     }
 
-    /// Returns the time before which the start of every clean of the die is known.
+    /// Returns the time before which the starts of all cleans of the die are known.
     pub fn cleans_known_until(&self) -> TimeNs {
         let open = self.cleans.iter().flatten().map(|clean| clean.began).min();
         open.unwrap_or(if self.slot.phase == SlotPhase::Resting { self.slot.work.ends } else { NEVER })
     }
 
-    /// Returns the begin and end of the current busy period, at the end of a run. The work of a lazy die may have ended without an event.
+    /// Returns the start and end of the current busy period, at the end of a run. The work of a lazy die may have ended without an event.
     pub fn busy_period(&self, lazy: bool, end_ns: TimeNs) -> Option<(TimeNs, TimeNs)> {
         let over_unnoticed = lazy && !self.cleans_any() && self.queue.is_empty();
         let until = if over_unnoticed { self.slot.work.ends.min(end_ns) } else { end_ns };
-        self.activity.works_since().map(|since| (since, until))
+        self.activity.busy_since().map(|since| (since, until))
     }
 
     #[inline]
@@ -251,7 +251,7 @@ impl Die {
         self.cleans.iter().any(Option::is_some)
     }
 
-    /// Returns the busy blocking scopes, as bits.
+    /// Returns the set of busy blocking scopes, one bit for each.
     #[inline]
     fn busy_scopes(&self) -> u64 {
         self.cleans.iter().enumerate().fold(0, |busy, (scope, clean)| busy | u64::from(clean.is_some()) << scope)
@@ -327,13 +327,13 @@ impl PageContext<'_> {
         self.schedule_wake_up(die);
     }
 
-    /// Returns true if an operation that has just joined the queue is still there.
+    /// Returns true if an operation that has just entered the queue is still there.
     fn still_waits(&self, die: DieId, id: u32) -> bool {
         // A lazy die may be done with it, and no other can have joined behind it.
         if self.own.lazy { self.own.dies[die.index()].queue.tail() == id } else { self.own.waiting[id].waits }
     }
 
-    /// Ends a wait of a worker: its next step begins, or the die chooses its next work.
+    /// Ends a wait of a worker. Its next step begins, or the die chooses its next work.
     fn wait_over(&mut self, at: TimeNs, die: DieId, worker: Worker) {
         if let Some(number) = self.die(die).companion_of(worker) {
             self.companion_continues(at, die, number);
@@ -363,15 +363,15 @@ impl PageContext<'_> {
 
     fn slot_work_over(&mut self, at: TimeNs, die: DieId) {
         match self.own.dies[die.index()].slot.phase {
-            SlotPhase::Resting => self.rest_ended(at, die),
+            SlotPhase::Resting => self.idle_wait_ended(at, die),
             SlotPhase::Command | SlotPhase::Merge => {
                 self.die(die).activity.held.set(at, false);
-                self.leave(at, die);
+                self.end_slot_operation(at, die);
                 self.slot_freed(at, die);
             }
             SlotPhase::Suspending => self.serve_while_suspended(at, die),
             SlotPhase::SuspendedRead => {
-                self.leave(at, die);
+                self.end_slot_operation(at, die);
                 self.serve_while_suspended(at, die);
             }
             SlotPhase::Resuming => self.resume(at, die),
@@ -379,8 +379,8 @@ impl PageContext<'_> {
         }
     }
 
-    /// Ends the slot's operation, unless its end was reported in advance.
-    fn leave(&mut self, at: TimeNs, die: DieId) {
+    /// Ends the slot's operation, unless its end has been reported already.
+    fn end_slot_operation(&mut self, at: TimeNs, die: DieId) {
         let channels = !self.own.channels.is_empty();
         let state = self.die(die);
         let id = std::mem::replace(&mut state.slot.finishing, NONE);
@@ -398,8 +398,8 @@ impl PageContext<'_> {
         }
     }
 
-    /// Chooses the next work for a slot that has become free. The clean at whose point the operation was served polls again first. A check
-    /// that is due follows, then the queue (rules 94 and 97).
+    /// Chooses the next work for a slot that has become free. If the last operation was served at a preemption point of a clean, that clean
+    /// polls again first. Then come a check of the pools that is due, and the queue (rules 94 and 97).
     fn slot_freed(&mut self, at: TimeNs, die: DieId) {
         let by_plane = self.own.by_plane;
         let state = self.die(die);
@@ -439,7 +439,7 @@ impl PageContext<'_> {
         }
         let head = state.queue.head();
         if head == NONE {
-            return self.rest(at, die);
+            return self.begin_idle_period(at, die);
         }
         if !by_plane && state.cleans[0].is_some() {
             return;
@@ -448,7 +448,7 @@ impl PageContext<'_> {
             return;
         }
         let kind = self.own.waiting[head].op.kind;
-        if self.parts.params.gc.checks_before(kind) {
+        if self.parts.params.gc.checks_pools_before(kind) {
             if self.parts.params.gc.instantaneous {
                 self.clean_instantly(at, die);
             } else if self.begin_needed(at, die, Cause::Needed) && !by_plane {
@@ -458,7 +458,8 @@ impl PageContext<'_> {
         self.serve_head(at, die);
     }
 
-    /// Serves the head of the queue, or determines the blocking scope that it has to wait for (rules 92 and 93).
+    /// Serves the first operation of the queue. If it cannot be served, determines the blocking scope that it has to wait for (rules 92 and
+    /// 93).
     fn serve_head(&mut self, at: TimeNs, die: DieId) {
         let state = &self.own.dies[die.index()];
         let head = state.queue.head();
@@ -489,13 +490,14 @@ impl PageContext<'_> {
         }
     }
 
-    /// Returns the blocking scope that must not be busy for an operation other than a write, with plane blocking (rule 92).
+    /// Returns the blocking scope that an operation needs, with plane blocking: the operation waits while that scope is busy. Writes need
+    /// none (rule 92).
     fn scope_of(&self, die: DieId, lpn: Lpn, kind: OpKind) -> Option<u32> {
         let here = self.own.by_plane && kind == OpKind::Read && self.pools.holds(die, lpn);
         here.then(|| self.pools.pool_of(lpn))
     }
 
-    /// Serves a single operation. A write goes to `pool`.
+    /// Serves a single operation. A write goes to the pool `pool`.
     fn serve(&mut self, at: TimeNs, id: u32, admitted_by: Option<u32>, pool: u32) {
         let Waiting { op, lpn, die, .. } = self.own.waiting[id];
         self.take_waiting(at, id, admitted_by.is_some());
@@ -538,24 +540,24 @@ impl PageContext<'_> {
         }
     }
 
-    /// Returns the time of the array for a host read that begins now, or `None` if its page is unmapped.
+    /// Returns the time that the flash array needs for a host read that begins now, or `None` if its page is unmapped.
     fn array_ns(&mut self, lpn: Lpn) -> Option<u64> {
         if !self.pools.is_mapped(lpn) {
             return None;
         }
         let array_ns = self.own.durations.array_ns;
         let die = &mut self.own.dies[self.pools.die_of(lpn).index()];
-        Some(array_ns + die.activity.further_ns(array_ns, || self.pools.page_and_erases(lpn)))
+        Some(array_ns + die.activity.extra_array_ns(array_ns, || self.pools.page_and_erases(lpn)))
     }
 
-    /// Removes an operation from the queue when it starts, and accounts for its wait.
-    fn take_waiting(&mut self, at: TimeNs, id: u32, goes_in: bool) {
+    /// Removes an operation from the queue when it starts, and attributes its waiting time to causes.
+    fn take_waiting(&mut self, at: TimeNs, id: u32, is_admitted: bool) {
         let die = self.own.waiting[id].die;
         let state = &mut self.own.dies[die.index()];
         let operation = &mut self.own.waiting[id];
         if self.own.by_plane {
             let awaited_ns = at.saturating_sub(operation.awaits_scope_since);
-            operation.met_gc = goes_in || operation.awaits_scope_since != NEVER;
+            operation.met_gc = is_admitted || operation.awaits_scope_since != NEVER;
             operation.time.collection_ns = awaited_ns;
         } else {
             let ended = state.clean_ended[0];
@@ -589,7 +591,7 @@ impl PageContext<'_> {
         self.prefetch_next(die);
     }
 
-    /// Prefetches memory for the next operations of a queue. Data that were prefetched at their arrival may have left the processor's cache
+    /// Prefetches memory for the next operations of a queue. It was prefetched at their arrival, but may have left the processor's cache
     /// since.
     #[inline]
     fn prefetch_next(&self, die: DieId) {
@@ -604,7 +606,7 @@ impl PageContext<'_> {
         }
     }
 
-    /// Programs a page for the host. Returns true if that filled a block.
+    /// Programs a page for the host. Returns true if the page fills a block.
     fn write(&mut self, die: DieId, pool: u32, lpn: Lpn) -> bool {
         let sealed = self.pools.write(die, pool, lpn);
         self.parts.counters.summary_programs += u64::from(sealed && self.parts.params.geometry.summary_page);

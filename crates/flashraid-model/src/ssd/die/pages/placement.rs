@@ -8,12 +8,12 @@ use crate::request::OpKind;
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// State for dynamic allocation, which chooses the die of a write when it arrives.
+/// State for dynamic allocation.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Placement {
-    /// Operations that no die accepts yet, in order.
+    /// Operations that no die has accepted yet, in order.
     unplaced: VecDeque<u32>,
-    /// The die at which writes and trims of a page wait, and their number.
+    /// The die at which writes or trims of a page wait, and their number, by page.
     waiting: HashMap<Lpn, (DieId, u32), BuildHasherDefault<PageHasher>>,
     /// The die at which the next search begins.
     next_die: u32,
@@ -53,7 +53,7 @@ impl PageContext<'_> {
         self.own.placement.unplaced.iter().filter(|&&id| self.own.waiting[id].op.kind == OpKind::Write).count()
     }
 
-    /// Gives waiting operations to dies, in order, as far as dies accept them.
+    /// Passes waiting operations to dies, in order, while dies accept them.
     pub(super) fn place_waiting(&mut self, now: TimeNs) {
         while let Some(&id) = self.own.placement.unplaced.front() {
             let Waiting { op, lpn, .. } = self.own.waiting[id];

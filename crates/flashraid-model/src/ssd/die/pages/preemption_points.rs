@@ -1,4 +1,4 @@
-//! Points between the steps of a clean: the poll, the operations that are served, and the next step (rules 31, 33 to 36 and 94).
+//! Preemption points between the steps of a clean: poll, served operations, and next step (rules 31, 33 to 36 and 94).
 
 use super::queue::Admitted;
 use super::waiting::Waiting;
@@ -15,7 +15,7 @@ impl PageContext<'_> {
         self.parts.params.gc.preemption.as_ref().expect("only a preemptive clean has steps")
     }
 
-    /// Reaches a preemption point: begins a poll, unless the state allows none.
+    /// Begins a poll at a preemption point, unless the state of the clean allows none.
     pub(super) fn point(&mut self, at: TimeNs, die: DieId, scope: u32) {
         if self.own.dies[die.index()].clean(scope).state == State::AllWait {
             self.next_step(at, die, scope);
@@ -25,7 +25,7 @@ impl PageContext<'_> {
         }
     }
 
-    /// Ends a poll and begins what follows from it.
+    /// Ends a poll, and begins the work that it has found.
     pub(super) fn polled(&mut self, at: TimeNs, die: DieId, scope: u32) {
         self.update_state(at, die, scope);
         let state = &self.own.dies[die.index()];
@@ -60,18 +60,18 @@ impl PageContext<'_> {
         }
     }
 
-    /// Returns true if a write may use a page during this clean.
+    /// Returns true if a host write may use a page of the pool during this clean.
     fn has_room(&self, die: DieId, pool: u32) -> bool {
         if self.own.by_plane { self.pools.has_room(die, pool) } else { self.pools.any_room(die) }
     }
 
-    /// Returns the pool for a write that is served at a point of a clean in `pool`; `None` if there is no room.
+    /// Returns the pool for a host write that is served at a preemption point of a clean in `pool`; `None` if there is no room.
     pub(super) fn pool_at_point(&mut self, die: DieId, lpn: Lpn, pool: u32) -> Option<u32> {
         let busy = if self.own.by_plane { !(1 << pool) } else { 0 };
         self.pools.place(die, lpn, busy)
     }
 
-    /// Returns true if writes may be served now. Records the writes that only lack room.
+    /// Returns true if writes may be served now. If only room is missing, marks the waiting writes as refused.
     fn writes_may_go_in(&mut self, at: TimeNs, die: DieId, scope: u32) -> bool {
         let state = &self.own.dies[die.index()];
         let clean = state.clean(scope);
@@ -85,9 +85,9 @@ impl PageContext<'_> {
         room
     }
 
-    /// Returns true if an operation may be served at a point of the clean in `scope` (rule 94). With plane blocking, these are writes, and
-    /// reads of that plane.
-    fn concerns(&self, id: u32, die: DieId, scope: u32) -> bool {
+    /// Returns true if the clean in `scope` may serve an operation at its preemption points (rule 94). With plane blocking, it serves
+    /// writes, and reads of its plane.
+    fn can_be_served_in(&self, id: u32, die: DieId, scope: u32) -> bool {
         let Waiting { op, lpn, .. } = self.own.waiting[id];
         !self.own.by_plane || op.kind == OpKind::Write || self.scope_of(die, lpn, op.kind) == Some(scope)
     }
@@ -95,14 +95,14 @@ impl PageContext<'_> {
     /// Returns the operations that may be served at this point, in order.
     pub(super) fn candidates(&self, die: DieId, scope: u32, admitted: Admitted) -> impl Iterator<Item = u32> {
         let queue = &self.own.dies[die.index()].queue;
-        queue.candidates(admitted, &self.own.waiting).filter(move |&id| self.concerns(id, die, scope))
+        queue.candidates(admitted, &self.own.waiting).filter(move |&id| self.can_be_served_in(id, die, scope))
     }
 
     pub(super) fn first_candidate(&self, die: DieId, scope: u32, admitted: Admitted) -> Option<u32> {
         self.candidates(die, scope, admitted).next()
     }
 
-    /// Returns true if a step of a clean can overlap with an operation of this kind.
+    /// Returns true if an operation of this kind can overlap with a step of a clean.
     pub(super) fn can_join(&self, id: u32, kind: OpKind) -> bool {
         let Waiting { op, lpn, .. } = self.own.waiting[id];
         op.kind == kind && (kind == OpKind::Write || self.pools.is_mapped(lpn))
@@ -192,11 +192,11 @@ impl PageContext<'_> {
         let plane = self.pools.plane_of(lpn);
         let clean = self.own.dies[die.index()].clean_mut(scope);
         (clean.register, clean.plane) = (lpn, plane);
-        let ns = self.own.durations.read_of_clean_ns();
-        self.begin_phase(at, die, scope, Phase::Read, self.own.durations.read_of_clean_steps(), ns);
+        let ns = self.own.durations.clean_read_ns();
+        self.begin_phase(at, die, scope, Phase::Read, self.own.durations.clean_read_steps(), ns);
     }
 
-    /// Chooses the new place of the page in the register. Returns its plane, and whether its program fills a block.
+    /// Chooses the new place of the page in the register. Returns its plane, and true if its program fills a block.
     pub(super) fn place_moved_page(&mut self, die: DieId, scope: u32) -> Moved {
         let clean = self.own.dies[die.index()].clean_mut(scope);
         let moved = self.pools.move_page(die, clean.pool, clean.register);
@@ -229,14 +229,14 @@ impl PageContext<'_> {
         } else {
             clean.ends_with_phase = merged;
         }
-        self.begin_phase(at, die, scope, Phase::Program, self.own.durations.program_of_clean_steps(sealed, crosses), ns);
+        self.begin_phase(at, die, scope, Phase::Program, self.own.durations.clean_program_steps(sealed, crosses), ns);
         if lazy {
             // Transfers are not interrupted.
-            self.own.dies[die.index()].clean_mut(scope).work.flight_from += crossing_ns;
+            self.own.dies[die.index()].clean_mut(scope).work.interruptible_from += crossing_ns;
         }
     }
 
-    /// Serves an operation on the page in the register from the register (rule 35).
+    /// Serves an operation on the page in the register directly from the register (rule 35).
     fn merge(&mut self, at: TimeNs, id: u32, scope: u32) {
         let Waiting { op, die, .. } = self.own.waiting[id];
         self.take_waiting(at, id, true);
@@ -274,7 +274,7 @@ impl PageContext<'_> {
         }
     }
 
-    /// Returns true if a later poll of the clean could serve a waiting operation or change the state because of it.
+    /// Returns true if a waiting operation could be served by a later poll of the clean, or could change the clean's state.
     pub(super) fn may_admit_later(&self, clean: &Clean, queue: &super::Queue) -> bool {
         match clean.state {
             State::AllMayGoIn => true,

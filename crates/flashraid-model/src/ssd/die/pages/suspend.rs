@@ -1,4 +1,4 @@
-//! Reads that interrupt a program or an erase in flight (Wu & He, FAST 2012; rules 39 and 102).
+//! Suspension: reads interrupt a program or an erase that is in progress (Wu & He, FAST 2012; rules 39 and 102).
 
 use super::queue::Admitted;
 use super::waiting::{NONE, Waiting};
@@ -12,15 +12,15 @@ use crate::ssd::job::Worker;
 /// Program or erase that a read has interrupted.
 #[derive(Debug, Clone)]
 pub(super) struct Suspended {
-    /// Worker of the interrupted operation: the slot for a host write, or the clean in a scope.
+    /// Worker that was interrupted: the slot for a host write, or the clean in a scope.
     worker: Worker,
-    /// Remaining time of its wait, in nanoseconds.
-    rest_ns: u64,
+    /// Time that the interrupted operation still needs, in nanoseconds.
+    remaining_ns: u64,
     /// Page that is being programmed.
     programmed: Lpn,
-    /// Scope in which reads may be served, besides those that are not busy.
+    /// Scope whose pages reads may access in addition to scopes that are not busy.
     scope: Option<u32>,
-    /// Interrupted host write, with its remaining work.
+    /// Interrupted host write, which ends after the suspension.
     finishing: u32,
     own: Work,
 }
@@ -33,7 +33,7 @@ impl Suspended {
 }
 
 impl PageContext<'_> {
-    /// Interrupts the program or erase in progress for an operation that has just joined the queue, if that is allowed.
+    /// Interrupts the program or erase in progress, if that is allowed, because a read has just entered the queue.
     pub(super) fn interrupt_for(&mut self, now: TimeNs, id: u32) {
         let Some(suspension) = self.own.suspension else { return };
         let Waiting { op, lpn, die, .. } = self.own.waiting[id];
@@ -65,15 +65,15 @@ impl PageContext<'_> {
         }
         let state = self.die(die);
         let work = state.work_mut(worker);
-        if !work.is_in_flight(now) || work.lpn == lpn || work.interruptions >= suspension.times_max {
+        if !work.is_interruptible(now) || work.lpn == lpn || work.interruptions >= suspension.times_max {
             return;
         }
         work.interruptions += 1;
-        let (rest_ns, programmed) = (work.ends - now, work.lpn);
+        let (remaining_ns, programmed) = (work.ends - now, work.lpn);
         work.stop();
         let own = if worker == Worker::SLOT { std::mem::take(work) } else { Work::default() };
         let finishing = std::mem::replace(&mut state.slot.finishing, NONE);
-        state.slot.suspended = Some(Suspended { worker, rest_ns, programmed, scope, finishing, own });
+        state.slot.suspended = Some(Suspended { worker, remaining_ns, programmed, scope, finishing, own });
         state.slot.phase = SlotPhase::Suspending;
         self.parts.counters.suspensions += 1;
         self.begin_slot_wait(now, die, suspension.suspend_ns);
@@ -88,7 +88,7 @@ impl PageContext<'_> {
         }
     }
 
-    /// Serves the next read that is allowed during the suspension, or begins to resume.
+    /// Serves the next read that is allowed during the suspension. If there is none, begins to resume the interrupted operation.
     pub(super) fn serve_while_suspended(&mut self, at: TimeNs, die: DieId) {
         let state = &self.own.dies[die.index()];
         let suspended = state.slot.suspended.as_ref().expect("something is suspended");
@@ -131,7 +131,7 @@ impl PageContext<'_> {
     /// Resumes the interrupted operation.
     pub(super) fn resume(&mut self, at: TimeNs, die: DieId) {
         let state = self.die(die);
-        let Suspended { worker, rest_ns, finishing, own, .. } = state.slot.suspended.take().expect("something is suspended");
+        let Suspended { worker, remaining_ns, finishing, own, .. } = state.slot.suspended.take().expect("something is suspended");
         state.slot.finishing = finishing;
         if worker == Worker::SLOT {
             state.slot.phase = SlotPhase::Command;
@@ -141,8 +141,8 @@ impl PageContext<'_> {
             state.slot.work.stop();
         }
         let work = state.work_mut(worker);
-        work.plain_end = at + rest_ns + work.rest_ns();
-        self.begin_wait(at, die, worker, rest_ns, at);
+        work.plain_end = at + remaining_ns + work.remaining_ns();
+        self.begin_wait(at, die, worker, remaining_ns, at);
         if worker != Worker::SLOT && self.own.by_plane {
             self.slot_freed(at, die);
         }

@@ -1,4 +1,4 @@
-//! A page operation on its way through a member with pools of blocks.
+//! A page operation from its arrival at a member with pools of blocks until its end.
 
 use crate::events::{TimeNs, TimeParts};
 use crate::ids::{DieId, Lpn};
@@ -7,7 +7,7 @@ use crate::ssd::job::{NEVER, Origin, PageOp, WorkSnapshot};
 /// Number that stands for no operation.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// A page operation on its way through the member.
+/// A page operation inside the member.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Waiting {
     pub op: PageOp,
@@ -21,21 +21,22 @@ pub(super) struct Waiting {
     pub started_ns: TimeNs,
     pub left_die_ns: TimeNs,
     pub met_gc: bool,
-    /// True if the operation overlaps with a step of a clean or is merged into one. Waits after its start then count as collection.
+    /// True if the operation overlaps with a step of a clean or is merged into one. Waits after its start then count as caused by
+    /// collection.
     pub beside_clean: bool,
     /// Time at which the operation was first refused because no pool had room.
     pub refused_at: TimeNs,
-    /// Time since which it has waited, at the head of the queue, for a blocking scope.
+    /// Time at which it began to wait for a blocking scope, as the first in the queue.
     pub awaits_scope_since: TimeNs,
-    /// Work of its die before it joined the queue.
+    /// Snapshot of its die's work at the time when it entered the queue.
     pub before: WorkSnapshot,
-    /// Time that it waited while mechanisms occupied its die, in nanoseconds.
+    /// Time that it waited because mechanisms occupied its die, in nanoseconds.
     pub held_ns: u64,
     pub time: TimeParts,
-    /// The operations before and behind it in its queue.
+    /// The operations before and after it in its queue.
     pub previous: u32,
     pub next: u32,
-    /// Number of operations that joined the queue before it.
+    /// Number of operations that entered the queue before it.
     pub arrival: u64,
     /// True while the operation is in the queue.
     pub waits: bool,
@@ -79,7 +80,7 @@ impl Waiting {
         self.left_die_ns = at;
     }
 
-    /// Returns the parts of its time if it is done at `at`.
+    /// Returns its response time, divided into causes, if it ends at `at`.
     pub fn time_until(&self, at: TimeNs) -> TimeParts {
         let mut time = self.time;
         let left_die = at.min(self.left_die_ns);

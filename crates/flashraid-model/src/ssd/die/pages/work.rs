@@ -7,30 +7,30 @@ use crate::ssd::job::{NEVER, SsdWake, Worker};
 use crate::ssd::wire::Wire;
 use std::collections::VecDeque;
 
-/// Step of a command, or of a phase of a clean.
+/// A step of a host operation, or of a phase of a clean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Takes time in the die.
+    /// Waits for this time, while the die works.
     Wait {
         ns: u64,
-        /// Time after which reads may interrupt the program or erase; [`NEVER`] if they may not.
-        flight_after_ns: u64,
+        /// Time from the start of the step after which reads may interrupt the program or erase; [`NEVER`] if they may not.
+        interruptible_after_ns: u64,
     },
     /// Occupies the channel for this time. With separate pins, it is a wait like any other.
     Transfer(u64),
-    /// Continues when the overlapping operations that it waits for are ready (rule 103).
+    /// Waits until the overlapping operations that must come first have got far enough (rule 103).
     Barrier,
 }
 
 impl Step {
     /// Returns a step that nothing interrupts.
     pub const fn wait(ns: u64) -> Self {
-        Self::Wait { ns, flight_after_ns: NEVER }
+        Self::Wait { ns, interruptible_after_ns: NEVER }
     }
 
-    /// Returns the step of a program or erase.
-    pub const fn flight(ns: u64) -> Self {
-        Self::Wait { ns, flight_after_ns: 0 }
+    /// Returns the step for a program or erase, which reads may interrupt.
+    pub const fn interruptible(ns: u64) -> Self {
+        Self::Wait { ns, interruptible_after_ns: 0 }
     }
 
     fn ns(self) -> u64 {
@@ -41,31 +41,31 @@ impl Step {
     }
 }
 
-/// Current wait of a worker, and the remaining steps of its command or phase.
+/// Current wait of a worker, and the remaining steps of its operation or phase.
 #[derive(Debug, Clone)]
 pub(crate) struct Work {
     /// Start of the current wait.
     pub began: TimeNs,
-    /// End of the current wait; [`NEVER`] while the worker waits for something else.
+    /// End of the current wait; [`NEVER`] while the worker waits for another event.
     pub ends: TimeNs,
-    /// End of all steps, if no transfer has to wait other than one that was already asked for (rule 101).
+    /// End of all steps, if transfers need not wait, except for a transfer that has already been requested (rule 101).
     pub plain_end: TimeNs,
-    /// End of the current wait, or of the transfer that was asked for.
+    /// End of the current wait, or of the transfer that has been requested.
     present_ends: TimeNs,
     /// True if the worker waits at a barrier.
     at_barrier: bool,
-    /// Number of the wait among all waits of the die. A wake-up with another number has no effect.
+    /// Number of the wait, counted over all waits of the die. A wake-up for a wait with another number has no effect.
     number: u32,
     steps: VecDeque<Step>,
-    /// Sum of the remaining steps, in nanoseconds.
-    rest_ns: u64,
+    /// Sum of the durations of the remaining steps, in nanoseconds.
+    remaining_ns: u64,
     /// Time from which reads may interrupt the current program or erase.
-    pub flight_from: TimeNs,
+    pub interruptible_from: TimeNs,
     /// Page that is being programmed.
     pub lpn: Lpn,
     /// Number of interruptions so far.
     pub interruptions: u32,
-    /// Time from asking for transfers to their ends, in nanoseconds.
+    /// Time from the requests for transfers to their ends, in nanoseconds, summed up.
     pub transfers_ns: u64,
 }
 
@@ -79,8 +79,8 @@ impl Default for Work {
             at_barrier: false,
             number: 0,
             steps: VecDeque::new(),
-            rest_ns: 0,
-            flight_from: NEVER,
+            remaining_ns: 0,
+            interruptible_from: NEVER,
             lpn: NO_PAGE,
             interruptions: 0,
             transfers_ns: 0,
@@ -93,25 +93,25 @@ impl Work {
     #[inline]
     pub fn wait(&mut self, at: TimeNs, ns: u64) {
         (self.began, self.ends, self.plain_end) = (at, at + ns, at + ns);
-        (self.flight_from, self.interruptions) = (NEVER, 0);
+        (self.interruptible_from, self.interruptions) = (NEVER, 0);
     }
 
     /// Lets reads interrupt the wait from `from` on. `lpn` is the page that is programmed, if any.
     #[inline]
     pub fn allow_interruption(&mut self, from: TimeNs, lpn: Lpn) {
-        (self.flight_from, self.lpn) = (from, lpn);
+        (self.interruptible_from, self.lpn) = (from, lpn);
     }
 
-    /// Waits until another event ends the wait.
+    /// Stops the wait, which another event will end.
     #[inline]
     pub fn stop(&mut self) {
-        (self.ends, self.flight_from) = (NEVER, NEVER);
+        (self.ends, self.interruptible_from) = (NEVER, NEVER);
     }
 
-    /// Returns true if a program or erase is in progress at `now` that reads may interrupt.
+    /// Returns true if a program or erase that reads may interrupt is in progress at `now`.
     #[inline]
-    pub fn is_in_flight(&self, now: TimeNs) -> bool {
-        self.flight_from <= now && now < self.ends && self.ends != NEVER
+    pub fn is_interruptible(&self, now: TimeNs) -> bool {
+        self.interruptible_from <= now && now < self.ends && self.ends != NEVER
     }
 
     #[inline]
@@ -123,37 +123,37 @@ impl Work {
         self.at_barrier
     }
 
-    /// Replaces all steps. With `pins`, transfers are waits, and consecutive waits become one.
+    /// Replaces all steps. If each die has `pins` of its own, transfers are plain waits, and consecutive waits become one.
     fn set_steps(&mut self, at: TimeNs, steps: impl Iterator<Item = Step>, pins: bool) {
         self.steps.clear();
-        self.rest_ns = 0;
+        self.remaining_ns = 0;
         for step in steps {
-            self.rest_ns += step.ns();
+            self.remaining_ns += step.ns();
             let step = match step {
                 Step::Transfer(ns) if pins => Step::wait(ns),
                 step => step,
             };
             match (self.steps.back_mut(), step) {
-                (Some(Step::Wait { ns: before, flight_after_ns: flight }), Step::Wait { ns, flight_after_ns }) => {
-                    *flight = (*flight).min(flight_after_ns.saturating_add(*before));
+                (Some(Step::Wait { ns: before, interruptible_after_ns: flight }), Step::Wait { ns, interruptible_after_ns }) => {
+                    *flight = (*flight).min(interruptible_after_ns.saturating_add(*before));
                     *before += ns;
                 }
                 _ => self.steps.push_back(step),
             }
         }
-        self.plain_end = at + self.rest_ns;
+        self.plain_end = at + self.remaining_ns;
     }
 
     /// Removes the next step.
     #[inline]
     fn take_step(&mut self) {
         if let Some(step) = self.steps.pop_front() {
-            self.rest_ns -= step.ns();
+            self.remaining_ns -= step.ns();
         }
-        debug_assert!(self.rest_ns == 0 || !self.steps.is_empty(), "no step is left, but time is");
+        debug_assert!(self.remaining_ns == 0 || !self.steps.is_empty(), "no step is left, but time is");
     }
 
-    /// Sets the steps of work that does not begin yet.
+    /// Sets the steps of work that begins later.
     pub fn prepare(&mut self, at: TimeNs, steps: impl Iterator<Item = Step>, pins: bool) {
         self.stop();
         self.set_steps(at, steps, pins);
@@ -165,30 +165,30 @@ impl Work {
         self.steps.contains(&Step::Barrier)
     }
 
-    /// Returns the end of all steps, as `plain_end`, with barriers. `pass` returns the time at which a barrier is passed, given the time at
-    /// which it is reached; 0 stands for the past.
+    /// Returns the end of all steps like `plain_end`, but with barriers. `pass` returns the time at which a barrier is passed, given the
+    /// time at which it is reached. A time in the past is 0.
     pub fn ends_with_barriers(&self, mut pass: impl FnMut(TimeNs) -> TimeNs) -> TimeNs {
         let begins = if self.is_at_barrier() { 0 } else { self.present_ends };
         self.steps.iter().fold(begins, |at, step| if *step == Step::Barrier { pass(at) } else { at + step.ns() })
     }
 
-    /// Returns the sum of the remaining steps, in nanoseconds.
+    /// Returns the sum of the durations of the remaining steps, in nanoseconds.
     #[inline]
-    pub fn rest_ns(&self) -> u64 {
-        self.rest_ns
+    pub fn remaining_ns(&self) -> u64 {
+        self.remaining_ns
     }
 }
 
-/// A channel that several dies share. Its transfers end with events.
+/// A channel that several dies share. Each transfer ends with an event.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Channel {
-    /// Transfers in the order in which they were asked for: die, worker, time of asking, and length. The first one is in progress.
+    /// Transfers in the order of their requests: die, worker, time of the request, and length. The first one is in progress.
     queue: VecDeque<(DieId, Worker, TimeNs, u64)>,
     wire: Wire,
 }
 
 impl PageContext<'_> {
-    /// Begins a command or phase of several steps. `lpn` is the page that it programs, if any.
+    /// Begins an operation or phase that consists of several steps. `lpn` is the page that it programs, if any.
     pub(super) fn begin_work(&mut self, at: TimeNs, die: DieId, worker: Worker, steps: impl Iterator<Item = Step>, lpn: Lpn) {
         let pins = self.own.channels.is_empty();
         let work = self.own.dies[die.index()].work_mut(worker);
@@ -215,9 +215,9 @@ impl PageContext<'_> {
                 Some(Step::Wait { ns: 0, .. }) => {
                     work.take_step();
                 }
-                Some(Step::Wait { ns, flight_after_ns }) => {
+                Some(Step::Wait { ns, interruptible_after_ns }) => {
                     work.take_step();
-                    self.begin_wait(at, die, worker, ns, at.saturating_add(flight_after_ns));
+                    self.begin_wait(at, die, worker, ns, at.saturating_add(interruptible_after_ns));
                     return;
                 }
                 Some(Step::Transfer(ns)) => {
@@ -228,14 +228,14 @@ impl PageContext<'_> {
         }
     }
 
-    /// Begins a wait with an event at its end.
-    pub(super) fn begin_wait(&mut self, at: TimeNs, die: DieId, worker: Worker, ns: u64, flight_from: TimeNs) {
+    /// Begins a wait whose end is an event.
+    pub(super) fn begin_wait(&mut self, at: TimeNs, die: DieId, worker: Worker, ns: u64, interruptible_from: TimeNs) {
         let state = &mut self.own.dies[die.index()];
         state.waits_begun = state.waits_begun.wrapping_add(1);
         let number = state.waits_begun;
         let work = state.work_mut(worker);
         work.number = number;
-        (work.began, work.ends, work.present_ends, work.flight_from) = (at, at + ns, at + ns, flight_from);
+        (work.began, work.ends, work.present_ends, work.interruptible_from) = (at, at + ns, at + ns, interruptible_from);
         if ns > 0 && !self.own.lazy {
             self.out.wake(at + ns, SsdWake::Worker { die, worker, number });
         }
@@ -261,7 +261,7 @@ impl PageContext<'_> {
         let alone = channel.queue.len() == 1;
         let work = self.own.dies[die.index()].work_mut(worker);
         work.present_ends = free_at;
-        work.plain_end = free_at + work.rest_ns();
+        work.plain_end = free_at + work.remaining_ns();
         if alone {
             self.start_transfer(at, number);
         }
@@ -273,7 +273,7 @@ impl PageContext<'_> {
         }
     }
 
-    /// Ends a transfer: first its worker continues, then the next transfer begins.
+    /// Ends a transfer. First its worker continues, and then the next transfer begins.
     pub(super) fn transferred(&mut self, now: TimeNs, channel: u32) {
         let channel = channel as usize;
         let (die, worker, asked, _) = self.own.channels[channel].queue[0];

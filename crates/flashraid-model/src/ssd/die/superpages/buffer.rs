@@ -1,4 +1,4 @@
-//! The way of superpages from the write buffer to dies, and the effects of their programs (rules 204 to 208).
+//! Superpages from the write buffer to the dies, and the effects of their programs (rules 204 to 208).
 
 use super::SuperpageContext;
 use crate::events::TimeNs;
@@ -7,17 +7,17 @@ use crate::ssd::front::{Entering, Superpage, SuperpageStage, units_of};
 use crate::ssd::job::{Reader, SuperpageWake};
 use crate::ssd::outbox::Programmed;
 
-/// Number of units whose map entries are prefetched in advance.
+/// Number of units by which prefetching of map entries runs ahead.
 const AHEAD: usize = 12;
 
 impl SuperpageContext<'_> {
-    /// Processes the data of a write command that have crossed the link.
+    /// Continues a write command after its data have crossed the link.
     pub(super) fn data_crossed(&mut self, now: TimeNs, id: u32) {
         self.front.data_crossed(now, id, &self.parts.work_times);
         self.admit_waiting(now);
     }
 
-    /// Admits units to the buffer, command by command, as far as there is room (rule 204).
+    /// Admits units to the write buffer, command by command, while there is room (rule 204).
     pub(super) fn admit_waiting(&mut self, now: TimeNs) {
         while let Some(Entering { unit, pages, handle, .. }) = self.front.next_unit() {
             if !self.admit_unit(now, unit, handle, pages < self.own.params.unit_pages) {
@@ -29,8 +29,8 @@ impl SuperpageContext<'_> {
         }
     }
 
-    /// Ends a write whose data are all in the buffer. A write that must survive a loss of power first closes the superpages that hold its
-    /// units (rule 208).
+    /// Ends a write whose data are all in the buffer. A write that must be safe from a loss of power first closes the superpages that hold
+    /// its units (rule 208).
     fn write_entered(&mut self, now: TimeNs, id: u32) {
         let mut closes: Vec<u8> = Vec::new();
         let (front, media, buffer) = (&mut *self.front, &*self.media, &self.own.buffer);
@@ -56,7 +56,7 @@ impl SuperpageContext<'_> {
         }
     }
 
-    /// Admits a unit to the buffer. Returns true if there was room, or if the unit replaces an older version.
+    /// Admits a unit to the write buffer. Returns true if there was room, or if the unit replaces an older version.
     fn admit_unit(&mut self, now: TimeNs, unit: u32, handle: u8, is_partial: bool) -> bool {
         let place = self.media.map[unit as usize];
         let held_by = self.own.buffer.superpage_at(place);
@@ -108,21 +108,21 @@ impl SuperpageContext<'_> {
         }
     }
 
-    /// Closes the open superpage of the host with that handle.
+    /// Closes the host's open superpage for that placement handle, although it may not be full.
     fn close_filling(&mut self, now: TimeNs, handle: u8) {
         if self.own.buffer.close(handle) {
             self.place_superpages(now);
         }
     }
 
-    /// Completes a unit that the host wrote only in part: the rest has been read.
+    /// Completes a unit of which the host wrote only a part, because the rest has been read from flash.
     pub(super) fn rest_of_unit_read(&mut self, now: TimeNs, id: u32) {
         if self.own.buffer.rest_of_unit_read(id) {
             self.place_superpages(now);
         }
     }
 
-    /// Assigns host superpages to dies, in order, as far as collection allows (rules 205 and 209).
+    /// Assigns host superpages to dies, in order, while collection allows it (rules 205 and 209).
     pub(super) fn place_superpages(&mut self, now: TimeNs) {
         while let Some(&id) = self.own.buffer.to_place.front() {
             if self.own.collection.is_instantaneous() {
@@ -154,13 +154,13 @@ impl SuperpageContext<'_> {
             self.own.buffer.waits_for_debt = false;
             self.own.buffer.to_place.pop_front();
             self.give_to_die(now, id, die);
-            self.earn(id);
+            self.earn_credits(id);
             self.dispatch(now, die);
             self.begin_parts(now);
         }
     }
 
-    /// Gives a superpage its place on a die.
+    /// Assigns a superpage to a die, which gives it a place on flash.
     fn give_to_die(&mut self, now: TimeNs, id: u32, die: u32) {
         let free = self.media.free();
         let stream = self.own.buffer[id].stream;
@@ -171,7 +171,7 @@ impl SuperpageContext<'_> {
         }
     }
 
-    /// Adds a superpage to the queue of its class.
+    /// Adds a superpage to the program queue of its die, in the class of its source.
     fn enqueue_program(&mut self, id: u32, die: u32) {
         let state = &mut self.own.dies[die as usize];
         let queue = if self.own.buffer[id].stream.is_host() { &mut state.programs } else { &mut state.moved_programs };
@@ -180,7 +180,7 @@ impl SuperpageContext<'_> {
         self.own.dies[die as usize].waiting_ns += transfer_ns + program_ns;
     }
 
-    /// Sends the parity of a row to its die, if the program of the row's last superpage with data has begun (rule 218).
+    /// Sends the parity of a row to its die, if the program of the row's last data superpage has begun (rule 218).
     pub(super) fn send_parity_if_due(&mut self, now: TimeNs, id: u32) {
         let Superpage { stream, is_parity, first, .. } = self.own.buffer[id];
         if is_parity {
@@ -204,20 +204,20 @@ impl SuperpageContext<'_> {
         self.out.programmed.push(Programmed { at: now, member: self.parts.member, units, pages_moved: 0 });
         let is_sealed = self.media.superpage_programmed(self.own.buffer[id].first);
         let units = std::mem::take(&mut self.own.buffer[id].units);
-        self.own.buffer.give_back(id, units);
+        self.own.buffer.recycle(id, units);
         if is_sealed {
             self.superblock_sealed(now);
         }
     }
 
-    /// Looks for another victim after a superblock was sealed, because collection may have waited for one.
+    /// Looks for another victim after a superblock was sealed, because collection may have had nothing to collect.
     fn superblock_sealed(&mut self, now: TimeNs) {
         self.begin_parts(now);
         self.place_superpages(now);
     }
 
     /// Returns the die with the earliest estimated start among those with room (rule 205). Among equals, it is the one with most rows left,
-    /// so that dies catch up. Otherwise channels take turns.
+    /// so that no die falls behind. If these are equal, too, channels take turns.
     fn earliest_die(&mut self, now: TimeNs, stream: Stream) -> Option<u32> {
         let all = self.own.die_order.len();
         let from = self.own.next_die as usize;
@@ -232,7 +232,7 @@ impl SuperpageContext<'_> {
         Some(self.own.die_order[at])
     }
 
-    /// Adds a unit that collection has read to a superpage, if the unit is still valid.
+    /// Adds a unit that collection has read to a superpage of moved units, if the unit is still valid.
     pub(super) fn add_moved_unit(&mut self, now: TimeNs, source: u32) {
         let stream = self.media.collection_of(self.media.superblock_of(source));
         let id = match self.own.buffer.filling_moved(stream.handle()) {
@@ -248,14 +248,14 @@ impl SuperpageContext<'_> {
         }
     }
 
-    /// Closes the open superpage of collection with that handle, or the common one, which is number 0.
+    /// Closes the open superpage of moved units for that placement handle. If collection mixes handles, the only superpage has number 0.
     pub(super) fn close_moved(&mut self, now: TimeNs, handle: u8) {
         if self.own.buffer.close_moved(handle) {
             self.place_moved(now);
         }
     }
 
-    /// Assigns superpages of collection to dies, in order. A superpage without a place is skipped.
+    /// Assigns superpages of moved units to dies, in order. A superpage for which no die has room is skipped.
     pub(super) fn place_moved(&mut self, now: TimeNs) {
         let mut at = 0;
         while let Some(&id) = self.own.buffer.moved_to_place.get(at) {
@@ -269,7 +269,8 @@ impl SuperpageContext<'_> {
         }
     }
 
-    /// Ends the program of a superpage: its units are now at their new places, unless they were replaced meanwhile (rules 206 and 210).
+    /// Ends the program of a superpage. Its units now lie at their new places, unless they were overwritten in the meantime (rules 206 and
+    /// 210).
     pub(super) fn programmed(&mut self, now: TimeNs, id: u32) {
         if self.own.buffer[id].is_parity {
             return self.parity_programmed(now, id);
@@ -305,7 +306,7 @@ impl SuperpageContext<'_> {
         }
         let is_sealed = self.media.superpage_programmed(first);
         let moved = if of_host { Vec::new() } else { sources };
-        self.own.buffer.give_back(id, units);
+        self.own.buffer.recycle(id, units);
         if of_host {
             self.front.batch_ends(now, number, self.out);
             self.admit_waiting(now);

@@ -1,4 +1,4 @@
-//! The dies' part in the collection of superblocks, and its effects (rules 209, 210 and 213). [`Collection`] makes the decisions.
+//! Collection of superblocks on the dies: it performs what [`Collection`] decides (rules 209, 210 and 213).
 
 use super::SuperpageContext;
 use crate::events::TimeNs;
@@ -19,10 +19,10 @@ impl SuperpageContext<'_> {
         &mut self.own.collection
     }
 
-    /// Adds the credits of a host superpage that has its die. Idle or forced collection earns the host no debt.
-    pub(super) fn earn(&mut self, id: u32) {
+    /// Adds the credits that a host superpage earns when it is assigned to a die. Idle or forced collection causes no debt.
+    pub(super) fn earn_credits(&mut self, id: u32) {
         let need = self.need();
-        if !self.own.collection.earns(need) {
+        if !self.own.collection.can_earn_credits(need) {
             return;
         }
         if !self.own.collection.has_victim() && self.own.collection.choose_victim(self.media) {
@@ -32,7 +32,7 @@ impl SuperpageContext<'_> {
         // What counts is the room that it takes, which with one bit per cell is that of so many more units.
         let times = self.own.shape.superpage_units() / self.media.superpage_units(superpage.stream);
         let units = superpage.units.len() as u32 * times;
-        self.own.collection.earn(units, need);
+        self.own.collection.earn_credits(units, need);
     }
 
     fn count_victim(&mut self, reason: Option<Reason>) {
@@ -45,8 +45,10 @@ impl SuperpageContext<'_> {
         of_superblocks.levelled += u64::from(reason == Some(Reason::Wear));
     }
 
-    /// Begins parts of victims as far as credits (or the need) and room allow. The last units of a victim wait for those of the next
-    /// victim, unless space is needed and no more units will come.
+    /// Starts to read parts of victims while credits (or urgent need) and room allow it.
+    ///
+    /// The last units of a victim wait for those of the next victim to fill a superpage. They do not wait if space is needed and no more
+    /// units will come.
     pub(super) fn begin_parts(&mut self, now: TimeNs) {
         if self.own.collection.is_instantaneous() {
             return;
@@ -70,7 +72,7 @@ impl SuperpageContext<'_> {
         }
     }
 
-    /// Sends a part to its die, after its time at the core.
+    /// Sends a part to its die, after a processor core has handled it.
     pub(super) fn part_has_core(&mut self, now: TimeNs, id: u32) {
         let first = self.own.collection.parts[id].first;
         let die = self.own.shape.place(first).die;
@@ -83,10 +85,10 @@ impl SuperpageContext<'_> {
         self.dispatch(now, die);
     }
 
-    /// Ends the reads of a part. Units that are still valid go on to a superpage.
+    /// Ends the reads of a part. Units that are still valid are added to a superpage.
     pub(super) fn part_read(&mut self, now: TimeNs, id: u32) {
         let part = self.own.collection.parts[id];
-        self.own.collection.parts.give_back(id);
+        self.own.collection.parts.recycle(id);
         let block = self.media.superblock_of(part.first);
         let mut units = part.units;
         let valid = (units & self.media.valid_units(part.first)).count_ones();
@@ -142,7 +144,7 @@ impl SuperpageContext<'_> {
         }
         self.media.erased(block);
         if let Some(agent) = &mut self.parts.agent {
-            agent.sees_freed();
+            agent.count_freed_superblock();
         }
         self.finish_forced_if_done(now);
         self.note_pace(now);
@@ -151,13 +153,13 @@ impl SuperpageContext<'_> {
         self.place_superpages(now);
     }
 
-    /// Reports that a stream has opened a free superblock.
+    /// Reacts to a stream that has opened a free superblock, so that fewer are free.
     pub(super) fn superblock_opened(&mut self, now: TimeNs) {
         self.note_pace(now);
         self.tell_agent_of_opened(now);
     }
 
-    /// Collects without time before a host superpage begins (rule 216).
+    /// Collects without simulated time before a host superpage begins (rule 216).
     pub(super) fn collect_instantly(&mut self, now: TimeNs) {
         let planes = u64::from(self.own.shape.dies) * u64::from(self.own.shape.planes);
         let per_superpage = u64::from(self.own.shape.superpage_units());
@@ -179,7 +181,7 @@ impl SuperpageContext<'_> {
         }
     }
 
-    /// Updates the time for which the SSD counts as collecting, after its need may have changed.
+    /// Updates the period for which the SSD counts as collecting, after its need may have changed.
     pub(super) fn note_pace(&mut self, now: TimeNs) {
         let need = self.need();
         let begins_by_need = self.own.collection.update_collecting(now, self.parts.member, need, &mut self.out.collections);
@@ -188,7 +190,7 @@ impl SuperpageContext<'_> {
         }
     }
 
-    /// Records that a command has arrived.
+    /// Records that a command has arrived, which ends idle time.
     pub(super) fn command_came(&mut self, now: TimeNs) {
         if self.collection().idle.command_arrives() {
             self.note_pace(now);
@@ -196,7 +198,7 @@ impl SuperpageContext<'_> {
         self.await_idle(now);
     }
 
-    /// Starts the first wait for idle time.
+    /// Starts the first wait for idle time, at the beginning of the run.
     pub fn begin(&mut self) {
         self.await_idle(0);
     }
@@ -218,7 +220,7 @@ impl SuperpageContext<'_> {
         }
     }
 
-    /// Ends the use of idle time, because the run has ended.
+    /// Ends collection in idle time for good, because the run has ended.
     pub fn end_idle_collection(&mut self, now: TimeNs) {
         if self.collection().idle.disable() {
             self.note_pace(now);

@@ -1,4 +1,4 @@
-//! Commands of the host, after they have passed the front (rules 203 and 212).
+//! Commands of the host after the front has passed them on (rules 203 and 212).
 
 use super::SuperpageContext;
 use crate::events::{TimeNs, TimeParts};
@@ -8,7 +8,7 @@ use crate::ssd::front::units_of;
 use crate::ssd::job::{Reader, Waiter, WorkSnapshot};
 
 impl SuperpageContext<'_> {
-    /// Begins the work of a command, after its latency.
+    /// Begins the work of a command after the latency of the controller.
     pub(super) fn command_delayed(&mut self, now: TimeNs, id: u32) {
         self.front.commands[id].begun = now;
         match self.front.commands[id].kind {
@@ -25,14 +25,14 @@ impl SuperpageContext<'_> {
         }
     }
 
-    /// Sends all units of a read command to the queues of their dies before any die starts a read (rule 203).
+    /// Sends all units of a read command to the queues of their dies. No die starts a read before (rule 203).
     fn read_command(&mut self, now: TimeNs, id: u32) {
         let command = std::mem::take(&mut self.front.commands[id]);
         self.parts.counters.host_pages_read += command.ops.len() as u64;
         for op in &command.ops {
             let waiter = Waiter {
                 completion: op.completion,
-                flight: command.flight,
+                fetched_id: command.fetched_id,
                 arrived: command.arrived,
                 other_ns: now - command.started,
                 before: WorkSnapshot::default(),
@@ -42,7 +42,7 @@ impl SuperpageContext<'_> {
                 self.enqueue_read(now, place, Reader::Host(waiter));
             } else {
                 self.front.counters.buffer_hits += u64::from(place != NONE);
-                let at = self.front.cross(now, true, 1);
+                let at = self.front.send_over_link(now, true, 1);
                 self.read_ends(at, &waiter, TimeParts { transfer_ns: at - now, ..TimeParts::default() });
             }
         }
@@ -50,7 +50,7 @@ impl SuperpageContext<'_> {
         self.front.release(id, command);
     }
 
-    /// Ends a page of a read, which has reached the host.
+    /// Ends one page of a read, which has reached the host.
     pub(super) fn read_ends(&mut self, at: TimeNs, waiter: &Waiter, time: TimeParts) {
         if time.collection_ns > 0 {
             self.parts.drive_counters.reads_behind_collection += 1;
@@ -59,7 +59,7 @@ impl SuperpageContext<'_> {
         self.front.read_ends(at, waiter, time, self.out);
     }
 
-    /// Unmaps the whole units of a trim. Units in the buffer are dropped with their superpage (rule 212).
+    /// Unmaps the units that a trim covers completely. Units in the buffer are dropped later, with their superpage (rule 212).
     fn trim_command(&mut self, now: TimeNs, id: u32) {
         let ops = std::mem::take(&mut self.front.commands[id].ops);
         self.parts.counters.host_pages_trimmed += ops.len() as u64;

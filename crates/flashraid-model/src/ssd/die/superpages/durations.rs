@@ -1,4 +1,4 @@
-//! Durations and steps of the work on superpages, and the counters for the time that it takes.
+//! Durations and steps of work on superpages, and the counters of the time that dies spend on it.
 
 use super::SuperpageDies;
 use super::schedule::{Die, Exclusive, Job, Step};
@@ -8,14 +8,14 @@ use crate::ssd::collect::superblocks::Part;
 use crate::ssd::counters::DriveCounters;
 
 impl SuperpageDies {
-    /// Returns the time of an array read of page `page_of_block` of a block. `ppn` is a place in that block.
+    /// Returns the time that the flash array needs to read page `page_of_block` of a block. `ppn` is a place in that block.
     pub fn array_read_ns(&self, media: &Superblocks, ppn: u32, page_of_block: u32) -> u64 {
         let types = &self.params.page_read_ns;
         let slc = self.params.slc.filter(|_| media.is_slc(ppn));
         slc.map_or(types[page_of_block as usize % types.len()], |slc| slc.read_ns)
     }
 
-    /// Returns the times of the transfer and of the program of a superpage.
+    /// Returns the time to transfer a superpage to its die, and the time to program it.
     pub fn program_times(&self, media: &Superblocks, id: u32) -> (u64, u64) {
         let stream = self.buffer[id].stream;
         let transfer_ns = u64::from(media.superpage_units(stream)) * self.params.unit_transfer_ns;
@@ -23,7 +23,7 @@ impl SuperpageDies {
         (transfer_ns, slc.map_or(self.program_ns, |slc| slc.program_ns))
     }
 
-    /// Returns the number of units of a part that are on pages of this type.
+    /// Returns the number of units of a part that lie on pages of this type.
     fn units_of_type(&self, part: &Part, page_type: u32) -> u32 {
         let units = self.shape.planes * self.shape.flash_page_units;
         (part.units >> (page_type * units) & (u128::MAX >> (128 - units))).count_ones()
@@ -34,7 +34,7 @@ impl SuperpageDies {
         (from..self.shape.pages_per_cell).find(|&page_type| self.units_of_type(part, page_type) > 0)
     }
 
-    /// Returns the array time of the current step of a part, and the number of units that are transferred after it.
+    /// Returns the time that the flash array needs for the current step of a part, and the number of units that are transferred after it.
     pub fn part_step(&self, media: &Superblocks, id: u32) -> (u64, u32) {
         let part = &self.collection.parts[id];
         self.step_of(media, part, part.page_type)
@@ -45,21 +45,21 @@ impl SuperpageDies {
         (self.array_read_ns(media, part.first, page), self.units_of_type(part, page_type))
     }
 
-    /// Returns the time that a part still takes if it waits for no channel.
+    /// Returns the time that reading a part still takes if it never waits for a channel.
     pub fn part_plain_ns(&self, media: &Superblocks, id: u32) -> u64 {
         let part = &self.collection.parts[id];
         let steps = (part.page_type..self.shape.pages_per_cell).map(|page_type| self.step_of(media, part, page_type));
         steps.filter(|&(_, units)| units > 0).map(|(ns, units)| ns + u64::from(units) * self.params.unit_transfer_ns).sum()
     }
 
-    /// Returns the first place of a part's superpage, and the units of its current step as bits.
+    /// Returns the first place of a part's superpage, and the set of units in its current step, one bit for each.
     pub fn part_step_units(&self, id: u32) -> (u32, u128) {
         let Part { first, units, page_type } = self.collection.parts[id];
         let of_type = self.shape.planes * self.shape.flash_page_units;
         (first, units & (u128::MAX >> (128 - of_type)) << (page_type * of_type))
     }
 
-    /// Ends a step of a part. Returns true if another step follows.
+    /// Ends a step of reading a part. Returns true if another step follows.
     pub fn part_step_ended(&mut self, id: u32) -> bool {
         let next = self.next_type(id, self.collection.parts[id].page_type + 1);
         if let Some(next) = next {
@@ -79,11 +79,11 @@ impl SuperpageDies {
         }
     }
 
-    /// Returns the time that a die must still work for collection, with the work in its queues.
+    /// Returns the time that a die must still work for collection, including the work in its queues.
     pub(super) fn collection_left_ns(&self, media: &Superblocks, now: TimeNs, die: &Die) -> u64 {
         let current_ns = match die.exclusive {
             Some(Exclusive { job, step, .. }) if job.is_of_collection() => match (job, step) {
-                (_, Step::Suspended { rest_ns }) => rest_ns,
+                (_, Step::Suspended { remaining_ns }) => remaining_ns,
                 (Job::Move(part), _) => self.part_plain_ns(media, part).min(die.current_work_ends.saturating_sub(now)),
                 _ => die.current_work_ends.saturating_sub(now),
             },

@@ -7,7 +7,7 @@ use crate::ssd::agent::Consequence;
 use crate::ssd::params::SuperblockCollection;
 
 impl SuperpageContext<'_> {
-    /// Prepares the dies for an agent that the member has just been given.
+    /// Prepares the dies for the protocol, after the member was given an agent.
     pub fn agent_begins(&mut self, now: TimeNs) {
         self.note_pace(now);
     }
@@ -37,14 +37,14 @@ impl SuperpageContext<'_> {
         }
     }
 
-    /// Stops forced work that only uses idle time, because idle time has ended.
+    /// Stops forced work that may only be done in idle time, because idle time has ended.
     pub(super) fn stop_idle_work(&mut self, now: TimeNs) {
         if self.parts.agent.as_ref().is_some_and(|agent| agent.forced() == Some(Work::UntilReserved)) {
             self.agent_done(now);
         }
     }
 
-    /// Ends forced work if its goal is reached, after a superblock has become free or the drive was forced.
+    /// Ends forced work if its goal is reached. It is called after a superblock has become free, and after the drive was forced.
     pub(super) fn finish_forced_if_done(&mut self, now: TimeNs) {
         self.end_idle_if_done(now);
         let is_reached = self.own.collection.is_forced_goal_reached(self.need());
@@ -61,7 +61,7 @@ impl SuperpageContext<'_> {
         self.tell_agent_of_opened(now);
     }
 
-    /// Tells the agent that a free superblock was opened. The drive may then register or ask.
+    /// Tells the agent that a free superblock was opened. The member may then register or ask to collect.
     pub(super) fn tell_agent_of_opened(&mut self, now: TimeNs) {
         let free = self.media.free();
         let SuperblockCollection { target, floor, .. } = self.own.params.collection;

@@ -30,23 +30,23 @@ use crate::ssd::job::{FrontWake, Owed, SsdWake, SuperpageWake, Table};
 use crate::ssd::mechanism::{AtDie, MechanismCounters};
 use crate::ssd::outbox::Outbox;
 use crate::ssd::params::{SsdParams, SuperblockParams};
-use crate::ssd::parts::Parts;
+use crate::ssd::parts::SsdParts;
 use crate::ssd::wire::Wire;
 use preempt::{Merging, Overlap};
 use schedule::{Die, FlashRead};
 
-/// The dies of an SSD with superblocks, and the work on its way to them.
+/// The dies of an SSD with superblocks, and the work that has not reached them yet.
 #[derive(Debug, Clone)]
 pub struct SuperpageDies {
     shape: Shape,
     params: SuperblockParams,
     program_ns: u64,
     erase_ns: u64,
-    /// True if host operations may be served between the reads of a step of collection.
+    /// True if host operations may be served between the reads of a collection step (semi-preemption).
     semi: bool,
-    /// Overlap of host reads with steps of collection in one die.
+    /// Overlap of host reads with collection steps in a die.
     overlap: Overlap,
-    /// Units that host reads can take from collection.
+    /// Units that collection has read and that host reads can use.
     merging: Merging,
     /// Superpages in the buffer.
     buffer: Superpages,
@@ -55,28 +55,28 @@ pub struct SuperpageDies {
     touched_dies: Vec<u32>,
     dies: Vec<Die>,
     channels: Vec<Wire>,
-    /// Order in which equal dies are chosen: channels first.
+    /// Order of the dies for a choice among equal ones. Consecutive dies lie on different channels.
     die_order: Vec<u32>,
-    /// Position in that order at which the next search begins.
+    /// Position in that order at which the search for the next die begins.
     next_die: u32,
     programs_running: u32,
-    /// Dies that wait until another one may program, in the order in which they asked.
+    /// Dies that wait because only a limited number may program at a time, in the order of their requests.
     waiting_to_program: std::collections::VecDeque<u32>,
     collection: Collection,
-    /// Time since which at least one die works for collection, if one does.
+    /// Time since which at least one die works for collection; [`NEVER`] if none does.
     collecting_since: TimeNs,
 }
 
 /// The dies together with the parts of the SSD that they need, borrowed for one call.
 pub struct SuperpageContext<'a> {
-    /// List for everything that the dies cause elsewhere.
+    /// Output list for everything that the dies cause elsewhere.
     pub out: &'a mut Outbox,
     /// Mapping of the drive's units.
     pub media: &'a mut Superblocks,
-    /// Commands on their way to the dies, and the room of the buffer.
+    /// Commands that have not reached the dies yet, and the room of the write buffer.
     pub front: &'a mut Front,
     /// Parts that every SSD has.
-    pub parts: &'a mut Parts,
+    pub parts: &'a mut SsdParts,
     /// State of the dies themselves.
     pub own: &'a mut SuperpageDies,
 }
@@ -113,8 +113,8 @@ impl SuperpageDies {
         }
     }
 
-    /// Returns the counts at `now`, with the work that the dies have done so far.
-    pub fn count_until(&self, now: TimeNs, parts: &Parts) -> (MemberCounters, DriveCounters) {
+    /// Returns the counters at `now`, including the work that the dies have done so far.
+    pub fn count_until(&self, now: TimeNs, parts: &SsdParts) -> (MemberCounters, DriveCounters) {
         let (mut counters, mut drive_counters) = (parts.counters, parts.drive_counters);
         for die in &self.dies {
             if let Some((job, ns)) = die.works_on_for(now) {
@@ -126,7 +126,7 @@ impl SuperpageDies {
         (counters, drive_counters)
     }
 
-    /// Returns the work that is still to be done for what the host has written, except for the contents of the buffer.
+    /// Returns the work that what the host has written still causes, except for the contents of the write buffer.
     pub fn owed(&self, media: &Superblocks, now: TimeNs) -> Owed {
         let unit_pages = u64::from(self.params.unit_pages);
         let units = self.collection.owed_units() + self.collection.units_on_their_way();
@@ -141,7 +141,7 @@ impl SuperpageDies {
 
     /// Returns for each busy die the busy period that contains `end_ns`.
     pub fn busy_periods(&self, end_ns: TimeNs) -> Vec<(TimeNs, TimeNs)> {
-        let since = self.dies.iter().filter_map(|die| die.activity.works_since());
+        let since = self.dies.iter().filter_map(|die| die.activity.busy_since());
         since.map(|since| (since, end_ns)).filter(|stretch| stretch.0 < stretch.1).collect()
     }
 
@@ -150,7 +150,7 @@ impl SuperpageDies {
         self.collection.since()
     }
 
-    /// Writes logical pages, each with its source, in order. It takes no time and counts nothing.
+    /// Writes logical pages in order, each with its stream. It takes no simulated time and counts nothing.
     pub fn overwrite_untimed(&self, media: &mut Superblocks, front: &Front, pages: &[(u32, u8)]) {
         let unit_pages = self.params.unit_pages;
         media.overwrite_untimed(pages.iter().map(|&(page, source)| (page / unit_pages, front.handle_of(source))));
@@ -169,7 +169,7 @@ impl SuperpageContext<'_> {
         }
     }
 
-    /// Processes a wake-up of the front.
+    /// Processes a scheduled event of the front.
     fn wake_front(&mut self, now: TimeNs, wake: FrontWake) {
         match wake {
             FrontWake::Ready(id) => {

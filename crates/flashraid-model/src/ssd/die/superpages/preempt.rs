@@ -1,4 +1,4 @@
-//! Merging and pipelining of host reads with the steps in which collection reads (rule 229).
+//! Host reads that use data read by collection (merging), or overlap with the reads of collection (pipelining) (rule 229).
 
 use super::SuperpageContext;
 use super::schedule::{Job, Step};
@@ -7,14 +7,14 @@ use crate::ssd::job::{Reader, WorkSnapshot};
 use crate::ssd::params::{Pipeline, PlaneReads, Preemption, SuperblockParams};
 use std::collections::HashSet;
 
-/// Overlap of host reads with steps of collection in one die.
+/// Overlap of host reads with collection steps in one die.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Overlap {
     /// Reads and steps never overlap.
     Off,
-    /// A step may begin while the data of earlier host reads leave the die.
+    /// A collection step may begin while the data of earlier host reads are transferred from the die.
     BehindReads,
-    /// Host reads may also begin while the data of a step leave the die.
+    /// Steps and host reads overlap both ways: host reads may also begin while the data of a collection step are transferred from the die.
     Both,
 }
 
@@ -30,7 +30,7 @@ impl Overlap {
     }
 }
 
-/// Units that collection has read but not programmed, by their old places. It stays empty unless host reads may be merged.
+/// Units that collection has read but not programmed, by their old places. It stays empty unless merging is on.
 #[derive(Debug, Clone)]
 pub(super) struct Merging {
     held: Option<HashSet<u32>>,
@@ -41,7 +41,7 @@ impl Merging {
         Self { held: is_on.then(HashSet::new) }
     }
 
-    /// Returns true if a host read of that place needs no flash, because collection has its unit.
+    /// Returns true if collection has the unit of that place, so that a host read of it needs no flash.
     pub fn holds(&self, place: u32) -> bool {
         self.held.as_ref().is_some_and(|held| held.contains(&place))
     }
@@ -52,7 +52,7 @@ impl Merging {
         }
     }
 
-    /// Removes the unit of that place, which has been programmed or dropped.
+    /// Removes the unit of that place, because it has been programmed or dropped.
     pub fn remove(&mut self, place: u32) {
         if let Some(held) = &mut self.held {
             assert!(held.remove(&place), "a unit that leaves has been read");
@@ -61,7 +61,7 @@ impl Merging {
 }
 
 impl SuperpageContext<'_> {
-    /// Records whether the registers of a die hold the data of a step of collection.
+    /// Records whether the data of a collection step are in the registers of a die.
     pub(super) fn step_in_registers(&mut self, die: u32, part: u32, are_there: bool) {
         if self.own.overlap != Overlap::Both {
             return;
@@ -78,13 +78,13 @@ impl SuperpageContext<'_> {
         }
     }
 
-    /// Returns true if the next job of a die is a step of collection that may begin while data of host reads leave the die.
+    /// Returns true if the next job of a die is a collection step that may overlap with the transfer of earlier host reads.
     pub(super) fn may_overlap(&self, die: u32, next: Option<Job>) -> bool {
         let is_free = || self.own.dies[die as usize].planes.iter().all(|plane| !plane.reads && plane.holds <= 1);
         self.own.overlap != Overlap::Off && matches!(next, Some(Job::Move(_))) && is_free()
     }
 
-    /// Begins host reads while the data of a step of collection leave the die.
+    /// Begins host reads while the data of a collection step are transferred from the die.
     pub(super) fn read_beside_step(&mut self, now: TimeNs, die: u32) {
         let may = |turn: &Self| {
             let state = &turn.own.dies[die as usize];
@@ -96,7 +96,7 @@ impl SuperpageContext<'_> {
         }
     }
 
-    /// Makes the units of a finished step available to host reads. Waiting reads that need nothing else are served at once.
+    /// Makes the units of a finished collection step available to host reads. Waiting reads that need no other unit are served at once.
     pub(super) fn merge_reads(&mut self, now: TimeNs, die: u32, step: (u32, u128)) {
         if self.own.merging.held.is_none() {
             return;
@@ -129,7 +129,7 @@ impl SuperpageContext<'_> {
                 self.serve_merged(now, reader, waited);
             }
             self.own.reads[id].readers = readers;
-            self.own.reads.give_back(id);
+            self.own.reads.recycle(id);
         }
     }
 
@@ -138,7 +138,7 @@ impl SuperpageContext<'_> {
         match reader {
             Reader::Host(waiter) => {
                 self.parts.counters.merges += 1;
-                let at = self.front.cross(now, true, 1);
+                let at = self.front.send_over_link(now, true, 1);
                 let WorkSnapshot { collected_ns: collection_ns, held_ns: other_ns } = waited;
                 let time = TimeParts { collection_ns, transfer_ns: at - now, other_ns, ..TimeParts::default() };
                 self.read_ends(at, &waiter, time);

@@ -1,4 +1,4 @@
-//! The next job of a die that takes superpages (rules 203, 211 and 214).
+//! Choice of the next job of a die that programs superpages (rules 203, 211 and 214).
 
 use super::SuperpageContext;
 use crate::events::{TimeNs, TimeParts};
@@ -10,20 +10,20 @@ use crate::ssd::mechanism::AtDie;
 use crate::ssd::params::PlaneReads;
 use std::collections::VecDeque;
 
-/// Read of a flash page for the host.
+/// Read of one flash page for the host.
 #[derive(Debug, Clone, Default)]
 pub(super) struct FlashRead {
     pub flash_page: u32,
     die: u32,
     plane: u32,
-    /// Time of the array read, in nanoseconds.
+    /// Time that the flash array takes for the read, in nanoseconds.
     pub array_ns: u64,
-    /// Units that were asked for, as bits.
+    /// Set of the units that were asked for, one bit for each.
     pub units: u64,
     pub readers: Vec<Reader>,
-    /// Time at which the array read ended.
+    /// Time at which the page was in the register of its plane.
     in_register: TimeNs,
-    /// Work of the die before the read began.
+    /// Snapshot of the die's work before the read began.
     before: WorkSnapshot,
 }
 
@@ -45,37 +45,37 @@ impl Job {
 /// Steps of such a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Data cross the channel.
+    /// Transfers data over the channel.
     Transfer,
-    /// The flash array works.
+    /// Waits for the flash array.
     Array { ends: TimeNs },
-    /// The array is being suspended, with so much of its work left.
-    Suspending { rest_ns: u64 },
-    /// The job is suspended, and reads may be served.
-    Suspended { rest_ns: u64 },
-    /// The array is about to continue.
-    Resuming { rest_ns: u64 },
+    /// Waits until the array is suspended, with `remaining_ns` of its work left.
+    Suspending { remaining_ns: u64 },
+    /// Waits while reads are served, with `remaining_ns` of the array's work left.
+    Suspended { remaining_ns: u64 },
+    /// Waits until the array continues, with `remaining_ns` of its work left.
+    Resuming { remaining_ns: u64 },
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Exclusive {
     pub job: Job,
     pub step: Step,
-    /// Time from which the job has the die: its start, or the end of the reads that interrupted it.
+    /// Time at which the job last got the die: its start, or the end of the reads that interrupted it.
     pub began: TimeNs,
     /// Number of suspensions so far, and the moment from which on another may come.
     pub suspensions: u32,
     /// Number of suspensions so far, and the time from which another one may come.
     pub suspended_from: TimeNs,
-    /// True if reads have arrived since the job last continued, or if some were left then.
+    /// True if reads have arrived since the job last continued, or if some were waiting then.
     pub reads_came: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Plane {
-    /// True while the array reads.
+    /// True while the flash array reads a page into the plane's register.
     pub reads: bool,
-    /// Number of pages that have been read and are still in registers.
+    /// Number of pages that have been read and are still in registers of the plane.
     pub holds: u8,
 }
 
@@ -88,21 +88,21 @@ pub(super) struct Die {
     pub programs: VecDeque<u32>,
     pub erases: VecDeque<u32>,
     pub moved_programs: VecDeque<u32>,
-    /// Parts of victims to read.
+    /// Parts of victims that must be read.
     pub moves: VecDeque<u32>,
     pub planes: Vec<Plane>,
-    /// Number of flash pages that planes read or hold.
+    /// Number of flash pages that its planes are reading or hold in registers.
     pub reading: u32,
     pub exclusive: Option<Exclusive>,
-    /// Number of host reads that began in a row while other work waited.
+    /// Number of host reads that began one after another while other work waited.
     pub reads_in_a_row: u32,
-    /// True if the die waits until it may program.
+    /// True if the die waits because only a limited number of dies may program at a time.
     waits_to_program: bool,
     /// True if the die has received reads but has not yet chosen its next work.
     touched: bool,
-    /// End of the current work, if it waits for no channel.
+    /// End of the current work, if it never waits for a channel.
     pub current_work_ends: TimeNs,
-    /// Sum of the durations of waiting work, without waits for channels.
+    /// Sum of the durations of waiting work, if it never waits for channels.
     pub waiting_ns: u64,
     collected_ns: u64,
     /// Busy and idle time of the die, and the mechanisms that occupy it.
@@ -140,7 +140,7 @@ impl Die {
         }
     }
 
-    /// Returns true if reads or jobs wait in its queues.
+    /// Returns true if reads or jobs wait in the die's queues.
     pub fn has_something_waiting(&self) -> bool {
         let Self { reads, programs, erases, moved_programs, moves, .. } = self;
         !(reads.is_empty() && programs.is_empty() && erases.is_empty() && moved_programs.is_empty() && moves.is_empty())
@@ -154,12 +154,12 @@ impl Die {
         self.exclusive.is_some_and(|exclusive| exclusive.job.is_of_collection() && !exclusive.is_suspended())
     }
 
-    /// Returns the job that occupies all planes, and the time for which it has worked without a pause.
+    /// Returns the job that occupies all planes, and the time for which it has worked since its start or its last interruption.
     pub fn works_on_for(&self, now: TimeNs) -> Option<(Job, u64)> {
         self.exclusive.filter(|exclusive| !exclusive.is_suspended()).map(|exclusive| (exclusive.job, now - exclusive.began))
     }
 
-    /// Returns the time for which the die has worked for collection.
+    /// Returns the total time that the die has worked for collection until `now`.
     pub fn collected_ns(&self, now: TimeNs) -> u64 {
         let current = self.exclusive.filter(|_| self.works_for_collection()).map_or(0, |exclusive| now - exclusive.began);
         self.collected_ns + current
@@ -167,7 +167,7 @@ impl Die {
 }
 
 impl SuperpageContext<'_> {
-    /// Adds a read of the unit at a place to the queue of its die. [`SuperpageContext::look_at_touched`] must follow.
+    /// Adds a read of the unit at a place to the queue of its die. [`SuperpageContext::look_at_touched`] must be called after it.
     pub(super) fn enqueue_read(&mut self, now: TimeNs, ppn: u32, mut reader: Reader) {
         if self.own.merging.holds(ppn) {
             return self.serve_merged(now, reader, WorkSnapshot::default());
@@ -214,11 +214,11 @@ impl SuperpageContext<'_> {
         self.own.touched_dies = touched;
     }
 
-    /// Lets a die begin everything that it can.
+    /// Starts all waiting work that a die can start now.
     pub(super) fn dispatch(&mut self, now: TimeNs, die: u32) {
         self.begin_ready_work(now, die);
         let state = &mut self.own.dies[die as usize];
-        match (state.activity.works_since(), state.exclusive.is_some() || state.reading > 0) {
+        match (state.activity.busy_since(), state.exclusive.is_some() || state.reading > 0) {
             (None, true) => state.activity.begin_work(now, self.parts),
             (Some(_), false) => state.activity.end_work(now, self.parts),
             _ => {}
@@ -256,7 +256,7 @@ impl SuperpageContext<'_> {
         }
     }
 
-    /// Begins the first waiting read whose plane is free, if there is one. Returns true if it began.
+    /// Starts the first waiting read whose plane is free. Returns true if there was one.
     pub(super) fn begin_read(&mut self, now: TimeNs, die: u32, others_wait: bool) -> bool {
         let state = &mut self.own.dies[die as usize];
         if self.own.params.plane_reads == PlaneReads::Die && state.reading > 0 {
@@ -275,7 +275,7 @@ impl SuperpageContext<'_> {
         let block = self.media.superblock_of(read.flash_page * self.own.shape.flash_page_units);
         let superblock = &mut self.media.superblocks[block as usize];
         superblock.reads += 1;
-        read.array_ns += state.activity.further_ns(read.array_ns, || (read.flash_page, superblock.erases));
+        read.array_ns += state.activity.extra_array_ns(read.array_ns, || (read.flash_page, superblock.erases));
         let ends = now + read.array_ns + u64::from(read.units.count_ones()) * self.own.params.unit_transfer_ns;
         state.current_work_ends = state.current_work_ends.max(ends);
         read.before = state.done_before(now);
@@ -299,7 +299,7 @@ impl SuperpageContext<'_> {
         }
     }
 
-    /// Returns the end of a transfer that a die asks for now.
+    /// Starts a transfer of a die and returns its end.
     fn transfer(&mut self, now: TimeNs, die: u32, ns: u64) -> TimeNs {
         self.own.channels[self.own.dies[die as usize].channel as usize].ask(now, ns)
     }
@@ -312,7 +312,7 @@ impl SuperpageContext<'_> {
         for reader in read.readers.drain(..) {
             match reader {
                 Reader::Host(waiter) => {
-                    let at = self.front.cross(now, true, 1);
+                    let at = self.front.send_over_link(now, true, 1);
                     let WorkSnapshot { collected_ns: collection_ns, held_ns: other_ns } = read.before.since(waiter.before);
                     let transfer_ns = at - read.in_register;
                     let time = TimeParts { collection_ns, transfer_ns, flash_ns: read.array_ns, other_ns, ..TimeParts::default() };
@@ -323,7 +323,7 @@ impl SuperpageContext<'_> {
         }
         let (die, flash_page) = (read.die, read.flash_page);
         self.own.reads[id] = read;
-        self.own.reads.give_back(id);
+        self.own.reads.recycle(id);
         self.dispatch(now, die);
         let reads = || self.media.superblocks[self.media.superblock_of(flash_page * self.own.shape.flash_page_units) as usize].reads;
         if self.own.collection.upkeep.is_read_too_often(reads) {
@@ -331,7 +331,7 @@ impl SuperpageContext<'_> {
         }
     }
 
-    /// Returns the next job for all planes, in the order of the classes (rule 211).
+    /// Returns the next job that needs all planes, in the order of the classes (rule 211).
     fn next_job(&mut self, die: u32) -> Option<Job> {
         let collection_first = self.own.collection.paced.collection_first(self.own.collection.pace(self.need()));
         let may_program = self.own.programs_running < self.own.params.programs_at_once;
@@ -398,7 +398,7 @@ impl SuperpageContext<'_> {
         self.interrupt(now, die);
     }
 
-    /// Ends the current step of a job that occupies all planes.
+    /// Ends the current step of a job that needs all planes.
     pub(super) fn exclusive_step_ended(&mut self, now: TimeNs, die: u32) {
         let Some(exclusive) = self.own.dies[die as usize].exclusive else { return };
         let in_array = match exclusive.step {
@@ -459,7 +459,7 @@ impl SuperpageContext<'_> {
         self.own.dies[die as usize].exclusive = None;
     }
 
-    /// Counts the time until now for the job that occupies the die.
+    /// Adds the time since the job began to the counter of its kind.
     pub(super) fn count_time(&mut self, now: TimeNs, die: u32) {
         let Some(Exclusive { job, began, .. }) = self.own.dies[die as usize].exclusive else { return };
         *self.own.time_of(job)(&mut self.parts.drive_counters) += now - began;
@@ -483,7 +483,7 @@ impl SuperpageContext<'_> {
         }
     }
 
-    /// Lets waiting dies program, in the order in which they asked, as many as are allowed at a time.
+    /// Lets waiting dies program, in the order of their requests, up to the number that may program at a time.
     fn grant_programs(&mut self, now: TimeNs) {
         while self.own.programs_running < self.own.params.programs_at_once
             && let Some(die) = self.own.waiting_to_program.pop_front()

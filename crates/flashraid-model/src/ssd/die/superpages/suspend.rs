@@ -1,4 +1,4 @@
-//! Host reads that interrupt programs and erases in flight (rule 217).
+//! Suspension: host reads interrupt programs and erases that are in progress (rule 217).
 
 use super::SuperpageContext;
 use super::schedule::{Job, Step};
@@ -28,51 +28,51 @@ impl SuperpageContext<'_> {
         if !exclusive.reads_came || !may {
             return;
         }
-        let rest_ns = ends - now;
+        let remaining_ns = ends - now;
         exclusive.suspensions += 1;
-        exclusive.step = Step::Suspending { rest_ns };
+        exclusive.step = Step::Suspending { remaining_ns };
         state.current_work_ends = now + of.suspend_ns;
-        state.waiting_ns += of.resume_ns + rest_ns;
+        state.waiting_ns += of.resume_ns + remaining_ns;
         self.parts.counters.suspensions += 1;
         self.out.wake(now + of.suspend_ns, SuperpageWake::Suspension(die));
     }
 
-    /// Ends a step of a suspension: the array has stopped, or it continues.
+    /// Ends a step of a suspension: the flash array has stopped, or it has continued.
     pub(super) fn suspension_step_ended(&mut self, now: TimeNs, die: u32) {
         let state = &mut self.own.dies[die as usize];
         let exclusive = state.exclusive.as_mut().expect("something is suspended");
         match exclusive.step {
-            Step::Suspending { rest_ns } => {
-                exclusive.step = Step::Suspended { rest_ns };
+            Step::Suspending { remaining_ns } => {
+                exclusive.step = Step::Suspended { remaining_ns };
                 self.count_time(now, die);
                 self.dispatch(now, die);
             }
-            Step::Resuming { rest_ns } => {
+            Step::Resuming { remaining_ns } => {
                 let suspension = self.own.params.suspension.as_ref().expect("something was suspended");
                 let of = suspension.of(exclusive.job).expect("it was suspended");
                 exclusive.reads_came = !state.reads.is_empty();
                 exclusive.suspended_from = now + of.progress_ns;
-                let comes_again = exclusive.suspensions < of.times_max && rest_ns > of.progress_ns + of.suspend_ns;
+                let comes_again = exclusive.suspensions < of.times_max && remaining_ns > of.progress_ns + of.suspend_ns;
                 let suspended_from = exclusive.suspended_from;
                 if comes_again && suspended_from > now {
                     self.out.wake(suspended_from, SuperpageWake::Progress(die));
                 }
-                self.array_works(now, die, rest_ns);
+                self.array_works(now, die, remaining_ns);
             }
             Step::Transfer | Step::Array { .. } | Step::Suspended { .. } => unreachable!("nothing is on its way there"),
         }
     }
 
-    /// Begins to resume a suspended job, because no more reads are served.
+    /// Begins to resume a suspended job, because there are no more reads to serve.
     pub(super) fn resume(&mut self, now: TimeNs, die: u32) {
         let state = &mut self.own.dies[die as usize];
         let (Some(exclusive), Some(suspension)) = (&mut state.exclusive, &self.own.params.suspension) else { return };
-        let (Step::Suspended { rest_ns }, Some(of)) = (exclusive.step, suspension.of(exclusive.job)) else { return };
-        exclusive.step = Step::Resuming { rest_ns };
+        let (Step::Suspended { remaining_ns }, Some(of)) = (exclusive.step, suspension.of(exclusive.job)) else { return };
+        exclusive.step = Step::Resuming { remaining_ns };
         exclusive.began = now;
         state.reads_in_a_row = 0;
-        state.waiting_ns -= of.resume_ns + rest_ns;
-        state.current_work_ends = now + of.resume_ns + rest_ns;
+        state.waiting_ns -= of.resume_ns + remaining_ns;
+        state.current_work_ends = now + of.resume_ns + remaining_ns;
         let job = exclusive.job;
         let goes_on_ns = now + of.resume_ns;
         self.begin_work_on(now, job);

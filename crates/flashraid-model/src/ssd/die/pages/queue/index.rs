@@ -1,4 +1,4 @@
-//! Finds operations in a long queue without walking through it.
+//! Index that finds operations in a long queue without a search from its front.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +9,9 @@ use crate::ids::Lpn;
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Index {
-    /// All operations by page, then in order of arrival.
+    /// All operations, ordered by page and then by arrival.
     by_page: BTreeMap<(Lpn, u64), u32>,
-    /// Operations that are the first of all operations on their page, by kind and in order of arrival.
+    /// Operations that came before all others on their page, by kind and in order of arrival.
     first_on_page: [BTreeMap<u64, u32>; KINDS],
 }
 
@@ -36,7 +36,7 @@ impl Index {
         self.by_page.range((lpn, 0)..=(lpn, u64::MAX)).next().map(|(_, &id)| id)
     }
 
-    /// Returns the first operation of these kinds that overtakes none on its page and arrived at `arrival` or later.
+    /// Returns the first operation of these kinds that arrived at `arrival` or later and is the first one on its page.
     pub fn first_of(&self, kinds: Kinds, arrival: u64) -> Option<u32> {
         let wanted = self.first_on_page.iter().zip(kinds).filter(|&(_, wanted)| wanted);
         wanted.filter_map(|(operations, _)| operations.range(arrival..).next()).min().map(|(_, &id)| id)

@@ -1,11 +1,11 @@
-//! A doubly linked list through the waiting operations.
+//! A doubly linked list of waiting operations.
 
 use super::super::waiting::{NONE, Waiting};
 use crate::events::Slab;
 
 /// Operations in the order in which they were added. Each is in at most one list.
 ///
-/// The `previous` of the first operation is undefined. Removing the first one, the most frequent case, therefore touches no other
+/// The `previous` of the first operation is undefined. Removing the first one, which is the most frequent case, therefore touches no other
 /// operation.
 #[derive(Debug, Clone, Copy)]
 pub struct List {
@@ -60,7 +60,7 @@ impl List {
     }
 }
 
-/// Returns an operation and all behind it.
+/// Returns an operation and all operations after it.
 pub fn from<'a>(mut id: u32, waiting: &'a Slab<Waiting>) -> impl Iterator<Item = u32> + use<'a> {
     std::iter::from_fn(move || {
         let this = (id != NONE).then_some(id)?;

@@ -1,6 +1,6 @@
 //! The operations that wait for a die, in order of arrival, and the search for those that may be served.
 //!
-//! A short queue is searched from its front, which is fastest. A long queue that is searched, as under an overload, also keeps an index.
+//! A short queue is searched from its front, which is fastest. A long queue gets an index as soon as it is searched, as under an overload.
 //! The cost of an operation then does not depend on the length. First come first served needs no search at all.
 
 mod index;
@@ -23,7 +23,7 @@ const SHORT: u32 = if cfg!(test) { 16 } else { 64 };
 /// Number of kinds of operations: reads, writes, high-priority writes, trims.
 const KINDS: usize = 4;
 
-/// Set of kinds: true for each kind in it.
+/// Set of kinds: entry k is true if kind k belongs to the set.
 type Kinds = [bool; KINDS];
 
 fn kind_of(operation: &Waiting) -> usize {
@@ -48,9 +48,9 @@ pub(super) struct Queue {
     list: List,
     /// Number of waiting operations of each kind.
     waiting: [u32; KINDS],
-    /// Number of operations that have ever joined.
+    /// Number of operations that have ever entered the queue.
     arrivals: u64,
-    /// First operation that joined after writes were last refused.
+    /// First operation that entered the queue after writes were last refused.
     not_refused: u32,
     index: OnceLock<Box<Index>>,
 }
@@ -107,7 +107,7 @@ impl Queue {
         }
     }
 
-    /// Returns the index, after making it if the queue is long enough.
+    /// Returns the index. Builds it if the queue is long and has none yet.
     fn index(&self, all: &Slab<Waiting>) -> Option<&Index> {
         if self.index.get().is_none() && self.len() <= SHORT {
             return None;
@@ -154,12 +154,12 @@ impl Queue {
         }
     }
 
-    /// Returns the operations of admitted kinds, in order, that overtake no earlier operation on their page (rule 34).
+    /// Returns the operations of admitted kinds, in order. An operation is left out if an earlier one waits for the same page (rule 34).
     pub fn candidates<'a>(&'a self, admitted: Admitted, all: &'a Slab<Waiting>) -> impl Iterator<Item = u32> + 'a {
         self.candidates_of([admitted.reads, admitted.writes, admitted.writes, admitted.reads], all)
     }
 
-    /// Returns the first high-priority write that overtakes no earlier operation on its page.
+    /// Returns the first high-priority write before which no operation waits for the same page.
     pub fn first_high_priority_write(&self, all: &Slab<Waiting>) -> Option<u32> {
         self.candidates_of([false, false, true, false], all).next()
     }
