@@ -38,10 +38,10 @@ pub enum Error {
     /// Simulated time would exceed the last moment that the clock can hold. The text says what to do.
     #[error("{0}")]
     ClockEnds(String),
-    /// A [`Device`](crate::Device) refused a call; nothing has changed.
+    /// A [`Device`](crate::Device) refused a call, which has changed nothing.
     #[error("{0}")]
     Refused(#[from] DeviceError),
-    /// A [`Device`](crate::Device) refused a call, which has changed nothing.
+    /// An observer stopped the run before its first request, so that there is nothing to report.
     #[error("stopped before the first request")]
     Interrupted,
     /// An observer stopped a study. Finished simulations stay in its folder, and the same study continues from there.

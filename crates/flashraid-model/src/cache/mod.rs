@@ -57,13 +57,13 @@ pub struct CacheParams {
     pub parts: CacheParts,
     /// Number of pages in the cache of write groups, or 0.
     pub group_pages: u32,
-    /// Unit in which the capacity of the caches is counted.
+    /// Number of pages in the cache of each member, or 0.
     pub member_pages: u32,
-    /// Fill level, as a share from 0 to 1, above which destaging begins.
+    /// Unit in which the capacity of the caches is counted.
     pub room: Room,
-    /// Fill level, as a share from 0 to 1, from which destaging runs at full speed.
+    /// Fill level, as a share from 0 to 1, above which destaging begins.
     pub low: f64,
-    /// Share of the cache, 0 to 1, from which destaging runs at the full rate.
+    /// Fill level, as a share from 0 to 1, from which destaging runs at full speed.
     pub high: f64,
     /// Number of destages that each cache may have in progress at a time, 1 to 1024.
     pub in_flight: u32,

@@ -109,7 +109,7 @@ pub struct SlcCheck {
 /// Queues, cores and buffer before the dies of a device without superblocks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FrontCheck {
-    /// Returns warnings about settings that are probably not intended.
+    /// Number of bytes in the write buffer; left out if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer_bytes: Option<u64>,
     /// True if the buffer survives a loss of power, or if there is none.

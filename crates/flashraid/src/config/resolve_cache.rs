@@ -83,7 +83,7 @@ impl Resolver<'_> {
                 let shares = format!("leaves {group_pages} pages to the first level and {member_pages} to each of {members} members");
                 (
                     "cache.first_level_fraction",
-                    format!("`cache.first_level_fraction` is {fraction}, which of `cache.size` = {size} {shares}"),
+                    format!("`cache.first_level_fraction` is {fraction}; with `cache.size` = {size} it {shares}"),
                 )
             } else {
                 ("cache.size", format!("`cache.size` is {size}, too little for policy \"{}\" with {members} members", policy.name()))

@@ -14,7 +14,7 @@ impl Resolver<'_> {
         let Some(failures) = &config.array.failure else { return Vec::new() };
         let failures = failures.with_keys();
         if !level.survives_a_failure() {
-            let message = format!("an array of level \"{}\" does not survive that a member fails", config.array.level.name());
+            let message = format!("an array of level \"{}\" loses data when a member fails", config.array.level.name());
             let help = "set array.level to \"raid1\", \"raid10\", \"raid4\", \"raid5\" or \"raid6\", or remove [array.failure]";
             self.problem("array.failure", message, Some(help));
         }

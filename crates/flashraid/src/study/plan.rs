@@ -72,7 +72,7 @@ struct NewFolder {
 }
 
 impl NewFolder {
-    fn of(folder: &Path) -> Self {
+    fn at(folder: &Path) -> Self {
         Self { folder: folder.to_owned(), had_folder: folder.exists(), had_description: folder.join(shard::FILE).exists() }
     }
 
@@ -330,7 +330,7 @@ impl StudyPlan {
     #[doc(hidden)]
     pub fn run_with(&self, resources: &Resources, observer: &dyn StudyObserver) -> Result<StudyResult, Error> {
         // The state of the folder is noted before anything is made in it.
-        let new_folder = self.folder.as_deref().map(NewFolder::of);
+        let new_folder = self.folder.as_deref().map(NewFolder::at);
         let store = self.store()?;
         let own = self.own();
         let tasks: Vec<&Simulated> = own.iter().map(|index| &self.tasks[*index]).collect();

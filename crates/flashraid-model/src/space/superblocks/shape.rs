@@ -19,9 +19,9 @@ pub struct Shape {
     pub superblocks: u32,
     /// Number of units that the drive exports.
     pub exported_units: u32,
-    /// Placement handles. Data with different handles lie in different superblocks.
+    /// True if one superpage of each row is parity (RAIN).
     pub rain: bool,
-    /// Placement handles, whose data lie in different superblocks.
+    /// Placement handles. Data with different handles lie in different superblocks.
     pub placement: PlacementHandles,
     /// Limit of superblocks with one bit per cell; `None` without such superblocks.
     pub slc: Option<SlcRoom>,
