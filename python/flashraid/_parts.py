@@ -64,7 +64,7 @@ class ImpliedLife:
     dwpd_five_years: float
     """Drive writes per day with which the member would last five years."""
     days: float | None
-    """Days that it lasts at this load; ``None`` for a measured time of no length."""
+    """Days that the member lasts at this load; ``None`` for a measured time of no length."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,8 @@ class Flash:
     wear: Wear
     """Erase counts of all blocks, including those of the warm-up."""
     lifetime: Lifetime | None
-    """Projected life of the member with the shortest one at this load. ``None`` below a mean of 20 erases a block in the measured time."""
+    """Projected lifetime at this load of the member with the shortest one. ``None`` below a mean of 20 erases per block in the measured
+    time."""
     implied_life: ImpliedLife | None
     """Lifetime computed from write amplification and rated erases alone, as if the blocks wore evenly, for the same member."""
 
@@ -108,7 +109,7 @@ class UncoordinatedCleans:
 
 @dataclass(frozen=True)
 class Collection:
-    """Results about garbage collection of all members."""
+    """Garbage collection of all members."""
 
     runs: int
     """Number of collections. Each is an uninterrupted sequence of cleans of one die, or one superblock of a drive with superblocks."""
@@ -129,14 +130,15 @@ class Collection:
     messages: dict[str, int]
     """Number of messages between controller and members, by kind."""
     uncoordinated_cleans: UncoordinatedCleans | None
-    """Number of cleans that members began because they must, although they had asked to be forced (``coordination.notify = "soft"``)."""
+    """Number of cleans that members had to begin although the controller had not answered their request (``coordination.notify =
+    "soft"``)."""
     own_runs: int
     """Number of collections that members began by themselves."""
     cleans: int
     """Number of victims cleaned."""
     time_ms: float
-    """Time that dies spent collecting, in milliseconds. It counts whole cleans that began in the measured time. For drives with
-    superblocks, it counts the part in the measured time."""
+    """Time that dies spent collecting, in milliseconds. It covers whole cleans that began in the measured time. For drives with
+    superblocks, it covers the part within the measured time."""
     slice_us: float
     """Length of a slice, in microseconds."""
     slices_by_members: list[int]
@@ -153,7 +155,7 @@ class Collection:
     """Number of cleans that began because a die had no other work."""
     state_ms: list[float]
     """Time that dies collected in states 1, 2 and 3 (PGC III.D), in milliseconds. In state 1 any request is served between steps, in state
-    2 no write, in state 3 none."""
+    2 reads are, and in state 3 none."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +173,7 @@ class Member:
     summary_programs: int
     """Number of summary pages programmed."""
     write_amplification: float | None
-    """Pages programmed divided by the pages sent to it, as in ``flash``."""
+    """Number of pages programmed divided by the number sent to the member, as in ``flash``."""
     gc_runs: int
     """Number of collections, as in ``gc``."""
     gc_forced_runs: int
@@ -185,6 +187,6 @@ class Member:
     wear: Wear
     """Erases per block, including those of the warm-up."""
     lifetime: Lifetime | None
-    """Projected life at this load, as in ``flash``."""
+    """Projected lifetime at this load, as in ``flash``."""
     implied_life: ImpliedLife | None
-    """Life that follows from write amplification and rated cycles, as in ``flash``."""
+    """Lifetime computed from write amplification and rated erases, as in ``flash``."""
