@@ -96,7 +96,8 @@ impl Pools {
         open.next_page += 1;
         let sealed = open.next_page == self.data_pages;
         if sealed {
-            self.score[open.block as usize] -= OPEN_SCORE;
+            let block = open.block;
+            self.seal(block);
         }
         self.map[lpn.index()] = physical;
         self.rmap[physical as usize] = lpn.0;
@@ -122,14 +123,20 @@ impl Pools {
         let word = &mut self.meta[block as usize * (self.words + 1) + (page >> 6) as usize];
         assert!(*word >> (page & 63) & 1 == 1, "only what is valid becomes invalid");
         *word &= !(1 << (page & 63));
-        self.score[block as usize] -= 1;
+        self.score.lower(block as usize, self.score[block as usize] - 1);
         block
+    }
+
+    /// Makes an open block a sealed one.
+    #[inline]
+    pub(super) fn seal(&mut self, block: u32) {
+        self.score.lower(block as usize, self.score[block as usize] - OPEN_SCORE);
     }
 
     /// Opens the next free block of the pool (rule 17).
     pub(super) fn open_block(&mut self, die: DieId, pool_index: usize) -> OpenBlock {
         let first = pool_index * self.blocks_per_pool as usize;
-        let scores = &self.score[first..first + self.blocks_per_pool as usize];
+        let scores = self.score.of(first..first + self.blocks_per_pool as usize);
         let from = self.pools[pool_index].next_alloc as usize;
         let in_rotation = self.follows_reference();
         let found = if in_rotation {
@@ -152,7 +159,7 @@ impl Pools {
         }
         let sequence = state.sequence;
         let block = (first + found) as u32;
-        self.score[block as usize] = OPEN_SCORE + self.data_pages as i16;
+        self.score.lower(block as usize, OPEN_SCORE + self.data_pages as i16);
         self.set_all_valid(block);
         self.set_sequence(block, sequence);
         OpenBlock { block, next_page: 0, sequence }

@@ -140,7 +140,7 @@ impl Pools {
             moved += chunk;
             open.next_page += chunk as u32;
             if open.next_page == self.data_pages {
-                self.score[open.block as usize] -= OPEN_SCORE;
+                self.seal(open.block);
                 blocks_sealed += 1;
             }
         }
@@ -163,7 +163,7 @@ impl Pools {
         let base = block.index() * (self.words + 1);
         self.meta[base..base + self.words].fill(0);
         self.meta[base + self.words] = ((self.meta[base + self.words] >> 32) + 1) << 32;
-        self.score[block.index()] = FREE_SCORE;
+        self.score.set(block.index(), FREE_SCORE);
         let pool_state = &mut self.pools[(die.0 * self.pools_per_die + pool) as usize];
         pool_state.free_blocks += 1;
         assert!(pool_state.free_blocks <= self.blocks_per_pool, "a block is free once");

@@ -73,6 +73,9 @@ impl Pools {
                 return fail(format!("pool {index} has {free} free blocks and its need bit is {need}"));
             }
         }
+        if !self.score.are_consistent() {
+            return fail("a group of blocks has another least score".to_owned());
+        }
         let mut valid_of_die = vec![0u32; self.dies.len()];
         for (block, valid) in valid_of_block.iter().enumerate() {
             valid_of_die[block / (self.blocks_per_pool * self.pools_per_die) as usize] += valid;

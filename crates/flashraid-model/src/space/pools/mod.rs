@@ -19,6 +19,7 @@ mod invariants;
 mod moves;
 mod params;
 mod rounds;
+mod scores;
 mod state;
 mod victims;
 mod warm_up;
@@ -32,6 +33,7 @@ pub use clean::CleanWork;
 pub(crate) use moves::Moved;
 pub use params::{PlaneChoice, Pool, PoolsParams, Procedure};
 use rounds::Round;
+use scores::Scores;
 
 /// Score of a free block. The score of a sealed block is its number of valid pages; that of an open block is at least [`OPEN_SCORE`].
 const FREE_SCORE: i16 = i16::MAX;
@@ -133,7 +135,7 @@ pub struct Pools {
     /// the block is sealed.
     meta: LargeTable<u64>,
     /// Score of each block: its valid pages if sealed, [`OPEN_SCORE`] more while open, [`FREE_SCORE`] if free.
-    score: Vec<i16>,
+    score: Scores,
     pub(crate) pools: Vec<PoolState>,
     pub(crate) rooms: Vec<PoolRoom>,
     pub(crate) dies: Vec<DieState>,
@@ -179,7 +181,7 @@ impl Pools {
             map: LargeTable::zeroed((g.dies * exported) as usize),
             rmap: LargeTable::zeroed(blocks << page_shift),
             meta: LargeTable::zeroed(blocks * (words + 1)),
-            score: vec![FREE_SCORE; blocks],
+            score: Scores::of_free(blocks),
             pools: Vec::with_capacity((g.dies * pools_per_die) as usize),
             rooms: Vec::with_capacity((g.dies * pools_per_die) as usize),
             dies: Vec::with_capacity(g.dies as usize),
@@ -208,7 +210,7 @@ impl Pools {
             self.set_all_valid(block);
             self.set_sequence(block, k + 1);
             let sealed = k + 1 < filled_blocks || self.fill_seals_last_block;
-            self.score[block as usize] = self.data_pages as i16 + if sealed { 0 } else { OPEN_SCORE };
+            self.score.lower(block as usize, self.data_pages as i16 + if sealed { 0 } else { OPEN_SCORE });
             for page in 0..self.data_pages {
                 let lpn = first_lpn + k * self.data_pages + page;
                 let physical = (block << self.page_shift) | page;
@@ -327,7 +329,7 @@ impl Pools {
     pub fn prefetch_block(&self, lpn: Lpn) {
         let block = (self.map[lpn.index()] >> self.page_shift) as usize;
         prefetch(&self.meta, block * (self.words + 1));
-        prefetch(&self.score, block);
+        self.score.prefetch(block);
     }
 
     /// Returns the number of valid pages in the die.
@@ -372,7 +374,7 @@ impl Pools {
 
     /// Returns the number of bytes of memory that the state occupies.
     pub fn resident_bytes(&self) -> u64 {
-        let bytes = self.map.len() * 4 + self.rmap.len() * 4 + self.meta.len() * 8 + self.score.len() * 2;
+        let bytes = self.map.len() * 4 + self.rmap.len() * 4 + self.meta.len() * 8 + self.score.bytes();
         (bytes + self.pools.len() * size_of::<PoolState>() + self.dies.len() * size_of::<DieState>()) as u64
     }
 }

@@ -1,6 +1,6 @@
 //! Cleaning page by page: it moves the pages of one victim in any order, and chooses the cleans of idle time.
 
-use super::{OPEN_SCORE, Pools};
+use super::Pools;
 use crate::ids::{BlockId, DieId, Lpn};
 use crate::space::tables::prefetch;
 
@@ -99,7 +99,7 @@ impl Pools {
         open.next_page += 1;
         let (block, sealed) = (open.block, open.next_page == self.data_pages);
         if sealed {
-            self.score[block as usize] -= OPEN_SCORE;
+            self.seal(block);
         }
         self.rooms[index].free_pages -= u32::from(!self.separate_open_block);
         self.map[lpn.index()] = physical;

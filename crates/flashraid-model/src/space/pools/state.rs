@@ -48,7 +48,7 @@ impl Pools {
             let base = block * (self.words + 1);
             self.meta[base..base + self.words].fill(0);
             self.meta[base + self.words] = u64::from(sequence) | u64::from(erases) << 32;
-            self.score[block] = 0;
+            self.score.set_alone(block, 0);
         }
         for pool in &mut self.pools {
             let [free_blocks, next_alloc] = [parts.word()?, parts.word()?];
@@ -64,7 +64,9 @@ impl Pools {
         }
         parts.streams(&mut self.streams)?;
         self.unpack_map(map)?;
-        (0..self.dies.len()).try_for_each(|die| self.derive_die(DieId(die as u32)))
+        (0..self.dies.len()).try_for_each(|die| self.derive_die(DieId(die as u32)))?;
+        self.score.derive_least();
+        Ok(())
     }
 
     /// Returns the maximum number of bytes that [`Pools::save`] can return.
@@ -129,7 +131,7 @@ impl Pools {
                     return Err(format!("lpn {lpn} maps to page {page} of block {block}, which holds no data or those of another lpn"));
                 }
                 *valid |= 1 << (page & 63);
-                self.score[block as usize] += 1;
+                self.score.set_alone(block as usize, self.score[block as usize] + 1);
                 self.map[lpn as usize] = physical;
                 self.rmap[physical as usize] = lpn;
             }
@@ -182,7 +184,7 @@ impl Pools {
                     return bad("a block carries a sequence number that was never given");
                 }
                 let open = programmed_to.iter().flatten().find(|open| open.block == block);
-                self.score[block as usize] = match open {
+                let score = match open {
                     Some(open) => {
                         if sequence == 0 || open.sequence != sequence {
                             return bad("the open block carries another sequence number");
@@ -207,6 +209,7 @@ impl Pools {
                     None if self.unsealed_by_fill(die) == Some(block) => OPEN_SCORE + valid,
                     None => valid,
                 };
+                self.score.set_alone(block as usize, score);
             }
             let need = state.need >> pool_of_die & 1 == 1;
             if free != free_blocks || free == 0 || (free <= self.start_free_blocks && !need) || (free >= self.stop_free_blocks && need) {

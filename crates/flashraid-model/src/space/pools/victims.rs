@@ -8,9 +8,10 @@ impl Pools {
     /// Returns a view of the blocks of `pool` in `die` for a victim policy.
     fn blocks_of(&self, die: DieId, pool: u32) -> Blocks<'_> {
         let (first, count, stride) = self.extent_of(die, pool);
-        let end = first + count;
-        let meta = &self.meta[first * stride..end * stride];
-        Blocks::of_pool(&self.score[first..end], meta, stride, self.data_pages, self.dies[die.index()].sequence + 1)
+        let own = first..first + count;
+        let meta = &self.meta[own.start * stride..own.end * stride];
+        let (scores, least) = (self.score.of(own.clone()), self.score.least_of(own));
+        Blocks::of_pool(scores, least, meta, stride, self.data_pages, self.dies[die.index()].sequence + 1)
     }
 
     /// Returns the victim that the policy picks in `pool` of `die`. The block number counts over the device.
