@@ -1,7 +1,7 @@
 //! Allocation of pages: it chooses the pool of a host write, its open block, and the next free block.
 
 use super::PlaneChoice;
-use super::{FREE_SCORE, OPEN_SCORE, OpenBlock, Pools, UNMAPPED};
+use super::{FREE_SCORE, NO_BLOCK, OPEN_SCORE, OpenBlock, Pools, UNMAPPED};
 use crate::ids::{DieId, Lpn};
 use std::hint::select_unpredictable;
 
@@ -73,6 +73,7 @@ impl Pools {
     #[inline]
     pub fn write(&mut self, die: DieId, pool: u32, lpn: Lpn) -> bool {
         let old = self.map[lpn.index()];
+        self.dies[die.index()].foreseen = NO_BLOCK;
         if old == UNMAPPED {
             self.dies[die.index()].valid_pages += 1;
         } else {
@@ -111,7 +112,9 @@ impl Pools {
             return false;
         }
         let old_block = self.invalidate(old);
-        self.dies[(old_block / (self.blocks_per_pool * self.pools_per_die)) as usize].valid_pages -= 1;
+        let die = &mut self.dies[(old_block / (self.blocks_per_pool * self.pools_per_die)) as usize];
+        die.valid_pages -= 1;
+        die.foreseen = NO_BLOCK;
         true
     }
 
@@ -162,6 +165,8 @@ impl Pools {
         self.score.lower(block as usize, OPEN_SCORE + self.data_pages as i16);
         self.set_all_valid(block);
         self.set_sequence(block, sequence);
+        // Its pages are programmed one after the other, with other work in between.
+        self.prefetch_pages(block);
         OpenBlock { block, next_page: 0, sequence }
     }
 }

@@ -1,6 +1,6 @@
 //! Cleaning: the choice of a pool and its victim, the moves, and the erase (rules 12 to 14).
 
-use super::{DieState, FREE_SCORE, OPEN_SCORE, OpenBlock, PoolState, Pools};
+use super::{DieState, FREE_SCORE, NO_BLOCK, NO_PAGE, OPEN_SCORE, OpenBlock, PoolState, Pools};
 use crate::ids::{BlockId, DieId};
 use crate::space::tables::prefetch;
 
@@ -34,7 +34,7 @@ impl Pools {
 
     /// Prefetches the reverse map entries of a block.
     #[inline]
-    fn prefetch_pages(&self, block: u32) {
+    pub(super) fn prefetch_pages(&self, block: u32) {
         for page in (0..self.data_pages as usize).step_by(PAGES_PER_CACHE_LINE) {
             prefetch(&self.rmap, ((block as usize) << self.page_shift) + page);
         }
@@ -48,8 +48,7 @@ impl Pools {
         let DieState { need, next_pool_to_clean: from, .. } = self.dies[die.index()];
         let mut candidates = need & !busy_planes;
         while candidates != 0 {
-            let at_or_after = candidates & (u64::MAX << from);
-            let pool = if at_or_after != 0 { at_or_after } else { candidates }.trailing_zeros();
+            let pool = first_in_rotation(candidates, from);
             if let Some(victim) = self.pick_victim(die, pool) {
                 self.dies[die.index()].next_pool_to_clean = if pool + 1 == self.pools_per_die { 0 } else { pool + 1 };
                 return Some((pool, victim));
@@ -58,6 +57,47 @@ impl Pools {
             candidates &= !(1 << pool);
         }
         None
+    }
+
+    /// Picks the next victim of `die` in advance if some pool needs a clean, and prefetches the memory that tells which pages it has.
+    ///
+    /// The pick is the one that [`Pools::next_clean`] would make, because a change of the die in between makes it void. Policies that draw
+    /// random numbers, or keep a table, pick only when they must.
+    pub fn foresee_clean(&mut self, die: DieId) {
+        let DieState { need, next_pool_to_clean, foreseen, .. } = self.dies[die.index()];
+        if need == 0 || foreseen != NO_BLOCK || self.dynamic || self.victim.draws() || self.follows_reference() {
+            return;
+        }
+        if let Some(victim) = self.pick_victim(die, first_in_rotation(need, next_pool_to_clean)) {
+            self.dies[die.index()].foreseen = victim.0;
+            self.prefetch_pages(victim.0);
+            prefetch(&self.meta, victim.index() * (self.words + 1));
+            self.to_fetch = victim.0 << self.page_shift;
+        }
+    }
+
+    /// Prefetches the map entries of some pages of the foreseen victim, until those of all its pages have been.
+    ///
+    /// The first call must come some time after [`Pools::foresee_clean`], when the memory that tells which pages these are has arrived. A
+    /// few pages at a time leave the processor free for other work.
+    #[inline]
+    pub fn fetch_foreseen(&mut self) {
+        if self.to_fetch != NO_PAGE {
+            self.fetch_pages();
+        }
+    }
+
+    fn fetch_pages(&mut self) {
+        let first = self.to_fetch;
+        let (block, page) = ((first >> self.page_shift) as usize, first & ((1 << self.page_shift) - 1));
+        let valid = self.meta[block * (self.words + 1) + (page >> 6) as usize];
+        let mut bits = valid >> (page & 63) & ((1 << PAGES_PER_CACHE_LINE) - 1);
+        while bits != 0 {
+            prefetch(&self.map, self.rmap[first as usize + bits.trailing_zeros() as usize] as usize);
+            bits &= bits - 1;
+        }
+        let next = page + PAGES_PER_CACHE_LINE as u32;
+        self.to_fetch = if next < self.data_pages { first - page + next } else { NO_PAGE };
     }
 
     /// Returns the pools of `die` that have more free blocks than the start threshold, as bits.
@@ -164,6 +204,7 @@ impl Pools {
         self.meta[base..base + self.words].fill(0);
         self.meta[base + self.words] = ((self.meta[base + self.words] >> 32) + 1) << 32;
         self.score.set(block.index(), FREE_SCORE);
+        self.dies[die.index()].foreseen = NO_BLOCK;
         let pool_state = &mut self.pools[(die.0 * self.pools_per_die + pool) as usize];
         pool_state.free_blocks += 1;
         assert!(pool_state.free_blocks <= self.blocks_per_pool, "a block is free once");
@@ -175,5 +216,80 @@ impl Pools {
         }
         let index = (die.0 * self.pools_per_die + pool) as usize;
         self.rooms[index] = self.room_of(index);
+    }
+}
+
+/// Returns the first of the pools in `candidates`, which are bits, in the rotation that begins with pool `from`.
+#[inline]
+fn first_in_rotation(candidates: u64, from: u32) -> u32 {
+    let at_or_after = candidates & (u64::MAX << from);
+    if at_or_after != 0 { at_or_after } else { candidates }.trailing_zeros()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flash::Geometry;
+    use crate::space::pools::{PlaneChoice, Pool, PoolsParams, Procedure};
+    use crate::space::victim::{CostBenefit, Greedy};
+    use proptest::prelude::*;
+
+    fn filled(oldest_first: bool) -> Pools {
+        let geometry = Geometry {
+            dies: 2,
+            planes: 2,
+            blocks_per_plane: 24,
+            pages_per_block: 20,
+            page_bytes: 4096,
+            reserved_blocks_per_plane: 6,
+            summary_page: true,
+        };
+        let params = PoolsParams {
+            geometry,
+            dynamic: false,
+            plane_choice: PlaneChoice::MostFree,
+            pool: Pool::Plane,
+            procedure: Procedure::AsSet,
+            start_free_blocks: 2,
+            stop_free_blocks: 3,
+            victim: if oldest_first { CostBenefit::default().into() } else { Greedy::default().into() },
+            separate_open_block: false,
+            fill_seals_last_block: true,
+        };
+        Pools::filled(&params, 1, 0)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// Trims, and the writes between a pick in advance and the clean, make other blocks the best victims.
+        #[test]
+        fn victims_in_advance_are_those_of_their_time(
+            oldest_first: bool,
+            operations in prop::collection::vec((0u32..2, any::<prop::sample::Index>(), 0u32..8), 1..3000),
+        ) {
+            let (mut plain, mut foreseeing) = (filled(oldest_first), filled(oldest_first));
+            let mut in_advance = 0;
+            for (die, page, action) in operations {
+                let die = DieId(die);
+                let lpn = plain.lpn(die, page.index(plain.exported_per_die as usize) as u32);
+                for pools in [&mut plain, &mut foreseeing] {
+                    while action > 1 && pools.needs_clean(die) {
+                        let Some((pool, victim)) = pools.next_clean(die, 0) else { break };
+                        pools.clean(die, pool, victim);
+                    }
+                    match pools.place(die, lpn, 0) {
+                        Some(pool) if action > 0 => _ = pools.write(die, pool, lpn),
+                        _ => _ = pools.trim(lpn),
+                    }
+                }
+                foreseeing.fetch_foreseen();
+                foreseeing.foresee_clean(die);
+                in_advance += u32::from(foreseeing.dies[die.index()].foreseen != NO_BLOCK);
+            }
+            prop_assert_eq!(plain.save(), foreseeing.save());
+            prop_assert_eq!(foreseeing.verify(), Ok(()));
+            prop_assert!(plain.erase_counts().sum::<u32>() < 20 || in_advance > 0);
+        }
     }
 }

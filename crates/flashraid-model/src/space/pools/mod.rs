@@ -41,6 +41,10 @@ const FREE_SCORE: i16 = i16::MAX;
 const OPEN_SCORE: i16 = 0x4000;
 /// Entry of the map for a page that holds no data.
 const UNMAPPED: u32 = u32::MAX;
+/// Number in the place of a block where there is none.
+const NO_BLOCK: u32 = u32::MAX;
+/// Number in the place of a physical page where there is none.
+const NO_PAGE: u32 = u32::MAX;
 /// Most pages per block for which the scores have room.
 pub const MAX_PAGES_PER_BLOCK: u32 = 0x2000;
 /// Maximum number of pools per die, because the mask `need` has 64 bits.
@@ -95,10 +99,12 @@ pub(crate) struct DieState {
     pub next_pool_to_write: u32,
     /// Sequence number of the block opened last.
     pub sequence: u32,
+    /// The next victim if it was picked in advance and nothing on the die has changed since, otherwise [`NO_BLOCK`].
+    pub foreseen: u32,
 }
 
 const _: () = assert!(size_of::<PoolRoom>() == 8, "the rooms of a die share a cache line");
-const _: () = assert!(size_of::<PoolState>() <= 40 && size_of::<DieState>() <= 24, "every write looks at both");
+const _: () = assert!(size_of::<PoolState>() <= 40 && size_of::<DieState>() <= 32, "every write looks at both");
 
 /// The mapping of one SSD with pools of blocks.
 #[derive(Debug, Clone, PartialEq)]
@@ -146,6 +152,8 @@ pub struct Pools {
     /// Remaining victims of each pool under the reference simulator's procedure. Without preemption, no round is in progress between two
     /// host operations, so saved states contain none.
     rounds: Vec<Round>,
+    /// First page of the victim foreseen last whose map entry is still to be prefetched, otherwise [`NO_PAGE`].
+    to_fetch: u32,
 }
 
 impl Pools {
@@ -195,6 +203,7 @@ impl Pools {
                 Procedure::AsSet => Vec::new(),
                 Procedure::ReferenceNoCopyBack => vec![Round::new(); (g.dies * pools_per_die) as usize],
             },
+            to_fetch: NO_PAGE,
         };
         for die in (0..g.dies).map(DieId) {
             ftl.fill_die(die);
@@ -224,6 +233,7 @@ impl Pools {
             next_pool_to_clean: 0,
             next_pool_to_write: 0,
             sequence: filled_blocks,
+            foreseen: NO_BLOCK,
         });
         let filled_per_pool = filled_blocks / self.pools_per_die;
         for pool in 0..self.pools_per_die {

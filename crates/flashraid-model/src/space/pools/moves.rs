@@ -1,6 +1,6 @@
 //! Cleaning page by page: it moves the pages of one victim in any order, and chooses the cleans of idle time.
 
-use super::Pools;
+use super::{NO_BLOCK, Pools};
 use crate::ids::{BlockId, DieId, Lpn};
 use crate::space::tables::prefetch;
 
@@ -82,6 +82,7 @@ impl Pools {
     #[inline]
     pub(crate) fn move_page(&mut self, die: DieId, pool: u32, lpn: Lpn) -> Moved {
         let old_block = self.invalidate(self.map[lpn.index()]);
+        self.dies[die.index()].foreseen = NO_BLOCK;
         let index = (die.0 * self.pools_per_die + pool) as usize;
         if self.room_for_moves(die, pool) == 0 {
             let opened = self.open_block(die, index);

@@ -8,7 +8,7 @@
 //!  map: one number per lpn, packed │ blocks: sequence, erases │ pools: 8 × u32 │ dies: 6 × u32 │ streams, a line each
 //! ```
 
-use super::{DieState, FREE_SCORE, OPEN_SCORE, OpenBlock, PoolState, Pools, UNMAPPED};
+use super::{DieState, FREE_SCORE, NO_BLOCK, OPEN_SCORE, OpenBlock, PoolState, Pools, UNMAPPED};
 use crate::ids::DieId;
 use crate::space::codec::{COUNT_MAX, Packer, Reader, STREAM_BYTES_MAX, Unpacker, bits_for, packed_bytes, put_streams, put_words};
 
@@ -29,7 +29,7 @@ impl Pools {
             put_words(&mut out, [*free_blocks, *next_alloc, open[0], open[1], open[2], gc[0], gc[1], gc[2]]);
         }
         for die in &self.dies {
-            let DieState { need, valid_pages, next_pool_to_clean, next_pool_to_write, sequence } = *die;
+            let DieState { need, valid_pages, next_pool_to_clean, next_pool_to_write, sequence, foreseen: _ } = *die;
             put_words(&mut out, [need as u32, (need >> 32) as u32, valid_pages, next_pool_to_clean, next_pool_to_write, sequence]);
         }
         put_streams(&mut out, &self.streams);
@@ -60,7 +60,7 @@ impl Pools {
             let need = u64::from(parts.word()?) | u64::from(parts.word()?) << 32;
             let [valid_pages, next_pool_to_clean] = [parts.word()?, parts.word()?];
             let [next_pool_to_write, sequence] = [parts.word()?, parts.word()?];
-            *die = DieState { need, valid_pages, next_pool_to_clean, next_pool_to_write, sequence };
+            *die = DieState { need, valid_pages, next_pool_to_clean, next_pool_to_write, sequence, foreseen: NO_BLOCK };
         }
         parts.streams(&mut self.streams)?;
         self.unpack_map(map)?;

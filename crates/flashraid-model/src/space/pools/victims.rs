@@ -19,13 +19,19 @@ impl Pools {
         if self.follows_reference() {
             return self.pick_victim_of_round(die, pool);
         }
+        let foreseen = self.dies[die.index()].foreseen;
+        let (first, blocks, _) = self.extent_of(die, pool);
+        if (first..first + blocks).contains(&(foreseen as usize)) {
+            debug_assert_eq!(self.victim.pick(&self.blocks_of(die, pool), &mut Draws::new(None)), Some(foreseen as usize - first));
+            return Some(BlockId(foreseen));
+        }
         // The stream is taken out, because the blocks borrow everything else.
         let mut stream = self.streams.get(die.index()).cloned();
         let found = self.victim.pick(&self.blocks_of(die, pool), &mut Draws::new(stream.as_mut()));
         if let Some(stream) = stream {
             self.streams[die.index()] = stream;
         }
-        found.map(|block| BlockId((self.extent_of(die, pool).0 + block) as u32))
+        found.map(|block| BlockId((first + block) as u32))
     }
 
     /// Returns the first block of a pool, the number of its blocks, and the words of `meta` per block.

@@ -151,6 +151,11 @@ impl ImmediateContext<'_> {
             }
         }
         let (duration_ns, mapped, sealed) = self.command(die, lpn, kind, 0).expect("rule 16: a check leaves room in some pool");
+        // Other dies are served before the next clean of this one, and meanwhile its memory arrives.
+        self.pools.fetch_foreseen();
+        if self.pools.needs_clean(die) {
+            self.pools.foresee_clean(die);
+        }
         let end = at + duration_ns;
         self.record_busy_period(die, begins, end);
         if let Some(usage) = &mut self.parts.usage {
