@@ -5,7 +5,6 @@ use flashraid_model::array::{Array, PageRequest, pages_of};
 use flashraid_model::events::TIME_MAX_NS;
 use flashraid_model::ssd::Hint;
 use flashraid_workload::{Request, Source, SourceError};
-use std::collections::VecDeque;
 
 /// Distance at which each kind of hint is given: at least this number of pages, and of requests, ahead.
 const HINTS: Hints = [(Hint::Map, 96, 2), (Hint::Block, 48, 1)];
@@ -18,8 +17,11 @@ const BATCH: usize = 256;
 /// Requests read ahead of their time, so that the memory they need can be prefetched.
 pub struct Upcoming<S> {
     pub source: S,
-    batch: Vec<Request>,
-    queue: VecDeque<(Request, PageRequest)>,
+    /// Requests of the source, and before them `taken` ones that have left the queue. They stay in place, because copies cost time.
+    requests: Vec<Request>,
+    /// The pages of each of these requests.
+    pages: Vec<PageRequest>,
+    taken: usize,
     /// Number of requests in the queue for which each kind of hint was given, and the number of their pages.
     hinted: [(usize, u64); HINTS.len()],
     hints: &'static [(Hint, u64, usize)],
@@ -45,8 +47,9 @@ impl<S: Source> Upcoming<S> {
         };
         Self {
             source,
-            batch: Vec::with_capacity(BATCH),
-            queue: VecDeque::with_capacity(2 * BATCH),
+            requests: Vec::with_capacity(2 * BATCH),
+            pages: Vec::with_capacity(2 * BATCH),
+            taken: 0,
             hinted: [(0, 0); HINTS.len()],
             hints,
             page_bytes: u64::from(shape.page_bytes),
@@ -61,19 +64,20 @@ impl<S: Source> Upcoming<S> {
     /// Returns the arrival time of the next request. An error of the source is returned only after all requests before it have been taken.
     #[inline]
     pub fn next_arrival(&mut self) -> Result<Option<TimeNs>, SourceError> {
-        if self.queue.len() < BATCH / 2 && !self.ended {
+        if self.requests.len() - self.taken < BATCH / 2 && !self.ended {
             self.refill();
         }
-        if self.queue.is_empty() {
-            return self.error.take().map_or(Ok(None), Err);
+        match self.requests.get(self.taken) {
+            Some(request) => Ok(Some(request.arrival_ns)),
+            None => self.error.take().map_or(Ok(None), Err),
         }
-        Ok(self.queue.front().map(|(request, _)| request.arrival_ns))
     }
 
     /// Removes the request that [`Upcoming::next_arrival`] announced, and gives hints for the requests that follow.
     #[inline]
     pub fn take(&mut self, array: &Array) -> (Request, PageRequest) {
-        let (request, pages) = self.queue.pop_front().expect("next_arrival has shown it");
+        let (request, pages) = (self.requests[self.taken], self.pages[self.taken]);
+        self.taken += 1;
         for (count, hinted_pages) in &mut self.hinted {
             if *count > 0 {
                 *count -= 1;
@@ -94,11 +98,11 @@ impl<S: Source> Upcoming<S> {
         let mapped_before = self.hinted[0].0;
         for (&(hint, pages_ahead, requests_ahead), (count, pages)) in self.hints.iter().zip(&mut self.hinted) {
             if *count == 0 {
-                (*count, *pages) = (1, self.queue.front().map_or(0, |(_, request)| u64::from(request.pages)));
+                (*count, *pages) = (1, self.pages.get(self.taken).map_or(0, |request| u64::from(request.pages)));
             }
             while (*pages < pages_ahead || *count <= requests_ahead)
                 && (hint == Hint::Map || *count < mapped_before)
-                && let Some((_, request)) = self.queue.get(*count)
+                && let Some(request) = self.pages.get(self.taken + *count)
             {
                 array.prefetch(hint, request);
                 *count += 1;
@@ -108,30 +112,39 @@ impl<S: Source> Upcoming<S> {
     }
 
     fn refill(&mut self) {
-        self.batch.clear();
-        match self.source.fill(&mut self.batch, BATCH) {
+        self.requests.drain(..self.taken);
+        self.pages.drain(..self.taken);
+        self.taken = 0;
+        match self.source.fill(&mut self.requests, BATCH) {
             Ok(filled) => self.ended = filled < BATCH,
             Err(error) => (self.ended, self.error) = (true, Some(error)),
         }
-        for request in &self.batch {
-            // The sources of this program refuse such a request themselves, with the key or line.
-            if request.arrival_ns > TIME_MAX_NS {
-                let text =
-                    format!("a request arrives at {} ns, but simulated time ends at {TIME_MAX_NS} ns (146 years)", request.arrival_ns);
-                (self.ended, self.error) = (true, Some(SourceError::Input(text)));
-                return;
+        for request in &self.requests[self.pages.len()..] {
+            match self.pages_of(request) {
+                Ok(pages) => self.pages.push(pages),
+                Err(error) => {
+                    (self.ended, self.error) = (true, Some(error));
+                    break;
+                }
             }
-            let Some(pages) = pages_of(request, self.page_bytes, self.exported_pages) else {
-                let text = format!(
-                    "a request of {} bytes at byte {} does not fit the {} bytes of the array",
-                    request.length_bytes,
-                    request.offset_bytes,
-                    self.exported_pages * self.page_bytes
-                );
-                (self.ended, self.error) = (true, Some(SourceError::Input(text)));
-                return;
-            };
-            self.queue.push_back((*request, pages));
         }
+        self.requests.truncate(self.pages.len());
+    }
+
+    /// Returns the pages of a request. The sources of this program refuse a request that has none themselves, with the key or line.
+    #[inline]
+    fn pages_of(&self, request: &Request) -> Result<PageRequest, SourceError> {
+        if request.arrival_ns > TIME_MAX_NS {
+            let text = format!("a request arrives at {} ns, but simulated time ends at {TIME_MAX_NS} ns (146 years)", request.arrival_ns);
+            return Err(SourceError::Input(text));
+        }
+        pages_of(request, self.page_bytes, self.exported_pages).ok_or_else(|| {
+            SourceError::Input(format!(
+                "a request of {} bytes at byte {} does not fit the {} bytes of the array",
+                request.length_bytes,
+                request.offset_bytes,
+                self.exported_pages * self.page_bytes
+            ))
+        })
     }
 }

@@ -50,9 +50,9 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    /// Counts a request, given its position among the measured ones.
+    /// Counts a request, given its position among the measured ones and the bucket of its response time.
     #[inline]
-    pub(super) fn record_request(&mut self, position: u64, response_ns: u64) {
+    pub(super) fn record_request(&mut self, position: u64, response_ns: u64, bucket: usize) {
         while position >> self.shift >= SLOTS_MAX as u64 {
             self.double();
         }
@@ -63,7 +63,7 @@ impl Recorder {
         let slot = &mut self.slots[slot];
         slot.requests += 1;
         slot.response_ns += u128::from(response_ns);
-        slot.counts.record(response_ns);
+        slot.counts.record(bucket);
     }
 
     #[cold]
@@ -102,12 +102,13 @@ impl Recorder {
 
 #[cfg(test)]
 mod tests {
+    use super::super::breakdown::bucket_of;
     use super::*;
 
     /// Makes batches of response times in the order of arrival. They are recorded from last to first, because requests end in any order.
     fn of(times: &[u64]) -> Vec<Batch> {
         let mut recorder = Recorder::default();
-        times.iter().enumerate().rev().for_each(|(position, ns)| recorder.record_request(position as u64, *ns));
+        times.iter().enumerate().rev().for_each(|(position, ns)| recorder.record_request(position as u64, *ns, bucket_of(*ns)));
         recorder.finish()
     }
 

@@ -62,9 +62,9 @@ impl Default for Breakdown {
 }
 
 impl Breakdown {
+    /// Adds the parts of a request whose response time lies in bucket `index`.
     #[inline]
-    pub(super) fn record(&mut self, response_ns: u64, time: &TimeParts) {
-        let index = bucket_of(response_ns);
+    pub(super) fn record(&mut self, index: usize, time: &TimeParts) {
         let bucket = &mut self.buckets[index];
         bucket.count += 1;
         let mut all_bits = 0;
@@ -148,7 +148,7 @@ mod tests {
         let mut breakdown = Breakdown::default();
         for [queue_ns, collection_ns, parity_ns, cache_ns, transfer_ns, flash_ns, other_ns] in requests.iter().copied() {
             let time = TimeParts { collection_ns, queue_ns, parity_ns, cache_ns, transfer_ns, flash_ns, other_ns };
-            breakdown.record(time.total_ns(), &time);
+            breakdown.record(bucket_of(time.total_ns()), &time);
         }
         breakdown.finish()
     }

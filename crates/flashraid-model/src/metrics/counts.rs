@@ -1,16 +1,15 @@
 //! Coarse histograms of response times, for percentiles of many small parts of a run.
 
-use super::breakdown::{bucket_of, highest_of};
+use super::breakdown::highest_of;
 
-/// Counts of response times by [`bucket_of`], up to the longest one. A percentile is at most a 64th too long.
+/// Counts of response times by [`super::breakdown::bucket_of`], up to the longest one. A percentile is at most a 64th too long.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Counts(Vec<u32>);
 
 impl Counts {
-    /// Counts a response time, in nanoseconds.
+    /// Counts a response time of this bucket.
     #[inline]
-    pub(super) fn record(&mut self, response_ns: u64) {
-        let bucket = bucket_of(response_ns);
+    pub(super) fn record(&mut self, bucket: usize) {
         if bucket >= self.0.len() {
             self.0.resize(bucket + 1, 0);
         }

@@ -223,13 +223,16 @@ impl Metrics {
         if matches!(done.request.kind, OpKind::Trim | OpKind::Flush) {
             return;
         }
+        let response_ns = done.done_ns.saturating_sub(done.arrival_ns);
+        // Three parts count response times by these buckets.
+        let bucket = breakdown::bucket_of(response_ns);
         if self.has(done) {
             self.bandwidth.record(done.done_ns, done.request.length_bytes);
             self.done.count(done.request.kind);
             if let Some(of_stream) = self.done_by_stream.get_mut(usize::from(done.request.stream)) {
                 of_stream.count(done.request.kind);
             }
-            self.over_time.record_request(done.request.kind, done.arrival_ns, done.done_ns, done.request.length_bytes);
+            self.over_time.record_request(done.request.kind, done.arrival_ns, done.done_ns, done.request.length_bytes, bucket);
         }
         if let Some(timeline) = &mut self.timeline {
             timeline.record_request(done);
@@ -239,13 +242,12 @@ impl Metrics {
         if done.index < self.first_index {
             return;
         }
-        let response_ns = done.done_ns.saturating_sub(done.arrival_ns);
         self.response.record(done.request.kind, response_ns);
         if let Some(of_stream) = self.response_by_stream.get_mut(usize::from(done.request.stream)) {
             of_stream.record(done.request.kind, response_ns);
         }
-        self.breakdown.record(response_ns, &done.time);
-        self.batches.record_request(done.index - self.first_index, response_ns);
+        self.breakdown.record(bucket, &done.time);
+        self.batches.record_request(done.index - self.first_index, response_ns, bucket);
         self.trend.record_request(done.arrival_ns, done.done_ns, written);
         let met = (done.gc_members_met as usize).min(self.requests_by_members_met.len() - 1);
         self.requests_by_members_met[met] += 1;

@@ -129,9 +129,9 @@ impl Recorder {
         self.interval_ns *= 2;
     }
 
-    /// Records a read or write that is done.
+    /// Records a read or write that is done, with the bucket of its response time.
     #[inline]
-    pub(super) fn record_request(&mut self, kind: OpKind, arrival_ns: TimeNs, done_ns: TimeNs, bytes: u64) {
+    pub(super) fn record_request(&mut self, kind: OpKind, arrival_ns: TimeNs, done_ns: TimeNs, bytes: u64, bucket: usize) {
         let (from_ns, to_ns) = (arrival_ns.max(self.from_ns), done_ns.max(self.from_ns));
         // The later time comes first, because it may double the intervals.
         if !self.ends.holds(to_ns) {
@@ -157,7 +157,7 @@ impl Recorder {
         let response_ns = done_ns.saturating_sub(arrival_ns);
         interval.response_ns += u128::from(response_ns);
         interval.max_ns = interval.max_ns.max(response_ns);
-        interval.counts.record(response_ns);
+        interval.counts.record(bucket);
     }
 
     /// Records pages that collection has moved.
@@ -272,6 +272,7 @@ pub struct IntervalPoint {
 
 #[cfg(test)]
 mod tests {
+    use super::super::breakdown::bucket_of;
     use super::*;
     use proptest::prelude::*;
 
@@ -286,7 +287,7 @@ mod tests {
                 requests.into_iter().map(|(at, length, write)| (from_ns + at, from_ns + at + length, write)).collect();
             requests.sort_by_key(|request| request.1);
             for &(arrival, done, write) in &requests {
-                over_time.record_request(if write { OpKind::Write } else { OpKind::Read }, arrival, done, 4096);
+                over_time.record_request(if write { OpKind::Write } else { OpKind::Read }, arrival, done, 4096, bucket_of(done - arrival));
             }
             let end_ns = requests.last().unwrap().1 + 1;
             let result = over_time.finish(end_ns);
@@ -316,7 +317,7 @@ mod tests {
     #[test]
     fn intervals_can_be_made_longer() {
         let mut over_time = Recorder::new(0);
-        over_time.record_request(OpKind::Read, 0, 1500, 4096);
+        over_time.record_request(OpKind::Read, 0, 1500, 4096, bucket_of(1500));
         over_time.lengthen(3000);
         let result = over_time.finish(5000);
         assert_eq!((result.interval_ns, result.points.len(), result.points[0].reads), (4000, 1, 1));
