@@ -231,6 +231,8 @@ impl ProbeJob {
             // So that one process is all of fio.
             ("thread", "1".to_owned()),
             ("norandommap", "1".to_owned()),
+            // Otherwise each job asks for the addresses of the one before, which the drive may still hold.
+            ("randrepeat", "0".to_owned()),
             ("refill_buffers", "1".to_owned()),
             ("group_reporting", "1".to_owned()),
         ];
@@ -303,6 +305,7 @@ mod tests {
         assert!(text.contains("\n[00-prepare-fill]\nrw=write\nbs=128k\niodepth=32\nnumjobs=1\nio_size=1073741824\n"), "{text}");
         let overwrite = jobs.iter().find(|job| job.name.ends_with("prepare-overwrite")).unwrap();
         assert!(overwrite.file(&setup).contains("numjobs=8\nio_size=268435456\n"), "eight processes share the bytes");
+        assert!(jobs.iter().all(|job| job.file(&setup).contains("\nrandrepeat=0\n")), "jobs that repeat addresses measure a cache");
         assert!(jobs[1].file(&setup).contains("time_based=1\nruntime=60\nramp_time=10\n"));
         assert!(!text.contains("mounted") && jobs[0].file(&Setup { is_mounted: true, ..setup }).contains("allow_mounted_write=1\n"));
     }

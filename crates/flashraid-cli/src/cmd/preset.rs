@@ -1,7 +1,8 @@
 //! `flashraid preset`: shows the devices, arrays, and workloads that come with the program.
 
 use flashraid::config::{Preset, PresetKind, presets};
-use flashraid_experiments::card::{self, Graded};
+use flashraid_experiments::card::{self, Grade, Graded};
+use flashraid_report::text::wrap;
 
 use crate::args::PresetCommand;
 use crate::failure::{Failure, Outcome};
@@ -74,7 +75,22 @@ fn list() -> Outcome {
     }
     text += "flashraid preset show NAME prints all of one. \"card 4/5\": of five figures of the\n";
     text += "data sheet the simulation meets four; flashraid preset card NAME says which.\n";
+    let doubtful = doubtful(&all);
+    if !doubtful.is_empty() {
+        let warning = format!("Take no such rates from these presets, which are far from the data sheet: {}.", doubtful.join(", "));
+        text += &format!("\n{}\n", wrap(&warning, LINE, ""));
+    }
     files::print(&text)
+}
+
+/// Returns every rate of a preset that is far from the data sheet, with the difference.
+fn doubtful(presets: &[Preset]) -> Vec<String> {
+    let shown = |drive: &str, figure: &Grade| {
+        let percent = 100.0 * figure.difference().unwrap_or_default();
+        format!("{} of {drive} ({percent:+.0} %)", card::title(&figure.name))
+    };
+    let of_card = |card: Graded| card.doubtful().map(|figure| shown(&card.drive, figure)).collect::<Vec<_>>();
+    presets.iter().filter_map(kept).flat_map(of_card).collect()
 }
 
 /// Width of a line in characters.

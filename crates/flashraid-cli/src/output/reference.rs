@@ -295,7 +295,7 @@ pub fn card_row(figure: &Grade) -> [String; 8] {
         "IOPS" | "MB/s" => number::grouped(value.round() as u64),
         _ => number::three_digits(value),
     };
-    let difference = |simulated: f64| format!("{:+.1} %", (simulated / figure.data_sheet - 1.0) * 100.0);
+    let difference = |share: f64| format!("{:+.1} %", share * 100.0);
     let allowed = match (figure.range, figure.tolerance) {
         (Some([low, high]), _) => format!("{low} to {high}"),
         (None, Some(tolerance)) => format!("{:.0} %", tolerance * 100.0),
@@ -311,7 +311,7 @@ pub fn card_row(figure: &Grade) -> [String; 8] {
         figure.unit.clone(),
         value(figure.data_sheet),
         figure.simulated.map_or_else(|| "undefined".to_owned(), value) + if figure.steady { "" } else { " (not steady)" },
-        figure.simulated.map_or_else(String::new, difference),
+        figure.difference().map_or_else(String::new, difference),
         allowed,
         figure.kind.name().to_owned(),
         holds.to_owned(),

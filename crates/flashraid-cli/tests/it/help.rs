@@ -66,6 +66,28 @@ fn every_preset_of_the_list_can_be_shown() {
     }
 }
 
+/// What limits the random writes of some drives is not known. Nobody should take these figures from a simulation unwarned.
+#[test]
+fn random_writes_far_from_the_data_sheet_are_named() {
+    let place = Place::new();
+    let list = place.run(&["preset", "list"]).stdout;
+    for named in ["random write, steady of nvme-gen5-6400 (+87 %)", "random write, steady of nvme-qlc-gen3 (+57 %)"] {
+        assert!(list.replace('\n', " ").contains(named), "{named}\n{list}");
+    }
+    assert!(!list.contains("of nvme-tlc-read ("), "{list}");
+    let warned = |preset: &str, more: &str| {
+        let text =
+            format!("array.level = \"single\"\nssd.preset = {preset:?}\nworkload.requests = 1000\nworkload.size = \"4KiB\"\n{more}\n");
+        place.write("drive.toml", text);
+        let checked = place.run_json(&["check", "drive.toml", "--json"]);
+        checked["warnings"].as_array().unwrap().iter().any(|warning| warning.as_str().unwrap().contains("random writes of"))
+    };
+    assert!(warned("nvme-gen5-6400", "workload.read_fraction = 0.7"));
+    assert!(!warned("nvme-gen5-6400", "workload.read_fraction = 1"), "it writes nothing");
+    assert!(!warned("nvme-gen5-6400", "workload.read_fraction = 0\nworkload.sequential_fraction = 1"), "it writes in order");
+    assert!(!warned("nvme-tlc-read", "workload.read_fraction = 0"), "its random writes are those of the data sheet");
+}
+
 #[test]
 fn check_explains_without_running() {
     let place = Place::new();

@@ -19,13 +19,16 @@ pub struct Measure {
     pub(super) of: fn(&[&Report]) -> Option<f64>,
 }
 
-const IOPS: &str = "IOPS";
+pub(super) const IOPS: &str = "IOPS";
 const US: &str = "µs";
-const MB_S: &str = "MB/s";
+pub(super) const MB_S: &str = "MB/s";
+
+/// Name of the figure of random writes in the steady state.
+pub const RANDOM_WRITES: &str = "random_write_4k_steady_iops";
 
 static MEASURES: &[Measure] = &[
     Measure {
-        name: "random_write_4k_steady_iops",
+        name: RANDOM_WRITES,
         title: "random write, steady",
         unit: IOPS,
         jobs: &[Job::RandomWrite],

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use job::Job;
-pub use measure::{Measure, title};
+pub use measure::{Measure, RANDOM_WRITES, title};
 
 /// Name and version of the document of a card.
 pub const CARD_SCHEMA: &str = "flashraid.card/1";
@@ -125,7 +125,24 @@ pub struct Grade {
     pub source: String,
 }
 
+/// Share by which a simulated rate may differ from the data sheet before users are warned of it. It is the largest tolerance of rates.
+const DOUBTFUL: f64 = 0.15;
+
+impl Grade {
+    /// Returns the difference of the simulation, as a share of the data sheet's value.
+    #[must_use]
+    pub fn difference(&self) -> Option<f64> {
+        Some(self.simulated? / self.data_sheet - 1.0)
+    }
+}
+
 impl Graded {
+    /// Returns the rates that the simulation misses by so much that nobody should take them from it.
+    pub fn doubtful(&self) -> impl Iterator<Item = &Grade> {
+        let is_rate = |figure: &&Grade| figure.unit == measure::IOPS || figure.unit == measure::MB_S;
+        self.figures.iter().filter(is_rate).filter(|figure| figure.difference().is_some_and(|difference| difference.abs() > DOUBTFUL))
+    }
+
     /// Returns how many figures hold, and how many are judged.
     #[must_use]
     pub fn tally(&self) -> (usize, usize) {

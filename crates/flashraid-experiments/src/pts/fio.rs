@@ -25,7 +25,7 @@ pub fn job_file(test: Test, rounds: u32) -> String {
     if test.patterns().iter().any(|pattern| pattern.block_bytes < 4 * KIB) {
         text += "# A drive with sectors of 4 KiB takes no requests of 512 B: delete their sections.\n";
     }
-    text += "\n[global]\nfilename=/dev/nvmeXn1\ndirect=1\nioengine=io_uring\nnorandommap\nrefill_buffers\ngroup_reporting\n";
+    text += "\n[global]\nfilename=/dev/nvmeXn1\ndirect=1\nioengine=io_uring\nnorandommap\nrandrepeat=0\nrefill_buffers\ngroup_reporting\n";
     if test == Test::Wsat {
         let _ = write!(
             text,
