@@ -1052,6 +1052,7 @@ Examples:
 Kinds of figures:
   fitted       a value of the preset was chosen to meet the figure
   predicted    no value was chosen for it
+  bound        the data sheet promises at most this value
   reported     the figure is only shown beside the simulation
 A figure agrees if the simulation is within the tolerance of the data sheet. A card takes some
 minutes.
@@ -1070,6 +1071,9 @@ pub struct CardArgs {
     /// Check quickly that the command works. A few requests to a small drive prove nothing
     #[arg(long)]
     pub quick: bool,
+    /// Measure twice as much as well, and show by how much each figure moves
+    #[arg(long, conflicts_with = "quick")]
+    pub double: bool,
     /// Number of simulations at a time, which changes no result [default: one for each processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,

@@ -1,6 +1,8 @@
-//! The progress bar on standard error. It is hidden if that is no terminal.
+//! The progress bar on standard error, which is hidden if that is no terminal, and lines that stand for it there.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use flashraid::{Phase, Progress};
@@ -56,6 +58,47 @@ pub fn keep_moving(bar: &ProgressBar) {
     // Redrawing needs a thread. If none can be created, indicatif would panic.
     if !bar.is_hidden() && std::thread::Builder::new().spawn(|| {}).is_ok() {
         bar.enable_steady_tick(Duration::from_millis(250));
+    }
+}
+
+/// Writes a line at intervals, with the latest message. It stands for a bar where there is no terminal.
+pub struct Lines {
+    message: Arc<Mutex<String>>,
+    /// Its end ends the thread.
+    running: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Lines {
+    /// Starts to pass a line to `write` after each interval: the minutes so far, and the latest message.
+    pub fn start(every: Duration, mut write: impl FnMut(&str) + Send + 'static) -> Lines {
+        let (running, ended) = mpsc::channel::<()>();
+        let message = Arc::new(Mutex::new(String::new()));
+        let (started, latest) = (Instant::now(), Arc::clone(&message));
+        let work = move || {
+            while ended.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
+                let latest = latest.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                write(&format!("{} min: {latest}", started.elapsed().as_secs() / 60));
+            }
+        };
+        // Without another thread there are no lines, and the search goes on.
+        let thread = std::thread::Builder::new().spawn(work).ok();
+        Lines { message, running: Some(running), thread }
+    }
+
+    /// Sets the message of the next line.
+    pub fn say(&self, message: &str) {
+        message.clone_into(&mut self.message.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+impl Drop for Lines {
+    fn drop(&mut self) {
+        self.running = None;
+        if let Some(thread) = self.thread.take() {
+            // A thread that panicked has nothing more to say.
+            let _ = thread.join();
+        }
     }
 }
 
@@ -153,6 +196,22 @@ mod tests {
             shares.push(simulation.share());
         }
         assert_eq!(shares, [0.0, 0.0, 0.25, 0.5, 0.5, 0.75]);
+    }
+
+    #[test]
+    fn lines_come_at_intervals_with_the_latest_message_and_end_with_the_search() {
+        let (sender, written) = mpsc::channel();
+        let lines = Lines::start(Duration::from_millis(5), move |line| {
+            let _ = sender.send(line.to_owned());
+        });
+        lines.say("one evaluation");
+        let second = Duration::from_secs(60);
+        while written.recv_timeout(second).unwrap() != "0 min: one evaluation" {}
+        lines.say("two evaluations");
+        while written.recv_timeout(second).unwrap() != "0 min: two evaluations" {}
+        drop(lines);
+        while written.try_recv().is_ok() {}
+        assert_eq!(written.try_recv(), Err(mpsc::TryRecvError::Disconnected), "nothing is written after the end");
     }
 
     #[test]

@@ -497,7 +497,15 @@ impl DataSheet {
         let parameters: Vec<Parameter> = figures.iter().map(|(figure, _)| figure.parameter()).collect();
         let options = FitOptions { parameters, hold_out: Some("none".to_owned()), ..options.clone() };
         let mut fit = fit(&base, Results { jobs, notes }, &options)?;
-        let card = self.card(&base, &fit, &options)?;
+        // Values that were found are kept, even if there is no time for long runs.
+        let card = if fit.stopped { Err(FitError::Interrupted) } else { self.card(&base, &fit, &options) };
+        let card = match card {
+            Err(FitError::Interrupted) => {
+                fit.stopped = true;
+                Vec::new()
+            }
+            made => made?,
+        };
         fit.device = self.device(&fit, &card, capacity);
         Ok(Made { fit, card, contradictions })
     }
@@ -535,12 +543,17 @@ impl DataSheet {
         let body = fit.device.split_once("\n\n").map_or(fit.device.as_str(), |(_, body)| body);
         format!(
             "# {}: a drive made of its data sheet by flashraid {}. To use it: inherits = \"this file\" in a configuration.\n\
-             # Capacity {} of {} of flash. Figures of the data sheet, beside long runs of this device:\n{held}{notes}\
+             # Capacity {} of {} of flash. {}\n{held}{notes}\
              # `fitted`: decided by one of these figures. `assumed`: as in {}, with dies and channels for this capacity.\n\n{body}",
             self.name(),
             env!("CARGO_PKG_VERSION"),
             in_gb(capacity.bytes),
             in_gb(self.raw_bytes(capacity)),
+            if card.is_empty() {
+                "It was stopped before long runs were made."
+            } else {
+                "Figures of the data sheet, beside long runs of this device:"
+            },
             fit.base,
         )
     }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use toml_edit::{DocumentMut, Item, TableLike};
 
 use crate::base::Base;
-use crate::error::{Outcome, refused};
+use crate::error::{FitError, Outcome, refused};
 use crate::least_squares::minimise;
 use crate::measured::{Figures, Measured, Results, Times};
 use crate::parameter::Parameter;
@@ -66,6 +66,8 @@ pub struct Fit {
     pub notes: Vec<String>,
     /// Number of simulations that were needed.
     pub simulations: usize,
+    /// True if the user stopped the search. Values are then the best ones so far, without intervals, and no job is predicted.
+    pub stopped: bool,
     /// Text of the device file.
     #[serde(skip)]
     pub device: String,
@@ -93,7 +95,13 @@ pub struct Found {
     /// Parameter that was fitted.
     #[serde(skip)]
     pub parameter: Parameter,
+    /// Reason why the interval is missing, if it is.
+    #[serde(skip)]
+    pub without_interval: &'static str,
 }
+
+/// Reason for an unbounded interval.
+const NO_JOB_TELLS: &str = "no job tells";
 
 impl Found {
     /// Returns the interval for people.
@@ -101,7 +109,7 @@ impl Found {
     pub fn interval(&self) -> String {
         match (self.low, self.high) {
             (Some(low), Some(high)) => format!("{} to {}", self.parameter.shown(low), self.parameter.shown(high)),
-            _ => "no job tells".to_owned(),
+            _ => self.without_interval.to_owned(),
         }
     }
 }
@@ -154,10 +162,19 @@ impl From<Figures> for Shown {
     }
 }
 
+/// Values of the parameters with the figures of the fitted jobs, and the sum of their squared errors.
+struct Best {
+    squares: f64,
+    values: Vec<f64>,
+    figures: Vec<Figures>,
+}
+
 /// Looks for the values with which drives like `base` give `results`.
 ///
+/// If the user stops the search, the best values so far are returned.
+///
 /// # Errors
-/// The options don't fit the results or the base, a simulation failed, or the user stopped it.
+/// The options don't fit the results or the base, a simulation failed, or the user stopped it before the first evaluation.
 pub fn fit(base: &Base, results: Results, options: &FitOptions<'_>) -> Outcome<Fit> {
     let Results { jobs, notes } = results;
     let parameters = parameters(base, &options.parameters)?;
@@ -175,11 +192,19 @@ pub fn fit(base: &Base, results: Results, options: &FitOptions<'_>) -> Outcome<F
     let simulator = simulator_of(&fitted)?;
     let values_of = |logs: &[f64]| logs.iter().map(|log| libm::exp(*log)).collect::<Vec<f64>>();
     let mut evaluations = 0;
+    let mut best: Option<Best> = None;
     let mut function = |points: &[Vec<f64>]| -> Outcome<Vec<Vec<f64>>> {
         let sets: Vec<Vec<f64>> = points.iter().map(|logs| values_of(logs)).collect();
         let of_each = |figures: &Vec<Figures>| residuals(&fitted, figures).map(|(_, residual)| residual).collect();
-        let all: Vec<Vec<f64>> = simulator.figures(&sets)?.iter().map(of_each).collect();
+        let simulated = simulator.figures(&sets)?;
+        let all: Vec<Vec<f64>> = simulated.iter().map(of_each).collect();
         evaluations += points.len();
+        for ((values, figures), residuals) in sets.into_iter().zip(simulated).zip(&all) {
+            let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
+            if best.as_ref().is_none_or(|best| squares < best.squares) {
+                best = Some(Best { squares, values, figures });
+            }
+        }
         if let [residuals] = all.as_slice() {
             let mean = residuals.iter().map(|residual| residual * residual).sum::<f64>() / residuals.len() as f64;
             (options.progress)(evaluations, mean.sqrt());
@@ -187,22 +212,38 @@ pub fn fit(base: &Base, results: Results, options: &FitOptions<'_>) -> Outcome<F
         Ok(all)
     };
     let logs: Vec<f64> = start.iter().map(|value| libm::log(*value)).collect();
-    let least = minimise(&mut function, &logs, options.simplex_max, REPEATABILITY)?;
-    // What this was is known.
-    let figures = simulator.figures(&[values_of(&least.at)])?.swap_remove(0);
-    let kinds: Vec<usize> = residuals(&fitted, &figures).map(|(kind, _)| kind).collect();
-    let half_widths = least.half_widths(&kinds, REPEATABILITY);
-
-    // The held-out job, with the others once more: they are known.
-    let whole = simulator_of(&jobs)?;
-    let values = as_written(base, &parameters, &values_of(&least.at));
-    let simulated = whole.figures(std::slice::from_ref(&values))?.swap_remove(0);
-    let compared: Vec<Compared> = jobs.iter().zip(simulated).map(|(job, figures)| compared(job, figures, is_held_out(job))).collect();
+    let searched = minimise(&mut function, &logs, options.simplex_max, REPEATABILITY).and_then(|least| {
+        // These were simulated before.
+        let figures = simulator.figures(&[values_of(&least.at)])?.swap_remove(0);
+        let kinds: Vec<usize> = residuals(&fitted, &figures).map(|(kind, _)| kind).collect();
+        let half_widths = least.half_widths(&kinds, REPEATABILITY);
+        let values = as_written(base, &parameters, &values_of(&least.at));
+        // The held-out job is simulated with the others, which are known.
+        let whole = simulator_of(&jobs)?;
+        let simulated = whole.figures(std::slice::from_ref(&values))?.swap_remove(0);
+        let compared: Vec<Compared> = jobs.iter().zip(simulated).map(|(job, figures)| compared(job, figures, is_held_out(job))).collect();
+        Ok((values, Some(half_widths), compared, whole.runs.load(Ordering::Relaxed)))
+    });
+    let mut notes = notes;
+    let (values, half_widths, compared, runs) = match (searched, best) {
+        (Ok(searched), _) => searched,
+        (Err(FitError::Interrupted), Some(best)) => {
+            notes.push(
+                "stopped before the end of the search: these are the best values so far, and how far they may be off is unknown".to_owned(),
+            );
+            notes.extend(held_out.iter().map(|name| format!("{name} was to be predicted, and has not been simulated")));
+            let compared = fitted.iter().zip(best.figures).map(|(job, figures)| compared(job, figures, false)).collect();
+            (as_written(base, &parameters, &best.values), None, compared, 0)
+        }
+        (Err(error), _) => return Err(error),
+    };
+    let stopped = half_widths.is_none();
     let errors: Vec<f64> = compared.iter().filter(|job| !job.held_out).map(|job| job.iops_error_percent.abs()).collect();
     let mean_error_percent = errors.iter().sum::<f64>() / errors.len() as f64;
     let found: Vec<Found> = (0..parameters.len())
         .map(|index| {
-            let (parameter, value, half_width) = (parameters[index], values[index], half_widths[index]);
+            let (parameter, value) = (parameters[index], values[index]);
+            let half_width = half_widths.as_ref().map_or(f64::INFINITY, |widths| widths[index]);
             let factor = libm::exp(half_width.min(700.0));
             // Beyond a factor of a hundred a bound says nothing.
             let bounded = factor < 100.0;
@@ -216,13 +257,14 @@ pub fn fit(base: &Base, results: Results, options: &FitOptions<'_>) -> Outcome<F
                 high: bounded.then_some(value * factor),
                 is_determined: factor <= DETERMINED_WITHIN,
                 parameter,
+                without_interval: if stopped { "stopped before the end" } else { NO_JOB_TELLS },
             }
         })
         .collect();
     let notes = notes.into_iter().chain(doubts(base, &fitted, mean_error_percent)).collect();
-    let device = device(base, &found, &compared)?;
-    let simulations = simulator.runs.load(Ordering::Relaxed) + whole.runs.load(Ordering::Relaxed);
-    Ok(Fit { base: base.name.clone(), parameters: found, jobs: compared, mean_error_percent, notes, simulations, device })
+    let device = device(base, &found, &compared, stopped)?;
+    let simulations = simulator.runs.load(Ordering::Relaxed) + runs;
+    Ok(Fit { base: base.name.clone(), parameters: found, jobs: compared, mean_error_percent, notes, simulations, stopped, device })
 }
 
 fn parameters(base: &Base, wanted: &[Parameter]) -> Outcome<Vec<Parameter>> {
@@ -331,7 +373,7 @@ fn doubts(base: &Base, jobs: &[Measured], mean_error_percent: f64) -> Vec<String
 }
 
 /// Returns the device file: the base with the fitted values, and with remarks on each.
-fn device(base: &Base, found: &[Found], jobs: &[Compared]) -> Outcome<String> {
+fn device(base: &Base, found: &[Found], jobs: &[Compared], stopped: bool) -> Outcome<String> {
     let mut document = as_document(&base.ssd);
     mark_assumed(document.as_table_mut());
     for one in found {
@@ -351,9 +393,10 @@ fn device(base: &Base, found: &[Found], jobs: &[Compared]) -> Outcome<String> {
         .collect();
     let text = format!(
         "# A drive fitted to measurements by flashraid {}, on the base {}. To use it: inherits = \"this file\" in a configuration.\n\
-         # Requests per second, simulated against measured:\n{errors}\n{document}",
+         {}# Requests per second, simulated against measured:\n{errors}\n{document}",
         env!("CARGO_PKG_VERSION"),
         base.name,
+        if stopped { "# The search was stopped: these are the best values up to then.\n" } else { "" },
     );
     // What is written is what was found.
     let scenario = Simulation::from_toml(&text)?.scenario()?;
@@ -413,7 +456,18 @@ mod tests {
 
     fn found(parameter: Parameter, value: f64, is_determined: bool) -> Found {
         let (low, high) = if is_determined { (Some(value / 1.1), Some(value * 1.1)) } else { (None, None) };
-        Found { name: parameter.name(), keys: parameter.keys(), base: 1.0, start: 1.0, value, low, high, is_determined, parameter }
+        Found {
+            name: parameter.name(),
+            keys: parameter.keys(),
+            base: 1.0,
+            start: 1.0,
+            value,
+            low,
+            high,
+            is_determined,
+            parameter,
+            without_interval: NO_JOB_TELLS,
+        }
     }
 
     #[test]
@@ -429,6 +483,7 @@ mod tests {
                 found(Parameter::Move, 6900.0, true),
             ],
             &[],
+            false,
         )
         .unwrap();
         let line = |key: &str| text.lines().find(|line| line.starts_with(key)).unwrap_or_else(|| panic!("{key}\n{text}")).to_owned();

@@ -2,7 +2,8 @@
 
 use flashraid::content::Contents;
 use flashraid::study::{Simulated, run_all};
-use flashraid_experiments::card::{Card, Graded, Job, Kind, cards};
+use flashraid_experiments::card::{Card, Graded, Job, Kind, MOVES_MAX, Moved, Window, cards, title};
+use flashraid_report::number;
 use flashraid_report::sheet::{Cell, Sheet, Tone};
 use flashraid_report::text;
 
@@ -17,10 +18,27 @@ use crate::{files, interrupt, scenario};
 /// Runs `flashraid preset card` with its arguments.
 pub fn run(arguments: &CardArgs) -> Outcome {
     let card = find(&arguments.name)?;
+    let graded = make(card, if arguments.quick { Window::Quick } else { Window::Usual }, arguments)?;
+    let moved = match arguments.double {
+        true => Some(graded.moved(&make(card, Window::Double, arguments)?)),
+        false => None,
+    };
+    match (arguments.json, moved) {
+        (true, None) => json::print(&json::document(&graded)?),
+        (true, Some(moved)) => json::print(&serde_json::json!({ "card": json::document(&graded)?, "doubled": moved })),
+        (false, moved) => {
+            let sheets = [Some(sheet(&graded)), percentiles(&graded), moved.as_deref().map(moves)].into_iter().flatten().collect();
+            files::print(&format!("{}{}", text::render(&narrow(sheets)), notes(&graded, moved.as_deref())))
+        }
+    }
+}
+
+/// Simulates the loads of a card, and compares its figures with them.
+fn make(card: &Card, window: Window, arguments: &CardArgs) -> Outcome<Graded> {
     let jobs = card.jobs();
     let mut contents = Contents::default();
     let simulated = |job: &Job| -> Outcome<Simulated> {
-        let scenario = card.scenario(*job, arguments.quick).map_err(|problems| scenario::refuse(&problems))?;
+        let scenario = card.scenario(*job, window).map_err(|problems| scenario::refuse(&problems))?;
         Ok(Simulated::new(scenario, &mut contents)?)
     };
     let tasks = jobs.iter().map(simulated).collect::<Outcome<Vec<Simulated>>>()?;
@@ -36,11 +54,7 @@ pub fn run(arguments: &CardArgs) -> Outcome {
     if done < all {
         return Err(Failure::Interrupted(format!("stopped: {done} of {all} simulations are done, which is no card; nothing was kept")));
     }
-    let graded = card.grade(&reports.into_iter().flatten().collect::<Vec<_>>(), arguments.quick);
-    match arguments.json {
-        true => json::print(&json::document(&graded)?),
-        false => files::print(&format!("{}{}", text::render(&narrow(vec![sheet(&graded)])), notes(&graded))),
-    }
+    Ok(card.grade(&reports.into_iter().flatten().collect::<Vec<_>>(), window == Window::Quick))
 }
 
 fn find(name: &str) -> Outcome<&'static Card> {
@@ -68,16 +82,59 @@ fn sheet(card: &Graded) -> Sheet {
     Sheet { label_columns: 2, rows: card.figures.iter().map(row).collect(), ..Sheet::new(title, &header) }
 }
 
-/// Returns the text below the table: how many figures hold, and notes about the card.
-fn notes(card: &Graded) -> String {
+/// Returns the table of published percentiles, if there are any.
+fn percentiles(card: &Graded) -> Option<Sheet> {
+    let header = ["", "", "unit", "published", "simulated", "allowed", "kind", "holds"];
+    let row = |percentile| {
+        let mut row: Vec<Cell> = reference::percentile_row(percentile).into_iter().map(Cell::from).collect();
+        if let (Some(holds), Some(last)) = (percentile.holds, row.last_mut()) {
+            last.tone = if holds { Tone::Better } else { Tone::Worse };
+        }
+        row
+    };
+    let rows: Vec<_> = card.percentiles.iter().map(row).collect();
+    (!rows.is_empty()).then(|| Sheet { label_columns: 3, rows, ..Sheet::new("Percentiles".to_owned(), &header) })
+}
+
+/// Returns the table of figures beside those of doubled windows.
+fn moves(moved: &[Moved]) -> Sheet {
+    let value = |value: Option<f64>| value.map_or_else(|| "undefined".to_owned(), number::three_digits);
+    let row = |moved: &Moved| {
+        let share = moved.share_of_tolerance.map_or_else(String::new, |share| format!("{:.0} %", 100.0 * share));
+        let settled = if moved.is_settled() { "yes" } else { "no" };
+        [title(&moved.name).to_owned(), value(moved.usual), value(moved.doubled), share, settled.to_owned()].map(Cell::from).to_vec()
+    };
+    let header = ["", "simulated", "over twice the window", "moves by, of its tolerance", "settled"];
+    Sheet { rows: moved.iter().map(row).collect(), ..Sheet::new("Windows of twice the length".to_owned(), &header) }
+}
+
+/// Returns the text below the tables: how many figures hold, and notes about the card.
+fn notes(card: &Graded, moved: Option<&[Moved]>) -> String {
     let (held, judged) = card.tally();
     let predicted = card.tally_of(Kind::Predicted);
     let mut text = format!("{held} of {judged} figures hold; of the predicted ones {} of {}.\n", predicted.0, predicted.1);
-    let not_steady: Vec<&str> = card.figures.iter().filter(|figure| !figure.steady).map(|figure| figure.name.as_str()).collect();
+    let (of_percentiles, of_held_out) = (card.tally_of_percentiles(), card.tally_of_held_out());
+    if of_percentiles.1 > 0 {
+        text += &format!(
+            "{} of {} percentiles hold; of the held-out ones {} of {}.\n",
+            of_percentiles.0, of_percentiles.1, of_held_out.0, of_held_out.1
+        );
+    }
+    let of_figures = card.figures.iter().filter(|figure| !figure.steady).map(|figure| figure.name.as_str());
+    let mut not_steady: Vec<&str> = of_figures.collect();
+    not_steady.extend(card.percentiles.iter().filter(|percentile| !percentile.steady).map(|percentile| percentile.load.as_str()));
+    not_steady.dedup();
     if card.quick {
         text += "A quick look: it shows that a card can be made, and nothing of the drive.\n";
     } else if !not_steady.is_empty() {
         text += &format!("Not steady, so that they show a moment and not the drive: {}.\n", not_steady.join(", "));
+    }
+    if let Some(moved) = moved {
+        let settled = moved.iter().filter(|moved| moved.is_settled()).count();
+        let (all, percent) = (moved.len(), 100.0 * MOVES_MAX);
+        text += &format!(
+            "{settled} of {all} figures keep their verdict, and move by at most {percent:.0} % of their tolerance, over twice the window.\n"
+        );
     }
     text + "--json has the source of each figure.\n"
 }

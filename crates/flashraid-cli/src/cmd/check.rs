@@ -48,14 +48,15 @@ fn doubts(card: &Graded) -> Vec<String> {
         let (difference, simulated) = (figure.difference()?, figure.simulated?);
         let side = if difference > 0.0 { "above" } else { "below" };
         Some(format!(
-            "random writes of {} are {:.0} % {side} the data sheet of the {} {} ({} against {} IOPS at depth 256), for reasons that are not known; \
-             take no rate of random writes from this preset",
+            "random writes of {} are {:.0} % {side} the data sheet of the {} {} ({} against {} IOPS at depth 256); \
+             take no rate of random writes from this preset (data sheet: {})",
             card.drive,
             100.0 * difference.abs(),
             card.after,
             card.capacity,
             grouped(simulated.round() as u64),
             grouped(figure.data_sheet.round() as u64),
+            figure.source,
         ))
     };
     of_writes.filter_map(warning).collect()

@@ -14,6 +14,7 @@ use crate::args::{DataSheetArgs, FitArgs};
 use crate::failure::{Failure, Outcome};
 use crate::output::json;
 use crate::output::narrow::narrow;
+use crate::progress::Lines;
 use crate::{files, interrupt};
 
 /// Runs `flashraid fit` with its arguments.
@@ -44,7 +45,12 @@ pub fn run(arguments: &FitArgs) -> Outcome {
     if !bar.is_hidden() {
         bar.enable_steady_tick(Duration::from_millis(250));
     }
-    bar.set_message("warming up");
+    let lines = (bar.is_hidden() && !arguments.quiet).then(|| Lines::start(Duration::from_secs(60), crate::complain));
+    let say = |message: &str| match &lines {
+        Some(lines) => lines.say(message),
+        None => bar.set_message(message.to_owned()),
+    };
+    say("warming up");
     let options = FitOptions {
         parameters: arguments.parameters.clone(),
         hold_out: arguments.hold_out.clone(),
@@ -53,13 +59,14 @@ pub fn run(arguments: &FitArgs) -> Outcome {
         threads: simultaneous,
         simplex_max: arguments.simplex as usize,
         stopped: &interrupt::requested,
-        progress: &|evaluations, error| bar.set_message(format!("{evaluations} evaluations, errors {error:.2} deviations")),
+        progress: &|evaluations, error| say(&format!("{evaluations} evaluations, errors {error:.2} deviations")),
     };
     let made = match (&sheet, measured) {
         (Some(sheet), _) => sheet.make(&options),
         (None, Some((base, results))) => fit(&base, results, &options).map(Made::measured),
         (None, None) => unreachable!("without a data sheet there are results"),
     };
+    drop(lines);
     bar.finish_and_clear();
     let made = made?;
     let Made { fit: found, card, .. } = &made;
@@ -72,11 +79,16 @@ pub fn run(arguments: &FitArgs) -> Outcome {
     device.finish()?;
     comparison.finish()?;
     if arguments.json {
-        return json::print(&json::document(&made)?);
+        json::print(&json::document(&made)?)?;
+    } else {
+        let notes: String = found.notes.iter().map(|note| format!("note: {note}\n")).collect();
+        let tables = text::render(&narrow(page::sheets(found, card)));
+        files::print(&format!("{}\n{notes}{tables}\nwritten: {}, {}\n", page::headline(found, card), path(out), path(&beside)))?;
     }
-    let notes: String = found.notes.iter().map(|note| format!("note: {note}\n")).collect();
-    let tables = text::render(&narrow(page::sheets(found, card)));
-    files::print(&format!("{}\n{notes}{tables}\nwritten: {}, {}\n", page::headline(found, card), path(out), path(&beside)))
+    match found.stopped {
+        true => Err(Failure::Interrupted(format!("stopped: {} has the best values so far", path(out)))),
+        false => Ok(()),
+    }
 }
 
 /// The data sheet of the options and their file; `None` if measurements are to be fitted.

@@ -51,8 +51,11 @@ fn kept(preset: &Preset) -> Option<Graded> {
 
 /// Formats how many figures of the data sheet a preset meets. Empty if the preset follows no data sheet.
 fn trust(preset: &Preset) -> String {
-    match kept(preset).map(|card| card.tally()) {
-        Some((held, judged)) => format!(" · card {held}/{judged}"),
+    match kept(preset).map(|card| (card.tally(), card.tally_of_percentiles())) {
+        Some(((held, judged), (_, 0))) => format!(" · card {held}/{judged}"),
+        Some(((held, judged), (held_percentiles, percentiles))) => {
+            format!(" · card {held}/{judged} · p {held_percentiles}/{percentiles}")
+        }
         None if preset.kind == PresetKind::Device && card::cards().iter().any(|card| card.drive == preset.name) => {
             " · card not made".to_owned()
         }
@@ -75,6 +78,7 @@ fn list() -> Outcome {
     }
     text += "flashraid preset show NAME prints all of one. \"card 4/5\": of five figures of the\n";
     text += "data sheet the simulation meets four; flashraid preset card NAME says which.\n";
+    text += "\"p 8/9\" says the same of published percentiles of the drive.\n";
     let doubtful = doubtful(&all);
     if !doubtful.is_empty() {
         let warning = format!("Take no such rates from these presets, which are far from the data sheet: {}.", doubtful.join(", "));

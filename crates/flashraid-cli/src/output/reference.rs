@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use flashraid::config::{Preset, PresetKind};
-use flashraid_experiments::card::{self, Grade, Graded};
+use flashraid_experiments::card::{self, Grade, Graded, GradedPercentile, Kind, Statistic};
 use flashraid_report::number;
 use serde_json::Value;
 
@@ -255,6 +255,7 @@ Comments give the source of every value: the paper, or the documented choice whe
 Drives that follow a data sheet have a *report card*, which says how far the simulation meets it; `flashraid preset card NAME` simulates it again.
 Of its figures some were *fitted*: a number of the preset was chosen to meet them. Others are *predicted*: nothing was chosen by them.
 *Reported* figures stand beside the simulation, and nothing is claimed of them.
+Where percentiles of the drive are published, a second table has them. A *bound* is a value that the data sheet does not exceed.
 ";
 
 /// Returns the page of all presets. `card` returns the report card of a preset, if it has one.
@@ -286,7 +287,48 @@ fn card_table(card: &Graded) -> String {
         let row = card_row(figure);
         let _ = writeln!(text, "| {} |", row.map(|text| cell(&text)).join(" | "));
     }
+    if !card.percentiles.is_empty() {
+        let (held, judged) = card.tally_of_percentiles();
+        let of_them = if judged == 0 { "none is judged".to_owned() } else { format!("{held} of {judged} hold") };
+        let _ = write!(text, "\nPercentiles, as published and as simulated: {of_them}.\n\n");
+        text += "| load | figure | unit | published | simulated | allowed | kind | holds |\n|---|---|---|---:|---:|---:|---|---|\n";
+        for percentile in &card.percentiles {
+            let _ = writeln!(text, "| {} |", percentile_row(percentile).map(|text| cell(&text)).join(" | "));
+        }
+    }
     text
+}
+
+/// Formats a percentile of a report card: load, statistic, unit, both values, the tolerance, the kind, and the verdict.
+pub fn percentile_row(percentile: &GradedPercentile) -> [String; 8] {
+    let published = match (percentile.published, percentile.published_to) {
+        (Some(from), Some(to)) => format!("{} to {}", number::three_digits(from), number::three_digits(to)),
+        (Some(value), None) => number::three_digits(value),
+        (None, _) => String::new(),
+    };
+    let allowed = percentile.tolerance.map_or_else(String::new, |tolerance| match (percentile.kind, percentile.of) {
+        (Kind::Bound, _) if tolerance > 0.0 => format!("at most, times {}", 1.0 + tolerance),
+        (Kind::Bound, _) => "at most".to_owned(),
+        (_, Statistic::Consistency) => format!("{:.0} points", 100.0 * tolerance),
+        _ => format!("{:.0} %", 100.0 * tolerance),
+    });
+    let holds = match percentile.holds {
+        Some(true) => "yes",
+        Some(false) => "no",
+        None if percentile.is_unlike_drives() => "not what drives do",
+        None => "",
+    };
+    let simulated = percentile.simulated.map_or_else(|| "too few requests".to_owned(), number::three_digits);
+    [
+        percentile.load.clone(),
+        percentile.of.to_string(),
+        percentile.unit.clone(),
+        published,
+        simulated + if percentile.steady { "" } else { " (not steady)" },
+        allowed,
+        percentile.kind.name().to_owned(),
+        holds.to_owned(),
+    ]
 }
 
 /// Formats a figure of a report card: title, unit, both values, their difference, the tolerance, the kind, and the verdict.

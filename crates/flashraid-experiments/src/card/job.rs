@@ -9,12 +9,16 @@
 //!   count. Then E/16 is measured.
 //! - *Reads* begin on a filled drive. At depth, 400,000 commands are measured after 20,000 that do not count; one at a time, 20,000.
 //! - *Single writes* begin in the state that random writes leave. 50,000 are measured.
+//! - *Percentiles* of random requests come from 2,000,000 commands after 50,000 that do not count, so that twenty are beyond p99.999.
+//! - *Seconds* are 200, after 20 that do not count.
 //!
 //! In the first two cases, between 100,000 and 8,000,000 requests are measured. These suffice for tails, and a card still takes only
 //! minutes. With fewer requests, the largest drives would write some thirty superblocks. Write amplification would then depend on the
 //! number of free superblocks at the begin.
 
 use flashraid::config::Scenario;
+
+use super::window::Window;
 
 /// A simulation that figures of a card are taken from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,6 +43,14 @@ pub enum Job {
     SequentialRead,
     /// 128 KiB, 32 at a time.
     SequentialWrite,
+    /// 4 KiB at random, so many at a time, for percentiles.
+    ReadPercentiles(u16),
+    /// 4 KiB at random, so many at a time, for percentiles.
+    WritePercentiles(u16),
+    /// 4 KiB at random, 32 at a time, for requests by the second.
+    ReadSeconds,
+    /// 4 KiB at random, 32 at a time, for requests by the second.
+    WriteSeconds,
 }
 
 /// Bytes of the simulated drive, exported and in reserve.
@@ -76,6 +88,19 @@ const KIB: u64 = 1024;
 const MEASURED: std::ops::RangeInclusive<u64> = 100_000..=8_000_000;
 /// Number of overwrites of the whole drive before random writes.
 const OVERWRITES: &str = "2";
+/// Number of commands for percentiles that do not count, and of those that do.
+const PERCENTILES: (u64, u64) = (50_000, 2_000_000);
+/// Number of seconds that do not count, and of those that do.
+const SECONDS: (u64, u64) = (20, 200);
+
+/// Length of a job: a part that does not count, and a part that is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Length {
+    /// Numbers of requests.
+    Requests(u64, u64),
+    /// Numbers of seconds.
+    Seconds(u64, u64),
+}
 
 impl Job {
     /// Returns a short description of the job.
@@ -92,6 +117,22 @@ impl Job {
             Job::SingleRead => "single reads".to_owned(),
             Job::SequentialRead => "sequential reads".to_owned(),
             Job::SequentialWrite => "sequential writes".to_owned(),
+            Job::ReadPercentiles(depth) => format!("random reads, depth {depth}"),
+            Job::WritePercentiles(depth) => format!("random writes, depth {depth}"),
+            Job::ReadSeconds => "random reads, by the second".to_owned(),
+            Job::WriteSeconds => "random writes, by the second".to_owned(),
+        }
+    }
+
+    /// Returns the job with a name of `cards.toml`: for instance `random-read-16`, which ends in its depth.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        let depth = |prefix: &str| name.strip_prefix(prefix)?.parse().ok().filter(|depth| *depth > 0);
+        match name {
+            "sequential-read" => Some(Job::SequentialRead),
+            "sequential-write" => Some(Job::SequentialWrite),
+            "read-seconds" => Some(Job::ReadSeconds),
+            "write-seconds" => Some(Job::WriteSeconds),
+            _ => depth("random-read-").map(Job::ReadPercentiles).or_else(|| depth("random-write-").map(Job::WritePercentiles)),
         }
     }
 
@@ -117,11 +158,15 @@ impl Job {
             Job::SingleRead => random(4, 1.0, 1),
             Job::SequentialRead => Load { sequential: true, ..random(128, 1.0, 32) },
             Job::SequentialWrite => Load { sequential: true, ..random(128, 0.0, 32) },
+            Job::ReadPercentiles(depth) => random(4, 1.0, u32::from(depth)),
+            Job::WritePercentiles(depth) => random(4, 0.0, u32::from(depth)),
+            Job::ReadSeconds => random(4, 1.0, 32),
+            Job::WriteSeconds => random(4, 0.0, 32),
         }
     }
 
-    /// Returns the number of requests that do not count, and of those that do.
-    fn lengths(self, space: &Space, load: &Load, quick: bool) -> (u64, u64) {
+    /// Returns the length of the part that does not count, and of the part that does.
+    fn length(self, space: &Space, load: &Load, window: Window) -> Length {
         let writes = |bytes: u64| (bytes as f64 / load.written_bytes as f64 / (1.0 - load.read_fraction)) as u64;
         let at_least_and_most = |requests: u64| requests.clamp(*MEASURED.start(), *MEASURED.end());
         let (skipped, measured) = match self {
@@ -129,25 +174,40 @@ impl Job {
             Job::SingleRead => (0, 20_000),
             Job::SequentialRead => (2_000, 40_000),
             Job::SingleWrite => (0, 50_000),
+            Job::ReadPercentiles(_) | Job::WritePercentiles(_) => PERCENTILES,
+            Job::ReadSeconds | Job::WriteSeconds if window == Window::Usual => return Length::Seconds(SECONDS.0, SECONDS.1),
+            Job::ReadSeconds | Job::WriteSeconds if window == Window::Double => return Length::Seconds(SECONDS.0, 2 * SECONDS.1),
             Job::SequentialWrite => (writes(space.reserved_bytes), writes(space.exported_bytes / 16).clamp(5_000, *MEASURED.end())),
             _ => {
                 let measured = at_least_and_most(writes(space.exported_bytes / 8));
                 (measured / 4, measured)
             }
         };
-        if quick { (0, measured.min(2_000)) } else { (skipped, measured) }
+        match window {
+            Window::Quick => Length::Requests(0, measured.min(2_000)),
+            Window::Usual => Length::Requests(skipped, measured),
+            Window::Double => Length::Requests(skipped, 2 * measured),
+        }
     }
 
     /// Returns true if the job begins on a drive that was overwritten at random.
     fn is_worn_in(self) -> bool {
-        !matches!(self, Job::RandomRead | Job::SingleRead | Job::SequentialRead | Job::SequentialWrite)
+        let begins_filled = matches!(self, Job::RandomRead | Job::SingleRead | Job::SequentialRead | Job::SequentialWrite);
+        !begins_filled && !matches!(self, Job::ReadPercentiles(_) | Job::ReadSeconds)
     }
 
     /// Returns keys and values of the job's configuration, except for those of the drive.
-    pub(super) fn settings(self, space: &Space, quick: bool) -> Vec<(String, String)> {
+    pub(super) fn settings(self, space: &Space, window: Window) -> Vec<(String, String)> {
         let load = self.load(space.unit_bytes);
-        let (skipped, measured) = self.lengths(space, &load, quick);
-        let overwrites = if self.is_worn_in() && !quick { OVERWRITES } else { "0" };
+        let (length, skipped) = match self.length(space, &load, window) {
+            Length::Requests(skipped, measured) => {
+                (("workload.requests", (skipped + measured).to_string()), ("report.skip_requests", skipped.to_string()))
+            }
+            Length::Seconds(skipped, measured) => {
+                (("workload.duration", format!("\"{}s\"", skipped + measured)), ("report.skip_time", format!("\"{skipped}s\"")))
+            }
+        };
+        let overwrites = if self.is_worn_in() && window != Window::Quick { OVERWRITES } else { "0" };
         // Requests of 8 and 16 KiB are aligned to their size, as fio does. They then cover whole mapping units if possible.
         let align = match self {
             Job::RandomWrite8k => "8KiB",
@@ -161,8 +221,8 @@ impl Job {
             ("workload.sequential_fraction", if load.sequential { "1" } else { "0" }.to_owned()),
             ("workload.arrivals", format!("{{ process = \"closed\", depth = {} }}", load.depth)),
             ("workload.address", format!("{{ pattern = \"uniform\", align = {align:?} }}")),
-            ("workload.requests", (skipped + measured).to_string()),
-            ("report.skip_requests", skipped.to_string()),
+            length,
+            skipped,
         ];
         settings.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
     }

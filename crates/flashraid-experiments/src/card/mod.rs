@@ -9,6 +9,8 @@
 
 mod job;
 mod measure;
+mod percentiles;
+mod window;
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -20,6 +22,8 @@ use serde_json::Value;
 
 pub use job::Job;
 pub use measure::{Measure, RANDOM_WRITES, title};
+pub use percentiles::{GradedPercentile, Published, Statistic};
+pub use window::{MOVES_MAX, Moved, Window};
 
 /// Name and version of the document of a card.
 pub const CARD_SCHEMA: &str = "flashraid.card/1";
@@ -35,6 +39,8 @@ pub struct Card {
     pub capacity: String,
     /// Printed figures, in the order of the file.
     pub figures: Vec<Printed>,
+    /// Published percentiles, in the order of the file.
+    pub percentiles: Vec<Published>,
 }
 
 /// A figure that a data sheet prints.
@@ -62,6 +68,8 @@ pub enum Kind {
     Fitted,
     /// No number of the preset was chosen by the figure.
     Predicted,
+    /// The data sheet promises at most this value.
+    Bound,
     /// The figure is shown beside the simulation, and not judged. Its source tells why.
     Reported,
 }
@@ -73,6 +81,7 @@ impl Kind {
         match self {
             Kind::Fitted => "fitted",
             Kind::Predicted => "predicted",
+            Kind::Bound => "bound",
             Kind::Reported => "reported",
         }
     }
@@ -97,6 +106,9 @@ pub struct Graded {
     pub ssd: Value,
     /// Figures of the data sheet with their simulated values.
     pub figures: Vec<Grade>,
+    /// Published percentiles with the simulated ones; empty if none are published and none are shown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub percentiles: Vec<GradedPercentile>,
 }
 
 /// A figure of a card with its simulated value.
@@ -147,6 +159,21 @@ impl Graded {
     #[must_use]
     pub fn tally(&self) -> (usize, usize) {
         let judged = self.figures.iter().filter_map(|figure| figure.holds);
+        (judged.clone().filter(|&holds| holds).count(), judged.count())
+    }
+
+    /// Returns how many published percentiles hold, and how many are judged.
+    #[must_use]
+    pub fn tally_of_percentiles(&self) -> (usize, usize) {
+        let judged = self.percentiles.iter().filter_map(|percentile| percentile.holds);
+        (judged.clone().filter(|&holds| holds).count(), judged.count())
+    }
+
+    /// Returns how many percentiles hold to which no number of the preset was chosen, and how many of them are judged.
+    #[must_use]
+    pub fn tally_of_held_out(&self) -> (usize, usize) {
+        let held_out = self.percentiles.iter().filter(|percentile| percentile.kind != Kind::Fitted);
+        let judged = held_out.filter_map(|percentile| percentile.holds);
         (judged.clone().filter(|&holds| holds).count(), judged.count())
     }
 
@@ -214,6 +241,21 @@ struct Drive {
     after: String,
     capacity: String,
     figures: Vec<Entry>,
+    #[serde(default)]
+    percentiles: Vec<PublishedEntry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PublishedEntry {
+    load: String,
+    of: Statistic,
+    value: Option<f64>,
+    to: Option<f64>,
+    tolerance: Option<f64>,
+    kind: Kind,
+    source: String,
+    note: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -233,10 +275,20 @@ struct Entry {
 /// Parses `cards.toml`. The file is part of the program, so any error in it is a bug, which a test finds.
 fn read(text: &str) -> Vec<Card> {
     let file: File = toml::from_str(text).unwrap_or_else(|error| panic!("cards.toml: {error}"));
+    let sourced = |drive: &str, key: &str, note: Option<String>| {
+        let source = file.sources.get(key).unwrap_or_else(|| panic!("cards.toml: {drive}: no source {key}"));
+        note.map_or_else(|| source.clone(), |note| format!("{source}; {note}"))
+    };
+    let published = |drive: &str, entry: PublishedEntry| {
+        let load = Job::named(&entry.load).unwrap_or_else(|| panic!("cards.toml: {drive}: no load {}", entry.load));
+        let source = sourced(drive, &entry.source, entry.note);
+        let PublishedEntry { of, value, to, tolerance, kind, .. } = entry;
+        assert_eq!(value.is_some() && tolerance.is_some(), kind != Kind::Reported, "cards.toml: {drive}: {}, {of}", load.name());
+        Published { load, of, value, to, tolerance, kind, source }
+    };
     let printed = |drive: &str, entry: Entry| {
         let measure = measure::find(&entry.figure).unwrap_or_else(|| panic!("cards.toml: {drive}: no figure {}", entry.figure));
-        let source = file.sources.get(&entry.source).unwrap_or_else(|| panic!("cards.toml: {drive}: no source {}", entry.source));
-        let source = entry.note.map_or_else(|| source.clone(), |note| format!("{source}; {note}"));
+        let source = sourced(drive, &entry.source, entry.note);
         let Entry { value, tolerance, range, kind, .. } = entry;
         let is_judged = tolerance.is_some() || range.is_some();
         assert_eq!(is_judged, kind != Kind::Reported, "cards.toml: {drive}: {}", measure.name);
@@ -247,7 +299,8 @@ fn read(text: &str) -> Vec<Card> {
     let card = |(name, drive): (String, toml::Value)| {
         let drive: Drive = drive.try_into().unwrap_or_else(|error| panic!("cards.toml: {name}: {error}"));
         let figures = drive.figures.into_iter().map(|entry| printed(&name, entry)).collect();
-        Card { drive: name, after: drive.after, capacity: drive.capacity, figures }
+        let percentiles = drive.percentiles.into_iter().map(|entry| published(&name, entry)).collect();
+        Card { drive: name, after: drive.after, capacity: drive.capacity, figures, percentiles }
     };
     file.drives.into_iter().map(card).collect()
 }
@@ -256,26 +309,27 @@ impl Card {
     /// Returns the simulations for the card's figures, each once.
     #[must_use]
     pub fn jobs(&self) -> Vec<Job> {
-        let mut jobs: Vec<Job> = self.figures.iter().flat_map(|figure| figure.measure.jobs).copied().collect();
+        let of_figures = self.figures.iter().flat_map(|figure| figure.measure.jobs).copied();
+        let mut jobs: Vec<Job> = of_figures.chain(self.percentiles.iter().map(|published| published.load)).collect();
         jobs.sort_unstable();
         jobs.dedup();
         jobs
     }
 
-    /// Returns the configuration of a job at the scale of the preset. With `quick`, the run only shows that the simulation works.
+    /// Returns the configuration of a job at the scale of the preset.
     ///
     /// # Errors
     ///
     /// Fails only if the preset is wrong, which is a bug.
-    pub fn scenario(&self, job: Job, quick: bool) -> Result<Scenario, Problems> {
+    pub fn scenario(&self, job: Job, window: Window) -> Result<Scenario, Problems> {
         let text = format!("array.level = \"single\"\nworkload.kind = \"synthetic\"\nssd.preset = {:?}\n", self.drive);
         let mut settings = Vec::new();
-        if quick {
+        if window == Window::Quick {
             // A superblock keeps a least number of rows at any scale.
             settings.push(("ssd.scale".to_owned(), "4096".to_owned()));
         }
         let plain = config::from_str(&self.drive, &text, &settings, Some(1))?;
-        settings.extend(job.settings(&job::Space::of(&plain), quick));
+        settings.extend(job.settings(&job::Space::of(&plain), window));
         config::from_str(&self.drive, &text, &settings, Some(1))
     }
 
@@ -284,8 +338,8 @@ impl Card {
     pub fn grade(&self, reports: &[Report], quick: bool) -> Graded {
         let jobs = self.jobs();
         assert_eq!(jobs.len(), reports.len(), "a report for each job");
+        let of_job = |job: &Job| &reports[jobs.iter().position(|known| known == job).expect("it is one of the card's")];
         let grade = |figure: &Printed| {
-            let of_job = |job: &Job| &reports[jobs.iter().position(|known| known == job).expect("it is one of the card's")];
             let reports: Vec<&Report> = figure.measure.jobs.iter().map(of_job).collect();
             let simulated = (figure.measure.of)(&reports);
             let [low, high] = figure.bounds();
@@ -312,6 +366,7 @@ impl Card {
             quick,
             ssd: keys_of(&self.drive).unwrap_or_default(),
             figures: self.figures.iter().map(grade).collect(),
+            percentiles: self.percentiles.iter().map(|published| published.grade(of_job(&published.load))).collect(),
         }
     }
 }

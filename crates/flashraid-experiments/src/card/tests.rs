@@ -19,15 +19,20 @@ fn every_card_can_be_simulated_and_a_quick_look_is_quick() {
     for card in cards() {
         assert!(!card.jobs().is_empty());
         for job in card.jobs() {
-            let requests = |quick| {
-                let scenario = card.scenario(job, quick).unwrap_or_else(|problems| panic!("{} {job:?}: {problems}", card.drive));
+            let requests = |window| {
+                let scenario = card.scenario(job, window).unwrap_or_else(|problems| panic!("{} {job:?}: {problems}", card.drive));
                 assert_eq!(scenario.array.members, 1);
                 // Random writes need a worn-in drive. Reads and writes in order need a filled one.
                 let is_worn_in = !job.name().contains("reads") && !job.name().contains("sequential") || job == Job::Mixed;
-                assert_eq!(scenario.warm_up.overwrites > 0.0, is_worn_in && !quick, "{job:?}");
-                scenario.config.workload.requests.unwrap()
+                assert_eq!(scenario.warm_up.overwrites > 0.0, is_worn_in && window != Window::Quick, "{job:?}");
+                scenario.config.workload.requests
             };
-            assert!(requests(true) <= 2_000 && requests(false) >= 20_000, "{} {job:?}", card.drive);
+            assert!(requests(Window::Quick) <= Some(2_000), "{} {job:?}", card.drive);
+            // Of seconds, the number of requests is not known before.
+            assert!(requests(Window::Usual).is_none_or(|requests| requests >= 20_000), "{} {job:?}", card.drive);
+            let doubled = requests(Window::Usual).zip(requests(Window::Double));
+            assert!(doubled.is_none_or(|(usual, double)| usual < double && double <= 2 * usual), "{} {job:?}: {doubled:?}", card.drive);
+            assert_eq!(requests(Window::Usual).is_none(), matches!(job, Job::ReadSeconds | Job::WriteSeconds));
         }
     }
 }
@@ -85,6 +90,65 @@ fn a_figure_holds_within_its_tolerance_and_nothing_is_claimed_of_what_is_reporte
 }
 
 #[test]
+fn a_percentile_holds_within_its_tolerance_and_a_bound_up_to_it() {
+    let text = "[sources]\na = \"a book\"\n[drives.x]\nafter = \"X\"\ncapacity = \"1 TB\"\nfigures = []\npercentiles = [
+        { load = \"random-read-16\", of = \"p50\", value = 100, tolerance = 0.1, kind = \"fitted\", source = \"a\" },
+        { load = \"random-read-16\", of = \"p99\", value = 200, to = 220, tolerance = 0.1, kind = \"predicted\", source = \"a\" },
+        { load = \"random-read-16\", of = \"p99.9\", value = 300, tolerance = 0.3, kind = \"bound\", source = \"a\" },
+        { load = \"random-read-16\", of = \"p99/p50\", kind = \"reported\", source = \"a\" },
+        { load = \"read-seconds\", of = \"consistency\", value = 90, tolerance = 0.05, kind = \"predicted\", source = \"a\" }]";
+    let card = read(text).remove(0);
+    assert_eq!(card.jobs(), [Job::ReadPercentiles(16), Job::ReadSeconds]);
+    let graded = |p50: f64, p99: f64, p99_9: f64, slowest: f64| {
+        let (mut reads, mut seconds) = (report(), report());
+        reads.response_us.all.count = 100_000;
+        reads.response_us.all.cdf = vec![(1.0, 0.0), (p50, 0.5), (p99, 0.99), (p99_9, 0.999), (9e9, 1.0)];
+        (seconds.bandwidth_mb_s.mean, seconds.bandwidth_mb_s.series) = (Some(200.0), vec![210.0, 2.0 * slowest, 205.0]);
+        card.grade(&[reads, seconds], false)
+    };
+    let holds = |graded: &Graded| graded.percentiles.iter().map(|percentile| percentile.holds).collect::<Vec<_>>();
+    let good = graded(110.0, 241.9, 390.0, 85.0);
+    assert_eq!(holds(&good), [Some(true), Some(true), Some(true), None, Some(true)]);
+    assert_eq!((good.tally_of_percentiles(), good.tally_of_held_out(), good.tally()), ((4, 4), (3, 3), (0, 0)));
+    assert!(!good.percentiles[3].is_unlike_drives());
+    let bad = graded(111.0, 260.0, 391.0, 84.9);
+    assert_eq!(holds(&bad), [Some(false), Some(false), Some(false), None, Some(false)]);
+    assert!(bad.percentiles[3].is_unlike_drives(), "260 over 111 is more than 2.3");
+    assert_eq!(
+        holds(&graded(100.0, 200.0, 10.0, 100.0)),
+        [Some(true), Some(true), Some(true), None, Some(false)],
+        "too even is a miss, too"
+    );
+    let json = serde_json::to_value(&bad).unwrap();
+    assert_eq!((json["percentiles"][2]["of"].as_str(), json["percentiles"][2]["kind"].as_str()), (Some("p99.9"), Some("bound")));
+    assert_eq!(serde_json::from_value::<Graded>(json).unwrap(), bad);
+    // Fewer than ten requests beyond a percentile tell nothing of it.
+    let mut few = report();
+    few.response_us.all.count = 999;
+    let short = card.grade(&[few, report()], false);
+    assert_eq!((short.percentiles[1].simulated, short.percentiles[1].holds), (None, Some(false)));
+}
+
+#[test]
+fn a_window_is_long_enough_if_twice_its_length_tells_the_same() {
+    let card = card(
+        "{ figure = \"random_write_4k_steady_iops\", value = 1000, tolerance = 0.1, kind = \"fitted\", source = \"a\" },
+         { figure = \"random_read_4k_iops\", value = 5, kind = \"reported\", source = \"a\" }",
+    );
+    let graded = |write_iops: f64| {
+        let (mut writes, reads) = (report(), report());
+        writes.iops.write = Some(write_iops);
+        card.grade(&[writes, reads], false)
+    };
+    let moved = |usual: f64, doubled: f64| graded(usual).moved(&graded(doubled));
+    let little = moved(1050.0, 1059.0);
+    assert!(little.iter().all(Moved::is_settled) && (little[0].share_of_tolerance.unwrap() - 0.09).abs() < 1e-9, "{little:?}");
+    assert_eq!(little[1].share_of_tolerance, None, "nothing is claimed of it");
+    assert!(!moved(1050.0, 1061.0)[0].is_settled(), "more than a tenth of the tolerance");
+    assert!(!moved(1099.9, 1100.1)[0].is_settled(), "another verdict");
+}
+
+#[test]
 #[should_panic(expected = "random_write_4k_steady_iops")]
 fn what_is_judged_needs_a_tolerance() {
     card("{ figure = \"random_write_4k_steady_iops\", value = 1000, kind = \"predicted\", source = \"a\" }");
@@ -108,8 +172,15 @@ fn kept_cards_are_of_presets_and_data_sheets_as_they_are_now() {
             .iter()
             .map(|figure| (figure.name.clone(), figure.data_sheet, figure.tolerance, figure.kind, figure.source.clone()));
         assert_eq!(found.collect::<Vec<_>>(), expected, "the data sheet has changed: {again}");
+        let published = |one: &Published| (one.load.name(), one.of, one.value, one.to, one.tolerance, one.kind, one.source.clone());
+        let kept_of = |one: &GradedPercentile| {
+            (one.load.clone(), one.of, one.published, one.published_to, one.tolerance, one.kind, one.source.clone())
+        };
+        let expected: Vec<_> = card.percentiles.iter().map(published).collect();
+        assert_eq!(kept.percentiles.iter().map(kept_of).collect::<Vec<_>>(), expected, "published percentiles have changed: {again}");
         assert!(
-            kept.figures.iter().all(|figure| figure.kind != Kind::Fitted || figure.holds == Some(true)),
+            kept.figures.iter().all(|figure| figure.kind != Kind::Fitted || figure.holds == Some(true))
+                && kept.percentiles.iter().all(|percentile| percentile.kind != Kind::Fitted || percentile.holds == Some(true)),
             "{}: a fit that does not fit",
             card.drive
         );

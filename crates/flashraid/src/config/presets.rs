@@ -45,6 +45,11 @@ const DEVICES: &[(&str, &str)] = &[
     ("nvme-qlc-gen3", include_str!("../../presets/devices/nvme-qlc-gen3.toml")),
     ("nvme-tlc-gen3", include_str!("../../presets/devices/nvme-tlc-gen3.toml")),
     ("nvme-tlc-16k", include_str!("../../presets/devices/nvme-tlc-16k.toml")),
+    ("nvme-mlc-9100", include_str!("../../presets/devices/nvme-mlc-9100.toml")),
+    ("nvme-mlc-p3700", include_str!("../../presets/devices/nvme-mlc-p3700.toml")),
+    ("nvme-client-xg6", include_str!("../../presets/devices/nvme-client-xg6.toml")),
+    ("sata-mlc-s3700", include_str!("../../presets/devices/sata-mlc-s3700.toml")),
+    ("sata-tlc-s4500", include_str!("../../presets/devices/sata-tlc-s4500.toml")),
 ];
 
 /// Name and TOML text of every array.
