@@ -66,7 +66,7 @@ fn every_preset_of_the_list_can_be_shown() {
     }
 }
 
-/// What limits the random writes of some drives is not known. Nobody should take these figures from a simulation unwarned.
+/// The limit of some drives' random writes is not known. Nobody should take these figures from a simulation unwarned.
 #[test]
 fn random_writes_far_from_the_data_sheet_are_named() {
     let place = Place::new();

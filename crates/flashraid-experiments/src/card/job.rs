@@ -96,9 +96,9 @@ const SECONDS: (u64, u64) = (20, 200);
 /// Length of a job: a part that does not count, and a part that is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Length {
-    /// Numbers of requests.
+    /// Both are numbers of requests.
     Requests(u64, u64),
-    /// Numbers of seconds.
+    /// Both are numbers of seconds.
     Seconds(u64, u64),
 }
 

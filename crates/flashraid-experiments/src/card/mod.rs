@@ -217,6 +217,11 @@ kept_cards!(
     "nvme-tlc-16k",
     "nvme-qlc",
     "nvme-qlc-gen3",
+    "nvme-mlc-9100",
+    "nvme-mlc-p3700",
+    "nvme-client-xg6",
+    "sata-mlc-s3700",
+    "sata-tlc-s4500",
 );
 
 /// Returns the keys of a preset, without its comments.

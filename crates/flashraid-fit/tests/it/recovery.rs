@@ -53,7 +53,7 @@ fn base(settings: &[(&str, &str)]) -> Base {
     Base::of("small.toml", &simulation.scenario().unwrap()).unwrap()
 }
 
-/// Returns what fio would measure, by way of its files. Runs are `times` as long as those of a fit, and have another seed if they are longer.
+/// Returns what fio would measure, by way of its files. Runs are `times` as long as those of a fit. Longer ones have another seed.
 fn measure_for(times: u32, drive: &Base, keep: impl Fn(&str) -> bool) -> Results {
     let seed = u64::from(times);
     let options = SimulatedOptions { set: Set::Fit, scale: 1, times, seed, stopped: &|| false, begins: &|_, _, _| {} };
