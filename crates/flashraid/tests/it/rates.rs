@@ -116,10 +116,10 @@ fn closed_loops_use_their_depth() {
             cases.push(((*name).to_owned(), base, settings.to_vec(), depth));
         }
     }
-    let names: Vec<String> =
-        presets().iter().filter(|preset| preset.kind == PresetKind::Device).map(|preset| preset.name.clone()).collect();
-    for name in &names {
-        let is_drive = name.starts_with("nvme") && name != "nvme-simple";
+    let devices: Vec<_> = presets().into_iter().filter(|preset| preset.kind == PresetKind::Device).collect();
+    for preset in &devices {
+        let name = &preset.name;
+        let is_drive = preset.text.contains("[superblock]");
         let (base, depth) = if is_drive { (DRIVES, 32.0) } else { (POOLS, 8.0) };
         cases.push((name.clone(), base, vec![("ssd.preset", name)], depth));
     }

@@ -155,7 +155,7 @@ arrivals = { process = "markov-modulated", mean_gap = "700us", rate_ratio = 5, b
 rate_scale = 1.5
 "#;
 
-pub const RUNS: [Run; 50] = [
+pub const RUNS: [Run; 55] = [
     // Devices of the papers' presets.
     run("pools", POOLS, &[("ssd.preset", "ggc2014")]),
     run("device-pgc2011", POOLS, &[("ssd.preset", "pgc2011"), ("array.level", "single"), ("array.members", "1")]),
@@ -304,6 +304,27 @@ pub const RUNS: [Run; 50] = [
             ("ssd.buffer", "{ protected = false, linger = \"1ms\" }"),
             ("ssd.warm_up.start", "fresh"),
         ],
+    ),
+    run("device-nvme-mlc-9100", DRIVES, &[("ssd.preset", "nvme-mlc-9100"), ("workload.arrivals.mean_gap", "1ms")]),
+    run(
+        "device-nvme-mlc-p3700",
+        DRIVES,
+        &[("ssd.preset", "nvme-mlc-p3700"), ("ssd.gc.preemption", "suspend"), ("workload.arrivals.mean_gap", "1ms")],
+    ),
+    run(
+        "device-nvme-client-xg6",
+        DRIVES,
+        &[("ssd.preset", "nvme-client-xg6"), ("ssd.background", "{ every = \"20ms\", lasts = \"1ms\" }")],
+    ),
+    run(
+        "device-sata-mlc-s3700",
+        DRIVES,
+        &[("ssd.preset", "sata-mlc-s3700"), ("workload.arrivals", "{ process = \"closed\", depth = 64 }")],
+    ),
+    run(
+        "device-sata-tlc-s4500",
+        DRIVES,
+        &[("ssd.preset", "sata-tlc-s4500"), ("ssd.read_retry", "{ share = 0.05, times = 2 }"), ("workload.arrivals.mean_gap", "1ms")],
     ),
     run("drives-slc", DRIVES, &[("ssd.slc", "{ mode = \"static\", share = 0.1, program = \"200us\", read = \"25us\" }")]),
     run("drives-coordinated", DRIVES, &[("coordination.scheme", "proactive-soft-limit"), ("array.level", "raid5"), ("array.members", "4")]),
