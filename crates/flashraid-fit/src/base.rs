@@ -69,10 +69,30 @@ impl Base {
         self.params.exported_pages() * u64::from(self.params.geometry.page_bytes)
     }
 
-    /// Returns the configuration with which a job is simulated on one such drive. `lengths` has the number of requests that do not count,
-    /// and of those that do.
-    fn configuration(&self, job: &Job, lengths: (u64, u64), scale: u32, seed: u64) -> Value {
-        let (skipped, measured) = lengths;
+    /// Returns the configuration with which a job is simulated on one such drive.
+    ///
+    /// Requests before the measured ones fill the buffer, so that writes are as fast as the flash takes them. They continue until each
+    /// superblock of the scaled drive has had its share, within limits.
+    ///
+    /// The number of measured requests is `times` that of a search.
+    pub(crate) fn configuration(&self, job: &Job, times: u32, scale: u32, seed: u64) -> Value {
+        /// Most requests that are measured, which are enough for a 99th percentile.
+        const MEASURED_MAX: f64 = 60_000.0;
+        let drive = superblock(&self.params);
+        let unit_bytes = u64::from(drive.unit_pages) * u64::from(self.params.geometry.page_bytes);
+        let buffer_bytes = f64::from(drive.buffer.units) * unit_bytes as f64;
+        let written_bytes = job.size_bytes as f64 * f64::from(100 - job.read_percent) / 100.0;
+        let depth = job.depth as f64;
+        let (skipped, measured) = if !job.writes() {
+            (100.0 + 4.0 * depth, (3000.0 + 60.0 * depth).min(20_000.0))
+        } else if job.depth == 1 {
+            // It never fills the buffer.
+            (500.0, 10_000.0)
+        } else {
+            let skipped = (1.5 * buffer_bytes / written_bytes).min(MEASURED_MAX);
+            (500.0 + skipped + 4.0 * depth, (3.0 * buffer_bytes / written_bytes).clamp(10_000.0, MEASURED_MAX))
+        };
+        let measured = f64::from(times) * measured;
         let mut ssd = self.ssd.clone();
         let own_scale = ssd["scale"].as_u64().unwrap_or(1);
         ssd["scale"] = json!(own_scale.max(u64::from(scale)));
@@ -83,67 +103,24 @@ impl Base {
             "ssd": ssd,
             "workload": {
                 "kind": "synthetic",
-                "requests": skipped + measured,
+                "requests": (skipped + measured) as u64,
                 "read_fraction": f64::from(job.read_percent) / 100.0,
                 "size": job.size_bytes,
                 "sequential_fraction": f64::from(u8::from(job.is_sequential)),
                 "arrivals": { "process": "closed", "depth": job.depth },
             },
-            "report": { "skip_requests": skipped },
+            "report": { "skip_requests": skipped as u64 },
         })
     }
 
-    /// Returns the scenario of a job, checked. The number of measured requests is `times` that of a search.
+    /// The same, checked.
     ///
     /// # Errors
     /// The drive can't be simulated at that scale, or the job is too large for it.
     pub(crate) fn scenario(&self, job: &Job, times: u32, scale: u32, seed: u64) -> Outcome<Scenario> {
-        let checked = |lengths: (u64, u64)| {
-            let simulation = Simulation::from_value(&self.configuration(job, lengths, scale, seed))?;
-            simulation.scenario().map_err(|error| crate::FitError::Input(format!("base {}, job {}: {error}", self.name, job.name)))
-        };
-        // The lengths depend on the drive as it is scaled.
-        let scaled = checked((0, 1))?.array.ssd;
-        let (skipped, measured) = lengths(job, &scaled);
-        checked((skipped, u64::from(times) * measured))
+        let simulation = Simulation::from_value(&self.configuration(job, times, scale, seed))?;
+        simulation.scenario().map_err(|error| crate::FitError::Input(format!("base {}, job {}: {error}", self.name, job.name)))
     }
-}
-
-/// Returns the number of requests after which a drive is steady, and of requests to measure then.
-///
-/// Writes are steady when each part of the drive that they fill has had its share:
-///
-/// - The buffer is full, so that writes are as fast as the flash takes them.
-/// - Writes in order have filled the spare area, so that each superpage costs its erase. Before that, a drive only lives on what is free.
-/// - At random, the number of free superblocks has settled. It changes by a span or two.
-///
-/// Then whole superblocks are measured, because a superblock is the least that is collected.
-fn lengths(job: &Job, ssd: &SsdParams) -> (u64, u64) {
-    /// Least number of measured requests that write, enough for a 99th percentile.
-    const MEASURED_MIN: f64 = 10_000.0;
-    /// Superblocks that the host writes while it is measured.
-    const SUPERBLOCKS: f64 = 4.0;
-    let depth = job.depth as f64;
-    let drive = superblock(ssd);
-    let unit_bytes = f64::from(drive.unit_pages) * f64::from(ssd.geometry.page_bytes);
-    let buffer_bytes = f64::from(drive.buffer.units) * unit_bytes;
-    let superblock_bytes = f64::from(drive.shape(&ssd.geometry).superblock_units()) * unit_bytes;
-    let written_bytes = job.size_bytes as f64 * f64::from(100 - job.read_percent) / 100.0;
-    let (skipped, measured) = if !job.writes() {
-        (100.0 + 4.0 * depth, (3000.0 + 60.0 * depth).min(20_000.0))
-    } else if job.depth == 1 {
-        // It never fills the buffer.
-        (500.0, 10_000.0)
-    } else {
-        let settling = match job.is_sequential {
-            true => f64::from(ssd.geometry.reserved_blocks_per_plane) * superblock_bytes,
-            false => 2.0 * f64::from(drive.collection.span) * superblock_bytes,
-        };
-        let skipped = (1.5 * buffer_bytes + settling) / written_bytes;
-        let measured = (3.0 * buffer_bytes).max(SUPERBLOCKS * superblock_bytes) / written_bytes;
-        (500.0 + skipped + 4.0 * depth, measured.max(MEASURED_MIN))
-    };
-    (skipped as u64, measured as u64)
 }
 
 /// Removes keys of devices with pools of blocks. They come from the preset below, and would be refused in a file.

@@ -53,24 +53,15 @@ fn base(settings: &[(&str, &str)]) -> Base {
     Base::of("small.toml", &simulation.scenario().unwrap()).unwrap()
 }
 
-/// Returns what fio would measure, by way of its files. Runs are `times` as long as those of a fit. Longer ones have another seed.
-fn measure_for(times: u32, drive: &Base, keep: impl Fn(&str) -> bool) -> Results {
-    let seed = u64::from(times);
-    let options = SimulatedOptions { set: Set::Fit, scale: 1, times, seed, stopped: &|| false, begins: &|_, _, _| {} };
+/// Returns what fio would measure, by way of its files.
+fn measure(drive: &Base, keep: impl Fn(&str) -> bool) -> Results {
+    let options = SimulatedOptions { set: Set::Fit, scale: 1, seed: 1, stopped: &|| false, begins: &|_, _, _| {} };
     let place = tempfile::tempdir().unwrap();
     for (name, document) in results(drive, options).unwrap().into_iter().filter(|(name, _)| keep(name)) {
         fs::write(place.path().join(format!("{name}.json")), document.to_string()).unwrap();
     }
     measured::read(&[place.path().to_owned()]).unwrap()
 }
-
-/// Returns the measurements of long runs. A fit simulates shorter ones, and must come to the same drive.
-fn measure(drive: &Base, keep: impl Fn(&str) -> bool) -> Results {
-    measure_for(LONG, drive, keep)
-}
-
-/// Length of runs that stand for measurements, as a multiple of those of a fit.
-const LONG: u32 = 4;
 
 pub fn options(simplex_max: usize) -> FitOptions<'static> {
     FitOptions {
@@ -143,8 +134,7 @@ fn assert_recovers((settings, known): (&[(&str, &str)], Known), simplex_max: usi
 
 /// Returns the known values that are not in their 95 % intervals.
 fn outside(fit: &Fit, known: Known) -> Vec<Found> {
-    // An interval without an end holds everything on that side.
-    let is_outside = |found: &Found, known: f64| found.low.is_some_and(|low| known < low) || found.high.is_some_and(|high| high < known);
+    let is_outside = |found: &Found, known: f64| !(found.low.unwrap() <= known && known <= found.high.unwrap());
     known
         .into_iter()
         .map(|(name, known)| (value(fit, name), known))
@@ -172,28 +162,6 @@ fn a_known_drive_is_found_again() {
     assert!(found.device.contains("# fitted, 95 %") && found.device.contains("# assumed"), "{}", found.device);
     let page = flashraid_fit::page::html(&found, &[], "title");
     assert!(page.contains("iops-over-depth") && page.contains("measured") && page.contains("held out"));
-}
-
-/// A job that is measured before the drive is steady tells something else than the drive.
-#[test]
-fn jobs_are_long_enough_that_longer_ones_tell_the_same() {
-    for (settings, _) in [FAST, SLOW, MIXED] {
-        let drive = base(settings);
-        let (short, long) = (measure_for(1, &drive, |_| true), measure_for(LONG, &drive, |_| true));
-        for (short, long) in short.jobs.iter().zip(&long.jobs) {
-            assert_eq!(short.job, long.job);
-            let by = short.figures.iops / long.figures.iops - 1.0;
-            assert!(by.abs() < 0.02, "{}: {:+.1} %", short.job.name, 100.0 * by);
-        }
-    }
-}
-
-/// Measurements of the base itself move no value out of its interval.
-#[test]
-fn the_base_itself_stays_what_it_is() {
-    let known = [("page_program", 1.49e6), ("link", 1e9), ("latency", 20e3), ("ack", 20e3), ("read", 14e3), ("move", 30e3)];
-    let found = fit(&base(&[]), measure(&base(&[]), short), &options(0)).unwrap();
-    assert_eq!(outside(&found, known), []);
 }
 
 #[test]
@@ -310,18 +278,6 @@ fn assert_recovers_from_noise(
 #[test]
 fn a_known_drive_is_found_again_from_noisy_results() {
     assert_recovers_from_noise(FAST, 1, 0, short);
-}
-
-/// An interval of 95 % should hold the truth in 95 % of all cases. Nine of ten are demanded.
-#[test]
-#[ignore = "minutes: make test-long"]
-fn intervals_hold_the_truth_in_nine_of_ten_draws() {
-    const DRAWS: u64 = 40;
-    let measured = measure(&base(FAST.0), short);
-    let missed: Vec<Found> = (0..DRAWS)
-        .flat_map(|seed| outside(&fit(&base(&[]), with_noise(measured.clone(), 0.03, 100 + seed), &options(0)).unwrap(), FAST.1))
-        .collect();
-    assert!(missed.len() as u64 * 10 <= DRAWS * FAST.1.len() as u64, "{}: {missed:#?}", missed.len());
 }
 
 /// Takes minutes; `make test-long` runs it.
