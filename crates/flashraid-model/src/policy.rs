@@ -368,17 +368,22 @@ pub mod flat {
         }
     }
 
-    /// Returns the JSON Schema of a table that holds the name of a policy, the parameters of all policies, and the keys of `R`.
+    /// Returns the JSON Schema of a table of the configuration that names a policy.
     ///
-    /// `of_name` describes the name, and `description` the table.
-    pub fn table_schema<K: Listed, R: JsonSchema>(tag: &str, of_name: &str, description: &str, generator: &mut SchemaGenerator) -> Schema {
-        let mut properties = properties::<K>(tag, of_name, generator);
-        let mut schema = R::json_schema(generator);
+    /// The table has the name under `tag`, the parameters of all policies of this kind, and the keys of `OtherKeys`.
+    pub fn policy_table_schema<Kind: Listed, OtherKeys: JsonSchema>(
+        tag: &str,
+        name_description: &str,
+        table_description: &str,
+        generator: &mut SchemaGenerator,
+    ) -> Schema {
+        let mut properties = properties::<Kind>(tag, name_description, generator);
+        let mut schema = OtherKeys::json_schema(generator);
         if let Some(own) = schema.get_mut("properties").and_then(Value::as_object_mut) {
             properties.append(own);
             *own = properties;
         }
-        schema.insert("description".into(), description.into());
+        schema.insert("description".into(), table_description.into());
         schema
     }
 

@@ -90,6 +90,6 @@ impl JsonSchema for CacheConfig {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        flat::table_schema::<CachePolicy, CacheMemory>(POLICY, "The policy.", "The write cache of the array.", generator)
+        flat::policy_table_schema::<CachePolicy, CacheMemory>(POLICY, "The policy.", "The write cache of the array.", generator)
     }
 }

@@ -104,7 +104,7 @@ impl JsonSchema for CoordinationConfig {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let meaning = "How garbage collection of the members is coordinated.";
-        flat::table_schema::<SchemePolicy, ProtocolConfig>(SCHEME, "The scheme.", meaning, generator)
+        flat::policy_table_schema::<SchemePolicy, ProtocolConfig>(SCHEME, "The scheme.", meaning, generator)
     }
 }
 

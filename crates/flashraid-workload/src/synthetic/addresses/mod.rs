@@ -174,7 +174,7 @@ impl JsonSchema for AddressSpec {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        flat::table_schema::<Pattern, BesidePattern>(PATTERN, "How addresses are drawn.", "Where requests go.", generator)
+        flat::policy_table_schema::<Pattern, BesidePattern>(PATTERN, "How addresses are drawn.", "Where requests go.", generator)
     }
 }
 

@@ -155,11 +155,11 @@ impl Die {
         worker.companion().or_else(|| (worker.scope() == Some(joint_step.scope)).then_some(joint_step.clean))
     }
 
-    pub(super) fn work_of_companion(&self, number: usize) -> Option<&Work> {
+    pub(super) fn work_in_joint_step(&self, number: usize) -> Option<&Work> {
         self.joint_step.as_ref()?.companions.get(number).map(|companion| &companion.work)
     }
 
-    pub(super) fn work_of_companion_mut(&mut self, number: usize) -> &mut Work {
+    pub(super) fn work_in_joint_step_mut(&mut self, number: usize) -> &mut Work {
         &mut self.joint_step.as_mut().expect("a companion works").companions[number].work
     }
 }

@@ -284,7 +284,7 @@ impl Die {
     #[inline]
     fn work_mut(&mut self, worker: Worker) -> &mut Work {
         match (worker.companion(), worker.scope()) {
-            (Some(number), _) => self.work_of_companion_mut(number),
+            (Some(number), _) => self.work_in_joint_step_mut(number),
             (None, None) => &mut self.slot.work,
             (None, Some(scope)) => &mut self.clean_mut(scope).work,
         }

@@ -289,7 +289,7 @@ impl PageDies {
     pub fn needs_wake_up(&self, die: DieId, worker: Worker, number: u32) -> bool {
         let state = &self.dies[die.index()];
         let work = match (worker.companion(), worker.scope()) {
-            (Some(number), _) => state.work_of_companion(number),
+            (Some(number), _) => state.work_in_joint_step(number),
             (None, None) => Some(&state.slot.work),
             (None, Some(scope)) => state.cleans[scope as usize].as_ref().map(|clean| &clean.work),
         };

@@ -57,7 +57,7 @@ pub struct SuperpageDies {
     channels: Vec<Wire>,
     /// Order of the dies for a choice among equal ones. Consecutive dies lie on different channels.
     die_order: Vec<u32>,
-    /// Position in that order at which the search for the next die begins.
+    /// Position in `die_order` of the die that is asked first for the next superpage.
     next_die: u32,
     programs_running: u32,
     /// Dies that wait because only a limited number may program at a time, in the order of their requests.
