@@ -155,6 +155,7 @@ fn key_of_members(scenario: &Scenario) -> String {
         failures: _,
         rebuild: _,
         read_plan: _,
+        planning: _,
         coordination: _,
         cache: _,
         host_port: _,

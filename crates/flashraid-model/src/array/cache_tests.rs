@@ -22,6 +22,7 @@ fn params(level: Level, members: u32, unit: u32, spare_blocks: u32, cache: Cache
         failures: Vec::new(),
         rebuild: None,
         read_plan: ReadPlan::Home,
+        planning: Default::default(),
         cache: Some(cache),
         host_port: None,
     }

@@ -51,6 +51,42 @@ impl StripeCounters {
 }
 
 counts! {
+    /// Counts of a read plan that looks at the members. A *part* is what a read asks for in a stripe or, with mirrors, in a strip.
+    pub struct PlanCounters {
+        /// Parts whose strips were all free of collection.
+        parts_free,
+        /// Parts that met collection in one strip of their stripe, or in one copy.
+        parts_one_busy,
+        /// Parts that met collection in two of them.
+        parts_two_busy,
+        /// Parts that met collection in three or more of them.
+        parts_more_busy,
+        /// Parts that went round a strip that collects.
+        avoided,
+        /// Pages read in addition for these.
+        pages_added,
+        /// Parts that waited for collection, because the lock of their stripe was not free.
+        locked_out,
+        /// Parts that waited for collection in one of their strips, for whatever reason.
+        waited,
+        /// Writes that read by the other method before they wrote (rule 53).
+        writes_changed,
+    }
+}
+
+impl PlanCounters {
+    /// Counts a part that met collection in so many strips.
+    pub(super) fn count_part(&mut self, busy: usize) {
+        *match busy {
+            0 => &mut self.parts_free,
+            1 => &mut self.parts_one_busy,
+            2 => &mut self.parts_two_busy,
+            _ => &mut self.parts_more_busy,
+        } += 1;
+    }
+}
+
+counts! {
     /// Number of host requests that neither read nor write.
     pub struct HostCounters {
         /// Number of host trims.

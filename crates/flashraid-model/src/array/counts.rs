@@ -1,6 +1,6 @@
 //! All counters of an array: their values at a moment, and the difference between two moments.
 
-use super::{Array, FailureProgress, HostCounters, HostPortCounters, StripeCounters};
+use super::{Array, FailureProgress, HostCounters, HostPortCounters, PlanCounters, StripeCounters};
 use crate::TimeNs;
 use crate::cache::CacheCounters;
 use crate::coordination::{self, UncoordinatedCleans};
@@ -30,6 +30,8 @@ pub struct Counts {
     pub host_port: Option<HostPortCounters>,
     /// Counters of parity, locks and rebuilding; `None` if the array has none of them.
     pub stripes: Option<StripeCounters>,
+    /// Counters of the read plan; `None` if it does not look at the members.
+    pub planned: Option<PlanCounters>,
     /// Counters of the write cache, if there is one.
     pub cache: Option<CacheCounters>,
     /// Number of pages in the write cache. In a difference of two counts, it is the number of pages added.
@@ -54,6 +56,7 @@ impl Counts {
             host: HostCounters::default(),
             host_port: None,
             stripes: None,
+            planned: None,
             cache: None,
             cached_pages: 0,
             failures: Vec::new(),
@@ -73,6 +76,7 @@ impl Counts {
             host: self.host.since(&earlier.host),
             host_port: both(self.host_port, earlier.host_port, |now, then| now.since(&then)),
             stripes: both(self.stripes, earlier.stripes, |now, then| now.since(&then)),
+            planned: both(self.planned, earlier.planned, |now, then| now.since(&then)),
             cache: both(self.cache, earlier.cache, |now, then| now.since(&then)),
             cached_pages: self.cached_pages.saturating_sub(earlier.cached_pages),
             failures: self.failures,
@@ -104,6 +108,7 @@ impl Array {
             host: *host,
             host_port: port.as_ref().map(|port| port.counters_at(now)),
             stripes: volume.stripes.as_ref().map(|stripes| stripes.counters),
+            planned: volume.stripes.as_ref().and_then(|stripes| stripes.plan_counters()),
             cache: caching.as_ref().map(|caching| caching.cache.counters(now)),
             cached_pages: caching.as_ref().map_or(0, |caching| caching.cache.cached_pages()),
             failures: volume.stripes.as_ref().map_or_else(Vec::new, |stripes| stripes.progress()),

@@ -94,6 +94,12 @@ impl Locks {
         has_it
     }
 
+    /// Takes a share of the lock of `stripe` if it can be had at once. Returns true if it could.
+    pub fn try_share(&mut self, stripe: u64) -> bool {
+        let lock = self.held.entry(stripe).or_default();
+        lock.waiting.is_empty() && lock.take(true)
+    }
+
     /// Returns true if no lock is held.
     #[cfg(test)]
     pub fn is_empty(&self) -> bool {
@@ -150,6 +156,9 @@ mod tests {
         assert_eq!(granted(&mut locks, &[]), [(5, 0)]);
         assert!(granted(&mut locks, &[]).is_empty());
         assert_eq!(locks.held.len(), 1);
+        // One who only tries does not wait, and shares a lock that nobody waits for.
+        assert!(!locks.try_share(8) && locks.try_share(9) && locks.try_share(9) && !locks.ask(0, 9, 6, false));
+        assert!(!locks.try_share(9));
     }
 
     #[test]

@@ -83,6 +83,8 @@ pub(super) enum Continuation {
     Stripe {
         /// Number of the operation.
         operation: u32,
+        /// True for reads that were issued because a member refused others.
+        after_refusal: bool,
         /// Order among phases that end at the same nanosecond (rule 55).
         tie_break: u64,
     },
@@ -102,6 +104,8 @@ pub(super) enum Deferred<J> {
     Completion(J),
     /// The cache asked to be called at this time.
     Wake(CacheWake),
+    /// The operation with this number on a stripe begins after all else of its nanosecond, or reads what it reads after a refusal.
+    GoesOn(u32),
 }
 
 /// Time and order of a deferred event. No other event has the same tie-break.
@@ -436,6 +440,16 @@ impl Members {
         self.deferred.push(Reverse(Due { at, tie_break, deferred: Deferred::Wake(wake) }));
     }
 
+    /// Schedules that an operation on a stripe goes on at `at`.
+    pub fn go_on(&mut self, at: TimeNs, tie_break: u64, operation: u32) {
+        self.deferred.push(Reverse(Due { at, tie_break, deferred: Deferred::GoesOn(operation) }));
+    }
+
+    /// Replaces one of the ends that a completion waits for by `ends` others, at least 1.
+    pub fn expect(&mut self, completion: u32, ends: u32) {
+        self.completions[completion].remaining += ends - 1;
+    }
+
     /// Returns the time of the next deferred event.
     #[inline]
     pub fn next_deferred(&self) -> Option<TimeNs> {
@@ -456,6 +470,7 @@ impl Members {
                 Deferred::Completion(completion)
             }
             Deferred::Wake(wake) => Deferred::Wake(wake),
+            Deferred::GoesOn(operation) => Deferred::GoesOn(operation),
         })
     }
 }

@@ -41,11 +41,11 @@ use crate::coordination::CoordinationParams;
 use crate::ids::MemberId;
 pub use crate::placement::{Extent, Layout, Level, PageRequest};
 use crate::request::OpKind;
-use crate::ssd::{Hint, Ssd};
+use crate::ssd::{Hint, Shortcuts, Ssd};
 use ahead::Ahead;
 use caching::{Caching, Record};
 use coordination::Coordination;
-pub use counters::{HostCounters, StripeCounters};
+pub use counters::{HostCounters, PlanCounters, StripeCounters};
 pub use counts::Counts;
 use events::Outbox;
 pub use events::{Done, Event, Programmed};
@@ -99,7 +99,11 @@ impl Array {
     }
 
     fn make(params: &ArrayParams, seed: u64, setup: Setup, go_on: &mut dyn FnMut() -> bool) -> Option<Self> {
-        let Setup { threads, operations_per_thread, record_usage, record_destages, shortcuts } = setup;
+        let Setup { threads, operations_per_thread, record_usage, record_destages, mut shortcuts } = setup;
+        if params.plans_reads() {
+            // The state of a member that takes shortcuts is not the state at this moment.
+            shortcuts = Shortcuts { immediate: false, collapsed: false };
+        }
         let member = |number| Ssd::new(&params.ssd, seed, MemberId(number), params.coordination.is_some(), shortcuts);
         let (spares, _) = params.spares();
         let filled = (0..params.members + spares).map(|number| go_on().then(|| member(number)));
@@ -125,7 +129,7 @@ impl Array {
             caching.record = Some(Record::default());
             members.record_ends();
         }
-        let stripes = Stripes::of(params).map(Box::new);
+        let stripes = Stripes::of(params, seed).map(Box::new);
         let first = &members.ssds[0];
         let is_plain = params.host_port.is_none() && caching.is_none() && stripes.is_none() && params.coordination.is_none();
         let shape = Shape {

@@ -24,12 +24,42 @@ pub struct ArrayParams {
     pub failures: Vec<FailureParams>,
     /// Settings for rebuilding failed members, or `None`.
     pub rebuild: Option<RebuildParams>,
-    /// Plan that chooses the copy for a read.
+    /// Plan by which reads are made.
     pub read_plan: ReadPlan,
+    /// Settings of a plan that looks at the members.
+    pub planning: PlanningParams,
     /// Settings of the write cache, or `None`.
     pub cache: Option<CacheParams>,
     /// Limits of the controller towards the host, or `None`.
     pub host_port: Option<HostPortParams>,
+}
+
+/// Settings of a read plan that looks at the members.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlanningParams {
+    /// Time after which a member refuses a read that would wait for collection, in nanoseconds.
+    pub fast_fail_ns: u64,
+    /// Knowledge of the host about collection.
+    pub knowledge: Knowledge,
+    /// True if the reads before a parity write are planned, too.
+    pub pre_reads: bool,
+    /// True if the host knows how long collection will last, false if it only knows where collection is in progress.
+    pub knows_remaining: bool,
+}
+
+impl Default for PlanningParams {
+    fn default() -> Self {
+        Self { fast_fail_ns: 1000, knowledge: Knowledge::Element, pre_reads: true, knows_remaining: true }
+    }
+}
+
+/// Knowledge of the host about collection in the members.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Knowledge {
+    /// The host knows whether the die or plane of a page collects.
+    Element,
+    /// The host only knows whether any die of the member collects.
+    Member,
 }
 
 /// Limits of the array's controller towards the host.
@@ -85,6 +115,11 @@ pub enum Spare {
 }
 
 impl ArrayParams {
+    /// Returns true if reads are planned by the state of the members: the plan looks at them, and there is another way to the data.
+    pub fn plans_reads(&self) -> bool {
+        self.read_plan.looks() && (self.level.parity_strips() > 0 || self.layout().copies() > 1)
+    }
+
     /// Returns the number of spares that the failures may need, and their state.
     pub fn spares(&self) -> (u32, Option<Spare>) {
         match self.rebuild {

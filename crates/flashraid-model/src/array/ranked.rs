@@ -100,6 +100,7 @@ impl Array {
             Part::Members => unreachable!("they have a step of their own"),
             Part::FollowUps => match self.volume.members.pop_deferred(now).expect("something follows now") {
                 Deferred::Completion(completion) => self.operation_is_over(now, &completion, events),
+                Deferred::GoesOn(operation) => self.volume.goes_on(now, operation),
                 Deferred::Wake(wake) => {
                     let Some(caching) = &mut self.caching else { unreachable!("the cache has asked for it") };
                     let host = caching.update(now, &mut self.volume, |caching, _| caching.cache.wake(now, wake));
@@ -130,8 +131,8 @@ impl Array {
     /// Ends an array operation on which other work depends.
     fn operation_is_over(&mut self, now: TimeNs, completion: &Completion, events: &mut Vec<Event>) -> Issued {
         match completion.continuation {
-            Continuation::Stripe { operation, .. } => {
-                let rebuilt = self.volume.phase_ended(now, operation, completion);
+            Continuation::Stripe { operation, after_refusal, .. } => {
+                let rebuilt = self.volume.phase_ended(now, operation, after_refusal, completion);
                 if let (Some((member, stripe)), Some(caching)) = (rebuilt, &mut self.caching) {
                     caching.cache.strip_rebuilt(member, stripe);
                 }

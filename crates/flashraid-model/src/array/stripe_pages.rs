@@ -56,6 +56,38 @@ impl StripePages {
         })
     }
 
+    /// Returns the roles of the strips with pages in the set.
+    pub fn roles(&self) -> LostRoles {
+        let strips = (self.bits.len() / self.words_per_strip.max(1)) as u32;
+        LostRoles((0..strips).filter(|&role| self.count_of(role) > 0).fold(0, |roles, role| roles | 1 << role))
+    }
+
+    /// Returns the offsets of the pages of the strip with this role.
+    pub fn offsets_of(&self, role: u32) -> impl Iterator<Item = u32> {
+        (0..self.words_per_strip).flat_map(move |word| BitsOf(self.word(role, word)).map(move |bit| word as u32 * u64::BITS + bit))
+    }
+
+    /// Returns the offsets at which any strip has a page, in ascending order.
+    pub fn offsets(&self) -> impl Iterator<Item = u32> {
+        let roles = self.bits.len() / self.words_per_strip.max(1);
+        let union = move |word| (0..roles).fold(0, |union, role| union | self.word(role as u32, word));
+        (0..self.words_per_strip).flat_map(move |word| BitsOf(union(word)).map(move |bit| word as u32 * u64::BITS + bit))
+    }
+
+    /// Removes the pages that are not in `others`, and returns them.
+    pub fn split_off(&mut self, others: &Self) -> Vec<(u32, u32)> {
+        let mut apart = Self { words_per_strip: self.words_per_strip, bits: self.bits.clone() };
+        for ((own, apart), other) in self.bits.iter_mut().zip(&mut apart.bits).zip(&others.bits) {
+            (*own, *apart) = (*own & other, *apart & !other);
+        }
+        apart.iter().collect()
+    }
+
+    /// Makes the set equal to another one of the same shape.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.bits.copy_from_slice(&other.bits);
+    }
+
     #[inline]
     fn word(&self, role: u32, word: usize) -> u64 {
         self.bits[role as usize * self.words_per_strip + word]
@@ -101,9 +133,28 @@ pub(super) enum WriteKind {
 ///
 /// `lost` are the roles of the lost strips. If the stripe has lost more strips than parity can replace, no parity is written.
 pub(super) fn plan_write(shape: StripeShape, lost: LostRoles, written: &mut StripePages, reads: &mut StripePages) -> WriteKind {
-    reads.clear();
-    if lost.is_dead(shape) {
+    add_parity(shape, lost, written);
+    if lost.is_dead(shape) || lost.parity_left(shape).next().is_none() {
+        reads.clear();
         return WriteKind::NoParity;
+    }
+    fill_write(shape, lost, written, WriteKind::ReadModify, reads);
+    let read_modify = reads.count();
+    fill_write(shape, lost, written, WriteKind::Reconstruct, reads);
+    match reads.count() {
+        0 => WriteKind::FullStripe,
+        reconstruct if reconstruct <= read_modify => WriteKind::Reconstruct,
+        _ => {
+            fill_write(shape, lost, written, WriteKind::ReadModify, reads);
+            WriteKind::ReadModify
+        }
+    }
+}
+
+/// Adds the parity pages to the data pages in `written`, unless the stripe is dead.
+fn add_parity(shape: StripeShape, lost: LostRoles, written: &mut StripePages) {
+    if lost.is_dead(shape) {
+        return;
     }
     for word in 0..written.words_per_strip {
         let union = (0..shape.columns).fold(0, |union, column| union | written.word(column, word));
@@ -111,23 +162,13 @@ pub(super) fn plan_write(shape: StripeShape, lost: LostRoles, written: &mut Stri
             *written.word_mut(parity, word) = union;
         }
     }
-    if lost.parity_left(shape).next().is_none() {
-        return WriteKind::NoParity;
-    }
-    let mut fill = |kind| {
-        for word in 0..written.words_per_strip {
-            fill_reads(shape, lost, written, kind, word, reads);
-        }
-        reads.count()
-    };
-    let read_modify = fill(WriteKind::ReadModify);
-    match fill(WriteKind::Reconstruct) {
-        0 => WriteKind::FullStripe,
-        reconstruct if reconstruct <= read_modify => WriteKind::Reconstruct,
-        _ => {
-            fill(WriteKind::ReadModify);
-            WriteKind::ReadModify
-        }
+}
+
+/// Leaves in `reads` the pages that a write in this way must read before. `written` has the parity pages.
+pub(super) fn fill_write(shape: StripeShape, lost: LostRoles, written: &StripePages, kind: WriteKind, reads: &mut StripePages) {
+    reads.clear();
+    for word in 0..written.words_per_strip {
+        fill_reads(shape, lost, written, kind, word, reads);
     }
 }
 
@@ -160,17 +201,25 @@ fn reconstructs(shape: StripeShape, lost: LostRoles, parity: u32) -> bool {
 ///
 /// Returns the number of pages replaced, and the number of pages added for them.
 pub(super) fn plan_read(shape: StripeShape, lost: LostRoles, reads: &mut StripePages) -> (u32, u32) {
+    let needed = lost.parity_left(shape).take(lost.columns(shape) as usize);
+    read_around(shape, lost, LostRoles(needed.fold(0, |roles, role| roles | 1 << role)), reads)
+}
+
+/// Replaces the pages of data strips that are `unreadable` in `reads` by those of all other data strips and of `parity`.
+///
+/// Returns the number of pages replaced, and the number of pages added for them.
+pub(super) fn read_around(shape: StripeShape, unreadable: LostRoles, parity: LostRoles, reads: &mut StripePages) -> (u32, u32) {
     let asked = reads.count();
     let mut replaced = 0;
     for word in 0..reads.words_per_strip {
         let mut from_others = 0;
-        for column in lost.iter().filter(|&role| role < shape.columns) {
+        for column in unreadable.iter().filter(|&role| role < shape.columns) {
             let pages = std::mem::take(reads.word_mut(column, word));
             replaced += pages.count_ones();
             from_others |= pages;
         }
-        for role in (0..shape.width()).filter(|&role| !lost.has(role)) {
-            if role < shape.columns || reconstructs(shape, lost, role) {
+        for role in (0..shape.width()).filter(|&role| !unreadable.has(role)) {
+            if role < shape.columns || parity.has(role) {
                 *reads.word_mut(role, word) |= from_others;
             }
         }

@@ -4,17 +4,20 @@
 //!  sub-request ─▶ lock ─▶ plan ─▶ reads ─▶ writes ─▶ done, next for the lock
 //! ```
 
+mod planned;
+
 use super::failure::{Failures, Step};
 use super::locks::{CollectionWait, Granted, Locks};
 use super::members::{Access, Completion, Continuation, Members};
 use super::stripe_pages::{StripePages, WriteKind, plan_read, plan_rebuild, plan_write};
-use super::{ArrayParams, FailureProgress, Health, ReadPlan, StripeCounters};
+use super::{ArrayParams, FailureProgress, Health, PlanCounters, ReadPlan, StripeCounters};
 use crate::TimeNs;
 use crate::cache::MemberExtent;
 use crate::events::TimeParts;
 use crate::ids::MemberSet;
 use crate::placement::{Extent, Layout, LostRoles, PageRequest};
 use crate::request::OpKind;
+use planned::{Planning, Refused};
 use std::iter::Peekable;
 
 /// The work that an operation does on its stripe.
@@ -22,6 +25,8 @@ use std::iter::Peekable;
 enum Work {
     /// Reads the requested pages, and the pages from which lost ones are reconstructed.
     Read,
+    /// Reads the requested pages as the read plan says, without a lock.
+    PlannedRead,
     /// Writes data and parity.
     Write,
     /// Writes or trims pages on all copies that are left.
@@ -60,6 +65,10 @@ struct Operation {
     lock_collection_ns: u64,
     /// Time that its reads waited for garbage collection. It is empty if the writes needed no reads.
     reads_collection: CollectionWait,
+    /// Members and pages to read after a refusal.
+    to_read_later: Vec<(u32, u32)>,
+    /// Ends of a read of which a member refused a part.
+    refused: Option<Refused>,
 }
 
 /// The way from pages of a stripe to members: the layout, and the replacements of failed members.
@@ -107,7 +116,7 @@ impl Route {
     }
 }
 
-/// The operations on stripes of an array that has parity or may lose a member.
+/// The operations on stripes of an array that has parity, may lose a member, or has a read plan that looks at the members.
 #[derive(Debug, Clone)]
 pub(super) struct Stripes {
     route: Route,
@@ -118,14 +127,17 @@ pub(super) struct Stripes {
     created: u64,
     /// Buffer for the pages that a plan reads, kept to reuse its memory.
     reads: StripePages,
+    /// State of a read plan that looks at the members.
+    planning: Option<Box<Planning>>,
     pub counters: StripeCounters,
 }
 
 impl Stripes {
-    /// Returns the state of an array that has parity or may lose a member, and `None` for any other.
-    pub fn of(params: &ArrayParams) -> Option<Self> {
+    /// Returns the state of an array that needs it, and `None` for any other.
+    pub fn of(params: &ArrayParams, seed: u64) -> Option<Self> {
         let layout = params.layout();
-        if params.level.parity_strips() == 0 && params.failures.is_empty() {
+        let planning = Planning::of(params, seed);
+        if params.level.parity_strips() == 0 && params.failures.is_empty() && planning.is_none() {
             return None;
         }
         let failures = (!params.failures.is_empty()).then(|| Failures::new(params, layout.stripes()));
@@ -136,6 +148,7 @@ impl Stripes {
             unused: Vec::new(),
             created: 0,
             reads: StripePages::none(layout.shape().width(), layout.strip_pages()),
+            planning,
             counters: StripeCounters::default(),
         })
     }
@@ -159,10 +172,16 @@ impl Stripes {
         self.route.failures.iter().flat_map(Failures::progress).collect()
     }
 
-    /// Returns true if the access needs parity or must avoid a failed member.
+    /// Returns the counters of a read plan that looks at the members.
+    pub fn plan_counters(&self) -> Option<PlanCounters> {
+        self.planning.as_ref().map(|planning| planning.counters)
+    }
+
+    /// Returns true if the access needs parity or a plan, or must avoid a failed member.
     #[inline]
     pub fn are_needed_for(&self, access: &Access) -> bool {
-        (!access.reads() && self.has_parity()) || self.route.failures.as_ref().is_some_and(Failures::has_begun)
+        let needs = if access.reads() { self.planning.is_some() } else { self.has_parity() };
+        needs || self.route.failures.as_ref().is_some_and(Failures::has_begun)
     }
 
     /// Splits a request by stripe into sub-requests and starts them; with `by_strip`, each strip is a sub-request. Returns the number of
@@ -187,6 +206,10 @@ impl Stripes {
                 ends += self.trim(access, id, members);
                 continue;
             }
+            if self.planning.is_some() && access.reads() {
+                ends += self.submit_planned(access.now, id, members);
+                continue;
+            }
             let stripe = operation.stripe;
             let touches = |lost: LostRoles| lost.iter().any(|lost| self.operations[id as usize].pages.count_of(lost) > 0);
             let work = match (!access.reads(), self.has_parity()) {
@@ -199,7 +222,7 @@ impl Stripes {
                 (false, false) => None,
             };
             if let Some(work) = work {
-                self.ask(access.now, id, work, members, access.moment_is_over);
+                self.ask_in_turn(access, id, work, members);
                 ends += 1;
             } else {
                 self.leave_out_lost(id, members);
@@ -223,8 +246,18 @@ impl Stripes {
             return 0;
         }
         (shape.columns..shape.width()).for_each(|parity| pages.insert(parity, 0, layout.strip_pages()));
-        self.ask(access.now, id, Work::Trim, members, access.moment_is_over);
+        self.ask_in_turn(access, id, Work::Trim, members);
         1
+    }
+
+    /// Asks for the lock of an operation of a request: at once, or after all else of this nanosecond if reads are planned (rule 240).
+    fn ask_in_turn(&mut self, access: &Access, id: u32, work: Work, members: &mut Members) {
+        if self.planning.is_some() && self.has_parity() {
+            self.operations[id as usize].work = work;
+            members.go_on(access.now, self.operations[id as usize].sequence, id);
+        } else {
+            self.ask(access.now, id, work, members, access.moment_is_over);
+        }
     }
 
     /// Counts the pages of a read or write that were lost because too many members failed, and reads nothing for them (rule 157).
@@ -286,6 +319,8 @@ impl Stripes {
                 gc_members: MemberSet::NONE,
                 lock_collection_ns: 0,
                 reads_collection: CollectionWait::default(),
+                to_read_later: Vec::new(),
+                refused: None,
             });
             self.operations.len() as u32 - 1
         });
@@ -319,6 +354,10 @@ impl Stripes {
         let lost = self.route.lost(operation.stripe);
         match operation.work {
             Work::Read => {
+                if self.planning.is_some() {
+                    self.count_lock_wait(now, id);
+                    return self.plan_locked_read(now, id, lost, members);
+                }
                 if !lost.is_dead(shape) {
                     let (replaced, more) = plan_read(shape, lost, &mut operation.pages);
                     self.counters.pages_reconstructed += u64::from(replaced);
@@ -327,6 +366,12 @@ impl Stripes {
             }
             Work::Write => {
                 let kind = plan_write(shape, lost, &mut operation.pages, &mut self.reads);
+                let (kind, delay_ns) =
+                    if self.planning.is_some() { self.plan_reads_of_write(now, id, lost, kind, members) } else { (kind, 0) };
+                let operation = &mut self.operations[id as usize];
+                if delay_ns > 0 {
+                    members.go_on(now + delay_ns, operation.sequence, id);
+                }
                 operation.reading = matches!(kind, WriteKind::Reconstruct | WriteKind::ReadModify);
                 self.counters.count_write(kind);
                 let parity: u32 = (shape.columns..shape.width()).map(|parity| self.reads.count_of(parity)).sum();
@@ -335,13 +380,20 @@ impl Stripes {
             }
             Work::WriteCopies | Work::Trim | Work::GiveUp(_) => {}
             Work::Rebuild(failure) => self.plan_rebuild(id, failure, lost),
+            Work::PlannedRead => unreachable!("it needs no lock"),
         }
+        self.count_lock_wait(now, id);
+        if self.operations[id as usize].to_read_later.is_empty() {
+            self.issue_phase(now, id, members, moment_is_over);
+        }
+    }
+
+    fn count_lock_wait(&mut self, now: TimeNs, id: u32) {
         let operation = &self.operations[id as usize];
         if operation.completion.is_some() && now > operation.asked_ns {
             self.counters.lock_waits += 1;
             self.counters.lock_wait_ns += now - operation.asked_ns;
         }
-        self.issue_phase(now, id, members, moment_is_over);
     }
 
     fn plan_rebuild(&mut self, id: u32, failure: u32, lost: LostRoles) {
@@ -370,11 +422,11 @@ impl Stripes {
         let operation = &mut self.operations[id as usize];
         operation.phase_began_ns = now;
         let operation = &self.operations[id as usize];
-        let open = members.open(Continuation::Stripe { operation: id, tie_break: operation.sequence });
+        let open = members.open(Continuation::Stripe { operation: id, after_refusal: false, tie_break: operation.sequence });
         let completion = open.number();
         let kind = match operation.work {
             _ if operation.reading => OpKind::Read,
-            Work::Read => OpKind::Read,
+            Work::Read | Work::PlannedRead => OpKind::Read,
             Work::Write | Work::Rebuild(_) | Work::GiveUp(_) => OpKind::Write,
             Work::WriteCopies | Work::Trim => operation.kind,
         };
@@ -411,10 +463,24 @@ impl Stripes {
     }
 
     /// Ends a phase of an operation. Returns the failed member and the stripe if that rebuilt a strip.
-    pub fn phase_ended(&mut self, now: TimeNs, id: u32, phase: &Completion, members: &mut Members) -> Option<(u32, u64)> {
+    pub fn phase_ended(
+        &mut self,
+        now: TimeNs,
+        id: u32,
+        after_refusal: bool,
+        phase: &Completion,
+        members: &mut Members,
+    ) -> Option<(u32, u64)> {
         let operation = &mut self.operations[id as usize];
         operation.gc_members |= phase.gc_members;
-        let collection = CollectionWait { from_ns: operation.phase_began_ns, ns: phase.time.collection_ns };
+        let mut time = phase.time;
+        if let Some(refused) = &mut operation.refused {
+            // The first of two sets of reads has no consequence.
+            time = refused.set_ended(now, after_refusal, time)?;
+            operation.phase_began_ns = refused.planned_ns;
+            operation.refused = None;
+        }
+        let collection = CollectionWait { from_ns: operation.phase_began_ns, ns: time.collection_ns };
         if operation.reading {
             operation.reading = false;
             operation.reads_collection = collection;
@@ -435,14 +501,17 @@ impl Stripes {
                 let before_ns = operation.phase_began_ns - operation.asked_ns;
                 let collected_ns = operation.lock_collection_ns + reads_collection.ns;
                 members.end(completion, now, operation.gc_members, || TimeParts {
-                    parity_ns: before_ns - collected_ns,
-                    collection_ns: collected_ns + phase.time.collection_ns,
-                    ..phase.time
+                    parity_ns: before_ns - collected_ns + time.parity_ns,
+                    collection_ns: collected_ns + time.collection_ns,
+                    ..time
                 });
             }
             (_, None) => unreachable!("somebody waits for what is no rebuilding"),
         }
         self.unused.push(id);
+        if self.operations[id as usize].work == Work::PlannedRead {
+            return None;
+        }
         let freed = self.locks.release(stripe, &[reads_collection, collection]);
         while let Some(Granted { operation, collection_ns }) = self.locks.next(&freed) {
             self.operations[operation as usize].lock_collection_ns = collection_ns;

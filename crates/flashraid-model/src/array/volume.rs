@@ -126,8 +126,16 @@ impl Volume {
     }
 
     /// Ends a phase of an operation on a stripe. Returns the failed member and the stripe if that rebuilt a strip.
-    pub fn phase_ended(&mut self, now: TimeNs, operation: u32, phase: &Completion) -> Option<(u32, u64)> {
-        self.stripes.as_mut()?.phase_ended(now, operation, phase, &mut self.members)
+    pub fn phase_ended(&mut self, now: TimeNs, operation: u32, after_refusal: bool, phase: &Completion) -> Option<(u32, u64)> {
+        self.stripes.as_mut()?.phase_ended(now, operation, after_refusal, phase, &mut self.members)
+    }
+
+    /// Continues an operation on a stripe that has waited for this moment.
+    pub fn goes_on(&mut self, now: TimeNs, operation: u32) -> Issued {
+        if let Some(stripes) = &mut self.stripes {
+            stripes.goes_on(now, operation, &mut self.members);
+        }
+        self.members.issued()
     }
 
     /// Performs the next step of a failure or of rebuilding that is due.

@@ -37,6 +37,7 @@ fn params(members: u32, dies: u32, mut coordination: CoordinationParams) -> Arra
         failures: Vec::new(),
         rebuild: None,
         read_plan: ReadPlan::Home,
+        planning: Default::default(),
         cache: None,
         host_port: None,
     }

@@ -39,6 +39,39 @@ pub struct OpEnd {
     pub time: TimeParts,
 }
 
+/// Prospects of reads that would be sent to their dies now (rule 241). They ignore what stands before the dies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Busy {
+    /// True if one of the pages lies where collection is in progress.
+    pub collecting: bool,
+    /// Estimated time at which the last of the reads begins.
+    pub start: TimeNs,
+    /// Longest plain duration of these reads, in nanoseconds.
+    pub read_ns: u64,
+}
+
+impl Busy {
+    /// Returns the prospect of a read that touches no flash.
+    pub fn not_on_flash(now: TimeNs) -> Self {
+        Self { collecting: false, start: now, read_ns: 0 }
+    }
+
+    /// Returns the prospect of all reads of both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            collecting: self.collecting || other.collecting,
+            start: self.start.max(other.start),
+            read_ns: self.read_ns.max(other.read_ns),
+        }
+    }
+
+    /// Returns the estimated end of reads that are sent at `at`.
+    pub fn ends_if_sent(&self, at: TimeNs) -> TimeNs {
+        self.start.max(at) + self.read_ns
+    }
+}
+
 /// Work that is still to be done for what the host has written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Owed {

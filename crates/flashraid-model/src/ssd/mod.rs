@@ -51,7 +51,7 @@ pub use counters::{ByHandle, DriveCounters, FrontCounters, MemberCounters};
 pub(crate) use die::Served;
 use die::{DieContext, Dies, ImmediateContext};
 use front::Front;
-pub use job::{FrontWake, OpEnd, Owed, PageOp, SsdWake, SuperpageWake, Worker};
+pub use job::{Busy, FrontWake, OpEnd, Owed, PageOp, SsdWake, SuperpageWake, Worker};
 pub use mechanism::{Figure, Figures, MechanismCounters, Mechanisms};
 pub use outbox::{Outbox, Programmed};
 pub use params::*;
@@ -130,6 +130,21 @@ impl Ssd {
         let buffered_pages = u64::from(self.front.buffer.used()) * u64::from(self.parts.params.unit_pages());
         let preemptive = self.parts.params.gc.preemption.is_some();
         Owed { buffered_pages, ..self.dies.owed(&self.space, preemptive, now) }
+    }
+
+    /// Returns the prospect of a read of logical page `page` that would be sent now. A die with pools that is idle checks its pools for
+    /// it first, as it would if the read were sent (rule 240).
+    ///
+    /// All else that happens at this nanosecond has happened, and no shortcut is taken.
+    pub(crate) fn busy(&mut self, now: TimeNs, page: u32, out: &mut Outbox) -> Busy {
+        let mut busy = Busy::default();
+        self.act(out, |context| busy = context.busy(now, page));
+        busy
+    }
+
+    /// Returns the latest time at which collection lets a read into one of its dies, as estimated; `None` if none collects (rule 242).
+    pub(crate) fn collects_until(&self, now: TimeNs) -> Option<TimeNs> {
+        self.dies.collects_until(&self.space, &self.parts, now)
     }
 
     /// Returns the counts since the end of the warm-up.

@@ -190,6 +190,7 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<UsagePo
         host_port_counters: counts.host_port.map(|counters| (counters.waits, counters.wait_ns, counters.busy_ns)),
         cache_counters,
         stripe_counters: counts.stripes,
+        plan_counters: counts.planned,
         requests: outcomes,
     };
     (outcome, usage)

@@ -71,6 +71,7 @@ pub fn one_plane() -> Case {
             failures: Vec::new(),
             rebuild: None,
             read_plan: ReadPlan::Home,
+            planning: Default::default(),
             cache: None,
             host_port: None,
         },

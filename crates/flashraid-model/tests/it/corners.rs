@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use flashraid_model::array::{Level, WarmUpPattern};
+use flashraid_model::array::{Knowledge, Level, PlanningParams, ReadPlan, WarmUpPattern};
 use flashraid_model::cache::CachePolicy;
 use flashraid_model::coordination::{Kind, Notify, SchemePolicy, Work};
 use flashraid_model::policy::Listed;
@@ -544,7 +544,9 @@ pub fn check_conservation(case: &Case, outcome: &Outcome) {
         return;
     }
     let stripes = outcome.stripe_counters.unwrap_or_default();
-    let read_besides = stripes.data_pages_read + stripes.parity_pages_read + stripes.rebuild_pages_read + stripes.pages_read_to_reconstruct;
+    let added = outcome.plan_counters.map_or(0, |counters| counters.pages_added);
+    let read_besides =
+        stripes.data_pages_read + stripes.parity_pages_read + stripes.rebuild_pages_read + stripes.pages_read_to_reconstruct + added;
     let lost_to = |kind| {
         let lost = case.requests.iter().zip(&outcome.requests).filter(|(request, _)| request.kind == kind);
         lost.map(|(_, outcome)| u64::from(outcome.pages_lost)).sum::<u64>()
@@ -563,4 +565,48 @@ pub fn check_conservation(case: &Case, outcome: &Outcome) {
         let may_take_none = may_be_buffered || matches!(request.kind, OpKind::Trim | OpKind::Flush) || outcome.pages_lost > 0;
         assert!(outcome.done_ns > outcome.arrival_ns || (may_take_none && outcome.done_ns == outcome.arrival_ns));
     }
+}
+
+/// Counts the corners that planned reads reach.
+#[test]
+fn the_cases_of_planned_reads_reach_every_corner() {
+    let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut count = |what, yes: bool| *seen.entry(what).or_default() += u64::from(yes);
+    for seed in seeds() {
+        for draw in [draw_case_of_stripes, draw_mixed_case, draw_cached_case] {
+            let case = draw(seed);
+            if case.params.read_plan == ReadPlan::Home {
+                continue;
+            }
+            let outcome = reference::simulate(&case);
+            check_conservation(&case, &outcome);
+            let Some(counts) = outcome.plan_counters else { continue };
+            let PlanningParams { fast_fail_ns, knowledge, knows_remaining, .. } = case.params.planning;
+            let mirrors = matches!(case.params.level, Level::Raid1 | Level::Raid10);
+            let (avoided, ssd) = (counts.avoided > 0, &case.params.ssd);
+            count("parity", avoided && !mirrors);
+            count("two parities", avoided && case.params.level == Level::Raid6);
+            count("mirrors", avoided && mirrors);
+            count("superblocks", avoided && ssd.superblock.is_some());
+            count("one plane blocked", avoided && ssd.gc.blocking == Blocking::Plane);
+            count("dynamic", avoided && ssd.allocation == Allocation::Dynamic);
+            count("preemption", avoided && ssd.gc.preemption.is_some());
+            count("a cache", avoided && case.params.cache.is_some());
+            count("a front", avoided && ssd.front.is_some());
+            count("lost members", avoided && !case.params.failures.is_empty());
+            count("a controller", avoided && case.params.coordination.is_some());
+            count("a refusal that takes time", avoided && fast_fail_ns > 0);
+            count("knowledge of members", avoided && knowledge == Knowledge::Member);
+            count("unknown times", avoided && !knows_remaining);
+            count("one busy", counts.parts_one_busy > 0);
+            count("two busy", counts.parts_two_busy > 0);
+            count("more busy", counts.parts_more_busy > 0);
+            count("pages added", counts.pages_added > 0);
+            count("locked out", counts.locked_out > 0);
+            count("waited", counts.waited > 0);
+            count("reads before writes", counts.writes_changed > 0);
+            count("reads before writes, later", counts.writes_changed > 0 && fast_fail_ns > 0);
+        }
+    }
+    assert_often_enough(&seen, CASES / 125);
 }

@@ -1,6 +1,6 @@
 //! Random small arrays and loads, a function for each kind of case.
 
-use flashraid_model::array::{WarmUp, WarmUpPattern};
+use flashraid_model::array::{Knowledge, Level, PlanningParams, ReadPlan, WarmUp, WarmUpPattern};
 use flashraid_model::coordination::{Notify, SchemePolicy};
 use flashraid_model::request::HostLoop;
 use flashraid_model::rng;
@@ -164,9 +164,24 @@ pub fn has_rule(scheme: &SchemePolicy) -> bool {
     include_str!("../../../../docs/rules.md").contains(&format!("`{}`", scheme.name()))
 }
 
+/// Section 27 of the rules: reads are planned, in some arrays that have another way to their data. Caches of single members exclude it.
+fn plan_reads(case: &mut Case, draw: &mut Draw) {
+    let params = &mut case.params;
+    let has_choice = !matches!(params.level, Level::Single | Level::Raid0);
+    let has_member_caches = params.cache.is_some_and(|cache| cache.parts.members.is_some());
+    let plans = draw.chance(35) && has_choice && !has_member_caches;
+    params.read_plan = if plans { ReadPlan::Avoid } else { ReadPlan::Home };
+    params.planning = PlanningParams {
+        fast_fail_ns: [0, draw.between(1, 3_000), draw.between(3_001, 90_000)][draw.between(0, 2) as usize],
+        knowledge: if draw.chance(70) { Knowledge::Element } else { Knowledge::Member },
+        pre_reads: draw.chance(70),
+        knows_remaining: draw.chance(65),
+    };
+}
+
 /// Gives some cases rules that were added later. Summaries are spread (rule 138), or a pool for each die collects by the reference's
-/// procedure (rules 130 to 133). Other cases let operations join steps in flight (rule 37), or ask softly or force some dies
-/// only (rules 119 to 122). The seed decides, so that all other draws stay the same.
+/// procedure (rules 130 to 133). Other cases let operations join steps in flight (rule 37), plan reads, or ask softly or force some
+/// dies only (rules 119 to 122). The seed decides, so that all other draws stay the same.
 fn set_rules_by_seed(case: &mut Case) {
     let mut draw = Draw(rng::stream(case.seed, "agreement", 6));
     let gc = &mut case.params.ssd.gc;
@@ -184,6 +199,7 @@ fn set_rules_by_seed(case: &mut Case) {
     {
         preemption.pipeline = Pipeline::InFlight;
     }
+    plan_reads(case, &mut Draw(rng::stream(case.seed, "agreement", 11)));
     let mut draw = Draw(rng::stream(case.seed, "agreement", 7));
     if let Some(coordination) = &mut case.params.coordination {
         coordination.notify = if draw.chance(50) { Notify::Soft } else { Notify::AtStart };

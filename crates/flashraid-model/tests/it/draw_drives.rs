@@ -52,6 +52,7 @@ pub fn draw_drive_case(seed: u64) -> Case {
                 failures: Vec::new(),
                 rebuild: None,
                 read_plan: ReadPlan::Home,
+                planning: Default::default(),
                 cache: None,
                 host_port: None,
             };

@@ -53,6 +53,7 @@ impl Draw {
             failures: Vec::new(),
             rebuild: None,
             read_plan: ReadPlan::Home,
+            planning: Default::default(),
             cache: None,
             host_port: None,
         }

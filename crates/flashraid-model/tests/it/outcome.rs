@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-use flashraid_model::array::{ArrayParams, StripeCounters, WarmUp};
+use flashraid_model::array::{ArrayParams, PlanCounters, StripeCounters, WarmUp};
 use flashraid_model::cache::CacheCounters;
 use flashraid_model::coordination::KINDS;
 use flashraid_model::events::TimeParts;
@@ -34,6 +34,8 @@ pub struct Outcome {
     pub cache_counters: Option<CacheCounters>,
     /// Counters of parity, locks, and rebuilding.
     pub stripe_counters: Option<StripeCounters>,
+    /// Counters of a read plan that looks at the members.
+    pub plan_counters: Option<PlanCounters>,
     /// Counters of the host port: number of waits for a turn, their total time, and the time in which data passed.
     pub host_port_counters: Option<(u64, u64, u64)>,
     /// Messages of coordination by kind.
@@ -166,6 +168,9 @@ impl Outcome {
         }
         if self.stripe_counters != other.stripe_counters {
             return Some(differs("counters of stripes", &self.stripe_counters, &other.stripe_counters));
+        }
+        if self.plan_counters != other.plan_counters {
+            return Some(differs("counters of the read plan", &self.plan_counters, &other.plan_counters));
         }
         if self.host_port_counters != other.host_port_counters {
             return Some(differs("counters of the host port", &self.host_port_counters, &other.host_port_counters));

@@ -1,6 +1,6 @@
 //! Makes a failing case smaller while it still fails, so that a person can follow it.
 
-use flashraid_model::array::{HostPortParams, RebuildParams, WarmUp, WarmUpPattern};
+use flashraid_model::array::{HostPortParams, Knowledge, ReadPlan, RebuildParams, WarmUp, WarmUpPattern};
 use flashraid_model::cache::CacheParams;
 use flashraid_model::coordination::{CoordinationParams, KINDS, Notify, ReactiveInclusive, Work};
 use flashraid_model::placement::Level;
@@ -136,7 +136,12 @@ fn superblock(case: &mut Case, simplify: fn(&mut SuperblockParams)) {
     }
 }
 
-const SIMPLER: [fn(&mut Case); 87] = [
+const SIMPLER: [fn(&mut Case); 92] = [
+    |case| case.params.read_plan = ReadPlan::Home,
+    |case| case.params.planning.fast_fail_ns = 0,
+    |case| case.params.planning.pre_reads = false,
+    |case| case.params.planning.knows_remaining = true,
+    |case| case.params.planning.knowledge = Knowledge::Element,
     |case| superblock(case, |own| own.queues = None),
     |case| superblock(case, |own| own.slc = None),
     |case| superblock(case, |own| own.placement = PlacementHandles::ONE),

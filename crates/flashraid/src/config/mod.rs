@@ -63,7 +63,7 @@ pub use gc::{Blocking, GcConfig, Idle, Pool, Preemption, Procedure, Trigger};
 pub use presets::{Preset, PresetKind, presets};
 pub(crate) use problems::nearest as nearest_name;
 pub use problems::{Place, Problem, Problems, SourceText};
-pub use read::ReadConfig;
+pub use read::{Knowledge, ReadConfig, Remaining};
 pub use report::{ReportConfig, TimelineConfig};
 pub use resolve::address_space;
 pub use superblock::{BufferConfig, FirmwareConfig, Isolation, PlacementHandlesConfig, PlaneReads, SlcConfig, SlcMode, SuperblockConfig};

@@ -7,15 +7,63 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use flashraid_model::array::ReadPlan;
+use flashraid_model::array::{self, PlanningParams, ReadPlan};
+use flashraid_workload::units::Duration;
+
+use super::Config;
+use super::resolve::Resolver;
+
+/// Longest time after which a member may refuse a read.
+const REFUSAL_MAX_NS: u64 = 1_000_000_000;
 
 /// Settings of the host's reads.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct ReadConfig {
-    /// Plan that chooses the flash for a read if there is a choice: with mirrors, the copy.
+    /// Plan that chooses the flash for a read if there is a choice: with mirrors the copy, with parity also the rest of the stripe.
     pub plan: Plan,
+    /// Time after which a member refuses a read that would wait for collection. What is read instead is sent then, or after twice this time
+    /// if that is refused, too. Only with `plan = "avoid"`.
+    pub fast_fail: Duration,
+    /// Knowledge of the host about collection. Only with `plan = "avoid"`.
+    pub knowledge: Knowledge,
+    /// Choose the way of the reads before a parity write, too. Only with `plan = "avoid"`.
+    pub pre_reads: bool,
+    /// Knowledge of the host about how long collection will last. Only with `plan = "avoid"`.
+    pub remaining: Remaining,
+}
+
+impl Default for ReadConfig {
+    fn default() -> Self {
+        Self {
+            plan: Plan::default(),
+            fast_fail: Duration { ns: 1000 },
+            knowledge: Knowledge::Element,
+            pre_reads: true,
+            remaining: Remaining::Known,
+        }
+    }
+}
+
+/// Knowledge of the host about collection in the members.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Knowledge {
+    /// The host knows whether the die or plane of a page collects.
+    Element,
+    /// The host only knows whether any die of the member collects.
+    Member,
+}
+
+/// Knowledge of the host about how long collection will last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Remaining {
+    /// Members tell when a read would begin.
+    Known,
+    /// Members only tell that they collect.
+    Unknown,
 }
 
 impl ReadConfig {
@@ -23,6 +71,56 @@ impl ReadConfig {
     pub(super) fn is_default(&self) -> bool {
         *self == Self::default()
     }
+
+    /// Returns the settings of a plan that looks at the members.
+    pub(super) fn planning(&self) -> PlanningParams {
+        PlanningParams {
+            fast_fail_ns: self.fast_fail.ns,
+            knowledge: match self.knowledge {
+                Knowledge::Element => array::Knowledge::Element,
+                Knowledge::Member => array::Knowledge::Member,
+            },
+            pre_reads: self.pre_reads,
+            knows_remaining: self.remaining == Remaining::Known,
+        }
+    }
+}
+
+impl Resolver<'_> {
+    /// Adds problems of the read plan.
+    pub(super) fn read_plan(&mut self, config: &Config) {
+        if config.read.fast_fail.ns > REFUSAL_MAX_NS {
+            let message = format!("`read.fast_fail` is {}, but at most 1s is allowed", config.read.fast_fail);
+            self.problem("read.fast_fail", message, None);
+        }
+        let policy = &config.cache.policy;
+        if config.read.plan.0.looks() && policy.parts().members.is_some() {
+            let message = format!(
+                "`read.plan` is \"{}\", but with cache.policy = \"{}\" the flash of a member may be older than its cache, so that no strip follows from the others",
+                config.read.plan.0.name(),
+                policy.name()
+            );
+            self.problem("read.plan", message, Some("use read.plan = \"home\", or a cache of whole stripes: \"wow\" or \"stow\""));
+        }
+    }
+}
+
+/// Returns warnings about keys of reads without effect. `is_written` says whether the user has set a key.
+pub(super) fn without_effect(config: &Config, array: &array::ArrayParams, is_written: impl Fn(&str) -> bool) -> Vec<String> {
+    let plan = config.read.plan.0;
+    if !plan.looks() {
+        let keys = ["read.fast_fail", "read.knowledge", "read.pre_reads", "read.remaining"].into_iter().filter(|key| is_written(key));
+        return keys.map(|key| format!("{key} has no effect without read.plan = \"avoid\"")).collect();
+    }
+    let name = plan.name();
+    if !array.plans_reads() {
+        let level = config.array.level.name();
+        return vec![format!("read.plan = \"{name}\" has no effect with level \"{level}\", where each page lies in one place only")];
+    }
+    if array.ssd.gc.instantaneous {
+        return vec![format!("read.plan = \"{name}\" has nothing to go round with coordination.scheme = \"ideal\"")];
+    }
+    Vec::new()
 }
 
 /// A read plan by its name. The model lists the plans.
@@ -68,11 +166,51 @@ mod tests {
     #[test]
     fn plans_are_written_by_their_names() {
         for plan in ReadPlan::ALL {
-            let config = ReadConfig { plan: Plan(*plan) };
+            let config = ReadConfig { plan: Plan(*plan), ..ReadConfig::default() };
             let text = serde_json::to_string(&config).unwrap();
-            assert_eq!(text, format!("{{\"plan\":\"{}\"}}", plan.name()));
+            assert!(text.starts_with(&format!("{{\"plan\":\"{}\",", plan.name())), "{text}");
             assert_eq!(serde_json::from_str::<ReadConfig>(&text).unwrap(), config);
         }
         assert!(serde_json::from_str::<ReadConfig>("{\"plan\":\"away\"}").is_err());
+    }
+
+    fn read(text: &str) -> Result<super::super::Scenario, super::super::Problems> {
+        super::super::from_str("test.toml", text, &[], None)
+    }
+
+    #[test]
+    fn the_settings_of_a_plan_reach_the_model() {
+        let text = "[array]\nlevel = \"raid5\"\nmembers = 4\n[read]\nplan = \"avoid\"\nfast_fail = \"3us\"\nknowledge = \"member\"\npre_reads = false\nremaining = \"unknown\"\n";
+        let array = read(text).unwrap_or_else(|problems| panic!("{problems}")).array;
+        assert!(array.plans_reads());
+        let expected = PlanningParams { fast_fail_ns: 3000, knowledge: array::Knowledge::Member, pre_reads: false, knows_remaining: false };
+        assert_eq!(array.planning, expected);
+        let defaults =
+            read("[array]\nlevel = \"raid5\"\nmembers = 4\n[read]\nplan = \"avoid\"\n").unwrap_or_else(|problems| panic!("{problems}"));
+        assert_eq!(defaults.array.planning, PlanningParams::default());
+    }
+
+    #[test]
+    fn settings_without_effect_are_warned_of() {
+        let warns = |text: &str, of: &str| {
+            let scenario = read(text).unwrap_or_else(|problems| panic!("{problems}"));
+            scenario.warnings.iter().any(|warning| warning.contains(of))
+        };
+        assert!(warns("[array]\nlevel = \"raid0\"\nmembers = 4\n[read]\nplan = \"avoid\"\n", "no effect with level \"raid0\""));
+        assert!(!warns("[array]\nlevel = \"raid1\"\nmembers = 2\n[read]\nplan = \"avoid\"\n", "read.plan"));
+        assert!(warns("[read]\nknowledge = \"member\"\n", "read.knowledge has no effect"));
+        let ideal = "[array]\nlevel = \"raid5\"\nmembers = 3\n[read]\nplan = \"avoid\"\n[coordination]\nscheme = \"ideal\"\n";
+        assert!(warns(ideal, "nothing to go round"));
+    }
+
+    #[test]
+    fn caches_of_single_members_exclude_a_plan_that_goes_round() {
+        for (policy, is_right) in [("none", true), ("wow", true), ("stow", true), ("iwc", false), ("iwc-sync", false), ("lawc", false)] {
+            let text = format!("[array]\nlevel = \"raid5\"\nmembers = 4\n[read]\nplan = \"avoid\"\n[cache]\npolicy = \"{policy}\"\n");
+            let message = read(&text).err().map(|problems| problems.to_string());
+            assert_eq!(message.is_none(), is_right, "{policy}: {message:?}");
+            assert!(message.is_none_or(|message| message.contains("may be older than its cache")));
+        }
+        assert!(read("[read]\nplan = \"avoid\"\nfast_fail = \"2s\"\n").is_err());
     }
 }

@@ -153,6 +153,7 @@ fn warnings(config: &Config, array: &ArrayParams, written: &Tree) -> Vec<String>
         warnings.push("ssd.warm_up.load and save are both set, so the loaded state is saved again".into());
     }
     let is_written = |key: &str| written.at(key).is_some();
+    warnings.extend(super::read::without_effect(config, array, is_written));
     if config.ssd.warm_up.load.is_some() {
         for key in ["ssd.warm_up.overwrites", "ssd.warm_up.pattern"].into_iter().filter(|key| is_written(key)) {
             warnings.push(format!("{key} has no effect beside ssd.warm_up.load, because the loaded state is warm already"));
@@ -630,6 +631,7 @@ impl Resolver<'_> {
         let rebuild = self.rebuild(config, members, stripe_unit);
         let cache = self.cache(config, members, page_bytes);
         let host_port = self.host_port(config, page_bytes);
+        self.read_plan(config);
         if self.problems.len() > before {
             return None;
         }
@@ -643,6 +645,7 @@ impl Resolver<'_> {
             failures,
             rebuild,
             read_plan: config.read.plan.0,
+            planning: config.read.planning(),
             cache,
             host_port,
             ssd,

@@ -7,7 +7,7 @@ use super::build::response_times;
 use super::figures::{Part, in_order, mean_us, section};
 use super::table::{Row, Section, count, format_figure};
 use super::{ByDirection, ReportInputs, ResponseTime};
-use flashraid_model::array::{FailureProgress, Health, HostPortCounters, StripeCounters};
+use flashraid_model::array::{FailureProgress, Health, HostPortCounters, PlanCounters, StripeCounters};
 use flashraid_model::metrics::Measured;
 
 figures! {
@@ -37,6 +37,36 @@ figures! {
 impl Parity {
     pub(super) fn section(&self) -> Section {
         section("Parity", self.rows())
+    }
+}
+
+figures! {
+    /// Reads that were planned by the state of the members. A *part* is what a read asks for in a stripe or, with mirrors, in a strip.
+    pub struct PlannedReads("planned_reads", of: PlanCounters) {
+        /// Number of parts that met no collection.
+        parts_free: u64 = of.parts_free, row 1 "parts that met no collection" in "";
+        /// Number of parts of whose stripe one strip, or of which one copy, was collecting.
+        parts_one_busy: u64 = of.parts_one_busy, row 2 "with one strip collecting" in "";
+        /// Number of parts of which two strips or copies were.
+        parts_two_busy: u64 = of.parts_two_busy, row 3 "with two" in "";
+        /// Number of parts of which three or more were.
+        parts_more_busy: u64 = of.parts_more_busy, row 4 "with more" in "";
+        /// Number of parts that went round collection.
+        avoided: u64 = of.avoided, row 5 "parts that went round" in "";
+        /// Number of pages read in addition for these.
+        pages_added: u64 = of.pages_added, row 6 "pages read in addition" in "pages";
+        /// Number of parts that did not get the lock of their stripe at once, and waited for collection.
+        locked_out: u64 = of.locked_out, row 7 "parts locked out" in "";
+        /// Number of parts that waited for collection, for whatever reason.
+        waited: u64 = of.waited, row 8 "parts that waited" in "";
+        /// Number of writes that read by the other method before they wrote.
+        writes_changed: u64 = of.writes_changed, row 9 "writes that read by the other method" in "";
+    }
+}
+
+impl PlannedReads {
+    pub(super) fn section(&self) -> Section {
+        section("Planned reads", self.rows())
     }
 }
 

@@ -138,6 +138,7 @@ impl Report {
             members,
             controller: OfController::new(&inputs).as_ref().map(Controller::new),
             parity: inputs.counts.stripes.as_ref().filter(|_| inputs.has_parity).map(Parity::new),
+            planned_reads: inputs.counts.planned.as_ref().map(PlannedReads::new),
             failure: OfFailures::new(&inputs).as_ref().map(Failure::new),
             failures: inputs.failures.iter().map(|progress| FailedMember::new(&OfFailure::new(&inputs, progress))).collect(),
             lost,

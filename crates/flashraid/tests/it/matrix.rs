@@ -82,8 +82,14 @@ const SCHEMES: &[Value] = &[
     ("ideal", &[("coordination.scheme", "ideal")]),
 ];
 
-const CACHES: &[Value] =
-    &[("no cache", &[("cache.policy", "none")]), ("wow", &[("cache.policy", "wow")]), ("lawc", &[("cache.policy", "lawc")])];
+/// Write caches, each with the read plans that it allows.
+const CACHES: &[Value] = &[
+    ("no cache", &[("cache.policy", "none")]),
+    ("no cache, avoid", &[("cache.policy", "none"), ("read.plan", "avoid")]),
+    ("wow", &[("cache.policy", "wow")]),
+    ("wow, avoid", &[("cache.policy", "wow"), ("read.plan", "avoid"), ("read.knowledge", "member")]),
+    ("lawc", &[("cache.policy", "lawc")]),
+];
 
 const IDLE: &[Value] = &[("idle off", &[("ssd.gc.idle", "off")]), ("idle on", &[("ssd.gc.idle", "100us")])];
 
@@ -292,6 +298,10 @@ const SETTINGS: &[(&str, &[(&str, &str)])] = &[
         "ssd.gc.pipeline without ssd.superblock.cache_read",
         &[("ssd.gc.preemption", "semi"), ("ssd.gc.pipeline", "true"), ("ssd.superblock.cache_read", "false")],
     ),
+    ("read.plan = \"avoid\"", &[("read.plan", "avoid")]),
+    ("read.plan = \"avoid\" with cache.policy = \"iwc\"", &[("read.plan", "avoid"), ("cache.policy", "iwc")]),
+    ("read.plan = \"avoid\" with cache.policy = \"iwc-sync\"", &[("read.plan", "avoid"), ("cache.policy", "iwc-sync")]),
+    ("read.plan = \"avoid\" with cache.policy = \"lawc\"", &[("read.plan", "avoid"), ("cache.policy", "lawc")]),
     (
         "ssd.slc with ssd.placement_handles",
         &[

@@ -1,12 +1,15 @@
-//! Read plans: the choice of the copy that a read goes to. Each plan is one file. The layout only says where copies lie.
+//! Read plans: the choice of what a read goes to. Each plan is one file. The layout only says where copies lie.
 //!
-//! To add a plan, write its file and a line of `plans!` below. Configuration and reference take its name and summary from there. A plan may
-//! keep state. It is asked once for every extent that is read, in order.
+//! To add a plan, write its file and a line of `plans!` below. Configuration and reference take its name and summary from there. A plan
+//! chooses the copy for every extent that is read. A plan that [looks](ReadPlan::looks) at the members chooses more, in `array/planned.rs`.
 
+mod avoid;
 mod home;
 
 use crate::placement::{Extent, Layout};
 use crate::request::OpKind;
+use avoid::Avoid;
+pub(super) use avoid::{Part, Sight, Way};
 use home::Home;
 use std::ops::Range;
 
@@ -66,9 +69,16 @@ macro_rules! plans {
 
 plans! {
     Home = "home", "Copies take turns by stripe, whatever happens.";
+    Avoid = "avoid", "Reads go round strips that collect, by parity or to another copy (IODA).";
 }
 
 impl ReadPlan {
+    /// Returns true if the plan looks at the members before it chooses.
+    #[inline]
+    pub fn looks(self) -> bool {
+        self == Self::Avoid
+    }
+
     /// Returns the copy for a read of a strip with `copies` copies, of which the first lies on `first_member`.
     #[inline]
     pub fn copy(self, stripe: u64, first_member: u32, copies: u32) -> u32 {

@@ -5,6 +5,7 @@
 mod any;
 mod collection;
 mod failure;
+mod planned;
 mod rebuilding;
 mod requests;
 mod stripes;
@@ -35,6 +36,7 @@ fn params(level: Level, members: u32, strip_pages: u32) -> ArrayParams {
         failures: Vec::new(),
         rebuild: None,
         read_plan: ReadPlan::Home,
+        planning: Default::default(),
         cache: None,
         host_port: None,
     }
@@ -60,6 +62,7 @@ struct Outcome {
     pages: Vec<(u64, u64)>,
     members: Vec<MemberCounters>,
     counters: StripeCounters,
+    planned: PlanCounters,
     progress: Option<FailureProgress>,
     failures: Vec<FailureProgress>,
     /// Number of pages of each request that were lost.
@@ -82,7 +85,10 @@ impl Outcome {
 }
 
 fn run(params: &ArrayParams, asked: &[Asked]) -> Outcome {
-    let mut array = Array::new(params, 1, Setup::default());
+    run_on(Array::new(params, 1, Setup::default()), asked)
+}
+
+fn run_on(mut array: Array, asked: &[Asked]) -> Outcome {
     let mut events: Vec<Event> = Vec::new();
     for (tag, &(at, first_page, pages, write)) in asked.iter().enumerate() {
         while let Some(event) = array.next_time().filter(|&event| event < at) {
@@ -130,6 +136,7 @@ fn run(params: &ArrayParams, asked: &[Asked]) -> Outcome {
         pages: members.iter().map(|member| (member.host_pages_read, member.host_pages_written)).collect(),
         members,
         counters: counts.stripes.unwrap_or_default(),
+        planned: counts.planned.unwrap_or_default(),
         progress: counts.failures.first().copied(),
         failures: counts.failures,
         lost: done.iter().map(|done| done.pages_lost).collect(),

@@ -22,7 +22,7 @@ mod superpages;
 
 use super::counters::{DriveCounters, MemberCounters};
 use super::front::Front;
-use super::job::{Owed, PageOp, SsdWake, SuperpageWake};
+use super::job::{Busy, Owed, PageOp, SsdWake, SuperpageWake};
 use super::mechanism::MechanismCounters;
 use super::outbox::Outbox;
 use super::params::{Shortcuts, SsdParams};
@@ -117,6 +117,15 @@ impl Dies {
         match (self, space) {
             (Self::Pages(own), Space::Pools(pools)) => own.owed(pools, preemptive, now),
             (Self::Superpages(own), Space::Superblocks(media)) => own.owed(media, now),
+            _ => unreachable!("{ONE_KIND}"),
+        }
+    }
+
+    /// Returns the latest time at which collection lets a read into one of the dies, as estimated; `None` if none collects.
+    pub fn collects_until(&self, space: &Space, parts: &SsdParts, now: TimeNs) -> Option<TimeNs> {
+        match (self, space) {
+            (Self::Pages(own), Space::Pools(pools)) => own.collects_until(pools, parts, now),
+            (Self::Superpages(own), Space::Superblocks(media)) => own.collects_until(media, now),
             _ => unreachable!("{ONE_KIND}"),
         }
     }
@@ -234,6 +243,14 @@ impl<'a> DieContext<'a> {
         match self {
             Self::Pages(context) => context.submit(now, op, moment_is_over),
             Self::Superpages(_) => unreachable!("superpages are filled from the buffer of a front"),
+        }
+    }
+
+    /// Returns the prospect of a read of logical page `page`. An idle die with pools checks its pools first.
+    pub fn busy(&mut self, now: TimeNs, page: u32) -> Busy {
+        match self {
+            Self::Pages(context) => context.busy(now, page),
+            Self::Superpages(context) => context.own.busy(context.media, now, page),
         }
     }
 

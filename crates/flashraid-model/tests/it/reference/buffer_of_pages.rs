@@ -126,7 +126,7 @@ impl Simulation<'_> {
     }
 
     /// The page of the buffer that holds a page.
-    fn holder(&self, member: usize, page: u64) -> Option<usize> {
+    pub fn holder(&self, member: usize, page: u64) -> Option<usize> {
         let holds = |of_buffer: &BufferedPage| of_buffer.operation.page == page && !of_buffer.is_hidden && of_buffer.is_there();
         self.members[member].buffered.iter().position(holds)
     }

@@ -509,6 +509,10 @@ impl Flash {
     }
 
     /// Valid pages of a die.
+    pub fn valid_pages_of_block(&self, die: usize, pool: usize, block: usize) -> usize {
+        self.dies[die].pools[pool].blocks[block].valid_pages()
+    }
+
     pub fn valid_pages(&self, die: usize) -> usize {
         self.dies[die].pools.iter().flat_map(|pool| &pool.blocks).map(Block::valid_pages).sum()
     }

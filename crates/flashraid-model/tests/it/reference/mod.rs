@@ -19,6 +19,7 @@ mod parity;
 mod passes;
 mod placement;
 mod points;
+mod read_around;
 mod retries;
 mod stalls;
 mod superblocks;
@@ -69,7 +70,7 @@ pub fn simulate(case: &Case) -> Outcome {
         requests_done: 0,
         end_is_told: false,
         controller: case.params.coordination.as_ref().map(|params| Controller::new(params, count)),
-        stripes: Stripes::new(&case.params),
+        stripes: Stripes::new(&case.params, case.seed),
         caches: case.params.cache.as_ref().map(|params| Caches::new(params, case.params.members as usize)),
         jobs: Vec::new(),
         cache_orders: 0,
@@ -205,6 +206,10 @@ enum Event {
     },
     /// A phase of an operation on a stripe is over.
     PhaseOver {
+        number: usize,
+    },
+    /// An operation on a stripe begins where reads are planned, or reads what it reads after a refusal.
+    GoesOn {
         number: usize,
     },
     Failure,
@@ -421,7 +426,7 @@ impl Simulation<'_> {
     fn operation_done(&mut self, operation: Operation) {
         assert_eq!(operation.parts.total_ns(), self.now - operation.issued_ns, "{:?} of {:?}", operation.parts, operation.kind);
         match (operation.stripe_operation, operation.job) {
-            (Some(number), _) => self.stripe_page_done(number, operation.parts),
+            (Some(number), _) => self.stripe_page_done(number, operation.issued_ns, operation.parts),
             (None, Some(job)) => self.part_of_job_done(job, operation.parts),
             (None, None) => unreachable!("somebody wants every page"),
         }
@@ -552,6 +557,7 @@ impl Simulation<'_> {
             Event::CacheStep => self.cache_step(),
             Event::NothingToDo { job } => self.job_done(job),
             Event::PhaseOver { number } => self.phase_over(number),
+            Event::GoesOn { number } => self.planned_goes_on(number),
             Event::Failure => self.fails(),
             Event::Rebuild => self.rebuild_next(),
             Event::Asks { member, die, pool } => self.asks(member, die, pool),
@@ -626,6 +632,7 @@ impl Simulation<'_> {
             gc_intervals,
             cache_counters,
             stripe_counters: self.stripes.as_ref().map(Stripes::counters),
+            plan_counters: self.stripes.as_ref().filter(|_| read_around::looks(&self.case.params)).map(|stripes| stripes.planned.counters),
             host_port_counters: self.port.as_ref().map(|port| (port.waits, port.wait_ns, port.busy_ns)),
             messages: self.controller.as_ref().map(Controller::messages),
             uncoordinated_cleans: self.controller.as_ref().and_then(Controller::uncoordinated_cleans),

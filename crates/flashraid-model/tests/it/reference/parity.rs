@@ -9,15 +9,17 @@ use flashraid_model::request::OpKind;
 
 use super::cache::Caches;
 use super::front::Origin;
+use super::read_around::{self, Planned};
 use super::{Event, LastEnd, Operation, Simulation, layout};
 
 /// Locks, operations on stripes and what has failed.
 pub struct Stripes {
-    locks: BTreeMap<u64, Lock>,
+    pub locks: BTreeMap<u64, Lock>,
     /// Operations in the order in which they were created (rule 55).
-    operations: Vec<StripeOperation>,
+    pub operations: Vec<StripeOperation>,
     failures: Vec<Failure>,
     counters: StripeCounters,
+    pub planned: Planned,
 }
 
 /// A member that fails, and how far its rebuilding is.
@@ -32,28 +34,30 @@ struct Failure {
 }
 
 #[derive(Default)]
-struct Lock {
+pub struct Lock {
     /// Operations that hold it.
-    held_by: Vec<usize>,
-    waiting: Vec<usize>,
+    pub held_by: Vec<usize>,
+    pub waiting: Vec<usize>,
     /// All that have held it, in the order in which they gave it back.
     held_before: Vec<usize>,
 }
 
 /// A part of an operation on the array that needs the lock of its stripe, or the rebuilding of a stripe.
-struct StripeOperation {
-    job: Option<usize>,
+pub struct StripeOperation {
+    pub job: Option<usize>,
     kind: OpKind,
     high_priority: bool,
-    stripe: u64,
-    what: What,
+    pub stripe: u64,
+    pub what: What,
     asked_ns: u64,
-    got_lock_ns: u64,
+    pub got_lock_ns: u64,
     phases: Vec<Phase>,
-    operations_left: usize,
+    pub operations_left: usize,
     /// Begin of the present phase.
-    phase_began_ns: u64,
-    last: LastEnd,
+    pub phase_began_ns: u64,
+    pub last: LastEnd,
+    /// Members and pages to read after a refusal.
+    pub later: Vec<(usize, u64)>,
     /// The waits of other operations with the lock for collection while this one waited for the lock (rule 115).
     collected_before: Vec<Span>,
     /// Waits for collection, one for each phase that has ended. A wait counts as the first part of its phase.
@@ -75,6 +79,11 @@ pub type Places = BTreeMap<usize, BTreeSet<u64>>;
 #[derive(Clone)]
 pub enum What {
     Read(Places),
+    /// Reads one copy of a strip, without a lock.
+    ReadCopy {
+        strip: u64,
+        places: BTreeSet<u64>,
+    },
     Write(Places),
     /// Writes a strip with several copies.
     MirrorWrite {
@@ -98,12 +107,20 @@ struct Phase {
 /// A part of an operation on the array: page operations, or what needs a lock.
 pub enum Part {
     Free(Vec<(usize, u64)>),
-    Locked { stripe: u64, what: What },
+    Locked {
+        stripe: u64,
+        what: What,
+    },
+    /// A read that is planned when all else of the nanosecond has happened (rule 240).
+    Planned {
+        stripe: u64,
+        what: What,
+    },
 }
 
 /// Returns true if the rules for parity and failures apply (section 12).
 fn applies(params: &ArrayParams) -> bool {
-    parities(params) > 0 || !params.failures.is_empty()
+    parities(params) > 0 || !params.failures.is_empty() || read_around::looks(params)
 }
 
 /// Strips with parity in a stripe.
@@ -163,12 +180,13 @@ fn failures_in_order(params: &ArrayParams) -> Vec<Failure> {
 }
 
 impl Stripes {
-    pub fn new(params: &ArrayParams) -> Option<Stripes> {
+    pub fn new(params: &ArrayParams, seed: u64) -> Option<Stripes> {
         applies(params).then(|| Stripes {
             locks: BTreeMap::new(),
             operations: Vec::new(),
             failures: failures_in_order(params),
             counters: StripeCounters::default(),
+            planned: Planned::new(seed),
         })
     }
 
@@ -183,7 +201,7 @@ impl Stripes {
 
 // Requests to stripes of the array.
 impl Simulation<'_> {
-    fn stripes(&mut self) -> &mut Stripes {
+    pub fn stripes(&mut self) -> &mut Stripes {
         self.stripes.as_mut().expect("section 12 applies")
     }
 
@@ -235,7 +253,7 @@ impl Simulation<'_> {
         }
         let each = |part: &Part| match part {
             Part::Free(pages) => pages.len(),
-            Part::Locked { .. } => 1,
+            Part::Locked { .. } | Part::Planned { .. } => 1,
         };
         self.jobs[job].left = parts.iter().map(each).sum();
         for part in parts {
@@ -245,7 +263,18 @@ impl Simulation<'_> {
                         self.issue_page(member, logical_page, Some(job), None, kind, kind == OpKind::Write && high_priority);
                     }
                 }
-                Part::Locked { stripe, what } => self.ask_for_lock(stripe, what, Some(job), kind, high_priority),
+                Part::Locked { stripe, what } => {
+                    let number = self.new_operation(stripe, what, Some(job), kind, high_priority);
+                    if self.plans_stripes() {
+                        self.goes_on_at(self.now, number);
+                    } else {
+                        self.asks_for_lock(number);
+                    }
+                }
+                Part::Planned { stripe, what } => {
+                    let number = self.new_operation(stripe, what, Some(job), kind, high_priority);
+                    self.goes_on_at(self.now, number);
+                }
             }
         }
     }
@@ -325,6 +354,9 @@ impl Simulation<'_> {
             if write {
                 return Part::Locked { stripe, what: What::Write(places) };
             }
+            if read_around::looks(params) {
+                return Part::Planned { stripe, what: What::Read(places) };
+            }
             if self.lost_strips(stripe).iter().any(|lost| places.contains_key(lost)) {
                 return Part::Locked { stripe, what: What::Read(places) };
             }
@@ -351,6 +383,9 @@ impl Simulation<'_> {
             if write && servers.len() < copies.len() {
                 return Part::Locked { stripe, what: What::MirrorWrite { copies, places } };
             }
+            if !write && read_around::looks(&self.case.params) {
+                return Part::Planned { stripe, what: What::ReadCopy { strip, places: places.into_iter().collect() } };
+            }
             let servers = if write { servers } else { self.copy_to_read(strip).into_iter().collect() };
             Part::Free(places.iter().flat_map(|place| servers.iter().map(move |&member| (member, stripe * unit + place))).collect())
         };
@@ -370,14 +405,19 @@ impl Simulation<'_> {
 
     /// Returns the copy to read (rules 2 and 61).
     fn copy_to_read(&self, strip: u64) -> Option<usize> {
+        self.copies_in_turn(strip).first().copied()
+    }
+
+    /// Copies that are left, from the one whose turn it is.
+    pub fn copies_in_turn(&self, strip: u64) -> Vec<usize> {
         let (stripe, copies) = self.copies(strip);
         let first = (stripe % copies.len() as u64) as usize;
         let turns = (0..copies.len()).map(|step| copies[(first + step) % copies.len()]);
-        turns.filter_map(|member| self.server(stripe, member)).next()
+        turns.filter_map(|member| self.server(stripe, member)).collect()
     }
 }
 
-fn in_order(places: &Places) -> Vec<(usize, u64)> {
+pub fn in_order(places: &Places) -> Vec<(usize, u64)> {
     places.iter().flat_map(|(&strip, places)| places.iter().map(move |&place| (strip, place))).collect()
 }
 
@@ -398,7 +438,7 @@ impl Simulation<'_> {
                             self.overwrite(member, stripe * unit + place, request.stream);
                         }
                     }
-                    Part::Locked { .. } => unreachable!("nothing is lost yet"),
+                    Part::Locked { .. } | Part::Planned { .. } => unreachable!("nothing is lost yet, and nothing is read"),
                 }
             }
         }
@@ -411,7 +451,7 @@ impl Simulation<'_> {
     }
 
     /// The page of a member as its mapping names it (rule 7; drives with superblocks have one for all dies).
-    fn name_of(&self, logical_page: u64) -> u64 {
+    pub fn name_of(&self, logical_page: u64) -> u64 {
         if self.is_drive() { logical_page } else { layout::home(self.ssd, logical_page) }
     }
 
@@ -433,7 +473,7 @@ impl Simulation<'_> {
 
 // Locks of stripes (rule 52).
 impl Simulation<'_> {
-    fn ask_for_lock(&mut self, stripe: u64, what: What, job: Option<usize>, kind: OpKind, high_priority: bool) {
+    fn new_operation(&mut self, stripe: u64, what: What, job: Option<usize>, kind: OpKind, high_priority: bool) -> usize {
         let asked_ns = self.now;
         let stripes = self.stripes();
         let number = stripes.operations.len();
@@ -449,16 +489,23 @@ impl Simulation<'_> {
             operations_left: 0,
             phase_began_ns: asked_ns,
             last: (asked_ns, TimeParts::default()),
+            later: Vec::new(),
             collected_before: Vec::new(),
             collected: Vec::new(),
             gave_up: false,
         };
         stripes.operations.push(operation);
+        number
+    }
+
+    pub fn asks_for_lock(&mut self, number: usize) {
+        let stripes = self.stripes();
+        let stripe = stripes.operations[number].stripe;
         stripes.locks.entry(stripe).or_default().waiting.push(number);
         self.give_lock(stripe);
     }
 
-    fn shares(&self, number: usize) -> bool {
+    pub fn shares(&self, number: usize) -> bool {
         let stripes = self.stripes.as_ref().expect("section 12 applies");
         matches!(stripes.operations[number].what, What::Read(_) | What::MirrorWrite { .. })
     }
@@ -493,11 +540,16 @@ impl Simulation<'_> {
         let phases = match what {
             What::Read(places) => {
                 let places = self.without_lost(stripe, places, job);
-                self.phases_of_read(stripe, &places)
+                let phases = self.phases_of_read(stripe, &places);
+                if self.plans_stripes() {
+                    return self.plan_locked_read(number, &places);
+                }
+                phases
             }
+            What::ReadCopy { .. } => unreachable!("it needs no lock"),
             What::Write(places) => {
                 let places = self.without_lost(stripe, places, job);
-                self.phases_of_write(stripe, &places)
+                self.phases_of_write(number, &places)
             }
             What::MirrorWrite { copies, places } => {
                 let gone = copies.iter().all(|&copy| self.server(stripe, copy).is_none());
@@ -517,7 +569,9 @@ impl Simulation<'_> {
             What::Rebuild { failure } => self.phases_of_rebuild(stripe, failure),
         };
         self.stripes().operations[number].phases = phases;
-        self.next_phase(number);
+        if self.stripes().operations[number].later.is_empty() {
+            self.next_phase(number);
+        }
     }
 
     /// Returns the collection for which an operation waited that gets its lock now (rule 115). It is that of the last holder, since the
@@ -571,7 +625,7 @@ impl Simulation<'_> {
     }
 
     /// Counts a page operation (rule 57).
-    fn count_page(&mut self, number: usize, member: usize, write: bool) {
+    pub fn count_page(&mut self, number: usize, member: usize, write: bool) {
         let params = &self.case.params;
         let StripeOperation { stripe, ref what, .. } = self.stripes.as_ref().expect("section 12 applies").operations[number];
         let is_rebuild = matches!(what, What::Rebuild { .. });
@@ -589,9 +643,11 @@ impl Simulation<'_> {
     }
 
     /// An operation of the present phase is done.
-    pub fn stripe_page_done(&mut self, number: usize, parts: TimeParts) {
+    pub fn stripe_page_done(&mut self, number: usize, issued_ns: u64, mut parts: TimeParts) {
         let now = self.now;
         let operation = &mut self.stripes().operations[number];
+        // What a refusal has taken.
+        parts.parity_ns += issued_ns - operation.phase_began_ns;
         operation.last = operation.last.max((now, parts));
         operation.operations_left -= 1;
         if operation.operations_left == 0 {
@@ -611,19 +667,24 @@ impl Simulation<'_> {
                 stripes.failures[failure].rebuilt.insert(stripe);
             }
         }
-        let lock = stripes.locks.get_mut(&stripe).expect("it is held");
-        lock.held_by.retain(|&holder| holder != number);
-        lock.held_before.push(number);
+        let has_lock = !matches!(what, What::ReadCopy { .. });
+        if has_lock {
+            let lock = stripes.locks.get_mut(&stripe).expect("it is held");
+            lock.held_by.retain(|&holder| holder != number);
+            lock.held_before.push(number);
+        }
         match job {
             // Waits for collection count as such (rule 115).
             Some(job) => {
                 let before_ns = phase_began_ns - asked_ns;
-                let parity_ns = before_ns - (collection_ns - last.1.collection_ns);
+                let parity_ns = before_ns - (collection_ns - last.1.collection_ns) + last.1.parity_ns;
                 self.part_of_job_done(job, TimeParts { parity_ns, collection_ns, ..last.1 });
             }
             None => self.schedule_rebuild(0),
         }
-        self.give_lock(stripe);
+        if has_lock {
+            self.give_lock(stripe);
+        }
     }
 
     pub fn issue_page(
@@ -675,16 +736,22 @@ impl Simulation<'_> {
     /// Returns the pages to read for wanted ones. Lost columns are computed from all other columns, and from as many parities as columns
     /// are lost (rule 156).
     fn readable(&self, stripe: u64, wanted: &Places) -> Places {
-        let mut read = wanted.clone();
         let columns = data_columns(&self.case.params);
         let lost = self.lost_strips(stripe);
         let lost_columns = lost.iter().filter(|&&strip| strip < columns).count();
-        let needed: Vec<usize> = (0..columns).filter(|strip| !lost.contains(strip)).collect();
         let parity: Vec<usize> = self.parity_left(stripe).into_iter().take(lost_columns).collect();
+        self.read_without(wanted, lost, &parity)
+    }
+
+    /// Returns the pages to read for wanted ones without reading some strips, with these parity strips.
+    pub fn read_without(&self, wanted: &Places, lost: Vec<usize>, parity: &[usize]) -> Places {
+        let mut read = wanted.clone();
+        let columns = data_columns(&self.case.params);
+        let needed: Vec<usize> = (0..columns).filter(|strip| !lost.contains(strip)).collect();
         for strip in lost {
             let of_lost = read.remove(&strip).unwrap_or_default();
             if strip < columns && !of_lost.is_empty() {
-                for &other in needed.iter().chain(&parity) {
+                for &other in needed.iter().chain(parity) {
                     read.entry(other).or_default().extend(&of_lost);
                 }
             }
@@ -706,7 +773,8 @@ impl Simulation<'_> {
     }
 
     /// Returns the phases of a write (rules 53 and 60).
-    fn phases_of_write(&mut self, stripe: u64, written: &Places) -> Vec<Phase> {
+    fn phases_of_write(&mut self, number: usize, written: &Places) -> Vec<Phase> {
+        let stripe = self.stripes().operations[number].stripe;
         let params = &self.case.params;
         let strips = params.members as usize;
         let columns = data_columns(params);
@@ -718,6 +786,16 @@ impl Simulation<'_> {
         let keeps_parity = !self.parity_left(stripe).is_empty() && !self.is_dead(stripe);
         let is_dead = self.is_dead(stripe);
         let (reconstruct, read_modify) = (in_order(&reconstruct), in_order(&read_modify));
+        let mut in_time = 0;
+        let is_reconstruct = match reconstruct.len() <= read_modify.len() {
+            way if self.plans_stripes() && keeps_parity && !reconstruct.is_empty() => {
+                let (first, second) = if way { (&reconstruct, &read_modify) } else { (&read_modify, &reconstruct) };
+                let delay = self.delay_of_other_way(stripe, first, second);
+                in_time = delay.unwrap_or(0);
+                way != delay.is_some()
+            }
+            way => way,
+        };
         let counters = &mut self.stripes.as_mut().expect("section 12 applies").counters;
         let reads = if !keeps_parity {
             counters.no_parity_writes += 1;
@@ -725,7 +803,7 @@ impl Simulation<'_> {
         } else if reconstruct.is_empty() {
             counters.full_stripe_writes += 1;
             Vec::new()
-        } else if reconstruct.len() <= read_modify.len() {
+        } else if is_reconstruct {
             counters.reconstruct_writes += 1;
             reconstruct
         } else {
@@ -733,6 +811,10 @@ impl Simulation<'_> {
             read_modify
         };
         let writes = if is_dead { in_order(written) } else { in_order(&written.clone().into_iter().chain(parity()).collect()) };
+        if in_time > 0 {
+            self.reads_later(number, &reads, in_time);
+            return vec![Phase { write: true, pages: self.on_members(stripe, &writes), to_spare: None }];
+        }
         let read_first = (!reads.is_empty()).then_some((false, reads));
         let phases = read_first.into_iter().chain([(true, writes)]);
         phases.map(|(write, pages)| Phase { write, pages: self.on_members(stripe, &pages), to_spare: None }).collect()
@@ -819,7 +901,8 @@ impl Simulation<'_> {
         if begins {
             self.controller_gets_spare(member, spare);
         }
-        self.ask_for_lock(stripe, What::Rebuild { failure: at }, None, OpKind::Write, false);
+        let number = self.new_operation(stripe, What::Rebuild { failure: at }, None, OpKind::Write, false);
+        self.asks_for_lock(number);
         self.schedule_rebuild(rebuild.strip_ns);
         // Another may be due.
         self.schedule_rebuild(0);

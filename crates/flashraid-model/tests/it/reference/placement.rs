@@ -3,6 +3,7 @@
 use flashraid_model::ssd::Allocation;
 
 use super::die::Use;
+use super::flash::Page;
 use super::work::Worker;
 use super::{OpKind, Operation, Simulation};
 
@@ -31,18 +32,25 @@ impl Simulation<'_> {
     }
 
     fn die_for(&mut self, member: usize, operation: &Operation) -> Option<usize> {
-        let changes_page = |other: &Operation| other.kind != OpKind::Read && other.page == operation.page;
-        let follows = self.members[member].dies.iter().position(|die| die.queue.iter().any(changes_page));
-        if follows.is_some() {
-            return follows;
-        }
-        if operation.kind == OpKind::Write {
+        if operation.kind == OpKind::Write && self.die_that_changes(member, operation.page).is_none() {
             let chosen = self.die_for_write(member)?;
             self.members[member].die_chosen_last = Some(chosen);
             return Some(chosen);
         }
+        Some(self.die_of_page(member, operation.page))
+    }
+
+    /// The die in whose queue a write or trim of a page waits.
+    fn die_that_changes(&self, member: usize, page: Page) -> Option<usize> {
+        let changes_page = |other: &Operation| other.kind != OpKind::Read && other.page == page;
+        self.members[member].dies.iter().position(|die| die.queue.iter().any(changes_page))
+    }
+
+    /// The die to which a read of a page is sent under dynamic allocation.
+    pub fn die_of_page(&self, member: usize, page: Page) -> usize {
         let flash = &self.members[member].flash;
-        Some(flash.place(operation.page).map_or(flash.home_die(operation.page), |place| place.die))
+        let holds = || flash.place(page).map_or(flash.home_die(page), |place| place.die);
+        self.die_that_changes(member, page).unwrap_or_else(holds)
     }
 
     fn die_for_write(&self, member: usize) -> Option<usize> {
@@ -70,18 +78,25 @@ impl Simulation<'_> {
     }
 
     fn estimated_start(&self, member: usize, die: usize) -> u64 {
+        self.end_of_current_work(member, die).max(self.now) + self.waiting_ns(member, die)
+    }
+
+    /// Returns the plain durations of what waits for a die, added up.
+    pub fn waiting_ns(&self, member: usize, die: usize) -> u64 {
+        self.members[member].dies[die].queue.iter().map(|operation| self.plain_ns(operation.kind)).sum()
+    }
+
+    pub fn plain_ns(&self, kind: OpKind) -> u64 {
         let timing = &self.ssd.timing;
-        let plain_duration = |operation: &Operation| match operation.kind {
+        match kind {
             OpKind::Read => timing.command_overhead_ns + timing.page_read_ns + timing.page_transfer_ns,
             OpKind::Write => timing.command_overhead_ns + timing.page_transfer_ns + self.program_ns(),
             OpKind::Trim | OpKind::Flush => timing.command_overhead_ns.max(1),
-        };
-        let waiting: u64 = self.members[member].dies[die].queue.iter().map(plain_duration).sum();
-        self.end_of_current_work(member, die).max(self.now) + waiting
+        }
     }
 
     /// Returns the end of the work in the slot or, with die blocking, of the clean's phase (rule 101).
-    fn end_of_current_work(&self, member: usize, die: usize) -> u64 {
+    pub fn end_of_current_work(&self, member: usize, die: usize) -> u64 {
         let state = &self.members[member].dies[die];
         let clean_ends = |pool: usize| self.expected_end(member, Worker::Clean { die, pool });
         match &state.slot {

@@ -47,6 +47,7 @@ mod mechanisms;
 mod placement;
 mod preemption_points;
 mod queue;
+mod sight;
 mod suspend;
 #[cfg(test)]
 mod tests;

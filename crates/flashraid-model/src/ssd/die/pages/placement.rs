@@ -41,6 +41,13 @@ impl Hasher for PageHasher {
     }
 }
 
+impl Placement {
+    /// Returns the die in whose queue writes or trims of a page wait, if any do.
+    pub fn followed(&self, lpn: Lpn) -> Option<DieId> {
+        self.waiting.get(&lpn).map(|&(die, _)| die)
+    }
+}
+
 impl PageContext<'_> {
     /// Processes an operation that has reached the member.
     pub(super) fn arrives_for_placement(&mut self, now: TimeNs, id: u32) {
@@ -57,7 +64,7 @@ impl PageContext<'_> {
     pub(super) fn place_waiting(&mut self, now: TimeNs) {
         while let Some(&id) = self.own.placement.unplaced.front() {
             let Waiting { op, lpn, .. } = self.own.waiting[id];
-            let follows = self.own.placement.waiting.get(&lpn).map(|&(die, _)| die);
+            let follows = self.own.placement.followed(lpn);
             let die = match op.kind {
                 _ if follows.is_some() => follows,
                 OpKind::Write => self.earliest_die(now),

@@ -26,6 +26,11 @@ pub(super) struct Suspended {
 }
 
 impl Suspended {
+    /// Returns true if it belongs to this worker.
+    pub(super) fn is_of(&self, worker: Worker) -> bool {
+        self.worker == worker
+    }
+
     /// Returns true if a host write waits for the interrupted operation.
     pub(super) fn holds_write(&self) -> bool {
         self.finishing != NONE

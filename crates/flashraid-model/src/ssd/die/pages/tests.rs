@@ -58,6 +58,7 @@ fn params(planes: u32, spare_blocks: u32, preemption: Option<Preemption>) -> Arr
         failures: Vec::new(),
         rebuild: None,
         read_plan: ReadPlan::Home,
+        planning: Default::default(),
         cache: None,
         host_port: None,
     }

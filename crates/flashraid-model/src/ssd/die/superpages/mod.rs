@@ -17,6 +17,7 @@ mod forced;
 mod mechanisms;
 mod preempt;
 mod schedule;
+mod sight;
 mod suspend;
 
 use crate::events::TimeNs;

@@ -150,7 +150,8 @@ impl Die {
         WorkSnapshot { collected_ns: self.collected_ns(now), held_ns: self.activity.held.at(now) }
     }
 
-    fn works_for_collection(&self) -> bool {
+    /// Returns true if a job of collection has the die, and reads have not.
+    pub fn works_for_collection(&self) -> bool {
         self.exclusive.is_some_and(|exclusive| exclusive.job.is_of_collection() && !exclusive.is_suspended())
     }
 

@@ -8,7 +8,7 @@ use crate::ssd::params::{OperationSuspension, SuperblockSuspension};
 
 impl SuperblockSuspension {
     /// Returns the settings for this job; `None` for a job that is never suspended.
-    fn of(&self, job: Job) -> Option<&OperationSuspension> {
+    pub(super) fn of(&self, job: Job) -> Option<&OperationSuspension> {
         match job {
             Job::Program(_) | Job::MovedProgram(_) => Some(&self.program),
             Job::Erase(_) => Some(&self.erase),

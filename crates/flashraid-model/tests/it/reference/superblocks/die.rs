@@ -7,7 +7,8 @@ use flashraid_model::flash::{ChannelOrder, ChannelParams};
 use flashraid_model::ssd::{OperationSuspension, Pipeline, PlaneReads};
 
 use super::super::Operation;
-use super::{Die, Drive, DriveEvent, Halt, Job, Part, Read, Reader};
+use super::super::read_around::Seen;
+use super::{Die, Drive, DriveEvent, Halt, Job, Part, Read, Reader, Where};
 
 impl Drive {
     pub(super) fn next_job(&mut self, die: usize) -> Option<Job> {
@@ -228,7 +229,7 @@ impl Drive {
             }
         };
         let state = &mut self.dies[die];
-        state.ends = self.now + plain_ns;
+        (state.job_began, state.ends) = (self.now, self.now + plain_ns);
         state.job = Some((job, !matches!(job, Job::Program(_))));
         (state.times_suspended, state.works_until, state.read_came) = (0, 0, false);
         match job {
@@ -379,6 +380,42 @@ impl Drive {
             Some(ChannelParams { order: ChannelOrder::Interleaved, .. }) => die % self.channels.len(),
             None => die,
         }
+    }
+
+    /// Returns the prospect of a read that would be sent now (rule 241).
+    pub fn sees(&self, page: u64) -> Seen {
+        let unit = (page / u64::from(self.own.unit_pages)) as usize;
+        let nothing_to_read = Seen { collects: false, start: self.now, ns: 0 };
+        let Where::Flash(place) = self.units[unit] else { return nothing_to_read };
+        if self.is_held(place) {
+            return nothing_to_read;
+        }
+        let die = self.die_of(place);
+        let waiting: u64 = self.dies[die].reads.iter().map(|read| read.ns + self.own.unit_transfer_ns).sum();
+        let ns = self.array_read_ns(place) + self.own.unit_transfer_ns;
+        Seen { collects: self.collects(die), start: self.lets_in(die) + waiting, ns }
+    }
+
+    /// Returns the time at which the work of a die lets a read in, as it seems now.
+    fn lets_in(&self, die: usize) -> u64 {
+        let state = &self.dies[die];
+        let ends = state.ends.max(self.now);
+        match (state.job, state.halt) {
+            (Some((Job::Part(part), _)), None) if self.ssd.gc.preemption.is_some() => {
+                let (ns, units) = self.step(&self.parts[part], self.parts[part].types[0]);
+                self.now.max(state.job_began + ns + units * self.own.unit_transfer_ns)
+            }
+            (Some((_, true)), None) => {
+                let Some(of) = self.of_suspension(die).filter(|of| state.times_suspended < of.times_max) else { return ends };
+                let halts = state.works_until.max(self.now) + of.suspend_ns;
+                if halts < state.array_ends { halts } else { ends }
+            }
+            _ => ends,
+        }
+    }
+
+    pub fn collects_until(&self) -> Option<u64> {
+        (0..self.dies.len()).filter(|&die| self.collects(die)).map(|die| self.lets_in(die)).max()
     }
 
     /// A job of collection has the die, and reads have not.

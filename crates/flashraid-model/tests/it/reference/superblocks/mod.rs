@@ -98,6 +98,7 @@ struct Die {
     holding: Vec<u32>,
     /// The job, and whether its array works.
     job: Option<(Job, bool)>,
+    job_began: u64,
     /// End of the array work of the job; reads that suspend it come before that.
     array_ends: u64,
     halt: Option<Halt>,

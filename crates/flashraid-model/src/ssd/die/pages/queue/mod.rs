@@ -88,6 +88,12 @@ impl Queue {
         self.waiting[2] > 0
     }
 
+    /// Returns the sum of `ns` over the waiting operations, by their kinds.
+    pub fn sum_ns(&self, ns: impl Fn(OpKind) -> u64) -> u64 {
+        let [reads, writes, writes_of_high_priority, trims] = self.waiting.map(u64::from);
+        reads * ns(OpKind::Read) + (writes + writes_of_high_priority) * ns(OpKind::Write) + trims * ns(OpKind::Trim)
+    }
+
     fn len(&self) -> u32 {
         self.waiting.iter().sum()
     }
