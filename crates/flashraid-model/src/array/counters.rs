@@ -23,7 +23,7 @@ counts! {
         /// Sub-requests that waited for the lock of their stripe.
         lock_waits,
         /// Sum of these waits, in nanoseconds.
-        lock_wait_ns,
+        lock_wait_ns: u128,
         /// Pages of reads and writes that were lost because too many members failed (rule 157).
         pages_lost,
         /// Pages of lost strips that reads have asked for.

@@ -18,7 +18,7 @@ counts! {
         /// Number of requests that waited until others were done.
         waits,
         /// Sum of these waits, in nanoseconds.
-        wait_ns,
+        wait_ns: u128,
         /// Time in which data were transferred, in nanoseconds.
         busy_ns,
     }
@@ -119,7 +119,7 @@ impl HostPort {
         *turn_ns = now;
         if now > arrival_ns {
             self.counters.waits += 1;
-            self.counters.wait_ns += now - arrival_ns;
+            self.counters.wait_ns += u128::from(now - arrival_ns);
         }
         if request.is_write() && self.params.bytes_per_s.is_some() {
             self.ask_to_pass(now, id);

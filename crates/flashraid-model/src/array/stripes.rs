@@ -392,7 +392,7 @@ impl Stripes {
         let operation = &self.operations[id as usize];
         if operation.completion.is_some() && now > operation.asked_ns {
             self.counters.lock_waits += 1;
-            self.counters.lock_wait_ns += now - operation.asked_ns;
+            self.counters.lock_wait_ns += u128::from(now - operation.asked_ns);
         }
     }
 

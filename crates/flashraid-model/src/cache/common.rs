@@ -151,7 +151,7 @@ impl Common {
         let Host { waits_since, end, .. } = self.hosts[host];
         if waits_since < TimeNs::MAX {
             self.counters.waits += 1;
-            self.counters.waited_ns += now - waits_since;
+            self.counters.waited_ns += u128::from(now - waits_since);
         }
         self.commands.push_wake(end.max(now), CacheWake::Host(host));
     }

@@ -63,7 +63,7 @@ counts! {
         /// Host writes of which a page waited for room.
         waits,
         /// Time from the first page that waited until the last page was admitted, in nanoseconds, summed over all waits.
-        waited_ns,
+        waited_ns: u128,
         /// Host writes that bypassed the first level.
         bypasses,
         /// Host writes that waited for the first level because it held one of their pages.

@@ -482,10 +482,10 @@ fn the_cases_of_what_stands_before_dies_reach_every_corner() {
         count("read from the buffer", sum(|c| c.buffer_hits));
         count("read from the buffer, link", sum(|c| c.buffer_hits) && ssd.link.is_some());
         count("trimmed in the buffer", sum(|c| c.dropped));
-        count("waits for room", sum(|c| c.room_wait_ns));
-        count("waits for room, dynamic", sum(|c| c.room_wait_ns) && dynamic);
-        count("waits for room, coordinated", sum(|c| c.room_wait_ns) && outcome.gc_intervals.iter().any(|gc| gc.forced));
-        count("waits to be fetched", sum(|c| c.fetch_wait_ns));
+        count("waits for room", sum(|c| c.room_waits));
+        count("waits for room, dynamic", sum(|c| c.room_waits) && dynamic);
+        count("waits for room, coordinated", sum(|c| c.room_waits) && outcome.gc_intervals.iter().any(|gc| gc.forced));
+        count("waits to be fetched", sum(|c| c.fetch_waits));
         count("writes that wait for their programs", sum(|c| c.forced_waits));
         count("no buffer, link", ssd.link.is_some() && ssd.front.is_some_and(|front| front.buffer.is_none()));
         count("pages of a buffer go in", sum(|c| c.overwritten) && of_dies(|c| c.preemptions));

@@ -37,7 +37,7 @@ pub struct Outcome {
     /// Counters of a read plan that looks at the members.
     pub plan_counters: Option<PlanCounters>,
     /// Counters of the host port: number of waits for a turn, their total time, and the time in which data passed.
-    pub host_port_counters: Option<(u64, u64, u64)>,
+    pub host_port_counters: Option<(u64, u128, u64)>,
     /// Messages of coordination by kind.
     pub messages: Option<[u64; KINDS]>,
     /// Uncoordinated cleans with soft notification: during cycles of others, and else.

@@ -197,6 +197,6 @@ pub(super) fn in_order(mut rows: Vec<(u32, Row)>) -> Vec<Row> {
 }
 
 /// Returns the mean of `number` waits whose sum is `sum_ns`, in microseconds; `None` without waits.
-pub(super) fn mean_us(sum_ns: u64, number: u64) -> Option<f64> {
+pub(super) fn mean_us(sum_ns: u128, number: u64) -> Option<f64> {
     (number > 0).then(|| sum_ns as f64 / 1e3 / number as f64)
 }

@@ -133,6 +133,19 @@ fn pages_written_while_they_are_destaged_are_kept_in_two_versions() {
     assert_eq!((counters.occupancy_max_pages.0, counters.occupancy_page_ns), (2, 50 + 2 * 150 + 100));
 }
 
+/// A random case of the soak overflowed here: each wait fits into the time of a run, their sum does not.
+#[test]
+fn waits_of_centuries_add_up() {
+    let mut bench = Bench::new(params(WowCache::PARTS, 2, 0), Level::Raid0, 2, 1);
+    let centuries = TimeNs::MAX - 1;
+    for host in [0, 1] {
+        bench.write(u64::from(host), 6 + 2 * u64::from(host), 1);
+        bench.cache.common.waits(0, host);
+        bench.cache.common.host_is_in(centuries, host);
+    }
+    assert_eq!(bench.counters().waited_ns, 2 * u128::from(centuries));
+}
+
 #[test]
 fn a_write_larger_than_the_cache_enters_as_room_appears() {
     let mut bench = Bench::new(params(WowCache::PARTS, 3, 0), Level::Raid0, 2, 8);

@@ -8,7 +8,7 @@ counts! {
         /// Number of commands that waited in a queue before the drive fetched them.
         fetch_waits,
         /// Sum of these waits, in nanoseconds.
-        fetch_wait_ns,
+        fetch_wait_ns: u128,
         /// Number of written units that replaced an older version in the buffer.
         overwritten,
         /// Number of pages read from the buffer.
@@ -18,7 +18,7 @@ counts! {
         /// Number of commands that waited for room in the buffer.
         room_waits,
         /// Sum of these waits, in nanoseconds.
-        room_wait_ns,
+        room_wait_ns: u128,
         /// Number of writes with "force unit access" that waited for their programs.
         forced_waits,
     }

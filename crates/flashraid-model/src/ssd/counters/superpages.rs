@@ -65,7 +65,7 @@ counts! {
         /// Number of host page reads that waited for collection on their die.
         reads_behind_collection,
         /// Sum of these waits, in nanoseconds.
-        reads_behind_collection_ns,
+        reads_behind_collection_ns: u128,
         /// Time that dies spent on programs for the host, including transfers, in nanoseconds.
         program_ns,
         /// Time that dies spent on programs of collection, including transfers, in nanoseconds.

@@ -133,7 +133,7 @@ impl Front {
             command.fetched_id = queues.register_fetched(command.ops.len() as u32);
             if now > command.arrived {
                 self.counters.fetch_waits += 1;
-                self.counters.fetch_wait_ns += now - command.arrived;
+                self.counters.fetch_wait_ns += u128::from(now - command.arrived);
             }
             self.ask_for_core(now, id, out);
         }
@@ -293,7 +293,7 @@ impl Front {
             return None;
         }
         if let Some(since) = command.waits_since {
-            self.counters.room_wait_ns += now - since;
+            self.counters.room_wait_ns += u128::from(now - since);
         }
         self.buffer.remove_first_of_queue();
         Some(id)

@@ -674,7 +674,7 @@ impl Simulation<'_> {
         let Writer { request, waited_since, memory_end_ns, .. } = caches.writers[writer];
         if let (Some(_), Some(since)) = (request, waited_since) {
             caches.counters.waits += 1;
-            caches.counters.waited_ns += now - since;
+            caches.counters.waited_ns += u128::from(now - since);
         }
         self.schedule_cache_event(memory_end_ns.max(now), Awaited::Written { writer });
     }

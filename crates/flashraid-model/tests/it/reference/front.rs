@@ -222,7 +222,7 @@ impl Front {
             self.in_flight += 1;
             let waited_ns = now - self.commands[number].arrived_ns;
             self.counters.fetch_waits += u64::from(waited_ns > 0);
-            self.counters.fetch_wait_ns += waited_ns;
+            self.counters.fetch_wait_ns += u128::from(waited_ns);
             self.wants_core(number);
         }
     }
@@ -352,7 +352,7 @@ impl Front {
     pub fn is_in(&mut self, batches: BTreeSet<usize>) -> bool {
         let buffer = self.params.buffer.expect("something has entered it");
         let (number, now) = (self.entering.remove(0), self.now);
-        self.counters.room_wait_ns += self.commands[number].no_room_since.map_or(0, |since| now - since);
+        self.counters.room_wait_ns += self.commands[number].no_room_since.map_or(0, |since| u128::from(now - since));
         let waits = self.commands[number].operations[0].fua && !buffer.is_protected && !batches.is_empty();
         if waits {
             self.counters.forced_waits += 1;

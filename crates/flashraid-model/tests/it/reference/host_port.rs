@@ -17,7 +17,7 @@ pub struct Port {
     read: BTreeSet<usize>,
     last_passage_ends_ns: u64,
     pub waits: u64,
-    pub wait_ns: u64,
+    pub wait_ns: u128,
     pub busy_ns: u64,
 }
 
@@ -59,7 +59,7 @@ impl Simulation<'_> {
         let port = self.port();
         port.in_work += 1;
         port.waits += u64::from(waited_ns > 0);
-        port.wait_ns += waited_ns;
+        port.wait_ns += u128::from(waited_ns);
         self.requests[request].parts.queue_ns = waited_ns;
         if self.has_to_pass(request, OpKind::Write) {
             self.asks_to_pass(request);

@@ -534,7 +534,7 @@ impl Simulation<'_> {
         let what = what.clone();
         if job.is_some() && now > asked_ns {
             stripes.counters.lock_waits += 1;
-            stripes.counters.lock_wait_ns += now - asked_ns;
+            stripes.counters.lock_wait_ns += u128::from(now - asked_ns);
         }
         let kind = stripes.operations[number].kind;
         let phases = match what {

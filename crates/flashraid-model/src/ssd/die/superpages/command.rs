@@ -54,7 +54,7 @@ impl SuperpageContext<'_> {
     pub(super) fn read_ends(&mut self, at: TimeNs, waiter: &Waiter, time: TimeParts) {
         if time.collection_ns > 0 {
             self.parts.drive_counters.reads_behind_collection += 1;
-            self.parts.drive_counters.reads_behind_collection_ns += time.collection_ns;
+            self.parts.drive_counters.reads_behind_collection_ns += u128::from(time.collection_ns);
         }
         self.front.read_ends(at, waiter, time, self.out);
     }
