@@ -16,11 +16,11 @@ fn only_so_many_requests_are_in_work() {
     let asked = [(0, 0, 1, false), (0, 1, 1, false), (10, 1, 1, true), (500, 0, 1, false)];
     let got = run(&limited(Some(1), false), &asked);
     assert_eq!(got.done, [READ, 2 * READ, 2 * READ + WRITE, 500 + READ]);
-    let waited = HostPortCounters { waits: 2, wait_ns: READ + 2 * READ - 10, busy_ns: 0 };
+    let waited = HostPortCounters { waits: 2, wait_ns: u128::from(READ + 2 * READ - 10), busy_ns: 0 };
     assert_eq!(got.host_port, Some(waited));
     let got = run(&limited(Some(2), false), &asked);
     assert_eq!(got.done, [READ, READ, READ + WRITE, 500 + READ]);
-    assert_eq!(got.host_port.map(|counters| counters.wait_ns), Some(READ - 10));
+    assert_eq!(got.host_port.map(|counters| counters.wait_ns), Some(u128::from(READ - 10)));
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn writes_to_a_stripe_go_one_after_another() {
     let got = run(&params(Level::Raid5, 9, 1), &asked);
     // The second waits for the first. The third is in the same stripe, and the fourth waits behind them all.
     assert_eq!(got.done, [READ_WRITE, 2 * READ_WRITE, 3 * READ_WRITE, 4 * READ_WRITE]);
-    assert_eq!((got.counters.lock_waits, got.counters.lock_wait_ns), (3, READ_WRITE * 6 - 10));
+    assert_eq!((got.counters.lock_waits, got.counters.lock_wait_ns), (3, u128::from(READ_WRITE * 6 - 10)));
     // Other stripes do not wait. Column 2 of stripe 1 lies on member 1, and P on member 7.
     let apart = run(&params(Level::Raid5, 9, 1), &[(0, 0, 1, true), (0, 10, 1, true)]);
     assert_eq!((apart.done, apart.counters.lock_waits), (vec![READ_WRITE; 2], 0));
