@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(
             p99[0].lines(),
             "response_us.all.p99: 99th percentile: 99 % of the requests took no longer; at most 0.1 % too long.\n\
-             response_us.all: Figure for reads and writes together.\nresponse_us: Response times, in microseconds."
+             response_us.all: Result for reads and writes together.\nresponse_us: Response times, in microseconds."
         );
         assert_eq!(find("config.ssd.gc.victim").unwrap(), victim, "as a report has it");
         assert!(find("gc").unwrap()[0].parts().any(|part| part.name == "gc.runs"));
