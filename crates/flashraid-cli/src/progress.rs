@@ -64,7 +64,7 @@ pub fn keep_moving(bar: &ProgressBar) {
 /// Writes a line at intervals, with the latest message. It stands for a bar where there is no terminal.
 pub struct Lines {
     message: Arc<Mutex<String>>,
-    /// Its end ends the thread.
+    /// Sender whose end ends the thread.
     running: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }

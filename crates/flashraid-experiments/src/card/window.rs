@@ -8,7 +8,7 @@ use super::{Grade, Graded, GradedPercentile};
 /// Length of the simulations of a card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Window {
-    /// So short that it only shows that the simulations work.
+    /// A length that only shows that the simulations work.
     Quick,
     /// The length of kept cards.
     Usual,

@@ -5,8 +5,8 @@ use flashraid_driver::DepthUse;
 
 /// Number of requests for each slot of the queue depth from which on the law must hold, even if a beginning was left out.
 const REQUESTS_PER_PLACE_MIN: u64 = 200;
-/// Greatest relative difference that is accepted in a long run. Requests that were outstanding at the start of the measured time count as done
-/// in it, but not among the response times.
+/// Greatest relative difference that is accepted in a long run. Requests that were outstanding at the start of the measured time count as
+/// done in it, but not among the response times.
 const DIFFERENCE_MAX: f64 = 0.005;
 /// Greatest relative difference that is accepted if no beginning was left out, so that only rounding matters.
 const ROUNDING_MAX: f64 = 1e-6;
