@@ -1,6 +1,6 @@
 //! Large flat tables that use huge pages of the operating system where possible, and prefetching of their entries.
 
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::alloc::{Layout, alloc, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
@@ -10,11 +10,24 @@ const HUGE: usize = 2 << 20;
 /// A table of many megabytes that is read at random positions. Copies of it are tables of the same kind.
 ///
 /// It begins with a huge page and asks the system for such pages, which save an address translation on nearly every access.
+/// Pages of a table of zeros take memory when they are first written.
 #[derive(Debug)]
 pub(crate) struct LargeTable<T> {
     start: NonNull<T>,
     len: usize,
+    /// Memory that the entries lie in, which begins before them by less than a huge page.
+    allocation: NonNull<u8>,
 }
+
+/// Numbers whose bytes are all 0 when they are 0.
+///
+/// # Safety
+/// Zeros in all bytes must be a value of the type.
+pub(crate) unsafe trait Number: Copy {}
+// SAFETY: an integer may have any bytes.
+unsafe impl Number for u32 {}
+// SAFETY: an integer may have any bytes.
+unsafe impl Number for u64 {}
 
 // SAFETY: a table owns its entries alone, as a vector does.
 unsafe impl<T: Send> Send for LargeTable<T> {}
@@ -22,46 +35,58 @@ unsafe impl<T: Send> Send for LargeTable<T> {}
 unsafe impl<T: Sync> Sync for LargeTable<T> {}
 
 impl<T> LargeTable<T> {
-    /// Returns the size and alignment of a table of `len` entries, of which there is at least one.
+    /// Returns the size and alignment of the memory for `len` entries, of which there is at least one. A large table has room for its
+    /// begin to be moved to a huge page. An allocation of that alignment would do, too, but systems write to all of it when it is to be 0.
     fn layout(len: usize) -> Layout {
-        let layout = Layout::array::<T>(len).expect("a table fits the memory");
-        if layout.size() < HUGE { layout } else { layout.align_to(HUGE).expect("a table fits the memory") }
+        let entries = Layout::array::<T>(len).expect("a table fits the memory");
+        let room = if entries.size() < HUGE { 0 } else { HUGE };
+        Layout::from_size_align(entries.size() + room, entries.align()).expect("a table fits the memory")
+    }
+
+    /// Returns a table in memory from `allocate`, which may be uninitialised.
+    fn allocated(len: usize, allocate: unsafe fn(Layout) -> *mut u8) -> Self {
+        if len == 0 || size_of::<T>() == 0 {
+            return Self { start: NonNull::dangling(), len, allocation: NonNull::dangling() };
+        }
+        let layout = Self::layout(len);
+        // SAFETY: the size is not 0.
+        let Some(allocation) = NonNull::new(unsafe { allocate(layout) }) else { handle_alloc_error(layout) };
+        let size = len * size_of::<T>();
+        let moved = if size < HUGE { 0 } else { allocation.as_ptr().align_offset(HUGE) };
+        // SAFETY: the memory of a large table is a huge page larger than its entries, and `moved` is less.
+        let start = unsafe { allocation.add(moved) };
+        #[cfg(target_os = "linux")]
+        if size >= HUGE {
+            // SAFETY: the range lies inside the allocation made above. The advice changes how the kernel backs the memory, not its
+            // contents. A refusal is harmless.
+            unsafe { libc::madvise(start.as_ptr().cast(), size / HUGE * HUGE, libc::MADV_HUGEPAGE) };
+        }
+        Self { start: start.cast(), len, allocation }
     }
 }
 
-impl<T: Copy + Default> LargeTable<T> {
+impl<T: Number> LargeTable<T> {
     /// Returns a table of `len` zeros.
     pub fn zeroed(len: usize) -> Self {
-        Self::filled(len, T::default())
+        Self::allocated(len, alloc_zeroed)
     }
 
     /// Returns a table with `len` copies of `value`.
     pub fn filled(len: usize, value: T) -> Self {
-        if len == 0 || size_of::<T>() == 0 {
-            return Self { start: NonNull::dangling(), len };
-        }
-        let layout = Self::layout(len);
-        // SAFETY: the size is not 0.
-        let Some(start) = NonNull::new(unsafe { alloc(layout) }.cast::<T>()) else { handle_alloc_error(layout) };
-        #[cfg(target_os = "linux")]
-        if layout.size() >= HUGE {
-            // SAFETY: the range lies inside the allocation made above. The advice changes how the kernel backs the memory, not its
-            // contents. A refusal is harmless.
-            unsafe { libc::madvise(start.as_ptr().cast(), layout.size() / HUGE * HUGE, libc::MADV_HUGEPAGE) };
-        }
+        let table = Self::allocated(len, alloc);
         for index in 0..len {
             // SAFETY: the entry lies inside the allocation.
-            unsafe { start.add(index).write(value) };
+            unsafe { table.start.add(index).write(value) };
         }
-        Self { start, len }
+        table
     }
 }
 
 impl<T> Drop for LargeTable<T> {
     fn drop(&mut self) {
         if self.len > 0 && size_of::<T>() > 0 {
-            // SAFETY: the table was allocated with this layout, and its entries need no drop because they are `Copy`.
-            unsafe { dealloc(self.start.as_ptr().cast(), Self::layout(self.len)) };
+            // SAFETY: the table was allocated with this layout, and its entries need no drop because they are numbers.
+            unsafe { dealloc(self.allocation.as_ptr(), Self::layout(self.len)) };
         }
     }
 }
@@ -72,10 +97,11 @@ impl<T: PartialEq> PartialEq for LargeTable<T> {
     }
 }
 
-impl<T: Copy + Default> Clone for LargeTable<T> {
+impl<T: Number> Clone for LargeTable<T> {
     fn clone(&self) -> Self {
-        let mut copy = Self::zeroed(self.len());
-        copy.copy_from_slice(self);
+        let copy = Self::allocated(self.len, alloc);
+        // SAFETY: both have `len` entries, and one was just made.
+        unsafe { copy.start.copy_from_nonoverlapping(self.start, self.len) };
         copy
     }
 }
@@ -85,7 +111,7 @@ impl<T> Deref for LargeTable<T> {
 
     #[inline]
     fn deref(&self) -> &[T] {
-        // SAFETY: all `len` entries were written when the table was made.
+        // SAFETY: all `len` entries were written or zeroed when the table was made.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 }
@@ -93,7 +119,7 @@ impl<T> Deref for LargeTable<T> {
 impl<T> DerefMut for LargeTable<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: all `len` entries were written when the table was made, and nobody else has access to them.
+        // SAFETY: all `len` entries were written or zeroed when the table was made, and nobody else has access to them.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 }
@@ -129,5 +155,17 @@ mod tests {
             }
             assert!(LargeTable::<u32>::zeroed(len).iter().all(|&entry| entry == 0));
         }
+    }
+
+    /// Most of a large drive may never be touched.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn zeros_take_no_memory_before_they_are_written() {
+        let resident = || -> usize { std::fs::read_to_string("/proc/self/statm").unwrap().split(' ').nth(1).unwrap().parse().unwrap() };
+        let before = resident();
+        let mut table = LargeTable::<u64>::zeroed(1 << 27);
+        table[1 << 26] = 1;
+        // The other tests of this process have some, too; a page has at least 4 KiB.
+        assert!(resident().saturating_sub(before) < (512 << 20) / 4096, "{before} pages before, {} after", resident());
     }
 }
