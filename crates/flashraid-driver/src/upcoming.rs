@@ -15,7 +15,7 @@ type Hints = [(Hint, u64, usize); 2];
 const BATCH: usize = 256;
 
 /// Requests read ahead of their time, so that the memory they need can be prefetched.
-pub struct Upcoming<S> {
+pub(crate) struct Upcoming<S> {
     pub source: S,
     /// Requests of the source, and before them `taken` ones that have left the queue. They stay in place, because copies cost time.
     requests: Vec<Request>,
@@ -31,14 +31,14 @@ pub struct Upcoming<S> {
     /// Error with which the requests end, unless they end with the workload.
     error: Option<SourceError>,
     /// Number of requests taken since the caller last reset it to 0.
-    pub requests_since_tick: u64,
+    pub(crate) requests_since_tick: u64,
     /// Number of pages in these requests.
-    pub pages_since_tick: u64,
+    pub(crate) pages_since_tick: u64,
 }
 
 impl<S: Source> Upcoming<S> {
     /// Returns a queue that reads from `source`. It gives hints to `array`, unless the array `serves_ahead_of_time` requests itself.
-    pub fn new(source: S, array: &Array, serves_ahead_of_time: bool) -> Self {
+    pub(crate) fn new(source: S, array: &Array, serves_ahead_of_time: bool) -> Self {
         let shape = array.shape();
         let hints: &[_] = match shape.cache_pages {
             _ if serves_ahead_of_time => &[],
@@ -63,7 +63,7 @@ impl<S: Source> Upcoming<S> {
 
     /// Returns the arrival time of the next request. An error of the source is returned only after all requests before it have been taken.
     #[inline]
-    pub fn next_arrival(&mut self) -> Result<Option<TimeNs>, SourceError> {
+    pub(crate) fn next_arrival(&mut self) -> Result<Option<TimeNs>, SourceError> {
         if self.requests.len() - self.taken < BATCH / 2 && !self.ended {
             self.refill();
         }
@@ -75,7 +75,7 @@ impl<S: Source> Upcoming<S> {
 
     /// Removes the request that [`Upcoming::next_arrival`] announced, and gives hints for the requests that follow.
     #[inline]
-    pub fn take(&mut self, array: &Array) -> (Request, PageRequest) {
+    pub(crate) fn take(&mut self, array: &Array) -> (Request, PageRequest) {
         let (request, pages) = (self.requests[self.taken], self.pages[self.taken]);
         self.taken += 1;
         for (count, hinted_pages) in &mut self.hinted {

@@ -3,7 +3,7 @@
 mod lost;
 
 use crate::request::OpKind;
-pub use lost::{LostRoles, LostStrips};
+pub(crate) use lost::{LostRoles, LostStrips};
 use std::ops::Range;
 
 /// RAID level: the rule by which addresses spread over the members.
@@ -178,7 +178,7 @@ pub struct Location {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {
     /// The first member that holds the pages.
-    pub first_member: u32,
+    pub(crate) first_member: u32,
     /// Number of members, from `first_member` on, that hold the same pages.
     pub copies: u32,
     /// Number of the first logical page in the member.
@@ -265,13 +265,13 @@ impl Layout {
 
     /// Returns the page of the array that lies `offset` pages after the start of data strip `column` of `stripe`.
     #[inline]
-    pub fn array_page(&self, stripe: u64, column: u32, offset: u32) -> u64 {
+    pub(crate) fn array_page(&self, stripe: u64, column: u32, offset: u32) -> u64 {
         (stripe * u64::from(self.shape.columns) + u64::from(column)) * u64::from(self.strip_pages) + u64::from(offset)
     }
 
     /// Returns the member that holds the strip of `stripe` with this role. If several members hold it, it returns the first of them.
     #[inline]
-    pub fn strip_member(&self, stripe: u64, role: u32) -> u32 {
+    pub(crate) fn strip_member(&self, stripe: u64, role: u32) -> u32 {
         self.shape.member(stripe, role) * if self.level == Level::Raid10 { 2 } else { 1 }
     }
 
@@ -286,7 +286,7 @@ impl Layout {
     }
 
     /// Returns the members that hold the parity strips P and Q of `stripe`; none at levels without parity.
-    pub fn parity_members(&self, stripe: u64) -> impl Iterator<Item = u32> + use<> {
+    pub(crate) fn parity_members(&self, stripe: u64) -> impl Iterator<Item = u32> + use<> {
         let shape = self.shape;
         (shape.columns..shape.width()).map(move |role| shape.member(stripe, role))
     }

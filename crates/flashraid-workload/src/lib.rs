@@ -20,7 +20,7 @@ pub use flashraid_model::quantity_impls;
 pub use flashraid_model::request::{HostLoop, OpKind, Request};
 pub use flashraid_model::units;
 pub use mix::Mix;
-pub use read_ahead::read_ahead;
+pub(crate) use read_ahead::read_ahead;
 pub use space::{AddressSpace, Grain};
 pub use spec::{SourceSpec, SpecProblem, WorkloadSpec, open, open_ahead, open_until};
 pub use transform::{AddressFit, Transform, TransformSpec};
@@ -106,7 +106,7 @@ impl Stop {
     }
 
     /// Calls the callback, and returns true if the operation must stop.
-    pub fn must_stop(&self) -> bool {
+    pub(crate) fn must_stop(&self) -> bool {
         self.0.as_ref().is_some_and(|asked| asked())
     }
 

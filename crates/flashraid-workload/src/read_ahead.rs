@@ -35,7 +35,7 @@ struct ReadAhead {
 
 /// Returns a source that reads `source` ahead on a separate thread. The requests are the same. If the operating system provides no thread,
 /// it returns `source` itself.
-pub fn read_ahead(source: Box<dyn Source + Send>) -> Box<dyn Source> {
+pub(crate) fn read_ahead(source: Box<dyn Source + Send>) -> Box<dyn Source> {
     let (host_loop, notes, progress) = (source.host_loop(), source.notes(), source.progress());
     let (sender, ready) = sync_channel(READY);
     let shared = Arc::new(Mutex::new(Some(source)));

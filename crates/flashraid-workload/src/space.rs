@@ -23,7 +23,7 @@ impl AddressSpace {
 }
 
 /// Number of bytes in a sector, the smallest unit that disks and traces address.
-pub const SECTOR_BYTES: u64 = 512;
+pub(crate) const SECTOR_BYTES: u64 = 512;
 
 /// Unit of which sizes or addresses are multiples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

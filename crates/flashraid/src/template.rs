@@ -22,16 +22,16 @@ pub(crate) struct Template {
 }
 
 impl Template {
-    pub fn from_toml(text: &str) -> Result<Self, Problems> {
+    pub(crate) fn from_toml(text: &str) -> Result<Self, Problems> {
         Self::named(NAMELESS, text)
     }
 
-    pub fn named(name: &str, text: &str) -> Result<Self, Problems> {
+    pub(crate) fn named(name: &str, text: &str) -> Result<Self, Problems> {
         config::check_syntax(name, text)?;
         Ok(Self { name: name.to_owned(), text: text.to_owned(), sets: Vec::new(), seed: None, refused: None })
     }
 
-    pub fn from_file(path: &Path) -> Result<Self, Problems> {
+    pub(crate) fn from_file(path: &Path) -> Result<Self, Problems> {
         let text = config::read(path)?;
         // Paths in it are texts, which cannot contain such a folder's name.
         if path.parent().is_some_and(|folder| folder.to_str().is_none()) {
@@ -43,7 +43,7 @@ impl Template {
     }
 
     /// Converts a value to TOML text, so that problems can refer to lines. A `null` counts as a missing key.
-    pub fn from_value(value: &Value) -> Result<Self, Problems> {
+    pub(crate) fn from_value(value: &Value) -> Result<Self, Problems> {
         let mut value = value.clone();
         leave_out_nulls(&mut value);
         let refused = |message: String| {
@@ -58,7 +58,7 @@ impl Template {
     }
 
     /// Returns a template for a configuration. Values that cannot be written as TOML are reported later, together with all other problems.
-    pub fn new(config: &Config) -> Self {
+    pub(crate) fn new(config: &Config) -> Self {
         let mut value = serde_json::to_value(config).expect("a configuration is plain data");
         // Numbers of TOML are smaller than the largest seeds.
         let large_seed = Some(config.seed).filter(|seed| i64::try_from(*seed).is_err());
@@ -75,14 +75,14 @@ impl Template {
         Self { seed: large_seed, ..template }
     }
 
-    pub fn set(&mut self, key: &str, value: String) -> Result<(), Problems> {
+    pub(crate) fn set(&mut self, key: &str, value: String) -> Result<(), Problems> {
         config::check_setting(key, &value)?;
         self.sets.push((key.to_owned(), value));
         Ok(())
     }
 
     /// Returns the checked scenario. The settings of `more` override its own, and `seed` replaces its own seed.
-    pub fn scenario(&self, more: impl IntoIterator<Item = (String, String)>, seed: Option<u64>) -> Result<Scenario, Problems> {
+    pub(crate) fn scenario(&self, more: impl IntoIterator<Item = (String, String)>, seed: Option<u64>) -> Result<Scenario, Problems> {
         if let Some(problems) = &self.refused {
             return Err(problems.clone());
         }

@@ -114,7 +114,7 @@ impl Claim {
     }
 
     /// Writes into the claim that its owner is alive, if the last time is long enough ago.
-    pub fn give_sign_of_life(&mut self) {
+    pub(crate) fn give_sign_of_life(&mut self) {
         if self.give_sign_of_life.elapsed() >= SIGN_OF_LIFE_INTERVAL {
             self.give_sign_of_life = Instant::now();
             self.text.push('.');

@@ -64,7 +64,7 @@ pub(super) struct Ahead {
 impl Ahead {
     /// Returns an empty batch that is served by up to `threads` threads, with at least `operations_per_thread` operations each. `None`
     /// chooses a number of operations that makes another thread worth starting.
-    pub fn with_threads(threads: usize, operations_per_thread: Option<usize>) -> Self {
+    pub(crate) fn with_threads(threads: usize, operations_per_thread: Option<usize>) -> Self {
         let operations_per_thread = operations_per_thread.unwrap_or(OPERATIONS_PER_THREAD).max(1);
         Self { threads, operations_per_thread, ..Self::default() }
     }
@@ -72,7 +72,7 @@ impl Ahead {
     /// Adds a request to the batch. Call [`Ahead::serve`] before anything else happens to the array. Arrivals must be in order, and
     /// may lie after events that have not happened yet.
     #[inline]
-    pub fn add(&mut self, volume: &mut Volume, now: TimeNs, request: &PageRequest) {
+    pub(super) fn add(&mut self, volume: &mut Volume, now: TimeNs, request: &PageRequest) {
         let Volume { layout, read_plan, members, .. } = volume;
         let dies = members.ssds[0].dies();
         let completion = members.open(Continuation::Host(request.tag)).into_number();
@@ -95,7 +95,7 @@ impl Ahead {
     }
 
     /// Serves all requests of the batch.
-    pub fn serve(&mut self, members: &mut Members) {
+    pub(super) fn serve(&mut self, members: &mut Members) {
         let dies = members.ssds[0].dies();
         self.sort_by_die();
         self.last.resize(self.requests.len(), Served::default());

@@ -53,18 +53,18 @@ pub(super) struct Record {
 }
 
 impl Caching {
-    pub fn new(cache: Cache) -> Self {
+    pub(super) fn new(cache: Cache) -> Self {
         Self { cache, tie_breaks: TieBreaks { given: TieBreaks::FIRST }, commands: Commands::default(), record: None }
     }
 
     /// Returns the time at which [`Caching::step`] is due.
     #[inline]
-    pub fn next_time(&self) -> Option<TimeNs> {
+    pub(super) fn next_time(&self) -> Option<TimeNs> {
         self.cache.next_time()
     }
 
     /// Lets the cache do the work that is due now.
-    pub fn step(&mut self, now: TimeNs, moment_is_over: bool, volume: &mut Volume, controller: Option<&mut Coordination>) -> Issued {
+    pub(super) fn step(&mut self, now: TimeNs, moment_is_over: bool, volume: &mut Volume, controller: Option<&mut Coordination>) -> Issued {
         self.cache.step(now);
         self.perform_commands(now, moment_is_over, volume, controller)
     }
@@ -72,7 +72,7 @@ impl Caching {
     /// Passes an event to the cache. If all data that were cached at a member's failure have been destaged since, rebuilding may begin
     /// (rule 86).
     #[inline]
-    pub fn update<T>(&mut self, now: TimeNs, volume: &mut Volume, event: impl FnOnce(&mut Self, &mut Members) -> T) -> T {
+    pub(super) fn update<T>(&mut self, now: TimeNs, volume: &mut Volume, event: impl FnOnce(&mut Self, &mut Members) -> T) -> T {
         let was_flushing = self.cache.is_flushing();
         let answer = event(self, &mut volume.members);
         if was_flushing
@@ -85,7 +85,7 @@ impl Caching {
     }
 
     /// Performs the commands of the cache. The coordinating controller counts their operations as load (rule 88).
-    pub fn perform_commands(
+    pub(crate) fn perform_commands(
         &mut self,
         now: TimeNs,
         moment_is_over: bool,
@@ -138,7 +138,7 @@ impl Caching {
 
     /// Ends an operation of the cache. Returns the host request that this completes, if any.
     #[inline]
-    pub fn ended(&mut self, now: TimeNs, token: Token, completion: &Completion, members: &mut Members) -> Option<HostDone> {
+    pub(super) fn ended(&mut self, now: TimeNs, token: Token, completion: &Completion, members: &mut Members) -> Option<HostDone> {
         if let Some(record) = &mut self.record {
             let ends = members.take_cache_ends(token);
             if let Token::Destage(destage) = token {
@@ -153,7 +153,7 @@ impl Caching {
 impl Record {
     /// Records the members and pages of an operation if it is a destage. `replacement` returns the member that stands in for another one in
     /// a stripe.
-    pub fn begin(
+    pub(super) fn begin(
         &mut self,
         now: TimeNs,
         token: Token,

@@ -16,15 +16,15 @@ pub(super) enum MemberAction {
 #[derive(Debug, Clone)]
 pub(super) struct Coordination {
     pub controller: Controller,
-    pub mailbox: Mailbox,
+    pub(crate) mailbox: Mailbox,
     actions: Vec<ControllerAction>,
     /// Members that report the number of their page writes, each with the number at which the controller must be told.
-    pub to_count: Vec<(u32, u64)>,
-    pub members_ask_softly: bool,
+    pub(crate) to_count: Vec<(u32, u64)>,
+    pub(crate) members_ask_softly: bool,
 }
 
 impl Coordination {
-    pub fn new(params: &CoordinationParams, pools: &Pools) -> Self {
+    pub(super) fn new(params: &CoordinationParams, pools: &Pools) -> Self {
         Self {
             controller: Controller::new(params, pools),
             mailbox: Mailbox::new(params),
@@ -36,29 +36,29 @@ impl Coordination {
 
     /// Returns the time of the next message, or of the next action of the coordination scheme.
     #[inline]
-    pub fn next_time(&self) -> Option<TimeNs> {
+    pub(super) fn next_time(&self) -> Option<TimeNs> {
         let at = self.mailbox.next_time().min(self.controller.next_tick());
         (at < TimeNs::MAX).then_some(at)
     }
 
-    pub fn request_arrives(&mut self, now: TimeNs) {
+    pub(crate) fn request_arrives(&mut self, now: TimeNs) {
         self.controller.request_arrives(now);
         self.perform_actions(now);
     }
 
-    pub fn request_done(&mut self, now: TimeNs) {
+    pub(crate) fn request_done(&mut self, now: TimeNs) {
         self.controller.request_done(now);
         self.perform_actions(now);
     }
 
     /// Tells the controller that a member has received more page writes than its allowance.
-    pub fn page_allowance_is_used_up(&mut self, now: TimeNs, member: u32) {
+    pub(crate) fn page_allowance_is_used_up(&mut self, now: TimeNs, member: u32) {
         self.controller.page_allowance_is_used_up(now, member);
         self.perform_actions(now);
     }
 
     /// Passes an event that a member has reported to the controller.
-    pub fn receive_notice(&mut self, notice: &Notice) {
+    pub(crate) fn receive_notice(&mut self, notice: &Notice) {
         let Notice { at, member, event } = *notice;
         match event {
             MemberEvent::Sends(message) => self.mailbox.post(at, member, message),
@@ -69,7 +69,7 @@ impl Coordination {
 
     /// Delivers the next message that is due now; if there is none, lets the coordination scheme act. Returns a member and the action that
     /// it must perform.
-    pub fn step(&mut self, now: TimeNs) -> Option<(u32, MemberAction)> {
+    pub(super) fn step(&mut self, now: TimeNs) -> Option<(u32, MemberAction)> {
         match self.mailbox.pop_due(now) {
             Some((_, Mail::ToMember(member, message))) => return Some((member, MemberAction::Receive(message))),
             Some((_, Mail::MayAsk(member))) => return Some((member, MemberAction::Ask)),

@@ -89,7 +89,14 @@ pub(super) struct Outbox {
 impl Outbox {
     /// Appends all events until `until` to `events`. From index `begin` on, `events` are in order before and after.
     #[inline]
-    pub fn report(&mut self, until: TimeNs, told: &mut ssd::Outbox, caching: Option<&mut Caching>, begin: usize, events: &mut Vec<Event>) {
+    pub(super) fn report(
+        &mut self,
+        until: TimeNs,
+        told: &mut ssd::Outbox,
+        caching: Option<&mut Caching>,
+        begin: usize,
+        events: &mut Vec<Event>,
+    ) {
         // Requests alone are in order already, and most calls find nothing else.
         let is_empty = told.collections.is_empty() && told.programmed.is_empty() && self.health.is_empty() && caching.is_none();
         if !is_empty || self.ends.front().is_some_and(|(end, _)| *end <= until) {
@@ -153,7 +160,7 @@ impl Outbox {
     }
 
     /// Returns the earliest start of a clean that has not been reported.
-    pub fn first_start(&self) -> Option<TimeNs> {
+    pub(crate) fn first_start(&self) -> Option<TimeNs> {
         self.ends.iter().map(|&(_, number)| self.cleans[number].start_ns).min()
     }
 }

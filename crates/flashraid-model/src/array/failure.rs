@@ -103,7 +103,7 @@ impl Failure {
 
 impl Failures {
     /// Returns the failures of members that have `strips` strips each. The first failures get the spares.
-    pub fn new(params: &ArrayParams, strips: u64) -> Self {
+    pub(super) fn new(params: &ArrayParams, strips: u64) -> Self {
         let (spares, _) = params.spares();
         let failure = |(nth, failure): (u32, FailureParams)| Failure {
             progress: FailureProgress {
@@ -125,7 +125,7 @@ impl Failures {
         Self { rebuild: params.rebuild, list, lost: LostStrips::none(strips), over: false, flushing: false }
     }
 
-    pub fn health(&self) -> Health {
+    pub(super) fn health(&self) -> Health {
         let mut failed = self.list.iter().filter(|failure| failure.has_failed()).peekable();
         if failed.peek().is_none() {
             Health::Normal
@@ -140,24 +140,24 @@ impl Failures {
 
     /// Returns true if a member has failed.
     #[inline]
-    pub fn has_begun(&self) -> bool {
+    pub(crate) fn has_begun(&self) -> bool {
         self.list.first().is_some_and(Failure::has_failed)
     }
 
     /// Returns the progress of each failure, in order of time.
-    pub fn progress(&self) -> impl Iterator<Item = FailureProgress> {
+    pub(super) fn progress(&self) -> impl Iterator<Item = FailureProgress> {
         self.list.iter().map(|failure| failure.progress)
     }
 
     /// Returns the number of the failed member and of its spare.
-    pub fn failed_and_spare(&self, failure: u32) -> (u32, Option<u32>) {
+    pub(crate) fn failed_and_spare(&self, failure: u32) -> (u32, Option<u32>) {
         let progress = &self.list[failure as usize].progress;
         (progress.member, progress.spare)
     }
 
     /// Returns the member that stands in for `member` in `stripe`: itself, its spare, or none.
     #[inline]
-    pub fn replacement(&self, member: u32, stripe: u64) -> Option<u32> {
+    pub(crate) fn replacement(&self, member: u32, stripe: u64) -> Option<u32> {
         let failed = self.list.iter().find(|failure| failure.progress.member == member && failure.has_failed());
         match failed {
             None => Some(member),
@@ -182,12 +182,12 @@ impl Failures {
 
     /// Returns the time at which [`Failures::step`] must be called; `None` while all failures wait for other events.
     #[inline]
-    pub fn next_time(&self) -> Option<TimeNs> {
+    pub(super) fn next_time(&self) -> Option<TimeNs> {
         self.list.iter().filter_map(|failure| self.next_time_of(failure)).min()
     }
 
     /// Returns the first step that is due. Failures come before rebuilding; within both, earlier failures come first.
-    pub fn step(&mut self, now: TimeNs) -> Option<Step> {
+    pub(super) fn step(&mut self, now: TimeNs) -> Option<Step> {
         let is_due = |&at: &usize| self.next_time_of(&self.list[at]) == Some(now);
         let due = (0..self.list.len()).filter(is_due).min_by_key(|&at| (self.list[at].has_failed(), at))?;
         let failure = &mut self.list[due];
@@ -211,7 +211,7 @@ impl Failures {
     }
 
     /// Records that the rebuilding of a strip has ended. The strip is on the spare now, or `given_up` is true.
-    pub fn rebuilding_ended(&mut self, now: TimeNs, failure: u32, stripe: u64, given_up: bool) {
+    pub(crate) fn rebuilding_ended(&mut self, now: TimeNs, failure: u32, stripe: u64, given_up: bool) {
         let Failure { progress, in_progress, next_ns, .. } = &mut self.list[failure as usize];
         *in_progress -= 1;
         *next_ns = (*next_ns).max(now);
@@ -227,7 +227,7 @@ impl Failures {
     }
 
     /// Sets whether the write cache still holds pages from the time of a failure.
-    pub fn set_flushing(&mut self, now: TimeNs, flushing: bool) {
+    pub(crate) fn set_flushing(&mut self, now: TimeNs, flushing: bool) {
         self.flushing = flushing;
         for failure in self.list.iter_mut().filter(|failure| failure.has_failed() && failure.progress.rebuild_began_ns.is_none()) {
             failure.next_ns = failure.next_ns.max(now);
@@ -235,7 +235,7 @@ impl Failures {
     }
 
     /// Notes that the last request is done (rule 64).
-    pub fn requests_are_over(&mut self) {
+    pub(crate) fn requests_are_over(&mut self) {
         self.over = true;
     }
 }

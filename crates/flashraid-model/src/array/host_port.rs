@@ -69,7 +69,7 @@ pub(super) struct HostPort {
 }
 
 impl HostPort {
-    pub fn new(params: HostPortParams, page_bytes: u32) -> Self {
+    pub(super) fn new(params: HostPortParams, page_bytes: u32) -> Self {
         Self {
             params,
             page_bytes,
@@ -85,7 +85,7 @@ impl HostPort {
     }
 
     /// Returns the counters at `now`. Transfers follow one another without gaps.
-    pub fn counters_at(&self, now: TimeNs) -> HostPortCounters {
+    pub(crate) fn counters_at(&self, now: TimeNs) -> HostPortCounters {
         let ahead_ns = self.passing.back().map_or(0, |&(end, _)| end.saturating_sub(now));
         HostPortCounters { busy_ns: self.counters.busy_ns - ahead_ns, ..self.counters }
     }
@@ -95,7 +95,7 @@ impl HostPort {
     }
 
     /// Accepts an arriving request. Returns it if the array must start it at once.
-    pub fn arrives(&mut self, now: TimeNs, request: &PageRequest) -> Option<PageRequest> {
+    pub(super) fn arrives(&mut self, now: TimeNs, request: &PageRequest) -> Option<PageRequest> {
         let id = self.requests.insert(HostRequest {
             request: *request,
             sequence: self.arrived,
@@ -138,7 +138,7 @@ impl HostPort {
     }
 
     /// Accepts a request that the array has finished. Returns it as done unless its data must be transferred first.
-    pub fn ended(&mut self, done: Done) -> Option<Done> {
+    pub(super) fn ended(&mut self, done: Done) -> Option<Done> {
         self.ended_ns = done.at;
         let id = done.tag as u32;
         if self.requests[id].request.kind == OpKind::Read && self.params.bytes_per_s.is_some() {
@@ -159,7 +159,7 @@ impl HostPort {
     }
 
     /// Returns the time at which [`HostPort::step`] is due.
-    pub fn next_time(&self) -> Option<TimeNs> {
+    pub(super) fn next_time(&self) -> Option<TimeNs> {
         if !self.read.is_empty() || (!self.waiting.is_empty() && self.has_turn()) {
             return Some(self.ended_ns);
         }
@@ -167,7 +167,7 @@ impl HostPort {
     }
 
     /// Performs the next step that is due now (rule 152).
-    pub fn step(&mut self, now: TimeNs) -> PortStep {
+    pub(super) fn step(&mut self, now: TimeNs) -> PortStep {
         if let Some(&(end, id)) = self.passing.front()
             && end == now
         {
@@ -189,7 +189,7 @@ impl HostPort {
 
     /// Returns true if no request is in progress.
     #[cfg(test)]
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.requests.is_empty() && self.in_work == 0 && self.passing.is_empty()
     }
 }

@@ -85,7 +85,7 @@ impl Lock {
 
 impl Locks {
     /// Asks for the lock of `stripe`. Returns false if `operation` has to wait; [`Locks::next`] then returns it later.
-    pub fn ask(&mut self, now: TimeNs, stripe: u64, operation: u32, share: bool) -> bool {
+    pub(super) fn ask(&mut self, now: TimeNs, stripe: u64, operation: u32, share: bool) -> bool {
         let lock = self.held.entry(stripe).or_default();
         let has_it = lock.waiting.is_empty() && lock.take(share);
         if !has_it {
@@ -95,19 +95,19 @@ impl Locks {
     }
 
     /// Takes a share of the lock of `stripe` if it can be had at once. Returns true if it could.
-    pub fn try_share(&mut self, stripe: u64) -> bool {
+    pub(crate) fn try_share(&mut self, stripe: u64) -> bool {
         let lock = self.held.entry(stripe).or_default();
         lock.waiting.is_empty() && lock.take(true)
     }
 
     /// Returns true if no lock is held.
     #[cfg(test)]
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.held.is_empty()
     }
 
     /// Releases a lock. `waits` are the times that its holder waited for garbage collection.
-    pub fn release(&mut self, stripe: u64, waits: &[CollectionWait]) -> Freed {
+    pub(super) fn release(&mut self, stripe: u64, waits: &[CollectionWait]) -> Freed {
         let lock = self.held.get_mut(&stripe).expect("it is held");
         lock.holders -= 1;
         if lock.holders == 0 {
@@ -117,7 +117,7 @@ impl Locks {
     }
 
     /// Returns the next waiting operation if it gets the lock. The caller repeats this until there is none.
-    pub fn next(&mut self, Freed { stripe }: &Freed) -> Option<Granted> {
+    pub(super) fn next(&mut self, Freed { stripe }: &Freed) -> Option<Granted> {
         let lock = self.held.get_mut(stripe)?;
         let Some(&Asking { operation, share, collected_before_ns, .. }) = lock.waiting.front() else {
             if lock.holders == 0 {

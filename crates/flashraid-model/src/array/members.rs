@@ -34,7 +34,7 @@ const WAKES_A_MEMBER: u64 = 1 << 32;
 impl MembersAgenda {
     /// Schedules the end of the host request with this completion.
     #[inline]
-    pub fn schedule_end(&mut self, at: TimeNs, completion: u32) {
+    pub(crate) fn schedule_end(&mut self, at: TimeNs, completion: u32) {
         self.agenda.schedule(at, u64::from(completion));
     }
 
@@ -56,12 +56,12 @@ impl MembersAgenda {
 
     /// Returns the time of the next entry.
     #[inline]
-    pub fn next_time(&self) -> Option<TimeNs> {
+    pub(super) fn next_time(&self) -> Option<TimeNs> {
         self.agenda.next_time()
     }
 
     /// Removes the wake-ups of members for which `keep` returns false.
-    pub fn retain_wakes(&mut self, keep: impl Fn(u32, SsdWake) -> bool) {
+    pub(crate) fn retain_wakes(&mut self, keep: impl Fn(u32, SsdWake) -> bool) {
         let wakes = &mut self.wakes;
         self.agenda.retain(|number| {
             let wake = number as u32;
@@ -127,13 +127,13 @@ pub(super) struct Access {
     /// Source of the operation; see [`PageOp::source`].
     pub source: u8,
     /// True if all other events of this nanosecond have happened; see [`Ssd::submit`].
-    pub moment_is_over: bool,
+    pub(crate) moment_is_over: bool,
 }
 
 impl Access {
     /// Returns true for a read. Writes and trims go to all copies.
     #[inline]
-    pub fn reads(&self) -> bool {
+    pub(super) fn reads(&self) -> bool {
         self.kind == OpKind::Read
     }
 }
@@ -151,13 +151,13 @@ pub(super) struct Open(u32);
 impl Open {
     /// Returns the number of the completion, which its operations carry.
     #[inline]
-    pub fn number(&self) -> u32 {
+    pub(super) fn number(&self) -> u32 {
         self.0
     }
 
     /// Returns the number of the completion, for a caller that ends it without [`Members::close`].
     #[inline]
-    pub fn into_number(self) -> u32 {
+    pub(crate) fn into_number(self) -> u32 {
         self.0
     }
 }
@@ -174,11 +174,11 @@ pub(super) enum MembersStep {
 /// A group of page operations and sub-requests, with the work that follows when all have ended.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Completion {
-    pub continuation: Continuation,
+    pub(crate) continuation: Continuation,
     remaining: u32,
-    pub last_end: TimeNs,
+    pub(crate) last_end: TimeNs,
     /// Members on which one of its pages waited for garbage collection.
-    pub gc_members: MemberSet,
+    pub(crate) gc_members: MemberSet,
     /// Number of pages that were lost because too many members failed (rule 157).
     pub pages_lost: u32,
     /// Parts of the time of the page operation that ended last.
@@ -188,13 +188,13 @@ pub(super) struct Completion {
 impl Completion {
     /// Sets the end time and its parts, for reads whose page operations are recorded elsewhere.
     #[inline]
-    pub fn set_end(&mut self, at: TimeNs, gc_members: MemberSet, time: TimeParts) {
+    pub(crate) fn set_end(&mut self, at: TimeNs, gc_members: MemberSet, time: TimeParts) {
         (self.last_end, self.gc_members, self.time) = (at, gc_members, time);
     }
 
     /// Records the end of one operation. Returns true if it was the last one.
     #[inline]
-    pub fn record_end(&mut self, at: TimeNs, gc_members: MemberSet, time: impl Fn() -> TimeParts) -> bool {
+    pub(crate) fn record_end(&mut self, at: TimeNs, gc_members: MemberSet, time: impl Fn() -> TimeParts) -> bool {
         assert!(self.remaining > 0, "no more ends than are waited for");
         self.remaining -= 1;
         self.gc_members |= gc_members;
@@ -218,11 +218,11 @@ pub(super) struct PagesGiven {
     /// Number of page writes of each member, and the number after which the controller is told.
     counts: Vec<(u64, u64)>,
     /// Members that have passed their limit, with the time.
-    pub used_up: Vec<(TimeNs, u32)>,
+    pub(crate) used_up: Vec<(TimeNs, u32)>,
 }
 
 impl PagesGiven {
-    pub fn new(members: usize) -> Self {
+    pub(super) fn new(members: usize) -> Self {
         Self { counts: vec![(0, u64::MAX); members], used_up: Vec::new() }
     }
 
@@ -233,7 +233,7 @@ impl PagesGiven {
     }
 
     /// Sets a new limit for a member: the controller is told when it has received `pages` more page writes.
-    pub fn limit(&mut self, now: TimeNs, member: u32, pages: u64) {
+    pub(super) fn limit(&mut self, now: TimeNs, member: u32, pages: u64) {
         self.counts[member as usize].1 = pages;
         self.compare(now, member);
     }
@@ -251,8 +251,8 @@ impl PagesGiven {
 /// The members, their agenda and the completions.
 #[derive(Debug, Clone)]
 pub(super) struct Members {
-    pub ssds: Vec<Ssd>,
-    pub agenda: MembersAgenda,
+    pub(crate) ssds: Vec<Ssd>,
+    pub(crate) agenda: MembersAgenda,
     pub completions: Slab<Completion>,
     /// Deferred events. They are kept outside the agenda, because their order must not depend on when a member learns its end times.
     deferred: BinaryHeap<Reverse<Due>>,
@@ -260,13 +260,13 @@ pub(super) struct Members {
     /// at once.
     pub reports: Outbox,
     /// Counts of page writes, only for a controller that needs them.
-    pub pages_given: Option<Box<PagesGiven>>,
+    pub(crate) pages_given: Option<Box<PagesGiven>>,
     /// Ends of page operations that the cache waits for: purpose, member and time. `None` if they are not recorded.
     cache_ends: Option<Vec<(Token, u32, TimeNs)>>,
 }
 
 impl Members {
-    pub fn new(ssds: Vec<Ssd>) -> Self {
+    pub(super) fn new(ssds: Vec<Ssd>) -> Self {
         Self {
             ssds,
             agenda: MembersAgenda::default(),
@@ -280,7 +280,7 @@ impl Members {
 
     /// Calls `act` on a member, and schedules its wake-ups.
     #[inline]
-    pub fn with(&mut self, member: u32, act: impl FnOnce(&mut Ssd, &mut Outbox)) -> Issued {
+    pub(super) fn with(&mut self, member: u32, act: impl FnOnce(&mut Ssd, &mut Outbox)) -> Issued {
         assert!(self.reports.wakes.is_empty(), "the wake-ups of one member are taken before another acts");
         act(&mut self.ssds[member as usize], &mut self.reports);
         for (at, wake) in self.reports.wakes.drain(..) {
@@ -290,19 +290,19 @@ impl Members {
     }
 
     /// Calls `act` on each member in turn.
-    pub fn with_each(&mut self, mut act: impl FnMut(&mut Ssd, &mut Outbox)) -> Issued {
+    pub(crate) fn with_each(&mut self, mut act: impl FnMut(&mut Ssd, &mut Outbox)) -> Issued {
         (0..self.ssds.len() as u32).fold(Issued(()), |_, member| self.with(member, &mut act))
     }
 
     /// Returns the token for [`Issued`] work, after one or several calls of [`Members::submit`].
     #[inline]
-    pub fn issued(&self) -> Issued {
+    pub(super) fn issued(&self) -> Issued {
         Issued(())
     }
 
     /// Runs the first event of the agenda, at `now`.
     #[inline(always)]
-    pub fn step(&mut self, now: TimeNs) -> MembersStep {
+    pub(super) fn step(&mut self, now: TimeNs) -> MembersStep {
         match self.agenda.pop().expect("an event is due") {
             Wake::Completed(completion) => MembersStep::Done(completion),
             Wake::Member((member, wake)) => MembersStep::Acted(self.with(member, |ssd, out| ssd.wake(now, wake, out))),
@@ -311,7 +311,7 @@ impl Members {
 
     /// Ends the host request of this completion, which [`Members::step`] has just returned.
     #[inline(always)]
-    pub fn done(&mut self, completion: u32, now: TimeNs) -> Done {
+    pub(super) fn done(&mut self, completion: u32, now: TimeNs) -> Done {
         self.completions.release(completion);
         let Completion { continuation: Continuation::Host(tag), remaining, gc_members, pages_lost, time, .. } =
             &self.completions[completion]
@@ -324,7 +324,7 @@ impl Members {
 
     /// Submits an operation on one page of a member, for which `completion` waits. Use [`Members::issued`] afterwards, once for many pages.
     #[inline]
-    pub fn submit(&mut self, access: &Access, member: u32, page: u32, completion: u32) {
+    pub(super) fn submit(&mut self, access: &Access, member: u32, page: u32, completion: u32) {
         let Access { now, kind, fua, high_priority, source, moment_is_over } = *access;
         let writes = kind == OpKind::Write;
         if let Some(pages_given) = &mut self.pages_given
@@ -338,13 +338,13 @@ impl Members {
 
     /// Returns true if members know the end of an operation when it is submitted, and the caller needs only the last end.
     #[inline]
-    pub fn are_immediate(&self) -> bool {
+    pub(crate) fn are_immediate(&self) -> bool {
         self.ssds[0].is_immediate() && self.cache_ends.is_none()
     }
 
     /// Opens a completion. The continuation runs when all its operations have ended.
     #[inline]
-    pub fn open(&mut self, continuation: Continuation) -> Open {
+    pub(super) fn open(&mut self, continuation: Continuation) -> Open {
         let time = TimeParts::default();
         Open(self.completions.insert(Completion {
             continuation,
@@ -358,7 +358,7 @@ impl Members {
 
     /// Sets the number of operations that a completion waits for. If it is 0, the completion ends at `now`.
     #[inline]
-    pub fn close(&mut self, open: Open, ends: u32, now: TimeNs) {
+    pub(super) fn close(&mut self, open: Open, ends: u32, now: TimeNs) {
         let Open(completion) = open;
         debug_assert!(self.completions[completion].remaining == 0, "nothing has ended of what has not been said");
         if ends > 0 {
@@ -370,7 +370,7 @@ impl Members {
 
     /// Opens a completion whose operations all end by `at`, which is known already. [`Members::step`] reports it at that time.
     #[inline(always)]
-    pub fn open_until(&mut self, continuation: Continuation, at: TimeNs, gc_members: MemberSet, time: TimeParts) {
+    pub(super) fn open_until(&mut self, continuation: Continuation, at: TimeNs, gc_members: MemberSet, time: TimeParts) {
         let whole = Completion { continuation, remaining: 0, last_end: at, gc_members, pages_lost: 0, time };
         let completion = self.completions.insert(whole);
         self.completed(completion, continuation, at);
@@ -378,7 +378,7 @@ impl Members {
 
     /// Records the ends of operations that the members have reported.
     #[inline]
-    pub fn drain(&mut self) {
+    pub(super) fn drain(&mut self) {
         if self.reports.ends.is_empty() {
             return;
         }
@@ -395,12 +395,12 @@ impl Members {
     }
 
     /// Starts recording the ends that [`Members::take_cache_ends`] returns.
-    pub fn record_ends(&mut self) {
+    pub(crate) fn record_ends(&mut self) {
         self.cache_ends = Some(Vec::new());
     }
 
     /// Removes and returns the times at which each member finished its part of a cache operation, as far as they are known.
-    pub fn take_cache_ends(&mut self, of: Token) -> Vec<(u32, TimeNs)> {
+    pub(crate) fn take_cache_ends(&mut self, of: Token) -> Vec<(u32, TimeNs)> {
         let Some(ends) = &mut self.cache_ends else { return Vec::new() };
         let taken = ends.iter().filter(|(token, ..)| *token == of).map(|&(_, member, at)| (member, at)).collect();
         ends.retain(|(token, ..)| *token != of);
@@ -409,13 +409,13 @@ impl Members {
 
     /// Returns true if some recorded ends have not been taken.
     #[cfg(test)]
-    pub fn keeps_ends(&self) -> bool {
+    pub(super) fn keeps_ends(&self) -> bool {
         self.cache_ends.as_ref().is_some_and(|ends| !ends.is_empty())
     }
 
     /// Records that one operation of `completion` ends at `at`.
     #[inline]
-    pub fn end(&mut self, completion: u32, at: TimeNs, gc_members: MemberSet, time: impl Fn() -> TimeParts) {
+    pub(super) fn end(&mut self, completion: u32, at: TimeNs, gc_members: MemberSet, time: impl Fn() -> TimeParts) {
         let entry = &mut self.completions[completion];
         if entry.record_end(at, gc_members, time) {
             let Completion { continuation, last_end, .. } = *entry;
@@ -436,29 +436,29 @@ impl Members {
 
     /// Schedules a wake-up of the cache at `at`.
     #[inline]
-    pub fn wake_cache(&mut self, at: TimeNs, tie_break: u64, wake: CacheWake) {
+    pub(crate) fn wake_cache(&mut self, at: TimeNs, tie_break: u64, wake: CacheWake) {
         self.deferred.push(Reverse(Due { at, tie_break, deferred: Deferred::Wake(wake) }));
     }
 
     /// Schedules that an operation on a stripe goes on at `at`.
-    pub fn go_on(&mut self, at: TimeNs, tie_break: u64, operation: u32) {
+    pub(super) fn go_on(&mut self, at: TimeNs, tie_break: u64, operation: u32) {
         self.deferred.push(Reverse(Due { at, tie_break, deferred: Deferred::GoesOn(operation) }));
     }
 
     /// Replaces one of the ends that a completion waits for by `ends` others, at least 1.
-    pub fn expect(&mut self, completion: u32, ends: u32) {
+    pub(super) fn expect(&mut self, completion: u32, ends: u32) {
         self.completions[completion].remaining += ends - 1;
     }
 
     /// Returns the time of the next deferred event.
     #[inline]
-    pub fn next_deferred(&self) -> Option<TimeNs> {
+    pub(crate) fn next_deferred(&self) -> Option<TimeNs> {
         self.deferred.peek().map(|Reverse(due)| due.at)
     }
 
     /// Removes and returns the next deferred event if it happens at most at `until`.
     #[inline]
-    pub fn pop_deferred(&mut self, until: TimeNs) -> Option<Deferred<Completion>> {
+    pub(crate) fn pop_deferred(&mut self, until: TimeNs) -> Option<Deferred<Completion>> {
         if self.next_deferred()? > until {
             return None;
         }

@@ -56,7 +56,7 @@ use members::{Access, Continuation, Issued, Members, PagesGiven};
 pub use milestones::{Milestone, Reached};
 pub use offered_load::OfferedLoad;
 pub use params::*;
-pub use read_plan::{Copies, ReadPlan};
+pub use read_plan::ReadPlan;
 pub use requests::{SubmitError, pages_of};
 pub use setup::{Setup, Shape};
 use stripes::Stripes;

@@ -12,24 +12,24 @@ pub(super) struct StripePages {
 
 impl StripePages {
     /// Returns the empty set for a stripe of `strips` strips of `strip_pages` pages.
-    pub fn none(strips: u32, strip_pages: u32) -> Self {
+    pub(super) fn none(strips: u32, strip_pages: u32) -> Self {
         let words_per_strip = strip_pages.div_ceil(u64::BITS) as usize;
         Self { words_per_strip, bits: vec![0; words_per_strip * strips as usize] }
     }
 
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.bits.fill(0);
     }
 
     /// Adds `pages` pages, from offset `first` on, of the strip with this role.
-    pub fn insert(&mut self, role: u32, first: u32, pages: u32) {
+    pub(super) fn insert(&mut self, role: u32, first: u32, pages: u32) {
         for offset in first..first + pages {
             self.bits[role as usize * self.words_per_strip + (offset / u64::BITS) as usize] |= 1 << (offset % u64::BITS);
         }
     }
 
     /// Removes the pages of the strip with this role, and returns their number.
-    pub fn remove(&mut self, role: u32) -> u32 {
+    pub(super) fn remove(&mut self, role: u32) -> u32 {
         let pages = self.count_of(role);
         let start = role as usize * self.words_per_strip;
         self.bits[start..start + self.words_per_strip].fill(0);
@@ -37,18 +37,18 @@ impl StripePages {
     }
 
     /// Returns the number of pages in the set.
-    pub fn count(&self) -> u32 {
+    pub(super) fn count(&self) -> u32 {
         self.bits.iter().map(|word| word.count_ones()).sum()
     }
 
     /// Returns the number of pages of the strip with this role in the set.
-    pub fn count_of(&self, role: u32) -> u32 {
+    pub(crate) fn count_of(&self, role: u32) -> u32 {
         let start = role as usize * self.words_per_strip;
         self.bits[start..start + self.words_per_strip].iter().map(|word| word.count_ones()).sum()
     }
 
     /// Returns the role of the strip and the offset of each page, in the order in which operations are issued (rule 54).
-    pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
         let words = self.bits.iter().enumerate();
         words.flat_map(|(index, &word)| {
             let (role, first) = (index / self.words_per_strip, index % self.words_per_strip * u64::BITS as usize);
@@ -57,25 +57,25 @@ impl StripePages {
     }
 
     /// Returns the roles of the strips with pages in the set.
-    pub fn roles(&self) -> LostRoles {
+    pub(crate) fn roles(&self) -> LostRoles {
         let strips = (self.bits.len() / self.words_per_strip.max(1)) as u32;
         LostRoles((0..strips).filter(|&role| self.count_of(role) > 0).fold(0, |roles, role| roles | 1 << role))
     }
 
     /// Returns the offsets of the pages of the strip with this role.
-    pub fn offsets_of(&self, role: u32) -> impl Iterator<Item = u32> {
+    pub(crate) fn offsets_of(&self, role: u32) -> impl Iterator<Item = u32> {
         (0..self.words_per_strip).flat_map(move |word| BitsOf(self.word(role, word)).map(move |bit| word as u32 * u64::BITS + bit))
     }
 
     /// Returns the offsets at which any strip has a page, in ascending order.
-    pub fn offsets(&self) -> impl Iterator<Item = u32> {
+    pub(super) fn offsets(&self) -> impl Iterator<Item = u32> {
         let roles = self.bits.len() / self.words_per_strip.max(1);
         let union = move |word| (0..roles).fold(0, |union, role| union | self.word(role as u32, word));
         (0..self.words_per_strip).flat_map(move |word| BitsOf(union(word)).map(move |bit| word as u32 * u64::BITS + bit))
     }
 
     /// Removes the pages that are not in `others`, and returns them.
-    pub fn split_off(&mut self, others: &Self) -> Vec<(u32, u32)> {
+    pub(crate) fn split_off(&mut self, others: &Self) -> Vec<(u32, u32)> {
         let mut apart = Self { words_per_strip: self.words_per_strip, bits: self.bits.clone() };
         for ((own, apart), other) in self.bits.iter_mut().zip(&mut apart.bits).zip(&others.bits) {
             (*own, *apart) = (*own & other, *apart & !other);
@@ -84,7 +84,7 @@ impl StripePages {
     }
 
     /// Makes the set equal to another one of the same shape.
-    pub fn copy_from(&mut self, other: &Self) {
+    pub(super) fn copy_from(&mut self, other: &Self) {
         self.bits.copy_from_slice(&other.bits);
     }
 

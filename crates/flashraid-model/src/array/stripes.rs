@@ -134,7 +134,7 @@ pub(super) struct Stripes {
 
 impl Stripes {
     /// Returns the state of an array that needs it, and `None` for any other.
-    pub fn of(params: &ArrayParams, seed: u64) -> Option<Self> {
+    pub(super) fn of(params: &ArrayParams, seed: u64) -> Option<Self> {
         let layout = params.layout();
         let planning = Planning::of(params, seed);
         if params.level.parity_strips() == 0 && params.failures.is_empty() && planning.is_none() {
@@ -154,7 +154,7 @@ impl Stripes {
     }
 
     /// Returns the member that holds the strip of `member` in `stripe` now, if one does.
-    pub fn replacement(&self, member: u32, stripe: u64) -> Option<u32> {
+    pub(crate) fn replacement(&self, member: u32, stripe: u64) -> Option<u32> {
         self.route.replacement(member, stripe)
     }
 
@@ -163,30 +163,30 @@ impl Stripes {
     }
 
     /// Returns the health of the array with respect to failed members.
-    pub fn health(&self) -> Health {
+    pub(super) fn health(&self) -> Health {
         self.route.failures.as_ref().map_or(Health::Normal, Failures::health)
     }
 
     /// Returns the progress of failures and of rebuilding.
-    pub fn progress(&self) -> Vec<FailureProgress> {
+    pub(super) fn progress(&self) -> Vec<FailureProgress> {
         self.route.failures.iter().flat_map(Failures::progress).collect()
     }
 
     /// Returns the counters of a read plan that looks at the members.
-    pub fn plan_counters(&self) -> Option<PlanCounters> {
+    pub(super) fn plan_counters(&self) -> Option<PlanCounters> {
         self.planning.as_ref().map(|planning| planning.counters)
     }
 
     /// Returns true if the access needs parity or a plan, or must avoid a failed member.
     #[inline]
-    pub fn are_needed_for(&self, access: &Access) -> bool {
+    pub(crate) fn are_needed_for(&self, access: &Access) -> bool {
         let needs = if access.reads() { self.planning.is_some() } else { self.has_parity() };
         needs || self.route.failures.as_ref().is_some_and(Failures::has_begun)
     }
 
     /// Splits a request by stripe into sub-requests and starts them; with `by_strip`, each strip is a sub-request. Returns the number of
     /// ends that `completion` must wait for.
-    pub fn submit(
+    pub(super) fn submit(
         &mut self,
         access: &Access,
         extents: impl Iterator<Item = Extent>,
@@ -277,7 +277,7 @@ impl Stripes {
 
     /// Calls `write` with member, page and source for every page that `request` overwrites during the warm-up (rule 66). Pages of a member
     /// that will fail also go to its warm spare.
-    pub fn overwrite_untimed(&mut self, request: &PageRequest, copied_to: &[(u32, u32)], write: &mut impl FnMut(u32, u32, u8)) {
+    pub(super) fn overwrite_untimed(&mut self, request: &PageRequest, copied_to: &[(u32, u32)], write: &mut impl FnMut(u32, u32, u8)) {
         let layout = self.route.layout;
         let mut extents = layout.extents(request).peekable();
         while extents.peek().is_some() {
@@ -463,7 +463,7 @@ impl Stripes {
     }
 
     /// Ends a phase of an operation. Returns the failed member and the stripe if that rebuilt a strip.
-    pub fn phase_ended(
+    pub(crate) fn phase_ended(
         &mut self,
         now: TimeNs,
         id: u32,
@@ -521,7 +521,7 @@ impl Stripes {
     }
 
     /// Issues operations for pages of members without parity, on the members that stand in for them. Returns the number of page operations.
-    pub fn issue_on_members(&self, access: &Access, extent: &MemberExtent, completion: u32, members: &mut Members) -> u32 {
+    pub(crate) fn issue_on_members(&self, access: &Access, extent: &MemberExtent, completion: u32, members: &mut Members) -> u32 {
         let mut issued = 0;
         for page in extent.first_page..extent.first_page + extent.pages {
             let stripe = u64::from(page / self.route.layout.strip_pages());
@@ -534,7 +534,7 @@ impl Stripes {
     }
 
     /// Sets whether the write cache still holds pages from the time of a failure.
-    pub fn set_flushing(&mut self, now: TimeNs, flushing: bool) {
+    pub(crate) fn set_flushing(&mut self, now: TimeNs, flushing: bool) {
         if let Some(failures) = &mut self.route.failures {
             failures.set_flushing(now, flushing);
         }
@@ -542,12 +542,12 @@ impl Stripes {
 
     /// Returns the time at which a member fails or the next stripe is rebuilt.
     #[inline]
-    pub fn next_time(&self) -> Option<TimeNs> {
+    pub(super) fn next_time(&self) -> Option<TimeNs> {
         self.route.failures.as_ref().and_then(Failures::next_time)
     }
 
     /// Performs the step of failure or rebuilding that is due.
-    pub fn step(&mut self, now: TimeNs, members: &mut Members) -> Option<Step> {
+    pub(super) fn step(&mut self, now: TimeNs, members: &mut Members) -> Option<Step> {
         let step = self.route.failures.as_mut()?.step(now)?;
         if let Step::Rebuild { failure, stripe } = step {
             let id = self.new_operation(now, false, None);
@@ -559,12 +559,12 @@ impl Stripes {
 
     /// Returns true if no operation is left and no lock is held.
     #[cfg(test)]
-    pub fn is_idle(&self) -> bool {
+    pub(super) fn is_idle(&self) -> bool {
         self.locks.is_empty() && self.unused.len() == self.operations.len()
     }
 
     /// Notes that the last request is done (rule 64).
-    pub fn requests_are_over(&mut self) {
+    pub(crate) fn requests_are_over(&mut self) {
         if let Some(failures) = &mut self.route.failures {
             failures.requests_are_over();
         }

@@ -28,7 +28,13 @@ impl Volume {
     /// Issues an operation on pages of the array. Consecutive extents of one stripe are written together; with `by_strip`, each strip is
     /// written by itself.
     #[inline]
-    pub fn issue(&mut self, access: &Access, extents: impl Iterator<Item = Extent>, by_strip: bool, continuation: Continuation) -> Issued {
+    pub(super) fn issue(
+        &mut self,
+        access: &Access,
+        extents: impl Iterator<Item = Extent>,
+        by_strip: bool,
+        continuation: Continuation,
+    ) -> Issued {
         if self.stripes.is_none() && self.members.are_immediate() {
             return self.serve(access.now, access.kind, extents, continuation);
         }
@@ -43,7 +49,7 @@ impl Volume {
     }
 
     /// Reads or writes pages of members, without parity.
-    pub fn issue_on_members(&mut self, access: &Access, extents: &[MemberExtent], continuation: Continuation) -> Issued {
+    pub(crate) fn issue_on_members(&mut self, access: &Access, extents: &[MemberExtent], continuation: Continuation) -> Issued {
         if self.stripes.is_none() && self.members.are_immediate() {
             let as_one = |extent: &MemberExtent| Extent {
                 first_member: extent.member,
@@ -71,7 +77,7 @@ impl Volume {
     }
 
     /// Issues an operation that concerns no page, such as a flush, to every member.
-    pub fn issue_everywhere(&mut self, access: &Access, continuation: Continuation) -> Issued {
+    pub(crate) fn issue_everywhere(&mut self, access: &Access, continuation: Continuation) -> Issued {
         let open = self.members.open(continuation);
         let members = self.members.ssds.len() as u32;
         (0..members).for_each(|member| self.members.submit(access, member, 0, open.number()));
@@ -80,7 +86,7 @@ impl Volume {
     }
 
     /// Ends an operation that concerns no page at once.
-    pub fn issue_nothing(&mut self, now: TimeNs, continuation: Continuation) -> Issued {
+    pub(crate) fn issue_nothing(&mut self, now: TimeNs, continuation: Continuation) -> Issued {
         let open = self.members.open(continuation);
         self.members.close(open, 0, now);
         self.members.issued()
@@ -126,12 +132,12 @@ impl Volume {
     }
 
     /// Ends a phase of an operation on a stripe. Returns the failed member and the stripe if that rebuilt a strip.
-    pub fn phase_ended(&mut self, now: TimeNs, operation: u32, after_refusal: bool, phase: &Completion) -> Option<(u32, u64)> {
+    pub(crate) fn phase_ended(&mut self, now: TimeNs, operation: u32, after_refusal: bool, phase: &Completion) -> Option<(u32, u64)> {
         self.stripes.as_mut()?.phase_ended(now, operation, after_refusal, phase, &mut self.members)
     }
 
     /// Continues an operation on a stripe that has waited for this moment.
-    pub fn goes_on(&mut self, now: TimeNs, operation: u32) -> Issued {
+    pub(super) fn goes_on(&mut self, now: TimeNs, operation: u32) -> Issued {
         if let Some(stripes) = &mut self.stripes {
             stripes.goes_on(now, operation, &mut self.members);
         }
@@ -139,18 +145,18 @@ impl Volume {
     }
 
     /// Performs the next step of a failure or of rebuilding that is due.
-    pub fn failures_step(&mut self, now: TimeNs) -> Option<Step> {
+    pub(crate) fn failures_step(&mut self, now: TimeNs) -> Option<Step> {
         self.stripes.as_mut()?.step(now, &mut self.members)
     }
 
     /// Returns a function that returns the member which stands in for a member in a stripe: itself, its spare, or none.
-    pub fn replacement(&self) -> impl Fn(u32, u64) -> Option<u32> {
+    pub(crate) fn replacement(&self) -> impl Fn(u32, u64) -> Option<u32> {
         let stripes = self.stripes.as_deref();
         move |member, stripe| stripes.map_or(Some(member), |stripes| stripes.replacement(member, stripe))
     }
 
     /// Performs page writes without simulated time. The members are written one after another, and die by die.
-    pub fn overwrite_untimed(&mut self, requests: &[PageRequest]) {
+    pub(super) fn overwrite_untimed(&mut self, requests: &[PageRequest]) {
         let mut pages_of_members = vec![Vec::new(); self.members.ssds.len()];
         let mut write = |member: u32, page: u32, source: u8| pages_of_members[member as usize].push((page, source));
         if let Some(stripes) = &mut self.stripes {

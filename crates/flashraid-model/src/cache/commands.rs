@@ -38,7 +38,7 @@ pub enum CacheWake {
 
 /// Consecutive pages of the array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ArrayExtent {
+pub(crate) struct ArrayExtent {
     /// Number of the first page in the array.
     pub first_page: u64,
     /// Number of pages, at least 1.
@@ -47,7 +47,7 @@ pub struct ArrayExtent {
 
 /// Consecutive pages of a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MemberExtent {
+pub(crate) struct MemberExtent {
     /// Number of the member.
     pub member: u32,
     /// Number of the first logical page in the member.
@@ -92,9 +92,9 @@ pub struct Commands {
     /// The commands in order.
     pub list: Vec<Command>,
     /// Pages of the array that the commands refer to.
-    pub array_extents: Vec<ArrayExtent>,
+    pub(crate) array_extents: Vec<ArrayExtent>,
     /// Pages of members that the commands refer to.
-    pub member_extents: Vec<MemberExtent>,
+    pub(crate) member_extents: Vec<MemberExtent>,
 }
 
 impl Commands {

@@ -20,7 +20,7 @@ pub(super) struct Writer {
     /// True if the entries that it makes must be destaged before rebuilding may begin.
     pub marked: bool,
     /// True for a host write, and false for a destage of the first level.
-    pub is_host: bool,
+    pub(crate) is_host: bool,
 }
 
 /// A host request in progress.
@@ -32,22 +32,22 @@ pub(super) struct Host {
     /// Time at which the cache memory has finished its part of the request, as far as it is known.
     pub end: TimeNs,
     /// Members on which its reads from the array waited for garbage collection.
-    pub gc_members: MemberSet,
+    pub(crate) gc_members: MemberSet,
     /// Number of its pages that were lost because too many members failed.
     pub pages_lost: u32,
     /// Arrival time of the request.
     pub arrival_ns: TimeNs,
     /// Division of the time of its read from the array into causes.
-    pub read_time: TimeParts,
+    pub(crate) read_time: TimeParts,
     /// Number of its sub-requests that are not done.
-    pub sub_requests: u32,
+    pub(crate) sub_requests: u32,
     /// Time at which its first page had to wait for room; `TimeNs::MAX` if no page had to wait.
-    pub waits_since: TimeNs,
+    pub(crate) waits_since: TimeNs,
 }
 
 impl Host {
     /// Returns a request that arrives now and that the memory finishes at `end`.
-    pub fn new(now: TimeNs, request: &PageRequest, end: TimeNs) -> Self {
+    pub(super) fn new(now: TimeNs, request: &PageRequest, end: TimeNs) -> Self {
         let (tag, source, read_time) = (request.tag, request.stream, TimeParts::default());
         Self {
             tag,
@@ -77,7 +77,7 @@ pub(super) struct Strip {
 #[derive(Debug, Clone)]
 pub(super) struct Common {
     pub layout: Layout,
-    pub nvm: Nvm,
+    pub(crate) nvm: Nvm,
     pub hosts: Slab<Host>,
     pub commands: Commands,
     pub counters: CacheCounters,
@@ -86,7 +86,7 @@ pub(super) struct Common {
 }
 
 impl Common {
-    pub fn new(layout: Layout, nvm: Nvm) -> Self {
+    pub(super) fn new(layout: Layout, nvm: Nvm) -> Self {
         Self {
             layout,
             nvm,
@@ -98,14 +98,14 @@ impl Common {
         }
     }
 
-    pub fn writer(&mut self, sequential: bool, marked: bool, is_host: bool) -> Writer {
+    pub(super) fn writer(&mut self, sequential: bool, marked: bool, is_host: bool) -> Writer {
         self.writers += 1;
         Writer { id: self.writers, sequential, marked, is_host }
     }
 
     /// Returns the strips of a request, in order of address.
     #[inline]
-    pub fn strips(layout: Layout, request: &PageRequest) -> impl Iterator<Item = Strip> + use<> {
+    pub(super) fn strips(layout: Layout, request: &PageRequest) -> impl Iterator<Item = Strip> + use<> {
         layout.extents(request).map(move |extent| {
             let stripe = u64::from(extent.first_page / layout.strip_pages());
             let column = layout.role(stripe, extent.first_member);
@@ -115,7 +115,7 @@ impl Common {
 
     /// Admits a page if it replaces an older version or if there is room. Returns the time at which the memory has written it.
     #[inline]
-    pub fn admit(
+    pub(super) fn admit(
         &mut self,
         now: TimeNs,
         store: &mut Store,
@@ -133,21 +133,21 @@ impl Common {
     }
 
     /// Counts pages that a trim has removed from a cache.
-    pub fn drop_trimmed(&mut self, now: TimeNs, pages: u32) {
+    pub(crate) fn drop_trimmed(&mut self, now: TimeNs, pages: u32) {
         self.counters.pages_trimmed += u64::from(pages);
         self.occupancy.remove(now, pages, &mut self.counters);
     }
 
     /// Records that a page of a host write has to wait for room.
     #[inline]
-    pub fn waits(&mut self, now: TimeNs, host: u32) {
+    pub(super) fn waits(&mut self, now: TimeNs, host: u32) {
         let host = &mut self.hosts[host];
         host.waits_since = host.waits_since.min(now);
     }
 
     /// Records that all pages of a host write are admitted, which ends its wait.
     #[inline]
-    pub fn host_write_is_admitted(&mut self, now: TimeNs, host: u32) {
+    pub(crate) fn host_write_is_admitted(&mut self, now: TimeNs, host: u32) {
         let Host { waits_since, end, .. } = self.hosts[host];
         if waits_since < TimeNs::MAX {
             self.counters.waits += 1;

@@ -26,11 +26,11 @@ struct Piece {
 pub(super) struct MemberCaches {
     pub stores: Vec<Store>,
     queues: Vec<VecDeque<Piece>>,
-    pub sub_requests: SubRequests,
+    pub(crate) sub_requests: SubRequests,
     /// Pages of members that wait for room in one of the queues.
     waiting: PageBag,
     /// Pages of host writes that will enter later: their sub-request waits for its turn at a stripe, or for reads that its parity needs.
-    pub announced: PageBag,
+    pub(crate) announced: PageBag,
     /// State of synchronised destaging; `None` if the policy destages each cache by itself.
     pub sync: Option<SyncedDestaging>,
     pub lost: LostStrips,
@@ -40,7 +40,7 @@ pub(super) struct MemberCaches {
 }
 
 impl MemberCaches {
-    pub fn new(stores: Vec<Store>, sync: Option<SyncedDestaging>, stripes: u64) -> Self {
+    pub(super) fn new(stores: Vec<Store>, sync: Option<SyncedDestaging>, stripes: u64) -> Self {
         Self {
             queues: vec![VecDeque::new(); stores.len()],
             stores,
@@ -56,7 +56,7 @@ impl MemberCaches {
 
     /// Returns the roles of the strips of `stripe` of which no copy is left.
     #[inline]
-    pub fn lost_of(&self, common: &Common, stripe: u64) -> LostRoles {
+    pub(crate) fn lost_of(&self, common: &Common, stripe: u64) -> LostRoles {
         if self.lost.is_empty() { LostRoles::default() } else { self.lost.wholly_lost(&common.layout, stripe) }
     }
 
@@ -67,14 +67,14 @@ impl MemberCaches {
 
     /// Returns true if a member cache holds the page, or if the page waits to enter it.
     #[inline]
-    pub fn holds_or_expects(&self, common: &Common, member: u32, stripe: u64, row: u32) -> bool {
+    pub(crate) fn holds_or_expects(&self, common: &Common, member: u32, stripe: u64, row: u32) -> bool {
         self.stores[member as usize].holds(stripe, row)
             || (!self.waiting.is_empty() && self.waiting.contains(Self::key(common, member, stripe, row)))
     }
 
     /// Returns true if a member cache holds a data page of the array, or if the page is on its way there.
     #[inline]
-    pub fn has(&self, common: &Common, stripe: u64, column: u32, row: u32) -> bool {
+    pub(super) fn has(&self, common: &Common, stripe: u64, column: u32, row: u32) -> bool {
         let first = common.layout.strip_member(stripe, column);
         let copies = common.layout.copies();
         (first..first + copies).any(|member| self.holds_or_expects(common, member, stripe, row))
@@ -82,7 +82,7 @@ impl MemberCaches {
     }
 
     /// Splits a host write into one sub-request for each stripe, and starts them.
-    pub fn write(&mut self, now: TimeNs, common: &mut Common, host: u32, writer: Writer, request: &PageRequest) {
+    pub(super) fn write(&mut self, now: TimeNs, common: &mut Common, host: u32, writer: Writer, request: &PageRequest) {
         let strip_pages = common.layout.strip_pages();
         // The count starts at one more until all have started, so that the write does not end before.
         common.hosts[host].sub_requests = 1;
@@ -109,7 +109,15 @@ impl MemberCaches {
     }
 
     /// Starts a sub-request for pages that the first level writes into the member caches.
-    pub fn write_from_first_level(&mut self, now: TimeNs, common: &mut Common, slot: u16, stripe: u64, offsets: &[u32], marked: bool) {
+    pub(crate) fn write_from_first_level(
+        &mut self,
+        now: TimeNs,
+        common: &mut Common,
+        slot: u16,
+        stripe: u64,
+        offsets: &[u32],
+        marked: bool,
+    ) {
         let writer = common.writer(false, marked, false);
         let sub_request = self.sub_requests.insert(Owner::FirstLevel(slot), writer, stripe);
         self.sub_requests[sub_request].offsets.extend_from_slice(offsets);
@@ -142,7 +150,7 @@ impl MemberCaches {
     }
 
     /// Continues a sub-request after the reads for its parity are done.
-    pub fn reads_are_done(&mut self, now: TimeNs, common: &mut Common, sub_request: u32, gc_members: MemberSet) {
+    pub(crate) fn reads_are_done(&mut self, now: TimeNs, common: &mut Common, sub_request: u32, gc_members: MemberSet) {
         if let Owner::Host(host) = self.sub_requests[sub_request].owner {
             common.hosts[host].gc_members |= gc_members;
         }
@@ -294,7 +302,7 @@ impl MemberCaches {
 
     /// Drops the pages of a trim and admits pages that wait for their room. With parity, only whole stripes are dropped, together with
     /// their parity.
-    pub fn trim(&mut self, now: TimeNs, common: &mut Common, request: &PageRequest) {
+    pub(super) fn trim(&mut self, now: TimeNs, common: &mut Common, request: &PageRequest) {
         let layout = common.layout;
         let (strip_pages, shape) = (layout.strip_pages(), layout.shape());
         let mut dropped = vec![0; self.stores.len()];
@@ -336,7 +344,7 @@ impl MemberCaches {
     }
 
     /// Ends a destage of a member cache.
-    pub fn finish(&mut self, now: TimeNs, common: &mut Common, member: u32, slot: u16) {
+    pub(super) fn finish(&mut self, now: TimeNs, common: &mut Common, member: u32, slot: u16) {
         let pages = self.stores[member as usize].finish(now, slot);
         common.occupancy.remove(now, pages, &mut common.counters);
         self.admit_waiting(now, common, member);
@@ -345,18 +353,24 @@ impl MemberCaches {
 
     /// Returns true if no cache has changed since its last scan.
     #[inline]
-    pub fn is_untouched(&self) -> bool {
+    pub(crate) fn is_untouched(&self) -> bool {
         self.touched == 0
     }
 
     /// Marks all caches for the next scan.
-    pub fn touch_all(&mut self) {
+    pub(crate) fn touch_all(&mut self) {
         self.touched = u128::MAX >> (128 - self.stores.len());
     }
 
     /// Scans the caches that have changed for entries to destage. It calls `begin` for each destage, with the time at which the memory has
     /// read its pages.
-    pub fn scan(&mut self, now: TimeNs, common: &mut Common, flushing: bool, begin: &mut impl FnMut(&mut Common, &Store, Destage, TimeNs)) {
+    pub(crate) fn scan(
+        &mut self,
+        now: TimeNs,
+        common: &mut Common,
+        flushing: bool,
+        begin: &mut impl FnMut(&mut Common, &Store, Destage, TimeNs),
+    ) {
         while self.touched != 0 {
             let mut touched = std::mem::take(&mut self.touched);
             while touched != 0 {
@@ -416,7 +430,7 @@ impl MemberCaches {
     }
 
     /// Begins the destages of the caches that are ready, because the timer has ended.
-    pub fn destage_after_timeout(
+    pub(crate) fn destage_after_timeout(
         &mut self,
         now: TimeNs,
         common: &mut Common,
@@ -427,7 +441,7 @@ impl MemberCaches {
     }
 
     /// Returns the time at which a destage slot will have paused long enough. Slots pause to limit the rate of destaging.
-    pub fn next_slot_ready(&self, now: TimeNs, flushing: bool) -> Option<TimeNs> {
+    pub(crate) fn next_slot_ready(&self, now: TimeNs, flushing: bool) -> Option<TimeNs> {
         let of = |(member, store): (usize, &Store)| {
             if !flushing && self.sync.as_ref().is_some_and(|sync| sync.is_ready(member as u32)) {
                 return None;
@@ -438,7 +452,7 @@ impl MemberCaches {
     }
 
     /// Drops the contents of a failed member's cache. Pages that waited to enter it wait no longer.
-    pub fn member_failed(&mut self, now: TimeNs, common: &mut Common, member: u32) {
+    pub(crate) fn member_failed(&mut self, now: TimeNs, common: &mut Common, member: u32) {
         self.lost.fail(member);
         let dropped = self.stores[member as usize].drop_all();
         common.occupancy.remove(now, dropped, &mut common.counters);

@@ -17,7 +17,7 @@ pub(super) enum Route {
 }
 
 impl Route {
-    pub fn of(first_level: &GroupCache, common: &Common, request: &PageRequest) -> Self {
+    pub(super) fn of(first_level: &GroupCache, common: &Common, request: &PageRequest) -> Self {
         let strip_pages = common.layout.strip_pages();
         let pages = || {
             Common::strips(common.layout, request)

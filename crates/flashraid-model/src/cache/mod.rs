@@ -100,13 +100,13 @@ pub struct HostDone {
     /// Tag of the page request.
     pub tag: u64,
     /// Members on which its reads from the array waited for garbage collection.
-    pub gc_members: MemberSet,
+    pub(crate) gc_members: MemberSet,
     /// Number of its pages that were lost because too many members failed.
     pub pages_lost: u32,
     /// Time at which the request arrived, in nanoseconds.
     pub arrival_ns: TimeNs,
     /// Division of the time of its read from the array into causes.
-    pub read_time: TimeParts,
+    pub(crate) read_time: TimeParts,
 }
 
 /// The write cache of an array.
@@ -277,7 +277,7 @@ impl Cache {
 
     /// Records how long an operation took that a host request waits for, divided into causes. The array calls this before [`Cache::done`].
     #[inline]
-    pub fn note_time(&mut self, token: Token, time: TimeParts) {
+    pub(crate) fn note_time(&mut self, token: Token, time: TimeParts) {
         if let Token::Read(host) | Token::Trim(host) = token {
             self.common.hosts[host].read_time = time;
         }
@@ -285,7 +285,7 @@ impl Cache {
 
     /// Continues work at a time that a command asked for. Returns the host request that this completes, if any.
     #[inline]
-    pub fn wake(&mut self, now: TimeNs, wake: CacheWake) -> Option<HostDone> {
+    pub(crate) fn wake(&mut self, now: TimeNs, wake: CacheWake) -> Option<HostDone> {
         let mut host_done = None;
         match wake {
             CacheWake::Host(host) => host_done = Some(self.host_done(host)),
@@ -407,7 +407,7 @@ impl Cache {
     }
 
     /// Begins to destage everything that is cached, because a member has failed; see [`Cache::is_flushed`].
-    pub fn member_failed(&mut self, now: TimeNs, member: u32) {
+    pub(crate) fn member_failed(&mut self, now: TimeNs, member: u32) {
         if let Some(group) = &mut self.group {
             group.store.mark_all();
         }
@@ -420,18 +420,18 @@ impl Cache {
 
     /// Returns true if a member has failed and data from before the failure are still being destaged.
     #[inline]
-    pub fn is_flushing(&self) -> bool {
+    pub(crate) fn is_flushing(&self) -> bool {
         self.flushing
     }
 
     /// Returns true if everything that was cached when a member failed has been destaged.
-    pub fn is_flushed(&self) -> bool {
+    pub(crate) fn is_flushed(&self) -> bool {
         self.group.as_ref().is_none_or(|group| group.store.is_flushed())
             && self.members.as_ref().is_none_or(|members| members.stores.iter().all(Store::is_flushed))
     }
 
     /// Records that the strip of `stripe` on this failed member has been rebuilt.
-    pub fn strip_rebuilt(&mut self, member: u32, stripe: u64) {
+    pub(crate) fn strip_rebuilt(&mut self, member: u32, stripe: u64) {
         if let Some(members) = &mut self.members {
             members.lost.rebuilt(member, stripe);
         }
@@ -439,7 +439,7 @@ impl Cache {
 
     /// Moves the commands into `into`, whose old contents are dropped. The caller performs them at once and in order.
     #[inline]
-    pub fn take_commands(&mut self, into: &mut Commands) {
+    pub(crate) fn take_commands(&mut self, into: &mut Commands) {
         into.clear();
         std::mem::swap(&mut self.common.commands, into);
     }
@@ -458,7 +458,7 @@ impl Cache {
     }
 
     /// Starts the record of the greatest occupancy anew, because the measured time begins.
-    pub fn restart_maximum(&mut self) {
+    pub(crate) fn restart_maximum(&mut self) {
         self.common.counters.occupancy_max_pages = Maximum(self.common.occupancy.pages());
     }
 

@@ -11,19 +11,19 @@ pub(super) struct Nvm {
 }
 
 impl Nvm {
-    pub fn new(read_ns: u64, write_ns: u64) -> Self {
+    pub(super) fn new(read_ns: u64, write_ns: u64) -> Self {
         Self { read_ns, write_ns, busy_until: 0 }
     }
 
     /// Reads `pages` pages, and returns the time at which the last one has been read.
     #[inline]
-    pub fn read(&mut self, now: TimeNs, pages: u32) -> TimeNs {
+    pub(super) fn read(&mut self, now: TimeNs, pages: u32) -> TimeNs {
         self.occupy(now, u64::from(pages) * self.read_ns)
     }
 
     /// Writes a page, and returns the time at which it has been written.
     #[inline]
-    pub fn write_page(&mut self, now: TimeNs) -> TimeNs {
+    pub(crate) fn write_page(&mut self, now: TimeNs) -> TimeNs {
         self.occupy(now, self.write_ns)
     }
 

@@ -9,12 +9,12 @@ pub(super) struct PageBag {
 }
 
 impl PageBag {
-    pub fn add(&mut self, page: u64) {
+    pub(super) fn add(&mut self, page: u64) {
         *self.counts.entry(page).or_default() += 1;
     }
 
     /// Removes one occurrence of a page, which must be in the bag.
-    pub fn remove(&mut self, page: u64) {
+    pub(super) fn remove(&mut self, page: u64) {
         if let Some(count) = self.counts.get_mut(&page) {
             *count -= 1;
             if *count == 0 {
@@ -24,12 +24,12 @@ impl PageBag {
     }
 
     #[inline]
-    pub fn contains(&self, page: u64) -> bool {
+    pub(super) fn contains(&self, page: u64) -> bool {
         !self.counts.is_empty() && self.counts.contains_key(&page)
     }
 
     #[inline]
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.counts.is_empty()
     }
 }

@@ -34,11 +34,6 @@ impl CacheParts {
         self.groups.is_some() && self.members.is_some()
     }
 
-    /// Returns true if caches wait for one another to destage.
-    pub fn destage_together(&self) -> bool {
-        self.members.is_some_and(|members| members.together)
-    }
-
     /// Divides a capacity of `pages` among the caches. Returns the pages of the cache of write groups, and those of each member's cache.
     ///
     /// If both kinds exist, the cache of write groups gets the share `first_level_fraction`.

@@ -12,14 +12,14 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { ends: [u64::MAX; STREAMS] }
     }
 
     /// Returns true if a write of the pages `first_page..end_page` continues one of the streams. The write becomes the end of a stream in
     /// any case.
     #[inline]
-    pub fn continues(&mut self, first_page: u64, end_page: u64) -> bool {
+    pub(super) fn continues(&mut self, first_page: u64, end_page: u64) -> bool {
         let known = self.ends.iter().position(|&end| end == first_page);
         let index = known.unwrap_or(STREAMS - 1);
         self.ends.copy_within(..index, 1);

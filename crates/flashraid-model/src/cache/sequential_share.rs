@@ -8,23 +8,23 @@ pub(super) struct SequentialShare {
 }
 
 impl SequentialShare {
-    pub fn new(cache_pages: u32) -> Self {
+    pub(super) fn new(cache_pages: u32) -> Self {
         Self { wanted_pages: cache_pages / 2, cache_pages }
     }
 
     /// Increases the share, because a sequential entry was destaged before its stripe was complete. With more room it might have become
     /// complete.
-    pub fn left_incomplete(&mut self) {
+    pub(crate) fn left_incomplete(&mut self) {
         self.wanted_pages = (self.wanted_pages + 1).min(self.cache_pages);
     }
 
     /// Decreases the share, because a write replaced a page in the ring of random writes. More room there might bring more hits.
-    pub fn random_hit(&mut self) {
+    pub(crate) fn random_hit(&mut self) {
         self.wanted_pages = self.wanted_pages.saturating_sub(1);
     }
 
     /// Returns true if the sequential ring has more pages than its share.
-    pub fn is_exceeded_by(&self, sequential_pages: u32) -> bool {
+    pub(crate) fn is_exceeded_by(&self, sequential_pages: u32) -> bool {
         sequential_pages > self.wanted_pages
     }
 }

@@ -104,25 +104,25 @@ pub(super) struct Occupancy {
 impl Occupancy {
     /// Adds the time until `now` to the integral.
     #[inline]
-    pub fn catch_up(&mut self, now: TimeNs, counters: &mut CacheCounters) {
+    pub(crate) fn catch_up(&mut self, now: TimeNs, counters: &mut CacheCounters) {
         counters.occupancy_page_ns += u128::from(self.pages) * u128::from(now - self.since);
         self.since = now;
     }
 
     #[inline]
-    pub fn add(&mut self, now: TimeNs, pages: u32, counters: &mut CacheCounters) {
+    pub(super) fn add(&mut self, now: TimeNs, pages: u32, counters: &mut CacheCounters) {
         self.catch_up(now, counters);
         self.pages += u64::from(pages);
         counters.occupancy_max_pages = counters.occupancy_max_pages.max(Maximum(self.pages));
     }
 
     #[inline]
-    pub fn remove(&mut self, now: TimeNs, pages: u32, counters: &mut CacheCounters) {
+    pub(super) fn remove(&mut self, now: TimeNs, pages: u32, counters: &mut CacheCounters) {
         self.catch_up(now, counters);
         self.pages -= u64::from(pages);
     }
 
-    pub fn pages(&self) -> u64 {
+    pub(super) fn pages(&self) -> u64 {
         self.pages
     }
 }

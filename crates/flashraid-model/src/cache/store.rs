@@ -77,7 +77,7 @@ pub(super) struct Store {
 }
 
 impl Store {
-    pub fn new(room_pages: u32, entry_pages: u32, params: &CacheParams) -> Self {
+    pub(super) fn new(room_pages: u32, entry_pages: u32, params: &CacheParams) -> Self {
         let portion = |fraction: f64| libm::floor(fraction * f64::from(room_pages)) as u32;
         Self {
             room_pages,
@@ -97,17 +97,17 @@ impl Store {
     }
 
     /// Gives sequential writes a separate ring.
-    pub fn with_sequential_ring(mut self) -> Self {
+    pub(crate) fn with_sequential_ring(mut self) -> Self {
         self.share = Some(SequentialShare::new(self.room_pages));
         self
     }
 
-    pub fn used_pages(&self) -> u32 {
+    pub(crate) fn used_pages(&self) -> u32 {
         self.used_pages
     }
 
     /// Returns the unit in which the capacity is counted.
-    pub fn room(&self) -> Room {
+    pub(super) fn room(&self) -> Room {
         self.room
     }
 
@@ -117,16 +117,16 @@ impl Store {
     }
 
     /// Returns the free capacity, in pages or entries.
-    pub fn free(&self) -> u32 {
+    pub(super) fn free(&self) -> u32 {
         self.room_pages.saturating_sub(self.used())
     }
 
     /// Returns true if an entry with this number is in a ring.
-    pub fn has_entry(&self, number: u64) -> bool {
+    pub(super) fn has_entry(&self, number: u64) -> bool {
         self.find(number).is_some()
     }
 
-    pub fn is_flushed(&self) -> bool {
+    pub(crate) fn is_flushed(&self) -> bool {
         self.marked == 0
     }
 
@@ -149,13 +149,13 @@ impl Store {
 
     /// Returns true if the page is in a ring, so that a new version needs no room.
     #[inline]
-    pub fn would_replace(&self, number: u64, offset: u32) -> bool {
+    pub(crate) fn would_replace(&self, number: u64, offset: u32) -> bool {
         self.find(number).is_some_and(|entry| self.has_page(entry, offset))
     }
 
     /// Returns true if the page is in a ring or is being destaged.
     #[inline]
-    pub fn holds(&self, number: u64, offset: u32) -> bool {
+    pub(super) fn holds(&self, number: u64, offset: u32) -> bool {
         self.used_pages > 0
             && (self.would_replace(number, offset)
                 || self.in_flight().any(|entry| self.entries[entry as usize].number == number && self.has_page(entry, offset)))
@@ -163,7 +163,7 @@ impl Store {
 
     /// Admits a page, or returns `None` if there is no room.
     #[inline]
-    pub fn admit(&mut self, number: u64, offset: u32, writer: &Writer) -> Option<Admission> {
+    pub(super) fn admit(&mut self, number: u64, offset: u32, writer: &Writer) -> Option<Admission> {
         let follows = self.room == Room::Whole && self.given_last == (writer.id, number);
         let finds_room = self.free() > 0 || follows;
         let Some(found) = self.find(number) else {
@@ -246,7 +246,7 @@ impl Store {
 
     /// Returns the lowest free slot that has paused long enough. With `full`, the destage rate is not limited.
     #[inline]
-    pub fn free_slot(&self, now: TimeNs, full: bool) -> Option<u16> {
+    pub(crate) fn free_slot(&self, now: TimeNs, full: bool) -> Option<u16> {
         if self.rings.iter().all(|ring| ring.entries.is_empty()) {
             return None;
         }
@@ -256,7 +256,7 @@ impl Store {
     }
 
     /// Returns the next time at which a free slot will have paused long enough, if there is something to destage.
-    pub fn next_slot_ready(&self, now: TimeNs, full: bool) -> Option<TimeNs> {
+    pub(crate) fn next_slot_ready(&self, now: TimeNs, full: bool) -> Option<TimeNs> {
         let rate = self.rate(full);
         let free = self.slots.iter().filter(|slot| slot.entry == NONE);
         let at = free.filter_map(|slot| Self::ready_from(slot, rate)).filter(|&from| from > now).min()?;
@@ -271,7 +271,7 @@ impl Store {
 
     /// Returns the entry to destage next, and clears the recency bits that it passes. While `flushing`, marked entries come first.
     #[inline]
-    pub fn candidate(&mut self, flushing: bool) -> Option<u32> {
+    pub(super) fn candidate(&mut self, flushing: bool) -> Option<u32> {
         let Some(share) = &self.share else {
             let marked = if flushing { self.marked_candidate(0) } else { None };
             return marked.or_else(|| self.candidate_of(0));
@@ -307,7 +307,7 @@ impl Store {
 
     /// Begins the destage of an entry, and returns its number of pages.
     #[inline]
-    pub fn begin(&mut self, now: TimeNs, slot: u16, id: u32) -> u32 {
+    pub(super) fn begin(&mut self, now: TimeNs, slot: u16, id: u32) -> u32 {
         let entry = &self.entries[id as usize];
         let pages = entry.pages.len() as u32;
         let ring = &mut self.rings[usize::from(entry.ring)];
@@ -327,14 +327,14 @@ impl Store {
 
     /// Returns the number of the entry in a slot, the offsets of its pages and its mark; `None` if the entry has been dropped.
     #[inline]
-    pub fn entry_in_slot(&self, slot: u16) -> Option<(u64, &[u32], bool)> {
+    pub(crate) fn entry_in_slot(&self, slot: u16) -> Option<(u64, &[u32], bool)> {
         let entry = self.entries.get(self.slots[usize::from(slot)].entry as usize)?;
         Some((entry.number, &entry.pages, entry.marked))
     }
 
     /// Ends a destage, which frees its capacity. Returns the number of its pages.
     #[inline]
-    pub fn finish(&mut self, now: TimeNs, slot: u16) -> u32 {
+    pub(super) fn finish(&mut self, now: TimeNs, slot: u16) -> u32 {
         let slot = &mut self.slots[usize::from(slot)];
         let id = std::mem::replace(&mut slot.entry, NONE);
         (slot.used, slot.ended_at) = (true, now);
@@ -352,7 +352,7 @@ impl Store {
     }
 
     /// Removes a page from its ring. Returns true if it was there, and the entry if this was its last page.
-    pub fn forget(&mut self, number: u64, offset: u32) -> (bool, Option<u32>) {
+    pub(super) fn forget(&mut self, number: u64, offset: u32) -> (bool, Option<u32>) {
         let Some(id) = self.find(number) else { return (false, None) };
         let entry = &mut self.entries[id as usize];
         let Ok(at) = entry.pages.binary_search(&offset) else { return (false, None) };
@@ -369,7 +369,7 @@ impl Store {
     }
 
     /// Removes all entries and returns the number of their pages. Destages in progress end without effect.
-    pub fn drop_all(&mut self) -> u32 {
+    pub(crate) fn drop_all(&mut self) -> u32 {
         let mut dropped: Vec<u32> = self.in_flight().collect();
         self.slots.iter_mut().filter(|slot| slot.entry != NONE).for_each(|slot| slot.entry = DROPPED);
         for ring in &mut self.rings {
@@ -380,7 +380,7 @@ impl Store {
     }
 
     /// Marks all entries and clears their recency bits.
-    pub fn mark_all(&mut self) {
+    pub(crate) fn mark_all(&mut self) {
         let in_rings = self.rings.iter().flat_map(|ring| ring.entries.values().copied());
         let all: Vec<u32> = in_rings.chain(self.in_flight()).collect();
         self.marked = all.len() as u32;
@@ -391,7 +391,7 @@ impl Store {
     }
 
     /// Verifies the invariants of this cache.
-    pub fn verify(&self) -> Result<(), String> {
+    pub(super) fn verify(&self) -> Result<(), String> {
         let pages_of = |id: u32| self.entries[id as usize].pages.len() as u32;
         let in_rings: u32 = self.rings.iter().flat_map(|ring| ring.entries.values()).map(|&id| pages_of(id)).sum();
         let in_flight: u32 = self.in_flight().map(pages_of).sum();

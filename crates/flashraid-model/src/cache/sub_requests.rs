@@ -18,7 +18,7 @@ pub(super) enum Owner {
 /// The pages of one write in one stripe.
 #[derive(Debug, Clone)]
 pub(super) struct SubRequest {
-    pub owner: Owner,
+    pub(crate) owner: Owner,
     pub writer: Writer,
     pub stripe: u64,
     /// Offsets of the data pages in the stripe, in ascending order: first all pages of column 0, then those of column 1, and so on.
@@ -28,7 +28,7 @@ pub(super) struct SubRequest {
     /// Time at which the memory has written those of its pages that were admitted.
     pub end: TimeNs,
     /// True if reads can find these pages although they have not entered a cache yet.
-    pub announced: bool,
+    pub(crate) announced: bool,
     /// The sub-request that gets its turn at the stripe after this one.
     next: u32,
 }
@@ -43,7 +43,7 @@ pub(super) struct SubRequests {
 }
 
 impl SubRequests {
-    pub fn insert(&mut self, owner: Owner, writer: Writer, stripe: u64) -> u32 {
+    pub(super) fn insert(&mut self, owner: Owner, writer: Writer, stripe: u64) -> u32 {
         match self.unused.pop() {
             Some(number) => {
                 let sub_request = &mut self.sub_requests[number as usize];
@@ -60,13 +60,13 @@ impl SubRequests {
         }
     }
 
-    pub fn remove(&mut self, number: u32) {
+    pub(super) fn remove(&mut self, number: u32) {
         self.sub_requests[number as usize].offsets.clear();
         self.unused.push(number);
     }
 
     /// Requests the turn of a sub-request at its stripe. Returns true if its turn begins at once.
-    pub fn ask_for_turn(&mut self, number: u32) -> bool {
+    pub(crate) fn ask_for_turn(&mut self, number: u32) -> bool {
         let stripe = self[number].stripe;
         match self.turns.get_mut(&stripe) {
             None => {
@@ -82,7 +82,7 @@ impl SubRequests {
     }
 
     /// Ends the turn of a sub-request. Returns the sub-request whose turn begins.
-    pub fn end_turn(&mut self, number: u32) -> Option<u32> {
+    pub(crate) fn end_turn(&mut self, number: u32) -> Option<u32> {
         let sub_request = &mut self.sub_requests[number as usize];
         let (stripe, next) = (sub_request.stripe, std::mem::replace(&mut sub_request.next, NONE));
         if next == NONE {
@@ -96,7 +96,7 @@ impl SubRequests {
     }
 
     /// Marks the pages that the first level is destaging now, because they must be destaged further before rebuilding may begin.
-    pub fn mark_first_level(&mut self) {
+    pub(crate) fn mark_first_level(&mut self) {
         let of_first_level = self.sub_requests.iter_mut().filter(|sub_request| matches!(sub_request.owner, Owner::FirstLevel(_)));
         of_first_level.for_each(|sub_request| sub_request.writer.marked = true);
     }

@@ -29,26 +29,26 @@ pub(super) struct GroupCache {
 }
 
 impl GroupCache {
-    pub fn new(store: Store) -> Self {
+    pub(super) fn new(store: Store) -> Self {
         Self { store, queue: VecDeque::new(), waiting: PageBag::default() }
     }
 
     /// Returns true if host writes wait for room in the cache.
     #[inline]
-    pub fn has_waiting_writes(&self) -> bool {
+    pub(crate) fn has_waiting_writes(&self) -> bool {
         !self.queue.is_empty()
     }
 
     /// Returns true if the cache holds the page, or if the page waits to enter it.
     #[inline]
-    pub fn has(&self, common: &Common, stripe: u64, column: u32, row: u32) -> bool {
+    pub(super) fn has(&self, common: &Common, stripe: u64, column: u32, row: u32) -> bool {
         let strip_pages = common.layout.strip_pages();
         self.store.holds(stripe, column * strip_pages + row)
             || (!self.waiting.is_empty() && self.waiting.contains(common.layout.array_page(stripe, column, row)))
     }
 
     /// Admits a host write, or as much of it as there is room for.
-    pub fn write(&mut self, now: TimeNs, common: &mut Common, host: u32, writer: Writer, request: &PageRequest) {
+    pub(super) fn write(&mut self, now: TimeNs, common: &mut Common, host: u32, writer: Writer, request: &PageRequest) {
         let admitted = if self.queue.is_empty() { self.admit(now, common, host, &writer, request, 0) } else { 0 };
         if admitted == request.pages {
             common.host_write_is_admitted(now, host);
@@ -60,7 +60,7 @@ impl GroupCache {
     }
 
     /// Admits waiting pages while there is room.
-    pub fn admit_waiting(&mut self, now: TimeNs, common: &mut Common) {
+    pub(super) fn admit_waiting(&mut self, now: TimeNs, common: &mut Common) {
         while let Some(&Waiting { host, writer, request, admitted: before }) = self.queue.front() {
             let admitted = self.admit(now, common, host, &writer, &request, before);
             for_each_page_between(common, &request, before, admitted, |page| self.waiting.remove(page));
@@ -91,7 +91,7 @@ impl GroupCache {
     }
 
     /// Removes the pages that a trim covers, and admits waiting pages into their room.
-    pub fn trim(&mut self, now: TimeNs, common: &mut Common, request: &PageRequest) {
+    pub(super) fn trim(&mut self, now: TimeNs, common: &mut Common, request: &PageRequest) {
         let strip_pages = common.layout.strip_pages();
         let mut dropped = 0;
         for strip in Common::strips(common.layout, request) {
@@ -108,7 +108,7 @@ impl GroupCache {
     /// Begins a destage if there is a free slot and something to destage. Returns the destage, its pages, and the time at which the memory
     /// has read them.
     #[inline]
-    pub fn begin_destage(&mut self, now: TimeNs, common: &mut Common, flushing: bool) -> Option<(Destage, u32, TimeNs)> {
+    pub(super) fn begin_destage(&mut self, now: TimeNs, common: &mut Common, flushing: bool) -> Option<(Destage, u32, TimeNs)> {
         let slot = self.store.free_slot(now, flushing || self.has_waiting_writes())?;
         let entry = self.store.candidate(flushing)?;
         let pages = self.store.begin(now, slot, entry);
@@ -116,12 +116,12 @@ impl GroupCache {
     }
 
     /// Returns the time at which a destage slot will have paused long enough. Slots pause to limit the rate of destaging.
-    pub fn next_slot_ready(&self, now: TimeNs, flushing: bool) -> Option<TimeNs> {
+    pub(crate) fn next_slot_ready(&self, now: TimeNs, flushing: bool) -> Option<TimeNs> {
         self.store.next_slot_ready(now, flushing || self.has_waiting_writes())
     }
 
     /// Ends a destage and admits waiting pages.
-    pub fn finish(&mut self, now: TimeNs, common: &mut Common, slot: u16) {
+    pub(super) fn finish(&mut self, now: TimeNs, common: &mut Common, slot: u16) {
         let pages = self.store.finish(now, slot);
         common.occupancy.remove(now, pages, &mut common.counters);
         self.admit_waiting(now, common);

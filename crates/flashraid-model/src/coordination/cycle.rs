@@ -16,7 +16,7 @@ struct Asking {
 
 /// The controller's view of the members, and its cycle of collection.
 #[derive(Debug, Clone)]
-pub struct Cycle {
+pub(crate) struct Cycle {
     /// Work that a cycle normally tells members to do.
     usual_work: Work,
     delay_ns: u64,
@@ -64,53 +64,53 @@ impl Cycle {
     }
 
     /// Returns all members that know the protocol and have not failed.
-    pub fn everyone(&self) -> MemberSet {
+    pub(crate) fn everyone(&self) -> MemberSet {
         self.ggc_aware.without(self.lost)
     }
 
     /// Returns the members that have registered, or asked to collect, since they were last forced.
-    pub fn registered(&self) -> MemberSet {
+    pub(crate) fn registered(&self) -> MemberSet {
         self.registered
     }
 
     /// Returns the members that were forced to collect and have not finished.
-    pub fn collecting(&self) -> MemberSet {
+    pub(crate) fn collecting(&self) -> MemberSet {
         self.collecting
     }
 
     /// Returns the members with an unanswered soft request.
-    pub fn asking(&self) -> MemberSet {
+    pub(crate) fn asking(&self) -> MemberSet {
         self.asking.keys().copied().collect()
     }
 
     /// Returns the work that the collecting members were told to do.
-    pub fn work(&self) -> Work {
+    pub(crate) fn work(&self) -> Work {
         self.work
     }
 
     /// Returns true if the member has failed.
-    pub fn has_failed(&self, member: u32) -> bool {
+    pub(crate) fn has_failed(&self, member: u32) -> bool {
         self.lost.contains(member)
     }
 
     /// Returns true if no cycle is in progress or about to begin. Soft requests do not count, because any cycle may begin before theirs.
-    pub fn is_free(&self) -> bool {
+    pub(crate) fn is_free(&self) -> bool {
         self.collecting.is_empty() && !self.pending
     }
 
     /// Returns the number of requests that have arrived at the array and are not done.
-    pub fn outstanding(&self) -> u32 {
+    pub(crate) fn outstanding(&self) -> u32 {
         self.outstanding
     }
 
     /// Returns the time at which the array became idle, or `None` if a request is outstanding.
-    pub fn idle_since(&self) -> Option<TimeNs> {
+    pub(crate) fn idle_since(&self) -> Option<TimeNs> {
         (self.outstanding == 0).then_some(self.idle_since)
     }
 
     /// Processes a message of a member. It remembers requests and registrations, and begins a cycle if a request makes one due (rules 44
     /// and 120).
-    pub fn receive(&mut self, now: TimeNs, from: u32, message: ToController) {
+    pub(crate) fn receive(&mut self, now: TimeNs, from: u32, message: ToController) {
         match message {
             ToController::GcRequest(need) => match self.notify {
                 Notify::AtStart => self.note_request(now, from),
@@ -196,12 +196,12 @@ impl Cycle {
     }
 
     /// Forces these members to collect, except for those that have failed. No cycle may be in progress.
-    pub fn force(&mut self, members: MemberSet) {
+    pub(crate) fn force(&mut self, members: MemberSet) {
         self.force_with_work(members, self.usual_work);
     }
 
     /// Forces these members to do the given work instead of the usual one.
-    pub fn force_with_work(&mut self, members: MemberSet, work: Work) {
+    pub(crate) fn force_with_work(&mut self, members: MemberSet, work: Work) {
         assert!(self.collecting.is_empty(), "cycles don't overlap");
         let members = members.without(self.lost);
         self.collecting = members;
@@ -212,13 +212,13 @@ impl Cycle {
     }
 
     /// Stops collection in idle time, because a request has arrived. Cleans in progress are finished.
-    pub fn stop(&mut self) {
+    pub(crate) fn stop(&mut self) {
         self.work = self.usual_work;
         self.send(self.collecting, ToMember::Stop);
     }
 
     /// Sends a message to each of these members.
-    pub fn send(&mut self, members: MemberSet, message: ToMember) {
+    pub(crate) fn send(&mut self, members: MemberSet, message: ToMember) {
         for member in members.iter() {
             self.actions.push(ControllerAction::Message(member, message));
             if matches!(message, ToMember::Force(_) | ToMember::Grant(_)) {

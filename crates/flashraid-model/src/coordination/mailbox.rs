@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// A message that arrives, or a timer that ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Mail {
+pub(crate) enum Mail {
     /// A message from the member with this number to the controller.
     ToController(u32, ToController),
     /// A message from the controller to the member with this number.
@@ -39,7 +39,7 @@ impl Mail {
 
 /// Messages that have not arrived yet, in the order of their arrival.
 #[derive(Debug, Clone)]
-pub struct Mailbox {
+pub(crate) struct Mailbox {
     latency_ns: [u64; KINDS],
     /// Messages by time of arrival, rank and order of sending.
     under_way: BTreeMap<(TimeNs, u8, u64), Mail>,
@@ -52,7 +52,7 @@ pub struct Mailbox {
 
 impl Mailbox {
     /// Returns a mailbox without messages.
-    pub fn new(params: &CoordinationParams) -> Self {
+    pub(crate) fn new(params: &CoordinationParams) -> Self {
         Self {
             latency_ns: params.latency_ns,
             under_way: BTreeMap::new(),
@@ -65,29 +65,29 @@ impl Mailbox {
 
     /// Returns the time of the next arrival, or [`TimeNs::MAX`] if there is none.
     #[inline]
-    pub fn next_time(&self) -> TimeNs {
+    pub(crate) fn next_time(&self) -> TimeNs {
         self.under_way.first_key_value().map_or(NEVER, |(&(at, ..), _)| at)
     }
 
     /// Removes and returns the next message if it arrives no later than `until`.
-    pub fn pop_due(&mut self, until: TimeNs) -> Option<(TimeNs, Mail)> {
+    pub(crate) fn pop_due(&mut self, until: TimeNs) -> Option<(TimeNs, Mail)> {
         let next = self.under_way.first_entry()?;
         let at = next.key().0;
         (at <= until).then(|| (at, next.remove()))
     }
 
     /// Sends a message from a member to the controller.
-    pub fn post(&mut self, at: TimeNs, member: u32, message: ToController) {
+    pub(crate) fn post(&mut self, at: TimeNs, member: u32, message: ToController) {
         self.send(at, message.kind(), Mail::ToController(member, message));
     }
 
     /// Schedules a check at the end of that nanosecond: the member asks to collect if it must.
-    pub fn may_ask(&mut self, at: TimeNs, member: u32) {
+    pub(crate) fn may_ask(&mut self, at: TimeNs, member: u32) {
         self.schedule(at, Mail::MayAsk(member));
     }
 
     /// Schedules an action that the controller asked for.
-    pub fn schedule_action(&mut self, now: TimeNs, actions: ControllerAction) {
+    pub(crate) fn schedule_action(&mut self, now: TimeNs, actions: ControllerAction) {
         match actions {
             ControllerAction::Message(member, message) => self.send(now, message.kind(), Mail::ToMember(member, message)),
             ControllerAction::BeginCycleAt(at) => self.schedule(at, Mail::BeginCycle),
@@ -104,7 +104,7 @@ impl Mailbox {
 
     /// Delivers a message to a member at that time, as if the controller had sent it.
     #[cfg(test)]
-    pub fn deliver(&mut self, at: TimeNs, member: u32, message: ToMember) {
+    pub(crate) fn deliver(&mut self, at: TimeNs, member: u32, message: ToMember) {
         self.schedule(at, Mail::ToMember(member, message));
     }
 
@@ -114,7 +114,7 @@ impl Mailbox {
     }
 
     /// Returns the number of messages sent so far, by [`Kind`].
-    pub fn sent(&self) -> [u64; KINDS] {
+    pub(crate) fn sent(&self) -> [u64; KINDS] {
         self.sent
     }
 }

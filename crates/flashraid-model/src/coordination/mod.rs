@@ -22,8 +22,9 @@ use crate::ids::MemberSet;
 use crate::policy::{PolicyProblem, policies};
 use crate::rng::Stream;
 use crate::units::{Duration, StopThreshold};
-pub use cycle::Cycle;
-pub use mailbox::{Mail, Mailbox, by_name};
+pub(crate) use cycle::Cycle;
+pub use mailbox::by_name;
+pub(crate) use mailbox::{Mail, Mailbox};
 pub use protocol::*;
 
 policies! {
@@ -60,7 +61,7 @@ policies! {
 ///
 /// The public fields of its type are the parameters that users write, each with a default. State that is not a parameter is skipped by
 /// serde.
-pub trait Scheme: Default {
+pub(crate) trait Scheme: Default {
     /// Returns true if the array has a controller.
     fn has_controller(&self) -> bool {
         true
@@ -126,7 +127,7 @@ pub struct Pools {
     /// Number of blocks in a pool.
     pub blocks: u32,
     /// Number of blocks that are free after the array was filled, including the open block.
-    pub reserved_blocks: u32,
+    pub(crate) reserved_blocks: u32,
     /// Number of free blocks at which collection starts.
     pub start_free_blocks: u32,
 }
@@ -191,7 +192,7 @@ pub struct CoordinationParams {
 
 impl CoordinationParams {
     /// Returns true if the member knows the protocol.
-    pub fn is_ggc_aware(&self, member: u32) -> bool {
+    pub(crate) fn is_ggc_aware(&self, member: u32) -> bool {
         self.ggc_aware.contains(member)
     }
 
@@ -207,14 +208,14 @@ impl CoordinationParams {
     }
 
     /// Returns true if the controller must know how many page writes each member receives (rule 120).
-    pub fn counts_pages(&self) -> bool {
+    pub(crate) fn counts_pages(&self) -> bool {
         self.notify == Notify::Soft && self.answers
     }
 }
 
 /// An action that the controller asks the array to perform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ControllerAction {
+pub(crate) enum ControllerAction {
     /// Send this message to the member with this number.
     Message(u32, ToMember),
     /// Call [`Controller::begin_cycle`] at this time.
@@ -253,35 +254,35 @@ impl Controller {
 
     /// Returns the time at which [`Controller::tick`] is due, or [`TimeNs::MAX`] for never.
     #[inline]
-    pub fn next_tick(&self) -> TimeNs {
+    pub(crate) fn next_tick(&self) -> TimeNs {
         if self.answers && !self.is_over { self.scheme.next_tick() } else { NEVER }
     }
 
     /// Moves the actions that the controller has asked for since the last call into `out`.
-    pub fn take_actions(&mut self, out: &mut Vec<ControllerAction>) {
+    pub(crate) fn take_actions(&mut self, out: &mut Vec<ControllerAction>) {
         self.cycle.take_actions(out);
     }
 
     /// Ends checks and collection in idle time for good, because the workload is over.
-    pub fn end_checks(&mut self) {
+    pub(crate) fn end_checks(&mut self) {
         self.is_over = true;
         self.cycle.end_idle();
     }
 
     /// Counts a request that has arrived at the array.
-    pub fn request_arrives(&mut self, now: TimeNs) {
+    pub(crate) fn request_arrives(&mut self, now: TimeNs) {
         self.cycle.request_arrives();
         self.scheme.request_arrives(now, &mut self.cycle);
     }
 
     /// Counts a request as done.
-    pub fn request_done(&mut self, now: TimeNs) {
+    pub(crate) fn request_done(&mut self, now: TimeNs) {
         self.cycle.request_done(now);
         self.scheme.request_done(now, &mut self.cycle);
     }
 
     /// Excludes a failed member from all later cycles (rule 65).
-    pub fn member_failed(&mut self, member: u32) {
+    pub(crate) fn member_failed(&mut self, member: u32) {
         self.cycle.member_failed(member);
         self.scheme.forget(member);
     }
@@ -292,7 +293,7 @@ impl Controller {
     }
 
     /// Processes a message that has arrived from a member.
-    pub fn receive(&mut self, now: TimeNs, member: u32, message: ToController) {
+    pub(crate) fn receive(&mut self, now: TimeNs, member: u32, message: ToController) {
         let asks = matches!(message, ToController::GcRequest(_) | ToController::Participate);
         if self.answers && !(asks && self.cycle.has_failed(member)) {
             self.scheme.receive(now, member, message, &mut self.cycle);
@@ -305,7 +306,7 @@ impl Controller {
     }
 
     /// Begins the cycle that members have asked for. With soft requests, it begins only if it is due.
-    pub fn begin_cycle(&mut self, now: TimeNs) {
+    pub(crate) fn begin_cycle(&mut self, now: TimeNs) {
         if self.cycle.may_begin(now) {
             let members = self.scheme.members_of_cycle(&self.cycle);
             self.cycle.begin(members);
@@ -313,12 +314,12 @@ impl Controller {
     }
 
     /// Records that a member has received more page writes than it said it could absorb.
-    pub fn page_allowance_is_used_up(&mut self, now: TimeNs, member: u32) {
+    pub(crate) fn page_allowance_is_used_up(&mut self, now: TimeNs, member: u32) {
         self.cycle.page_allowance_is_used_up(now, member);
     }
 
     /// Counts a clean that a member had to begin although the controller had not answered its request (rule 121).
-    pub fn collects_unanswered(&mut self, member: u32) {
+    pub(crate) fn collects_unanswered(&mut self, member: u32) {
         if self.cycle.has_failed(member) {
             return;
         }

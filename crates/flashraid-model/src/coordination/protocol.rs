@@ -27,7 +27,7 @@ pub enum Kind {
 pub const KINDS: usize = 8;
 
 /// Names of the kinds as reports show them, in the order of [`Kind`].
-pub const KIND_NAMES: [&str; KINDS] = ["GcRequest", "Participate", "ForceGc", "StopGc", "GcState", "GcDone", "Grant", "Deny"];
+pub(crate) const KIND_NAMES: [&str; KINDS] = ["GcRequest", "Participate", "ForceGc", "StopGc", "GcState", "GcDone", "Grant", "Deny"];
 
 /// Work that a member does in each of its dies when it is forced or allowed to collect (rule 45).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub enum Work {
 
 impl Work {
     /// Returns true if the work begins with victims that are cleaned regardless of the number of free blocks.
-    pub fn begins_with_victims(self) -> bool {
+    pub(crate) fn begins_with_victims(self) -> bool {
         !matches!(self, Self::Watermark | Self::UntilReserved)
     }
 }
@@ -69,16 +69,16 @@ pub struct Need {
     /// Number of further page writes that the member can absorb before a pool may come down to its start threshold.
     pub pages_left: u64,
     /// True if a pool has reached that threshold, or if waiting writes will bring one there.
-    pub at_limit: bool,
+    pub(crate) at_limit: bool,
     /// Number of page writes that the member had received when it asked.
-    pub pages_given: u64,
+    pub(crate) pages_given: u64,
     /// Number of times that the member had been forced or allowed to collect when it asked.
     pub times_forced: u32,
 }
 
 impl Need {
     /// State of a member that has begun to collect because it must.
-    pub const AT_LIMIT: Self = Self { pages_left: 0, at_limit: true, pages_given: 0, times_forced: 0 };
+    pub(crate) const AT_LIMIT: Self = Self { pages_left: 0, at_limit: true, pages_given: 0, times_forced: 0 };
 }
 
 /// Settings with which a member follows the protocol (rules 44, 119 and 122).
@@ -96,16 +96,16 @@ pub struct MemberRole {
 
 /// State that a member reports when the controller asks for it (rule 47).
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct MemberState {
+pub(crate) struct MemberState {
     /// Number of free blocks in the pool that has the fewest.
     pub free_blocks_min: u32,
     /// Number of these blocks above the start threshold of the pool.
-    pub blocks_above_start: u32,
+    pub(crate) blocks_above_start: u32,
 }
 
 /// Message from a member to the controller.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum ToController {
+pub(crate) enum ToController {
     /// Asks to collect: one of the member's pools has reached its start threshold, or soon will.
     GcRequest(Need),
     /// Registers for the next cycle: one of the member's pools has come down to T_soft.
@@ -134,7 +134,7 @@ pub enum ToMember {
 
 impl ToController {
     /// Returns the kind of the message.
-    pub fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> Kind {
         match self {
             Self::GcRequest(_) => Kind::GcRequest,
             Self::Participate => Kind::Participate,
@@ -146,7 +146,7 @@ impl ToController {
 
 impl ToMember {
     /// Returns the kind of the message.
-    pub fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> Kind {
         match self {
             Self::Force(_) => Kind::ForceGc,
             Self::Stop => Kind::StopGc,
@@ -159,7 +159,7 @@ impl ToMember {
 
 /// An event in a member that matters for coordination.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Notice {
+pub(crate) struct Notice {
     /// Time of the event, in nanoseconds.
     pub at: TimeNs,
     /// Number of the member.
@@ -170,7 +170,7 @@ pub struct Notice {
 
 /// Kinds of events in a member that matter for coordination.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum MemberEvent {
+pub(crate) enum MemberEvent {
     /// The member sends a message to the controller.
     Sends(ToController),
     /// The member wants to check, after all other events of this nanosecond, whether it must ask to collect (rule 119).

@@ -5,24 +5,24 @@ use crate::units::{Duration, StopThreshold};
 
 const INTERVAL: Duration = Duration { ns: 1000 };
 
-pub fn inclusive() -> SchemePolicy {
+pub(crate) fn inclusive() -> SchemePolicy {
     ReactiveInclusive {}.into()
 }
 
-pub fn selective() -> SchemePolicy {
+pub(crate) fn selective() -> SchemePolicy {
     ReactiveSelective {}.into()
 }
 
-pub fn idle() -> SchemePolicy {
+pub(crate) fn idle() -> SchemePolicy {
     ProactiveIdle { check_interval: INTERVAL, idle_threshold: Duration { ns: 2000 }, ..Default::default() }.into()
 }
 
-pub fn soft_limit(free_blocks: u32, shallow_depth: u32) -> SchemePolicy {
+pub(crate) fn soft_limit(free_blocks: u32, shallow_depth: u32) -> SchemePolicy {
     let soft_limit = StopThreshold::Blocks(free_blocks);
     ProactiveSoftLimit { check_interval: INTERVAL, soft_limit, shallow_depth, ..Default::default() }.into()
 }
 
 /// Returns one scheme of each kind, with settings for tiny arrays.
-pub fn all() -> Vec<SchemePolicy> {
+pub(crate) fn all() -> Vec<SchemePolicy> {
     vec![inclusive(), selective(), idle(), soft_limit(1, 0)]
 }

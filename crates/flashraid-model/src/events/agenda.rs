@@ -17,7 +17,7 @@ const TAKEN_MAX: usize = 256;
 /// Most wake-ups are scheduled for a time after nearly all others. They are kept in a list in order of time, to which a new one is added
 /// near the end. A heap takes the others. It would compare each wake-up about ten times, and the processor can't predict the results.
 #[derive(Debug, Clone, Default)]
-pub struct Agenda {
+pub(crate) struct Agenda {
     /// Wake-ups in order of time, and before them `taken` ones that have left the agenda.
     run: Vec<Entry>,
     taken: usize,
@@ -43,7 +43,7 @@ impl Agenda {
     /// # Panics
     /// Panics if `at` lies before the time of the last wake-up that was taken.
     #[inline]
-    pub fn schedule(&mut self, at: TimeNs, number: u64) {
+    pub(crate) fn schedule(&mut self, at: TimeNs, number: u64) {
         assert!(at >= self.now, "nothing is scheduled for a time that is over");
         let entry = Entry { at, sequence: self.scheduled, number };
         self.scheduled += 1;
@@ -64,14 +64,14 @@ impl Agenda {
 
     /// Returns the time of the next wake-up, or `None` if the agenda is empty.
     #[inline]
-    pub fn next_time(&self) -> Option<TimeNs> {
+    pub(crate) fn next_time(&self) -> Option<TimeNs> {
         let in_run = self.run.get(self.taken).map(|entry| entry.at);
         let Some(Reverse(entry)) = self.heap.peek() else { return in_run };
         Some(in_run.map_or(entry.at, |at| at.min(entry.at)))
     }
 
     /// Removes every wake-up for which `keep` returns false, given its number.
-    pub fn retain(&mut self, mut keep: impl FnMut(u64) -> bool) {
+    pub(crate) fn retain(&mut self, mut keep: impl FnMut(u64) -> bool) {
         self.run.drain(..self.taken);
         self.taken = 0;
         self.run.retain(|entry| keep(entry.number));
@@ -80,7 +80,7 @@ impl Agenda {
 
     /// Removes the next wake-up and returns its number.
     #[inline]
-    pub fn pop(&mut self) -> Option<u64> {
+    pub(crate) fn pop(&mut self) -> Option<u64> {
         let in_run = self.run.get(self.taken);
         if let Some(Reverse(entry)) = self.heap.peek()
             && in_run.is_none_or(|first| entry < first)

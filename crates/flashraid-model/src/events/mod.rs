@@ -3,7 +3,7 @@
 mod agenda;
 mod slab;
 
-pub use agenda::Agenda;
+pub(crate) use agenda::Agenda;
 pub use slab::Slab;
 
 /// Simulated time in nanoseconds since the start of the run.

@@ -40,7 +40,7 @@ impl ChannelParams {
     }
 
     /// Returns all dies in an order that goes round the channels: the first die of each channel, then the second of each, and so on.
-    pub fn dies_channels_first(&self, dies: u32) -> Vec<u32> {
+    pub(crate) fn dies_channels_first(&self, dies: u32) -> Vec<u32> {
         match self.order {
             ChannelOrder::Consecutive => {
                 let channels = self.count(dies);

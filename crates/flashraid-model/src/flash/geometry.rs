@@ -31,7 +31,7 @@ impl Geometry {
     }
 
     /// Returns the number of physical pages in a die, with the summary pages.
-    pub fn pages_per_die(&self) -> u32 {
+    pub(crate) fn pages_per_die(&self) -> u32 {
         self.blocks_per_die() * self.pages_per_block
     }
 

@@ -142,7 +142,7 @@ pub struct BandwidthSummary {
     /// Number of intervals that lie wholly within the run. Mean, deviation and density are taken over these.
     pub whole_intervals: u64,
     /// Total number of bytes done, including those of the last interval.
-    pub total_bytes: u128,
+    pub(crate) total_bytes: u128,
     /// All bytes divided by the whole time. It is `None` for a run of no length, and so are the mean and the deviation.
     pub overall: Option<f64>,
     /// Mean over the whole intervals.

@@ -6,7 +6,7 @@
 use super::counts::Counts;
 
 /// Number of batches in a run.
-pub const BATCHES: usize = 10;
+pub(crate) const BATCHES: usize = 10;
 /// Maximum number of slots that are kept. A longer run merges pairs of slots.
 const SLOTS_MAX: usize = 20 * BATCHES;
 /// Minimum number of slots for a division into batches. With fewer requests, the means of the batches are too uncertain.

@@ -77,7 +77,7 @@ pub struct FreeBlocksPoint {
     /// Time at which the period begins, in nanoseconds.
     pub from_ns: TimeNs,
     /// Length of the period, in nanoseconds: 1 ms, doubled as often as needed to have at most 256 points.
-    pub width_ns: u64,
+    pub(crate) width_ns: u64,
     /// Least of the samples.
     pub min: f64,
     /// Mean of the samples.

@@ -221,9 +221,9 @@ fn partition<T>(items: &mut [T], first: impl Fn(&T) -> bool) -> usize {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemberActivity {
     /// Time in which a die collected, summed over the dies, in nanoseconds.
-    pub die_time_ns: u128,
+    pub(crate) die_time_ns: u128,
     /// Time in which at least one die collected, in nanoseconds.
-    pub member_time_ns: u64,
+    pub(crate) member_time_ns: u64,
 }
 
 /// Collections of a run over its measured time.
@@ -232,7 +232,7 @@ pub struct GcActivity {
     /// Length of the measured time, in nanoseconds.
     pub length_ns: u64,
     /// Number of dies in a member.
-    pub dies_per_member: u32,
+    pub(crate) dies_per_member: u32,
     /// Length of a slice, in nanoseconds.
     pub slice_ns: u64,
     /// Collecting time of each member, in order.

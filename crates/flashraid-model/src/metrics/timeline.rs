@@ -5,7 +5,7 @@ use crate::TimeNs;
 use crate::events::{DestageInterval, GcInterval};
 
 /// Maximum number of requests, of collections, and of destages that a timeline keeps.
-pub const TIMELINE_ENTRIES_MAX: usize = 200_000;
+pub(crate) const TIMELINE_ENTRIES_MAX: usize = 200_000;
 
 /// Requests, collections and destages that overlap a window of simulated time, in the order in which they are reported.
 ///

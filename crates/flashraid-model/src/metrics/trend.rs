@@ -8,7 +8,7 @@ const STRETCHES_MAX: usize = 2048;
 /// Binary logarithm of the first length of a stretch, in nanoseconds.
 const FIRST_SHIFT: u32 = 10;
 /// Number of equal parts of a run that are compared with one another.
-pub const TENTHS: usize = 10;
+pub(crate) const TENTHS: usize = 10;
 /// Number of parts into which each tenth is divided. Their spread tells how much of the tenth's mean is due to chance.
 const PARTS: usize = 10;
 

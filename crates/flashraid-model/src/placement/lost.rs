@@ -4,7 +4,7 @@ use super::{Layout, StripeShape};
 
 /// The set of lost strips, by member and stripe.
 #[derive(Debug, Clone)]
-pub struct LostStrips {
+pub(crate) struct LostStrips {
     stripes: u64,
     members: Vec<Lost>,
 }
@@ -20,18 +20,18 @@ struct Lost {
 
 impl LostStrips {
     /// Returns an empty set for an array of `stripes` stripes.
-    pub fn none(stripes: u64) -> Self {
+    pub(crate) fn none(stripes: u64) -> Self {
         Self { stripes, members: Vec::new() }
     }
 
     /// Adds all strips of a member that fails. The member must not have failed before.
-    pub fn fail(&mut self, member: u32) {
+    pub(crate) fn fail(&mut self, member: u32) {
         let words = usize::try_from(self.stripes.div_ceil(64)).expect("the pages of a member fit the memory");
         self.members.push(Lost { member, strips: vec![u64::MAX; words], left: self.stripes });
     }
 
     /// Removes a strip that has been rebuilt.
-    pub fn rebuilt(&mut self, member: u32, stripe: u64) {
+    pub(crate) fn rebuilt(&mut self, member: u32, stripe: u64) {
         if let Some(at) = self.members.iter().position(|lost| lost.member == member) {
             let lost = &mut self.members[at];
             let (word, bit) = (&mut lost.strips[(stripe / 64) as usize], 1 << (stripe % 64));
@@ -45,30 +45,30 @@ impl LostStrips {
 
     /// Returns true if no strip is lost.
     #[inline]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
 
     /// Returns the members that have lost strips, as bits.
-    pub fn members(&self) -> u128 {
+    pub(crate) fn members(&self) -> u128 {
         self.members.iter().fold(0, |members, lost| members | 1 << lost.member)
     }
 
     /// Returns true if the strip of `member` in `stripe` is lost.
     #[inline]
-    pub fn has(&self, member: u32, stripe: u64) -> bool {
+    pub(crate) fn has(&self, member: u32, stripe: u64) -> bool {
         self.members.iter().any(|lost| lost.member == member && lost.strips[(stripe / 64) as usize] >> (stripe % 64) & 1 == 1)
     }
 
     /// Returns the roles of `stripe` of which at least one copy is lost.
     #[inline]
-    pub fn partly_lost(&self, layout: &Layout, stripe: u64) -> LostRoles {
+    pub(crate) fn partly_lost(&self, layout: &Layout, stripe: u64) -> LostRoles {
         let lost = self.members.iter().filter(|lost| self.has(lost.member, stripe));
         LostRoles(lost.fold(0, |roles, lost| roles | 1 << layout.role(stripe, lost.member)))
     }
 
     /// Returns the roles of `stripe` of which every copy is lost.
-    pub fn wholly_lost(&self, layout: &Layout, stripe: u64) -> LostRoles {
+    pub(crate) fn wholly_lost(&self, layout: &Layout, stripe: u64) -> LostRoles {
         let copies = layout.copies();
         let touched = self.partly_lost(layout, stripe);
         if copies == 1 {
@@ -84,24 +84,24 @@ impl LostStrips {
 
 /// The roles of lost strips in one stripe, as bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct LostRoles(pub u128);
+pub(crate) struct LostRoles(pub u128);
 
 impl LostRoles {
     /// Returns true if the strip with this role is lost.
     #[inline]
-    pub fn has(self, role: u32) -> bool {
+    pub(crate) fn has(self, role: u32) -> bool {
         self.0 >> role & 1 == 1
     }
 
     /// Returns true if no strip is lost.
     #[inline]
-    pub fn is_empty(self) -> bool {
+    pub(crate) fn is_empty(self) -> bool {
         self.0 == 0
     }
 
     /// Returns the roles in ascending order.
     #[inline]
-    pub fn iter(self) -> impl Iterator<Item = u32> {
+    pub(crate) fn iter(self) -> impl Iterator<Item = u32> {
         let mut left = self.0;
         std::iter::from_fn(move || {
             let role = left.trailing_zeros();
@@ -111,12 +111,12 @@ impl LostRoles {
     }
 
     /// Returns the number of data columns that are lost.
-    pub fn columns(self, shape: StripeShape) -> u32 {
+    pub(crate) fn columns(self, shape: StripeShape) -> u32 {
         (self.0 & (u128::MAX >> (u128::BITS - shape.columns))).count_ones()
     }
 
     /// Returns the roles of the parity strips that are not lost, in ascending order.
-    pub fn parity_left(self, shape: StripeShape) -> impl Iterator<Item = u32> {
+    pub(crate) fn parity_left(self, shape: StripeShape) -> impl Iterator<Item = u32> {
         (shape.columns..shape.width()).filter(move |&parity| !self.has(parity))
     }
 
@@ -124,7 +124,7 @@ impl LostRoles {
     ///
     /// With mirrors, call it on the roles whose copies are all lost ([`LostStrips::wholly_lost`]). It then returns true if there are any.
     #[inline]
-    pub fn is_dead(self, shape: StripeShape) -> bool {
+    pub(crate) fn is_dead(self, shape: StripeShape) -> bool {
         self.0 != 0 && self.columns(shape) as usize > self.parity_left(shape).count()
     }
 }

@@ -38,13 +38,13 @@ pub(super) struct Packer<'a> {
 
 impl<'a> Packer<'a> {
     /// Returns a packer that appends entries of `bits` bits, at most 32, to `out`.
-    pub fn new(out: &'a mut Vec<u8>, bits: u32) -> Self {
+    pub(super) fn new(out: &'a mut Vec<u8>, bits: u32) -> Self {
         Self { out, bits, word: 0, filled: 0 }
     }
 
     /// Appends one entry, which must fit into its bits.
     #[inline]
-    pub fn put(&mut self, entry: u32) {
+    pub(super) fn put(&mut self, entry: u32) {
         debug_assert!(self.bits == 32 || entry >> self.bits == 0, "an entry fits its bits");
         let entry = u64::from(entry);
         self.word |= entry << self.filled;
@@ -57,7 +57,7 @@ impl<'a> Packer<'a> {
     }
 
     /// Appends the bits that do not fill a word yet.
-    pub fn end(self) {
+    pub(super) fn end(self) {
         if self.filled > 0 {
             self.out.extend_from_slice(&self.word.to_le_bytes());
         }
@@ -74,13 +74,13 @@ pub(super) struct Unpacker<'a> {
 
 impl<'a> Unpacker<'a> {
     /// Returns a reader for entries of `bits` bits. `packed` must have as many bytes as [`packed_bytes`] returns.
-    pub fn new(packed: &'a [u8], bits: u32) -> Self {
+    pub(super) fn new(packed: &'a [u8], bits: u32) -> Self {
         Self { packed, bits: bits as usize, at_bit: 0 }
     }
 
     /// Returns the next entry. The caller must not read more entries than there are.
     #[inline]
-    pub fn entry(&mut self) -> u32 {
+    pub(super) fn entry(&mut self) -> u32 {
         let at = self.at_bit / 8;
         let word: [u8; 8] = self.packed[at..at + 8].try_into().expect("eight bytes");
         let entry = u64::from_le_bytes(word) >> (self.at_bit % 8) & ((1 << self.bits) - 1);
@@ -98,26 +98,26 @@ pub(super) fn put_words(out: &mut Vec<u8>, words: impl IntoIterator<Item = u32>)
 pub(super) struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
-    pub fn new(bytes: &'a [u8]) -> Self {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }
 
     /// Returns the next `length` bytes.
-    pub fn bytes(&mut self, length: usize) -> Result<&'a [u8], String> {
+    pub(super) fn bytes(&mut self, length: usize) -> Result<&'a [u8], String> {
         let (taken, rest) = self.0.split_at_checked(length).ok_or("it is cut off")?;
         self.0 = rest;
         Ok(taken)
     }
 
     /// Returns the next word.
-    pub fn word(&mut self) -> Result<u32, String> {
+    pub(super) fn word(&mut self) -> Result<u32, String> {
         let (word, rest) = self.0.split_first_chunk().ok_or("it is cut off")?;
         self.0 = rest;
         Ok(u32::from_le_bytes(*word))
     }
 
     /// Returns the next word, which must lie below [`COUNT_MAX`].
-    pub fn count(&mut self) -> Result<u32, String> {
+    pub(super) fn count(&mut self) -> Result<u32, String> {
         match self.word()? {
             count if count > COUNT_MAX => Err(format!("it counts {count} erases or opened blocks")),
             count => Ok(count),
@@ -125,7 +125,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads random streams from the rest of the bytes, which must hold exactly as many as `streams`.
-    pub fn streams(self, streams: &mut [Stream]) -> Result<(), String> {
+    pub(super) fn streams(self, streams: &mut [Stream]) -> Result<(), String> {
         let mut lines = self.0.split_inclusive(|byte| *byte == b'\n');
         for stream in streams {
             *stream = serde_json::from_slice(lines.next().unwrap_or_default()).map_err(|error| format!("a random stream: {error}"))?;

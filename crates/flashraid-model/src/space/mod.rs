@@ -33,7 +33,7 @@ pub enum Space<P = Pools, S = Superblocks> {
 }
 
 /// Parameters of a mapping. Together with the writes they determine its state.
-pub type SpaceParams = Space<PoolsParams, SuperblocksParams>;
+pub(crate) type SpaceParams = Space<PoolsParams, SuperblocksParams>;
 
 /// Calls a method on whichever of the two mappings is there.
 macro_rules! either {
@@ -64,7 +64,7 @@ impl Space {
     /// Puts superblocks into the steady state of uniform random writes in one pass (rule 215). Pools stay as they are.
     ///
     /// If `go_on` returns false, it stops and returns false.
-    pub fn make_steady(&mut self, seed: u64, member: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
+    pub(crate) fn make_steady(&mut self, seed: u64, member: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
         self.as_mut().superblocks().is_none_or(|superblocks| superblocks.make_steady(seed, member, go_on))
     }
 

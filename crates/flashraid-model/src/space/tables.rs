@@ -67,12 +67,12 @@ impl<T> LargeTable<T> {
 
 impl<T: Number> LargeTable<T> {
     /// Returns a table of `len` zeros.
-    pub fn zeroed(len: usize) -> Self {
+    pub(crate) fn zeroed(len: usize) -> Self {
         Self::allocated(len, alloc_zeroed)
     }
 
     /// Returns a table with `len` copies of `value`.
-    pub fn filled(len: usize, value: T) -> Self {
+    pub(crate) fn filled(len: usize, value: T) -> Self {
         let table = Self::allocated(len, alloc);
         for index in 0..len {
             // SAFETY: the entry lies inside the allocation.

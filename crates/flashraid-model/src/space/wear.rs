@@ -16,7 +16,7 @@ pub struct Wear {
 impl Wear {
     /// Returns the wear of blocks with these erase counts. All values are zero without blocks.
     #[must_use]
-    pub fn of_counts(counts: impl Iterator<Item = u32> + Clone) -> Self {
+    pub(crate) fn of_counts(counts: impl Iterator<Item = u32> + Clone) -> Self {
         let blocks = counts.clone().count();
         if blocks == 0 {
             return Self::default();

@@ -12,7 +12,7 @@ use crate::request::OpKind;
 
 /// Protocol state of one member: the requests it has sent, and the orders of the controller that it has not finished.
 #[derive(Debug, Clone)]
-pub struct Agent {
+pub(crate) struct Agent {
     member: MemberId,
     role: MemberRole,
     /// Work that the controller has ordered or allowed, and that the member has not finished. `None` if there is no such work.
@@ -51,7 +51,7 @@ pub struct Agent {
 
 /// Effect of a message on the member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Consequence {
+pub(crate) enum Consequence {
     /// The member starts this work at once.
     Collect(Work),
     /// The idle time in which the member may collect has ended.
@@ -62,7 +62,7 @@ pub enum Consequence {
 
 impl Agent {
     /// Returns the protocol state of a member that joins the protocol now.
-    pub fn new(member: MemberId, role: MemberRole) -> Self {
+    pub(super) fn new(member: MemberId, role: MemberRole) -> Self {
         Self {
             member,
             role,
@@ -87,62 +87,62 @@ impl Agent {
 
     /// Counts an operation that the member receives. Only page writes matter.
     #[inline]
-    pub fn count_operation(&mut self, kind: OpKind) {
+    pub(crate) fn count_operation(&mut self, kind: OpKind) {
         self.pages_given += u64::from(kind == OpKind::Write);
     }
 
     /// Returns the forced work that the member has not finished.
-    pub fn forced(&self) -> Option<Work> {
+    pub(super) fn forced(&self) -> Option<Work> {
         self.forced
     }
 
     /// Counts a superblock that has become free.
-    pub fn count_freed_superblock(&mut self) {
+    pub(crate) fn count_freed_superblock(&mut self) {
         self.freed += 1;
     }
 
     /// Returns true if the forced member must still free a superblock, regardless of the number of free ones (rule 123).
-    pub fn owes_superblock(&self) -> bool {
+    pub(super) fn owes_superblock(&self) -> bool {
         self.freed == 0 && matches!(self.forced, Some(Work::PoolVictims | Work::PoolVictimsAndWatermark))
     }
 
     /// Returns true if the member is forced to free exactly one superblock.
-    pub fn frees_one_superblock(&self) -> bool {
+    pub(crate) fn frees_one_superblock(&self) -> bool {
         self.forced == Some(Work::PoolVictims)
     }
 
     /// Returns true if the controller has denied collection above the hard limit (rule 117).
-    pub fn is_denied(&self) -> bool {
+    pub(crate) fn is_denied(&self) -> bool {
         self.denied
     }
 
     /// Returns true if pools above their hard limit may postpone their cleans (rules 117 and 119).
-    pub fn may_defer(&self) -> bool {
+    pub(crate) fn may_defer(&self) -> bool {
         self.denied || self.has_asked
     }
 
     /// Returns true if the idle time in which the member may collect has ended.
-    pub fn idle_is_over(&self) -> bool {
+    pub(super) fn idle_is_over(&self) -> bool {
         self.stopped
     }
 
     /// Returns true if `work` may only be done in idle time and the run has ended.
-    pub fn is_cancelled(&self, work: Work) -> bool {
+    pub(crate) fn is_cancelled(&self, work: Work) -> bool {
         self.run_is_over && work == Work::UntilReserved
     }
 
     /// Returns true if a die takes part in forced collection, given the free blocks of its pool with the fewest (rule 122).
-    pub fn takes_part(&self, free_blocks: u32) -> bool {
+    pub(super) fn takes_part(&self, free_blocks: u32) -> bool {
         self.role.across_dies || free_blocks <= self.role.t_soft_free_blocks
     }
 
     /// Ends collection in idle time for good, because the run has ended.
-    pub fn run_ends(&mut self) {
+    pub(crate) fn run_ends(&mut self) {
         (self.stopped, self.run_is_over) = (true, true);
     }
 
     /// Processes a message of the controller. `state` returns the member's state, if the controller asks for it.
-    pub fn receive(&mut self, now: TimeNs, message: ToMember, state: impl FnOnce() -> MemberState, out: &mut Outbox) -> Consequence {
+    pub(crate) fn receive(&mut self, now: TimeNs, message: ToMember, state: impl FnOnce() -> MemberState, out: &mut Outbox) -> Consequence {
         match message {
             ToMember::Force(work) | ToMember::Grant(work) => {
                 assert_eq!(self.forced, None, "the controller waits for GcDone");
@@ -174,27 +174,27 @@ impl Agent {
     }
 
     /// Sets the number of dies that must finish the forced work.
-    pub fn set_dies_left(&mut self, dies: u32) {
+    pub(crate) fn set_dies_left(&mut self, dies: u32) {
         assert!(self.forced.is_some() && self.dies_left == 0, "a member is forced once at a time");
         self.dies_left = dies;
     }
 
     /// Counts a die that has finished its forced work. Returns true if it was the last one.
-    pub fn finish_die(&mut self) -> bool {
+    pub(crate) fn finish_die(&mut self) -> bool {
         assert!(self.forced.is_some() && self.dies_left > 0, "a die that is done was forced");
         self.dies_left -= 1;
         self.dies_left == 0
     }
 
     /// Ends the collection that the array's controller has ordered, and reports the end to the controller.
-    pub fn finish_forced_work(&mut self, at: TimeNs, out: &mut Outbox) {
+    pub(crate) fn finish_forced_work(&mut self, at: TimeNs, out: &mut Outbox) {
         assert!(self.forced.is_some() && self.dies_left == 0, "only a forced member is done");
         self.forced = None;
         self.send(at, ToController::GcDone, out);
     }
 
     /// Asks to collect again after forced work has ended, if a reason arose in the meantime (rules 43 and 119).
-    pub fn ask_again_if_due(&mut self, at: TimeNs, out: &mut Outbox) {
+    pub(crate) fn ask_again_if_due(&mut self, at: TimeNs, out: &mut Outbox) {
         match self.role.notify {
             Notify::AtStart => self.ask(at, out),
             Notify::Soft if self.low_pool_write_at == at || self.limit_reached_at == at => self.schedule_ask(at, out),
@@ -203,7 +203,7 @@ impl Agent {
     }
 
     /// Records the end of a clean that a pool needed and that began at `began`.
-    pub fn needed_clean_ended(&mut self, at: TimeNs, began: TimeNs, out: &mut Outbox) {
+    pub(crate) fn needed_clean_ended(&mut self, at: TimeNs, began: TimeNs, out: &mut Outbox) {
         if began == self.request.0 {
             assert!(self.request.1 > 0, "a request is outstanding while its cleans go on");
             self.request.1 -= 1;
@@ -212,7 +212,7 @@ impl Agent {
     }
 
     /// Counts a collection that could not wait although the controller had not answered the member's request (rule 121).
-    pub fn needed_collection_began(&mut self, at: TimeNs, out: &mut Outbox) {
+    pub(crate) fn needed_collection_began(&mut self, at: TimeNs, out: &mut Outbox) {
         if self.role.notify == Notify::Soft && self.has_asked {
             debug_assert_eq!(self.forced, None, "being forced answers what was asked");
             out.report(at, self.member, MemberEvent::CollectsUnanswered);
@@ -220,7 +220,7 @@ impl Agent {
     }
 
     /// Records that a die begins a clean because a pool needs it (rules 43 and 119).
-    pub fn needed_clean_began(&mut self, at: TimeNs, out: &mut Outbox) {
+    pub(crate) fn needed_clean_began(&mut self, at: TimeNs, out: &mut Outbox) {
         if self.role.notify == Notify::Soft {
             self.limit_reached_at = at;
             self.needed_collection_began(at, out);
@@ -253,14 +253,14 @@ impl Agent {
 
     /// Returns true if a host write could make the member send a message.
     #[inline]
-    pub fn reacts_to_writes(&self) -> bool {
+    pub(crate) fn reacts_to_writes(&self) -> bool {
         let may_ask = self.role.notify == Notify::Soft && !self.has_said_limit;
         (self.role.registers && !self.participates) || may_ask
     }
 
     /// Processes the start of a host write that leaves `free_blocks` free blocks in its pool. `is_at_limit` is true if the pool is then at
     /// its hard limit.
-    pub fn host_write_began(&mut self, at: TimeNs, free_blocks: u32, is_at_limit: bool, out: &mut Outbox) {
+    pub(crate) fn host_write_began(&mut self, at: TimeNs, free_blocks: u32, is_at_limit: bool, out: &mut Outbox) {
         if free_blocks > self.role.t_soft_free_blocks {
             return;
         }
@@ -289,14 +289,14 @@ impl Agent {
     }
 
     /// Ends the scheduled check. Returns true if the member must send a soft request now, at the end of the nanosecond (rule 119).
-    pub fn take_scheduled_ask(&mut self, now: TimeNs) -> bool {
+    pub(crate) fn take_scheduled_ask(&mut self, now: TimeNs) -> bool {
         self.ask_scheduled_at = NEVER;
         self.forced.is_none() && !self.has_said_limit && (!self.has_asked || self.limit_reached_at == now)
     }
 
     /// Sends a soft request. `pages_left` is the number of pages that the member can still absorb. It is negative if more pages wait than
     /// fit.
-    pub fn ask_softly(&mut self, now: TimeNs, pages_left: i64, is_at_limit: bool, out: &mut Outbox) {
+    pub(crate) fn ask_softly(&mut self, now: TimeNs, pages_left: i64, is_at_limit: bool, out: &mut Outbox) {
         let at_limit = self.limit_reached_at == now || pages_left < 0 || is_at_limit;
         (self.has_asked, self.has_said_limit) = (true, at_limit);
         self.send(now, ToController::GcRequest(self.need(pages_left.max(0) as u64, at_limit)), out);
@@ -309,7 +309,15 @@ impl Agent {
 
     /// Processes the opening of a superblock, or the end of forced collection. If few superblocks are free, the member registers or asks to
     /// collect (rule 216).
-    pub fn superblock_opened(&mut self, at: TimeNs, free_blocks: u32, asks: bool, pages_left: u64, at_limit: bool, out: &mut Outbox) {
+    pub(crate) fn superblock_opened(
+        &mut self,
+        at: TimeNs,
+        free_blocks: u32,
+        asks: bool,
+        pages_left: u64,
+        at_limit: bool,
+        out: &mut Outbox,
+    ) {
         if self.forced.is_some() {
             return;
         }

@@ -5,7 +5,7 @@ use crate::ids::{DieId, MemberId};
 use crate::request::OpKind;
 
 /// Time that is never reached.
-pub const NEVER: TimeNs = TimeNs::MAX;
+pub(super) const NEVER: TimeNs = TimeNs::MAX;
 
 /// A page to read, write or trim for the layer above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,14 +34,14 @@ pub struct OpEnd {
     /// Time at which the page is done.
     pub at: TimeNs,
     /// True if the page waited while garbage collection occupied its die or plane.
-    pub met_gc: bool,
+    pub(crate) met_gc: bool,
     /// Division of its time into causes.
     pub time: TimeParts,
 }
 
 /// Prospects of reads that would be sent to their dies now (rule 241). They ignore what stands before the dies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Busy {
+pub(crate) struct Busy {
     /// True if one of the pages lies where collection is in progress.
     pub collecting: bool,
     /// Estimated time at which the last of the reads begins.
@@ -52,13 +52,13 @@ pub struct Busy {
 
 impl Busy {
     /// Returns the prospect of a read that touches no flash.
-    pub fn not_on_flash(now: TimeNs) -> Self {
+    pub(crate) fn not_on_flash(now: TimeNs) -> Self {
         Self { collecting: false, start: now, read_ns: 0 }
     }
 
     /// Returns the prospect of all reads of both.
     #[must_use]
-    pub fn and(self, other: Self) -> Self {
+    pub(crate) fn and(self, other: Self) -> Self {
         Self {
             collecting: self.collecting || other.collecting,
             start: self.start.max(other.start),
@@ -67,7 +67,7 @@ impl Busy {
     }
 
     /// Returns the estimated end of reads that are sent at `at`.
-    pub fn ends_if_sent(&self, at: TimeNs) -> TimeNs {
+    pub(crate) fn ends_if_sent(&self, at: TimeNs) -> TimeNs {
         self.start.max(at) + self.read_ns
     }
 }
@@ -95,7 +95,7 @@ impl std::iter::Sum for Owed {
 
 /// Scheduled events of a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SsdWake {
+pub(crate) enum SsdWake {
     /// A wait of a worker ends.
     Worker {
         /// Die of the worker.
@@ -125,7 +125,7 @@ impl From<SuperpageWake> for SsdWake {
 
 /// Scheduled events of the front: queues, processor cores, link and write buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FrontWake {
+pub(crate) enum FrontWake {
     /// All page operations of a command have arrived, so that no more can join it.
     Ready(u32),
     /// The work of this processor core ends.
@@ -150,7 +150,7 @@ impl From<FrontWake> for SsdWake {
 
 /// Scheduled events of dies that program superpages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SuperpageWake {
+pub(crate) enum SuperpageWake {
     /// The flash array has finished reading a page into a plane's register.
     ArrayRead(u32),
     /// The data of a read have been transferred from their die.
@@ -177,7 +177,7 @@ pub struct Worker(u32);
 
 impl Worker {
     /// Worker that serves host operations.
-    pub const SLOT: Self = Self(0);
+    pub(crate) const SLOT: Self = Self(0);
     /// Number of the first overlapping operation. Lower numbers belong to scopes, of which there are fewer.
     const FIRST_COMPANION: u32 = 1 << 8;
 
@@ -202,7 +202,7 @@ impl Worker {
 
 /// Sender of a page operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+pub(super) enum Origin {
     /// The array has sent the operation.
     Array,
     /// The operation is a page of this command of the front.
@@ -213,11 +213,11 @@ pub enum Origin {
 
 /// A page of a host read that waits to be served by a drive with superblocks.
 #[derive(Debug, Clone, Copy)]
-pub struct Waiter {
+pub(crate) struct Waiter {
     /// Number of the completion.
     pub completion: u32,
     /// Number of its command among the fetched ones.
-    pub fetched_id: u32,
+    pub(crate) fetched_id: u32,
     /// Arrival time of its command.
     pub arrived: TimeNs,
     /// Time that its command took at a processor core, and latency after that, in nanoseconds.
@@ -228,23 +228,23 @@ pub struct Waiter {
 
 /// Amount of work that a die had done up to some time.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct WorkSnapshot {
+pub(crate) struct WorkSnapshot {
     /// Time for which the die had collected, in nanoseconds.
     pub collected_ns: u64,
     /// Time for which mechanisms had occupied the die while operations had to wait, in nanoseconds.
-    pub held_ns: u64,
+    pub(crate) held_ns: u64,
 }
 
 impl WorkSnapshot {
     /// Returns the work done since `earlier`.
-    pub fn since(self, earlier: Self) -> Self {
+    pub(super) fn since(self, earlier: Self) -> Self {
         Self { collected_ns: self.collected_ns - earlier.collected_ns, held_ns: self.held_ns - earlier.held_ns }
     }
 }
 
 /// Reason for reading a unit.
 #[derive(Debug, Clone, Copy)]
-pub enum Reader {
+pub(super) enum Reader {
     /// A host read needs the unit.
     Host(Waiter),
     /// The superpage with this number needs the rest of a unit, because the host wrote only a part.
@@ -253,7 +253,7 @@ pub enum Reader {
 
 /// Reason for a clean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
+pub(super) enum Cause {
     /// A pool needs the clean.
     Needed,
     /// The die has no waiting operations.
@@ -264,7 +264,7 @@ pub enum Cause {
 
 /// Measures the total time for which a condition holds.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Stopwatch {
+pub(crate) struct Stopwatch {
     total_ns: u64,
     on: bool,
     since: TimeNs,
@@ -273,26 +273,26 @@ pub struct Stopwatch {
 impl Stopwatch {
     /// Starts the stopwatch if `on`, and otherwise stops it.
     #[inline]
-    pub fn set(&mut self, at: TimeNs, on: bool) {
+    pub(super) fn set(&mut self, at: TimeNs, on: bool) {
         if self.on {
             self.total_ns += at - self.since;
         }
         (self.on, self.since) = (on, at);
     }
 
-    pub fn is_on(&self) -> bool {
+    pub(super) fn is_on(&self) -> bool {
         self.on
     }
 
     #[inline]
-    pub fn at(&self, at: TimeNs) -> u64 {
+    pub(super) fn at(&self, at: TimeNs) -> u64 {
         self.total_ns + if self.on { at - self.since } else { 0 }
     }
 }
 
 /// Table whose entries keep their numbers. A removed entry is reused together with the memory that it owns.
 #[derive(Debug, Clone)]
-pub struct Table<T> {
+pub(super) struct Table<T> {
     entries: Vec<T>,
     free: Vec<u32>,
 }
@@ -305,7 +305,7 @@ impl<T> Default for Table<T> {
 
 impl<T: Default> Table<T> {
     /// Returns the number of an unused entry.
-    pub fn take(&mut self) -> u32 {
+    pub(super) fn take(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| {
             self.entries.push(T::default());
             self.entries.len() as u32 - 1
@@ -313,18 +313,18 @@ impl<T: Default> Table<T> {
     }
 
     /// Makes an entry available again.
-    pub fn recycle(&mut self, number: u32) {
+    pub(crate) fn recycle(&mut self, number: u32) {
         debug_assert!((number as usize) < self.entries.len(), "nobody has taken entry {number}");
         self.free.push(number);
     }
 
     /// Returns the number of entries in use.
-    pub fn taken(&self) -> usize {
+    pub(super) fn taken(&self) -> usize {
         self.entries.len() - self.free.len()
     }
 
     /// Returns all entries, including those that are not in use.
-    pub fn entries(&self) -> impl Iterator<Item = &T> {
+    pub(super) fn entries(&self) -> impl Iterator<Item = &T> {
         self.entries.iter()
     }
 }

@@ -51,7 +51,8 @@ pub use counters::{ByHandle, DriveCounters, FrontCounters, MemberCounters};
 pub(crate) use die::Served;
 use die::{DieContext, Dies, ImmediateContext};
 use front::Front;
-pub use job::{Busy, FrontWake, OpEnd, Owed, PageOp, SsdWake, SuperpageWake, Worker};
+pub(crate) use job::{Busy, SsdWake};
+pub use job::{OpEnd, Owed, PageOp, Worker};
 pub use mechanism::{Figure, Figures, MechanismCounters, Mechanisms};
 pub use outbox::{Outbox, Programmed};
 pub use params::*;
@@ -121,7 +122,7 @@ impl Ssd {
     }
 
     /// Returns the counters at `now`. For superpages, they include the work that dies have done so far.
-    pub fn counters_at(&self, now: TimeNs) -> (MemberCounters, Option<DriveCounters>) {
+    pub(crate) fn counters_at(&self, now: TimeNs) -> (MemberCounters, Option<DriveCounters>) {
         self.dies.counters_at(now, &self.parts)
     }
 
@@ -183,14 +184,14 @@ impl Ssd {
     }
 
     /// Starts the measured time of the usage record at `now`. No operation so far has arrived later.
-    pub fn measure_usage_from(&mut self, now: TimeNs) {
+    pub(crate) fn measure_usage_from(&mut self, now: TimeNs) {
         if let Some(usage) = &mut self.parts.usage {
             usage.begin(now);
         }
     }
 
     /// Ends the measured time of the usage record at `now`.
-    pub fn measure_usage_until(&mut self, now: TimeNs) {
+    pub(crate) fn measure_usage_until(&mut self, now: TimeNs) {
         if let Some(usage) = &mut self.parts.usage {
             usage.end(now);
         }
@@ -228,7 +229,7 @@ impl Ssd {
     }
 
     /// Returns the earliest start of a collection that has not been reported, because its end is unknown.
-    pub fn oldest_open_clean(&self) -> Option<TimeNs> {
+    pub(crate) fn oldest_open_clean(&self) -> Option<TimeNs> {
         self.dies.oldest_open_collection()
     }
 
@@ -246,7 +247,7 @@ impl Ssd {
 
     /// Returns true if the end of every operation is computed when the operation arrives.
     #[inline]
-    pub fn is_immediate(&self) -> bool {
+    pub(crate) fn is_immediate(&self) -> bool {
         self.dies.is_immediate()
     }
 
@@ -323,22 +324,22 @@ impl Ssd {
     }
 
     /// Continues at a wake-up.
-    pub fn wake(&mut self, now: TimeNs, wake: SsdWake, out: &mut Outbox) {
+    pub(crate) fn wake(&mut self, now: TimeNs, wake: SsdWake, out: &mut Outbox) {
         self.act(out, |context| context.wake(now, wake));
     }
 
     /// Returns true if a wake-up still has an effect. If the wait behind it was given up, it has none.
-    pub fn needs_wake_up(&self, wake: SsdWake) -> bool {
+    pub(crate) fn needs_wake_up(&self, wake: SsdWake) -> bool {
         self.dies.needs_wake_up(wake)
     }
 
     /// Brings every die up to date: everything that ended before `now` is counted and reported.
-    pub fn catch_up_all(&mut self, now: TimeNs, out: &mut Outbox) {
+    pub(crate) fn catch_up_all(&mut self, now: TimeNs, out: &mut Outbox) {
         self.act(out, |context| context.catch_up(now, 0));
     }
 
     /// Brings every die up to date, including everything that ends at `now`.
-    pub fn catch_up_through(&mut self, now: TimeNs, out: &mut Outbox) {
+    pub(crate) fn catch_up_through(&mut self, now: TimeNs, out: &mut Outbox) {
         self.act(out, |context| context.catch_up(now, job::NEVER));
     }
 
@@ -348,14 +349,14 @@ impl Ssd {
     }
 
     /// Gives the member an agent, which follows the protocol of the array's controller. The member must not be immediate.
-    pub fn become_ggc_aware(&mut self, now: TimeNs, role: MemberRole, out: &mut Outbox) {
+    pub(crate) fn become_ggc_aware(&mut self, now: TimeNs, role: MemberRole, out: &mut Outbox) {
         self.act(out, |context| context.catch_up(now, job::NEVER));
         self.parts.agent = Some(Agent::new(self.parts.member, role));
         self.act(out, |context| context.agent_begins(now));
     }
 
     /// Processes a message of the controller. All other events of this nanosecond come first.
-    pub fn receive(&mut self, now: TimeNs, message: ToMember, out: &mut Outbox) {
+    pub(crate) fn receive(&mut self, now: TimeNs, message: ToMember, out: &mut Outbox) {
         self.act(out, |context| {
             context.catch_up(now, job::NEVER);
             context.receive(now, message);

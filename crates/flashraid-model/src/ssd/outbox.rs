@@ -22,13 +22,13 @@ pub struct Programmed {
 #[derive(Debug, Clone, Default)]
 pub struct Outbox {
     /// Wake-ups of the SSD, in the order in which they were scheduled.
-    pub wakes: Vec<(TimeNs, SsdWake)>,
+    pub(crate) wakes: Vec<(TimeNs, SsdWake)>,
     /// Ends of page operations.
     pub ends: Vec<OpEnd>,
     /// Collections. Each is reported when its end is known.
     pub collections: Vec<GcInterval>,
     /// Events in the member that the array's controller must know.
-    pub notices: Vec<Notice>,
+    pub(crate) notices: Vec<Notice>,
     /// Programs of drives with superblocks, in order of time.
     pub programmed: Vec<Programmed>,
 }

@@ -10,7 +10,7 @@ use crate::ids::MemberId;
 
 /// Settings, protocol state and counters of one SSD.
 #[derive(Debug, Clone)]
-pub struct SsdParts {
+pub(crate) struct SsdParts {
     /// Number of the member in the array.
     pub member: MemberId,
     /// Settings of the member.
@@ -29,7 +29,7 @@ pub struct SsdParts {
 
 impl SsdParts {
     /// Returns the parts of a member at the start of a run.
-    pub fn new(member: MemberId, params: SsdParams) -> Self {
+    pub(super) fn new(member: MemberId, params: SsdParams) -> Self {
         Self {
             member,
             params,
@@ -42,12 +42,12 @@ impl SsdParts {
     }
 
     /// Returns the protocol state of a member that knows the protocol.
-    pub fn agent_mut(&mut self) -> &mut Agent {
+    pub(crate) fn agent_mut(&mut self) -> &mut Agent {
         self.agent.as_mut().expect("only members that know the protocol get and send messages")
     }
 
     /// Adds operations to the usage record: those whose ends were added to the outbox after the first `reported_before` ends.
-    pub fn record_operations(&mut self, reported_before: usize, out: &Outbox) {
+    pub(crate) fn record_operations(&mut self, reported_before: usize, out: &Outbox) {
         if let Some(usage) = &mut self.usage {
             out.ends[reported_before..].iter().for_each(|end| usage.record_operation(end.at - end.time.total_ns(), end.at));
         }

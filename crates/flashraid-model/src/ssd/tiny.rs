@@ -4,12 +4,12 @@ use super::{Allocation, Blocking, GcParams, PlaneChoice, Pool, Procedure, SsdPar
 use crate::TimeNs;
 use crate::flash::{Geometry, Timing};
 
-pub const READ: TimeNs = 28;
-pub const WRITE: TimeNs = 208;
+pub(crate) const READ: TimeNs = 28;
+pub(crate) const WRITE: TimeNs = 208;
 
 /// Returns an SSD with dies of one plane and `blocks` blocks, of which the initial fill leaves `reserved` free. Collection of a pool starts
 /// at one free block and stops at two.
-pub fn ssd(dies: u32, blocks: u32, reserved: u32) -> SsdParams {
+pub(crate) fn ssd(dies: u32, blocks: u32, reserved: u32) -> SsdParams {
     SsdParams {
         geometry: Geometry {
             dies,

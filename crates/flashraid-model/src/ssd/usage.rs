@@ -176,7 +176,7 @@ struct Ahead {
 
 /// Records the use of a member.
 #[derive(Debug, Clone)]
-pub struct Usage {
+pub(super) struct Usage {
     state: State,
 }
 
@@ -193,12 +193,12 @@ enum State {
 }
 
 impl Usage {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { state: State::Before { ahead: Vec::new(), now: 0, forget_at: 1024 } }
     }
 
     /// Begins the measured time now.
-    pub fn begin(&mut self, now: TimeNs) {
+    pub(super) fn begin(&mut self, now: TimeNs) {
         let mut recorder = Recorder::new(now);
         if let State::Before { ahead, .. } = &self.state {
             for entry in ahead {
@@ -214,7 +214,7 @@ impl Usage {
     }
 
     /// Ends the measured time now.
-    pub fn end(&mut self, now: TimeNs) {
+    pub(super) fn end(&mut self, now: TimeNs) {
         if let State::Measuring(recorder) = &mut self.state {
             (recorder.until_ns, recorder.present_ns) = (now, 0..0);
         }
@@ -222,7 +222,7 @@ impl Usage {
 
     /// Records a page operation that arrived at `arrival` and is done at `end`, which may lie in the future.
     #[inline]
-    pub fn record_operation(&mut self, arrival: TimeNs, end: TimeNs) {
+    pub(crate) fn record_operation(&mut self, arrival: TimeNs, end: TimeNs) {
         match &mut self.state {
             State::Measuring(recorder) => recorder.record_operation(arrival, end),
             State::Before { .. } => self.keep(Ahead { from: arrival, to: end, is_operation: true }),
@@ -231,7 +231,7 @@ impl Usage {
 
     /// Records a busy period of a die.
     #[inline]
-    pub fn record_work(&mut self, from: TimeNs, to: TimeNs) {
+    pub(crate) fn record_work(&mut self, from: TimeNs, to: TimeNs) {
         match &mut self.state {
             State::Measuring(recorder) => recorder.record_work(from, to),
             State::Before { .. } => self.keep(Ahead { from, to, is_operation: false }),
@@ -252,7 +252,7 @@ impl Usage {
     }
 
     /// Returns the current length of an interval, in nanoseconds; 0 before the measured time.
-    pub fn interval_ns(&self) -> u64 {
+    pub(super) fn interval_ns(&self) -> u64 {
         match &self.state {
             State::Before { .. } => 0,
             State::Measuring(recorder) => recorder.interval_ns(),
@@ -262,7 +262,7 @@ impl Usage {
     /// Returns the first `count` intervals of a run that ended at `end_ns`, for a member with `dies` dies.
     ///
     /// Their length is [`Usage::interval_ns`] or a power of two times as long. `working` contains busy periods that have not been recorded.
-    pub fn points(
+    pub(super) fn points(
         &self,
         interval_ns: u64,
         count: usize,

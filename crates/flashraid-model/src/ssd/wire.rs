@@ -4,7 +4,7 @@ use crate::events::TimeNs;
 
 /// A channel, or a lane of a link, that carries one transfer at a time.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Wire {
+pub(crate) struct Wire {
     /// End of the last transfer that was requested.
     free_at: TimeNs,
 }
@@ -12,7 +12,7 @@ pub struct Wire {
 impl Wire {
     /// Starts a transfer of `ns` nanoseconds as soon as the wire is free. Returns its end.
     #[inline]
-    pub fn ask(&mut self, now: TimeNs, ns: u64) -> TimeNs {
+    pub(super) fn ask(&mut self, now: TimeNs, ns: u64) -> TimeNs {
         self.free_at = self.free_at.max(now) + ns;
         self.free_at
     }

@@ -4,7 +4,7 @@ use crate::events::TimeNs;
 
 /// Total time that all dies have spent on one kind of work. Sums may overflow and wrap around, so only differences have a meaning.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct DieTime {
+pub(super) struct DieTime {
     dies: u64,
     /// Sum of all end times minus sum of all start times.
     ends_minus_begins: u64,
@@ -13,21 +13,21 @@ pub struct DieTime {
 impl DieTime {
     /// Records that a die begins to work.
     #[inline]
-    pub fn begin(&mut self, at: TimeNs) {
+    pub(super) fn begin(&mut self, at: TimeNs) {
         self.dies += 1;
         self.ends_minus_begins = self.ends_minus_begins.wrapping_sub(at);
     }
 
     /// Records that a working die stops.
     #[inline]
-    pub fn end(&mut self, at: TimeNs) {
+    pub(super) fn end(&mut self, at: TimeNs) {
         debug_assert!(self.dies > 0, "a die stops that has begun");
         self.dies -= 1;
         self.ends_minus_begins = self.ends_minus_begins.wrapping_add(at);
     }
 
     /// Returns the number of dies that work now.
-    pub fn dies(&self) -> u64 {
+    pub(super) fn dies(&self) -> u64 {
         self.dies
     }
 
@@ -38,16 +38,16 @@ impl DieTime {
 
 /// Total working time of the dies of a member.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct WorkTimes {
+pub(crate) struct WorkTimes {
     /// Work of any kind.
-    pub any_work: DieTime,
+    pub(crate) any_work: DieTime,
     /// Work for collection only.
-    pub for_collection: DieTime,
+    pub(crate) for_collection: DieTime,
 }
 
 /// Copy of the working times at some time.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct WorkTimesSnapshot {
+pub(crate) struct WorkTimesSnapshot {
     at: TimeNs,
     any_work: u64,
     for_collection: u64,
@@ -56,13 +56,13 @@ pub struct WorkTimesSnapshot {
 impl WorkTimes {
     /// Returns the working times up to `now`.
     #[inline]
-    pub fn until(&self, now: TimeNs) -> WorkTimesSnapshot {
+    pub(super) fn until(&self, now: TimeNs) -> WorkTimesSnapshot {
         WorkTimesSnapshot { at: now, any_work: self.any_work.until(now), for_collection: self.for_collection.until(now) }
     }
 
     /// Returns the part of a wait from `before` to `now` that collection has caused. It is the share that collection had in the work of the
     /// dies during the wait.
-    pub fn collection_of_wait(&self, before: &WorkTimesSnapshot, now: TimeNs) -> u64 {
+    pub(crate) fn collection_of_wait(&self, before: &WorkTimesSnapshot, now: TimeNs) -> u64 {
         let wait_ns = now - before.at;
         if wait_ns == 0 {
             return 0;

@@ -9,12 +9,12 @@ use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::ssd::{MechanismCounters, MemberCounters, Shortcuts, Ssd, UsagePoint};
 
 /// The outcome of a case by the model.
-pub fn fast(case: &Case) -> Outcome {
+pub(crate) fn fast(case: &Case) -> Outcome {
     fast_with(case, Shortcuts::default()).0
 }
 
 /// The same with or without the shortcuts, and how the members were used until the last request was done.
-pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<UsagePoint>>) {
+pub(crate) fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<UsagePoint>>) {
     // Some cases hand requests over many at a time, as many as their seed says, and some of these are served by several threads.
     let threads = case.seed as usize / 7 % 4;
     let setup = Setup { threads, operations_per_thread: Some(1), record_usage: true, record_destages: false, shortcuts };

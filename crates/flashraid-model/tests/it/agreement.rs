@@ -17,7 +17,7 @@ use crate::outcome::Case;
 use crate::reference;
 use crate::shrink::shrink;
 
-pub const CASES: u64 = 2500;
+pub(crate) const CASES: u64 = 2500;
 
 #[test]
 fn the_model_agrees_with_the_reference() {
@@ -99,7 +99,7 @@ fn difference(case: &Case) -> Option<String> {
     }
 }
 
-pub fn seeds() -> Vec<u64> {
+pub(crate) fn seeds() -> Vec<u64> {
     let variable = |name| std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is a number")));
     match variable("FLASHRAID_AGREEMENT_SEED") {
         Some(seed) => vec![seed],

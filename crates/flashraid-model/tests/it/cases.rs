@@ -7,14 +7,14 @@ use flashraid_model::ssd::{Allocation, Blocking, GcParams, PlaneChoice, Pool, Pr
 
 use crate::outcome::Case;
 
-pub const PAGE_BYTES: u64 = 4096;
+pub(crate) const PAGE_BYTES: u64 = 4096;
 
 /// Returns a case of one die with one plane. Blocks have three data pages and a summary, and nine pages are exported. Block 0 holds pages 0
 /// to 2, block 1 pages 3 to 5, and block 2 pages 6 to 8. Block 3 is open, and blocks 4 and 5 are free. Collection starts at one free block.
 ///
 /// Times in nanoseconds: read 20, program 200, erase 1000, transfer of a page 7, of a summary 3, command 1. An idle read takes 28, an idle
 /// write 208, a move 220, and a summary 203.
-pub fn one_plane() -> Case {
+pub(crate) fn one_plane() -> Case {
     let geometry = Geometry {
         dies: 1,
         planes: 1,
@@ -83,20 +83,20 @@ pub fn one_plane() -> Case {
 }
 
 impl Case {
-    pub fn read(self, at_ns: u64, first_page: u64, pages: u64) -> Case {
+    pub(crate) fn read(self, at_ns: u64, first_page: u64, pages: u64) -> Case {
         self.request(at_ns, first_page * PAGE_BYTES, pages * PAGE_BYTES, OpKind::Read)
     }
 
-    pub fn write(self, at_ns: u64, first_page: u64, pages: u64) -> Case {
+    pub(crate) fn write(self, at_ns: u64, first_page: u64, pages: u64) -> Case {
         self.request(at_ns, first_page * PAGE_BYTES, pages * PAGE_BYTES, OpKind::Write)
     }
 
     /// Writes of single pages that arrive together.
-    pub fn writes(self, at_ns: u64, pages: &[u64]) -> Case {
+    pub(crate) fn writes(self, at_ns: u64, pages: &[u64]) -> Case {
         pages.iter().fold(self, |case, &page| case.write(at_ns, page, 1))
     }
 
-    pub fn request(mut self, arrival_ns: u64, offset_bytes: u64, length_bytes: u64, direction: OpKind) -> Case {
+    pub(crate) fn request(mut self, arrival_ns: u64, offset_bytes: u64, length_bytes: u64, direction: OpKind) -> Case {
         self.requests.push(Request {
             arrival_ns,
             offset_bytes,

@@ -498,7 +498,7 @@ fn the_cases_of_what_stands_before_dies_reach_every_corner() {
 }
 
 /// Every request is done once, every page lies in one place, and what was counted adds up.
-pub fn check_conservation(case: &Case, outcome: &Outcome) {
+pub(crate) fn check_conservation(case: &Case, outcome: &Outcome) {
     let mut read = 0;
     let mut written = 0;
     for (member, result) in outcome.members.iter().enumerate() {

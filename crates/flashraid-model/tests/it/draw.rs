@@ -12,7 +12,7 @@ use crate::outcome::Case;
 use crate::reference;
 
 /// Draws a small array and a load for it. Features are switched on and off by the case, so that they meet in every combination.
-pub fn draw_case(seed: u64) -> Case {
+pub(crate) fn draw_case(seed: u64) -> Case {
     let mut draw = Draw(rng::stream(seed, "agreement", 0));
     let params = loop {
         let params = draw.array();
@@ -32,7 +32,7 @@ pub fn draw_case(seed: u64) -> Case {
 }
 
 /// The same with section 10 of the rules.
-pub fn draw_interruptible_case(seed: u64) -> Case {
+pub(crate) fn draw_interruptible_case(seed: u64) -> Case {
     let mut case = draw_case(seed);
     Draw(rng::stream(seed, "agreement", 1)).make_interruptible(&mut case);
     set_rules_by_seed(&mut case);
@@ -40,7 +40,7 @@ pub fn draw_interruptible_case(seed: u64) -> Case {
 }
 
 /// The same with section 11 of the rules.
-pub fn draw_coordinated_case(seed: u64) -> Case {
+pub(crate) fn draw_coordinated_case(seed: u64) -> Case {
     let mut case = draw_interruptible_case(seed);
     Draw(rng::stream(seed, "agreement", 2)).coordinate(&mut case);
     set_rules_by_seed(&mut case);
@@ -48,7 +48,7 @@ pub fn draw_coordinated_case(seed: u64) -> Case {
 }
 
 /// A case of any kind with section 12 of the rules.
-pub fn draw_case_of_stripes(seed: u64) -> Case {
+pub(crate) fn draw_case_of_stripes(seed: u64) -> Case {
     let mut draw = Draw(rng::stream(seed, "agreement", 3));
     let mut case = match draw.between(0, 2) {
         0 => draw_case(seed),
@@ -64,7 +64,7 @@ pub fn draw_case_of_stripes(seed: u64) -> Case {
 }
 
 /// A case of any kind with section 13 of the rules.
-pub fn draw_cached_case(seed: u64) -> Case {
+pub(crate) fn draw_cached_case(seed: u64) -> Case {
     let mut draw = Draw(rng::stream(seed, "agreement", 4));
     let mut case = match draw.between(0, 5) {
         0 => draw_case(seed),
@@ -85,7 +85,7 @@ pub fn draw_cached_case(seed: u64) -> Case {
 
 /// Draws a case in which everything may meet everything (section 14 of the rules). The mapping is one more draw, and the parts before the
 /// dies another.
-pub fn draw_mixed_case(seed: u64) -> Case {
+pub(crate) fn draw_mixed_case(seed: u64) -> Case {
     let mut of_mapping = Draw(rng::stream(seed, "agreement", 10));
     if of_mapping.chance(45) {
         return draw_mixed(seed, true);
@@ -98,7 +98,7 @@ pub fn draw_mixed_case(seed: u64) -> Case {
 }
 
 /// The same for members with pools and nothing before their dies.
-pub fn draw_mixed_pools_case(seed: u64) -> Case {
+pub(crate) fn draw_mixed_pools_case(seed: u64) -> Case {
     draw_mixed(seed, false)
 }
 
@@ -153,14 +153,14 @@ fn draw_mixed(seed: u64, superblocks: bool) -> Case {
 }
 
 /// The same with section 25 of the rules.
-pub fn draw_fronted_case(seed: u64) -> Case {
+pub(crate) fn draw_fronted_case(seed: u64) -> Case {
     let mut case = draw_mixed(seed, false);
     Draw(rng::stream(seed, "agreement", 8)).put_front(&mut case);
     case
 }
 
 /// Returns true if the rules describe a scheme, and the reference implements it.
-pub fn has_rule(scheme: &SchemePolicy) -> bool {
+pub(crate) fn has_rule(scheme: &SchemePolicy) -> bool {
     include_str!("../../../../docs/rules.md").contains(&format!("`{}`", scheme.name()))
 }
 

@@ -20,12 +20,12 @@ use crate::outcome::Case;
 ///
 /// No superblock was a useful victim before the last one was sealed, and nothing looked for victims at that moment.
 /// These cases are drawn without the mechanisms that came later.
-pub const ONCE_STUCK: [u64; 5] = [3773, 6614, 8046, 10_873, 14_181];
+pub(crate) const ONCE_STUCK: [u64; 5] = [3773, 6614, 8046, 10_873, 14_181];
 
 /// Draws a single drive and a load for it. In some cases a controller forces the drive whenever it has asked.
 ///
 /// Later mechanisms are drawn from streams of their own, so that a case without them stays as it was.
-pub fn draw_drive_case(seed: u64) -> Case {
+pub(crate) fn draw_drive_case(seed: u64) -> Case {
     let extras = !ONCE_STUCK.contains(&seed);
     let mut draw = DriveDraw(rng::stream(seed, "drives", 0));
     let mut extra = ExtraDraws::of(seed, extras);
@@ -114,10 +114,10 @@ impl ExtraDraws {
 }
 
 /// Factor between the times of the fastest drives and those of drives that are about as fast as the dies with pools.
-pub const SLOWEST: u64 = 43;
+pub(crate) const SLOWEST: u64 = 43;
 
 /// Draws a drive that becomes a member of an array, and the factor by which its operations take longer than those of the fastest drives.
-pub fn draw_drive(seed: u64) -> (SsdParams, u64) {
+pub(crate) fn draw_drive(seed: u64) -> (SsdParams, u64) {
     let mut draw = DriveDraw(rng::stream(seed, "drives", 1));
     let mut extra = ExtraDraws::of(seed, true);
     loop {

@@ -19,23 +19,23 @@ use crate::outcome::Case;
 use crate::reference;
 
 /// Draws from a stream of random numbers.
-pub struct Draw(pub Stream);
+pub(crate) struct Draw(pub Stream);
 
 /// Works that a member can be forced to do.
-pub const FORCED_WORK: [Work; 5] =
+pub(crate) const FORCED_WORK: [Work; 5] =
     [Work::OneVictim, Work::Watermark, Work::VictimAndWatermark, Work::PoolVictims, Work::PoolVictimsAndWatermark];
 
 impl Draw {
     /// Draws a number uniformly from `low..=high`.
-    pub fn between(&mut self, low: u64, high: u64) -> u64 {
+    pub(crate) fn between(&mut self, low: u64, high: u64) -> u64 {
         low + rng::below(&mut self.0, high - low + 1)
     }
 
-    pub fn chance(&mut self, percent: u64) -> bool {
+    pub(crate) fn chance(&mut self, percent: u64) -> bool {
         rng::below(&mut self.0, 100) < percent
     }
 
-    pub fn array(&mut self) -> ArrayParams {
+    pub(crate) fn array(&mut self) -> ArrayParams {
         let level = [Level::Single, Level::Raid0, Level::Raid1, Level::Raid10][self.between(0, 3) as usize];
         let members = match level {
             Level::Single => 1,
@@ -59,7 +59,7 @@ impl Draw {
         }
     }
 
-    pub fn ssd(&mut self) -> SsdParams {
+    pub(crate) fn ssd(&mut self) -> SsdParams {
         let planes = self.between(1, 4);
         let dynamic = self.chance(35);
         let pool = if self.chance(60) { Pool::Plane } else { Pool::Die };
@@ -120,7 +120,7 @@ impl Draw {
     }
 
     /// All features on switches of their own; with such drives, if any are given.
-    pub fn mixed_array(&mut self, drive: Option<&SsdParams>) -> ArrayParams {
+    pub(crate) fn mixed_array(&mut self, drive: Option<&SsdParams>) -> ArrayParams {
         let mut params = self.array();
         if let Some(drive) = drive {
             params.ssd = drive.clone();
@@ -151,7 +151,7 @@ impl Draw {
     }
 
     /// Few blocks of up to 512 pages in a small array.
-    pub fn make_blocks_large(&mut self, params: &mut ArrayParams) {
+    pub(crate) fn make_blocks_large(&mut self, params: &mut ArrayParams) {
         params.level = [Level::Single, Level::Raid0, Level::Raid1][self.between(0, 2) as usize];
         params.members = if params.level == Level::Single { 1 } else { 2 };
         let SsdParams { geometry, gc, .. } = &mut params.ssd;
@@ -168,7 +168,7 @@ impl Draw {
     }
 
     /// Requests come from up to four streams.
-    pub fn set_streams(&mut self, case: &mut Case) {
+    pub(crate) fn set_streams(&mut self, case: &mut Case) {
         let streams = self.between(1, 4);
         for request in &mut case.requests {
             request.stream = self.between(0, streams - 1) as u8;
@@ -176,7 +176,7 @@ impl Draw {
     }
 
     /// Some requests trim, some of them whole stripes, and a few flush.
-    pub fn trim_some(&mut self, case: &mut Case) {
+    pub(crate) fn trim_some(&mut self, case: &mut Case) {
         let percent = self.between(5, 60);
         let params = &case.params;
         let columns = reference::array_pages(params) / reference::stripes(params) / u64::from(params.stripe_unit_pages);
@@ -196,7 +196,7 @@ impl Draw {
     }
 
     /// Section 25 of the rules: queues, cores and a write buffer before the dies; flushes, and writes that are to survive a loss of power.
-    pub fn put_front(&mut self, case: &mut Case) {
+    pub(crate) fn put_front(&mut self, case: &mut Case) {
         let kinds = self.between(1, 7);
         let firmware = FirmwareParams {
             cores: self.between(1, 3) as u32,
@@ -227,7 +227,7 @@ impl Draw {
     }
 
     /// Some requests flush, and some writes are to survive a loss of power.
-    pub fn want_safety(&mut self, case: &mut Case) {
+    pub(crate) fn want_safety(&mut self, case: &mut Case) {
         let (flushes, forced) = (self.between(0, 8), if self.chance(50) { self.between(1, 60) } else { 0 });
         for request in &mut case.requests {
             if self.chance(flushes) {
@@ -237,12 +237,12 @@ impl Draw {
         }
     }
 
-    pub fn time_of_front(&mut self) -> u64 {
+    pub(crate) fn time_of_front(&mut self) -> u64 {
         if self.chance(30) { 0 } else { self.between(1, 40_000) }
     }
 
     /// Some requests take pages of one member only (rule 50).
-    pub fn aim_at_members(&mut self, case: &mut Case) {
+    pub(crate) fn aim_at_members(&mut self, case: &mut Case) {
         let percent = if self.chance(25) { self.between(10, 90) } else { 0 };
         for request in &mut case.requests {
             request.one_member = self.chance(percent) && reference::fits_one_member(&case.params, request);
@@ -250,7 +250,7 @@ impl Draw {
     }
 
     /// Section 10 of the rules: preemption, idle collection, requests of high priority.
-    pub fn make_interruptible(&mut self, case: &mut Case) {
+    pub(crate) fn make_interruptible(&mut self, case: &mut Case) {
         let ssd = &mut case.params.ssd;
         ssd.channel = None;
         ssd.allocation = Allocation::Static;
@@ -267,7 +267,7 @@ impl Draw {
         self.set_priorities(case);
     }
 
-    pub fn preemption(&mut self) -> Option<Preemption> {
+    pub(crate) fn preemption(&mut self) -> Option<Preemption> {
         let merge = self.chance(40);
         let suspension = self.chance(30).then(|| Suspension {
             suspend_ns: if self.chance(80) { self.between(1_003, 30_000) } else { 0 },
@@ -285,7 +285,7 @@ impl Draw {
     }
 
     /// Few pages are wanted again and again, so that some are wanted while they move.
-    pub fn want_few_pages(&mut self, case: &mut Case) {
+    pub(crate) fn want_few_pages(&mut self, case: &mut Case) {
         if self.chance(35) {
             let few_bytes = self.between(2, 30) * PAGE_BYTES;
             let array_bytes = reference::array_pages(&case.params) * PAGE_BYTES;
@@ -296,7 +296,7 @@ impl Draw {
         }
     }
 
-    pub fn set_priorities(&mut self, case: &mut Case) {
+    pub(crate) fn set_priorities(&mut self, case: &mut Case) {
         let high_priority_percent = if self.chance(30) { self.between(2, 60) } else { 0 };
         for request in &mut case.requests {
             request.high_priority = self.chance(high_priority_percent);
@@ -304,7 +304,7 @@ impl Draw {
     }
 
     /// Section 11 of the rules.
-    pub fn coordinate(&mut self, case: &mut Case) {
+    pub(crate) fn coordinate(&mut self, case: &mut Case) {
         let ssd = &mut case.params.ssd;
         ssd.gc.idle_ns = None;
         if self.chance(50) {
@@ -314,7 +314,7 @@ impl Draw {
         case.params.coordination = Some(self.coordination(u64::from(case.params.members), start));
     }
 
-    pub fn coordination(&mut self, members: u64, start: u64) -> CoordinationParams {
+    pub(crate) fn coordination(&mut self, members: u64, start: u64) -> CoordinationParams {
         let scheme = loop {
             let scheme = SchemePolicy::any(&mut self.0);
             if scheme.has_controller() && has_rule(&scheme) {
@@ -345,7 +345,7 @@ impl Draw {
     }
 
     /// Section 12 of the rules.
-    pub fn make_stripes(&mut self, case: &mut Case) {
+    pub(crate) fn make_stripes(&mut self, case: &mut Case) {
         let params = &mut case.params;
         let (level, members) = match self.between(0, 9) {
             0 | 1 => (Level::Raid4, self.between(3, 6)),
@@ -385,7 +385,7 @@ impl Draw {
     }
 
     /// Section 18 of the rules: a second member fails, at the same time, soon after, or at any time, and sometimes a third.
-    pub fn fail_more(&mut self, params: &mut ArrayParams, last_ns: u64) {
+    pub(crate) fn fail_more(&mut self, params: &mut ArrayParams, last_ns: u64) {
         let first_ns = params.failures[0].at_ns;
         for _ in 0..if self.chance(25) { 2 } else { 1 } {
             let member = self.between(0, u64::from(params.members) - 1) as u32;
@@ -404,7 +404,7 @@ impl Draw {
     }
 
     /// Section 13 of the rules.
-    pub fn put_cache(&mut self, case: &mut Case) {
+    pub(crate) fn put_cache(&mut self, case: &mut Case) {
         let all: Vec<CacheParts> = CachePolicy::defaults().iter().map(CachePolicy::parts).filter(|parts| !parts.is_empty()).collect();
         let parts = all[self.between(0, all.len() as u64 - 1) as usize];
         let size = self.between(1, 6);
@@ -433,7 +433,7 @@ impl Draw {
     }
 
     /// Section 17 of the rules; data pass in a tenth of a page read to ten of them.
-    pub fn limit_host(&mut self, case: &mut Case) {
+    pub(crate) fn limit_host(&mut self, case: &mut Case) {
         let page_ns = 2_000 << self.between(0, 7);
         let outstanding_max = 1 << self.between(0, 5);
         let outstanding = self.chance(75).then(|| self.between(1, outstanding_max) as u32);
@@ -442,12 +442,12 @@ impl Draw {
     }
 
     /// Greedy, which takes shortcuts of its own, more often than any other of the list.
-    pub fn victim(&mut self) -> VictimPolicy {
+    pub(crate) fn victim(&mut self) -> VictimPolicy {
         if self.chance(30) { VictimPolicy::default() } else { VictimPolicy::any(&mut self.0) }
     }
 
     /// Odd figures, so that sums of them are seldom equal by accident.
-    pub fn timing(&mut self, channels: bool) -> Timing {
+    pub(crate) fn timing(&mut self, channels: bool) -> Timing {
         Timing {
             page_read_ns: self.between(20_011, 90_000),
             page_program_ns: self.between(150_001, 900_000),
@@ -459,7 +459,7 @@ impl Draw {
         }
     }
 
-    pub fn requests(&mut self, params: &ArrayParams) -> Vec<Request> {
+    pub(crate) fn requests(&mut self, params: &ArrayParams) -> Vec<Request> {
         let array_bytes = reference::array_pages(params) * PAGE_BYTES;
         let count = self.between(20, 200);
         let longest_pages = self.between(1, 20);

@@ -12,7 +12,7 @@ use flashraid_model::ssd::{FrontCounters, MechanismCounters, MemberCounters};
 
 /// One simulation: everything that decides its outcome.
 #[derive(Debug, Clone)]
-pub struct Case {
+pub(crate) struct Case {
     pub params: ArrayParams,
     /// Warm-up of the members. If it is by the workload, all writes of the case are the warm-up, once.
     pub warm_up: WarmUp,
@@ -23,7 +23,7 @@ pub struct Case {
 
 /// Everything that a simulation determines, run until nothing is left to happen.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// Requests by index of arrival: arrival, end, and the number of members on which a page met garbage collection.
     pub requests: Vec<RequestOutcome>,
     /// Results of each member, by its number.
@@ -46,7 +46,7 @@ pub struct Outcome {
 
 /// Cleans of a die, or of a plane if only that is busy, back to back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Collection {
+pub(crate) struct Collection {
     pub member: u32,
     pub die: u32,
     pub start_ns: u64,
@@ -58,7 +58,7 @@ pub struct Collection {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RequestOutcome {
+pub(crate) struct RequestOutcome {
     pub arrival_ns: u64,
     pub done_ns: u64,
     pub gc_members_met: u32,
@@ -69,7 +69,7 @@ pub struct RequestOutcome {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct MemberOutcome {
+pub(crate) struct MemberOutcome {
     pub counters: MemberCounters,
     /// Counters of queues, cores, and buffer before the dies.
     pub front: Option<FrontCounters>,
@@ -84,7 +84,7 @@ pub struct MemberOutcome {
 
 /// State and counts of a drive with superblocks that are compared.
 #[derive(Debug, Clone, PartialEq)]
-pub struct DriveOutcome {
+pub(crate) struct DriveOutcome {
     /// Place of each mapping unit.
     pub places: Vec<Option<u32>>,
     /// Number of erases of each superblock.
@@ -97,7 +97,7 @@ pub struct DriveOutcome {
 
 impl DriveOutcome {
     /// Returns the counts that every kind of member has.
-    pub fn counters(&self) -> MemberCounters {
+    pub(crate) fn counters(&self) -> MemberCounters {
         let of = |name| self.counts.get(name).copied().unwrap_or(0);
         MemberCounters {
             host_pages_read: of("pages_read"),
@@ -112,7 +112,7 @@ impl DriveOutcome {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PhysicalPage {
+pub(crate) struct PhysicalPage {
     pub die: u32,
     pub plane: u32,
     /// Number of the block in its plane.
@@ -122,14 +122,14 @@ pub struct PhysicalPage {
 
 impl PhysicalPage {
     /// Place of an unmapped page (rule 107).
-    pub const NOWHERE: PhysicalPage = PhysicalPage { die: u32::MAX, plane: u32::MAX, block: u32::MAX, page: u32::MAX };
+    pub(crate) const NOWHERE: PhysicalPage = PhysicalPage { die: u32::MAX, plane: u32::MAX, block: u32::MAX, page: u32::MAX };
 }
 
 impl Outcome {
     /// Names the first item in which `self` (the expected) and `other` (the found) differ.
     ///
     /// Requests come in order of the time at which they part, which is nearest to the cause.
-    pub fn first_difference(&self, other: &Outcome) -> Option<String> {
+    pub(crate) fn first_difference(&self, other: &Outcome) -> Option<String> {
         let parted = (0..self.requests.len().min(other.requests.len()))
             .filter(|&index| self.requests[index] != other.requests[index])
             .min_by_key(|&index| self.requests[index].done_ns.min(other.requests[index].done_ns));

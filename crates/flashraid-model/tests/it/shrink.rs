@@ -15,7 +15,7 @@ use crate::outcome::Case;
 use crate::reference;
 
 /// The smallest case found that still `fails`.
-pub fn shrink(mut case: Case, fails: impl Fn(&Case) -> bool) -> Case {
+pub(crate) fn shrink(mut case: Case, fails: impl Fn(&Case) -> bool) -> Case {
     loop {
         let before = format!("{case:?}");
         drop_requests(&mut case, &fails);

@@ -35,11 +35,11 @@ pub struct NamedWorkload {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Published {
     /// Mean size of all requests in KiB.
-    pub mean_kib: Option<f64>,
+    pub(crate) mean_kib: Option<f64>,
     /// Mean size of reads in KiB.
-    pub read_kib: Option<f64>,
+    pub(crate) read_kib: Option<f64>,
     /// Mean size of writes in KiB.
-    pub write_kib: Option<f64>,
+    pub(crate) write_kib: Option<f64>,
     /// Share of reads among the requests.
     pub read_fraction: Option<f64>,
     /// Mean number of requests per second.

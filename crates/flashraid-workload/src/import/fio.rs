@@ -74,7 +74,7 @@ const WITHOUT_EFFECT: &[&str] = &[
 type Options = Vec<(usize, String, String)>;
 
 /// Returns the streams of the job file, and notes for the user.
-pub fn streams(text: &str, part: Option<&str>) -> Result<(Vec<Stream>, Vec<String>), ImportError> {
+pub(super) fn streams(text: &str, part: Option<&str>) -> Result<(Vec<Stream>, Vec<String>), ImportError> {
     let jobs = sections(text)?;
     let jobs: Vec<(String, Options)> = match part {
         None => jobs,

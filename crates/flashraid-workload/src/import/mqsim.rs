@@ -69,7 +69,7 @@ fn number(element: &Element, name: &str) -> Result<Option<f64>, ImportError> {
 }
 
 /// Returns the streams of one scenario, and notes for the user.
-pub fn streams(text: &str, part: Option<&str>) -> Result<(Vec<Stream>, Vec<String>), ImportError> {
+pub(super) fn streams(text: &str, part: Option<&str>) -> Result<(Vec<Stream>, Vec<String>), ImportError> {
     let root = parse(text)?;
     let scenarios: Vec<&Element> = root.children.iter().filter(|child| child.name == "IO_Scenario").collect();
     let scenario = match (scenarios.as_slice(), part) {

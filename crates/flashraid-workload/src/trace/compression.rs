@@ -38,7 +38,7 @@ impl Compression {
 
     /// Returns the compression of a file that begins with these bytes.
     #[must_use]
-    pub fn of_bytes(head: &[u8]) -> Self {
+    pub(crate) fn of_bytes(head: &[u8]) -> Self {
         if head.starts_with(&[0x1f, 0x8b]) {
             Self::Gzip
         } else if head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd])
@@ -54,7 +54,7 @@ impl Compression {
 
     /// Returns the compression that the name of an output file asks for by `.gz`, `.zst` or `.bz2`, or no compression.
     #[must_use]
-    pub fn of_name(path: &Path) -> Self {
+    pub(crate) fn of_name(path: &Path) -> Self {
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("gz") => Self::Gzip,
             Some("zst") => Self::Zstd,
@@ -87,7 +87,7 @@ impl Compression {
 }
 
 /// Writer that compresses bytes. Without a call of [`CompressingWriter::finish`], the end of the output is missing.
-pub enum CompressingWriter<W: Write> {
+pub(crate) enum CompressingWriter<W: Write> {
     /// Bytes are written without compression.
     Plain(W),
     /// Bytes are compressed by gzip.
@@ -106,7 +106,7 @@ impl<W: Write> CompressingWriter<W> {
     ///
     /// # Errors
     /// Returns an error if the compressor cannot be made.
-    pub fn new(compression: Compression, output: W) -> io::Result<Self> {
+    pub(crate) fn new(compression: Compression, output: W) -> io::Result<Self> {
         Ok(match compression {
             Compression::None => Self::Plain(output),
             #[cfg(feature = "gzip")]
@@ -124,7 +124,7 @@ impl<W: Write> CompressingWriter<W> {
     ///
     /// # Errors
     /// Returns an error if the output refuses the bytes.
-    pub fn finish(self) -> io::Result<W> {
+    pub(crate) fn finish(self) -> io::Result<W> {
         match self {
             Self::Plain(output) => Ok(output),
             #[cfg(feature = "gzip")]
@@ -180,23 +180,23 @@ enum Content {
 }
 
 impl Origin {
-    pub fn file(path: &Path, stop: &Stop) -> Self {
+    pub(crate) fn file(path: &Path, stop: &Stop) -> Self {
         // The path `-` is standard input, as with most programs.
         let path = if cfg!(unix) && path.as_os_str() == "-" { Path::new("/dev/stdin") } else { path };
         Self { content: Content::File(path.to_owned()), stop: stop.clone() }
     }
 
-    pub fn memory(bytes: Arc<[u8]>) -> Self {
+    pub(crate) fn memory(bytes: Arc<[u8]>) -> Self {
         Self { content: Content::Memory(bytes), stop: Stop::default() }
     }
 
     /// Returns true if it can be read only once.
-    pub fn is_stream(&self) -> bool {
+    pub(crate) fn is_stream(&self) -> bool {
         matches!(&self.content, Content::File(path) if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()))
     }
 
     /// Starts to read from the beginning. The length in bytes is known for regular files and memory.
-    pub fn read(&self) -> io::Result<(Box<dyn Read + Send>, Option<u64>)> {
+    pub(crate) fn read(&self) -> io::Result<(Box<dyn Read + Send>, Option<u64>)> {
         match &self.content {
             Content::File(path) => {
                 let file = File::open(path)?;
@@ -227,7 +227,7 @@ pub(crate) struct Meter<R> {
 }
 
 impl<R: Read> Meter<R> {
-    pub fn new(inner: R, gauge: Arc<Gauge>) -> Self {
+    pub(super) fn new(inner: R, gauge: Arc<Gauge>) -> Self {
         Self { inner, gauge }
     }
 }

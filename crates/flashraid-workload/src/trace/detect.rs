@@ -21,7 +21,7 @@ pub(crate) struct Sample<'a> {
 
 impl<'a> Sample<'a> {
     /// Returns the whole lines at the beginning that are neither blank nor comments (`#`), without their line ends.
-    pub fn lines(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+    pub(super) fn lines(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let mut lines = self.bytes.split(|byte| *byte == b'\n').peekable();
         let complete = self.complete;
         std::iter::from_fn(move || {

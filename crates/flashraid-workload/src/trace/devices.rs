@@ -29,7 +29,7 @@ pub(crate) enum Layout {
 
 impl Layout {
     /// Returns the layout. It reads the whole trace if it needs the lengths of several devices.
-    pub fn new(spec: &TraceSpec, origin: &Origin, format: Format) -> Result<Self, SourceError> {
+    pub(super) fn new(spec: &TraceSpec, origin: &Origin, format: Format) -> Result<Self, SourceError> {
         let one_address_space = match &spec.devices {
             Devices::Fold => true,
             Devices::Concat => !format.has_devices(),
@@ -55,7 +55,7 @@ impl Layout {
     }
 
     /// Returns the layout in which devices of these lengths lie end to end.
-    pub fn end_to_end(devices: &Devices, extents: &BTreeMap<u32, u64>, name: &str) -> Result<Self, SourceError> {
+    pub(crate) fn end_to_end(devices: &Devices, extents: &BTreeMap<u32, u64>, name: &str) -> Result<Self, SourceError> {
         let order: Vec<u32> = match devices {
             Devices::List(list) => list.clone(),
             Devices::Concat | Devices::Fold => extents.keys().copied().collect(),
@@ -76,7 +76,7 @@ impl Layout {
     }
 
     /// Converts an address on `device` to an address in the common address space.
-    pub fn offset_bytes(&self, device: u32, offset_bytes: u64) -> u64 {
+    pub(super) fn offset_bytes(&self, device: u32, offset_bytes: u64) -> u64 {
         match self {
             Self::Same => offset_bytes,
             Self::Ends { base_bytes, .. } => base_bytes.get(&device).copied().unwrap_or(0) + offset_bytes,
@@ -84,7 +84,7 @@ impl Layout {
     }
 
     /// Returns a note for the user if the trace has several devices.
-    pub fn note(&self) -> Option<String> {
+    pub(super) fn note(&self) -> Option<String> {
         match self {
             Self::Ends { base_bytes, end_bytes } if base_bytes.len() > 1 => Some(format!(
                 "devices: {} laid end to end, {} MiB in all; devices overrules it (\"fold\", or a list of numbers)",
@@ -96,7 +96,7 @@ impl Layout {
     }
 
     /// Returns the end of the last device; `None` if devices share addresses.
-    pub fn address_space_bytes(&self) -> Option<u64> {
+    pub(crate) fn address_space_bytes(&self) -> Option<u64> {
         match self {
             Self::Same => None,
             Self::Ends { end_bytes, .. } => Some(*end_bytes),

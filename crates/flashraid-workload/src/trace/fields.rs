@@ -33,29 +33,29 @@ pub(crate) struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     /// Returns fields that are separated by blanks.
-    pub fn blank(line: &'a [u8]) -> Self {
+    pub(crate) fn blank(line: &'a [u8]) -> Self {
         Self { line, separator: None, next: 0, start: 0 }
     }
 
     /// Returns fields that are separated by `separator`.
-    pub fn separated_by(separator: u8, line: &'a [u8]) -> Self {
+    pub(crate) fn separated_by(separator: u8, line: &'a [u8]) -> Self {
         Self { line, separator: Some(separator), next: 0, start: 0 }
     }
 
     /// Returns fields that leave out the first `bytes` bytes of the line.
-    pub fn starting_at(mut self, bytes: usize) -> Self {
+    pub(crate) fn starting_at(mut self, bytes: usize) -> Self {
         self.next = bytes;
         self
     }
 
     /// Returns the column of the field that was read last, counted from 1.
-    pub fn column(&self) -> usize {
+    pub(super) fn column(&self) -> usize {
         self.start + 1
     }
 
     /// Returns the next field, if there is one.
     #[inline]
-    pub fn next(&mut self) -> Option<&'a [u8]> {
+    pub(super) fn next(&mut self) -> Option<&'a [u8]> {
         match self.separator {
             None => {
                 let mut start = self.next;
@@ -99,19 +99,19 @@ impl<'a> Fields<'a> {
 
     /// Returns the next field, which must exist.
     #[inline]
-    pub fn text(&mut self, expected: &'static str) -> FieldResult<&'a [u8]> {
+    pub(super) fn text(&mut self, expected: &'static str) -> FieldResult<&'a [u8]> {
         self.next().ok_or_else(|| self.error(expected))
     }
 
     /// Skips a field that must exist but does not matter.
     #[inline]
-    pub fn skip(&mut self, expected: &'static str) -> FieldResult<()> {
+    pub(super) fn skip(&mut self, expected: &'static str) -> FieldResult<()> {
         self.text(expected).map(|_| ())
     }
 
     /// Reads a whole number.
     #[inline]
-    pub fn integer(&mut self, expected: &'static str) -> FieldResult<u64> {
+    pub(super) fn integer(&mut self, expected: &'static str) -> FieldResult<u64> {
         match self.plain_integer() {
             Some(number) => Ok(number),
             None => self.any_integer(expected),
@@ -181,14 +181,14 @@ impl<'a> Fields<'a> {
 
     /// Reads the number of a device.
     #[inline]
-    pub fn device(&mut self, expected: &'static str) -> FieldResult<u32> {
+    pub(super) fn device(&mut self, expected: &'static str) -> FieldResult<u32> {
         let number = self.integer(expected)?;
         u32::try_from(number).map_err(|_| self.error("a device number of at most 4294967295"))
     }
 
     /// Reads a time in units of `unit_ns`, with or without decimals, and returns nanoseconds.
     #[inline]
-    pub fn time_ns(&mut self, unit_ns: u64, expected: &'static str) -> FieldResult<u64> {
+    pub(super) fn time_ns(&mut self, unit_ns: u64, expected: &'static str) -> FieldResult<u64> {
         let begin = self.next;
         match self.plain_decimal_times(unit_ns) {
             Some(time_ns) if time_ns < TIME_STAMP_END_NS => Ok(time_ns),
@@ -214,20 +214,20 @@ impl<'a> Fields<'a> {
 
     /// Reads a start address in units of `unit_bytes`, and returns bytes.
     #[inline]
-    pub fn offset_bytes(&mut self, unit_bytes: u64, expected: &'static str) -> FieldResult<u64> {
+    pub(super) fn offset_bytes(&mut self, unit_bytes: u64, expected: &'static str) -> FieldResult<u64> {
         let number = self.integer(expected)?;
         offset_bytes(number, unit_bytes).ok_or_else(|| self.error("an address below 2^60 bytes (1 EiB)"))
     }
 
     /// Reads a length in units of `unit_bytes`, and returns bytes.
     #[inline]
-    pub fn length_bytes(&mut self, unit_bytes: u64, expected: &'static str) -> FieldResult<u64> {
+    pub(super) fn length_bytes(&mut self, unit_bytes: u64, expected: &'static str) -> FieldResult<u64> {
         let number = self.integer(expected)?;
         length_bytes(number, unit_bytes).ok_or_else(|| self.error("a length of at most 1 GiB"))
     }
 
     /// Reads the length of a request of this kind. A discard may be as long as the device.
-    pub fn length_bytes_of(&mut self, kind: OpKind, unit_bytes: u64, expected: &'static str) -> FieldResult<u64> {
+    pub(crate) fn length_bytes_of(&mut self, kind: OpKind, unit_bytes: u64, expected: &'static str) -> FieldResult<u64> {
         if kind != OpKind::Trim {
             return self.length_bytes(unit_bytes, expected);
         }
@@ -237,7 +237,7 @@ impl<'a> Fields<'a> {
 
     /// Reads `0` for a write and `1` for a read, as in DiskSim and programs derived from it.
     #[inline]
-    pub fn write_0_read_1(&mut self) -> FieldResult<OpKind> {
+    pub(crate) fn write_0_read_1(&mut self) -> FieldResult<OpKind> {
         let expected = "the operation: 0 (write) or 1 (read)";
         match self.text(expected)? {
             b"0" => Ok(OpKind::Write),
@@ -248,7 +248,7 @@ impl<'a> Fields<'a> {
 
     /// Reads a word or letter for read or write in any case: `R`, `Read`, `w`, `WRITE`.
     #[inline]
-    pub fn read_or_write(&mut self, expected: &'static str) -> FieldResult<OpKind> {
+    pub(crate) fn read_or_write(&mut self, expected: &'static str) -> FieldResult<OpKind> {
         let text = self.text(expected)?;
         if text.eq_ignore_ascii_case(b"r") || text.eq_ignore_ascii_case(b"read") {
             Ok(OpKind::Read)
@@ -261,7 +261,7 @@ impl<'a> Fields<'a> {
 
     /// Returns an error if the line has more fields.
     #[inline]
-    pub fn end(&mut self, expected: &'static str) -> FieldResult<()> {
+    pub(super) fn end(&mut self, expected: &'static str) -> FieldResult<()> {
         match self.next() {
             None => Ok(()),
             Some(b"") if self.next > self.line.len() => Ok(()),
@@ -271,7 +271,7 @@ impl<'a> Fields<'a> {
 
     /// Returns an error that points at the field that was read last.
     #[cold]
-    pub fn error(&self, expected: &'static str) -> FieldError {
+    pub(super) fn error(&self, expected: &'static str) -> FieldError {
         let rest = &self.line[self.start.min(self.line.len())..];
         let length = match self.separator {
             None => rest.iter().position(|byte| is_blank(*byte)),

@@ -19,7 +19,7 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
-    pub fn open(spec: &TraceSpec, origin: &Origin) -> Result<Self, SourceError> {
+    pub(super) fn open(spec: &TraceSpec, origin: &Origin) -> Result<Self, SourceError> {
         let records = Records::open(spec, origin)?;
         let name = &records.facts.name;
         let devices = match &spec.devices {
@@ -43,7 +43,7 @@ impl Filter {
 
     /// Returns the next request. The end of the trace is an error if there was no request at all.
     #[inline]
-    pub fn next(&mut self) -> Result<Option<TraceRecord>, SourceError> {
+    pub(super) fn next(&mut self) -> Result<Option<TraceRecord>, SourceError> {
         while let Some(record) = self.records.next()? {
             if !self.devices.is_empty() && !self.devices.contains(&record.device) {
                 self.records.skipped.other_devices += 1;
@@ -64,32 +64,32 @@ impl Filter {
         Ok(None)
     }
 
-    pub fn facts(&self) -> &TraceFacts {
+    pub(super) fn facts(&self) -> &TraceFacts {
         &self.records.facts
     }
 
     /// Adds a note for the user.
-    pub fn note(&mut self, note: String) {
+    pub(super) fn note(&mut self, note: String) {
         self.records.facts.notes.push(note);
     }
 
-    pub fn skipped(&self) -> Skipped {
+    pub(super) fn skipped(&self) -> Skipped {
         Skipped { without_data: self.records.without_data(), ..self.records.skipped }
     }
 
-    pub fn progress(&self) -> Option<f64> {
+    pub(super) fn progress(&self) -> Option<f64> {
         self.records.progress()
     }
 
-    pub fn place(&self) -> String {
+    pub(super) fn place(&self) -> String {
         self.records.place()
     }
 
-    pub fn closing_remark(&self) -> Option<String> {
+    pub(crate) fn closing_remark(&self) -> Option<String> {
         self.records.closing_remark()
     }
 
-    pub fn device_label(&self, device: u32) -> String {
+    pub(crate) fn device_label(&self, device: u32) -> String {
         self.records.device_label(device)
     }
 
@@ -127,12 +127,12 @@ pub(super) struct Repeats {
 }
 
 impl Repeats {
-    pub fn within_ns(within_ns: u64) -> Self {
+    pub(crate) fn within_ns(within_ns: u64) -> Self {
         Self { within_ns, last_ns: HashMap::new(), order: VecDeque::new() }
     }
 
     /// Returns true if a request with the same properties came shortly before.
-    pub fn is_repeat(&mut self, record: &TraceRecord) -> bool {
+    pub(crate) fn is_repeat(&mut self, record: &TraceRecord) -> bool {
         let now = record.time_ns;
         while let Some((time, alike)) = self.order.front().copied()
             && time.saturating_add(self.within_ns) < now

@@ -32,7 +32,7 @@ pub(crate) struct Input {
 
 impl Input {
     /// Opens `origin`. Messages call it `name`.
-    pub fn open(name: &str, origin: &Origin) -> Result<Self, SourceError> {
+    pub(crate) fn open(name: &str, origin: &Origin) -> Result<Self, SourceError> {
         let failed = |error| SourceError::reading(name, error);
         let (mut file, file_bytes) = origin.read().map_err(failed)?;
         let mut head = [0; 4];
@@ -77,34 +77,34 @@ impl Input {
     }
 
     /// Returns the name for messages.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
     /// Returns the compression of the file.
-    pub fn compression(&self) -> Compression {
+    pub(crate) fn compression(&self) -> Compression {
         self.compression
     }
 
     /// Returns the share of the file that has been read, from 0 to 1, before decompression. It is `None` if the length is unknown.
-    pub fn progress(&self) -> Option<f64> {
+    pub(crate) fn progress(&self) -> Option<f64> {
         let bytes = self.gauge.bytes.load(Ordering::Relaxed);
         self.file_bytes.filter(|total| *total > 0).map(|total| (bytes as f64 / total as f64).min(1.0))
     }
 
     /// Returns the number of decompressed bytes returned so far.
-    pub fn position(&self) -> u64 {
+    pub(crate) fn position(&self) -> u64 {
         self.position
     }
 
     /// Returns the next bytes without removing them, and true if no more follow.
-    pub fn sample(&self) -> (&[u8], bool) {
+    pub(crate) fn sample(&self) -> (&[u8], bool) {
         (&self.buffer[self.start..self.end], self.at_end)
     }
 
     /// Returns the next line without its end (`\n` or `\r\n`).
     #[inline]
-    pub fn line(&mut self) -> Result<Option<&[u8]>, SourceError> {
+    pub(crate) fn line(&mut self) -> Result<Option<&[u8]>, SourceError> {
         let mut searched = 0;
         let length = loop {
             match memchr(b'\n', &self.buffer[self.start + searched..self.end]) {
@@ -144,7 +144,7 @@ impl Input {
     }
 
     /// Returns the next record of `size` bytes. The file must not end within it.
-    pub fn record(&mut self, size: usize) -> Result<Option<&[u8]>, SourceError> {
+    pub(crate) fn record(&mut self, size: usize) -> Result<Option<&[u8]>, SourceError> {
         match self.peek(size)?.len() {
             0 => Ok(None),
             got if got < size => Err(self.cut_off(size)),
@@ -153,7 +153,7 @@ impl Input {
     }
 
     /// Returns the error for a file that ends within a record of `size` bytes.
-    pub fn cut_off(&self, size: usize) -> SourceError {
+    pub(crate) fn cut_off(&self, size: usize) -> SourceError {
         SourceError::Input(format!(
             "{}: byte {} after decompression: found the end of the file within a record of {size} bytes; the file is truncated",
             self.name(),
@@ -162,7 +162,7 @@ impl Input {
     }
 
     /// Returns the next `length` bytes, or fewer at the end of the file. `length` must not exceed 1 MiB.
-    pub fn bytes(&mut self, length: usize) -> Result<&[u8], SourceError> {
+    pub(crate) fn bytes(&mut self, length: usize) -> Result<&[u8], SourceError> {
         let bytes = self.peek(length)?.len();
         let begin = self.start;
         self.start += bytes;
@@ -171,7 +171,7 @@ impl Input {
     }
 
     /// Returns the next `length` bytes without removing them, or fewer at the end of the file.
-    pub fn peek(&mut self, length: usize) -> Result<&[u8], SourceError> {
+    pub(crate) fn peek(&mut self, length: usize) -> Result<&[u8], SourceError> {
         while self.end - self.start < length && !self.at_end {
             self.fill()?;
         }

@@ -41,13 +41,14 @@ mod sample_tests;
 
 use std::sync::Arc;
 
-pub use compression::{CompressingWriter, Compression};
+pub use compression::Compression;
 pub use formats::Format;
 pub use info::info;
 pub use reader::{Skipped, TraceFacts};
 pub use record::{MAX_OFFSET_BYTES, MAX_REQUEST_BYTES, TraceRecord};
 pub use spec::{Devices, Discards, Reorder, TraceSpec};
-pub use survey::{DeviceExtent, Survey, survey};
+pub(crate) use survey::survey;
+pub use survey::{DeviceExtent, Survey};
 pub use time_unit::TimeUnit;
 
 use super::{HostLoop, Request, Source, SourceError, Stop};
@@ -127,7 +128,7 @@ impl TraceReader {
     /// Returns the number of lines left out so far because they could not be understood. It is 0 unless [`TraceSpec::skip_bad_lines`] is
     /// set.
     #[must_use]
-    pub fn bad_lines_skipped(&self) -> u64 {
+    pub(crate) fn bad_lines_skipped(&self) -> u64 {
         self.skipped().bad_lines
     }
 

@@ -23,7 +23,7 @@ pub struct TraceFacts {
     /// Unit of the time stamps, given or detected. It is `None` if the format leaves no choice or the trace has no times.
     pub time_unit: Option<TimeUnit>,
     /// False if the trace has an order but no times.
-    pub has_times: bool,
+    pub(crate) has_times: bool,
     /// Notes for the user: every guess, and the setting that overrides it.
     pub notes: Vec<String>,
 }
@@ -62,7 +62,7 @@ pub(crate) struct Records {
 
 impl Records {
     /// Opens a trace and detects its format.
-    pub fn open(spec: &TraceSpec, origin: &Origin) -> Result<Self, SourceError> {
+    pub(super) fn open(spec: &TraceSpec, origin: &Origin) -> Result<Self, SourceError> {
         let name = spec.path.display().to_string();
         let mut input = Input::open(&name, origin)?;
         let refuse = |what: String| SourceError::Input(format!("{name}: {what}"));
@@ -118,7 +118,7 @@ impl Records {
 
     /// Returns the next request, or `None` at the end.
     #[inline]
-    pub fn next(&mut self) -> Result<Option<TraceRecord>, SourceError> {
+    pub(super) fn next(&mut self) -> Result<Option<TraceRecord>, SourceError> {
         loop {
             let Some(bytes) = self.parser.next(&mut self.input)? else { return Ok(None) };
             self.line += 1;
@@ -142,28 +142,28 @@ impl Records {
     }
 
     /// Returns the place that was read last, such as `line 12`, for messages.
-    pub fn place(&self) -> String {
+    pub(super) fn place(&self) -> String {
         let kind = if self.facts.format.is_text() { "line" } else { "record" };
         format!("{kind} {}", self.line)
     }
 
     /// Returns the share of the file that was read, from 0 to 1.
-    pub fn progress(&self) -> Option<f64> {
+    pub(super) fn progress(&self) -> Option<f64> {
         self.input.progress()
     }
 
     /// Returns the number of requests that the format skipped because they move no data.
-    pub fn without_data(&self) -> u64 {
+    pub(super) fn without_data(&self) -> u64 {
         self.parser.without_data()
     }
 
     /// Returns a note for the user, to be shown when the trace has been read.
-    pub fn closing_remark(&self) -> Option<String> {
+    pub(crate) fn closing_remark(&self) -> Option<String> {
         self.parser.closing_remark()
     }
 
     /// Returns the name of a device in the trace.
-    pub fn device_label(&self, device: u32) -> String {
+    pub(crate) fn device_label(&self, device: u32) -> String {
         self.parser.device_label(device)
     }
 

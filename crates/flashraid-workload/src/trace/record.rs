@@ -10,7 +10,7 @@ pub const MAX_OFFSET_BYTES: u64 = 1 << 60;
 
 /// Limit of time stamps. Greater values are negative numbers that were read as unsigned ones. The clock of Windows, which counts from 1601,
 /// reaches the limit in 2148.
-pub const TIME_STAMP_END_NS: u64 = u64::MAX - (1 << 60) + 1;
+pub(crate) const TIME_STAMP_END_NS: u64 = u64::MAX - (1 << 60) + 1;
 
 /// One request as the file holds it, before its time and its address are converted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -85,7 +85,7 @@ pub(crate) struct Reordered {
 }
 
 impl Reordered {
-    pub fn new(filter: Filter, reorder: Reorder) -> Self {
+    pub(super) fn new(filter: Filter, reorder: Reorder) -> Self {
         let (window, read_all) = match reorder {
             Reorder::Window(window) => (window as usize, false),
             Reorder::Sort => (0, true),
@@ -93,12 +93,12 @@ impl Reordered {
         Self { filter, window, read_all, sorted: None, held: BinaryHeap::new(), read: 0, at_end: false, last_ns: 0 }
     }
 
-    pub fn filter(&self) -> &Filter {
+    pub(super) fn filter(&self) -> &Filter {
         &self.filter
     }
 
     #[inline]
-    pub fn next(&mut self) -> Result<Option<TraceRecord>, SourceError> {
+    pub(super) fn next(&mut self) -> Result<Option<TraceRecord>, SourceError> {
         if self.read_all {
             self.read_all = false;
             self.read_all()?;

@@ -2,8 +2,9 @@
 
 use std::io::Write;
 
+use super::compression::CompressingWriter;
 use super::info::info_bytes;
-use super::{CompressingWriter, Compression, Devices, Discards, Format, Reorder, TimeUnit, TraceRecord, TraceSpec, open_bytes};
+use super::{Compression, Devices, Discards, Format, Reorder, TimeUnit, TraceRecord, TraceSpec, open_bytes};
 use crate::{HostLoop, OpKind, Source, SourceError};
 
 use OpKind::{Read, Write as Writes};

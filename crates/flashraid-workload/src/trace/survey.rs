@@ -42,7 +42,7 @@ pub struct Survey {
 ///
 /// # Errors
 /// Returns an error if the trace cannot be read to its end.
-pub fn survey(spec: &TraceSpec) -> Result<Survey, SourceError> {
+pub(crate) fn survey(spec: &TraceSpec) -> Result<Survey, SourceError> {
     let mut records = Filter::open(spec, &Origin::file(&spec.path, &Stop::default()))?;
     let mut extents: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     let (mut first_ns, mut last_ns) = (u64::MAX, 0);

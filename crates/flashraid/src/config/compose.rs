@@ -22,7 +22,7 @@ pub(super) struct Composer {
 
 impl Composer {
     /// Reads a file's text, the files it inherits, and the options.
-    pub fn read(name: &str, text: &str, sets: &[(String, String)]) -> Self {
+    pub(super) fn read(name: &str, text: &str, sets: &[(String, String)]) -> Self {
         let mut problems = Problems::default();
         let mut chain = vec![identity(Path::new(name))];
         let mut written = read_file(name, text, &mut chain, &mut problems);
@@ -47,7 +47,7 @@ impl Composer {
     }
 
     /// Returns the complete configuration: the values that the user wrote, and for all other keys the values of the presets.
-    pub fn with_presets(&mut self) -> Tree {
+    pub(super) fn with_presets(&mut self) -> Tree {
         let mut tree = self.written.clone();
         for key in ["ssd", "array", "workload"] {
             if tree.get(key).is_none() {

@@ -13,7 +13,7 @@ use super::superblock::{
 use flashraid_workload::units::{Duration, Fraction, Numbers, Quantity, Rate, Size, TimePerByte, UnitError};
 
 /// Name of the preset that is used if the configuration names none.
-pub const DEFAULT_PRESET: &str = "ggc2014";
+pub(super) const DEFAULT_PRESET: &str = "ggc2014";
 
 /// One member SSD. Keys that are not written come from the preset.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

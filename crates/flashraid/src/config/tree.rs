@@ -32,13 +32,13 @@ pub(super) const NOT_TOML: &str = "this is not valid TOML";
 
 impl Tree {
     /// Returns an empty table at the beginning of the text `source`.
-    pub fn empty(source: usize) -> Self {
+    pub(super) fn empty(source: usize) -> Self {
         let place = Place { source, span: 0..0 };
         Self { kind: Kind::Table(Vec::new()), value_place: place.clone(), key_place: place }
     }
 
     /// Reads TOML. All syntax errors are reported, and the readable part is returned.
-    pub fn parse(source: usize, text: &SourceText, problems: &mut Vec<Problem>) -> Self {
+    pub(super) fn parse(source: usize, text: &SourceText, problems: &mut Vec<Problem>) -> Self {
         let (table, errors) = DeTable::parse_recoverable(&text.text);
         for error in errors {
             let span = error.span().unwrap_or(0..0);
@@ -57,7 +57,7 @@ impl Tree {
     }
 
     /// Parses one option `--set KEY=VALUE`. If the value is not TOML, it is taken as a plain text.
-    pub fn parse_set(source: usize, key: &str, value: &str, problems: &mut Vec<Problem>) -> Option<Self> {
+    pub(super) fn parse_set(source: usize, key: &str, value: &str, problems: &mut Vec<Problem>) -> Option<Self> {
         let mut refuse = |message: String| {
             let place = Place { source, span: 0..key.len() };
             let help = Some("write it as in --set ssd.gc.victim=greedy".to_string());
@@ -92,7 +92,7 @@ impl Tree {
     }
 
     /// Returns a tree of values that all have the same `place`.
-    pub fn from_json(value: &Value, place: &Place) -> Self {
+    pub(super) fn from_json(value: &Value, place: &Place) -> Self {
         let kind = match value {
             Value::Object(entries) => {
                 Kind::Table(entries.iter().map(|(key, child)| (key.clone(), Self::from_json(child, place))).collect())
@@ -115,30 +115,30 @@ impl Tree {
         }
     }
 
-    pub fn is_table(&self) -> bool {
+    pub(super) fn is_table(&self) -> bool {
         matches!(self.kind, Kind::Table(_))
     }
 
-    pub fn keys(&self) -> impl Iterator<Item = &String> {
+    pub(super) fn keys(&self) -> impl Iterator<Item = &String> {
         let entries = if let Kind::Table(entries) = &self.kind { entries.as_slice() } else { &[] };
         entries.iter().map(|(key, _)| key)
     }
 
-    pub fn get(&self, key: &str) -> Option<&Tree> {
+    pub(super) fn get(&self, key: &str) -> Option<&Tree> {
         match &self.kind {
             Kind::Table(entries) => entries.iter().find(|(name, _)| name == key).map(|(_, child)| child),
             _ => None,
         }
     }
 
-    pub fn get_mut(&mut self, key: &str) -> Option<&mut Tree> {
+    pub(super) fn get_mut(&mut self, key: &str) -> Option<&mut Tree> {
         match &mut self.kind {
             Kind::Table(entries) => entries.iter_mut().find(|(name, _)| name == key).map(|(_, child)| child),
             _ => None,
         }
     }
 
-    pub fn remove(&mut self, key: &str) -> Option<Tree> {
+    pub(super) fn remove(&mut self, key: &str) -> Option<Tree> {
         match &mut self.kind {
             Kind::Table(entries) => {
                 let at = entries.iter().position(|(name, _)| name == key)?;
@@ -148,7 +148,7 @@ impl Tree {
         }
     }
 
-    pub fn insert(&mut self, key: &str, child: Tree) {
+    pub(super) fn insert(&mut self, key: &str, child: Tree) {
         if let Kind::Table(entries) = &mut self.kind {
             match entries.iter_mut().find(|(name, _)| name == key) {
                 Some((_, old)) => *old = child,
@@ -158,7 +158,7 @@ impl Tree {
     }
 
     /// Returns the text of a value that is a string.
-    pub fn as_str(&self) -> Option<&str> {
+    pub(super) fn as_str(&self) -> Option<&str> {
         match &self.kind {
             Kind::Leaf(Value::String(text)) => Some(text),
             _ => None,
@@ -166,7 +166,7 @@ impl Tree {
     }
 
     /// Returns the value of a key such as `ssd.gc.start`. Indices of lists are written as `.0`.
-    pub fn at(&self, key: &str) -> Option<&Tree> {
+    pub(super) fn at(&self, key: &str) -> Option<&Tree> {
         key.split('.').try_fold(self, |tree, part| match &tree.kind {
             Kind::Table(_) => tree.get(part),
             Kind::Array(items) => items.get(part.parse::<usize>().ok()?),
@@ -175,7 +175,7 @@ impl Tree {
     }
 
     /// Returns the value on a path of keys and indices. If it does not exist, returns the deepest table or list on that path.
-    pub fn deepest<'a>(&self, path: impl IntoIterator<Item = &'a str>) -> &Tree {
+    pub(super) fn deepest<'a>(&self, path: impl IntoIterator<Item = &'a str>) -> &Tree {
         let mut tree = self;
         for part in path {
             let child = match &tree.kind {
@@ -192,7 +192,7 @@ impl Tree {
     }
 
     /// Removes the value on a path of keys and indices, if there is one.
-    pub fn remove_path(&mut self, path: &[String]) {
+    pub(super) fn remove_path(&mut self, path: &[String]) {
         let Some((last, parents)) = path.split_last() else { return };
         let mut tree = self;
         for part in parents {
@@ -210,7 +210,7 @@ impl Tree {
     }
 
     /// Lays `over` over this tree: tables are merged, and other values are replaced.
-    pub fn overlay(&mut self, over: Tree) {
+    pub(super) fn overlay(&mut self, over: Tree) {
         self.lay(over, true);
     }
 
@@ -239,7 +239,7 @@ impl Tree {
     }
 
     /// Returns the values without their places.
-    pub fn to_json(&self) -> Value {
+    pub(super) fn to_json(&self) -> Value {
         match &self.kind {
             Kind::Leaf(value) => value.clone(),
             Kind::Array(items) => Value::Array(items.iter().map(Tree::to_json).collect()),

@@ -28,7 +28,7 @@ pub(super) struct Medium {
 
 impl Medium {
     /// Returns the flash of a scenario's drive. Adds a note for each property that emulators cannot express.
-    pub fn of(scenario: &Scenario, program: &str, notes: &mut Vec<String>) -> Self {
+    pub(super) fn of(scenario: &Scenario, program: &str, notes: &mut Vec<String>) -> Self {
         let ssd: &SsdConfig = &scenario.config.ssd;
         let geometry = &ssd.geometry;
         if scenario.array.members > 1 {
@@ -79,7 +79,7 @@ impl Medium {
     }
 
     /// Returns the number of bytes of the whole flash.
-    pub fn raw_bytes(&self) -> u64 {
+    pub(super) fn raw_bytes(&self) -> u64 {
         u64::from(self.channels * self.luns_per_channel * self.planes) * u64::from(self.blocks) * u64::from(self.pages) * self.page_bytes
     }
 }

@@ -142,14 +142,14 @@ figures! {
 }
 
 /// Returns the schema of the `cache` table, which is empty without a cache.
-pub fn schema(generator: &mut SchemaGenerator) -> Schema {
+pub(super) fn schema(generator: &mut SchemaGenerator) -> Schema {
     let table = generator.subschema_for::<CacheReport>();
     json_schema!({ "type": "object", "anyOf": [table, { "type": "object", "maxProperties": 0 }] })
 }
 
 /// Returns the `cache` table of a report. `counters` cover `measured_ns`, and the caches have a capacity of `room_pages` pages together.
 #[must_use]
-pub fn cache(policy: &str, counters: &CacheCounters, room_pages: u64, page_bytes: u64, measured_ns: u64) -> Map<String, Value> {
+pub(crate) fn cache(policy: &str, counters: &CacheCounters, room_pages: u64, page_bytes: u64, measured_ns: u64) -> Map<String, Value> {
     match serde_json::to_value(CacheReport::new(&CacheSource { policy, counters, room_pages, page_bytes, measured_ns })) {
         Ok(Value::Object(map)) => map,
         _ => Map::new(),

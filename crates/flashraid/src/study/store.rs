@@ -129,7 +129,7 @@ pub(super) fn write(path: &Path, contents: &[u8]) -> Result<(), Error> {
 const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), "-", env!("FLASHRAID_SOURCES"));
 
 /// Returns the first 16 hexadecimal digits of the SHA-256 of a text.
-pub fn short_hash(text: &str) -> String {
+pub(super) fn short_hash(text: &str) -> String {
     short_hex(&Sha256::digest(text.as_bytes()))
 }
 

@@ -6,7 +6,7 @@ use flashraid_model::space::victim::VictimPolicy;
 mod steady;
 
 /// Drives small enough that a short load fills them several times.
-pub const DRIVES: &str = r#"
+pub(crate) const DRIVES: &str = r#"
 [array]
 members = 4
 [ssd]

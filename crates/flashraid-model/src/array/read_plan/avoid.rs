@@ -54,7 +54,7 @@ type Rank = (TimeNs, u32, usize);
 
 impl Sight<'_> {
     /// Chooses the way for a part (rule 243). `pages` returns the number of pages that a way reads.
-    pub fn way(&mut self, part: &Part, pages: impl Fn(&Way) -> u32) -> Way {
+    pub(crate) fn way(&mut self, part: &Part, pages: impl Fn(&Way) -> u32) -> Way {
         let Part { shape, lost, wanted, strips } = *part;
         let mut busy: Vec<u32> = wanted.iter().filter(|&column| !lost.has(column) && strips[column as usize].collecting).collect();
         let mut parity: Vec<u32> = lost.parity_left(shape).collect();
@@ -103,7 +103,7 @@ impl Sight<'_> {
 
     /// Chooses among copies that all collect, in the order of their turns (rule 244). The first is read at once, and others `delay_ns`
     /// later.
-    pub fn copy_of_busy(&mut self, copies: &[Busy], delay_ns: u64) -> usize {
+    pub(crate) fn copy_of_busy(&mut self, copies: &[Busy], delay_ns: u64) -> usize {
         let all: Vec<usize> = (0..copies.len()).collect();
         if self.draws.is_some() {
             return self.draw(&all);
@@ -113,7 +113,7 @@ impl Sight<'_> {
     }
 
     /// Ranks the reads before a write by the strips that they read: by their estimated end, or by the number of those that collect.
-    pub fn rank_of_reads(&self, strips: &[Busy], delay_ns: u64) -> u64 {
+    pub(crate) fn rank_of_reads(&self, strips: &[Busy], delay_ns: u64) -> u64 {
         if self.draws.is_some() {
             return strips.iter().filter(|strip| strip.collecting).count() as u64;
         }

@@ -15,11 +15,11 @@ use std::ops::Range;
 
 /// A strip with its copies, all of which can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Copies {
+pub(crate) struct Copies {
     /// Number of the stripe.
     pub stripe: u64,
     /// Member that holds the first copy. The others follow it.
-    pub first_member: u32,
+    pub(crate) first_member: u32,
     /// Number of copies, at least 2.
     pub copies: u32,
 }

@@ -26,7 +26,7 @@ pub(super) struct Planning {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Refused {
     /// Time at which the read was planned.
-    pub planned_ns: TimeNs,
+    pub(crate) planned_ns: TimeNs,
     /// Time from then to the reads after the refusal, in nanoseconds.
     delay_ns: u64,
     /// Number of sets of reads that have not ended: those at once and those after the refusal.
@@ -37,7 +37,7 @@ pub(super) struct Refused {
 
 impl Refused {
     /// Ends a set of reads. Returns the parts of the time since the read was planned if it was the last set.
-    pub fn set_ended(&mut self, now: TimeNs, after_refusal: bool, time: TimeParts) -> Option<TimeParts> {
+    pub(crate) fn set_ended(&mut self, now: TimeNs, after_refusal: bool, time: TimeParts) -> Option<TimeParts> {
         let parity_ns = time.parity_ns + if after_refusal { self.delay_ns } else { 0 };
         self.last = self.last.max((now, TimeParts { parity_ns, ..time }));
         self.sets_left -= 1;
@@ -65,7 +65,7 @@ impl Planning {
     }
 
     /// Returns the state of the plan of an array that plans reads.
-    pub fn of(params: &ArrayParams, seed: u64) -> Option<Box<Self>> {
+    pub(super) fn of(params: &ArrayParams, seed: u64) -> Option<Box<Self>> {
         params.plans_reads().then(|| {
             let draws = rng::stream(seed, "read-plan", 0);
             Box::new(Self { params: params.planning, draws, counters: PlanCounters::default() })
@@ -107,7 +107,7 @@ impl Stripes {
     }
 
     /// Continues an operation that has waited for the end of a nanosecond, or for a refusal.
-    pub fn goes_on(&mut self, now: TimeNs, id: u32, members: &mut Members) {
+    pub(crate) fn goes_on(&mut self, now: TimeNs, id: u32, members: &mut Members) {
         let operation = &self.operations[id as usize];
         if !operation.to_read_later.is_empty() {
             return self.read_after_refusal(now, id, members);

@@ -32,7 +32,7 @@ policies! {
 }
 
 /// A policy of write caches. The fields of its type are the parameters that users write, each with a default.
-pub trait WritePolicy: Default {
+pub(crate) trait WritePolicy: Default {
     /// Returns the kinds of caches that the policy consists of.
     fn parts(&self) -> CacheParts;
 

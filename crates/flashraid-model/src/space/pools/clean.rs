@@ -13,12 +13,12 @@ pub struct CleanWork {
     /// Number of valid pages that were moved.
     pub pages_moved: u32,
     /// Number of blocks that were filled by the moved pages.
-    pub blocks_sealed: u32,
+    pub(crate) blocks_sealed: u32,
     /// True if moves cross planes, with [`super::Procedure::ReferenceNoCopyBack`]. The first entry stands for moves to the block that was
     /// open at the start, the second for moves to the next block.
     pub crosses: [bool; 2],
     /// Number of moved pages that cross planes.
-    pub pages_crossing: u32,
+    pub(crate) pages_crossing: u32,
     /// Number of free blocks of the pool when the clean began.
     pub free_blocks_before: u32,
     /// Number of free blocks of the pool just before the erase.
@@ -63,7 +63,7 @@ impl Pools {
     ///
     /// The pick is the one that [`Pools::next_clean`] would make, because a change of the die in between makes it void. Policies that draw
     /// random numbers, or keep a table, pick only when they must.
-    pub fn foresee_clean(&mut self, die: DieId) {
+    pub(crate) fn foresee_clean(&mut self, die: DieId) {
         let DieState { need, next_pool_to_clean, foreseen, .. } = self.dies[die.index()];
         if need == 0 || foreseen != NO_BLOCK || self.dynamic || self.victim.draws() || self.follows_reference() {
             return;
@@ -81,7 +81,7 @@ impl Pools {
     /// The first call must come some time after [`Pools::foresee_clean`], when the memory that tells which pages these are has arrived. A
     /// few pages at a time leave the processor free for other work.
     #[inline]
-    pub fn fetch_foreseen(&mut self) {
+    pub(crate) fn fetch_foreseen(&mut self) {
         if self.to_fetch != NO_PAGE {
             self.fetch_pages();
         }
@@ -128,7 +128,7 @@ impl Pools {
     /// Returns the number of pages that can still be moved into the open block before it is full. It is 0 if the next move opens a block
     /// first.
     #[inline]
-    pub fn room_for_moves(&self, die: DieId, pool: u32) -> u32 {
+    pub(crate) fn room_for_moves(&self, die: DieId, pool: u32) -> u32 {
         let pool = &self.pools[(die.0 * self.pools_per_die + pool) as usize];
         let open = if self.separate_open_block { pool.gc_open } else { Some(pool.open) };
         open.map_or(0, |o| self.data_pages - o.next_page)

@@ -57,7 +57,7 @@ pub(crate) struct OpenBlock {
     pub block: u32,
     /// Index of the next page to program. If the block is full, it equals the number of data pages per block, and the next program opens
     /// another block.
-    pub next_page: u32,
+    pub(crate) next_page: u32,
     /// Sequence number: the number of blocks that the die had opened when it opened this one.
     pub sequence: u32,
 }
@@ -69,11 +69,11 @@ pub(crate) struct PoolState {
     pub free_blocks: u32,
     /// Index of the block at which the search for the next free block begins. If free blocks are searched plane by plane, it is a position
     /// in that order.
-    pub next_alloc: u32,
+    pub(crate) next_alloc: u32,
     /// The open block for host writes. Moved pages go there, too, unless they have a separate block.
     pub open: OpenBlock,
     /// The open block for moved pages alone, which the first move opens. It is `None` if moved pages share the block of host writes.
-    pub gc_open: Option<OpenBlock>,
+    pub(crate) gc_open: Option<OpenBlock>,
 }
 
 /// Data for the choice of a pool for a host write. They are kept beside [`PoolState`] so that the pools of a die share a cache line.
@@ -94,13 +94,13 @@ pub(crate) struct DieState {
     /// Number of valid pages. It differs from the exported pages per die only under dynamic allocation.
     pub valid_pages: u32,
     /// Pool at which the next search for a victim begins.
-    pub next_pool_to_clean: u32,
+    pub(crate) next_pool_to_clean: u32,
     /// Pool at which the next search for room begins.
-    pub next_pool_to_write: u32,
+    pub(crate) next_pool_to_write: u32,
     /// Sequence number of the block opened last.
     pub sequence: u32,
     /// The next victim if it was picked in advance and nothing on the die has changed since, otherwise [`NO_BLOCK`].
-    pub foreseen: u32,
+    pub(crate) foreseen: u32,
 }
 
 const _: () = assert!(size_of::<PoolRoom>() == 8, "the rooms of a die share a cache line");
@@ -324,19 +324,19 @@ impl Pools {
 
     /// Returns the pool that holds a mapped page now, counted within its die.
     #[inline]
-    pub fn pool_of(&self, lpn: Lpn) -> u32 {
+    pub(crate) fn pool_of(&self, lpn: Lpn) -> u32 {
         (self.map[lpn.index()] >> self.page_shift) / self.blocks_per_pool % self.pools_per_die
     }
 
     /// Prefetches the map entry of `lpn`.
     #[inline]
-    pub fn prefetch_map(&self, lpn: Lpn) {
+    pub(crate) fn prefetch_map(&self, lpn: Lpn) {
         prefetch(&self.map, lpn.index());
     }
 
     /// Prefetches the memory that an overwrite of `lpn` needs. The map entry must have been prefetched before.
     #[inline]
-    pub fn prefetch_block(&self, lpn: Lpn) {
+    pub(crate) fn prefetch_block(&self, lpn: Lpn) {
         let block = (self.map[lpn.index()] >> self.page_shift) as usize;
         prefetch(&self.meta, block * (self.words + 1));
         self.score.prefetch(block);
@@ -348,13 +348,13 @@ impl Pools {
     }
 
     /// Returns the number of valid pages up to which a die accepts writes under dynamic allocation (rule 8).
-    pub fn valid_pages_max_per_die(&self) -> u32 {
+    pub(crate) fn valid_pages_max_per_die(&self) -> u32 {
         self.pools_per_die * (self.blocks_per_pool - 2 - self.start_free_blocks) * self.data_pages
     }
 
     /// Returns the number of free blocks in one pool of the die.
     #[inline]
-    pub fn free_blocks_of_pool(&self, die: DieId, pool: u32) -> u32 {
+    pub(crate) fn free_blocks_of_pool(&self, die: DieId, pool: u32) -> u32 {
         self.pools[(die.0 * self.pools_per_die + pool) as usize].free_blocks
     }
 

@@ -14,22 +14,22 @@ pub(super) struct Scores {
 
 impl Scores {
     /// Returns the scores of free blocks.
-    pub fn of_free(blocks: usize) -> Self {
+    pub(crate) fn of_free(blocks: usize) -> Self {
         Self { of_blocks: vec![FREE_SCORE; blocks], least: vec![FREE_SCORE; blocks.div_ceil(GROUP)] }
     }
 
     /// Returns the number of blocks.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.of_blocks.len()
     }
 
     /// Returns the scores of some blocks.
-    pub fn of(&self, blocks: Range<usize>) -> &[i16] {
+    pub(super) fn of(&self, blocks: Range<usize>) -> &[i16] {
         &self.of_blocks[blocks]
     }
 
     /// Returns the least scores of the groups that lie wholly among some blocks.
-    pub fn least_of(&self, blocks: Range<usize>) -> LeastScores<'_> {
+    pub(crate) fn least_of(&self, blocks: Range<usize>) -> LeastScores<'_> {
         let groups = blocks.start.div_ceil(GROUP)..blocks.end / GROUP;
         match groups.is_empty() {
             true => LeastScores::none(blocks.len()),
@@ -39,26 +39,26 @@ impl Scores {
 
     /// Sets the score of a block to one that is not higher.
     #[inline]
-    pub fn lower(&mut self, block: usize, score: i16) {
+    pub(super) fn lower(&mut self, block: usize, score: i16) {
         self.of_blocks[block] = score;
         let least = &mut self.least[block / GROUP];
         *least = score.min(*least);
     }
 
     /// Sets the score of a block, which may be higher than before.
-    pub fn set(&mut self, block: usize, score: i16) {
+    pub(super) fn set(&mut self, block: usize, score: i16) {
         self.of_blocks[block] = score;
         self.least[block / GROUP] = self.least_in(block / GROUP);
     }
 
     /// Sets the score of a block alone. [`Scores::derive_least`] must follow after many of them.
     #[inline]
-    pub fn set_alone(&mut self, block: usize, score: i16) {
+    pub(crate) fn set_alone(&mut self, block: usize, score: i16) {
         self.of_blocks[block] = score;
     }
 
     /// Derives the least scores from the scores.
-    pub fn derive_least(&mut self) {
+    pub(crate) fn derive_least(&mut self) {
         for group in 0..self.least.len() {
             self.least[group] = self.least_in(group);
         }
@@ -71,17 +71,17 @@ impl Scores {
 
     /// Prefetches the score of a block.
     #[inline]
-    pub fn prefetch(&self, block: usize) {
+    pub(super) fn prefetch(&self, block: usize) {
         prefetch(&self.of_blocks, block);
     }
 
     /// Returns the number of bytes of the tables.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         (self.of_blocks.len() + self.least.len()) * size_of::<i16>()
     }
 
     /// Returns true if the least score of each group is that of one of its blocks, and none is lower.
-    pub fn are_consistent(&self) -> bool {
+    pub(crate) fn are_consistent(&self) -> bool {
         self.least.iter().enumerate().all(|(group, least)| *least == self.least_in(group))
     }
 }

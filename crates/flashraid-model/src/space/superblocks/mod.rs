@@ -49,12 +49,12 @@ impl Default for Stream {
 }
 
 impl Stream {
-    pub fn is_host(self) -> bool {
+    pub(crate) fn is_host(self) -> bool {
         matches!(self, Self::Host(_) | Self::Slc)
     }
 
     /// Returns the placement handle, or 0 if collection mixes handles.
-    pub fn handle(self) -> u8 {
+    pub(crate) fn handle(self) -> u8 {
         match self {
             Self::Host(handle) | Self::Collection(handle) => handle,
             Self::Slc => 0,
@@ -79,7 +79,7 @@ pub(crate) struct Superblock {
     /// Placement handle of its units if moved units stay with their handle, and otherwise 0.
     pub handle: u8,
     /// True if it holds one bit per cell (rule 222).
-    pub is_slc: bool,
+    pub(crate) is_slc: bool,
     pub valid: u32,
     /// Number of superpages whose programs have ended.
     pub programmed: u32,
@@ -104,8 +104,8 @@ impl Superblock {
 pub(crate) struct Open {
     pub block: u32,
     /// Next row of the superblock to write on each die.
-    pub next_row: Vec<u32>,
-    pub superpages_left: u32,
+    pub(crate) next_row: Vec<u32>,
+    pub(crate) superpages_left: u32,
 }
 
 /// Parameters of the mapping. Together with the writes they determine its state.
@@ -116,7 +116,7 @@ pub struct SuperblocksParams {
     /// Assignment of dies to channels. Consecutive superpages go to different channels.
     pub channel: ChannelParams,
     /// Number of free superblocks that collection tries to keep. During a warm-up, a write collects first if no more are free.
-    pub target_free_superblocks: u32,
+    pub(crate) target_free_superblocks: u32,
     /// Policy that chooses the superblock to collect.
     pub victim: VictimPolicy,
     /// True if the drive starts empty, without an initial fill.

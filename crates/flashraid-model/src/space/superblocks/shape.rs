@@ -62,7 +62,7 @@ impl Shape {
     }
 
     /// Returns the number of units in a superpage with one bit per cell. They take the first places, and the others stay empty.
-    pub fn slc_superpage_units(&self) -> u32 {
+    pub(crate) fn slc_superpage_units(&self) -> u32 {
         self.planes * self.flash_page_units
     }
 
@@ -103,12 +103,12 @@ impl Shape {
 
     /// Returns true if a superblock with `valid` valid units is worth collecting, because moving them takes fewer superpages than the erase
     /// frees.
-    pub fn is_useful(&self, valid: u32) -> bool {
+    pub(crate) fn is_useful(&self, valid: u32) -> bool {
         valid < self.useful_below()
     }
 
     /// Returns the number of valid units below which a superblock is worth collecting.
-    pub fn useful_below(&self) -> u32 {
+    pub(crate) fn useful_below(&self) -> u32 {
         (self.data_superpages() - 1) * self.superpage_units() + 1
     }
 
@@ -196,11 +196,11 @@ pub struct Place {
     /// Number of the plane in the die.
     pub plane: u32,
     /// Number of the page in its block.
-    pub page_of_block: u32,
+    pub(crate) page_of_block: u32,
     /// Number of the flash page in the drive.
     pub flash_page: u32,
     /// Number of the unit in its flash page.
-    pub unit_of_page: u32,
+    pub(crate) unit_of_page: u32,
 }
 
 /// Placement handles of a drive. Data written with different handles go to different superblocks.

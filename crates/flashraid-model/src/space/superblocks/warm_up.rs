@@ -74,7 +74,7 @@ impl Superblocks {
     /// each stream.
     ///
     /// If `go_on` returns false, it stops and returns false.
-    pub fn make_steady(&mut self, seed: u64, member: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
+    pub(crate) fn make_steady(&mut self, seed: u64, member: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
         let stream = &mut warm_up_stream(seed, member);
         let Shape { superblocks, exported_units, .. } = self.shape;
         let (sealed, per_block) = (superblocks - self.target_free_superblocks - self.shape.streams(), self.shape.superblock_units());
@@ -209,7 +209,7 @@ pub(super) struct UntimedWriters {
 }
 
 impl UntimedWriters {
-    pub fn new(placement: PlacementHandles) -> Self {
+    pub(super) fn new(placement: PlacementHandles) -> Self {
         let writers = |count: u32, stream: fn(u8) -> Stream| (0..count).map(|of| UntimedWriter::new(stream(of as u8))).collect();
         Self { host: writers(placement.handles, Stream::Host), collection: writers(placement.collections(), Stream::Collection) }
     }
@@ -267,7 +267,7 @@ pub(crate) struct MovedUntimed {
     pub stream: Stream,
     pub units: u32,
     /// Number of parity superpages written with them.
-    pub parity_superpages: u64,
+    pub(crate) parity_superpages: u64,
 }
 
 /// Returns the stream of random numbers for the warm-up of a member.

@@ -128,12 +128,12 @@ pub(super) struct LeastScores<'a> {
     /// Number of blocks before the first of these groups.
     pub before: usize,
     /// Least score of each group of [`GROUP`] blocks, one after the other.
-    pub of_groups: &'a [i16],
+    pub(crate) of_groups: &'a [i16],
 }
 
 impl LeastScores<'_> {
     /// Returns what is known of `blocks` blocks without a group.
-    pub fn none(blocks: usize) -> Self {
+    pub(super) fn none(blocks: usize) -> Self {
         Self { before: blocks, of_groups: &[] }
     }
 }
@@ -177,7 +177,7 @@ impl<'a> Blocks<'a> {
     }
 
     /// Returns true if the block is sealed and worth collecting.
-    pub fn is_useful(&self, block: usize) -> bool {
+    pub(crate) fn is_useful(&self, block: usize) -> bool {
         self.valid_pages(block) < self.useful_below
     }
 
@@ -190,7 +190,7 @@ impl<'a> Blocks<'a> {
     }
 
     /// Returns the number of pages in a sealed block that are not valid.
-    pub fn invalid_pages(&self, block: usize) -> u32 {
+    pub(crate) fn invalid_pages(&self, block: usize) -> u32 {
         self.data_pages - self.valid_pages(block)
     }
 

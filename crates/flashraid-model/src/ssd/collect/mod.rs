@@ -12,9 +12,9 @@
 //! Each part owns its state and its limits, and knows neither dies nor time. The array's controller forces members through
 //! [`super::agent`].
 
-pub mod idle;
-pub mod order;
-pub mod paced;
-pub mod pools;
-pub mod superblocks;
-pub mod upkeep;
+pub(super) mod idle;
+pub(super) mod order;
+pub(super) mod paced;
+pub(super) mod pools;
+pub(super) mod superblocks;
+pub(super) mod upkeep;

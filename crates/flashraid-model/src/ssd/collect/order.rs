@@ -2,7 +2,7 @@
 
 /// Classes of work that occupy all planes of a die.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
+pub(crate) enum Class {
     /// Programs a superpage of the host.
     HostProgram,
     /// Erases the die's share of a superblock.
@@ -18,7 +18,7 @@ pub enum Class {
 ///
 /// Host programs come first while collection keeps up. With `collection_first` they come last, because they use up free superblocks.
 /// Collection finishes work before it begins more: erases free space at once, and programs do so soon.
-pub fn of_classes(collection_first: bool) -> [Class; 4] {
+pub(crate) fn of_classes(collection_first: bool) -> [Class; 4] {
     use Class::{CollectionProgram, CollectionRead, Erase, HostProgram};
     if collection_first {
         [Erase, CollectionProgram, CollectionRead, HostProgram]

@@ -4,7 +4,7 @@ use crate::ssd::params::SuperblockCollection;
 
 /// Balance that couples moves of collection to host writes.
 #[derive(Debug, Clone)]
-pub struct Paced {
+pub(crate) struct Paced {
     limits: SuperblockCollection,
     /// Credits that host writes have earned and moves have not spent. A negative balance is a debt of moves.
     credits: i128,
@@ -12,7 +12,7 @@ pub struct Paced {
 
 impl Paced {
     /// Returns a balance of 0 with these limits.
-    pub fn new(limits: SuperblockCollection) -> Self {
+    pub(crate) fn new(limits: SuperblockCollection) -> Self {
         Self { limits, credits: 0 }
     }
 
@@ -20,7 +20,7 @@ impl Paced {
     ///
     /// A `forced` drive has the greatest pace. A `controlled` drive does not collect above its floor. Superblocks that only wait for their
     /// erase count as free; `erased_soon` returns their number.
-    pub fn pace(&self, free: u32, forced: bool, controlled: bool, erased_soon: impl FnOnce() -> u32) -> u32 {
+    pub(crate) fn pace(&self, free: u32, forced: bool, controlled: bool, erased_soon: impl FnOnce() -> u32) -> u32 {
         let greatest = 4 * self.limits.span;
         if forced {
             greatest
@@ -33,57 +33,57 @@ impl Paced {
     }
 
     /// Returns true if dies prefer the work of collection to host programs at this pace.
-    pub fn collection_first(&self, pace: u32) -> bool {
+    pub(crate) fn collection_first(&self, pace: u32) -> bool {
         pace > self.limits.span
     }
 
     /// Returns true if the drive counts as collecting at this pace (rule 214).
-    pub fn counts_as_collecting(&self, pace: u32) -> bool {
+    pub(crate) fn counts_as_collecting(&self, pace: u32) -> bool {
         pace >= 2 * self.limits.span
     }
 
     /// Returns true if too few superblocks are free for another superpage of the host.
-    pub fn is_at_floor(&self, free: u32) -> bool {
+    pub(crate) fn is_at_floor(&self, free: u32) -> bool {
         free <= self.limits.floor
     }
 
     /// Returns the number of free superblocks that collection tries to keep.
-    pub fn target(&self) -> u32 {
+    pub(crate) fn target(&self) -> u32 {
         self.limits.target
     }
 
     /// Returns the number of free superblocks above which nothing is collected.
-    pub fn goal(&self) -> u32 {
+    pub(crate) fn goal(&self) -> u32 {
         self.limits.target + self.limits.span
     }
 
     /// Adds the credits that `units` host units earn. The current victim has `valid` valid units.
-    pub fn earn_credits(&mut self, units: u32, valid: u32, pace: u32) {
+    pub(crate) fn earn_credits(&mut self, units: u32, valid: u32, pace: u32) {
         self.credits += i128::from(units) * i128::from(valid) * i128::from(pace);
     }
 
     /// Returns the number of credits that moving one unit costs. `gained` is the number of units that collecting the victim frees.
-    pub fn cost(&self, gained: u32) -> i128 {
+    pub(crate) fn cost(&self, gained: u32) -> i128 {
         i128::from(gained) * i128::from(self.limits.span)
     }
 
     /// Returns the number of units that must be moved to pay off the debt, if a move costs `cost` credits.
-    pub fn owed_units(&self, cost: i128) -> u64 {
+    pub(crate) fn owed_units(&self, cost: i128) -> u64 {
         if self.credits > 0 { (self.credits / cost) as u64 } else { 0 }
     }
 
     /// Returns true if a debt of `owed_units` units stops host writes.
-    pub fn exceeds_debt(&self, owed_units: u64) -> bool {
+    pub(crate) fn exceeds_debt(&self, owed_units: u64) -> bool {
         owed_units > self.limits.debt_units
     }
 
     /// Returns true if the balance allows another move of this cost.
-    pub fn has_credit_for(&self, cost: i128) -> bool {
+    pub(crate) fn has_credit_for(&self, cost: i128) -> bool {
         self.credits >= cost
     }
 
     /// Spends the credits for moving `units` units. Moves that need no credit only reduce debt; they never give the host credit for later.
-    pub fn spend(&mut self, units: u32, cost: i128, needs_no_credit: bool) {
+    pub(crate) fn spend(&mut self, units: u32, cost: i128, needs_no_credit: bool) {
         let after = self.credits - i128::from(units) * cost;
         self.credits = if needs_no_credit { after.max(self.credits.min(0)) } else { after };
     }

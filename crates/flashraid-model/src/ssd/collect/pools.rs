@@ -11,7 +11,7 @@ use crate::ssd::params::SsdParams;
 
 /// Limits at which pools are collected.
 #[derive(Debug, Clone)]
-pub struct Watermarks {
+pub(crate) struct Watermarks {
     /// Number of free blocks at which forced collection of a pool stops.
     stop_free_blocks: u32,
     /// Hard limit T_hard, as a number of free blocks in a pool (rule 33). Below it, host writes wait for the clean.
@@ -21,11 +21,11 @@ pub struct Watermarks {
 }
 
 /// The pool and the victim of the clean that should begin next, if there is one.
-pub type Due = Option<(u32, BlockId)>;
+pub(crate) type Due = Option<(u32, BlockId)>;
 
 impl Watermarks {
     /// Returns the limits of an SSD.
-    pub fn new(params: &SsdParams) -> Self {
+    pub(crate) fn new(params: &SsdParams) -> Self {
         let gc = &params.gc;
         Self {
             stop_free_blocks: gc.stop_free_blocks,
@@ -35,36 +35,36 @@ impl Watermarks {
     }
 
     /// Returns the idle time after which a die collects, in nanoseconds.
-    pub fn idle_ns(&self) -> Option<u64> {
+    pub(crate) fn idle_ns(&self) -> Option<u64> {
         self.idle_ns
     }
 
     /// Ends collection in idle time for good.
-    pub fn idle_ends(&mut self) {
+    pub(crate) fn idle_ends(&mut self) {
         self.idle_ns = None;
     }
 
     /// Returns true if a pool has so few free blocks that host writes must wait for its clean (rule 33).
     #[inline]
-    pub fn is_below_hard(&self, pools: &Pools, die: DieId, pool: u32) -> bool {
+    pub(crate) fn is_below_hard(&self, pools: &Pools, die: DieId, pool: u32) -> bool {
         f64::from(pools.free_blocks_of_pool(die, pool)) < self.hard_free_blocks
     }
 
     /// Returns the next clean that a pool needs, except for pools in `busy`. With `may_defer`, only pools at their start threshold need
     /// one.
-    pub fn needed(&self, pools: &mut Pools, die: DieId, busy: u64, may_defer: bool) -> Due {
+    pub(crate) fn needed(&self, pools: &mut Pools, die: DieId, busy: u64, may_defer: bool) -> Due {
         let left_out = if may_defer { pools.pools_above_start(die) } else { 0 };
         pools.next_clean(die, busy | left_out)
     }
 
     /// Returns the next clean for idle time, except for pools in `busy`.
-    pub fn in_idle_time(&self, pools: &mut Pools, die: DieId, busy: u64) -> Due {
+    pub(crate) fn in_idle_time(&self, pools: &mut Pools, die: DieId, busy: u64) -> Due {
         pools.next_idle_clean(die, busy)
     }
 
     /// Returns the next clean that forced `work` requires, except for pools in `busy`. If `idle_is_over`, work that may only be done in
     /// idle time requires none.
-    pub fn forced(&self, pools: &mut Pools, die: DieId, busy: u64, work: Work, idle_is_over: bool) -> Due {
+    pub(crate) fn forced(&self, pools: &mut Pools, die: DieId, busy: u64, work: Work, idle_is_over: bool) -> Due {
         match work {
             Work::Watermark => pools.next_clean_below(die, self.stop_free_blocks + 1, busy),
             _ if idle_is_over => None,
@@ -75,7 +75,7 @@ impl Watermarks {
 
 /// Work of one die that the controller has forced.
 #[derive(Debug, Clone, Copy)]
-pub struct Forced {
+pub(crate) struct Forced {
     /// The whole work of the die.
     pub work: Work,
     owed_victims: OwedVictims,
@@ -85,7 +85,7 @@ pub struct Forced {
 
 /// Victims that a forced die must still begin to clean, regardless of its free blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OwedVictims {
+pub(crate) enum OwedVictims {
     /// No victim is left to begin.
     Nothing,
     /// One victim of any pool.
@@ -97,7 +97,7 @@ pub enum OwedVictims {
 impl Forced {
     /// Returns the work of a die with these `pools`, of which `cleaned` ones are being cleaned, in `busy` scopes. One bit stands for each
     /// pool or scope.
-    pub fn new(work: Work, pools: u64, cleaned: u64, busy: u64) -> Self {
+    pub(crate) fn new(work: Work, pools: u64, cleaned: u64, busy: u64) -> Self {
         let left = pools & !cleaned;
         let owed_victims = match work {
             Work::OneVictim | Work::VictimAndWatermark if busy == 0 => OwedVictims::One,
@@ -109,22 +109,22 @@ impl Forced {
     }
 
     /// Returns true while the work consists of victims that are cleaned regardless of the free blocks.
-    pub fn is_about_victims(self) -> bool {
+    pub(crate) fn is_about_victims(self) -> bool {
         self.work.begins_with_victims()
     }
 
     /// Returns the victims that the die must still begin to clean.
-    pub fn owed_victims(self) -> OwedVictims {
+    pub(crate) fn owed_victims(self) -> OwedVictims {
         self.owed_victims
     }
 
     /// Returns true while such a victim is being cleaned.
-    pub fn cleans_victims(self) -> bool {
+    pub(crate) fn cleans_victims(self) -> bool {
         self.counted != 0
     }
 
     /// Records that the clean of a pool's victim begins in this scope.
-    pub fn victim_begins(&mut self, pool: u32, scope: u32) {
+    pub(crate) fn victim_begins(&mut self, pool: u32, scope: u32) {
         self.counted |= 1 << scope;
         self.owed_victims = match self.owed_victims {
             OwedVictims::Pools(pools) if pools != 1 << pool => OwedVictims::Pools(pools & !(1 << pool)),
@@ -133,7 +133,7 @@ impl Forced {
     }
 
     /// Records the end of a clean. Returns true if all victims have been cleaned.
-    pub fn clean_is_over(&mut self, scope: u32) -> bool {
+    pub(crate) fn clean_is_over(&mut self, scope: u32) -> bool {
         if self.counted >> scope & 1 == 0 {
             return false;
         }
@@ -142,7 +142,7 @@ impl Forced {
     }
 
     /// Returns the work that follows the victims; `None` if nothing follows.
-    pub fn after_victims(self) -> Option<Self> {
+    pub(crate) fn after_victims(self) -> Option<Self> {
         let goes_on = matches!(self.work, Work::VictimAndWatermark | Work::PoolVictimsAndWatermark);
         goes_on.then_some(Self { work: Work::Watermark, owed_victims: OwedVictims::Nothing, counted: 0 })
     }

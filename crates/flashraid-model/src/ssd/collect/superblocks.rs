@@ -12,13 +12,13 @@ use crate::ssd::params::SuperblockParams;
 
 /// The valid units of one superpage of a victim, which are moved together.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Part {
+pub(crate) struct Part {
     /// Number of the first place of the superpage.
     pub first: u32,
     /// Set of units that must be read, one bit for each place.
     pub units: u128,
     /// Type of the pages that are being read, which decides how long a read takes.
-    pub page_type: u32,
+    pub(crate) page_type: u32,
 }
 
 /// The superblock that collection currently reads.
@@ -48,22 +48,22 @@ struct Moving {
 
 /// State of an SSD that decides whether it must collect.
 #[derive(Debug, Clone, Copy)]
-pub struct Need {
+pub(crate) struct Need {
     /// Number of free superblocks.
     pub free: u32,
     /// True if the array's controller has forced the SSD to collect, and the work is not finished.
     pub is_forced: bool,
     /// True if the array's controller decides when the SSD collects, except at its floor.
-    pub is_controlled: bool,
+    pub(crate) is_controlled: bool,
     /// True if the forced SSD must still free a superblock, regardless of the number of free ones (rule 123).
     pub owes: bool,
     /// True if the SSD is forced to free exactly one superblock.
-    pub only_owed: bool,
+    pub(crate) only_owed: bool,
 }
 
 /// The next step of collection.
 #[derive(Debug, Clone, Copy)]
-pub enum Next {
+pub(crate) enum Next {
     /// No step can begin now.
     Nothing,
     /// A victim has been chosen, possibly for upkeep.
@@ -76,9 +76,9 @@ pub enum Next {
 
 /// State of the collection of superblocks in one SSD.
 #[derive(Debug, Clone)]
-pub struct Collection {
+pub(crate) struct Collection {
     /// The balance between host writes and moves.
-    pub paced: Paced,
+    pub(crate) paced: Paced,
     /// State of the idle time in which the SSD may collect.
     pub idle: Idle,
     /// Rules that choose superblocks for upkeep.
@@ -98,7 +98,7 @@ pub struct Collection {
 
 impl Collection {
     /// Returns the state before any collection. Instantaneous collection is driven by [`Collection::next_instant_victim`].
-    pub fn new(shape: &Shape, params: &SuperblockParams, idle_ns: Option<u64>, instantaneous: bool) -> Self {
+    pub(crate) fn new(shape: &Shape, params: &SuperblockParams, idle_ns: Option<u64>, instantaneous: bool) -> Self {
         Self {
             paced: Paced::new(params.collection),
             idle: Idle::new(idle_ns),
@@ -119,12 +119,12 @@ impl Collection {
     }
 
     /// Returns true if collection takes no time.
-    pub fn is_instantaneous(&self) -> bool {
+    pub(crate) fn is_instantaneous(&self) -> bool {
         self.instantaneous
     }
 
     /// Returns the pace × `span`, which grows as free superblocks fall below target + span (rules 209 and 216).
-    pub fn pace(&self, need: Need) -> u32 {
+    pub(crate) fn pace(&self, need: Need) -> u32 {
         if self.instantaneous {
             return 0;
         }
@@ -133,7 +133,7 @@ impl Collection {
     }
 
     /// Returns true if moves need no credit, because space is urgent.
-    pub fn is_urgent(&self, need: Need) -> bool {
+    pub(crate) fn is_urgent(&self, need: Need) -> bool {
         need.is_forced || self.idle.is_used() || self.paced.is_at_floor(need.free)
     }
 
@@ -143,38 +143,38 @@ impl Collection {
     }
 
     /// Returns the number of units that must still be moved to pay for what the host has written.
-    pub fn owed_units(&self) -> u64 {
+    pub(crate) fn owed_units(&self) -> u64 {
         let victim = self.victim.filter(|victim| !victim.for_upkeep);
         victim.map_or(0, |victim| self.paced.owed_units(self.cost(&victim)))
     }
 
     /// Returns true if so many moves are owed that host writes must wait.
-    pub fn owes_too_much(&self) -> bool {
+    pub(crate) fn owes_too_much(&self) -> bool {
         self.paced.exceeds_debt(self.owed_units())
     }
 
     /// Returns the number of units that have been chosen or read but not programmed.
-    pub fn units_on_their_way(&self) -> u64 {
+    pub(crate) fn units_on_their_way(&self) -> u64 {
         Self::room(&self.shape) - self.room
     }
 
     /// Returns the time since which the SSD has counted as collecting, if it currently does.
-    pub fn since(&self) -> Option<TimeNs> {
+    pub(crate) fn since(&self) -> Option<TimeNs> {
         self.interval.map(|interval| interval.start_ns)
     }
 
     /// Returns true if superpages of the host earn credits: there must be something to collect.
-    pub fn can_earn_credits(&self, need: Need) -> bool {
+    pub(crate) fn can_earn_credits(&self, need: Need) -> bool {
         self.pace(need) > 0 && !self.is_urgent(need)
     }
 
     /// Returns true if there is a victim with parts that have not been read.
-    pub fn has_victim(&self) -> bool {
+    pub(crate) fn has_victim(&self) -> bool {
         self.victim.is_some()
     }
 
     /// Adds the credits for writing `units` units of the host.
-    pub fn earn_credits(&mut self, units: u32, need: Need) {
+    pub(crate) fn earn_credits(&mut self, units: u32, need: Need) {
         if let Some(victim) = self.victim.filter(|victim| !victim.for_upkeep) {
             let pace = self.pace(need);
             self.paced.earn_credits(units, victim.valid, pace);
@@ -182,7 +182,7 @@ impl Collection {
     }
 
     /// Chooses the next victim by the policy. Returns true if there is one.
-    pub fn choose_victim(&mut self, media: &mut Superblocks) -> bool {
+    pub(crate) fn choose_victim(&mut self, media: &mut Superblocks) -> bool {
         let Some(block) = media.pick_victim() else { return false };
         self.begin_victim(media, block, None);
         true
@@ -198,7 +198,7 @@ impl Collection {
     }
 
     /// Starts the next step of collection, if there are enough credits or an urgent need, and room for units that are read.
-    pub fn next(&mut self, media: &mut Superblocks, need: Need) -> Next {
+    pub(crate) fn next(&mut self, media: &mut Superblocks, need: Need) -> Next {
         let Some(mut victim) = self.victim else { return self.next_victim(media, need) };
         let (per_superpage, superpages) = (self.shape.superpage_units(), self.shape.superpages());
         let first_of = |superpage: u32| (victim.block * superpages + superpage) * per_superpage;
@@ -236,7 +236,7 @@ impl Collection {
     }
 
     /// Returns true if the SSD has freed what it was forced to free (rules 123 and 216).
-    pub fn is_forced_goal_reached(&self, need: Need) -> bool {
+    pub(crate) fn is_forced_goal_reached(&self, need: Need) -> bool {
         !need.owes && (need.only_owed || need.free >= self.paced.goal())
     }
 
@@ -266,7 +266,7 @@ impl Collection {
 
     /// Returns true if no more units will soon fill the open superpage of this handle. This is so if space is needed and nothing else is
     /// moved, or if the current victim belongs to another handle.
-    pub fn gets_no_more_units(&self, media: &Superblocks, handle: u8, need: Need) -> bool {
+    pub(crate) fn gets_no_more_units(&self, media: &Superblocks, handle: u8, need: Need) -> bool {
         let handle_of = |block: u32| media.superblocks[block as usize].handle;
         let is_read = |moving: &Moving| moving.parts == 0;
         match &self.victim {
@@ -284,7 +284,7 @@ impl Collection {
 
     /// Records that a part has been read. Of its units, `valid` are still valid, and `dropped` were overwritten in the meantime and need no
     /// program.
-    pub fn part_read_ended(&mut self, block: u32, valid: u32, dropped: u32) {
+    pub(crate) fn part_read_ended(&mut self, block: u32, valid: u32, dropped: u32) {
         let moving = self.moving(block);
         moving.parts -= 1;
         moving.units += valid;
@@ -292,13 +292,13 @@ impl Collection {
     }
 
     /// Records that `units` units of a superblock have been programmed.
-    pub fn moves_programmed(&mut self, block: u32, units: u32) {
+    pub(crate) fn moves_programmed(&mut self, block: u32, units: u32) {
         self.moving(block).units -= units;
         self.room += u64::from(units);
     }
 
     /// Begins the erase of a victim if all its units have been read and programmed. Returns true if it does.
-    pub fn begin_erase_if_empty(&mut self, block: u32) -> bool {
+    pub(crate) fn begin_erase_if_empty(&mut self, block: u32) -> bool {
         let dies = self.shape.dies;
         let moving = self.moving(block);
         let is_empty = moving.all_begun && moving.parts == 0 && moving.units == 0 && moving.erases == 0;
@@ -309,7 +309,7 @@ impl Collection {
     }
 
     /// Records that a die has erased its share. Returns true if it was the last die.
-    pub fn die_erased(&mut self, block: u32) -> bool {
+    pub(crate) fn die_erased(&mut self, block: u32) -> bool {
         let moving = self.moving(block);
         moving.erases -= 1;
         let is_over = moving.erases == 0;
@@ -320,12 +320,12 @@ impl Collection {
     }
 
     /// Returns true if no move is in progress and none can be started.
-    pub fn has_nothing_to_do(&self, media: &Superblocks) -> bool {
+    pub(crate) fn has_nothing_to_do(&self, media: &Superblocks) -> bool {
         self.moving.is_empty() && !media.has_victim()
     }
 
     /// Returns the next superblock for instantaneous collection, if one is due, and its reason if that is upkeep (rule 216).
-    pub fn next_instant_victim(&mut self, media: &mut Superblocks) -> Option<(u32, Option<Reason>)> {
+    pub(crate) fn next_instant_victim(&mut self, media: &mut Superblocks) -> Option<(u32, Option<Reason>)> {
         let target = self.paced.target();
         let overdue = self.upkeep.overdue(media).filter(|_| media.free() > target);
         let victim = match overdue.map(|(block, _)| block).or_else(|| media.folding_victim()) {
@@ -338,7 +338,7 @@ impl Collection {
     }
 
     /// Returns true if idle collection has reached its goal.
-    pub fn is_idle_goal_reached(&self, media: &Superblocks) -> bool {
+    pub(crate) fn is_idle_goal_reached(&self, media: &Superblocks) -> bool {
         media.free() >= self.paced.goal() + media.reserved_for_slc() && !media.holds_slc()
     }
 
@@ -346,7 +346,7 @@ impl Collection {
     /// pace.
     ///
     /// A period that has ended is added to `cleans`. Returns true if the SSD begins to collect because it has reached its floor.
-    pub fn update_collecting(&mut self, now: TimeNs, member: MemberId, need: Need, cleans: &mut Vec<GcInterval>) -> bool {
+    pub(crate) fn update_collecting(&mut self, now: TimeNs, member: MemberId, need: Need, cleans: &mut Vec<GcInterval>) -> bool {
         let collects = !self.instantaneous && (self.is_urgent(need) || self.paced.counts_as_collecting(self.pace(need)));
         match &mut self.interval {
             None if collects => {

@@ -4,7 +4,7 @@ use crate::space::superblocks::{Superblocks, Upkeep as Reason, UpkeepParams};
 
 /// Rules that choose superblocks for upkeep (rule 223).
 #[derive(Debug, Clone)]
-pub struct Upkeep {
+pub(crate) struct Upkeep {
     limits: UpkeepParams,
     /// True if the last victim was chosen to level wear. The next one must then have another reason.
     has_levelled: bool,
@@ -12,22 +12,22 @@ pub struct Upkeep {
 
 impl Upkeep {
     /// Returns the rules with these limits.
-    pub fn new(limits: UpkeepParams) -> Self {
+    pub(crate) fn new(limits: UpkeepParams) -> Self {
         Self { limits, has_levelled: false }
     }
 
     /// Returns the superblock that must be moved for upkeep, with the reason.
-    pub fn overdue(&self, media: &Superblocks) -> Option<(u32, Reason)> {
+    pub(crate) fn overdue(&self, media: &Superblocks) -> Option<(u32, Reason)> {
         media.overdue(&self.limits, !self.has_levelled)
     }
 
     /// Records that a victim is about to be moved, and for which upkeep, if any.
-    pub fn victim_begins(&mut self, reason: Option<Reason>) {
+    pub(crate) fn victim_begins(&mut self, reason: Option<Reason>) {
         self.has_levelled = reason == Some(Reason::Wear);
     }
 
     /// Returns true if a superblock must be refreshed after this number of reads. `reads` is called only if there is a limit.
-    pub fn is_read_too_often(&self, reads: impl FnOnce() -> u64) -> bool {
+    pub(crate) fn is_read_too_often(&self, reads: impl FnOnce() -> u64) -> bool {
         self.limits.refresh_reads.is_some_and(|most| reads() >= most)
     }
 }

@@ -7,7 +7,7 @@ use crate::ssd::parts::SsdParts;
 
 /// Busy and idle time of a die, and the state of its mechanisms.
 #[derive(Debug, Clone)]
-pub struct Activity {
+pub(crate) struct Activity {
     /// State of the die's mechanisms; `None` if the device has none.
     pub mechanisms: Option<Box<AtDie>>,
     /// Total time for which mechanisms occupied the die while operations had to wait.
@@ -20,18 +20,18 @@ pub struct Activity {
 
 impl Activity {
     /// Returns the state of a die that is idle when the run starts.
-    pub fn new(mechanisms: Option<Box<AtDie>>) -> Self {
+    pub(super) fn new(mechanisms: Option<Box<AtDie>>) -> Self {
         Self { mechanisms, held: Stopwatch::default(), busy_since: NEVER, idle_since: 0 }
     }
 
     /// Returns the start of the current busy period, if the die is busy.
-    pub fn busy_since(&self) -> Option<TimeNs> {
+    pub(crate) fn busy_since(&self) -> Option<TimeNs> {
         (self.busy_since != NEVER).then_some(self.busy_since)
     }
 
     /// Starts a busy period.
     #[inline]
-    pub fn begin_work(&mut self, at: TimeNs, parts: &mut SsdParts) {
+    pub(crate) fn begin_work(&mut self, at: TimeNs, parts: &mut SsdParts) {
         if self.busy_since == NEVER {
             parts.work_times.any_work.begin(at);
         }
@@ -40,7 +40,7 @@ impl Activity {
 
     /// Ends the busy period, because the die has no more work for the host or for collection.
     #[inline]
-    pub fn end_work(&mut self, at: TimeNs, parts: &mut SsdParts) {
+    pub(crate) fn end_work(&mut self, at: TimeNs, parts: &mut SsdParts) {
         let since = std::mem::replace(&mut self.busy_since, NEVER);
         if since == NEVER {
             return;
@@ -53,27 +53,27 @@ impl Activity {
     }
 
     /// Asks the mechanisms whether waiting operations may start. If a mechanism occupies the die, returns the time until which it does.
-    pub fn occupied_until(&mut self, now: TimeNs) -> Option<TimeNs> {
+    pub(crate) fn occupied_until(&mut self, now: TimeNs) -> Option<TimeNs> {
         let idle_since = if self.busy_since == NEVER { self.idle_since } else { now };
         self.mechanisms.as_mut()?.occupied_until(idle_since, now)
     }
 
     /// Returns true if a mechanism wants the die as soon as its current work ends.
-    pub fn mechanism_is_due(&self, now: TimeNs) -> bool {
+    pub(crate) fn mechanism_is_due(&self, now: TimeNs) -> bool {
         self.mechanisms.as_ref().is_some_and(|mechanisms| mechanisms.is_due(now))
     }
 
     /// Begins an array read for the host, which normally takes `array_ns`. Returns the additional time that mechanisms make it take. They
     /// may need the number of the page and the erases of its block.
     #[inline]
-    pub fn extra_array_ns(&mut self, array_ns: u64, page_and_erases: impl FnOnce() -> (u32, u32)) -> u64 {
+    pub(crate) fn extra_array_ns(&mut self, array_ns: u64, page_and_erases: impl FnOnce() -> (u32, u32)) -> u64 {
         let Some(mechanisms) = &mut self.mechanisms else { return 0 };
         let (page, erases) = page_and_erases();
         mechanisms.extra_array_ns(page, erases, array_ns)
     }
 
     /// Ends an idle period without asking the mechanisms. Work that follows other work at once gives them no idle time.
-    pub fn end_idle_period(&mut self, at: TimeNs) {
+    pub(crate) fn end_idle_period(&mut self, at: TimeNs) {
         if let Some(mechanisms) = self.mechanisms.as_mut().filter(|_| self.idle_since < at) {
             mechanisms.idle_period_ended(self.idle_since, at);
         }

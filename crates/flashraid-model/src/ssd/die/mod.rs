@@ -32,14 +32,14 @@ use crate::events::TimeNs;
 use crate::ids::MemberId;
 use crate::space::Space;
 use crate::space::pools::Pools;
-pub use pages::{ImmediateContext, Served};
+pub(crate) use pages::{ImmediateContext, Served};
 use pages::{PageContext, PageDies};
 use superpages::{SuperpageContext, SuperpageDies};
 
 /// State of the dies of an SSD. The mapping decides which kind there is.
 #[derive(Debug, Clone)]
 #[expect(clippy::large_enum_variant, reason = "there is one for each member, and a page must not cost a pointer more")]
-pub enum Dies {
+pub(crate) enum Dies {
     /// Dies that take operations on single pages.
     Pages(PageDies),
     /// Dies that program superpages.
@@ -47,7 +47,7 @@ pub enum Dies {
 }
 
 /// The dies together with the parts of the SSD that they need, borrowed for one call.
-pub enum DieContext<'a> {
+pub(crate) enum DieContext<'a> {
     /// Dies that take operations on single pages.
     Pages(PageContext<'a>),
     /// Dies that program superpages.
@@ -59,7 +59,7 @@ const ONE_KIND: &str = "dies are made for their mapping";
 
 impl Dies {
     /// Returns idle dies. `controlled` is true if the array's controller may force the member to collect.
-    pub fn new(params: &SsdParams, space: &Space, seed: u64, member: MemberId, controlled: bool, shortcuts: Shortcuts) -> Self {
+    pub(super) fn new(params: &SsdParams, space: &Space, seed: u64, member: MemberId, controlled: bool, shortcuts: Shortcuts) -> Self {
         match space {
             Space::Pools(_) => Self::Pages(PageDies::new(params, seed, member, controlled, shortcuts)),
             Space::Superblocks(media) => {
@@ -75,7 +75,7 @@ impl Dies {
     ///
     /// Panics if the member has superblocks.
     #[inline]
-    pub fn of_pages<'a>(&'a self, space: &'a Space) -> (&'a PageDies, &'a Pools) {
+    pub(super) fn of_pages<'a>(&'a self, space: &'a Space) -> (&'a PageDies, &'a Pools) {
         match (self, space) {
             (Self::Pages(own), Space::Pools(pools)) => (own, pools),
             _ => unreachable!("{ONE_KIND}"),
@@ -84,17 +84,17 @@ impl Dies {
 
     /// Returns true if the end of every operation is computed when the operation arrives.
     #[inline]
-    pub fn is_immediate(&self) -> bool {
+    pub(crate) fn is_immediate(&self) -> bool {
         matches!(self, Self::Pages(own) if own.is_immediate())
     }
 
     /// Returns true if the dies program superpages.
-    pub fn takes_superpages(&self) -> bool {
+    pub(crate) fn takes_superpages(&self) -> bool {
         matches!(self, Self::Superpages(_))
     }
 
     /// Returns the latest known end of an operation. It is 0 if the end of an operation is known only when it happens.
-    pub fn busy_until(&self) -> TimeNs {
+    pub(super) fn busy_until(&self) -> TimeNs {
         match self {
             Self::Pages(own) => own.busy_until(),
             Self::Superpages(_) => 0,
@@ -102,7 +102,7 @@ impl Dies {
     }
 
     /// Returns the counters at `now`. If the member has superblocks, the counters of superpages come with them.
-    pub fn counters_at(&self, now: TimeNs, parts: &SsdParts) -> (MemberCounters, Option<DriveCounters>) {
+    pub(crate) fn counters_at(&self, now: TimeNs, parts: &SsdParts) -> (MemberCounters, Option<DriveCounters>) {
         match self {
             Self::Pages(_) => (parts.counters, None),
             Self::Superpages(own) => {
@@ -113,7 +113,7 @@ impl Dies {
     }
 
     /// Returns the work that what the host has written still causes, except for the contents of the write buffer.
-    pub fn owed(&self, space: &Space, preemptive: bool, now: TimeNs) -> Owed {
+    pub(super) fn owed(&self, space: &Space, preemptive: bool, now: TimeNs) -> Owed {
         match (self, space) {
             (Self::Pages(own), Space::Pools(pools)) => own.owed(pools, preemptive, now),
             (Self::Superpages(own), Space::Superblocks(media)) => own.owed(media, now),
@@ -122,7 +122,7 @@ impl Dies {
     }
 
     /// Returns the latest time at which collection lets a read into one of the dies, as estimated; `None` if none collects.
-    pub fn collects_until(&self, space: &Space, parts: &SsdParts, now: TimeNs) -> Option<TimeNs> {
+    pub(super) fn collects_until(&self, space: &Space, parts: &SsdParts, now: TimeNs) -> Option<TimeNs> {
         match (self, space) {
             (Self::Pages(own), Space::Pools(pools)) => own.collects_until(pools, parts, now),
             (Self::Superpages(own), Space::Superblocks(media)) => own.collects_until(media, now),
@@ -131,7 +131,7 @@ impl Dies {
     }
 
     /// Returns the counters of the mechanisms, summed over the dies.
-    pub fn mechanism_counters(&self) -> MechanismCounters {
+    pub(super) fn mechanism_counters(&self) -> MechanismCounters {
         match self {
             Self::Pages(own) => own.mechanism_counters(),
             Self::Superpages(own) => own.mechanism_counters(),
@@ -139,7 +139,7 @@ impl Dies {
     }
 
     /// Returns one busy period for each die: the one that contains `end_ns`, or else the last one.
-    pub fn busy_periods(&self, end_ns: TimeNs) -> Vec<(TimeNs, TimeNs)> {
+    pub(crate) fn busy_periods(&self, end_ns: TimeNs) -> Vec<(TimeNs, TimeNs)> {
         match self {
             Self::Pages(own) => own.busy_periods(end_ns),
             Self::Superpages(own) => own.busy_periods(end_ns),
@@ -147,7 +147,7 @@ impl Dies {
     }
 
     /// Returns the earliest start of a collection that has not been reported, because its end is unknown.
-    pub fn oldest_open_collection(&self) -> Option<TimeNs> {
+    pub(crate) fn oldest_open_collection(&self) -> Option<TimeNs> {
         match self {
             Self::Pages(own) => own.oldest_open_clean(),
             Self::Superpages(own) => own.collects_since(),
@@ -158,7 +158,7 @@ impl Dies {
     ///
     /// # Errors
     /// Returns a sentence that names the first invariant that does not hold.
-    pub fn verify_space(&self, space: &Space) -> Result<(), String> {
+    pub(crate) fn verify_space(&self, space: &Space) -> Result<(), String> {
         match (self, space) {
             (Self::Pages(own), Space::Pools(pools)) => pools.verify_during_cleans(|die| own.cleans(die)),
             _ => space.verify(),
@@ -166,7 +166,7 @@ impl Dies {
     }
 
     /// Returns true if a wake-up still has an effect. The caller has already ended collection in idle time.
-    pub fn needs_wake_up(&self, wake: SsdWake) -> bool {
+    pub(crate) fn needs_wake_up(&self, wake: SsdWake) -> bool {
         match (self, wake) {
             (Self::Pages(own), SsdWake::Worker { die, worker, number }) => own.needs_wake_up(die, worker, number),
             (_, SsdWake::Superpages(SuperpageWake::Idle(_))) => false,
@@ -179,7 +179,7 @@ impl Dies {
     /// # Errors
     ///
     /// Returns a sentence that names the first invariant that does not hold.
-    pub fn verify_buffer(&self, front: &Front) -> Result<(), String> {
+    pub(crate) fn verify_buffer(&self, front: &Front) -> Result<(), String> {
         match self {
             Self::Pages(own) => own.verify_buffer(front.buffer.used()),
             Self::Superpages(_) => Ok(()),
@@ -187,7 +187,7 @@ impl Dies {
     }
 
     /// Writes logical pages in order, each with its stream. It takes no simulated time and counts nothing.
-    pub fn overwrite_untimed(&self, space: &mut Space, front: &Front, pages: &[(u32, u8)]) {
+    pub(super) fn overwrite_untimed(&self, space: &mut Space, front: &Front, pages: &[(u32, u8)]) {
         match (self, space) {
             (Self::Pages(own), Space::Pools(pools)) => own.overwrite_untimed(pools, pages),
             (Self::Superpages(own), Space::Superblocks(media)) => own.overwrite_untimed(media, front, pages),
@@ -203,7 +203,7 @@ impl<'a> ImmediateContext<'a> {
     ///
     /// Panics if the member has superblocks.
     #[inline]
-    pub fn new(dies: &'a mut Dies, space: &'a mut Space, parts: &'a mut SsdParts) -> Self {
+    pub(super) fn new(dies: &'a mut Dies, space: &'a mut Space, parts: &'a mut SsdParts) -> Self {
         match (dies, space) {
             (Dies::Pages(own), Space::Pools(pools)) => Self { pools, parts, own },
             _ => unreachable!("{ONE_KIND}"),
@@ -224,7 +224,13 @@ macro_rules! either {
 impl<'a> DieContext<'a> {
     /// Borrows the parts of an SSD for its dies.
     #[inline]
-    pub fn new(dies: &'a mut Dies, space: &'a mut Space, front: &'a mut Front, parts: &'a mut SsdParts, out: &'a mut Outbox) -> Self {
+    pub(super) fn new(
+        dies: &'a mut Dies,
+        space: &'a mut Space,
+        front: &'a mut Front,
+        parts: &'a mut SsdParts,
+        out: &'a mut Outbox,
+    ) -> Self {
         match (dies, space) {
             (Dies::Pages(own), Space::Pools(pools)) => Self::Pages(PageContext { out, pools, front, parts, own }),
             (Dies::Superpages(own), Space::Superblocks(media)) => Self::Superpages(SuperpageContext { out, media, front, parts, own }),
@@ -233,13 +239,13 @@ impl<'a> DieContext<'a> {
     }
 
     /// Starts the idle periods at the beginning of the run.
-    pub fn begin(&mut self) {
+    pub(super) fn begin(&mut self) {
         either!(self, context => context.begin());
     }
 
     /// Processes a page operation that does not go through the queues, cores and buffer of a drive's front.
     #[inline]
-    pub fn submit(&mut self, now: TimeNs, op: PageOp, moment_is_over: bool) {
+    pub(super) fn submit(&mut self, now: TimeNs, op: PageOp, moment_is_over: bool) {
         match self {
             Self::Pages(context) => context.submit(now, op, moment_is_over),
             Self::Superpages(_) => unreachable!("superpages are filled from the buffer of a front"),
@@ -247,7 +253,7 @@ impl<'a> DieContext<'a> {
     }
 
     /// Returns the prospect of a read of logical page `page`. An idle die with pools checks its pools first.
-    pub fn busy(&mut self, now: TimeNs, page: u32) -> Busy {
+    pub(super) fn busy(&mut self, now: TimeNs, page: u32) -> Busy {
         match self {
             Self::Pages(context) => context.busy(now, page),
             Self::Superpages(context) => context.own.busy(context.media, now, page),
@@ -256,35 +262,35 @@ impl<'a> DieContext<'a> {
 
     /// Continues at a wake-up.
     #[inline]
-    pub fn wake(&mut self, now: TimeNs, wake: SsdWake) {
+    pub(crate) fn wake(&mut self, now: TimeNs, wake: SsdWake) {
         either!(self, context => context.wake(now, wake));
     }
 
     /// Ends every wait that ended before `now`, and those that end now if they began before `scheduled`. It matters only for dies whose
     /// waits have no events.
-    pub fn catch_up(&mut self, now: TimeNs, scheduled: TimeNs) {
+    pub(crate) fn catch_up(&mut self, now: TimeNs, scheduled: TimeNs) {
         if let Self::Pages(context) = self {
             context.catch_up_each(now, scheduled);
         }
     }
 
     /// Ends collection in idle time for good: after `now`, none begins.
-    pub fn end_idle_collection(&mut self, now: TimeNs) {
+    pub(super) fn end_idle_collection(&mut self, now: TimeNs) {
         either!(self, context => context.end_idle_collection(now));
     }
 
     /// Prepares the dies for the protocol, after the member was given an agent.
-    pub fn agent_begins(&mut self, now: TimeNs) {
+    pub(crate) fn agent_begins(&mut self, now: TimeNs) {
         either!(self, context => context.agent_begins(now));
     }
 
     /// Processes a message of the controller.
-    pub fn receive(&mut self, now: TimeNs, message: ToMember) {
+    pub(crate) fn receive(&mut self, now: TimeNs, message: ToMember) {
         either!(self, context => context.receive(now, message));
     }
 
     /// Sends a soft request to the controller if there is a reason (rule 119).
-    pub fn may_ask(&mut self, now: TimeNs) {
+    pub(super) fn may_ask(&mut self, now: TimeNs) {
         match self {
             Self::Pages(context) => context.may_ask(now),
             Self::Superpages(_) => unreachable!("superblocks ask when one is opened (rule 216)"),

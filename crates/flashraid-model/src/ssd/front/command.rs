@@ -7,7 +7,7 @@ use crate::ssd::work_times::WorkTimesSnapshot;
 
 /// Operations that arrive at the same time and belong to the same completion.
 #[derive(Debug, Clone)]
-pub struct Command {
+pub(crate) struct Command {
     pub kind: OpKind,
     /// True for a write that must be safe from a loss of power before it counts as done.
     pub fua: bool,
@@ -20,17 +20,17 @@ pub struct Command {
     /// Time at which the latency of the controller had passed.
     pub begun: TimeNs,
     /// Time at which its data had crossed the link.
-    pub crossed: TimeNs,
+    pub(crate) crossed: TimeNs,
     /// Snapshot of the dies' work at that time.
-    pub work_times_before: WorkTimesSnapshot,
+    pub(crate) work_times_before: WorkTimesSnapshot,
     /// Part of its wait for room that was caused by collection (rule 231).
-    pub room_collection_ns: u64,
+    pub(crate) room_collection_ns: u64,
     /// Index of the first operation whose unit is neither in the buffer nor with a die.
     pub next: u32,
     /// Time since which it has waited for room.
-    pub waits_since: Option<TimeNs>,
+    pub(crate) waits_since: Option<TimeNs>,
     /// Number of the command among the fetched ones, if the drive has submission queues.
-    pub fetched_id: u32,
+    pub(crate) fetched_id: u32,
     /// Number of its pages that dies have not finished. Only dies for single pages use it.
     pub pages_left: u32,
 }
@@ -57,29 +57,29 @@ impl Default for Command {
 }
 
 impl Command {
-    pub fn begin(&mut self, now: TimeNs, first: &PageOp, handle: u8) {
+    pub(crate) fn begin(&mut self, now: TimeNs, first: &PageOp, handle: u8) {
         self.ops.clear();
         (self.kind, self.fua, self.handle, self.arrived, self.next, self.waits_since) = (first.kind, first.fua, handle, now, 0, None);
     }
 
     /// Returns true if the command has pages that are not done.
-    pub fn is_at_work(&self) -> bool {
+    pub(crate) fn is_at_work(&self) -> bool {
         !self.ops.is_empty() || self.pages_left > 0
     }
 
     /// Returns the stream of its request in a mix of workloads.
-    pub fn source(&self) -> u8 {
+    pub(crate) fn source(&self) -> u8 {
         self.ops.first().map_or(0, |op| op.source)
     }
 
     /// Returns true if an operation that arrives at the same time belongs to this command.
-    pub fn is_of(&self, op: &PageOp) -> bool {
+    pub(crate) fn is_of(&self, op: &PageOp) -> bool {
         self.kind == op.kind && self.ops.first().is_some_and(|first| first.completion == op.completion)
     }
 }
 
 /// Groups operations in order of address into units. Returns each unit with the range of its operations.
-pub fn units_of(ops: &[PageOp], unit_pages: u32) -> impl Iterator<Item = (u32, std::ops::Range<usize>)> {
+pub(crate) fn units_of(ops: &[PageOp], unit_pages: u32) -> impl Iterator<Item = (u32, std::ops::Range<usize>)> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let unit = ops.get(at)?.page / unit_pages;

@@ -20,12 +20,12 @@ pub(super) struct Cores {
 }
 
 impl Cores {
-    pub fn new(cores: u32) -> Self {
+    pub(super) fn new(cores: u32) -> Self {
         Self { held: vec![None; cores as usize], commands: VecDeque::new(), parts: VecDeque::new() }
     }
 
     /// Adds work that needs a core for `ns` nanoseconds to the queue.
-    pub fn ask(&mut self, holder: CoreWork, ns: u64) {
+    pub(super) fn ask(&mut self, holder: CoreWork, ns: u64) {
         match holder {
             CoreWork::Command(id) => self.commands.push_back((id, ns)),
             CoreWork::Part(part) => self.parts.push_back((part, ns)),
@@ -34,7 +34,7 @@ impl Cores {
 
     /// Assigns waiting work to the first free core. Commands come before parts, each in the order of arrival. Returns the core, the work,
     /// and the time it needs.
-    pub fn begin(&mut self) -> Option<(u32, CoreWork, u64)> {
+    pub(super) fn begin(&mut self) -> Option<(u32, CoreWork, u64)> {
         let core = self.held.iter().position(Option::is_none)?;
         let (holder, ns) = match self.commands.pop_front() {
             Some((id, ns)) => (CoreWork::Command(id), ns),
@@ -45,7 +45,7 @@ impl Cores {
     }
 
     /// Frees a core and returns the work that it has finished.
-    pub fn end(&mut self, core: u32) -> CoreWork {
+    pub(super) fn end(&mut self, core: u32) -> CoreWork {
         self.held[core as usize].take().expect("a core that is done was held")
     }
 }

@@ -26,15 +26,16 @@ use crate::ids::MemberId;
 use crate::request::OpKind;
 use buffer::Buffer;
 use command::Command;
-pub use command::units_of;
+pub(super) use command::units_of;
 use cores::{CoreWork, Cores};
-pub use pages::{Buffered, PageBuffer, Stage};
+pub(crate) use pages::{Buffered, PageBuffer, Stage};
 use queues::Queues;
-pub use superpages::{Superpage, SuperpageStage, Superpages};
+pub(super) use superpages::Superpage;
+pub(crate) use superpages::{SuperpageStage, Superpages};
 
 /// The queues, commands, cores, link and buffer room of one SSD.
 #[derive(Debug, Clone)]
-pub struct Front {
+pub(super) struct Front {
     is_on: bool,
     member: MemberId,
     firmware: FirmwareParams,
@@ -58,7 +59,7 @@ pub struct Front {
 impl Front {
     /// Returns the front of a member with units of `unit_pages` pages and `handles` placement handles. Without parameters, operations go
     /// directly to the dies.
-    pub fn new(params: Option<FrontParams>, link: Option<LinkParams>, member: MemberId, unit_pages: u32, handles: u32) -> Self {
+    pub(super) fn new(params: Option<FrontParams>, link: Option<LinkParams>, member: MemberId, unit_pages: u32, handles: u32) -> Self {
         let is_on = params.is_some();
         let params = params.unwrap_or(FrontParams { buffer: None, queues: None, firmware: FirmwareParams::FREE });
         Self {
@@ -80,12 +81,12 @@ impl Front {
 
     /// Returns true if the drive models any part of the front.
     #[inline]
-    pub fn is_on(&self) -> bool {
+    pub(super) fn is_on(&self) -> bool {
         self.is_on
     }
 
     /// Processes a page operation. Operations of the same kind, completion and nanosecond form one command (rule 201).
-    pub fn submit(&mut self, now: TimeNs, op: PageOp, out: &mut Outbox) {
+    pub(super) fn submit(&mut self, now: TimeNs, op: PageOp, out: &mut Outbox) {
         let id = match self.gathering {
             Some((at, id)) if at == now && self.commands[id].is_of(&op) => id,
             _ => {
@@ -101,12 +102,12 @@ impl Front {
     }
 
     /// Returns the placement handle for writes of a stream of a mix (rule 221).
-    pub fn handle_of(&self, source: u8) -> u8 {
+    pub(super) fn handle_of(&self, source: u8) -> u8 {
         (u32::from(source) % self.handles) as u8
     }
 
     /// Closes a command, so that later operations of this nanosecond form another one.
-    pub fn complete_command(&mut self, id: u32) {
+    pub(crate) fn complete_command(&mut self, id: u32) {
         if self.gathering.is_some_and(|(_, gathering)| gathering == id) {
             self.gathering = None;
         }
@@ -114,7 +115,7 @@ impl Front {
     }
 
     /// Adds a closed command to its submission queue. Without such queues, the command asks for a core.
-    pub fn enqueue(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
+    pub(crate) fn enqueue(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
         let source = self.commands[id].source();
         match &mut self.queues {
             Some(queues) => {
@@ -140,7 +141,7 @@ impl Front {
     }
 
     /// Ends a fetched command, so that its queue may send the next one.
-    pub fn command_done(&mut self, now: TimeNs, out: &mut Outbox) {
+    pub(crate) fn command_done(&mut self, now: TimeNs, out: &mut Outbox) {
         if let Some(queues) = &mut self.queues {
             queues.end_fetched();
         }
@@ -148,7 +149,7 @@ impl Front {
     }
 
     /// Ends pages of a fetched command at `at`. When the end of the last page is known, it becomes an event.
-    pub fn pages_end(&mut self, fetched_id: u32, pages: u32, at: TimeNs, out: &mut Outbox) {
+    pub(crate) fn pages_end(&mut self, fetched_id: u32, pages: u32, at: TimeNs, out: &mut Outbox) {
         if let Some(queues) = &mut self.queues
             && let Some(last_end) = queues.pages_end(fetched_id, pages, at)
         {
@@ -168,13 +169,13 @@ impl Front {
     }
 
     /// Requests a core for a part of a victim with `units` units.
-    pub fn ask_core_for_part(&mut self, now: TimeNs, part: u32, units: u32, out: &mut Outbox) {
+    pub(crate) fn ask_core_for_part(&mut self, now: TimeNs, part: u32, units: u32, out: &mut Outbox) {
         self.cores.ask(CoreWork::Part(part), u64::from(units) * self.firmware.move_ns);
         self.assign_cores(now, out);
     }
 
     /// Assigns free cores to waiting work.
-    pub fn assign_cores(&mut self, now: TimeNs, out: &mut Outbox) {
+    pub(crate) fn assign_cores(&mut self, now: TimeNs, out: &mut Outbox) {
         while let Some((core, holder, ns)) = self.cores.begin() {
             if let CoreWork::Command(id) = holder {
                 self.commands[id].started = now;
@@ -185,7 +186,7 @@ impl Front {
 
     /// Ends the work of a core. A command continues after the latency of the controller; a part of a victim is returned.
     /// [`Front::assign_cores`] must be called after it.
-    pub fn core_done(&mut self, now: TimeNs, core: u32, out: &mut Outbox) -> Option<u32> {
+    pub(crate) fn core_done(&mut self, now: TimeNs, core: u32, out: &mut Outbox) -> Option<u32> {
         match self.cores.end(core) {
             CoreWork::Part(part) => Some(part),
             CoreWork::Command(id) => {
@@ -196,28 +197,28 @@ impl Front {
     }
 
     /// Records that the data of a write command have crossed the link, so that they may enter the buffer.
-    pub fn data_crossed(&mut self, now: TimeNs, id: u32, work_times: &WorkTimes) {
+    pub(crate) fn data_crossed(&mut self, now: TimeNs, id: u32, work_times: &WorkTimes) {
         let command = &mut self.commands[id];
         (command.crossed, command.work_times_before) = (now, work_times.until(now));
         self.buffer.enqueue_for_buffer(id);
     }
 
     /// Sends the data of a write command over the link.
-    pub fn send_data(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
+    pub(crate) fn send_data(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
         let pages = self.commands[id].ops.len() as u64;
         let at = self.send_over_link(now, false, pages);
         out.wake(at, FrontWake::Crossed(id));
     }
 
     /// Sends pages over the link, and returns the time at which they have crossed it (rule 202).
-    pub fn send_over_link(&mut self, now: TimeNs, to_host: bool, pages: u64) -> TimeNs {
+    pub(crate) fn send_over_link(&mut self, now: TimeNs, to_host: bool, pages: u64) -> TimeNs {
         let Some(link) = self.link else { return now };
         let lane = usize::from(to_host && link.full_duplex);
         self.lanes[lane].ask(now, pages * link.page_ns)
     }
 
     /// Ends one page of a read, which has reached the host. Time that no cause accounts for counts as queueing.
-    pub fn read_ends(&mut self, at: TimeNs, waiter: &Waiter, mut time: TimeParts, out: &mut Outbox) {
+    pub(crate) fn read_ends(&mut self, at: TimeNs, waiter: &Waiter, mut time: TimeParts, out: &mut Outbox) {
         time.other_ns += waiter.other_ns;
         time.queue_ns = at - waiter.arrived - time.total_ns();
         let met_gc = time.collection_ns > 0;
@@ -226,7 +227,7 @@ impl Front {
     }
 
     /// Ends a command and all its operations.
-    pub fn command_ends(&mut self, id: u32, at: TimeNs, out: &mut Outbox) {
+    pub(super) fn command_ends(&mut self, id: u32, at: TimeNs, out: &mut Outbox) {
         let command = std::mem::take(&mut self.commands[id]);
         let mut time = TimeParts { other_ns: command.begun - command.started, ..TimeParts::default() };
         if command.kind == OpKind::Write {
@@ -243,7 +244,7 @@ impl Front {
     }
 
     /// Returns the pages of write commands that are neither in the buffer nor with a die.
-    pub fn pages_to_write(&self) -> impl Iterator<Item = u32> {
+    pub(super) fn pages_to_write(&self) -> impl Iterator<Item = u32> {
         let writes = self.commands.entries().filter(|command| command.kind == OpKind::Write);
         writes.flat_map(|command| command.ops.iter().skip(command.next as usize)).map(|op| op.page)
     }
@@ -253,20 +254,20 @@ impl Front {
     /// # Errors
     ///
     /// Returns a sentence with the number of commands that have none.
-    pub fn verify(&self) -> Result<(), String> {
+    pub(super) fn verify(&self) -> Result<(), String> {
         let (numbered, at_work) = (self.commands.taken(), self.commands.entries().filter(|command| command.is_at_work()).count());
         if numbered == at_work { Ok(()) } else { Err(format!("{numbered} commands have a number, but {at_work} have pages to serve")) }
     }
 
     /// Makes a command's number and memory available to later commands.
-    pub fn release(&mut self, id: u32, mut command: Command) {
+    pub(super) fn release(&mut self, id: u32, mut command: Command) {
         command.ops.clear();
         self.commands[id] = command;
         self.commands.recycle(id);
     }
 
     /// Returns the next unit to admit to the buffer, if any.
-    pub fn next_unit(&self) -> Option<Entering> {
+    pub(crate) fn next_unit(&self) -> Option<Entering> {
         let command = &self.commands[self.buffer.first_in_queue()?];
         let left = &command.ops[command.next as usize..];
         let (unit, pages) = units_of(left, self.unit_pages).next()?;
@@ -274,7 +275,7 @@ impl Front {
     }
 
     /// Records that the command of the next unit has to wait for room, if it was not waiting already.
-    pub fn note_no_room(&mut self, now: TimeNs) {
+    pub(crate) fn note_no_room(&mut self, now: TimeNs) {
         let Some(id) = self.buffer.first_in_queue() else { return };
         let command = &mut self.commands[id];
         if command.waits_since.is_none() {
@@ -284,7 +285,7 @@ impl Front {
     }
 
     /// Records that the next unit has entered the buffer with `pages` pages. Returns its command if this was the command's last unit.
-    pub fn unit_entered(&mut self, now: TimeNs, pages: u32) -> Option<u32> {
+    pub(crate) fn unit_entered(&mut self, now: TimeNs, pages: u32) -> Option<u32> {
         let id = self.buffer.first_in_queue()?;
         let command = &mut self.commands[id];
         command.next += pages;
@@ -303,7 +304,7 @@ impl Front {
     ///
     /// A write that must be safe from a loss of power may first wait for the programs of these batches (rule 208). Returns true if it
     /// waits.
-    pub fn write_entered(
+    pub(crate) fn write_entered(
         &mut self,
         now: TimeNs,
         id: u32,
@@ -327,7 +328,7 @@ impl Front {
     }
 
     /// Ends a flush at once if everything is safe from a loss of power. Returns true if it has to wait.
-    pub fn flush_begins(&mut self, now: TimeNs, id: u32, out: &mut Outbox) -> bool {
+    pub(super) fn flush_begins(&mut self, now: TimeNs, id: u32, out: &mut Outbox) -> bool {
         debug_assert_eq!(self.commands[id].kind, OpKind::Flush);
         let waits = self.buffer.await_all(id);
         if !waits {
@@ -337,7 +338,7 @@ impl Front {
     }
 
     /// Ends a batch of the host. This completes the flushes that waited only for it, and then the writes, each in order of arrival.
-    pub fn batch_ends(&mut self, now: TimeNs, number: u64, out: &mut Outbox) {
+    pub(crate) fn batch_ends(&mut self, now: TimeNs, number: u64, out: &mut Outbox) {
         self.buffer.batch_ends(number);
         while let Some(id) = self.buffer.next_flush() {
             self.command_ends(id, now, out);
@@ -350,7 +351,7 @@ impl Front {
 
 /// A unit that is next to enter the buffer.
 #[derive(Debug, Clone, Copy)]
-pub struct Entering {
+pub(crate) struct Entering {
     pub unit: u32,
     /// Number of its pages that the host writes.
     pub pages: u32,

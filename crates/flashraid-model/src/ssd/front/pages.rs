@@ -6,7 +6,7 @@ use std::collections::{HashMap, VecDeque};
 
 /// Stages of a page in the buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Stage {
+pub(crate) enum Stage {
     /// The page waits until it may go to its die.
     #[default]
     Waiting,
@@ -18,7 +18,7 @@ pub enum Stage {
 
 /// A page in the write buffer.
 #[derive(Debug, Clone, Copy)]
-pub struct Buffered {
+pub(crate) struct Buffered {
     pub op: PageOp,
     /// Batch number of the page.
     pub number: u64,
@@ -35,21 +35,21 @@ impl Default for Buffered {
 
 /// Pages of a write buffer, in the order in which dies receive them.
 #[derive(Debug, Clone, Default)]
-pub struct PageBuffer {
+pub(crate) struct PageBuffer {
     pub pages: Table<Buffered>,
     /// Latest version of each logical page that is in the buffer and not trimmed.
     pub held: HashMap<u32, u32>,
     /// Waiting pages of each die in order of entry. If dies are chosen late, there is one common queue.
     pub lanes: Vec<VecDeque<u32>>,
     /// Number of pages that dies have received but not begun, for each lane: one lane per die, or a common one.
-    pub at_dies: Vec<u32>,
+    pub(crate) at_dies: Vec<u32>,
     /// Maximum number of pages of a lane that dies may have received but not begun.
     at_dies_max: u32,
 }
 
 impl PageBuffer {
     /// Returns the buffer of a member with `dies` dies. With `dynamic`, the die of a page is chosen when the page leaves the buffer.
-    pub fn new(dies: u32, dynamic: bool) -> Self {
+    pub(crate) fn new(dies: u32, dynamic: bool) -> Self {
         let lanes = if dynamic { 1 } else { dies };
         Self {
             lanes: vec![VecDeque::new(); lanes as usize],
@@ -60,7 +60,7 @@ impl PageBuffer {
     }
 
     /// Removes and returns the next page of a lane that may go to its die.
-    pub fn next_for_die(&mut self, lane: u32) -> Option<(u32, PageOp)> {
+    pub(crate) fn next_for_die(&mut self, lane: u32) -> Option<(u32, PageOp)> {
         let of_lane = lane as usize;
         if self.at_dies[of_lane] == self.at_dies_max {
             return None;
@@ -74,19 +74,19 @@ impl PageBuffer {
     }
 
     /// Records that a die begins to program a page.
-    pub fn begin_program(&mut self, id: u32) {
+    pub(crate) fn begin_program(&mut self, id: u32) {
         let page = &mut self.pages[id];
         assert_eq!(page.stage, Stage::AtDie, "a die begins with what it has got");
         page.stage = Stage::Begun;
     }
 
     /// Returns the pages that no die has received yet.
-    pub fn waiting(&self) -> impl Iterator<Item = u32> {
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = u32> {
         self.lanes.iter().flatten().map(|&id| self.pages[id].op.page)
     }
 
     /// Verifies the state against the number of pages in the buffer, `used`.
-    pub fn verify(&self, used: u32) -> Result<(), String> {
+    pub(crate) fn verify(&self, used: u32) -> Result<(), String> {
         let (pages, waiting) = (self.pages.taken(), self.lanes.iter().map(VecDeque::len).sum::<usize>());
         if pages != used as usize {
             return Err(format!("the write buffer has {pages} pages, but room for {used} is taken"));

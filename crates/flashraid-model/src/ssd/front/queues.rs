@@ -28,18 +28,18 @@ struct FetchedCommand {
 }
 
 impl Queues {
-    pub fn new(params: QueueParams) -> Self {
+    pub(super) fn new(params: QueueParams) -> Self {
         let waiting = vec![VecDeque::new(); params.queues as usize];
         Self { params, waiting, turn: 0, given: 0, in_flight: 0, fetched: Table::default() }
     }
 
-    pub fn join(&mut self, source: u8, command: u32) {
+    pub(super) fn join(&mut self, source: u8, command: u32) {
         let queue = u32::from(source) % self.params.queues;
         self.waiting[queue as usize].push_back(command);
     }
 
     /// Fetches the next command; queues take turns.
-    pub fn fetch(&mut self) -> Option<u32> {
+    pub(super) fn fetch(&mut self) -> Option<u32> {
         if self.in_flight == self.params.commands {
             return None;
         }
@@ -54,14 +54,14 @@ impl Queues {
     }
 
     /// Registers a fetched command with `pages` pages, and returns its number among the fetched ones.
-    pub fn register_fetched(&mut self, pages: u32) -> u32 {
+    pub(crate) fn register_fetched(&mut self, pages: u32) -> u32 {
         let fetched_id = self.fetched.take();
         self.fetched[fetched_id] = FetchedCommand { pages_left: pages, last_end: 0 };
         fetched_id
     }
 
     /// Ends pages of a fetched command at `at`. Returns the end of the command when the ends of all its pages are known.
-    pub fn pages_end(&mut self, fetched_id: u32, pages: u32, at: TimeNs) -> Option<TimeNs> {
+    pub(crate) fn pages_end(&mut self, fetched_id: u32, pages: u32, at: TimeNs) -> Option<TimeNs> {
         let state = &mut self.fetched[fetched_id];
         (state.pages_left, state.last_end) = (state.pages_left - pages, state.last_end.max(at));
         let FetchedCommand { pages_left, last_end } = *state;
@@ -73,7 +73,7 @@ impl Queues {
     }
 
     /// Ends a fetched command.
-    pub fn end_fetched(&mut self) {
+    pub(crate) fn end_fetched(&mut self) {
         debug_assert!(self.in_flight > 0, "it was in flight");
         self.in_flight -= 1;
     }

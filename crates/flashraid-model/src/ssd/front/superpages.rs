@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 /// Stages of a superpage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum SuperpageStage {
+pub(crate) enum SuperpageStage {
     /// The superpage accepts units.
     #[default]
     Filling,
@@ -21,7 +21,7 @@ pub enum SuperpageStage {
 
 /// A superpage on its way to flash.
 #[derive(Debug, Clone, Default)]
-pub struct Superpage {
+pub(crate) struct Superpage {
     /// Stream of superblocks that it belongs to.
     pub stream: Stream,
     /// True if it holds parity of the other superpages of its row instead of units.
@@ -42,7 +42,7 @@ pub struct Superpage {
 
 /// Superpages in the write buffer, and those of moved units.
 #[derive(Debug, Clone, Default)]
-pub struct Superpages {
+pub(crate) struct Superpages {
     table: Table<Superpage>,
     units_max: u32,
     /// Open superpage of the host for each placement handle.
@@ -52,18 +52,18 @@ pub struct Superpages {
     /// Full superpages of the host that no die has been assigned to, in order.
     pub to_place: VecDeque<u32>,
     /// Full superpages of moved units that no die has been assigned to, in order.
-    pub moved_to_place: VecDeque<u32>,
+    pub(crate) moved_to_place: VecDeque<u32>,
     /// Number of superpages with one bit per cell that have no place yet.
     slc_promised: u32,
     /// Time since which the first superpage of `to_place` has waited for a superblock.
-    pub foreground_since: Option<TimeNs>,
+    pub(crate) foreground_since: Option<TimeNs>,
     /// True if the first superpage of `to_place` has waited because collection was behind with its moves.
-    pub waits_for_debt: bool,
+    pub(crate) waits_for_debt: bool,
 }
 
 impl Superpages {
     /// Returns the state without superpages. A superpage holds at most `units_max` units.
-    pub fn new(placement: PlacementHandles, units_max: u32) -> Self {
+    pub(crate) fn new(placement: PlacementHandles, units_max: u32) -> Self {
         Self {
             units_max,
             filling: vec![None; placement.handles as usize],
@@ -73,18 +73,18 @@ impl Superpages {
     }
 
     /// Returns the map entry for a unit in a superpage, given its index there.
-    pub fn slot(&self, id: u32, at: usize) -> u32 {
+    pub(crate) fn slot(&self, id: u32, at: usize) -> u32 {
         BUFFERED | (id * self.units_max + at as u32)
     }
 
     /// Returns the superpage that a map entry refers to, if it refers to one.
-    pub fn superpage_at(&self, place: u32) -> Option<&Superpage> {
+    pub(crate) fn superpage_at(&self, place: u32) -> Option<&Superpage> {
         let is_buffered = place != NONE && place & BUFFERED != 0;
         is_buffered.then(|| &self.table[(place & !BUFFERED) / self.units_max])
     }
 
     /// Begins an empty superpage with this sequence number, and returns its index.
-    pub fn begin(&mut self, stream: Stream, number: u64) -> u32 {
+    pub(crate) fn begin(&mut self, stream: Stream, number: u64) -> u32 {
         let id = self.table.take();
         let superpage = &mut self.table[id];
         superpage.units.clear();
@@ -95,23 +95,23 @@ impl Superpages {
     }
 
     /// Makes the number and memory of a superpage available to later ones.
-    pub fn recycle(&mut self, id: u32, units: Vec<u32>) {
+    pub(crate) fn recycle(&mut self, id: u32, units: Vec<u32>) {
         self.table[id].units = units;
         self.table.recycle(id);
     }
 
     /// Returns the number of superpages with one bit per cell that have no place yet.
-    pub fn slc_promised(&self) -> u32 {
+    pub(crate) fn slc_promised(&self) -> u32 {
         self.slc_promised
     }
 
     /// Returns the host's open superpage for that placement handle, if there is one.
-    pub fn filling(&self, handle: u8) -> Option<u32> {
+    pub(crate) fn filling(&self, handle: u8) -> Option<u32> {
         self.filling[usize::from(handle)]
     }
 
     /// Begins an open superpage of the host for that placement handle.
-    pub fn open(&mut self, handle: u8, stream: Stream, number: u64) -> u32 {
+    pub(crate) fn open(&mut self, handle: u8, stream: Stream, number: u64) -> u32 {
         self.slc_promised += u32::from(stream == Stream::Slc);
         let id = self.begin(stream, number);
         self.filling[usize::from(handle)] = Some(id);
@@ -119,20 +119,20 @@ impl Superpages {
     }
 
     /// Returns the placement handle of the open superpage with that sequence number. Only the given `bits` of the number are compared.
-    pub fn filled_by(&self, number: u64, bits: u64) -> Option<u8> {
+    pub(crate) fn filled_by(&self, number: u64, bits: u64) -> Option<u8> {
         let takes = |id: &Option<u32>| id.is_some_and(|id| (self.table[id].number ^ number) & bits == 0);
         self.filling.iter().position(takes).map(|handle| handle as u8)
     }
 
     /// Closes the host's open superpage for that placement handle. Returns true if the superpage may be sent to a die.
-    pub fn close(&mut self, handle: u8) -> bool {
+    pub(crate) fn close(&mut self, handle: u8) -> bool {
         let Some(id) = self.filling[usize::from(handle)].take() else { return false };
         self.table[id].stage = SuperpageStage::Closed;
         self.may_go_to_die(id)
     }
 
     /// Records that the rest of a unit has been read from flash. Returns true if its superpage may now be sent to a die.
-    pub fn rest_of_unit_read(&mut self, id: u32) -> bool {
+    pub(crate) fn rest_of_unit_read(&mut self, id: u32) -> bool {
         self.table[id].missing -= 1;
         self.table[id].stage == SuperpageStage::Closed && self.may_go_to_die(id)
     }
@@ -146,19 +146,19 @@ impl Superpages {
     }
 
     /// Returns the open superpage of moved units for that placement handle, if there is one.
-    pub fn filling_moved(&self, handle: u8) -> Option<u32> {
+    pub(crate) fn filling_moved(&self, handle: u8) -> Option<u32> {
         self.filling_moved[usize::from(handle)]
     }
 
     /// Begins an open superpage of moved units.
-    pub fn open_moved(&mut self, stream: Stream, number: u64) -> u32 {
+    pub(crate) fn open_moved(&mut self, stream: Stream, number: u64) -> u32 {
         let id = self.begin(stream, number);
         self.filling_moved[usize::from(stream.handle())] = Some(id);
         id
     }
 
     /// Closes the open superpage of moved units for that placement handle. Returns true if there was one.
-    pub fn close_moved(&mut self, handle: u8) -> bool {
+    pub(crate) fn close_moved(&mut self, handle: u8) -> bool {
         let Some(id) = self.filling_moved[usize::from(handle)].take() else { return false };
         self.table[id].stage = SuperpageStage::Closed;
         self.moved_to_place.push_back(id);
@@ -166,7 +166,7 @@ impl Superpages {
     }
 
     /// Sets the place on flash of a superpage.
-    pub fn has_place(&mut self, id: u32, first: u32) {
+    pub(crate) fn has_place(&mut self, id: u32, first: u32) {
         self.table[id].first = first;
         self.slc_promised -= u32::from(self.table[id].stream == Stream::Slc);
     }

@@ -1,7 +1,7 @@
 //! Parameters of the front of an SSD, as plain integers. The front comprises everything before the dies.
 
 /// Maximum number of placement handles of a drive.
-pub const HANDLES_MAX: u32 = 16;
+pub(crate) const HANDLES_MAX: u32 = 16;
 
 /// Queues, cores and write buffer before the dies of an SSD (sections 24 and 25 of the rules).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

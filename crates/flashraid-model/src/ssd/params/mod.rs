@@ -13,7 +13,8 @@ pub use crate::space::pools::{PlaneChoice, Pool, Procedure};
 use crate::space::superblocks::SuperblocksParams;
 pub use crate::space::superblocks::{PlacementHandles, SUPERPAGE_UNITS_MAX, Shape, SlcRoom, UpkeepParams};
 pub use crate::space::victim::VictimPolicy;
-pub use front::{BufferParams, FirmwareParams, FrontParams, HANDLES_MAX, QueueParams};
+pub(crate) use front::HANDLES_MAX;
+pub use front::{BufferParams, FirmwareParams, FrontParams, QueueParams};
 pub use superblock::{OperationSuspension, PlaneReads, SlcParams, SuperblockCollection, SuperblockParams, SuperblockSuspension};
 
 /// Parameters of one member SSD.

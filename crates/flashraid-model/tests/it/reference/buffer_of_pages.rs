@@ -8,7 +8,7 @@ use super::front::{Front, FrontEvent, Origin, Told};
 use super::{Awaited, Event, OpKind, Operation, Purpose, Simulation};
 
 /// A page of the buffer.
-pub struct BufferedPage {
+pub(super) struct BufferedPage {
     operation: Operation,
     state: State,
     /// True until the start of the page has been seen, so that it keeps other pages from its die.
@@ -26,24 +26,24 @@ enum State {
 }
 
 impl BufferedPage {
-    pub fn is_there(&self) -> bool {
+    pub(super) fn is_there(&self) -> bool {
         self.state != State::Gone
     }
 
     /// The write that no die has got yet, if none has.
-    pub fn waits(&self) -> Option<Operation> {
+    pub(super) fn waits(&self) -> Option<Operation> {
         (self.state == State::Waits).then_some(self.operation)
     }
 }
 
 impl Simulation<'_> {
-    pub fn front(&mut self, member: usize) -> &mut Front {
+    pub(super) fn front(&mut self, member: usize) -> &mut Front {
         let of_member = &mut self.members[member];
         of_member.drive.as_mut().map(|drive| &mut drive.front).or(of_member.front.as_mut()).expect("there is a front")
     }
 
     /// Lets a front act, and takes what it tells.
-    pub fn front_does<T>(&mut self, member: usize, act: impl FnOnce(&mut Front) -> T) -> T {
+    pub(super) fn front_does<T>(&mut self, member: usize, act: impl FnOnce(&mut Front) -> T) -> T {
         let front = self.front(member);
         let result = act(front);
         let told = std::mem::take(&mut front.told);
@@ -51,7 +51,7 @@ impl Simulation<'_> {
         result
     }
 
-    pub fn hears(&mut self, member: usize, told: Vec<Told>) {
+    pub(super) fn hears(&mut self, member: usize, told: Vec<Told>) {
         for told in told {
             match told {
                 Told::At(at, event) => self.schedule(at - self.now, event),
@@ -63,7 +63,7 @@ impl Simulation<'_> {
     }
 
     /// The part of a mix that an operation belongs to (rule 219), and whether what it writes is to survive a loss of power.
-    pub fn source_and_fua(&self, job: Option<usize>) -> (u8, bool) {
+    pub(super) fn source_and_fua(&self, job: Option<usize>) -> (u8, bool) {
         let Some(job) = job else { return (0, false) };
         match self.jobs[job].purpose {
             Purpose::Host { request } => (self.case.requests[request].stream, self.case.requests[request].fua),
@@ -74,7 +74,7 @@ impl Simulation<'_> {
         }
     }
 
-    pub fn front_event(&mut self, member: usize, what: FrontEvent) {
+    pub(super) fn front_event(&mut self, member: usize, what: FrontEvent) {
         if let FrontEvent::Ends(operation) = what {
             if self.is_drive() && operation.kind == OpKind::Read && operation.parts.collection_ns > 0 {
                 // A read that waited for collection met it (rule 214).
@@ -126,7 +126,7 @@ impl Simulation<'_> {
     }
 
     /// The page of the buffer that holds a page.
-    pub fn holder(&self, member: usize, page: u64) -> Option<usize> {
+    pub(super) fn holder(&self, member: usize, page: u64) -> Option<usize> {
         let holds = |of_buffer: &BufferedPage| of_buffer.operation.page == page && !of_buffer.is_hidden && of_buffer.is_there();
         self.members[member].buffered.iter().position(holds)
     }
@@ -172,7 +172,7 @@ impl Simulation<'_> {
     }
 
     /// A die is done with what has come through the front.
-    pub fn leaves_to_front(&mut self, member: usize, operation: Operation) {
+    pub(super) fn leaves_to_front(&mut self, member: usize, operation: Operation) {
         let now = self.now;
         match operation.origin {
             Origin::Array => unreachable!("it has not come through the front"),
@@ -248,7 +248,7 @@ impl Simulation<'_> {
     }
 
     /// An operation leaves the queue of its die.
-    pub fn front_sees_begin(&mut self, member: usize, operation: &Operation) {
+    pub(super) fn front_sees_begin(&mut self, member: usize, operation: &Operation) {
         if let Origin::Buffer(page) = operation.origin {
             self.members[member].buffered[page].state = State::Begun;
             self.schedule(0, Event::Front { member, what: FrontEvent::Begun(page) });

@@ -12,35 +12,35 @@ use crate::cases::{PAGE_BYTES, one_plane};
 use crate::outcome::{Case, Outcome, PhysicalPage};
 
 /// Two dies like that of `one_plane`.
-pub fn two_dies() -> Case {
+pub(super) fn two_dies() -> Case {
     let mut case = one_plane();
     case.params.ssd.geometry.dies = 2;
     case
 }
 
 /// One die of two such planes. Blocks alternate between them, so plane 0 holds pages 0 to 2, 6 to 8 and 12 to 14. Plane 1 holds the others.
-pub fn two_planes() -> Case {
+pub(super) fn two_planes() -> Case {
     let mut case = one_plane();
     case.params.ssd.geometry.planes = 2;
     case
 }
 
 impl Outcome {
-    pub fn done(&self) -> Vec<u64> {
+    pub(crate) fn done(&self) -> Vec<u64> {
         self.requests.iter().map(|request| request.done_ns).collect()
     }
 
-    pub fn met(&self) -> Vec<u32> {
+    pub(crate) fn met(&self) -> Vec<u32> {
         self.requests.iter().map(|request| request.gc_members_met).collect()
     }
 
     /// Die, start, end, victims, pages moved.
-    pub fn runs(&self) -> Vec<(u32, u64, u64, u32, u32)> {
+    pub(crate) fn runs(&self) -> Vec<(u32, u64, u64, u32, u32)> {
         self.gc_intervals.iter().map(|gc| (gc.die, gc.start_ns, gc.end_ns, gc.victims, gc.pages_moved)).collect()
     }
 }
 
-pub fn at(die: u32, plane: u32, block: u32, page: u32) -> PhysicalPage {
+pub(super) fn at(die: u32, plane: u32, block: u32, page: u32) -> PhysicalPage {
     PhysicalPage { die, plane, block, page }
 }
 

@@ -12,7 +12,7 @@ use super::parity::{data_columns, member_of, parities};
 use super::{Purpose, Simulation, layout};
 
 /// All caches, their memory, and who waits for what.
-pub struct Caches {
+pub(super) struct Caches {
     params: CacheParams,
     /// The cache of stripes, if there is one, then those of the members.
     list: Vec<Cache>,
@@ -110,7 +110,7 @@ struct Part {
 
 /// Something that a cache waits for.
 #[derive(Clone, Copy, Debug)]
-pub enum Awaited {
+pub(super) enum Awaited {
     /// The memory has read the pages of a destage.
     Taken { flight: usize },
     /// An operation of a destage has ended.
@@ -134,7 +134,7 @@ enum Admission {
 }
 
 impl Caches {
-    pub fn new(params: &CacheParams, members: usize) -> Caches {
+    pub(super) fn new(params: &CacheParams, members: usize) -> Caches {
         let cache = |pages: u32, circles: usize| Cache {
             room_pages: u64::from(pages),
             circles: (0..circles).map(|_| Circle::default()).collect(),
@@ -171,7 +171,7 @@ impl Caches {
     }
 
     /// Nothing waits or is under way.
-    pub fn rest(&self) -> bool {
+    pub(super) fn rest(&self) -> bool {
         self.list.iter().all(|cache| cache.waiting.is_empty()) && self.flights.is_empty() && self.turns.values().all(VecDeque::is_empty)
     }
 
@@ -235,7 +235,7 @@ impl Caches {
     }
 
     /// Returns true unless pages that were cached when a member failed are still to be destaged (rule 86).
-    pub fn are_flushed(&self) -> bool {
+    pub(super) fn are_flushed(&self) -> bool {
         let mut entries = self.list.iter().flat_map(|cache| &cache.circles).flat_map(|circle| circle.entries.values());
         entries.any(|entry| entry.marked) || self.flights.values().any(|flight| flight.marked)
     }
@@ -367,7 +367,7 @@ impl Simulation<'_> {
 
 // Requests of the host.
 impl Simulation<'_> {
-    pub fn cache_sees_arrival(&mut self, index: usize, request: &Request) {
+    pub(super) fn cache_sees_arrival(&mut self, index: usize, request: &Request) {
         let pages = layout::pages_of(&self.case.params, request);
         let flushed = self.caches().are_flushed();
         match request.kind {
@@ -978,7 +978,7 @@ impl Simulation<'_> {
         }
     }
 
-    pub fn cache_step(&mut self) {
+    pub(super) fn cache_step(&mut self) {
         let now = self.now;
         self.scans();
         if self.caches().timer_ns == Some(now) {
@@ -988,7 +988,7 @@ impl Simulation<'_> {
     }
 
     /// Something that a cache waits for has come.
-    pub fn cache_event(&mut self, awaited: Awaited) {
+    pub(super) fn cache_event(&mut self, awaited: Awaited) {
         let flushed = self.caches().are_flushed();
         match awaited {
             Awaited::Taken { flight } => self.taken(flight),
@@ -1026,7 +1026,7 @@ impl Simulation<'_> {
     }
 
     /// Returns the request that met collection because an operation of a cache did (rule 88).
-    pub fn request_that_waits(&self, awaited: Awaited) -> Option<usize> {
+    pub(super) fn request_that_waits(&self, awaited: Awaited) -> Option<usize> {
         let caches = self.caches_now();
         match awaited {
             Awaited::ReadFromArray { request } | Awaited::Trimmed { request } => Some(request),
@@ -1035,7 +1035,7 @@ impl Simulation<'_> {
         }
     }
 
-    pub fn cache_counters(&mut self) -> CacheCounters {
+    pub(super) fn cache_counters(&mut self) -> CacheCounters {
         let now = self.now;
         let caches = self.caches();
         caches.pages_change(now, 0);
@@ -1051,7 +1051,7 @@ impl Simulation<'_> {
 // Failure of a member.
 impl Simulation<'_> {
     /// Drops the cache of a failed member, and begins to flush the others (rule 86).
-    pub fn caches_lose(&mut self, member: usize) {
+    pub(super) fn caches_lose(&mut self, member: usize) {
         let now = self.now;
         let Some(caches) = &mut self.caches else { return };
         let mut writers = Vec::new();

@@ -7,7 +7,7 @@ use super::{Event, GcRun, OpKind, Operation, Simulation};
 
 /// Reasons for a clean.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
+pub(super) enum Cause {
     /// A pool needed it.
     Need,
     /// The die had rested, whether or not a pool needed it.
@@ -18,7 +18,7 @@ pub enum Cause {
 
 /// Phases of a clean between two decisions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Phase {
+pub(super) enum Phase {
     /// The clean is at a point: it polls, or an operation is served.
     Point,
     Read,
@@ -28,7 +28,7 @@ pub enum Phase {
     Whole,
 }
 
-pub struct Clean {
+pub(super) struct Clean {
     pub victim: usize,
     pub cause: Cause,
     pub phase: Phase,
@@ -46,12 +46,12 @@ pub struct Clean {
 
 // The begin of cleans.
 impl Simulation<'_> {
-    pub fn clean(&mut self, member: usize, die: usize, pool: usize) -> &mut Clean {
+    pub(super) fn clean(&mut self, member: usize, die: usize, pool: usize) -> &mut Clean {
         self.die(member, die).cleans.get_mut(&pool).expect("a clean is in progress")
     }
 
     /// Begins the cleans that pools need, with die blocking at most one (rule 12). Returns true if there are any.
-    pub fn needed_cleans(&mut self, member: usize, die: usize, cause: Cause) -> bool {
+    pub(super) fn needed_cleans(&mut self, member: usize, die: usize, cause: Cause) -> bool {
         let mut began = false;
         for pool in self.members[member].flash.pools_in_turn(die) {
             if self.is_busy(member, die, pool) || self.holds_out(member, die, pool) {
@@ -67,7 +67,7 @@ impl Simulation<'_> {
     }
 
     /// The same with pools that have so many free blocks or fewer (rules 38, 45 and 46).
-    pub fn cleans_up_to(&mut self, member: usize, die: usize, free_blocks: u32, cause: Cause) -> bool {
+    pub(super) fn cleans_up_to(&mut self, member: usize, die: usize, free_blocks: u32, cause: Cause) -> bool {
         let mut began = false;
         for pool in self.members[member].flash.pools_in_turn(die) {
             if self.is_busy(member, die, pool) {
@@ -81,7 +81,7 @@ impl Simulation<'_> {
         began
     }
 
-    pub fn begin_clean(&mut self, member: usize, die: usize, pool: usize, victim: usize, cause: Cause) {
+    pub(super) fn begin_clean(&mut self, member: usize, die: usize, pool: usize, victim: usize, cause: Cause) {
         self.rest_ends(member, die);
         self.run_begins(member, die, pool, cause);
         self.members[member].counters.idle_cleans += u64::from(cause == Cause::Idle);
@@ -114,7 +114,7 @@ impl Simulation<'_> {
     }
 
     /// Performs instantaneous cleans, until a check finds none (rule 15).
-    pub fn clean_at_once(&mut self, member: usize, die: usize) {
+    pub(super) fn clean_at_once(&mut self, member: usize, die: usize) {
         while let Some(clean) = self.members[member].flash.check(die) {
             self.run_begins(member, die, clean.pool, Cause::Need);
             self.count_moves(member, die, clean.pool, &clean.moves);
@@ -139,7 +139,7 @@ impl Simulation<'_> {
         }
     }
 
-    pub fn count_move(&mut self, member: usize, die: usize, pool: usize) {
+    pub(super) fn count_move(&mut self, member: usize, die: usize, pool: usize) {
         self.members[member].counters.gc_pages_moved += 1;
         self.run(member, die, pool).pages_moved += 1;
     }
@@ -171,13 +171,13 @@ impl Simulation<'_> {
 
 // Phases of a clean in progress.
 impl Simulation<'_> {
-    pub fn phase_begins(&mut self, member: usize, die: usize, pool: usize, phase: Phase, steps: Vec<Step>) {
+    pub(super) fn phase_begins(&mut self, member: usize, die: usize, pool: usize, phase: Phase, steps: Vec<Step>) {
         self.clean(member, die, pool).phase = phase;
         self.start_work(member, Worker::Clean { die, pool }, steps);
     }
 
     /// A phase has come to its end.
-    pub fn phase_is_over(&mut self, member: usize, die: usize, pool: usize) {
+    pub(super) fn phase_is_over(&mut self, member: usize, die: usize, pool: usize) {
         match self.clean(member, die, pool).phase {
             Phase::Point => return self.polled(member, die, pool),
             Phase::Erase | Phase::Whole => return self.cleans_end(member, die, pool),
@@ -193,14 +193,14 @@ impl Simulation<'_> {
         }
     }
 
-    pub fn merged_writes_are_done(&mut self, member: usize, die: usize, pool: usize) {
+    pub(super) fn merged_writes_are_done(&mut self, member: usize, die: usize, pool: usize) {
         for operation in std::mem::take(&mut self.clean(member, die, pool).merged) {
             self.leaves_die(member, operation);
         }
     }
 
     /// Sets the state of a clean (rule 33); 0 is the state at its end.
-    pub fn enter_state(&mut self, member: usize, die: usize, pool: usize, state: u8) {
+    pub(super) fn enter_state(&mut self, member: usize, die: usize, pool: usize, state: u8) {
         let now = self.now;
         let clean = self.clean(member, die, pool);
         let (left, since) = (clean.state, clean.state_since);

@@ -11,7 +11,7 @@ use super::superblocks::{Drive, Role};
 use super::{Event, Member, OpKind, Simulation};
 
 /// The controller and what was sent.
-pub struct Controller {
+pub(super) struct Controller {
     params: CoordinationParams,
     /// The member that has failed (rule 65).
     lost: BTreeSet<usize>,
@@ -40,7 +40,7 @@ pub struct Controller {
 
 /// Contents of a soft request (rule 119).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Need {
+pub(super) struct Need {
     pages_left: u64,
     is_at_limit: bool,
     writes_given: u64,
@@ -49,7 +49,7 @@ pub struct Need {
 
 /// State of a member that knows the protocol.
 #[derive(Default)]
-pub struct Protocol {
+pub(super) struct Protocol {
     /// Time of its last `GcRequest`, and the cleans that began then because pools needed them and have not ended, by die and pool (rule
     /// 100).
     request: Option<(u64, BTreeSet<(usize, usize)>)>,
@@ -75,7 +75,7 @@ pub struct Protocol {
 
 /// A message. To the controller, it carries its sender; to a member, its receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Message {
+pub(super) enum Message {
     GcDone,
     Participate,
     Answer { free_blocks_least: u32 },
@@ -117,7 +117,7 @@ const CYCLE_BEGINS_RANK: u8 = ASK_RANK + 5;
 const CHECK_RANK: u8 = CYCLE_BEGINS_RANK + 4;
 
 impl Controller {
-    pub fn new(params: &CoordinationParams, members: usize) -> Controller {
+    pub(super) fn new(params: &CoordinationParams, members: usize) -> Controller {
         Controller {
             params: params.clone(),
             lost: BTreeSet::new(),
@@ -137,11 +137,11 @@ impl Controller {
         }
     }
 
-    pub fn messages(&self) -> [u64; KINDS] {
+    pub(super) fn messages(&self) -> [u64; KINDS] {
         self.sent
     }
 
-    pub fn uncoordinated_cleans(&self) -> Option<(u64, u64)> {
+    pub(super) fn uncoordinated_cleans(&self) -> Option<(u64, u64)> {
         self.is_soft().then_some(self.uncoordinated_cleans)
     }
 
@@ -192,7 +192,7 @@ fn check_interval_ns(params: &CoordinationParams) -> Option<u64> {
 
 // The controller of the array.
 impl Simulation<'_> {
-    pub fn start_checks(&mut self) {
+    pub(super) fn start_checks(&mut self) {
         if let Some(Controller { params, .. }) = &self.controller
             && params.answers
             && let Some(interval_ns) = check_interval_ns(params)
@@ -202,7 +202,7 @@ impl Simulation<'_> {
     }
 
     /// Performs a check of the scheme (rules 46 and 47).
-    pub fn check(&mut self) {
+    pub(super) fn check(&mut self) {
         if self.run_is_over() {
             return;
         }
@@ -231,7 +231,7 @@ impl Simulation<'_> {
         self.schedule_with_rank(check_interval_ns(&params).expect("it checks"), CHECK_RANK, Event::Check);
     }
 
-    pub fn controller_sees_arrival(&mut self) {
+    pub(super) fn controller_sees_arrival(&mut self) {
         let Some(controller) = &mut self.controller else { return };
         controller.outstanding += 1;
         if std::mem::take(&mut controller.uses_idle_time) {
@@ -241,7 +241,7 @@ impl Simulation<'_> {
         }
     }
 
-    pub fn controller_sees_end(&mut self) {
+    pub(super) fn controller_sees_end(&mut self) {
         if let Some(controller) = &mut self.controller {
             controller.outstanding -= 1;
             if controller.outstanding == 0 {
@@ -252,7 +252,7 @@ impl Simulation<'_> {
     }
 
     /// A page operation that writes is given to a member.
-    pub fn write_is_given(&mut self, member: usize) {
+    pub(super) fn write_is_given(&mut self, member: usize) {
         self.protocol(member).writes_given += 1;
         if let Some(controller) = &mut self.controller {
             controller.writes_given[member] += 1;
@@ -347,7 +347,7 @@ impl Simulation<'_> {
     }
 
     /// Begins a cycle (rule 44).
-    pub fn cycle_begins(&mut self) {
+    pub(super) fn cycle_begins(&mut self) {
         let pools = self.ssd.pools();
         let is_time = self.is_time();
         let controller = self.controller.as_mut().expect("there is a controller");
@@ -369,7 +369,7 @@ impl Simulation<'_> {
     }
 
     /// Removes a failed member from the protocol (rule 65).
-    pub fn controller_loses(&mut self, member: usize) {
+    pub(super) fn controller_loses(&mut self, member: usize) {
         if let Some(controller) = &mut self.controller {
             controller.lost.insert(member);
             controller.registered.remove(&member);
@@ -379,7 +379,7 @@ impl Simulation<'_> {
     }
 
     /// The spare takes part from now on.
-    pub fn controller_gets_spare(&mut self, failed: usize, spare: usize) {
+    pub(super) fn controller_gets_spare(&mut self, failed: usize, spare: usize) {
         if let Some(controller) = &mut self.controller {
             controller.params.ggc_aware.0 |= (controller.params.ggc_aware.0 >> failed & 1) << spare;
             if self.is_drive() {
@@ -401,14 +401,14 @@ impl Simulation<'_> {
         }
     }
 
-    pub fn send(&mut self, member: usize, message: Message) {
+    pub(super) fn send(&mut self, member: usize, message: Message) {
         let controller = self.controller.as_mut().expect("there is a controller");
         controller.sent[message.kind() as usize] += 1;
         let latency_ns = controller.params.latency_ns[message.kind() as usize];
         self.schedule_with_rank(latency_ns, message.rank(), Event::Arrives { member, message });
     }
 
-    pub fn arrives(&mut self, member: usize, message: Message) {
+    pub(super) fn arrives(&mut self, member: usize, message: Message) {
         match message {
             Message::ForceGc(work) => self.is_forced(member, work),
             Message::StopGc => {
@@ -443,7 +443,7 @@ impl Simulation<'_> {
     }
 
     /// A die begins a clean because a pool needs one (rule 43).
-    pub fn will_ask(&mut self, member: usize, die: usize, pool: usize) {
+    pub(super) fn will_ask(&mut self, member: usize, die: usize, pool: usize) {
         if !self.knows_protocol(member) {
             return;
         }
@@ -463,13 +463,13 @@ impl Simulation<'_> {
     }
 
     /// Returns true if a member that has asked leaves a pool alone although it is in collection (rule 119).
-    pub fn holds_out(&self, member: usize, die: usize, pool: usize) -> bool {
+    pub(super) fn holds_out(&self, member: usize, die: usize, pool: usize) -> bool {
         let Member { protocol, flash, .. } = &self.members[member];
         protocol.has_asked && flash.free_blocks(die, pool) > self.ssd.gc.start_free_blocks
     }
 
     /// Sends a soft request at the end of the nanosecond, if there is a reason to (rule 119).
-    pub fn may_ask_softly(&mut self, member: usize, is_at_limit: bool) {
+    pub(super) fn may_ask_softly(&mut self, member: usize, is_at_limit: bool) {
         let Protocol { has_asked, has_said_limit, ref forced, .. } = self.members[member].protocol;
         if forced.is_some() || has_said_limit || (has_asked && !is_at_limit) {
             return;
@@ -505,7 +505,7 @@ impl Simulation<'_> {
     }
 
     /// The nanosecond is over at which a needed clean of a die began.
-    pub fn asks(&mut self, member: usize, die: usize, pool: usize) {
+    pub(super) fn asks(&mut self, member: usize, die: usize, pool: usize) {
         let now = self.now;
         let protocol = self.protocol(member);
         match &mut protocol.request {
@@ -522,7 +522,7 @@ impl Simulation<'_> {
     }
 
     /// A host write that is not merged begins (rules 44 and 119).
-    pub fn may_register(&mut self, member: usize, die: usize, pool: usize) {
+    pub(super) fn may_register(&mut self, member: usize, die: usize, pool: usize) {
         let free = self.members[member].flash.free_blocks(die, pool);
         let Some(controller) = &self.controller else { return };
         let (registers, asks) = (controller.params.scheme.registers(), controller.is_soft());
@@ -540,7 +540,7 @@ impl Simulation<'_> {
     }
 
     /// A clean has ended.
-    pub fn protocol_sees_end_of_clean(&mut self, member: usize, die: usize, pool: usize) {
+    pub(super) fn protocol_sees_end_of_clean(&mut self, member: usize, die: usize, pool: usize) {
         let protocol = self.protocol(member);
         if let Some((_, cleans)) = &mut protocol.request {
             cleans.remove(&(die, pool));
@@ -560,14 +560,14 @@ impl Simulation<'_> {
     }
 
     /// Returns the settings by which a member follows the protocol.
-    pub fn role_of(&self, member: usize) -> Option<Role> {
+    pub(super) fn role_of(&self, member: usize) -> Option<Role> {
         let params = &self.controller.as_ref()?.params;
         let role = Role { registers: params.scheme.registers(), t_soft_free_blocks: params.t_soft_free_blocks };
         self.knows_protocol(member).then_some(role)
     }
 
     /// A drive has reason to ask (rule 216).
-    pub fn drive_asks(&mut self, member: usize, pages_left: u64, is_at_limit: bool) {
+    pub(super) fn drive_asks(&mut self, member: usize, pages_left: u64, is_at_limit: bool) {
         let is_soft = self.controller.as_ref().expect("it knows the protocol").is_soft();
         let Protocol { writes_given, times_forced, .. } = self.members[member].protocol;
         let need = Need { pages_left, is_at_limit, writes_given, times_forced };
@@ -575,7 +575,7 @@ impl Simulation<'_> {
     }
 
     /// A drive that has asked collects because it must (rule 121).
-    pub fn drive_collects_by_need(&mut self, member: usize) {
+    pub(super) fn drive_collects_by_need(&mut self, member: usize) {
         let controller = self.controller.as_mut().expect("it knows the protocol");
         if controller.is_soft() && !controller.lost.contains(&member) {
             let (during_cycles, others) = &mut controller.uncoordinated_cleans;
@@ -625,7 +625,7 @@ impl Simulation<'_> {
     }
 
     /// Ends the cleans of the victims that a die owed (rules 45, 118 and 123). Returns true if the die's work continues.
-    pub fn victims_are_over(&mut self, member: usize, die: usize) -> bool {
+    pub(super) fn victims_are_over(&mut self, member: usize, die: usize) -> bool {
         let protocol = self.protocol(member);
         protocol.owing.remove(&die);
         let goes_on = matches!(protocol.forced, Some((Work::VictimAndWatermark | Work::PoolVictimsAndWatermark, _)));
@@ -637,7 +637,7 @@ impl Simulation<'_> {
         goes_on
     }
 
-    pub fn die_is_done(&mut self, member: usize, die: usize) {
+    pub(super) fn die_is_done(&mut self, member: usize, die: usize) {
         let Some((_, dies)) = &mut self.protocol(member).forced else { return };
         dies.remove(&die);
         if dies.is_empty() {

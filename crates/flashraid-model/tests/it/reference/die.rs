@@ -12,7 +12,7 @@ use super::work::{Step, Worker};
 use super::{OpKind, Operation, Purpose, Simulation};
 
 #[derive(Default)]
-pub struct DieState {
+pub(super) struct DieState {
     pub queue: Vec<Operation>,
     /// Work in the command slot.
     pub slot: Option<Slot>,
@@ -30,13 +30,13 @@ pub struct DieState {
     pub stalls: Option<Stalls>,
 }
 
-pub struct Slot {
+pub(super) struct Slot {
     pub what: Use,
     /// The clean at a point of which it was taken.
     pub let_in_by: Option<usize>,
 }
 
-pub enum Use {
+pub(super) enum Use {
     /// An operation by itself.
     Command(Operation),
     /// A read is done at the end of the transfer, a write with the program of the page in the register.
@@ -49,45 +49,45 @@ pub enum Use {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
+pub(super) enum Scope {
     Of(usize),
     Any,
 }
 
 impl DieState {
-    pub fn is_at_rest(&self) -> bool {
+    pub(super) fn is_at_rest(&self) -> bool {
         self.queue.is_empty() && self.slot.is_none() && self.cleans.is_empty()
     }
 
     /// Returns true if an operation of the queue would overtake an earlier one on its page.
-    pub fn overtakes(&self, index: usize) -> bool {
+    pub(super) fn overtakes(&self, index: usize) -> bool {
         self.queue[..index].iter().any(|earlier| earlier.page == self.queue[index].page)
     }
 }
 
 // Blocking scopes of cleans.
 impl Simulation<'_> {
-    pub fn die(&mut self, member: usize, die: usize) -> &mut DieState {
+    pub(super) fn die(&mut self, member: usize, die: usize) -> &mut DieState {
         &mut self.members[member].dies[die]
     }
 
-    pub fn blocks_die(&self) -> bool {
+    pub(super) fn blocks_die(&self) -> bool {
         self.ssd.gc.blocking == Blocking::Die
     }
 
     /// Pools in whose scope a clean is in progress.
-    pub fn busy_pools(&self, member: usize, die: usize) -> Vec<usize> {
+    pub(super) fn busy_pools(&self, member: usize, die: usize) -> Vec<usize> {
         let cleans = &self.members[member].dies[die].cleans;
         let pools = 0..self.members[member].flash.dies[die].pools.len();
         pools.filter(|pool| if self.blocks_die() { !cleans.is_empty() } else { cleans.contains_key(pool) }).collect()
     }
 
-    pub fn is_busy(&self, member: usize, die: usize, pool: usize) -> bool {
+    pub(super) fn is_busy(&self, member: usize, die: usize, pool: usize) -> bool {
         self.busy_pools(member, die).contains(&pool)
     }
 
     /// The pool of a die in which the page of a read lies, if it does.
-    pub fn pool_of_page(&self, member: usize, die: usize, operation: &Operation) -> Option<usize> {
+    pub(super) fn pool_of_page(&self, member: usize, die: usize, operation: &Operation) -> Option<usize> {
         let place = self.members[member].flash.place(operation.page)?;
         (place.die == die).then_some(place.pool)
     }
@@ -96,7 +96,7 @@ impl Simulation<'_> {
 // Choice of the next work.
 impl Simulation<'_> {
     /// Adds an operation to the queue of a die (rules 91, 98 and 102).
-    pub fn join_queue(&mut self, member: usize, die: usize, mut operation: Operation) {
+    pub(super) fn join_queue(&mut self, member: usize, die: usize, mut operation: Operation) {
         self.members[member].operations_joined += 1;
         operation.number = self.members[member].operations_joined;
         self.rest_ends(member, die);
@@ -117,7 +117,7 @@ impl Simulation<'_> {
     }
 
     /// The slot becomes free (rules 94, 97 and 91, in this order).
-    pub fn slot_is_free(&mut self, member: usize, die: usize, let_in_by: Option<usize>) {
+    pub(super) fn slot_is_free(&mut self, member: usize, die: usize, let_in_by: Option<usize>) {
         self.die(member, die).slot = None;
         if let Some(pool) = let_in_by {
             self.point(member, die, pool);
@@ -130,7 +130,7 @@ impl Simulation<'_> {
     }
 
     /// Begins the next work of a die (rule 91).
-    pub fn goes_on(&mut self, member: usize, die: usize) {
+    pub(super) fn goes_on(&mut self, member: usize, die: usize) {
         if self.die(member, die).slot.is_some() {
             return;
         }
@@ -167,7 +167,7 @@ impl Simulation<'_> {
     }
 
     /// Returns true if a clean in progress blocks the whole die, with die blocking.
-    pub fn is_blocked(&self, member: usize, die: usize) -> bool {
+    pub(super) fn is_blocked(&self, member: usize, die: usize) -> bool {
         self.blocks_die() && !self.members[member].dies[die].cleans.is_empty()
     }
 
@@ -203,7 +203,7 @@ impl Simulation<'_> {
 // Commands of the host.
 impl Simulation<'_> {
     /// Serves an operation of the queue by itself; a write in a pool.
-    pub fn serve(&mut self, member: usize, die: usize, index: usize, pool: Option<usize>, let_in_by: Option<usize>) {
+    pub(super) fn serve(&mut self, member: usize, die: usize, index: usize, pool: Option<usize>, let_in_by: Option<usize>) {
         let operation = self.leaves_queue(member, die, index, let_in_by.is_some());
         let steps = self.command_starts(member, die, &operation, pool);
         self.die(member, die).slot = Some(Slot { what: Use::Command(operation), let_in_by });
@@ -212,7 +212,7 @@ impl Simulation<'_> {
     }
 
     /// Changes and counts everything for the start of a command (rules 20, 26 and 107), and returns its steps.
-    pub fn command_starts(&mut self, member: usize, die: usize, operation: &Operation, pool: Option<usize>) -> Vec<Step> {
+    pub(super) fn command_starts(&mut self, member: usize, die: usize, operation: &Operation, pool: Option<usize>) -> Vec<Step> {
         match operation.kind {
             OpKind::Read => {
                 self.members[member].counters.host_pages_read += 1;
@@ -244,12 +244,12 @@ impl Simulation<'_> {
         }
     }
 
-    pub fn count_summary(&mut self, member: usize, fills_block: bool) {
+    pub(super) fn count_summary(&mut self, member: usize, fills_block: bool) {
         self.members[member].counters.summary_programs += u64::from(fills_block && self.ssd.geometry.summary_page);
     }
 
     /// An operation starts, is merged, or is done together with a step.
-    pub fn leaves_queue(&mut self, member: usize, die: usize, index: usize, in_clean: bool) -> Operation {
+    pub(super) fn leaves_queue(&mut self, member: usize, die: usize, index: usize, in_clean: bool) -> Operation {
         let state = self.die(member, die);
         let operation = state.queue.remove(index);
         if index == 0 {
@@ -267,7 +267,7 @@ impl Simulation<'_> {
     }
 
     /// Lets waiting operations continue where an operation has left a queue (rule 101).
-    pub fn has_left_queue(&mut self, member: usize, operation: &Operation) {
+    pub(super) fn has_left_queue(&mut self, member: usize, operation: &Operation) {
         if operation.kind != OpKind::Read {
             self.place_operations(member);
         }
@@ -285,7 +285,7 @@ impl Simulation<'_> {
         !state.cleans.is_empty() || state.cleans_ended.iter().any(|&end| end > operation.reached_member_ns)
     }
 
-    pub fn mark_met(&mut self, member: usize, operation: &Operation) {
+    pub(super) fn mark_met(&mut self, member: usize, operation: &Operation) {
         let request = match operation.job.map(|job| self.jobs[job].purpose) {
             Some(Purpose::Host { request }) => Some(request),
             Some(Purpose::Cache { awaited, .. }) => self.request_that_waits(awaited),
@@ -297,7 +297,7 @@ impl Simulation<'_> {
     }
 
     /// Ends the work in the slot.
-    pub fn slot_work_is_over(&mut self, member: usize, die: usize) {
+    pub(super) fn slot_work_is_over(&mut self, member: usize, die: usize) {
         let Slot { what, let_in_by } = self.die(member, die).slot.take().expect("the slot is taken");
         match what {
             Use::Command(operation) => {

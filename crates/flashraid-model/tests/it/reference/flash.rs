@@ -13,10 +13,10 @@ use crate::outcome::PhysicalPage;
 const RULES: &str = include_str!("../../../../../docs/rules.md");
 
 /// A logical page as `layout::home` names it.
-pub type Page = u64;
+pub(super) type Page = u64;
 
 /// The flash of one member and what lies where.
-pub struct Flash {
+pub(super) struct Flash {
     pub params: SsdParams,
     pub dies: Vec<Die>,
     /// Places of all pages except unmapped ones.
@@ -24,14 +24,14 @@ pub struct Flash {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
+pub(super) struct Place {
     pub die: usize,
     pub pool: usize,
     pub block: usize,
     pub slot: usize,
 }
 
-pub struct Die {
+pub(super) struct Die {
     pub pools: Vec<BlockPool>,
     last_sequence: u64,
     pool_written_last: Option<usize>,
@@ -39,7 +39,7 @@ pub struct Die {
     victim_stream: Stream,
 }
 
-pub struct BlockPool {
+pub(super) struct BlockPool {
     blocks: Vec<Block>,
     host_open: Open,
     /// Only with `separate_open_block`, and then from the first move on.
@@ -75,14 +75,14 @@ enum BlockState {
 }
 
 /// Effects of a clean.
-pub struct Clean {
+pub(super) struct Clean {
     pub pool: usize,
     pub moves: Vec<Move>,
 }
 
 /// A page has a new place.
 #[derive(Clone, Copy)]
-pub struct Move {
+pub(super) struct Move {
     pub fills_block: bool,
     /// True if the move costs transfers, because the new place lies in another plane (rule 133).
     pub crosses: bool,
@@ -90,12 +90,12 @@ pub struct Move {
 
 impl Flash {
     /// A member that has none.
-    pub fn without_pools(params: &SsdParams) -> Flash {
+    pub(super) fn without_pools(params: &SsdParams) -> Flash {
         Flash { params: params.clone(), dies: Vec::new(), places: HashMap::new() }
     }
 
     /// A member after its fill (rule 23).
-    pub fn filled(params: &SsdParams, seed: u64, member: usize) -> Flash {
+    pub(super) fn filled(params: &SsdParams, seed: u64, member: usize) -> Flash {
         let dies = 0..params.geometry.dies as usize;
         let mut flash = Flash {
             params: params.clone(),
@@ -143,7 +143,7 @@ impl Flash {
     }
 
     /// Overwrites one member at random (rule 24). `overwrites` is a multiple of the exported pages.
-    pub fn warm_up(&mut self, overwrites: f64, seed: u64, member: usize) {
+    pub(super) fn warm_up(&mut self, overwrites: f64, seed: u64, member: usize) {
         let exported = u64::from(self.params.geometry.exported_pages_per_die());
         for die in 0..self.dies.len() {
             let mut stream = rng::stream(seed, "warm-up", (member as u64) << 32 | die as u64);
@@ -155,7 +155,7 @@ impl Flash {
     }
 
     /// A write without time.
-    pub fn overwrite(&mut self, page: Page) {
+    pub(super) fn overwrite(&mut self, page: Page) {
         let die = self.places[&page].die;
         while self.check(die).is_some() {}
         let pool = self.pool_for_write(die, page, &[]).expect("a pool has room after the checks");
@@ -163,13 +163,13 @@ impl Flash {
     }
 
     /// Checks the pools of a die and cleans one block of the first pool that needs it (rule 12), without time.
-    pub fn check(&mut self, die: usize) -> Option<Clean> {
+    pub(super) fn check(&mut self, die: usize) -> Option<Clean> {
         let (pool, victim) = self.pools_in_turn(die).into_iter().find_map(|pool| Some((pool, self.victim_if_needed(die, pool)?)))?;
         Some(self.clean(die, pool, victim))
     }
 
     /// The order in which pools are checked (rule 12).
-    pub fn pools_in_turn(&self, die: usize) -> Vec<usize> {
+    pub(super) fn pools_in_turn(&self, die: usize) -> Vec<usize> {
         self.pools_after(die, self.dies[die].pool_cleaned_last)
     }
 
@@ -181,7 +181,7 @@ impl Flash {
     }
 
     /// The victim in a pool that needs a clean (rule 12).
-    pub fn victim_if_needed(&mut self, die: usize, pool: usize) -> Option<usize> {
+    pub(super) fn victim_if_needed(&mut self, die: usize, pool: usize) -> Option<usize> {
         if !self.needs_clean(die, pool) {
             return None;
         }
@@ -193,7 +193,7 @@ impl Flash {
     }
 
     /// The victim in a pool with so many free blocks or fewer (rules 38, 45 and 46).
-    pub fn victim_up_to(&mut self, die: usize, pool: usize, free_blocks: u32) -> Option<usize> {
+    pub(super) fn victim_up_to(&mut self, die: usize, pool: usize, free_blocks: u32) -> Option<usize> {
         if self.free_blocks(die, pool) > free_blocks {
             return None;
         }
@@ -201,7 +201,7 @@ impl Flash {
     }
 
     /// Free blocks of a pool after the fill (rule 23).
-    pub fn free_blocks_after_fill(&self) -> u32 {
+    pub(super) fn free_blocks_after_fill(&self) -> u32 {
         let geometry = &self.params.geometry;
         let planes_per_pool = match self.params.gc.pool {
             Pool::Plane => 1,
@@ -211,23 +211,23 @@ impl Flash {
     }
 
     /// The pool with fewest free blocks among those with a useful victim, the first in turn among equals (rule 45).
-    pub fn pool_of_one_forced_victim(&self, die: usize) -> Option<usize> {
+    pub(super) fn pool_of_one_forced_victim(&self, die: usize) -> Option<usize> {
         let useful = |pool: &usize| self.dies[die].pools[*pool].blocks.iter().any(Block::is_useful_victim);
         self.pools_in_turn(die).into_iter().filter(useful).min_by_key(|&pool| self.free_blocks(die, pool))
     }
 
     /// A clean of a pool begins, whose steps are made one by one.
-    pub fn begin_clean(&mut self, die: usize, pool: usize) {
+    pub(super) fn begin_clean(&mut self, die: usize, pool: usize) {
         self.dies[die].pool_cleaned_last = Some(pool);
     }
 
     /// The valid pages of a block, in page order.
-    pub fn pages_of(&self, die: usize, pool: usize, block: usize) -> Vec<Page> {
+    pub(super) fn pages_of(&self, die: usize, pool: usize, block: usize) -> Vec<Page> {
         self.dies[die].pools[pool].blocks[block].slots.iter().flatten().copied().collect()
     }
 
     /// Moves one page within its pool.
-    pub fn move_page(&mut self, die: usize, page: Page) -> Move {
+    pub(super) fn move_page(&mut self, die: usize, page: Page) -> Move {
         let pool = self.places[&page].pool;
         let old_plane = self.plane_on(die, page);
         self.unmap(page);
@@ -240,7 +240,7 @@ impl Flash {
     }
 
     /// The end of a clean.
-    pub fn erase(&mut self, die: usize, pool: usize, victim: usize) {
+    pub(super) fn erase(&mut self, die: usize, pool: usize, victim: usize) {
         let needed = self.needs_clean(die, pool);
         let stop = self.params.gc.stop_free_blocks;
         let pool_state = &mut self.dies[die].pools[pool];
@@ -255,28 +255,28 @@ impl Flash {
     }
 
     /// Pages that host writes can program in a pool before it has `start` free blocks (rule 119); negative if it has them, or fewer.
-    pub fn pages_above_start(&self, die: usize, pool: usize) -> i64 {
+    pub(super) fn pages_above_start(&self, die: usize, pool: usize) -> i64 {
         let data_pages = i64::from(self.params.geometry.data_pages_per_block());
         let rest = data_pages - self.dies[die].pools[pool].host_open.next_slot as i64;
         rest + (i64::from(self.free_blocks(die, pool)) - i64::from(self.params.gc.start_free_blocks) - 1) * data_pages
     }
 
-    pub fn free_blocks(&self, die: usize, pool: usize) -> u32 {
+    pub(super) fn free_blocks(&self, die: usize, pool: usize) -> u32 {
         self.dies[die].pools[pool].free_blocks()
     }
 
     /// Returns the place of a page, unless it is unmapped.
-    pub fn place(&self, page: Page) -> Option<Place> {
+    pub(super) fn place(&self, page: Page) -> Option<Place> {
         self.places.get(&page).copied()
     }
 
     /// Returns the die of a page (rule 7).
-    pub fn home_die(&self, page: Page) -> usize {
+    pub(super) fn home_die(&self, page: Page) -> usize {
         (page / u64::from(self.params.geometry.exported_pages_per_die())) as usize
     }
 
     /// The plane of a die in which a page lies (rule 11), if it lies on the die.
-    pub fn plane_on(&self, die: usize, page: Page) -> Option<usize> {
+    pub(super) fn plane_on(&self, die: usize, page: Page) -> Option<usize> {
         let place = self.place(page).filter(|place| place.die == die)?;
         Some(match self.params.gc.pool {
             Pool::Plane => place.pool,
@@ -285,7 +285,7 @@ impl Flash {
     }
 
     /// Performs a clean without its time (rule 14).
-    pub fn clean(&mut self, die: usize, pool: usize, victim: usize) -> Clean {
+    pub(super) fn clean(&mut self, die: usize, pool: usize, victim: usize) -> Clean {
         self.begin_clean(die, pool);
         let pages = self.pages_of(die, pool, victim);
         let moves = pages.into_iter().map(|page| self.move_page(die, page)).collect();
@@ -294,7 +294,7 @@ impl Flash {
     }
 
     /// Returns the victim in a pool (rule 13).
-    pub fn choose_victim(&mut self, die: usize, pool: usize) -> Option<usize> {
+    pub(super) fn choose_victim(&mut self, die: usize, pool: usize) -> Option<usize> {
         if self.follows_reference() {
             return self.next_victim_of_round(die, pool);
         }
@@ -411,7 +411,7 @@ impl Flash {
     }
 
     /// The pool that a host write goes to (rule 21), if one that is not busy has room.
-    pub fn pool_for_write(&self, die: usize, page: Page, busy: &[usize]) -> Option<usize> {
+    pub(super) fn pool_for_write(&self, die: usize, page: Page, busy: &[usize]) -> Option<usize> {
         let state = &self.dies[die];
         let in_turn = self.pools_after(die, state.pool_written_last);
         let open_to_write: Vec<usize> = in_turn.into_iter().filter(|pool| !busy.contains(pool) && self.has_room(die, *pool)).collect();
@@ -442,21 +442,21 @@ impl Flash {
     }
 
     /// Returns true if a pool has room for a host write (rule 16).
-    pub fn has_room(&self, die: usize, pool: usize) -> bool {
+    pub(super) fn has_room(&self, die: usize, pool: usize) -> bool {
         let state = &self.dies[die].pools[pool];
         let free_page = state.host_open.next_slot < self.params.geometry.data_pages_per_block() as usize;
         state.free_blocks() >= 2 || (state.free_blocks() == 1 && free_page)
     }
 
     /// A host write; true if it fills a block.
-    pub fn write(&mut self, die: usize, pool: usize, page: Page) -> bool {
+    pub(super) fn write(&mut self, die: usize, pool: usize, page: Page) -> bool {
         self.unmap(page);
         self.dies[die].pool_written_last = Some(pool);
         self.append(die, pool, page, false)
     }
 
     /// A trim (rule 107), and the end of the old copy when a page gets a new one.
-    pub fn unmap(&mut self, page: Page) {
+    pub(super) fn unmap(&mut self, page: Page) {
         if let Some(place) = self.places.remove(&page) {
             self.dies[place.die].pools[place.pool].blocks[place.block].slots[place.slot] = None;
         }
@@ -509,16 +509,16 @@ impl Flash {
     }
 
     /// Valid pages of a die.
-    pub fn valid_pages_of_block(&self, die: usize, pool: usize, block: usize) -> usize {
+    pub(super) fn valid_pages_of_block(&self, die: usize, pool: usize, block: usize) -> usize {
         self.dies[die].pools[pool].blocks[block].valid_pages()
     }
 
-    pub fn valid_pages(&self, die: usize) -> usize {
+    pub(super) fn valid_pages(&self, die: usize) -> usize {
         self.dies[die].pools.iter().flat_map(|pool| &pool.blocks).map(Block::valid_pages).sum()
     }
 
     /// Checks everything that holds whenever no clean is in progress.
-    pub fn check_invariants(&self) {
+    pub(super) fn check_invariants(&self) {
         for (die, state) in self.dies.iter().enumerate() {
             for (pool, blocks) in state.pools.iter().enumerate() {
                 assert!(blocks.free_blocks() > 0, "a clean finds a block to move to");
@@ -544,7 +544,7 @@ impl Flash {
     }
 
     /// Erases of every block in order of die, plane, block.
-    pub fn block_erases(&self) -> Vec<u32> {
+    pub(super) fn block_erases(&self) -> Vec<u32> {
         let geometry = self.params.geometry;
         let mut erases = Vec::new();
         for die in &self.dies {
@@ -559,7 +559,7 @@ impl Flash {
     }
 
     /// Returns the number of a page's place in the SSD, and the erases of its block. Places are numbered by die, pool, block and page.
-    pub fn page_and_erases(&self, page: Page) -> (u64, u32) {
+    pub(super) fn page_and_erases(&self, page: Page) -> (u64, u32) {
         let Place { die, pool, block, slot } = self.place(page).expect("a page that is read by itself is there");
         let of_die = &self.dies[die].pools;
         let number = (die * of_die.len() + pool) * of_die[pool].blocks.len() + block;
@@ -567,7 +567,7 @@ impl Flash {
     }
 
     /// Returns the place of every page, in order of page.
-    pub fn physical_pages(&self) -> Vec<PhysicalPage> {
+    pub(super) fn physical_pages(&self) -> Vec<PhysicalPage> {
         let planes = self.params.geometry.planes;
         let pages = u64::from(self.params.geometry.dies * self.params.geometry.exported_pages_per_die());
         let physical = |page: Page| {

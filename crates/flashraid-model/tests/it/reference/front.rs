@@ -8,7 +8,7 @@ use flashraid_model::ssd::{FirmwareParams, FrontCounters, FrontParams, LinkParam
 use super::{Event, Message, OpKind, Operation};
 
 /// Events that a part of a member reports to the simulation, in order.
-pub enum Told {
+pub(super) enum Told {
     /// Something happens at a time.
     At(u64, Event),
     /// A message to the controller.
@@ -20,7 +20,7 @@ pub enum Told {
 }
 
 /// Queues, cores, link and buffer before the dies of a member.
-pub struct Front {
+pub(super) struct Front {
     member: usize,
     pub params: FrontParams,
     link: Option<LinkParams>,
@@ -49,7 +49,7 @@ pub struct Front {
     pub told: Vec<Told>,
 }
 
-pub struct Command {
+pub(super) struct Command {
     pub operations: Vec<Operation>,
     is_complete: bool,
     pub arrived_ns: u64,
@@ -71,14 +71,14 @@ enum OnCore {
 
 /// Origin of a page operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Origin {
+pub(super) enum Origin {
     Array,
     Command(usize),
     Buffer(usize),
 }
 
 #[derive(Clone, Copy)]
-pub enum FrontEvent {
+pub(super) enum FrontEvent {
     Complete(usize),
     CoreDone(usize),
     LatencyOver(usize),
@@ -93,7 +93,7 @@ pub enum FrontEvent {
 }
 
 /// The front of a device, if it has one; drives with superblocks do.
-pub fn params_of(ssd: &SsdParams) -> Option<FrontParams> {
+pub(super) fn params_of(ssd: &SsdParams) -> Option<FrontParams> {
     match &ssd.superblock {
         Some(own) => Some(FrontParams { buffer: Some(own.buffer), queues: own.queues, firmware: own.firmware }),
         None => ssd.front,
@@ -101,7 +101,7 @@ pub fn params_of(ssd: &SsdParams) -> Option<FrontParams> {
 }
 
 impl Front {
-    pub fn of(ssd: &SsdParams, member: usize) -> Option<Front> {
+    pub(super) fn of(ssd: &SsdParams, member: usize) -> Option<Front> {
         let params = params_of(ssd)?;
         Some(Front {
             member,
@@ -126,7 +126,7 @@ impl Front {
         })
     }
 
-    pub fn command(&mut self, number: usize) -> &mut Command {
+    pub(super) fn command(&mut self, number: usize) -> &mut Command {
         &mut self.commands[number]
     }
 
@@ -135,7 +135,7 @@ impl Front {
     }
 
     /// Nothing happens for so long, in which so many dies work, and so many of them for collection (rule 231).
-    pub fn passes(&mut self, ns: u64, work: u64, collect: u64) {
+    pub(super) fn passes(&mut self, ns: u64, work: u64, collect: u64) {
         self.now += ns;
         for &number in &self.entering {
             let sums = self.waits_for_room.entry(number).or_default();
@@ -143,18 +143,18 @@ impl Front {
         }
     }
 
-    pub fn rests(&self) -> bool {
+    pub(super) fn rests(&self) -> bool {
         self.commands.iter().all(|command| command.ends_unknown == 0) && self.entering.is_empty()
     }
 
     /// Writes that have come and are neither in the buffer nor with a die.
-    pub fn writes(&self) -> Vec<Operation> {
+    pub(super) fn writes(&self) -> Vec<Operation> {
         let of_commands = self.commands.iter().flat_map(|command| &command.operations[command.passed..]);
         of_commands.filter(|operation| operation.kind == OpKind::Write).copied().collect()
     }
 
     /// Processes a page operation that arrives (rules 201 and 224).
-    pub fn comes(&mut self, operation: Operation) {
+    pub(super) fn comes(&mut self, operation: Operation) {
         let now = self.now;
         let number = self.commands.len();
         if let Some(last) = self.commands.last_mut().filter(|last| !last.is_complete && last.arrived_ns == now) {
@@ -182,12 +182,12 @@ impl Front {
     }
 
     /// All of a command has come.
-    pub fn is_complete(&mut self, number: usize) {
+    pub(super) fn is_complete(&mut self, number: usize) {
         self.counters.commands += 1;
         self.command(number).is_complete = true;
     }
 
-    pub fn joins(&mut self, number: usize) {
+    pub(super) fn joins(&mut self, number: usize) {
         if self.params.queues.is_some() {
             self.unfetched.push(number);
             self.fetch();
@@ -197,7 +197,7 @@ impl Front {
     }
 
     /// A command in flight is done.
-    pub fn command_is_done(&mut self) {
+    pub(super) fn command_is_done(&mut self) {
         self.in_flight -= 1;
         self.fetch();
     }
@@ -233,13 +233,13 @@ impl Front {
     }
 
     /// A part of a victim, of so many units, wants a core.
-    pub fn part_wants_core(&mut self, part: usize, units: usize) {
+    pub(super) fn part_wants_core(&mut self, part: usize, units: usize) {
         self.parts_for_core.push((part, units as u64 * self.params.firmware.move_ns));
         self.use_cores();
     }
 
     /// Assigns cores, to commands before parts (rule 201).
-    pub fn use_cores(&mut self) {
+    pub(super) fn use_cores(&mut self) {
         let (now, firmware) = (self.now, self.params.firmware);
         while let Some(core) = self.cores.iter().position(Option::is_none) {
             let ns = if !self.wait_for_core.is_empty() {
@@ -268,7 +268,7 @@ impl Front {
     }
 
     /// A core is done: with a command, or with the part that is returned.
-    pub fn core_is_done(&mut self, core: usize) -> Option<usize> {
+    pub(super) fn core_is_done(&mut self, core: usize) -> Option<usize> {
         match self.cores[core].take().expect("it was held") {
             OnCore::Part(part) => Some(part),
             OnCore::Command(number) => {
@@ -279,7 +279,7 @@ impl Front {
     }
 
     /// Returns the time at which pages have crossed the link (rule 202).
-    pub fn crosses_by(&mut self, to_host: bool, pages: usize) -> u64 {
+    pub(super) fn crosses_by(&mut self, to_host: bool, pages: usize) -> u64 {
         let Some(link) = self.link else { return self.now };
         let lane = &mut self.lanes_free_ns[usize::from(link.full_duplex && to_host)];
         *lane = self.now.max(*lane) + pages as u64 * link.page_ns;
@@ -287,14 +287,14 @@ impl Front {
     }
 
     /// The pages of a write set out together.
-    pub fn sends_data(&mut self, number: usize) {
+    pub(super) fn sends_data(&mut self, number: usize) {
         let pages = self.commands[number].operations.len();
         let at = self.crosses_by(false, pages);
         self.schedule(at, FrontEvent::Crossed(number));
     }
 
     /// The time until a command has gone to its work and its data have crossed.
-    pub fn books(&self, number: usize, operation: &mut Operation) {
+    pub(super) fn books(&self, number: usize, operation: &mut Operation) {
         let Command { arrived_ns, started_ns, begun_ns, crossed_ns, .. } = self.commands[number];
         operation.parts.queue_ns += started_ns - arrived_ns;
         operation.parts.other_ns += begun_ns - started_ns;
@@ -302,14 +302,14 @@ impl Front {
     }
 
     /// A page of a read whose data are in the controller crosses the link, and ends then.
-    pub fn goes_to_host(&mut self, number: usize, mut operation: Operation) {
+    pub(super) fn goes_to_host(&mut self, number: usize, mut operation: Operation) {
         let at = self.crosses_by(true, 1);
         operation.parts.transfer_ns += at - self.now;
         self.page_ends(number, operation, at);
     }
 
     /// The end of a page is known.
-    pub fn page_ends(&mut self, number: usize, mut operation: Operation, at: u64) {
+    pub(super) fn page_ends(&mut self, number: usize, mut operation: Operation, at: u64) {
         operation.origin = Origin::Array;
         self.schedule(at, FrontEvent::Ends(operation));
         let command = self.command(number);
@@ -322,7 +322,7 @@ impl Front {
     }
 
     /// A command ends with all its pages, by what the front has done.
-    pub fn command_ends(&mut self, number: usize, at: u64) {
+    pub(super) fn command_ends(&mut self, number: usize, at: u64) {
         for mut operation in self.commands[number].operations.clone() {
             self.books(number, &mut operation);
             let Command { begun_ns, crossed_ns, .. } = self.commands[number];
@@ -340,7 +340,7 @@ impl Front {
     }
 
     /// Records that the next unit finds no room in the buffer.
-    pub fn finds_no_room(&mut self) {
+    pub(super) fn finds_no_room(&mut self) {
         let (number, now) = (self.entering[0], self.now);
         if self.commands[number].no_room_since.is_none() {
             self.commands[number].no_room_since = Some(now);
@@ -349,7 +349,7 @@ impl Front {
     }
 
     /// All of the first write is in the buffer, in these batches as far as they are there yet (rule 208). Says if it waits for them.
-    pub fn is_in(&mut self, batches: BTreeSet<usize>) -> bool {
+    pub(super) fn is_in(&mut self, batches: BTreeSet<usize>) -> bool {
         let buffer = self.params.buffer.expect("something has entered it");
         let (number, now) = (self.entering.remove(0), self.now);
         self.counters.room_wait_ns += self.commands[number].no_room_since.map_or(0, |since| u128::from(now - since));
@@ -364,7 +364,7 @@ impl Front {
     }
 
     /// A flush goes to its work; these batches are in the buffer. Says if it waits for them.
-    pub fn flush_begins(&mut self, number: usize, batches: BTreeSet<usize>) -> bool {
+    pub(super) fn flush_begins(&mut self, number: usize, batches: BTreeSet<usize>) -> bool {
         let is_protected = self.params.buffer.is_none_or(|buffer| buffer.is_protected);
         if is_protected || batches.is_empty() {
             self.command_ends(number, self.now);
@@ -375,7 +375,7 @@ impl Front {
     }
 
     /// A batch is in the buffer no more.
-    pub fn batch_has_left(&mut self, batch: usize) {
+    pub(super) fn batch_has_left(&mut self, batch: usize) {
         let now = self.now;
         self.flushes.iter_mut().for_each(|(_, batches)| {
             batches.remove(&batch);

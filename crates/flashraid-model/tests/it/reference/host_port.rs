@@ -8,7 +8,7 @@ use super::{Event, PORT_RANK, RequestState, Simulation};
 
 /// Requests, by their index, on their way in and out.
 #[derive(Default)]
-pub struct Port {
+pub(super) struct Port {
     waiting: VecDeque<usize>,
     in_work: usize,
     /// Passages of data: end, and request.
@@ -22,7 +22,7 @@ pub struct Port {
 }
 
 impl Port {
-    pub fn rests(&self) -> bool {
+    pub(super) fn rests(&self) -> bool {
         self.waiting.is_empty() && self.in_work == 0 && self.passing.is_empty() && self.read.is_empty()
     }
 }
@@ -43,7 +43,7 @@ impl Simulation<'_> {
     }
 
     /// Lets a request arrive at the port (rule 150).
-    pub fn arrives_at_port(&mut self, request: usize) {
+    pub(super) fn arrives_at_port(&mut self, request: usize) {
         if self.caches.is_none() {
             self.controller_sees_arrival();
         }
@@ -86,7 +86,7 @@ impl Simulation<'_> {
     }
 
     /// The array is done with a request.
-    pub fn array_is_done_with(&mut self, request: usize) {
+    pub(super) fn array_is_done_with(&mut self, request: usize) {
         // The rest of the time is the cache's (rule 116).
         let RequestState { arrival_ns, parts, .. } = &mut self.requests[request];
         let left_ns = self.now - *arrival_ns - parts.total_ns();
@@ -115,7 +115,7 @@ impl Simulation<'_> {
     }
 
     /// Performs one step of the port at a time (rule 152).
-    pub fn port_step(&mut self) {
+    pub(super) fn port_step(&mut self) {
         let now = self.now;
         let has_turn = self.has_turn();
         let port = self.port();

@@ -8,7 +8,7 @@ use super::{Event, Simulation};
 // Idle collection of dies.
 impl Simulation<'_> {
     /// A die has nothing to do.
-    pub fn rest_begins(&mut self, member: usize, die: usize) {
+    pub(super) fn rest_begins(&mut self, member: usize, die: usize) {
         // Instantaneous cleans are not begun by idle time (rule 109).
         let Some(idle_ns) = self.ssd.gc.idle_ns.filter(|_| !self.ssd.gc.instantaneous) else { return };
         let state = self.die(member, die);
@@ -19,7 +19,7 @@ impl Simulation<'_> {
         self.schedule(idle_ns, Event::Rested { member, die });
     }
 
-    pub fn rest_ends(&mut self, member: usize, die: usize) {
+    pub(super) fn rest_ends(&mut self, member: usize, die: usize) {
         if std::mem::take(&mut self.die(member, die).rests) {
             let is_its_end = |event: &Event| matches!(*event, Event::Rested { member: of, die: by } if (of, by) == (member, die));
             self.events.retain(|scheduled| !is_its_end(&scheduled.event));
@@ -28,7 +28,7 @@ impl Simulation<'_> {
 
     /// Begins or continues idle collection of a die that has rested long enough. Needed cleans come first, then those for idle time (rule
     /// 38).
-    pub fn idle_cleans(&mut self, member: usize, die: usize) {
+    pub(super) fn idle_cleans(&mut self, member: usize, die: usize) {
         if self.run_is_over() || self.needed_cleans(member, die, Cause::Idle) {
             return;
         }
@@ -40,7 +40,7 @@ impl Simulation<'_> {
 // Forced collection of dies.
 impl Simulation<'_> {
     /// Begins the forced cleans of a die with a free slot, or ends its forced work (rule 99).
-    pub fn forced_cleans(&mut self, member: usize, die: usize) {
+    pub(super) fn forced_cleans(&mut self, member: usize, die: usize) {
         let Some((work, dies)) = &self.members[member].protocol.forced else { return };
         let work = *work;
         if !dies.contains(&die) || self.is_blocked(member, die) {

@@ -7,7 +7,7 @@ use flashraid_model::ssd::SsdParams;
 use super::parity::{data_columns, member_of, parities};
 
 /// Pages that the array exports (rule 3).
-pub fn array_pages(params: &ArrayParams) -> u64 {
+pub(crate) fn array_pages(params: &ArrayParams) -> u64 {
     let member = member_pages(params);
     let members = u64::from(params.members);
     match params.level {
@@ -20,7 +20,7 @@ pub fn array_pages(params: &ArrayParams) -> u64 {
 }
 
 /// Pages that the array uses of a member.
-pub fn member_pages(params: &ArrayParams) -> u64 {
+pub(super) fn member_pages(params: &ArrayParams) -> u64 {
     let unit = u64::from(params.stripe_unit_pages);
     let (dies, of_die) = (u64::from(params.ssd.geometry.dies), u64::from(params.ssd.geometry.exported_pages_per_die()));
     if let Some(own) = &params.ssd.superblock {
@@ -33,7 +33,7 @@ pub fn member_pages(params: &ArrayParams) -> u64 {
     dies * die / unit * unit
 }
 /// The pages of the array that a request touches (rule 1), or those that it takes of one member (rule 50).
-pub fn pages_of(params: &ArrayParams, request: &Request) -> Vec<u64> {
+pub(super) fn pages_of(params: &ArrayParams, request: &Request) -> Vec<u64> {
     let page_bytes = u64::from(params.ssd.geometry.page_bytes);
     let mut first = request.offset_bytes / page_bytes;
     let mut pages = pages_touched(params, request);
@@ -85,18 +85,18 @@ fn next_data_strip(params: &ArrayParams, stripe: u64, column: usize) -> (u64, us
 }
 
 /// Stripes of the array.
-pub fn stripes(params: &ArrayParams) -> u64 {
+pub(crate) fn stripes(params: &ArrayParams) -> u64 {
     member_pages(params) / u64::from(params.stripe_unit_pages)
 }
 
 /// Returns true if a member has room for a whole request that is aimed at it.
-pub fn fits_one_member(params: &ArrayParams, request: &Request) -> bool {
+pub(crate) fn fits_one_member(params: &ArrayParams, request: &Request) -> bool {
     let data_strips = stripes(params) / u64::from(params.members) * (params.members as usize - parities(params)) as u64;
     pages_touched(params, request) < data_strips.saturating_sub(1) * u64::from(params.stripe_unit_pages)
 }
 
 /// A logical page by its home die and that die's logical page (rule 7), `die × exported pages per die + page`.
-pub fn home(ssd: &SsdParams, logical_page: u64) -> u64 {
+pub(super) fn home(ssd: &SsdParams, logical_page: u64) -> u64 {
     let stride = u64::from(ssd.die_stride_pages);
     let dies = u64::from(ssd.geometry.dies);
     let die = logical_page / stride % dies;

@@ -43,7 +43,7 @@ use die::DieState;
 use flash::{Flash, Page};
 use front::{Front, FrontEvent, Origin};
 use host_port::Port;
-pub use layout::{array_pages, fits_one_member, stripes};
+pub(crate) use layout::{array_pages, fits_one_member, stripes};
 use parity::Stripes;
 use stalls::Stalls;
 use superblocks::{Drive, DriveEvent, collections_of};
@@ -51,7 +51,7 @@ use transfer::{Channel, Lane};
 use work::{Work, Worker};
 
 /// Runs a case until nothing is left to happen.
-pub fn simulate(case: &Case) -> Outcome {
+pub(crate) fn simulate(case: &Case) -> Outcome {
     let ssd = &case.params.ssd;
     let rebuild = case.params.rebuild.filter(|_| !case.params.failures.is_empty());
     let spares = rebuild.map_or(0, |rebuild| (rebuild.spares as usize).min(case.params.failures.len()));

@@ -13,7 +13,7 @@ use super::read_around::{self, Planned};
 use super::{Event, LastEnd, Operation, Simulation, layout};
 
 /// Locks, operations on stripes and what has failed.
-pub struct Stripes {
+pub(super) struct Stripes {
     pub locks: BTreeMap<u64, Lock>,
     /// Operations in the order in which they were created (rule 55).
     pub operations: Vec<StripeOperation>,
@@ -34,7 +34,7 @@ struct Failure {
 }
 
 #[derive(Default)]
-pub struct Lock {
+pub(super) struct Lock {
     /// Operations that hold it.
     pub held_by: Vec<usize>,
     pub waiting: Vec<usize>,
@@ -43,7 +43,7 @@ pub struct Lock {
 }
 
 /// A part of an operation on the array that needs the lock of its stripe, or the rebuilding of a stripe.
-pub struct StripeOperation {
+pub(super) struct StripeOperation {
     pub job: Option<usize>,
     kind: OpKind,
     high_priority: bool,
@@ -74,10 +74,10 @@ fn length(spans: &[Span]) -> u64 {
 }
 
 /// Places by the strip that they lie in: data columns, then P, then Q.
-pub type Places = BTreeMap<usize, BTreeSet<u64>>;
+pub(super) type Places = BTreeMap<usize, BTreeSet<u64>>;
 
 #[derive(Clone)]
-pub enum What {
+pub(super) enum What {
     Read(Places),
     /// Reads one copy of a strip, without a lock.
     ReadCopy {
@@ -105,7 +105,7 @@ struct Phase {
 }
 
 /// A part of an operation on the array: page operations, or what needs a lock.
-pub enum Part {
+pub(super) enum Part {
     Free(Vec<(usize, u64)>),
     Locked {
         stripe: u64,
@@ -124,7 +124,7 @@ fn applies(params: &ArrayParams) -> bool {
 }
 
 /// Strips with parity in a stripe.
-pub fn parities(params: &ArrayParams) -> usize {
+pub(super) fn parities(params: &ArrayParams) -> usize {
     match params.level {
         Level::Raid4 | Level::Raid5 => 1,
         Level::Raid6 => 2,
@@ -133,7 +133,7 @@ pub fn parities(params: &ArrayParams) -> usize {
 }
 
 /// Data columns of a stripe.
-pub fn data_columns(params: &ArrayParams) -> usize {
+pub(super) fn data_columns(params: &ArrayParams) -> usize {
     let members = params.members as usize;
     match params.level {
         Level::Single | Level::Raid1 => 1,
@@ -143,7 +143,7 @@ pub fn data_columns(params: &ArrayParams) -> usize {
 }
 
 /// The member of a strip of a stripe (rule 50): data columns, then P, then Q.
-pub fn member_of(params: &ArrayParams, stripe: u64, strip: usize) -> usize {
+pub(super) fn member_of(params: &ArrayParams, stripe: u64, strip: usize) -> usize {
     let members = params.members as usize;
     if params.level == Level::Raid4 {
         return strip;
@@ -180,7 +180,7 @@ fn failures_in_order(params: &ArrayParams) -> Vec<Failure> {
 }
 
 impl Stripes {
-    pub fn new(params: &ArrayParams, seed: u64) -> Option<Stripes> {
+    pub(super) fn new(params: &ArrayParams, seed: u64) -> Option<Stripes> {
         applies(params).then(|| Stripes {
             locks: BTreeMap::new(),
             operations: Vec::new(),
@@ -190,23 +190,23 @@ impl Stripes {
         })
     }
 
-    pub fn counters(&self) -> StripeCounters {
+    pub(super) fn counters(&self) -> StripeCounters {
         self.counters
     }
 
-    pub fn are_free(&self) -> bool {
+    pub(super) fn are_free(&self) -> bool {
         self.locks.values().all(|lock| lock.held_by.is_empty() && lock.waiting.is_empty())
     }
 }
 
 // Requests to stripes of the array.
 impl Simulation<'_> {
-    pub fn stripes(&mut self) -> &mut Stripes {
+    pub(super) fn stripes(&mut self) -> &mut Stripes {
         self.stripes.as_mut().expect("section 12 applies")
     }
 
     /// Returns the member that serves the strip of a member in a stripe; `None` if it is lost.
-    pub fn server(&self, stripe: u64, member: usize) -> Option<usize> {
+    pub(super) fn server(&self, stripe: u64, member: usize) -> Option<usize> {
         let failures = self.stripes.iter().flat_map(|stripes| &stripes.failures);
         for failure in failures.filter(|failure| failure.failed) {
             if failure.params.member as usize == member {
@@ -217,24 +217,24 @@ impl Simulation<'_> {
     }
 
     /// The strips of a stripe with parity that are lost.
-    pub fn lost_strips(&self, stripe: u64) -> Vec<usize> {
+    pub(super) fn lost_strips(&self, stripe: u64) -> Vec<usize> {
         let params = &self.case.params;
         (0..params.members as usize).filter(|&strip| self.server(stripe, member_of(params, stripe, strip)).is_none()).collect()
     }
 
     /// Parity strips that are left, in order.
-    pub fn parity_left(&self, stripe: u64) -> Vec<usize> {
+    pub(super) fn parity_left(&self, stripe: u64) -> Vec<usize> {
         let lost = self.lost_strips(stripe);
         (data_columns(&self.case.params)..self.case.params.members as usize).filter(|strip| !lost.contains(strip)).collect()
     }
 
     /// Returns true if a stripe with parity has lost data (rule 155).
-    pub fn is_dead(&self, stripe: u64) -> bool {
+    pub(super) fn is_dead(&self, stripe: u64) -> bool {
         self.lost_strips(stripe).len() > parities(&self.case.params)
     }
 
     /// Counts pages that are lost, for a request if one wants them (rule 157).
-    pub fn loses(&mut self, request: Option<usize>, pages: usize) {
+    pub(super) fn loses(&mut self, request: Option<usize>, pages: usize) {
         self.stripes().counters.pages_lost += pages as u64;
         if let Some(request) = request {
             self.requests[request].pages_lost += pages as u32;
@@ -242,12 +242,12 @@ impl Simulation<'_> {
     }
 
     /// Returns true if a strip of the member is lost.
-    pub fn is_not_all_rebuilt(&self, member: usize) -> bool {
+    pub(super) fn is_not_all_rebuilt(&self, member: usize) -> bool {
         (0..layout::stripes(&self.case.params)).any(|stripe| self.server(stripe, member).is_none())
     }
 
     /// Starts the parts of an operation on the array, one after another (rule 51).
-    pub fn take_parts(&mut self, job: usize, parts: Vec<Part>, kind: OpKind, high_priority: bool) {
+    pub(super) fn take_parts(&mut self, job: usize, parts: Vec<Part>, kind: OpKind, high_priority: bool) {
         if parts.iter().all(|part| matches!(part, Part::Free(pages) if pages.is_empty())) {
             return self.schedule_nothing(job);
         }
@@ -280,14 +280,14 @@ impl Simulation<'_> {
     }
 
     /// Returns the pages that are left for a read at its arrival, and the number of lost ones (rule 157).
-    pub fn left_to_read(&self, pages: Vec<u64>) -> (Vec<u64>, usize) {
+    pub(super) fn left_to_read(&self, pages: Vec<u64>) -> (Vec<u64>, usize) {
         let all = pages.len();
         let left: Vec<u64> = pages.into_iter().filter(|&page| !self.is_page_lost(page)).collect();
         let lost = all - left.len();
         (left, lost)
     }
 
-    pub fn is_page_lost(&self, page: u64) -> bool {
+    pub(super) fn is_page_lost(&self, page: u64) -> bool {
         let params = &self.case.params;
         let strip = page / u64::from(params.stripe_unit_pages);
         match params.level {
@@ -302,7 +302,7 @@ impl Simulation<'_> {
     }
 
     /// Pages of the array as parts.
-    pub fn parts(&self, pages: Vec<u64>, write: bool) -> Vec<Part> {
+    pub(super) fn parts(&self, pages: Vec<u64>, write: bool) -> Vec<Part> {
         match self.case.params.level {
             Level::Single | Level::Raid0 => {
                 let unit = u64::from(self.case.params.stripe_unit_pages);
@@ -316,7 +316,7 @@ impl Simulation<'_> {
     }
 
     /// Returns the parts of a trim that are performed. With parity, these are whole stripes with their parity (rule 111).
-    pub fn parts_of_trim(&mut self, parts: Vec<Part>) -> Vec<Part> {
+    pub(super) fn parts_of_trim(&mut self, parts: Vec<Part>) -> Vec<Part> {
         let unit = u64::from(self.case.params.stripe_unit_pages);
         let (columns, parities) = (data_columns(&self.case.params), parities(&self.case.params));
         let mut left = Vec::new();
@@ -409,7 +409,7 @@ impl Simulation<'_> {
     }
 
     /// Copies that are left, from the one whose turn it is.
-    pub fn copies_in_turn(&self, strip: u64) -> Vec<usize> {
+    pub(super) fn copies_in_turn(&self, strip: u64) -> Vec<usize> {
         let (stripe, copies) = self.copies(strip);
         let first = (stripe % copies.len() as u64) as usize;
         let turns = (0..copies.len()).map(|step| copies[(first + step) % copies.len()]);
@@ -417,13 +417,13 @@ impl Simulation<'_> {
     }
 }
 
-pub fn in_order(places: &Places) -> Vec<(usize, u64)> {
+pub(super) fn in_order(places: &Places) -> Vec<(usize, u64)> {
     places.iter().flat_map(|(&strip, places)| places.iter().map(move |&place| (strip, place))).collect()
 }
 
 // Warm-ups of members (rules 24 and 66).
 impl Simulation<'_> {
-    pub fn warm_up_by_workload(&mut self) {
+    pub(super) fn warm_up_by_workload(&mut self) {
         let params = &self.case.params;
         let unit = u64::from(params.stripe_unit_pages);
         for request in self.case.requests.iter().filter(|request| request.kind == OpKind::Write) {
@@ -451,7 +451,7 @@ impl Simulation<'_> {
     }
 
     /// The page of a member as its mapping names it (rule 7; drives with superblocks have one for all dies).
-    pub fn name_of(&self, logical_page: u64) -> u64 {
+    pub(super) fn name_of(&self, logical_page: u64) -> u64 {
         if self.is_drive() { logical_page } else { layout::home(self.ssd, logical_page) }
     }
 
@@ -498,14 +498,14 @@ impl Simulation<'_> {
         number
     }
 
-    pub fn asks_for_lock(&mut self, number: usize) {
+    pub(super) fn asks_for_lock(&mut self, number: usize) {
         let stripes = self.stripes();
         let stripe = stripes.operations[number].stripe;
         stripes.locks.entry(stripe).or_default().waiting.push(number);
         self.give_lock(stripe);
     }
 
-    pub fn shares(&self, number: usize) -> bool {
+    pub(super) fn shares(&self, number: usize) -> bool {
         let stripes = self.stripes.as_ref().expect("section 12 applies");
         matches!(stripes.operations[number].what, What::Read(_) | What::MirrorWrite { .. })
     }
@@ -590,7 +590,7 @@ impl Simulation<'_> {
         spans
     }
 
-    pub fn phase_over(&mut self, number: usize) {
+    pub(super) fn phase_over(&mut self, number: usize) {
         let operation = &mut self.stripes().operations[number];
         let began_ns = operation.phase_began_ns;
         operation.collected.push((began_ns, began_ns + operation.last.1.collection_ns));
@@ -625,7 +625,7 @@ impl Simulation<'_> {
     }
 
     /// Counts a page operation (rule 57).
-    pub fn count_page(&mut self, number: usize, member: usize, write: bool) {
+    pub(super) fn count_page(&mut self, number: usize, member: usize, write: bool) {
         let params = &self.case.params;
         let StripeOperation { stripe, ref what, .. } = self.stripes.as_ref().expect("section 12 applies").operations[number];
         let is_rebuild = matches!(what, What::Rebuild { .. });
@@ -643,7 +643,7 @@ impl Simulation<'_> {
     }
 
     /// An operation of the present phase is done.
-    pub fn stripe_page_done(&mut self, number: usize, issued_ns: u64, mut parts: TimeParts) {
+    pub(super) fn stripe_page_done(&mut self, number: usize, issued_ns: u64, mut parts: TimeParts) {
         let now = self.now;
         let operation = &mut self.stripes().operations[number];
         // What a refusal has taken.
@@ -687,7 +687,7 @@ impl Simulation<'_> {
         }
     }
 
-    pub fn issue_page(
+    pub(super) fn issue_page(
         &mut self,
         member: usize,
         logical_page: u64,
@@ -744,7 +744,7 @@ impl Simulation<'_> {
     }
 
     /// Returns the pages to read for wanted ones without reading some strips, with these parity strips.
-    pub fn read_without(&self, wanted: &Places, lost: Vec<usize>, parity: &[usize]) -> Places {
+    pub(super) fn read_without(&self, wanted: &Places, lost: Vec<usize>, parity: &[usize]) -> Places {
         let mut read = wanted.clone();
         let columns = data_columns(&self.case.params);
         let needed: Vec<usize> = (0..columns).filter(|strip| !lost.contains(strip)).collect();
@@ -854,14 +854,14 @@ impl Simulation<'_> {
 
 // Failure and rebuild (rules 58 and 62 to 65, 153 and 154).
 impl Simulation<'_> {
-    pub fn expect_failure(&mut self) {
+    pub(super) fn expect_failure(&mut self) {
         for at_ns in failures_in_order(&self.case.params).iter().map(|failure| failure.params.at_ns) {
             self.schedule_failure(at_ns);
         }
     }
 
     /// The next member fails.
-    pub fn fails(&mut self) {
+    pub(super) fn fails(&mut self) {
         if self.run_is_over() {
             return;
         }
@@ -876,7 +876,7 @@ impl Simulation<'_> {
     }
 
     /// Begins to rebuild the next stripe of the first member of which one is due.
-    pub fn rebuild_next(&mut self) {
+    pub(super) fn rebuild_next(&mut self) {
         let params = &self.case.params;
         let Some(rebuild) = params.rebuild else { return };
         if self.run_is_over() && !rebuild.finish {

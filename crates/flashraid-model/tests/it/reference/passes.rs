@@ -10,7 +10,7 @@ use super::work::{Doing, Work, Worker};
 
 /// Use of the time of some work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Spends {
+pub(super) enum Spends {
     /// A read of the array, a program, an erase.
     OnFlash,
     /// The program of a summary.
@@ -27,7 +27,7 @@ type Spent = [(Spends, u64)];
 
 impl Simulation<'_> {
     /// Nothing happens until `time`.
-    pub fn passes_until(&mut self, time: u64) {
+    pub(super) fn passes_until(&mut self, time: u64) {
         let (began, ns) = (self.now, time - self.now);
         self.now = time;
         if ns == 0 {

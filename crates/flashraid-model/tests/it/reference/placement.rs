@@ -8,7 +8,7 @@ use super::work::Worker;
 use super::{OpKind, Operation, Simulation};
 
 impl Simulation<'_> {
-    pub fn reach_member(&mut self, member: usize, mut operation: Operation) {
+    pub(super) fn reach_member(&mut self, member: usize, mut operation: Operation) {
         operation.reached_member_ns = self.now;
         match self.ssd.allocation {
             Allocation::Dynamic => {
@@ -23,7 +23,7 @@ impl Simulation<'_> {
     }
 
     /// Places what waits, first come first served, until something finds no die.
-    pub fn place_operations(&mut self, member: usize) {
+    pub(super) fn place_operations(&mut self, member: usize) {
         while let Some(&operation) = self.members[member].unplaced.first() {
             let Some(die) = self.die_for(member, &operation) else { return };
             self.members[member].unplaced.remove(0);
@@ -47,7 +47,7 @@ impl Simulation<'_> {
     }
 
     /// The die to which a read of a page is sent under dynamic allocation.
-    pub fn die_of_page(&self, member: usize, page: Page) -> usize {
+    pub(super) fn die_of_page(&self, member: usize, page: Page) -> usize {
         let flash = &self.members[member].flash;
         let holds = || flash.place(page).map_or(flash.home_die(page), |place| place.die);
         self.die_that_changes(member, page).unwrap_or_else(holds)
@@ -82,11 +82,11 @@ impl Simulation<'_> {
     }
 
     /// Returns the plain durations of what waits for a die, added up.
-    pub fn waiting_ns(&self, member: usize, die: usize) -> u64 {
+    pub(super) fn waiting_ns(&self, member: usize, die: usize) -> u64 {
         self.members[member].dies[die].queue.iter().map(|operation| self.plain_ns(operation.kind)).sum()
     }
 
-    pub fn plain_ns(&self, kind: OpKind) -> u64 {
+    pub(super) fn plain_ns(&self, kind: OpKind) -> u64 {
         let timing = &self.ssd.timing;
         match kind {
             OpKind::Read => timing.command_overhead_ns + timing.page_read_ns + timing.page_transfer_ns,
@@ -96,7 +96,7 @@ impl Simulation<'_> {
     }
 
     /// Returns the end of the work in the slot or, with die blocking, of the clean's phase (rule 101).
-    pub fn end_of_current_work(&self, member: usize, die: usize) -> u64 {
+    pub(super) fn end_of_current_work(&self, member: usize, die: usize) -> u64 {
         let state = &self.members[member].dies[die];
         let clean_ends = |pool: usize| self.expected_end(member, Worker::Clean { die, pool });
         match &state.slot {

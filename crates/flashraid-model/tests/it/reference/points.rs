@@ -9,12 +9,12 @@ use super::work::{Step, Worker};
 use super::{OpKind, Operation, Simulation};
 
 impl Simulation<'_> {
-    pub fn preemption(&self) -> Option<Preemption> {
+    pub(super) fn preemption(&self) -> Option<Preemption> {
         self.ssd.gc.preemption
     }
 
     /// A clean comes to a point: it polls, but in state 3.
-    pub fn point(&mut self, member: usize, die: usize, pool: usize) {
+    pub(super) fn point(&mut self, member: usize, die: usize, pool: usize) {
         if self.clean(member, die, pool).state == 3 {
             return self.clean_goes_on(member, die, pool);
         }
@@ -23,7 +23,7 @@ impl Simulation<'_> {
     }
 
     /// Returns true if a pool has fewer free blocks than T_hard.
-    pub fn is_below_hard(&self, member: usize, die: usize, pool: usize) -> bool {
+    pub(super) fn is_below_hard(&self, member: usize, die: usize, pool: usize) -> bool {
         let free = self.members[member].flash.free_blocks(die, pool);
         self.preemption().is_some_and(|preemption| f64::from(free) < preemption.t_hard * f64::from(self.ssd.gc.start_free_blocks))
     }
@@ -41,7 +41,7 @@ impl Simulation<'_> {
     }
 
     /// Ends a poll (rule 94).
-    pub fn polled(&mut self, member: usize, die: usize, pool: usize) {
+    pub(super) fn polled(&mut self, member: usize, die: usize, pool: usize) {
         let preemption = self.preemption().expect("points need preemption");
         self.set_state(member, die, pool);
         let state = self.clean(member, die, pool).state;
@@ -114,7 +114,7 @@ impl Simulation<'_> {
     }
 
     /// Returns true if a point of the clean considers an operation (rule 94).
-    pub fn concerns(&self, member: usize, die: usize, pool: usize, operation: &Operation) -> bool {
+    pub(super) fn concerns(&self, member: usize, die: usize, pool: usize, operation: &Operation) -> bool {
         match operation.kind {
             _ if self.blocks_die() => true,
             OpKind::Read => self.pool_of_page(member, die, operation) == Some(pool),
@@ -130,12 +130,12 @@ impl Simulation<'_> {
     }
 
     /// Returns the pool for a write at a point: by rotation with die blocking (rule 21), otherwise the clean's own.
-    pub fn pool_for_write_at_point(&self, member: usize, die: usize, pool: usize, page: Page) -> Option<usize> {
+    pub(super) fn pool_for_write_at_point(&self, member: usize, die: usize, pool: usize, page: Page) -> Option<usize> {
         let flash = &self.members[member].flash;
         if self.blocks_die() { flash.pool_for_write(die, page, &[]) } else { Some(pool).filter(|&pool| flash.has_room(die, pool)) }
     }
 
-    pub fn refuse(&mut self, member: usize, die: usize, index: usize) {
+    pub(super) fn refuse(&mut self, member: usize, die: usize, index: usize) {
         let now = self.now;
         self.die(member, die).queue[index].refused_ns.get_or_insert(now);
     }
@@ -180,7 +180,7 @@ impl Simulation<'_> {
     }
 
     /// The page in the register gets its new place.
-    pub fn program_of_clean(&mut self, member: usize, die: usize, pool: usize, page: Page) -> Vec<Step> {
+    pub(super) fn program_of_clean(&mut self, member: usize, die: usize, pool: usize, page: Page) -> Vec<Step> {
         if self.clean(member, die, pool).merged.is_empty() {
             self.count_move(member, die, pool);
         } else {

@@ -16,20 +16,20 @@ use super::superblocks::Drive;
 use super::work::Worker;
 
 /// Draws and counts of the plan.
-pub struct Planned {
+pub(super) struct Planned {
     draws: rng::Stream,
     pub counters: PlanCounters,
 }
 
 impl Planned {
-    pub fn new(seed: u64) -> Planned {
+    pub(super) fn new(seed: u64) -> Planned {
         Planned { draws: rng::stream(seed, "read-plan", 0), counters: PlanCounters::default() }
     }
 }
 
 /// Prospects of reads that the host would send now (rule 241).
 #[derive(Clone, Copy)]
-pub struct Seen {
+pub(super) struct Seen {
     pub collects: bool,
     pub start: u64,
     pub ns: u64,
@@ -49,14 +49,14 @@ struct Way {
 }
 
 /// Returns true if reads are planned and there is a choice.
-pub fn looks(params: &ArrayParams) -> bool {
+pub(super) fn looks(params: &ArrayParams) -> bool {
     params.read_plan == ReadPlan::Avoid && !matches!(params.level, Level::Single | Level::Raid0)
 }
 
 // What is seen of members (rules 240 to 242).
 impl Simulation<'_> {
     /// Returns true if all that happens in stripes begins when all else of the nanosecond has happened.
-    pub fn plans_stripes(&self) -> bool {
+    pub(super) fn plans_stripes(&self) -> bool {
         looks(&self.case.params) && parities(&self.case.params) > 0
     }
 
@@ -145,11 +145,11 @@ impl Simulation<'_> {
 
 // Ways of reads (rules 243 and 244).
 impl Simulation<'_> {
-    pub fn goes_on_at(&mut self, at: u64, number: usize) {
+    pub(super) fn goes_on_at(&mut self, at: u64, number: usize) {
         self.schedule_ordered(at, super::PHASE_RANK, number as u64, super::Event::GoesOn { number });
     }
 
-    pub fn planned_goes_on(&mut self, number: usize) {
+    pub(super) fn planned_goes_on(&mut self, number: usize) {
         if !self.stripes().operations[number].later.is_empty() {
             return self.reads_after_refusal(number);
         }
@@ -189,7 +189,7 @@ impl Simulation<'_> {
     }
 
     /// A read that has the lock of its stripe.
-    pub fn plan_locked_read(&mut self, number: usize, places: &Places) {
+    pub(super) fn plan_locked_read(&mut self, number: usize, places: &Places) {
         let stripe = self.stripes().operations[number].stripe;
         let (mut ways, chosen, busy) = self.ways(stripe, places);
         let plain = in_order(&ways[0].read).len();
@@ -400,7 +400,7 @@ impl Simulation<'_> {
 // Reads before a write (rule 245).
 impl Simulation<'_> {
     /// Returns the time after which the second way reads, if it is the better one.
-    pub fn delay_of_other_way(&mut self, stripe: u64, first: &[(usize, u64)], second: &[(usize, u64)]) -> Option<u64> {
+    pub(super) fn delay_of_other_way(&mut self, stripe: u64, first: &[(usize, u64)], second: &[(usize, u64)]) -> Option<u64> {
         let planning = self.case.params.planning;
         if !planning.pre_reads {
             return None;
@@ -431,7 +431,7 @@ impl Simulation<'_> {
     }
 
     /// The reads before a write come after a refusal.
-    pub fn reads_later(&mut self, number: usize, pages: &[(usize, u64)], delay_ns: u64) {
+    pub(super) fn reads_later(&mut self, number: usize, pages: &[(usize, u64)], delay_ns: u64) {
         let stripe = self.stripes().operations[number].stripe;
         let pages = self.pages_of(stripe, pages);
         self.stripes().operations[number].later = pages;

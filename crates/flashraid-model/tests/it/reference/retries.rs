@@ -4,20 +4,20 @@ use flashraid_model::rng;
 use flashraid_model::ssd::Mechanisms;
 
 /// Draws that decide which pages of a member need further reads.
-pub struct Retries {
+pub(super) struct Retries {
     share: f64,
     times: u64,
     seed_of_member: u64,
 }
 
 impl Retries {
-    pub fn of(mechanisms: &Mechanisms, seed: u64, member: usize) -> Retries {
+    pub(super) fn of(mechanisms: &Mechanisms, seed: u64, member: usize) -> Retries {
         let (share, times) = mechanisms.read_retry.map_or((0.0, 0), |retry| (retry.share.0, u64::from(retry.times)));
         Retries { share, times, seed_of_member: rng::seed_of(seed, "read_retry", member as u64) }
     }
 
     /// Returns the number of array reads that a page needs after the first one.
-    pub fn further_reads(&self, page: u64, erases: u32) -> u64 {
+    pub(super) fn further_reads(&self, page: u64, erases: u32) -> u64 {
         let drawn = rng::unit(&mut rng::stream(self.seed_of_member, "page", (u64::from(erases) << 32) + page));
         if drawn < self.share { self.times } else { 0 }
     }

@@ -8,7 +8,7 @@ use super::die::{DieState, Slot, Use};
 use super::work::{Step, Worker};
 
 /// The stalls of a die.
-pub struct Stalls {
+pub(super) struct Stalls {
     every_ns: u64,
     lasts_ns: u64,
     gaps: rng::Stream,
@@ -17,7 +17,7 @@ pub struct Stalls {
 }
 
 impl Stalls {
-    pub fn of(mechanisms: &Mechanisms, seed: u64, member: usize, die: usize) -> Option<Stalls> {
+    pub(super) fn of(mechanisms: &Mechanisms, seed: u64, member: usize, die: usize) -> Option<Stalls> {
         let background = mechanisms.background?;
         let gaps = rng::stream(seed, "background", ((member as u64) << 32) + die as u64);
         let mut stalls = Stalls { every_ns: background.every.ns, lasts_ns: background.lasts.ns, gaps, due_ns: 0, ends_ns: 0 };
@@ -29,13 +29,13 @@ impl Stalls {
         self.due_ns += (self.every_ns as f64 * rng::exponential(&mut self.gaps)) as u64;
     }
 
-    pub fn begins(&mut self, at: u64) {
+    pub(super) fn begins(&mut self, at: u64) {
         self.ends_ns = at + self.lasts_ns;
         self.draws();
     }
 
     /// A die rests until `time`.
-    pub fn passes_at_rest(&mut self, now: u64, time: u64) {
+    pub(super) fn passes_at_rest(&mut self, now: u64, time: u64) {
         loop {
             let begin = self.due_ns.max(self.ends_ns).max(now);
             if begin > time {
@@ -48,7 +48,7 @@ impl Stalls {
 
 impl DieState {
     /// Until `time` nothing happens.
-    pub fn may_stall_at_rest(&mut self, now: u64, time: u64) {
+    pub(super) fn may_stall_at_rest(&mut self, now: u64, time: u64) {
         if self.slot.is_some() || !self.cleans.is_empty() {
             return;
         }
@@ -57,14 +57,14 @@ impl DieState {
         }
     }
 
-    pub fn is_stalled(&self) -> bool {
+    pub(super) fn is_stalled(&self) -> bool {
         matches!(&self.slot, Some(Slot { what: Use::Stall, .. }))
     }
 }
 
 impl Simulation<'_> {
     /// The head of the queue could be served. Says whether a stall has the slot instead.
-    pub fn stalls(&mut self, member: usize, die: usize) -> bool {
+    pub(super) fn stalls(&mut self, member: usize, die: usize) -> bool {
         let now = self.now;
         let Some(stalls) = &mut self.die(member, die).stalls else { return false };
         if stalls.ends_ns <= now && stalls.due_ns <= now {

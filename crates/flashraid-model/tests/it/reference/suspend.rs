@@ -7,7 +7,7 @@ use super::work::{Doing, Step, Work, Worker};
 use super::{Event, OpKind, Operation, Simulation};
 
 /// A suspension, from the interruption to the end of the resumption.
-pub struct Suspension {
+pub(super) struct Suspension {
     part: Part,
     /// Suspended worker, and the rest of its wait.
     worker: Worker,
@@ -29,17 +29,17 @@ enum Part {
 
 impl Suspension {
     /// The host write that waits for its rest.
-    pub fn write(&mut self) -> Option<&mut Operation> {
+    pub(super) fn write(&mut self) -> Option<&mut Operation> {
         self.write.as_mut()
     }
 
     /// The read that is served now.
-    pub fn reads(&mut self) -> Option<&mut Operation> {
+    pub(super) fn reads(&mut self) -> Option<&mut Operation> {
         if let Part::Reading(operation) = &mut self.part { Some(operation) } else { None }
     }
 
     /// A clean is suspended, and no read served: what it takes to turn is the clean's.
-    pub fn collects(&self) -> bool {
+    pub(super) fn collects(&self) -> bool {
         self.write.is_none() && !matches!(self.part, Part::Reading(_))
     }
 }
@@ -53,7 +53,7 @@ struct InFlight {
 
 impl Simulation<'_> {
     /// An operation has just joined the queue, and waits.
-    pub fn may_interrupt(&mut self, member: usize, die: usize, index: usize) {
+    pub(super) fn may_interrupt(&mut self, member: usize, die: usize, index: usize) {
         let Some(suspension) = self.preemption().and_then(|preemption| preemption.suspension) else { return };
         let state = &self.members[member].dies[die];
         let read = state.queue[index];
@@ -107,7 +107,7 @@ impl Simulation<'_> {
     }
 
     /// A part of a suspension is over.
-    pub fn suspension_goes_on(&mut self, member: usize, die: usize, mut suspension: Suspension) {
+    pub(super) fn suspension_goes_on(&mut self, member: usize, die: usize, mut suspension: Suspension) {
         match suspension.part {
             Part::TurningBack => return self.resumes(member, die, suspension),
             Part::Reading(operation) => self.leaves_die(member, operation),

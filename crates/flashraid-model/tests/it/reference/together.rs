@@ -9,7 +9,7 @@ use super::work::{Doing, Step, Worker};
 use super::{OpKind, Operation, Simulation};
 
 /// Operations that overlap, in order.
-pub struct Together {
+pub(super) struct Together {
     pool: usize,
     mates: Vec<Mate>,
 }
@@ -27,7 +27,7 @@ struct Mate {
 
 /// Marks for which later operations wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Mark {
+pub(super) enum Mark {
     ArrayRead,
     Transferred,
     ProgramBegun,
@@ -36,7 +36,7 @@ pub enum Mark {
 
 /// Events for which an operation waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Awaits {
+pub(super) enum Awaits {
     /// The array reads before it on its plane.
     PlaneRead,
     /// All that is before it.
@@ -78,7 +78,7 @@ impl Together {
     }
 
     /// Host operations, by whom they are done, and whether they have joined the step in flight.
-    pub fn operations(&mut self) -> impl Iterator<Item = (Worker, &mut Operation, bool)> {
+    pub(super) fn operations(&mut self) -> impl Iterator<Item = (Worker, &mut Operation, bool)> {
         self.mates.iter_mut().filter_map(|mate| Some((mate.worker, mate.operation.as_mut()?, mate.joined)))
     }
 
@@ -89,7 +89,7 @@ impl Together {
 
 // Operations at a point.
 impl Simulation<'_> {
-    pub fn reads_together(&mut self, member: usize, die: usize, pool: usize, operations: &[Operation], page: Page) {
+    pub(super) fn reads_together(&mut self, member: usize, die: usize, pool: usize, operations: &[Operation], page: Page) {
         let mut mates = Vec::new();
         for operation in operations {
             let plane = self.members[member].flash.plane_on(die, operation.page);
@@ -104,7 +104,7 @@ impl Simulation<'_> {
     }
 
     /// Host writes take their pages first.
-    pub fn writes_together(&mut self, member: usize, die: usize, pool: usize, operations: &[Operation], page: Page) {
+    pub(super) fn writes_together(&mut self, member: usize, die: usize, pool: usize, operations: &[Operation], page: Page) {
         let mut mates = Vec::new();
         for operation in operations {
             match self.pool_for_write_at_point(member, die, pool, operation.page) {
@@ -194,7 +194,7 @@ type Beside = (Option<Operation>, Option<usize>, Vec<Step>);
 // Operations that arrive during a step.
 impl Simulation<'_> {
     /// An operation has just joined the queue, and waits: whether it has joined a step in flight.
-    pub fn joins_step(&mut self, member: usize, die: usize, index: usize) -> bool {
+    pub(super) fn joins_step(&mut self, member: usize, die: usize, index: usize) -> bool {
         if self.ssd.gc.instantaneous || self.preemption().is_none_or(|preemption| preemption.pipeline != Pipeline::InFlight) {
             return false;
         }
@@ -273,19 +273,19 @@ impl Simulation<'_> {
     }
 
     /// Something that others may wait for has happened.
-    pub fn marks(&mut self, member: usize, worker: Worker, mark: Mark) {
+    pub(super) fn marks(&mut self, member: usize, worker: Worker, mark: Mark) {
         if let Some((die, number)) = self.mate(member, worker) {
             self.together(member, die).mates[number].has.push(mark);
         }
     }
 
-    pub fn waits_for_others(&mut self, member: usize, worker: Worker, awaits: Awaits) -> bool {
+    pub(super) fn waits_for_others(&mut self, member: usize, worker: Worker, awaits: Awaits) -> bool {
         let (die, number) = self.mate(member, worker).expect("somebody is before it");
         !self.together(member, die).may_go_on(number, awaits)
     }
 
     /// A wait or a transfer of somebody is over.
-    pub fn goes_on_together(&mut self, member: usize, worker: Worker) {
+    pub(super) fn goes_on_together(&mut self, member: usize, worker: Worker) {
         let die = self.mate(member, worker).map(|(die, _)| die);
         self.work_goes_on(member, worker);
         if let Some(die) = die {
@@ -312,7 +312,7 @@ impl Simulation<'_> {
     }
 
     /// Somebody's part is over; false if it was done by itself.
-    pub fn part_is_over(&mut self, member: usize, worker: Worker) -> bool {
+    pub(super) fn part_is_over(&mut self, member: usize, worker: Worker) -> bool {
         let Some((die, number)) = self.mate(member, worker) else { return false };
         if let Some(operation) = self.together(member, die).mates[number].operation {
             self.leaves_die(member, operation);
@@ -322,7 +322,7 @@ impl Simulation<'_> {
     }
 
     /// Returns the expected end of all, if they wait only for each other and for transfers that they have already asked for (rule 101).
-    pub fn expected_end_together(&self, member: usize, die: usize) -> u64 {
+    pub(super) fn expected_end_together(&self, member: usize, die: usize) -> u64 {
         let together = self.members[member].dies[die].together.as_ref().expect("they are done together");
         let marks = [Mark::ArrayRead, Mark::Transferred, Mark::ProgramBegun, Mark::Over];
         let mut expected: Vec<Vec<(Mark, u64)>> = Vec::new();

@@ -9,20 +9,20 @@ use super::{Event, OpKind, Operation, Simulation};
 
 /// A wire that carries one transfer after another. The end of a transfer is known when it is asked for, because earlier ones come first.
 #[derive(Default)]
-pub struct Wires {
+pub(super) struct Wires {
     free_ns: u64,
 }
 
 impl Wires {
     /// The end of what asks now.
-    pub fn asks(&mut self, now: u64, ns: u64) -> u64 {
+    pub(super) fn asks(&mut self, now: u64, ns: u64) -> u64 {
         self.free_ns = self.free_ns.max(now) + ns;
         self.free_ns
     }
 }
 
 #[derive(Default)]
-pub struct Channel {
+pub(super) struct Channel {
     user: Option<Worker>,
     /// Workers that asked, and for how long, in order of asking.
     waiting: Vec<(Worker, u64)>,
@@ -30,13 +30,13 @@ pub struct Channel {
 }
 
 #[derive(Default)]
-pub struct Lane {
+pub(super) struct Lane {
     travelling: Option<Operation>,
     waiting: Vec<Operation>,
 }
 
 impl Lane {
-    pub fn operations(&mut self) -> impl Iterator<Item = &mut Operation> {
+    pub(super) fn operations(&mut self) -> impl Iterator<Item = &mut Operation> {
         self.travelling.iter_mut().chain(&mut self.waiting)
     }
 }
@@ -52,7 +52,7 @@ impl Simulation<'_> {
         }
     }
 
-    pub fn ask_for_channel(&mut self, member: usize, worker: Worker, ns: u64) {
+    pub(super) fn ask_for_channel(&mut self, member: usize, worker: Worker, ns: u64) {
         let number = self.channel_of(worker);
         let channel = &mut self.members[member].channels[number];
         channel.waiting.push((worker, ns));
@@ -71,7 +71,7 @@ impl Simulation<'_> {
     }
 
     /// Whoever has transferred goes on first, then the next one transfers (rule 25).
-    pub fn transferred(&mut self, member: usize, worker: Worker) {
+    pub(super) fn transferred(&mut self, member: usize, worker: Worker) {
         self.goes_on_together(member, worker);
         let number = self.channel_of(worker);
         self.members[member].channels[number].user = None;
@@ -82,7 +82,7 @@ impl Simulation<'_> {
 // The host link (rule 6). Lane 0 goes to the member; lane 1, or lane 0 if there is only one, goes to the host.
 impl Simulation<'_> {
     /// A page operation sets out for its member. Only writes carry data there (rule 106).
-    pub fn issue(&mut self, member: usize, operation: Operation) {
+    pub(super) fn issue(&mut self, member: usize, operation: Operation) {
         if operation.kind == OpKind::Write {
             self.write_is_given(member);
         }
@@ -96,7 +96,7 @@ impl Simulation<'_> {
     }
 
     /// Writes that have not reached the member yet.
-    pub fn writes_on_the_way(&self, member: usize) -> Vec<Operation> {
+    pub(super) fn writes_on_the_way(&self, member: usize) -> Vec<Operation> {
         if self.has_front() {
             let of_member = &self.members[member];
             let buffered = of_member.buffered.iter().filter_map(BufferedPage::waits);
@@ -107,7 +107,7 @@ impl Simulation<'_> {
     }
 
     /// A die is done with an operation. Only reads carry data back (rule 106).
-    pub fn leaves_die(&mut self, member: usize, operation: Operation) {
+    pub(super) fn leaves_die(&mut self, member: usize, operation: Operation) {
         if operation.origin != Origin::Array {
             self.leaves_to_front(member, operation);
         } else if operation.kind == OpKind::Read && self.ssd.link.is_some() {
@@ -132,7 +132,7 @@ impl Simulation<'_> {
         }
     }
 
-    pub fn travelled(&mut self, member: usize, lane: usize) {
+    pub(super) fn travelled(&mut self, member: usize, lane: usize) {
         let operation = self.members[member].lanes[lane].travelling.expect("a page travels");
         if operation.kind == OpKind::Write {
             self.reach_member(member, operation);

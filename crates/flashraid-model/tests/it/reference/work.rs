@@ -10,14 +10,14 @@ use super::{Event, Simulation};
 
 /// A worker of a die: the command slot, the clean of a pool, or an operation that overlaps with a step of a clean.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Worker {
+pub(super) enum Worker {
     Slot { die: usize },
     Clean { die: usize, pool: usize },
     Mate { die: usize, number: usize },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Step {
+pub(super) enum Step {
     /// An overhead, a poll, a turn of a suspension.
     Wait(u64),
     /// The read of a page from the array.
@@ -35,7 +35,7 @@ pub enum Step {
 }
 
 /// A command, a merge, a part of a suspension, or a phase of a clean.
-pub struct Work {
+pub(super) struct Work {
     /// Steps that have not begun.
     pub steps: Vec<Step>,
     pub doing: Doing,
@@ -46,7 +46,7 @@ pub struct Work {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Doing {
+pub(super) enum Doing {
     Begins,
     Waits { until: u64, in_flight_from: Option<u64> },
     Transfers { until: u64 },
@@ -54,18 +54,18 @@ pub enum Doing {
 }
 
 impl Simulation<'_> {
-    pub fn start_work(&mut self, member: usize, worker: Worker, steps: Vec<Step>) {
+    pub(super) fn start_work(&mut self, member: usize, worker: Worker, steps: Vec<Step>) {
         self.gets_work(member, worker, steps);
         self.work_goes_on(member, worker);
     }
 
-    pub fn gets_work(&mut self, member: usize, worker: Worker, steps: Vec<Step>) {
+    pub(super) fn gets_work(&mut self, member: usize, worker: Worker, steps: Vec<Step>) {
         let work = Work { steps, doing: Doing::Begins, waits: Vec::new(), suspensions: 0 };
         assert!(self.members[member].work.insert(worker, work).is_none(), "a worker does one thing at a time");
     }
 
     /// Begins the next step of some work, or ends it.
-    pub fn work_goes_on(&mut self, member: usize, worker: Worker) {
+    pub(super) fn work_goes_on(&mut self, member: usize, worker: Worker) {
         let now = self.now;
         let with_pins = self.ssd.channel.is_none();
         loop {
@@ -120,12 +120,12 @@ impl Simulation<'_> {
         }
     }
 
-    pub fn wait(&mut self, member: usize, worker: Worker, ns: u64, in_flight_from: Option<u64>) {
+    pub(super) fn wait(&mut self, member: usize, worker: Worker, ns: u64, in_flight_from: Option<u64>) {
         self.doing(member, worker, Doing::Waits { until: self.now + ns, in_flight_from });
         self.schedule(ns, Event::Waited { member, worker });
     }
 
-    pub fn doing(&mut self, member: usize, worker: Worker, doing: Doing) {
+    pub(super) fn doing(&mut self, member: usize, worker: Worker, doing: Doing) {
         self.members[member].work.get_mut(&worker).expect("the work goes on").doing = doing;
     }
 
@@ -138,12 +138,12 @@ impl Simulation<'_> {
     }
 
     /// Returns true if the event of a wait would end its work.
-    pub fn is_last_wait(&self, member: usize, worker: Worker) -> bool {
+    pub(super) fn is_last_wait(&self, member: usize, worker: Worker) -> bool {
         self.members[member].work.get(&worker).is_some_and(|work| work.steps.is_empty())
     }
 
     /// Returns the end of some work if it waits only for a transfer that it has already asked for (rule 101).
-    pub fn expected_end(&self, member: usize, worker: Worker) -> u64 {
+    pub(super) fn expected_end(&self, member: usize, worker: Worker) -> u64 {
         let Some(work) = self.members[member].work.get(&worker) else { return self.now };
         let mut end = match work.doing {
             Doing::Begins => self.now,
@@ -163,24 +163,24 @@ impl Simulation<'_> {
 // What is made of steps.
 impl Simulation<'_> {
     /// Returns the steps of a host read (rule 19).
-    pub fn read_steps(&self, member: usize, page: Page) -> Vec<Step> {
+    pub(super) fn read_steps(&self, member: usize, page: Page) -> Vec<Step> {
         let timing = &self.ssd.timing;
         vec![Step::Wait(timing.command_overhead_ns), self.array_read(member, page), Step::Transfer(timing.page_transfer_ns)]
     }
 
     /// Returns the array time of a host read, with further reads (rule 232).
-    pub fn array_read(&self, member: usize, page: Page) -> Step {
+    pub(super) fn array_read(&self, member: usize, page: Page) -> Step {
         Step::Read(self.ssd.timing.page_read_ns * (1 + self.further_reads(member, page)))
     }
 
     /// Returns the number of further array reads that a page needs.
-    pub fn further_reads(&self, member: usize, page: Page) -> u64 {
+    pub(super) fn further_reads(&self, member: usize, page: Page) -> u64 {
         let (physical, erases) = self.members[member].flash.page_and_erases(page);
         Retries::of(&self.ssd.mechanisms, self.case.seed, member).further_reads(physical, erases)
     }
 
     /// Returns the steps of a host write (rule 20).
-    pub fn write_steps(&self, fills_block: bool) -> Vec<Step> {
+    pub(super) fn write_steps(&self, fills_block: bool) -> Vec<Step> {
         let timing = &self.ssd.timing;
         let mut steps = vec![Step::Wait(timing.command_overhead_ns), Step::Transfer(timing.page_transfer_ns)];
         steps.extend(self.program_steps(fills_block));
@@ -188,12 +188,12 @@ impl Simulation<'_> {
     }
 
     /// Returns the steps of a trim, or of the read of an unmapped page (rule 107).
-    pub fn overhead_steps(&self) -> Vec<Step> {
+    pub(super) fn overhead_steps(&self) -> Vec<Step> {
         vec![Step::Wait(self.ssd.timing.command_overhead_ns.max(1))]
     }
 
     /// The array time of a program, with its share of a summary if these are spread (rule 138).
-    pub fn program_ns(&self) -> u64 {
+    pub(super) fn program_ns(&self) -> u64 {
         let (timing, geometry) = (&self.ssd.timing, &self.ssd.geometry);
         let is_spread = timing.spread_summaries && geometry.summary_page;
         let summary_ns = if is_spread { timing.summary_transfer_ns + timing.page_program_ns } else { 0 };
@@ -201,7 +201,7 @@ impl Simulation<'_> {
     }
 
     /// The program of a page, with the summary if it fills a block (rule 18).
-    pub fn program_steps(&self, fills_block: bool) -> Vec<Step> {
+    pub(super) fn program_steps(&self, fills_block: bool) -> Vec<Step> {
         let timing = &self.ssd.timing;
         let mut steps = vec![Step::Array(self.program_ns())];
         if fills_block && self.ssd.geometry.summary_page && !timing.spread_summaries {
@@ -211,7 +211,7 @@ impl Simulation<'_> {
     }
 
     /// Out and in, without copy-back.
-    pub fn move_transfers(&self) -> Vec<Step> {
+    pub(super) fn move_transfers(&self) -> Vec<Step> {
         let at_once = !self.ssd.gc.copy_back && self.ssd.gc.procedure == Procedure::AsSet;
         self.out_and_in(at_once)
     }
@@ -221,14 +221,14 @@ impl Simulation<'_> {
     }
 
     /// The clean's program of a page, with the transfers of one that crosses planes (rule 133).
-    pub fn move_program_steps(&self, moved: Move) -> Vec<Step> {
+    pub(super) fn move_program_steps(&self, moved: Move) -> Vec<Step> {
         let mut steps = self.out_and_in(moved.crosses);
         steps.extend(self.program_steps(moved.fills_block));
         steps
     }
 
     /// The clean's read of a page.
-    pub fn move_read_steps(&self) -> Vec<Step> {
+    pub(super) fn move_read_steps(&self) -> Vec<Step> {
         let mut steps = vec![Step::Read(self.ssd.timing.page_read_ns)];
         if self.preemption().is_some_and(|preemption| preemption.pipeline == Pipeline::InFlight) {
             steps.push(Step::Mark(Mark::ArrayRead));
@@ -237,7 +237,7 @@ impl Simulation<'_> {
         steps
     }
 
-    pub fn erase_steps(&self) -> Vec<Step> {
+    pub(super) fn erase_steps(&self) -> Vec<Step> {
         vec![Step::Array(self.ssd.timing.block_erase_ns)]
     }
 }

@@ -26,7 +26,7 @@ pub(crate) enum Action {
 
 impl Files {
     /// Returns the request of a line. Its file and action have been read already.
-    pub fn transfer(&mut self, file: &[u8], fields: &mut Fields<'_>, direction: OpKind, time_ns: u64) -> FieldResult<TraceRecord> {
+    pub(super) fn transfer(&mut self, file: &[u8], fields: &mut Fields<'_>, direction: OpKind, time_ns: u64) -> FieldResult<TraceRecord> {
         let offset_bytes = fields.offset_bytes(1, "the offset in bytes (a whole number)")?;
         let length_bytes = fields.length_bytes_of(direction, 1, "the length in bytes (a whole number)")?;
         let device = match self.numbers.get(file) {
@@ -42,7 +42,7 @@ impl Files {
     }
 
     /// Returns the name of the file.
-    pub fn label(&self, device: u32) -> String {
+    pub(super) fn label(&self, device: u32) -> String {
         self.files.get(device as usize).map_or_else(|| device.to_string(), |file| String::from_utf8_lossy(file).into_owned())
     }
 }

@@ -103,13 +103,13 @@ pub(crate) struct FormatDescription {
     /// Number of bytes in the sector or page by which addresses are counted, or `None` if they count bytes.
     pub sector_bytes: Option<u32>,
     /// True if the format distinguishes devices.
-    pub has_devices: bool,
+    pub(crate) has_devices: bool,
     /// True if the format is text with one request per line.
-    pub is_text: bool,
+    pub(crate) is_text: bool,
     /// True if every line begins with a number. A first line that begins with a letter can then only be a header.
-    pub may_have_header: bool,
+    pub(crate) may_have_header: bool,
     /// Method by which the format is recognised.
-    pub detection: Detection,
+    pub(crate) detection: Detection,
     /// Small trace in this format, which fuzzing starts from.
     pub sample: &'static [u8],
     /// Method of writing the format; `None` if it cannot be written.
@@ -118,7 +118,7 @@ pub(crate) struct FormatDescription {
 
 impl FormatDescription {
     /// Description that most formats of text share.
-    pub const TEXT: Self = Self {
+    pub(crate) const TEXT: Self = Self {
         doc: "",
         description: "",
         columns: "",
@@ -157,22 +157,22 @@ pub(crate) struct Writing {
     /// Writes one request to the output.
     pub line: fn(&Line, &mut dyn Write) -> io::Result<()>,
     /// Resolution of the times, in nanoseconds.
-    pub resolution_ns: u64,
+    pub(crate) resolution_ns: u64,
     /// True if lengths are counted in bytes although start addresses are counted in sectors.
-    pub length_in_bytes: bool,
+    pub(crate) length_in_bytes: bool,
     /// True if the format can represent discards.
-    pub knows_discards: bool,
+    pub(crate) knows_discards: bool,
     /// True if the part before the first request names the devices.
-    pub names_devices: bool,
+    pub(crate) names_devices: bool,
     /// True if the format can represent requests without times.
-    pub can_do_without_times: bool,
+    pub(crate) can_do_without_times: bool,
     /// Limit below which device numbers must lie; `None` for no limit.
     pub devices_end: Option<u32>,
 }
 
 impl Writing {
     /// Returns a method that writes each request with the function `line`, and times to the nanosecond.
-    pub const fn by(line: fn(&Line, &mut dyn Write) -> io::Result<()>) -> Self {
+    pub(crate) const fn by(line: fn(&Line, &mut dyn Write) -> io::Result<()>) -> Self {
         Self {
             head: |_, _| Ok(()),
             line,
@@ -207,12 +207,12 @@ pub(crate) struct Line {
 
 impl Line {
     /// Returns the letter `R` or `W`.
-    pub fn letter(&self) -> char {
+    pub(crate) fn letter(&self) -> char {
         if self.kind == OpKind::Read { 'R' } else { 'W' }
     }
 
     /// Returns the word `Read`, `Write` or `Trim`.
-    pub fn word(&self) -> &'static str {
+    pub(crate) fn word(&self) -> &'static str {
         match self.kind {
             OpKind::Read => "Read",
             OpKind::Trim => "Trim",
@@ -221,17 +221,17 @@ impl Line {
     }
 
     /// Returns 1 for a read, 0 for a write.
-    pub fn read_1(&self) -> u8 {
+    pub(crate) fn read_1(&self) -> u8 {
         u8::from(self.kind == OpKind::Read)
     }
 
     /// Returns the time in seconds, with nine decimals.
-    pub fn seconds(&self) -> Decimal {
+    pub(crate) fn seconds(&self) -> Decimal {
         Decimal { whole: self.ns / 1_000_000_000, rest: self.ns % 1_000_000_000, digits: 9 }
     }
 
     /// Returns the time in milliseconds, with six decimals.
-    pub fn milliseconds(&self) -> Decimal {
+    pub(crate) fn milliseconds(&self) -> Decimal {
         Decimal { whole: self.ns / 1_000_000, rest: self.ns % 1_000_000, digits: 6 }
     }
 }
@@ -414,13 +414,13 @@ impl Format {
 
     /// Returns true if the format distinguishes devices.
     #[must_use]
-    pub const fn has_devices(self) -> bool {
+    pub(crate) const fn has_devices(self) -> bool {
         self.full_description().has_devices
     }
 
     /// Returns true if the format is text with one request per line.
     #[must_use]
-    pub const fn is_text(self) -> bool {
+    pub(crate) const fn is_text(self) -> bool {
         self.full_description().is_text
     }
 

@@ -13,7 +13,7 @@ pub(super) enum Section {
 
 impl Section {
     /// Names of the table's element in MQSim, and in a program derived from it.
-    pub const fn names(self) -> &'static [&'static str] {
+    pub(super) const fn names(self) -> &'static [&'static str] {
         match self {
             Self::Host => &["Host_Parameter_Set", "HostParameterSet"],
             Self::Device => &["Device_Parameter_Set", "DeviceParameterSet"],
@@ -33,7 +33,7 @@ pub(super) enum Allowed {
 
 impl Allowed {
     /// Returns a description of the allowed values, as the end of a sentence.
-    pub fn text(self) -> String {
+    pub(super) fn text(self) -> String {
         match self {
             Self::Flag => "true or false".to_owned(),
             Self::Whole { min, max } => format!("a whole number from {min} to {max}"),
@@ -43,7 +43,7 @@ impl Allowed {
     }
 
     /// Returns true if the text is an allowed value. MQSim ignores case.
-    pub fn fits(self, text: &str) -> bool {
+    pub(super) fn fits(self, text: &str) -> bool {
         match self {
             Self::Flag => ["TRUE", "FALSE"].contains(&text.to_ascii_uppercase().as_str()),
             Self::Whole { min, max } => {
@@ -77,7 +77,7 @@ pub(super) struct Tag {
 }
 
 impl Tag {
-    pub fn is_called(&self, name: &str) -> bool {
+    pub(super) fn is_called(&self, name: &str) -> bool {
         self.name == name || self.also.contains(&name)
     }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 /// One golden run: a short configuration of which the results are recorded.
-pub struct Run {
+pub(super) struct Run {
     pub name: &'static str,
     /// Text of the configuration that the settings change.
     pub base: &'static str,
@@ -155,7 +155,7 @@ arrivals = { process = "markov-modulated", mean_gap = "700us", rate_ratio = 5, b
 rate_scale = 1.5
 "#;
 
-pub const RUNS: [Run; 55] = [
+pub(super) const RUNS: [Run; 55] = [
     // Devices of the papers' presets.
     run("pools", POOLS, &[("ssd.preset", "ggc2014")]),
     run("device-pgc2011", POOLS, &[("ssd.preset", "pgc2011"), ("array.level", "single"), ("array.members", "1")]),
@@ -381,7 +381,7 @@ pub const RUNS: [Run; 55] = [
 ];
 
 /// Writes the traces of the runs to `folder`. The requests come from a generator in this function, so no change elsewhere alters them.
-pub fn write_traces(folder: &Path) {
+pub(super) fn write_traces(folder: &Path) {
     let mut state = 1_u64;
     let mut draw = move |below: u64| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

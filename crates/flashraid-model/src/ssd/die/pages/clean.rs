@@ -303,7 +303,7 @@ impl PageContext<'_> {
 
 impl PageDies {
     /// Returns the number of pages that the current cleans of a die must still move, and the time for this without interruptions.
-    pub fn cleans_left(&self, pools: &Pools, preemptive: bool, now: TimeNs, die: DieId) -> (u64, u64) {
+    pub(crate) fn cleans_left(&self, pools: &Pools, preemptive: bool, now: TimeNs, die: DieId) -> (u64, u64) {
         let left = self.dies[die.index()].cleans.iter().flatten().map(|clean| {
             if !preemptive {
                 return (0, clean.work.plain_end.saturating_sub(now));

@@ -22,7 +22,7 @@ use std::collections::VecDeque;
 
 /// The dies of an SSD with pools, and the operations that have not reached them yet.
 #[derive(Debug, Clone)]
-pub struct PageDies {
+pub(crate) struct PageDies {
     pub(super) durations: Durations,
     /// Dies of an immediate member.
     pub(super) immediate: Vec<ImmediateDie>,
@@ -53,7 +53,7 @@ pub struct PageDies {
 }
 
 /// The dies together with the parts of the SSD that they need, borrowed for one call.
-pub struct PageContext<'a> {
+pub(crate) struct PageContext<'a> {
     /// Output list for everything that the dies cause elsewhere.
     pub out: &'a mut Outbox,
     /// Mapping of the member's pages.
@@ -68,7 +68,7 @@ pub struct PageContext<'a> {
 
 impl PageDies {
     /// Returns idle dies. `controlled` is true if the array's controller may force the member to collect.
-    pub fn new(params: &SsdParams, seed: u64, member: MemberId, controlled: bool, shortcuts: Shortcuts) -> Self {
+    pub(crate) fn new(params: &SsdParams, seed: u64, member: MemberId, controlled: bool, shortcuts: Shortcuts) -> Self {
         let g = params.geometry;
         let by_plane = params.gc.blocks_planes();
         let scopes = if by_plane { g.planes } else { 1 };
@@ -99,13 +99,13 @@ impl PageDies {
     }
 
     /// Returns true if the end of every operation is computed when the operation arrives; see `immediate.rs`.
-    pub fn is_immediate(&self) -> bool {
+    pub(crate) fn is_immediate(&self) -> bool {
         !self.immediate.is_empty()
     }
 
     /// Returns the die and logical page number of logical page `page` (rule 7).
     #[inline]
-    pub fn die_and_lpn(&self, pools: &Pools, page: u32) -> (DieId, Lpn) {
+    pub(crate) fn die_and_lpn(&self, pools: &Pools, page: u32) -> (DieId, Lpn) {
         // Every page comes here three times (twice to hint), and divisions would be a tenth of its cost.
         if let Some(shift) = self.die_shift {
             let die = DieId(page & ((1 << shift) - 1));
@@ -118,7 +118,7 @@ impl PageDies {
     }
 
     /// Returns the work that what the host has written still causes at `now`.
-    pub fn owed(&self, pools: &Pools, preemptive: bool, now: TimeNs) -> Owed {
+    pub(crate) fn owed(&self, pools: &Pools, preemptive: bool, now: TimeNs) -> Owed {
         let immediate = self.immediate.iter().map(|die| die.cleaning_left_ns(now));
         let in_steps = (0..self.dies.len() as u32).map(|die| self.cleans_left(pools, preemptive, now, DieId(die)));
         let (moves_pages, collection_ns) = in_steps.fold((0, immediate.sum()), |(pages, ns), die| (pages + die.0, ns + die.1));
@@ -126,28 +126,28 @@ impl PageDies {
     }
 
     /// Returns the counters of the mechanisms, summed over the dies.
-    pub fn mechanism_counters(&self) -> MechanismCounters {
+    pub(crate) fn mechanism_counters(&self) -> MechanismCounters {
         self.dies.iter().filter_map(|die| die.activity.mechanisms.as_ref()).map(|mechanisms| mechanisms.counters).sum()
     }
 
     /// Returns one busy period for each die: the one that contains `end_ns`, or else the last one.
-    pub fn busy_periods(&self, end_ns: TimeNs) -> Vec<(TimeNs, TimeNs)> {
+    pub(crate) fn busy_periods(&self, end_ns: TimeNs) -> Vec<(TimeNs, TimeNs)> {
         let in_steps = self.dies.iter().filter_map(|die| die.busy_period(self.lazy, end_ns)).filter(|stretch| stretch.0 < stretch.1);
         self.immediate.iter().map(ImmediateDie::works).chain(in_steps).collect()
     }
 
     /// Returns the earliest start of a clean that has not been reported, because its end is unknown.
-    pub fn oldest_open_clean(&self) -> Option<TimeNs> {
+    pub(crate) fn oldest_open_clean(&self) -> Option<TimeNs> {
         self.dies.iter().map(Die::cleans_known_until).min()
     }
 
     /// Returns true if the die is in the middle of a clean.
-    pub fn cleans(&self, die: DieId) -> bool {
+    pub(crate) fn cleans(&self, die: DieId) -> bool {
         self.dies.get(die.index()).is_some_and(Die::cleans_any)
     }
 
     /// Returns the latest known end of an operation. It is 0 if the end of an operation is known only when it happens.
-    pub fn busy_until(&self) -> TimeNs {
+    pub(crate) fn busy_until(&self) -> TimeNs {
         self.immediate.iter().map(ImmediateDie::busy_until).max().unwrap_or(0)
     }
 
@@ -156,12 +156,12 @@ impl PageDies {
     /// # Errors
     ///
     /// Returns a sentence that names the first invariant that does not hold.
-    pub fn verify_buffer(&self, used: u32) -> Result<(), String> {
+    pub(crate) fn verify_buffer(&self, used: u32) -> Result<(), String> {
         self.buffered.verify(used)
     }
 
     /// Writes logical pages in order. It takes no simulated time and counts nothing.
-    pub fn overwrite_untimed(&self, pools: &mut Pools, pages: &[(u32, u8)]) {
+    pub(crate) fn overwrite_untimed(&self, pools: &mut Pools, pages: &[(u32, u8)]) {
         // Dies know nothing of each other: one after the other keeps the tables of one in the processor's cache.
         let mut lpns_of_dies = vec![Vec::new(); self.striping.0 as usize];
         for (page, _) in pages {
@@ -181,7 +181,7 @@ impl PageContext<'_> {
     ///
     /// `moment_is_over` is true if all scheduled events of this nanosecond have run, as when the host sends a request in reply to a
     /// completion.
-    pub fn submit(&mut self, now: TimeNs, op: PageOp, moment_is_over: bool) {
+    pub(crate) fn submit(&mut self, now: TimeNs, op: PageOp, moment_is_over: bool) {
         let (die, lpn) = self.die_and_lpn(op.page);
         let id = self.own.waiting.insert(Waiting::new(now, op, lpn, die));
         if op.kind == OpKind::Write && self.parts.params.link.is_some() {
@@ -192,7 +192,7 @@ impl PageContext<'_> {
     }
 
     /// Continues at a wake-up.
-    pub fn wake(&mut self, now: TimeNs, wake: SsdWake) {
+    pub(crate) fn wake(&mut self, now: TimeNs, wake: SsdWake) {
         match wake {
             SsdWake::Worker { die, worker, number } => self.wake_worker(now, die, worker, number),
             SsdWake::Die(die) => self.wake_lazy(now, die),

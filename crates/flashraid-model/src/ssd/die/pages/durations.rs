@@ -11,16 +11,16 @@ use crate::ssd::params::{Pipeline, SsdParams};
 #[derive(Debug, Clone)]
 pub(super) struct Durations {
     /// Time of a host read, except for the flash array.
-    pub around_read_ns: u64,
+    pub(crate) around_read_ns: u64,
     /// Time that the flash array takes for one read.
-    pub array_ns: u64,
+    pub(crate) array_ns: u64,
     /// Time of a host write that does not fill a block.
     pub write_ns: u64,
     /// Additional time of a program that fills a block, which writes the summary.
-    pub seal_ns: u64,
+    pub(crate) seal_ns: u64,
     /// Time of an operation that touches no flash: a trim, or a read of an unmapped page. It is at least 1 ns, so that every operation
     /// takes time.
-    pub no_flash_ns: u64,
+    pub(crate) no_flash_ns: u64,
     /// Time to move one page if nothing interrupts the move.
     pub move_ns: u64,
     pub erase_ns: u64,
@@ -38,7 +38,7 @@ pub(super) struct Durations {
 }
 
 impl Durations {
-    pub fn new(params: &SsdParams) -> Self {
+    pub(super) fn new(params: &SsdParams) -> Self {
         let t = params.timing;
         let transfers_crossing = params.gc.procedure == Procedure::ReferenceNoCopyBack;
         let transfers_all = !params.gc.copy_back && !transfers_crossing;
@@ -64,7 +64,7 @@ impl Durations {
     /// Returns the time of a single host operation. For a read, `array_ns` is the time of the flash array, or `None` if the page is
     /// unmapped. For a write, `sealed` is true if it fills a block.
     #[inline]
-    pub fn command_ns(&self, kind: OpKind, array_ns: Option<u64>, sealed: bool) -> u64 {
+    pub(crate) fn command_ns(&self, kind: OpKind, array_ns: Option<u64>, sealed: bool) -> u64 {
         match (kind, array_ns) {
             (OpKind::Read, Some(array_ns)) => self.around_read_ns + array_ns,
             (OpKind::Write, _) => self.write_ns + if sealed { self.seal_ns } else { 0 },
@@ -73,36 +73,36 @@ impl Durations {
     }
 
     /// Returns the time that a waiting operation adds to the estimate of a die's load (rule 8).
-    pub fn plain_ns(&self, kind: OpKind) -> u64 {
+    pub(super) fn plain_ns(&self, kind: OpKind) -> u64 {
         self.command_ns(kind, Some(self.array_ns), false)
     }
 
     /// Returns the time from the start of a host write to the start of its program.
-    pub fn before_program_ns(&self) -> u64 {
+    pub(crate) fn before_program_ns(&self) -> u64 {
         self.timing.command_overhead_ns + self.timing.page_transfer_ns
     }
 
     /// Returns the time to program a page. If the page fills a block, the summary is included.
-    pub fn program_ns(&self, sealed: bool) -> u64 {
+    pub(super) fn program_ns(&self, sealed: bool) -> u64 {
         self.timing.page_program_ns + if sealed { self.seal_ns } else { 0 }
     }
 
-    pub fn move_transfers_ns(&self) -> u64 {
+    pub(crate) fn move_transfers_ns(&self) -> u64 {
         if self.transfers_all { 2 * self.timing.page_transfer_ns } else { 0 }
     }
 
     /// Returns the time of the transfers that a moved page needs before its program, if it crosses planes.
-    pub fn crossing_ns(&self, crosses: bool) -> u64 {
+    pub(crate) fn crossing_ns(&self, crosses: bool) -> u64 {
         if crosses && self.transfers_crossing { 2 * self.timing.page_transfer_ns } else { 0 }
     }
 
-    pub fn clean_read_ns(&self) -> u64 {
+    pub(crate) fn clean_read_ns(&self) -> u64 {
         self.timing.page_read_ns + self.move_transfers_ns()
     }
 
     /// Adds the times of a host operation itself, without waits, to `time`.
     #[inline]
-    pub fn spend(&self, kind: OpKind, array_ns: Option<u64>, sealed: bool, time: &mut TimeParts) {
+    pub(crate) fn spend(&self, kind: OpKind, array_ns: Option<u64>, sealed: bool, time: &mut TimeParts) {
         let t = &self.timing;
         let summaries = u64::from(sealed && self.seal_ns > 0);
         match (kind, array_ns) {
@@ -126,7 +126,7 @@ impl Durations {
     }
 
     /// Returns the steps to program a page. The summary asks for the channel when the program of the page has ended.
-    pub fn program_steps(&self, sealed: bool) -> impl Iterator<Item = Step> + use<> {
+    pub(super) fn program_steps(&self, sealed: bool) -> impl Iterator<Item = Step> + use<> {
         let t = self.timing;
         let summary = [Step::Transfer(t.summary_transfer_ns), Step::interruptible(t.page_program_ns)];
         let summaries = usize::from(sealed && self.seal_ns > 0);
@@ -134,13 +134,13 @@ impl Durations {
     }
 
     /// Returns the steps to program a moved page. A page that crosses planes is first transferred out and in.
-    pub fn clean_program_steps(&self, sealed: bool, crosses: bool) -> impl Iterator<Item = Step> + use<> {
+    pub(crate) fn clean_program_steps(&self, sealed: bool, crosses: bool) -> impl Iterator<Item = Step> + use<> {
         let transfers = [Step::Transfer(self.timing.page_transfer_ns); 2].into_iter();
         transfers.take(if crosses && self.transfers_crossing { 2 } else { 0 }).chain(self.program_steps(sealed))
     }
 
     /// Returns the steps of a single host operation.
-    pub fn command_steps(&self, kind: OpKind, array_ns: Option<u64>, sealed: bool) -> impl Iterator<Item = Step> + use<> {
+    pub(crate) fn command_steps(&self, kind: OpKind, array_ns: Option<u64>, sealed: bool) -> impl Iterator<Item = Step> + use<> {
         let t = self.timing;
         let (read, write) = (array_ns.filter(|_| kind == OpKind::Read), kind == OpKind::Write);
         let no_flash = (read.is_none() && !write).then_some(Step::wait(self.no_flash_ns));
@@ -151,22 +151,22 @@ impl Durations {
     }
 
     /// Returns the two transfers of a moved page, each of which asks for the channel separately.
-    pub fn move_transfers(&self) -> impl Iterator<Item = Step> + use<> {
+    pub(super) fn move_transfers(&self) -> impl Iterator<Item = Step> + use<> {
         [Step::Transfer(self.timing.page_transfer_ns); 2].into_iter().take(if self.transfers_all { 2 } else { 0 })
     }
 
-    pub fn clean_read_steps(&self) -> impl Iterator<Item = Step> + use<> {
+    pub(crate) fn clean_read_steps(&self) -> impl Iterator<Item = Step> + use<> {
         let barrier = self.reads_join.then_some(Step::Barrier);
         std::iter::once(Step::wait(self.timing.page_read_ns)).chain(barrier).chain(self.move_transfers())
     }
 
     /// Returns the steps of a host read that overlaps with a clean's read.
-    pub fn joint_read_steps(&self, array_ns: u64) -> impl Iterator<Item = Step> + use<> {
+    pub(crate) fn joint_read_steps(&self, array_ns: u64) -> impl Iterator<Item = Step> + use<> {
         self.joint_array_read(array_ns).chain(std::iter::once(Step::Transfer(self.timing.page_transfer_ns)))
     }
 
     /// Returns the steps of a clean's read that overlaps with host reads.
-    pub fn joint_clean_read_steps(&self) -> impl Iterator<Item = Step> + use<> {
+    pub(crate) fn joint_clean_read_steps(&self) -> impl Iterator<Item = Step> + use<> {
         self.joint_array_read(self.array_ns).chain(self.move_transfers())
     }
 
@@ -175,31 +175,31 @@ impl Durations {
     }
 
     /// Returns the steps of a host write that overlaps with a clean's program.
-    pub fn joint_write_steps(&self, sealed: bool) -> impl Iterator<Item = Step> + use<> {
+    pub(crate) fn joint_write_steps(&self, sealed: bool) -> impl Iterator<Item = Step> + use<> {
         let t = self.timing;
         let before = [Step::wait(t.command_overhead_ns), Step::Barrier, Step::Transfer(t.page_transfer_ns), Step::Barrier];
         before.into_iter().chain(self.program_steps(sealed))
     }
 
     /// Returns the steps of a clean's program that overlaps with host writes.
-    pub fn joint_clean_program_steps(&self, sealed: bool) -> impl Iterator<Item = Step> + use<> {
+    pub(crate) fn joint_clean_program_steps(&self, sealed: bool) -> impl Iterator<Item = Step> + use<> {
         std::iter::once(Step::Barrier).chain(self.program_steps(sealed))
     }
 
-    pub fn poll_steps(&self) -> impl Iterator<Item = Step> + use<> {
+    pub(crate) fn poll_steps(&self) -> impl Iterator<Item = Step> + use<> {
         std::iter::once(Step::wait(self.poll_ns))
     }
 
-    pub fn erase_steps(&self) -> impl Iterator<Item = Step> + use<> {
+    pub(super) fn erase_steps(&self) -> impl Iterator<Item = Step> + use<> {
         std::iter::once(Step::interruptible(self.erase_ns))
     }
 
-    pub fn merge_steps(&self) -> impl Iterator<Item = Step> + use<> {
+    pub(crate) fn merge_steps(&self) -> impl Iterator<Item = Step> + use<> {
         std::iter::once(Step::Transfer(self.timing.page_transfer_ns))
     }
 
     /// Returns the steps of a whole clean without interruptions, page by page. `room` pages fit into the open block before a move fills it.
-    pub fn clean_steps(&self, work: CleanWork, room: u32) -> impl Iterator<Item = Step> + use<> {
+    pub(crate) fn clean_steps(&self, work: CleanWork, room: u32) -> impl Iterator<Item = Step> + use<> {
         let own = self.clone();
         let mut room = room;
         let mut sealed = false;
@@ -214,7 +214,7 @@ impl Durations {
 
     /// Returns the number of blocks that are filled by moving `pages` pages. The open block has room for `room` pages; with 0, the first
     /// move opens a new block.
-    pub fn blocks_sealed_by(&self, pages: u32, room: u32) -> u32 {
+    pub(crate) fn blocks_sealed_by(&self, pages: u32, room: u32) -> u32 {
         let room = if room == 0 { self.data_pages } else { room };
         if pages < room {
             0
@@ -226,7 +226,7 @@ impl Durations {
     }
 
     #[inline]
-    pub fn clean_ns(&self, work: CleanWork) -> u64 {
+    pub(super) fn clean_ns(&self, work: CleanWork) -> u64 {
         if self.instantaneous_gc {
             return 0;
         }

@@ -10,14 +10,14 @@ use crate::ssd::job::Cause;
 
 impl PageContext<'_> {
     /// Prepares the dies for the protocol, after the member was given an agent. Messages must be sent on time, so waits may need events.
-    pub fn agent_begins(&mut self, _now: TimeNs) {
+    pub(crate) fn agent_begins(&mut self, _now: TimeNs) {
         for die in (0..self.own.dies.len() as u32).map(DieId) {
             self.schedule_wake_up(die);
         }
     }
 
     /// Processes a message of the controller. All other events of this nanosecond come first.
-    pub fn receive(&mut self, now: TimeNs, message: ToMember) {
+    pub(crate) fn receive(&mut self, now: TimeNs, message: ToMember) {
         let (pools, params) = (&*self.pools, &self.parts.params);
         let agent = self.parts.agent.as_mut().expect("only members that know the protocol get messages");
         let state = || {
@@ -184,7 +184,7 @@ impl PageContext<'_> {
     }
 
     /// Sends a soft request if there is a reason, at the end of the nanosecond (rule 119).
-    pub fn may_ask(&mut self, now: TimeNs) {
+    pub(crate) fn may_ask(&mut self, now: TimeNs) {
         if self.parts.agent_mut().take_scheduled_ask(now) {
             let pages_left = self.pages_left();
             let is_at_start = |die: u32| self.pools.free_blocks(DieId(die)).0 <= self.parts.params.gc.start_free_blocks;

@@ -22,7 +22,7 @@ impl PageContext<'_> {
     }
 
     /// Schedules the ends of the idle periods at the beginning of the run.
-    pub fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         let Some(idle_ns) = self.own.watermarks.idle_ns() else { return };
         for die in (0..self.own.dies.len() as u32).map(DieId) {
             self.begin_wait(0, die, Worker::SLOT, idle_ns, NEVER);
@@ -53,7 +53,7 @@ impl PageContext<'_> {
     }
 
     /// Ends collection in idle time for good: after `now`, none begins (rule 38). Wake-ups for it have no effect any more.
-    pub fn end_idle_collection(&mut self, now: TimeNs) {
+    pub(crate) fn end_idle_collection(&mut self, now: TimeNs) {
         self.catch_up_each(now, NEVER);
         self.stop_idle_work();
         self.own.watermarks.idle_ends();

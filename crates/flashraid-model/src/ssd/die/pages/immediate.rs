@@ -44,7 +44,7 @@ struct RecentClean {
 
 /// Result of serving an operation. It has two words, so that the processor returns it in registers.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Served {
+pub(crate) struct Served {
     /// Time at which the operation is done.
     pub end: TimeNs,
     /// Time that the operation waited for collection, in nanoseconds, and three flags. The flags are the lowest bits: [`Self::MET_GC`],
@@ -78,13 +78,13 @@ impl Served {
 
     /// Returns true if the operation waited for collection.
     #[inline]
-    pub fn met_gc(self) -> bool {
+    pub(crate) fn met_gc(self) -> bool {
         self.has(Self::MET_GC)
     }
 }
 
 impl ImmediateDie {
-    pub fn new(planes: u32, blocking: Blocking) -> Self {
+    pub(super) fn new(planes: u32, blocking: Blocking) -> Self {
         let planes = if blocking == Blocking::Plane { planes } else { 0 };
         Self {
             busy_until: 0,
@@ -99,12 +99,12 @@ impl ImmediateDie {
     }
 
     /// Returns the end of all operations that the die has received.
-    pub fn busy_until(&self) -> TimeNs {
+    pub(super) fn busy_until(&self) -> TimeNs {
         self.busy_until
     }
 
     /// Returns the start and end of the last busy period.
-    pub fn works(&self) -> (TimeNs, TimeNs) {
+    pub(super) fn works(&self) -> (TimeNs, TimeNs) {
         (self.busy_since, self.busy_period_ends)
     }
 
@@ -115,7 +115,7 @@ impl ImmediateDie {
     }
 
     /// Returns for how many nanoseconds the die will clean after `now`.
-    pub fn cleaning_left_ns(&self, now: TimeNs) -> u64 {
+    pub(crate) fn cleaning_left_ns(&self, now: TimeNs) -> u64 {
         let by_plane = self.plane_busy_until.iter().filter(|&&until| until != NEVER).map(|until| until.saturating_sub(now)).sum::<u64>();
         by_plane + self.recent.iter().map(|clean| clean.end.saturating_sub(now.max(clean.start))).sum::<u64>()
     }
@@ -130,7 +130,7 @@ impl ImmediateDie {
 }
 
 /// The dies of an immediate member with the parts that they need, borrowed for one operation.
-pub struct ImmediateContext<'a> {
+pub(crate) struct ImmediateContext<'a> {
     pub pools: &'a mut Pools,
     pub parts: &'a mut SsdParts,
     pub own: &'a mut PageDies,
@@ -139,7 +139,7 @@ pub struct ImmediateContext<'a> {
 impl ImmediateContext<'_> {
     /// Serves an operation that arrives now, after all operations that the die has already received.
     #[inline]
-    pub fn serve_now(&mut self, now: TimeNs, die: DieId, lpn: Lpn, kind: OpKind, cleans: &mut Vec<GcInterval>) -> Served {
+    pub(crate) fn serve_now(&mut self, now: TimeNs, die: DieId, lpn: Lpn, kind: OpKind, cleans: &mut Vec<GcInterval>) -> Served {
         if self.own.by_plane && !self.parts.params.gc.instantaneous {
             return self.serve_beside_cleans(now, die, lpn, kind, cleans);
         }
@@ -285,7 +285,7 @@ impl ImmediateContext<'_> {
 impl PageDies {
     /// Returns the time of an operation that arrived at `now`, divided into causes.
     #[inline]
-    pub fn time_of(&self, now: TimeNs, kind: OpKind, served: Served) -> TimeParts {
+    pub(crate) fn time_of(&self, now: TimeNs, kind: OpKind, served: Served) -> TimeParts {
         let mut time = TimeParts { collection_ns: served.wait_and_flags >> Served::FLAGS, ..TimeParts::default() };
         let array_ns = served.has(Served::MAPPED).then_some(self.durations.array_ns);
         self.durations.spend(kind, array_ns, served.has(Served::SEALED), &mut time);

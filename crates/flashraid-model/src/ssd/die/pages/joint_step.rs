@@ -126,7 +126,7 @@ impl JointStep {
     }
 
     /// Returns the end of all operations, if they wait only for each other and for transfers that have already been requested (rule 101).
-    pub fn plain_end(&self, clean: &Work) -> TimeNs {
+    pub(crate) fn plain_end(&self, clean: &Work) -> TimeNs {
         let mut expected: Vec<Expected> = Vec::with_capacity(self.companions.len());
         for (number, companion) in self.companions.iter().enumerate() {
             let mut moments = [0; 3];

@@ -53,7 +53,7 @@ impl PageContext<'_> {
 
     /// Brings every die up to date: it counts and reports everything that ended before `now`, or that ends now and began before
     /// `scheduled`.
-    pub fn catch_up_each(&mut self, now: TimeNs, scheduled: TimeNs) {
+    pub(crate) fn catch_up_each(&mut self, now: TimeNs, scheduled: TimeNs) {
         if !self.own.lazy {
             return;
         }

@@ -61,8 +61,8 @@ use crate::ssd::collect::pools::Forced;
 use crate::ssd::die::activity::Activity;
 use crate::ssd::job::{Cause, FrontWake, NEVER, Origin, Stopwatch, WorkSnapshot, Worker};
 use crate::ssd::mechanism::AtDie;
-pub use context::{PageContext, PageDies};
-pub use immediate::{ImmediateContext, Served};
+pub(crate) use context::{PageContext, PageDies};
+pub(crate) use immediate::{ImmediateContext, Served};
 use joint_ends::JointEnds;
 use joint_step::JointStep;
 use queue::{List, Queue};
@@ -202,11 +202,11 @@ struct Die {
     /// Sum of the durations of waiting operations. It is kept only under dynamic allocation.
     pub waiting_ns: u64,
     /// Number of waiting writes. It is kept only under dynamic allocation.
-    pub waiting_writes: u32,
+    pub(crate) waiting_writes: u32,
 }
 
 impl Die {
-    pub fn new(scopes: u32, by_plane: bool, idle_ns: Option<u64>, mechanisms: Option<Box<AtDie>>) -> Self {
+    pub(crate) fn new(scopes: u32, by_plane: bool, idle_ns: Option<u64>, mechanisms: Option<Box<AtDie>>) -> Self {
         let mut slot = Slot { phase: SlotPhase::Resting, work: Work::default(), finishing: NONE, admitted_by: None, suspended: None };
         slot.work.ends = idle_ns.unwrap_or(NEVER);
         Self {
@@ -231,13 +231,13 @@ impl Die {
     }
 
     /// Returns the time before which the starts of all cleans of the die are known.
-    pub fn cleans_known_until(&self) -> TimeNs {
+    pub(crate) fn cleans_known_until(&self) -> TimeNs {
         let open = self.cleans.iter().flatten().map(|clean| clean.began).min();
         open.unwrap_or(if self.slot.phase == SlotPhase::Resting { self.slot.work.ends } else { NEVER })
     }
 
     /// Returns the start and end of the current busy period, at the end of a run. The work of a lazy die may have ended without an event.
-    pub fn busy_period(&self, lazy: bool, end_ns: TimeNs) -> Option<(TimeNs, TimeNs)> {
+    pub(crate) fn busy_period(&self, lazy: bool, end_ns: TimeNs) -> Option<(TimeNs, TimeNs)> {
         let over_unnoticed = lazy && !self.cleans_any() && self.queue.is_empty();
         let until = if over_unnoticed { self.slot.work.ends.min(end_ns) } else { end_ns };
         self.activity.busy_since().map(|since| (since, until))
@@ -259,7 +259,7 @@ impl Die {
     }
 
     /// Returns the estimated end of the current work (rule 101).
-    pub fn current_work_ends(&self) -> TimeNs {
+    pub(crate) fn current_work_ends(&self) -> TimeNs {
         let clean_ends = |scope: usize| self.cleans[scope].as_ref().map_or(0, |clean| clean.work.plain_end);
         match self.slot.phase {
             SlotPhase::Resting | SlotPhase::Free if !self.by_plane => clean_ends(0),

@@ -43,7 +43,7 @@ impl Hasher for PageHasher {
 
 impl Placement {
     /// Returns the die in whose queue writes or trims of a page wait, if any do.
-    pub fn followed(&self, lpn: Lpn) -> Option<DieId> {
+    pub(super) fn followed(&self, lpn: Lpn) -> Option<DieId> {
         self.waiting.get(&lpn).map(|&(die, _)| die)
     }
 }

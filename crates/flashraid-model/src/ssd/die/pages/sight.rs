@@ -10,7 +10,7 @@ use crate::ssd::parts::SsdParts;
 
 impl PageContext<'_> {
     /// Returns the prospect of a read of a page that would be sent now. An idle die checks its pools first, as it would for the read.
-    pub fn busy(&mut self, now: TimeNs, page: u32) -> Busy {
+    pub(crate) fn busy(&mut self, now: TimeNs, page: u32) -> Busy {
         if self.own.buffered.held.contains_key(&page) {
             return Busy::not_on_flash(now);
         }
@@ -67,7 +67,7 @@ impl PageDies {
     }
 
     /// Returns the latest time at which a clean in progress lets reads in, as estimated.
-    pub fn collects_until(&self, pools: &Pools, parts: &SsdParts, now: TimeNs) -> Option<TimeNs> {
+    pub(crate) fn collects_until(&self, pools: &Pools, parts: &SsdParts, now: TimeNs) -> Option<TimeNs> {
         let of_die = |state: &Die| {
             let cleans = (0..).zip(&state.cleans).filter_map(|(scope, clean)| Some((scope, clean.as_ref()?)));
             cleans.map(|(scope, clean)| self.lets_reads_in(pools, parts, now, state, scope, clean)).max()

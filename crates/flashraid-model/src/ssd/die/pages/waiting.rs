@@ -14,27 +14,27 @@ pub(super) struct Waiting {
     pub origin: Origin,
     pub lpn: Lpn,
     pub die: DieId,
-    pub submitted_ns: TimeNs,
+    pub(crate) submitted_ns: TimeNs,
     /// Time of arrival at the member.
-    pub reached_ns: TimeNs,
+    pub(crate) reached_ns: TimeNs,
     /// Start of the operation itself, after its waits.
     pub started_ns: TimeNs,
-    pub left_die_ns: TimeNs,
-    pub met_gc: bool,
+    pub(crate) left_die_ns: TimeNs,
+    pub(crate) met_gc: bool,
     /// True if the operation overlaps with a step of a clean or is merged into one. Waits after its start then count as caused by
     /// collection.
-    pub beside_clean: bool,
+    pub(crate) beside_clean: bool,
     /// Time at which the operation was first refused because no pool had room.
     pub refused_at: TimeNs,
     /// Time at which it began to wait for a blocking scope, as the first in the queue.
-    pub awaits_scope_since: TimeNs,
+    pub(crate) awaits_scope_since: TimeNs,
     /// Snapshot of its die's work at the time when it entered the queue.
     pub before: WorkSnapshot,
     /// Time that it waited because mechanisms occupied its die, in nanoseconds.
-    pub held_ns: u64,
+    pub(crate) held_ns: u64,
     pub time: TimeParts,
     /// The operations before and after it in its queue.
-    pub previous: u32,
+    pub(crate) previous: u32,
     pub next: u32,
     /// Number of operations that entered the queue before it.
     pub arrival: u64,
@@ -43,7 +43,7 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    pub fn new(now: TimeNs, op: PageOp, lpn: Lpn, die: DieId) -> Self {
+    pub(super) fn new(now: TimeNs, op: PageOp, lpn: Lpn, die: DieId) -> Self {
         Self {
             op,
             origin: Origin::Array,
@@ -68,20 +68,20 @@ impl Waiting {
     }
 
     /// Records that the operation cannot be served because no pool has room (rule 34).
-    pub fn refuse(&mut self, at: TimeNs) {
+    pub(super) fn refuse(&mut self, at: TimeNs) {
         self.refused_at = at.min(self.refused_at);
     }
 
-    pub fn starts(&mut self, at: TimeNs, beside_clean: bool) {
+    pub(super) fn starts(&mut self, at: TimeNs, beside_clean: bool) {
         (self.started_ns, self.beside_clean) = (at, beside_clean);
     }
 
-    pub fn left_die(&mut self, at: TimeNs) {
+    pub(crate) fn left_die(&mut self, at: TimeNs) {
         self.left_die_ns = at;
     }
 
     /// Returns its response time, divided into causes, if it ends at `at`.
-    pub fn time_until(&self, at: TimeNs) -> TimeParts {
+    pub(crate) fn time_until(&self, at: TimeNs) -> TimeParts {
         let mut time = self.time;
         let left_die = at.min(self.left_die_ns);
         if self.beside_clean {

@@ -24,12 +24,12 @@ pub(crate) enum Step {
 
 impl Step {
     /// Returns a step that nothing interrupts.
-    pub const fn wait(ns: u64) -> Self {
+    pub(super) const fn wait(ns: u64) -> Self {
         Self::Wait { ns, interruptible_after_ns: NEVER }
     }
 
     /// Returns the step for a program or erase, which reads may interrupt.
-    pub const fn interruptible(ns: u64) -> Self {
+    pub(super) const fn interruptible(ns: u64) -> Self {
         Self::Wait { ns, interruptible_after_ns: 0 }
     }
 
@@ -49,7 +49,7 @@ pub(crate) struct Work {
     /// End of the current wait; [`NEVER`] while the worker waits for another event.
     pub ends: TimeNs,
     /// End of all steps, if transfers need not wait, except for a transfer that has already been requested (rule 101).
-    pub plain_end: TimeNs,
+    pub(crate) plain_end: TimeNs,
     /// End of the current wait, or of the transfer that has been requested.
     present_ends: TimeNs,
     /// True if the worker waits at a barrier.
@@ -60,11 +60,11 @@ pub(crate) struct Work {
     /// Sum of the durations of the remaining steps, in nanoseconds.
     remaining_ns: u64,
     /// Time from which reads may interrupt the current program or erase.
-    pub interruptible_from: TimeNs,
+    pub(crate) interruptible_from: TimeNs,
     /// Page that is being programmed.
     pub lpn: Lpn,
     /// Number of interruptions so far.
-    pub interruptions: u32,
+    pub(crate) interruptions: u32,
     /// Time from the requests for transfers to their ends, in nanoseconds, summed up.
     pub transfers_ns: u64,
 }
@@ -91,35 +91,35 @@ impl Default for Work {
 impl Work {
     /// Starts a wait. Call [`Work::allow_interruption`] to let reads suspend it.
     #[inline]
-    pub fn wait(&mut self, at: TimeNs, ns: u64) {
+    pub(super) fn wait(&mut self, at: TimeNs, ns: u64) {
         (self.began, self.ends, self.plain_end) = (at, at + ns, at + ns);
         (self.interruptible_from, self.interruptions) = (NEVER, 0);
     }
 
     /// Lets reads interrupt the wait from `from` on. `lpn` is the page that is programmed, if any.
     #[inline]
-    pub fn allow_interruption(&mut self, from: TimeNs, lpn: Lpn) {
+    pub(crate) fn allow_interruption(&mut self, from: TimeNs, lpn: Lpn) {
         (self.interruptible_from, self.lpn) = (from, lpn);
     }
 
     /// Stops the wait, which another event will end.
     #[inline]
-    pub fn stop(&mut self) {
+    pub(super) fn stop(&mut self) {
         (self.ends, self.interruptible_from) = (NEVER, NEVER);
     }
 
     /// Returns true if a program or erase that reads may interrupt is in progress at `now`.
     #[inline]
-    pub fn is_interruptible(&self, now: TimeNs) -> bool {
+    pub(crate) fn is_interruptible(&self, now: TimeNs) -> bool {
         self.interruptible_from <= now && now < self.ends && self.ends != NEVER
     }
 
     #[inline]
-    pub fn has_steps(&self) -> bool {
+    pub(crate) fn has_steps(&self) -> bool {
         !self.steps.is_empty()
     }
 
-    pub fn is_at_barrier(&self) -> bool {
+    pub(crate) fn is_at_barrier(&self) -> bool {
         self.at_barrier
     }
 
@@ -154,27 +154,27 @@ impl Work {
     }
 
     /// Sets the steps of work that begins later.
-    pub fn prepare(&mut self, at: TimeNs, steps: impl Iterator<Item = Step>, pins: bool) {
+    pub(super) fn prepare(&mut self, at: TimeNs, steps: impl Iterator<Item = Step>, pins: bool) {
         self.stop();
         self.set_steps(at, steps, pins);
         (self.at_barrier, self.lpn, self.interruptions, self.transfers_ns) = (false, NO_PAGE, 0, 0);
     }
 
     /// Returns true if a barrier lies ahead.
-    pub fn has_barrier(&self) -> bool {
+    pub(crate) fn has_barrier(&self) -> bool {
         self.steps.contains(&Step::Barrier)
     }
 
     /// Returns the end of all steps like `plain_end`, but with barriers. `pass` returns the time at which a barrier is passed, given the
     /// time at which it is reached. A time in the past is 0.
-    pub fn ends_with_barriers(&self, mut pass: impl FnMut(TimeNs) -> TimeNs) -> TimeNs {
+    pub(crate) fn ends_with_barriers(&self, mut pass: impl FnMut(TimeNs) -> TimeNs) -> TimeNs {
         let begins = if self.is_at_barrier() { 0 } else { self.present_ends };
         self.steps.iter().fold(begins, |at, step| if *step == Step::Barrier { pass(at) } else { at + step.ns() })
     }
 
     /// Returns the sum of the durations of the remaining steps, in nanoseconds.
     #[inline]
-    pub fn remaining_ns(&self) -> u64 {
+    pub(crate) fn remaining_ns(&self) -> u64 {
         self.remaining_ns
     }
 }
@@ -286,7 +286,7 @@ impl PageContext<'_> {
 
 impl PageDies {
     /// Returns true if the wait with this number is still in progress.
-    pub fn needs_wake_up(&self, die: DieId, worker: Worker, number: u32) -> bool {
+    pub(crate) fn needs_wake_up(&self, die: DieId, worker: Worker, number: u32) -> bool {
         let state = &self.dies[die.index()];
         let work = match (worker.companion(), worker.scope()) {
             (Some(number), _) => state.work_in_joint_step(number),

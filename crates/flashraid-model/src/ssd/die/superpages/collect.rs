@@ -199,7 +199,7 @@ impl SuperpageContext<'_> {
     }
 
     /// Starts the first wait for idle time, at the beginning of the run.
-    pub fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         self.await_idle(0);
     }
 
@@ -221,7 +221,7 @@ impl SuperpageContext<'_> {
     }
 
     /// Ends collection in idle time for good, because the run has ended.
-    pub fn end_idle_collection(&mut self, now: TimeNs) {
+    pub(crate) fn end_idle_collection(&mut self, now: TimeNs) {
         if self.collection().idle.disable() {
             self.note_pace(now);
         }

@@ -9,14 +9,14 @@ use crate::ssd::counters::DriveCounters;
 
 impl SuperpageDies {
     /// Returns the time that the flash array needs to read page `page_of_block` of a block. `ppn` is a place in that block.
-    pub fn array_read_ns(&self, media: &Superblocks, ppn: u32, page_of_block: u32) -> u64 {
+    pub(crate) fn array_read_ns(&self, media: &Superblocks, ppn: u32, page_of_block: u32) -> u64 {
         let types = &self.params.page_read_ns;
         let slc = self.params.slc.filter(|_| media.is_slc(ppn));
         slc.map_or(types[page_of_block as usize % types.len()], |slc| slc.read_ns)
     }
 
     /// Returns the time to transfer a superpage to its die, and the time to program it.
-    pub fn program_times(&self, media: &Superblocks, id: u32) -> (u64, u64) {
+    pub(crate) fn program_times(&self, media: &Superblocks, id: u32) -> (u64, u64) {
         let stream = self.buffer[id].stream;
         let transfer_ns = u64::from(media.superpage_units(stream)) * self.params.unit_transfer_ns;
         let slc = self.params.slc.filter(|_| stream == Stream::Slc);
@@ -29,13 +29,13 @@ impl SuperpageDies {
         (part.units >> (page_type * units) & (u128::MAX >> (128 - units))).count_ones()
     }
 
-    pub fn next_type(&self, id: u32, from: u32) -> Option<u32> {
+    pub(crate) fn next_type(&self, id: u32, from: u32) -> Option<u32> {
         let part = &self.collection.parts[id];
         (from..self.shape.pages_per_cell).find(|&page_type| self.units_of_type(part, page_type) > 0)
     }
 
     /// Returns the time that the flash array needs for the current step of a part, and the number of units that are transferred after it.
-    pub fn part_step(&self, media: &Superblocks, id: u32) -> (u64, u32) {
+    pub(crate) fn part_step(&self, media: &Superblocks, id: u32) -> (u64, u32) {
         let part = &self.collection.parts[id];
         self.step_of(media, part, part.page_type)
     }
@@ -46,21 +46,21 @@ impl SuperpageDies {
     }
 
     /// Returns the time that reading a part still takes if it never waits for a channel.
-    pub fn part_plain_ns(&self, media: &Superblocks, id: u32) -> u64 {
+    pub(crate) fn part_plain_ns(&self, media: &Superblocks, id: u32) -> u64 {
         let part = &self.collection.parts[id];
         let steps = (part.page_type..self.shape.pages_per_cell).map(|page_type| self.step_of(media, part, page_type));
         steps.filter(|&(_, units)| units > 0).map(|(ns, units)| ns + u64::from(units) * self.params.unit_transfer_ns).sum()
     }
 
     /// Returns the first place of a part's superpage, and the set of units in its current step, one bit for each.
-    pub fn part_step_units(&self, id: u32) -> (u32, u128) {
+    pub(crate) fn part_step_units(&self, id: u32) -> (u32, u128) {
         let Part { first, units, page_type } = self.collection.parts[id];
         let of_type = self.shape.planes * self.shape.flash_page_units;
         (first, units & (u128::MAX >> (128 - of_type)) << (page_type * of_type))
     }
 
     /// Ends a step of reading a part. Returns true if another step follows.
-    pub fn part_step_ended(&mut self, id: u32) -> bool {
+    pub(crate) fn part_step_ended(&mut self, id: u32) -> bool {
         let next = self.next_type(id, self.collection.parts[id].page_type + 1);
         if let Some(next) = next {
             self.collection.parts[id].page_type = next;

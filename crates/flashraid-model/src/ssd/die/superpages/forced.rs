@@ -8,12 +8,12 @@ use crate::ssd::params::SuperblockCollection;
 
 impl SuperpageContext<'_> {
     /// Prepares the dies for the protocol, after the member was given an agent.
-    pub fn agent_begins(&mut self, now: TimeNs) {
+    pub(crate) fn agent_begins(&mut self, now: TimeNs) {
         self.note_pace(now);
     }
 
     /// Processes a message of the controller.
-    pub fn receive(&mut self, now: TimeNs, message: ToMember) {
+    pub(crate) fn receive(&mut self, now: TimeNs, message: ToMember) {
         let (media, params) = (&*self.media, &self.own.params);
         let Some(agent) = &mut self.parts.agent else { return };
         let state = || {

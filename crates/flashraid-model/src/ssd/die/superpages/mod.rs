@@ -38,7 +38,7 @@ use schedule::{Die, FlashRead};
 
 /// The dies of an SSD with superblocks, and the work that has not reached them yet.
 #[derive(Debug, Clone)]
-pub struct SuperpageDies {
+pub(crate) struct SuperpageDies {
     shape: Shape,
     params: SuperblockParams,
     program_ns: u64,
@@ -69,7 +69,7 @@ pub struct SuperpageDies {
 }
 
 /// The dies together with the parts of the SSD that they need, borrowed for one call.
-pub struct SuperpageContext<'a> {
+pub(crate) struct SuperpageContext<'a> {
     /// Output list for everything that the dies cause elsewhere.
     pub out: &'a mut Outbox,
     /// Mapping of the drive's units.
@@ -84,7 +84,7 @@ pub struct SuperpageContext<'a> {
 
 impl SuperpageDies {
     /// Returns idle dies for the superblocks in `media`.
-    pub fn new(params: &SsdParams, superblock: &SuperblockParams, media: &Superblocks, seed: u64, member: MemberId) -> Self {
+    pub(crate) fn new(params: &SsdParams, superblock: &SuperblockParams, media: &Superblocks, seed: u64, member: MemberId) -> Self {
         let shape = media.shape;
         let channels = params.channel.unwrap_or(ChannelParams::consecutive(1));
         let gc = &params.gc;
@@ -115,7 +115,7 @@ impl SuperpageDies {
     }
 
     /// Returns the counters at `now`, including the work that the dies have done so far.
-    pub fn count_until(&self, now: TimeNs, parts: &SsdParts) -> (MemberCounters, DriveCounters) {
+    pub(crate) fn count_until(&self, now: TimeNs, parts: &SsdParts) -> (MemberCounters, DriveCounters) {
         let (mut counters, mut drive_counters) = (parts.counters, parts.drive_counters);
         for die in &self.dies {
             if let Some((job, ns)) = die.works_on_for(now) {
@@ -128,7 +128,7 @@ impl SuperpageDies {
     }
 
     /// Returns the work that what the host has written still causes, except for the contents of the write buffer.
-    pub fn owed(&self, media: &Superblocks, now: TimeNs) -> Owed {
+    pub(crate) fn owed(&self, media: &Superblocks, now: TimeNs) -> Owed {
         let unit_pages = u64::from(self.params.unit_pages);
         let units = self.collection.owed_units() + self.collection.units_on_their_way();
         let collection_ns = self.dies.iter().map(|die| self.collection_left_ns(media, now, die)).sum();
@@ -136,23 +136,23 @@ impl SuperpageDies {
     }
 
     /// Returns the counters of the mechanisms, summed over the dies.
-    pub fn mechanism_counters(&self) -> MechanismCounters {
+    pub(crate) fn mechanism_counters(&self) -> MechanismCounters {
         self.dies.iter().filter_map(|die| die.activity.mechanisms.as_ref()).map(|mechanisms| mechanisms.counters).sum()
     }
 
     /// Returns for each busy die the busy period that contains `end_ns`.
-    pub fn busy_periods(&self, end_ns: TimeNs) -> Vec<(TimeNs, TimeNs)> {
+    pub(crate) fn busy_periods(&self, end_ns: TimeNs) -> Vec<(TimeNs, TimeNs)> {
         let since = self.dies.iter().filter_map(|die| die.activity.busy_since());
         since.map(|since| (since, end_ns)).filter(|stretch| stretch.0 < stretch.1).collect()
     }
 
     /// Returns the time since which the SSD has counted as collecting, if it currently does.
-    pub fn collects_since(&self) -> Option<TimeNs> {
+    pub(crate) fn collects_since(&self) -> Option<TimeNs> {
         self.collection.since()
     }
 
     /// Writes logical pages in order, each with its stream. It takes no simulated time and counts nothing.
-    pub fn overwrite_untimed(&self, media: &mut Superblocks, front: &Front, pages: &[(u32, u8)]) {
+    pub(crate) fn overwrite_untimed(&self, media: &mut Superblocks, front: &Front, pages: &[(u32, u8)]) {
         let unit_pages = self.params.unit_pages;
         media.overwrite_untimed(pages.iter().map(|&(page, source)| (page / unit_pages, front.handle_of(source))));
     }
@@ -160,7 +160,7 @@ impl SuperpageDies {
 
 impl SuperpageContext<'_> {
     /// Continues at a wake-up.
-    pub fn wake(&mut self, now: TimeNs, wake: SsdWake) {
+    pub(crate) fn wake(&mut self, now: TimeNs, wake: SsdWake) {
         match wake {
             SsdWake::Superpages(wake) => self.wake_dies(now, wake),
             SsdWake::Front(wake) => self.wake_front(now, wake),

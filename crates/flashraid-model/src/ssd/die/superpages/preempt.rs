@@ -20,7 +20,7 @@ pub(super) enum Overlap {
 
 impl Overlap {
     /// Returns the overlap that the settings allow. Planes need a second register and must read independently.
-    pub fn of(preemption: Option<&Preemption>, superblock: &SuperblockParams) -> Self {
+    pub(super) fn of(preemption: Option<&Preemption>, superblock: &SuperblockParams) -> Self {
         let has_registers = superblock.cache_read && superblock.plane_reads == PlaneReads::Independent;
         match preemption.filter(|_| has_registers).map_or(Pipeline::Off, |preemption| preemption.pipeline) {
             Pipeline::Off => Overlap::Off,
@@ -37,12 +37,12 @@ pub(super) struct Merging {
 }
 
 impl Merging {
-    pub fn new(is_on: bool) -> Self {
+    pub(super) fn new(is_on: bool) -> Self {
         Self { held: is_on.then(HashSet::new) }
     }
 
     /// Returns true if collection has the unit of that place, so that a host read of it needs no flash.
-    pub fn holds(&self, place: u32) -> bool {
+    pub(super) fn holds(&self, place: u32) -> bool {
         self.held.as_ref().is_some_and(|held| held.contains(&place))
     }
 
@@ -53,7 +53,7 @@ impl Merging {
     }
 
     /// Removes the unit of that place, because it has been programmed or dropped.
-    pub fn remove(&mut self, place: u32) {
+    pub(super) fn remove(&mut self, place: u32) {
         if let Some(held) = &mut self.held {
             assert!(held.remove(&place), "a unit that leaves has been read");
         }

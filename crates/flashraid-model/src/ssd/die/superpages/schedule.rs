@@ -17,7 +17,7 @@ pub(super) struct FlashRead {
     die: u32,
     plane: u32,
     /// Time that the flash array takes for the read, in nanoseconds.
-    pub array_ns: u64,
+    pub(crate) array_ns: u64,
     /// Set of the units that were asked for, one bit for each.
     pub units: u64,
     pub readers: Vec<Reader>,
@@ -66,9 +66,9 @@ pub(super) struct Exclusive {
     /// Number of suspensions so far, and the moment from which on another may come.
     pub suspensions: u32,
     /// Number of suspensions so far, and the time from which another one may come.
-    pub suspended_from: TimeNs,
+    pub(crate) suspended_from: TimeNs,
     /// True if reads have arrived since the job last continued, or if some were waiting then.
-    pub reads_came: bool,
+    pub(crate) reads_came: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -87,28 +87,28 @@ pub(super) struct Die {
     pub reads: VecDeque<u32>,
     pub programs: VecDeque<u32>,
     pub erases: VecDeque<u32>,
-    pub moved_programs: VecDeque<u32>,
+    pub(crate) moved_programs: VecDeque<u32>,
     /// Parts of victims that must be read.
     pub moves: VecDeque<u32>,
     pub planes: Vec<Plane>,
     /// Number of flash pages that its planes are reading or hold in registers.
     pub reading: u32,
-    pub exclusive: Option<Exclusive>,
+    pub(crate) exclusive: Option<Exclusive>,
     /// Number of host reads that began one after another while other work waited.
-    pub reads_in_a_row: u32,
+    pub(crate) reads_in_a_row: u32,
     /// True if the die waits because only a limited number of dies may program at a time.
     waits_to_program: bool,
     /// True if the die has received reads but has not yet chosen its next work.
     touched: bool,
     /// End of the current work, if it never waits for a channel.
-    pub current_work_ends: TimeNs,
+    pub(crate) current_work_ends: TimeNs,
     /// Sum of the durations of waiting work, if it never waits for channels.
     pub waiting_ns: u64,
     collected_ns: u64,
     /// Busy and idle time of the die, and the mechanisms that occupy it.
     pub activity: Activity,
     /// Time until which a mechanism occupies the die.
-    pub held_until: Option<TimeNs>,
+    pub(crate) held_until: Option<TimeNs>,
 }
 
 impl Exclusive {
@@ -118,7 +118,7 @@ impl Exclusive {
 }
 
 impl Die {
-    pub fn new(planes: u32, channel: u32, mechanisms: Option<Box<AtDie>>) -> Self {
+    pub(super) fn new(planes: u32, channel: u32, mechanisms: Option<Box<AtDie>>) -> Self {
         Self {
             channel,
             reads: VecDeque::new(),
@@ -141,27 +141,27 @@ impl Die {
     }
 
     /// Returns true if reads or jobs wait in the die's queues.
-    pub fn has_something_waiting(&self) -> bool {
+    pub(crate) fn has_something_waiting(&self) -> bool {
         let Self { reads, programs, erases, moved_programs, moves, .. } = self;
         !(reads.is_empty() && programs.is_empty() && erases.is_empty() && moved_programs.is_empty() && moves.is_empty())
     }
 
-    pub fn done_before(&self, now: TimeNs) -> WorkSnapshot {
+    pub(super) fn done_before(&self, now: TimeNs) -> WorkSnapshot {
         WorkSnapshot { collected_ns: self.collected_ns(now), held_ns: self.activity.held.at(now) }
     }
 
     /// Returns true if a job of collection has the die, and reads have not.
-    pub fn works_for_collection(&self) -> bool {
+    pub(crate) fn works_for_collection(&self) -> bool {
         self.exclusive.is_some_and(|exclusive| exclusive.job.is_of_collection() && !exclusive.is_suspended())
     }
 
     /// Returns the job that occupies all planes, and the time for which it has worked since its start or its last interruption.
-    pub fn works_on_for(&self, now: TimeNs) -> Option<(Job, u64)> {
+    pub(crate) fn works_on_for(&self, now: TimeNs) -> Option<(Job, u64)> {
         self.exclusive.filter(|exclusive| !exclusive.is_suspended()).map(|exclusive| (exclusive.job, now - exclusive.began))
     }
 
     /// Returns the total time that the die has worked for collection until `now`.
-    pub fn collected_ns(&self, now: TimeNs) -> u64 {
+    pub(super) fn collected_ns(&self, now: TimeNs) -> u64 {
         let current = self.exclusive.filter(|_| self.works_for_collection()).map_or(0, |exclusive| now - exclusive.began);
         self.collected_ns + current
     }

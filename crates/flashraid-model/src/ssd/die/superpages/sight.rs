@@ -8,7 +8,7 @@ use crate::ssd::job::Busy;
 
 impl SuperpageDies {
     /// Returns the prospect of a read of a page that would be sent now.
-    pub fn busy(&self, media: &Superblocks, now: TimeNs, page: u32) -> Busy {
+    pub(crate) fn busy(&self, media: &Superblocks, now: TimeNs, page: u32) -> Busy {
         let ppn = media.map[(page / self.params.unit_pages) as usize];
         if ppn & BUFFERED != 0 || self.merging.holds(ppn) {
             return Busy::not_on_flash(now);
@@ -45,7 +45,7 @@ impl SuperpageDies {
     }
 
     /// Returns the latest time at which a die that collects lets a read in, as estimated.
-    pub fn collects_until(&self, media: &Superblocks, now: TimeNs) -> Option<TimeNs> {
+    pub(crate) fn collects_until(&self, media: &Superblocks, now: TimeNs) -> Option<TimeNs> {
         self.dies.iter().filter(|die| die.works_for_collection()).map(|die| self.lets_reads_in(media, now, die)).max()
     }
 }

@@ -241,7 +241,7 @@ impl Drive {
     }
 
     /// The controller forces it.
-    pub fn forced_to(&mut self, work: Work) {
+    pub(crate) fn forced_to(&mut self, work: Work) {
         assert!(self.forced.is_none(), "cycles do not overlap");
         (self.forced, self.has_freed, self.has_asked, self.has_registered) = (Some(work), false, false, false);
         self.looks_if_it_collects();
@@ -254,7 +254,7 @@ impl Drive {
     }
 
     /// Idle time that was to be used is over (`StopGc`).
-    pub fn is_stopped(&mut self) {
+    pub(crate) fn is_stopped(&mut self) {
         if self.forced == Some(Work::UntilReserved) {
             self.is_done();
         }

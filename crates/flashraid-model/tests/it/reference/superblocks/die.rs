@@ -383,7 +383,7 @@ impl Drive {
     }
 
     /// Returns the prospect of a read that would be sent now (rule 241).
-    pub fn sees(&self, page: u64) -> Seen {
+    pub(crate) fn sees(&self, page: u64) -> Seen {
         let unit = (page / u64::from(self.own.unit_pages)) as usize;
         let nothing_to_read = Seen { collects: false, start: self.now, ns: 0 };
         let Where::Flash(place) = self.units[unit] else { return nothing_to_read };
@@ -414,7 +414,7 @@ impl Drive {
         }
     }
 
-    pub fn collects_until(&self) -> Option<u64> {
+    pub(crate) fn collects_until(&self) -> Option<u64> {
         (0..self.dies.len()).filter(|&die| self.collects(die)).map(|die| self.lets_in(die)).max()
     }
 

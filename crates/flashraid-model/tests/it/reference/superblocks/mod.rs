@@ -53,7 +53,7 @@ struct Superpage {
 }
 
 #[derive(Clone)]
-pub struct Read {
+pub(super) struct Read {
     flash_page: u32,
     die: usize,
     plane: usize,
@@ -123,7 +123,7 @@ enum Halt {
 }
 
 #[derive(Clone)]
-pub enum DriveEvent {
+pub(super) enum DriveEvent {
     ArrayRead(Read),
     ReadOut(Read),
     JobStep(usize),
@@ -154,12 +154,12 @@ struct Way {
 
 /// Settings that a drive needs to follow the protocol.
 #[derive(Clone, Copy)]
-pub struct Role {
+pub(super) struct Role {
     pub registers: bool,
     pub t_soft_free_blocks: u32,
 }
 
-pub struct Drive {
+pub(super) struct Drive {
     member: usize,
     ssd: SsdParams,
     own: SuperblockParams,
@@ -231,7 +231,7 @@ pub struct Drive {
 
 impl Drive {
     /// A drive after its fill, and after its warm-up if there is one.
-    pub fn new(ssd: &SsdParams, seed: u64, member: usize, warm_up: Option<WarmUp>) -> Self {
+    pub(super) fn new(ssd: &SsdParams, seed: u64, member: usize, warm_up: Option<WarmUp>) -> Self {
         let own = ssd.superblock.clone().expect("a drive with superblocks");
         let g = ssd.geometry;
         let superblocks = g.blocks_per_plane as usize;
@@ -314,24 +314,24 @@ impl Drive {
     }
 
     /// Makes the drive follow the protocol from now on.
-    pub fn gets_role(&mut self, role: Role) {
+    pub(super) fn gets_role(&mut self, role: Role) {
         self.role = Some(role);
         self.looks_if_it_collects();
     }
 
-    pub fn free_superblocks(&self) -> u32 {
+    pub(super) fn free_superblocks(&self) -> u32 {
         self.free.len() as u32
     }
 
     /// Begins the run, in which dies first rest.
-    pub fn begins_to_rest(&mut self) {
+    pub(super) fn begins_to_rest(&mut self) {
         if let Some(idle_ns) = self.idle_ns() {
             self.schedule(idle_ns, DriveEvent::Idle(0));
         }
     }
 
     /// Nothing happens until then; a read that waits for its die waits for collection or for something else (rule 214).
-    pub fn passes_until(&mut self, at: u64) {
+    pub(super) fn passes_until(&mut self, at: u64) {
         let ns = at - self.now;
         let dies = 0..self.dies.len();
         let work = dies.clone().filter(|&die| self.works(die)).count();
@@ -365,7 +365,7 @@ impl Drive {
         }
     }
 
-    pub fn front_event(&mut self, what: FrontEvent) {
+    pub(super) fn front_event(&mut self, what: FrontEvent) {
         match what {
             FrontEvent::Complete(number) => {
                 self.front.is_complete(number);
@@ -398,7 +398,7 @@ impl Drive {
         }
     }
 
-    pub fn happens(&mut self, event: DriveEvent) {
+    pub(super) fn happens(&mut self, event: DriveEvent) {
         match event {
             DriveEvent::ArrayRead(mut read) => {
                 self.dies[read.die].reading[read.plane] = false;
@@ -451,7 +451,7 @@ impl Drive {
         }
     }
 
-    pub fn outcome(&self) -> DriveOutcome {
+    pub(super) fn outcome(&self) -> DriveOutcome {
         assert!(self.front.rests() && self.superpages.values().all(|superpage| !superpage.is_full), "nothing waits for good");
         let place = |unit: &Where| if let Where::Flash(place) = *unit { Some(place) } else { None };
         DriveOutcome {
@@ -464,7 +464,7 @@ impl Drive {
 }
 
 /// Stretches of collection one behind the other are one collection, as cleans back to back are (rule 27).
-pub fn collections_of(member: usize, drive: &Drive) -> Vec<Collection> {
+pub(super) fn collections_of(member: usize, drive: &Drive) -> Vec<Collection> {
     let mut collections: Vec<Collection> = Vec::new();
     for &(start_ns, end_ns, forced) in &drive.collections {
         match collections.last_mut().filter(|last| last.end_ns == start_ns) {
@@ -478,14 +478,14 @@ pub fn collections_of(member: usize, drive: &Drive) -> Vec<Collection> {
 // What the rest of the array has to do with drives.
 impl Simulation<'_> {
     /// Lets the drive of a member act, and takes what it tells.
-    pub fn drive_does(&mut self, member: usize, act: impl FnOnce(&mut Drive)) {
+    pub(super) fn drive_does(&mut self, member: usize, act: impl FnOnce(&mut Drive)) {
         let drive = self.members[member].drive.as_mut().expect("it is a drive");
         act(drive);
         let told = std::mem::take(&mut drive.front.told);
         self.hears(member, told);
     }
 
-    pub fn is_drive(&self) -> bool {
+    pub(super) fn is_drive(&self) -> bool {
         self.ssd.superblock.is_some()
     }
 
@@ -493,7 +493,7 @@ impl Simulation<'_> {
         if self.is_drive() { 0..self.members.len() } else { 0..0 }
     }
 
-    pub fn drives_begin(&mut self) {
+    pub(super) fn drives_begin(&mut self) {
         for member in self.drives() {
             if member < self.case.params.members as usize {
                 self.drive_may_know_protocol(member);
@@ -503,14 +503,14 @@ impl Simulation<'_> {
     }
 
     /// A member, or a spare that replaces one, knows the protocol from now on if it is one that does.
-    pub fn drive_may_know_protocol(&mut self, member: usize) {
+    pub(super) fn drive_may_know_protocol(&mut self, member: usize) {
         if let Some(role) = self.role_of(member) {
             self.drive_does(member, |drive| drive.gets_role(role));
         }
     }
 
     /// The nanosecond at which the last request was done has passed.
-    pub fn drives_see_end(&mut self) {
+    pub(super) fn drives_see_end(&mut self) {
         self.end_is_told = true;
         self.drives().for_each(|member| self.drive_does(member, Drive::run_is_over));
     }

@@ -61,7 +61,7 @@ impl Drive {
     }
 
     /// Writes the workload's units before the run, each with the source of its write.
-    pub fn overwrite(&mut self, pages: &[(u64, u8)]) {
+    pub(crate) fn overwrite(&mut self, pages: &[(u64, u8)]) {
         let handles = self.handle_count();
         let writes: Vec<(u32, usize)> =
             pages.iter().map(|&(page, source)| (page as u32 / self.own.unit_pages, usize::from(source) % handles)).collect();

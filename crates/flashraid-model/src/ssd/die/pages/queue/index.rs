@@ -16,14 +16,14 @@ pub(super) struct Index {
 }
 
 impl Index {
-    pub fn push(&mut self, id: u32, operation: &Waiting) {
+    pub(super) fn push(&mut self, id: u32, operation: &Waiting) {
         if self.first_on(operation.lpn).is_none() {
             self.first_on_page[kind_of(operation)].insert(operation.arrival, id);
         }
         self.by_page.insert((operation.lpn, operation.arrival), id);
     }
 
-    pub fn remove(&mut self, id: u32, waiting: &Slab<Waiting>) {
+    pub(super) fn remove(&mut self, id: u32, waiting: &Slab<Waiting>) {
         let operation = &waiting[id];
         self.by_page.remove(&(operation.lpn, operation.arrival));
         let was_first = self.first_on_page[kind_of(operation)].remove(&operation.arrival).is_some();
@@ -32,12 +32,12 @@ impl Index {
         }
     }
 
-    pub fn first_on(&self, lpn: Lpn) -> Option<u32> {
+    pub(crate) fn first_on(&self, lpn: Lpn) -> Option<u32> {
         self.by_page.range((lpn, 0)..=(lpn, u64::MAX)).next().map(|(_, &id)| id)
     }
 
     /// Returns the first operation of these kinds that arrived at `arrival` or later and is the first one on its page.
-    pub fn first_of(&self, kinds: Kinds, arrival: u64) -> Option<u32> {
+    pub(crate) fn first_of(&self, kinds: Kinds, arrival: u64) -> Option<u32> {
         let wanted = self.first_on_page.iter().zip(kinds).filter(|&(_, wanted)| wanted);
         wanted.filter_map(|(operations, _)| operations.range(arrival..).next()).min().map(|(_, &id)| id)
     }

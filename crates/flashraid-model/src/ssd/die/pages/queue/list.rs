@@ -8,7 +8,7 @@ use crate::events::Slab;
 /// The `previous` of the first operation is undefined. Removing the first one, which is the most frequent case, therefore touches no other
 /// operation.
 #[derive(Debug, Clone, Copy)]
-pub struct List {
+pub(crate) struct List {
     head: u32,
     tail: u32,
 }
@@ -20,19 +20,19 @@ impl Default for List {
 }
 
 impl List {
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.head == NONE
     }
 
-    pub fn head(&self) -> u32 {
+    pub(crate) fn head(&self) -> u32 {
         self.head
     }
 
-    pub fn tail(&self) -> u32 {
+    pub(crate) fn tail(&self) -> u32 {
         self.tail
     }
 
-    pub fn push(&mut self, id: u32, waiting: &mut Slab<Waiting>) {
+    pub(crate) fn push(&mut self, id: u32, waiting: &mut Slab<Waiting>) {
         (waiting[id].previous, waiting[id].next) = (self.tail, NONE);
         if self.tail == NONE {
             self.head = id;
@@ -42,7 +42,7 @@ impl List {
         self.tail = id;
     }
 
-    pub fn remove(&mut self, id: u32, waiting: &mut Slab<Waiting>) {
+    pub(crate) fn remove(&mut self, id: u32, waiting: &mut Slab<Waiting>) {
         let Waiting { previous, next, .. } = waiting[id];
         if self.head == id {
             self.head = next;
@@ -61,7 +61,7 @@ impl List {
 }
 
 /// Returns an operation and all operations after it.
-pub fn from<'a>(mut id: u32, waiting: &'a Slab<Waiting>) -> impl Iterator<Item = u32> + use<'a> {
+pub(super) fn from<'a>(mut id: u32, waiting: &'a Slab<Waiting>) -> impl Iterator<Item = u32> + use<'a> {
     std::iter::from_fn(move || {
         let this = (id != NONE).then_some(id)?;
         id = waiting[this].next;

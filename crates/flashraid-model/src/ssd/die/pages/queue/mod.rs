@@ -62,34 +62,34 @@ impl Default for Queue {
 }
 
 impl Queue {
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    pub fn head(&self) -> u32 {
+    pub(super) fn head(&self) -> u32 {
         self.list.head()
     }
 
-    pub fn tail(&self) -> u32 {
+    pub(super) fn tail(&self) -> u32 {
         self.list.tail()
     }
 
     /// Returns the number of waiting reads and trims.
-    pub fn reads(&self) -> u32 {
+    pub(super) fn reads(&self) -> u32 {
         self.waiting[0] + self.waiting[3]
     }
 
-    pub fn writes(&self) -> u32 {
+    pub(super) fn writes(&self) -> u32 {
         self.waiting[1] + self.waiting[2]
     }
 
     /// Returns true if a write of high priority waits.
-    pub fn high_priority_waits(&self) -> bool {
+    pub(crate) fn high_priority_waits(&self) -> bool {
         self.waiting[2] > 0
     }
 
     /// Returns the sum of `ns` over the waiting operations, by their kinds.
-    pub fn sum_ns(&self, ns: impl Fn(OpKind) -> u64) -> u64 {
+    pub(super) fn sum_ns(&self, ns: impl Fn(OpKind) -> u64) -> u64 {
         let [reads, writes, writes_of_high_priority, trims] = self.waiting.map(u64::from);
         reads * ns(OpKind::Read) + (writes + writes_of_high_priority) * ns(OpKind::Write) + trims * ns(OpKind::Trim)
     }
@@ -98,7 +98,7 @@ impl Queue {
         self.waiting.iter().sum()
     }
 
-    pub fn push(&mut self, id: u32, all: &mut Slab<Waiting>) {
+    pub(super) fn push(&mut self, id: u32, all: &mut Slab<Waiting>) {
         self.list.push(id, all);
         let operation = &mut all[id];
         operation.arrival = self.arrivals;
@@ -126,7 +126,7 @@ impl Queue {
     }
 
     /// Removes a waiting operation.
-    pub fn remove(&mut self, id: u32, all: &mut Slab<Waiting>) {
+    pub(super) fn remove(&mut self, id: u32, all: &mut Slab<Waiting>) {
         if self.not_refused == id {
             self.not_refused = all[id].next;
         }
@@ -142,7 +142,7 @@ impl Queue {
     }
 
     /// Marks every waiting write as refused, because no pool has room.
-    pub fn refuse_writes(&mut self, at: TimeNs, all: &mut Slab<Waiting>) {
+    pub(crate) fn refuse_writes(&mut self, at: TimeNs, all: &mut Slab<Waiting>) {
         while self.not_refused != NONE {
             let operation = &mut all[self.not_refused];
             if operation.op.kind == OpKind::Write {
@@ -153,7 +153,7 @@ impl Queue {
     }
 
     /// Returns the earliest waiting operation on the page `lpn`.
-    pub fn first_on(&self, lpn: Lpn, all: &Slab<Waiting>) -> Option<u32> {
+    pub(crate) fn first_on(&self, lpn: Lpn, all: &Slab<Waiting>) -> Option<u32> {
         match self.index(all) {
             Some(index) => index.first_on(lpn),
             None => list::from(self.head(), all).find(|&id| all[id].lpn == lpn),
@@ -161,12 +161,12 @@ impl Queue {
     }
 
     /// Returns the operations of admitted kinds, in order. An operation is left out if an earlier one waits for the same page (rule 34).
-    pub fn candidates<'a>(&'a self, admitted: Admitted, all: &'a Slab<Waiting>) -> impl Iterator<Item = u32> + 'a {
+    pub(super) fn candidates<'a>(&'a self, admitted: Admitted, all: &'a Slab<Waiting>) -> impl Iterator<Item = u32> + 'a {
         self.candidates_of([admitted.reads, admitted.writes, admitted.writes, admitted.reads], all)
     }
 
     /// Returns the first high-priority write before which no operation waits for the same page.
-    pub fn first_high_priority_write(&self, all: &Slab<Waiting>) -> Option<u32> {
+    pub(crate) fn first_high_priority_write(&self, all: &Slab<Waiting>) -> Option<u32> {
         self.candidates_of([false, false, true, false], all).next()
     }
 
