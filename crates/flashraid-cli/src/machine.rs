@@ -5,7 +5,7 @@ use flashraid::config::Scenario;
 use flashraid::duration::{self, Estimates, Seconds};
 use flashraid::study::Resources;
 use flashraid::warm_cache::WarmCache;
-use flashraid_report::number::counted;
+use flashraid_report::number::count_with_noun;
 use flashraid_report::text;
 
 use crate::args::MachineArgs;
@@ -51,7 +51,7 @@ pub fn announce_seconds(seconds: Option<Seconds>, simulations: usize, resources:
     let count = if simulations == 1 {
         String::new()
     } else {
-        format!(", {}, {} at a time", counted(simulations as u64, "simulation"), resources.workers)
+        format!(", {}, {} at a time", count_with_noun(simulations as u64, "simulation"), resources.workers)
     };
     crate::complain(&format!(
         "note: this takes about {} ({} of warm-up, {run}{count})",

@@ -11,12 +11,12 @@ pub use live::{Answer, Live, Refused};
 pub use overwrite::overwrite_untimed;
 
 use flashraid_model::TimeNs;
-pub use flashraid_model::array::Counts;
-use flashraid_model::array::{Array, Done, Event, Health, Milestone, PageRequest, Programmed};
+pub use flashraid_model::array::ArrayCounters;
+use flashraid_model::array::{Array, Event, Health, Milestone, PageRequest, RequestDone, UnitsProgrammed};
 use flashraid_model::events::{GcInterval, Slab, TIME_MAX_NS};
-use flashraid_model::metrics::{CompletedRequest, Metrics, MetricsParams, Sample, Skip};
-use flashraid_model::space::Wear;
-use flashraid_model::ssd::Owed;
+use flashraid_model::metrics::{ArrayStateSample, CompletedRequest, Metrics, MetricsParams, SkippedStart};
+use flashraid_model::space::EraseCountSummary;
+use flashraid_model::ssd::UnfinishedWork;
 use flashraid_workload::{HostLoop, OpKind, Request, Source, SourceError};
 use std::collections::VecDeque;
 use upcoming::Upcoming;
@@ -93,11 +93,11 @@ pub struct Outcome {
     /// Measurements over the measured time.
     pub metrics: Metrics,
     /// Counters of the measured time.
-    pub counts: Counts,
+    pub counts: ArrayCounters,
     /// Erase counts of each member's blocks at the end of the measured time, in order of members.
-    pub wear: Vec<Wear>,
+    pub wear: Vec<EraseCountSummary>,
     /// Work that what the host had written still caused in each member at that time, in order of members.
-    pub owed: Vec<Owed>,
+    pub owed: Vec<UnfinishedWork>,
     /// Number of pages in the write cache at that time.
     pub cached_pages: u64,
     /// The end of the measured time, in nanoseconds.
@@ -137,9 +137,9 @@ pub struct DepthUse {
 #[derive(Debug)]
 struct End {
     at: TimeNs,
-    counts: Counts,
-    wear: Vec<Wear>,
-    owed: Vec<Owed>,
+    counts: ArrayCounters,
+    wear: Vec<EraseCountSummary>,
+    owed: Vec<UnfinishedWork>,
     cached_pages: u64,
 }
 
@@ -193,7 +193,7 @@ struct Loop<S> {
     /// True if the part of the run that the statistics leave out is over.
     measuring: bool,
     /// Counters at the start of the measured time.
-    at_restart: Counts,
+    at_restart: ArrayCounters,
     /// State at the time when all measured requests had been answered.
     end: Option<End>,
     /// Use of the queue depth of a closed loop.
@@ -238,7 +238,11 @@ impl<S: Source> Loop<S> {
     /// Connects the parts at time 0.
     fn new(array: Array, source: S, limit: Limit, params: &MetricsParams) -> Self {
         let shape = *array.shape();
-        let metrics = Metrics::new(params, shape.members, shape.dies).with_phases(if shape.may_fail { Health::ALL.len() } else { 0 });
+        let metrics = Metrics::new(params, shape.members_with_spares, shape.dies_per_member).with_phases(if shape.has_member_failures {
+            Health::ALL.len()
+        } else {
+            0
+        });
         let host = source.host_loop();
         let serves_ahead_of_time = host == HostLoop::Open && shape.serves_ahead_of_time;
         Self {
@@ -252,9 +256,9 @@ impl<S: Source> Loop<S> {
             },
             idle_since: Vec::new(),
             thinking: VecDeque::new(),
-            samples: shape.may_fail || shape.cache_pages.is_some(),
+            samples: shape.has_member_failures || shape.cache_room_pages.is_some(),
             watches_requests: true,
-            may_fail: shape.may_fail,
+            may_fail: shape.has_member_failures,
             start_free_blocks: shape.start_free_blocks,
             health: Health::Normal,
             first_measured: 0,
@@ -266,7 +270,7 @@ impl<S: Source> Loop<S> {
             metrics,
             params: *params,
             limit,
-            measuring: params.skip == Skip::Nothing,
+            measuring: params.skip == SkippedStart::Nothing,
             in_flight: Slab::default(),
             events: Vec::new(),
             ahead: Vec::new(),
@@ -280,7 +284,7 @@ impl<S: Source> Loop<S> {
     /// Starts measuring at once, unless the statistics leave out the beginning.
     fn begin(&mut self) {
         if self.measuring {
-            self.array.reach(0, Milestone::MeasuringBegins, &mut self.events);
+            self.array.reach_milestone(0, Milestone::MeasuringBegins, &mut self.events);
         }
     }
 
@@ -290,7 +294,7 @@ impl<S: Source> Loop<S> {
         loop {
             let arrival = self.next_arrival()?;
             if arrival.is_none() {
-                self.metrics.arrivals_end(last_arrival, 0);
+                self.metrics.record_last_arrival(last_arrival, 0);
                 self.end_measured_time();
                 self.end_idle_collection();
             }
@@ -354,8 +358,8 @@ impl<S: Source> Loop<S> {
                     for event in &events {
                         self.take_event(event, watch);
                         match event {
-                            Event::Done(done) if think_ns > 0 => self.thinking.push_back(done.at + think_ns),
-                            Event::Done(done) => self.send_next(done.at)?,
+                            Event::RequestDone(done) if think_ns > 0 => self.thinking.push_back(done.at + think_ns),
+                            Event::RequestDone(done) => self.send_next(done.at)?,
                             _ => {}
                         }
                     }
@@ -375,7 +379,7 @@ impl<S: Source> Loop<S> {
     fn end_idle_collection(&mut self) {
         if !self.idle_is_over && self.in_flight.is_empty() {
             self.idle_is_over = true;
-            self.array.reach(self.now, Milestone::RequestsEnd, &mut self.events);
+            self.array.reach_milestone(self.now, Milestone::RequestsEnd, &mut self.events);
         }
     }
 
@@ -396,8 +400,8 @@ impl<S: Source> Loop<S> {
     /// Ends the measured time now. Events of this nanosecond still belong to it.
     #[cold]
     fn end_at(&mut self, now: TimeNs) {
-        self.array.reach(now, Milestone::MeasuringEnds, &mut self.events);
-        self.metrics.end(now);
+        self.array.reach_milestone(now, Milestone::MeasuringEnds, &mut self.events);
+        self.metrics.end_measuring(now);
         if let Some(slots) = &mut self.slots {
             slots.idle_ns = self.idle_since.iter().chain(&self.thinking).map(|&since| i128::from(now) - i128::from(since)).sum();
         }
@@ -407,7 +411,7 @@ impl<S: Source> Loop<S> {
             at: now,
             counts: counts.since(&self.at_restart),
             wear: self.array.members().iter().map(|ssd| ssd.space().wear()).collect(),
-            owed: self.array.members().iter().map(|ssd| ssd.owed(now)).collect(),
+            owed: self.array.members().iter().map(|ssd| ssd.unfinished_work(now)).collect(),
             cached_pages,
         });
     }
@@ -483,7 +487,7 @@ impl<S: Source> Loop<S> {
     /// Returns true if the next request, which arrives at `now`, is the first that the statistics count.
     #[inline]
     fn begins_to_measure(&self, now: TimeNs) -> bool {
-        !self.measuring && self.params.skip.is_over(self.sent, now)
+        !self.measuring && self.params.skip.is_over_at(self.sent, now)
     }
 
     /// Removes the next request from the source, as one that arrives at `now`.
@@ -506,9 +510,9 @@ impl<S: Source> Loop<S> {
     fn restart(&mut self, now: TimeNs) {
         self.measuring = true;
         (self.first_measured, self.measured_from_ns) = (self.sent, now);
-        let reached = self.array.reach(now, Milestone::MeasuringBegins, &mut self.events);
-        self.metrics.advance(reached.collections_known_until);
-        self.metrics.restart(now, self.sent);
+        let reached = self.array.reach_milestone(now, Milestone::MeasuringBegins, &mut self.events);
+        self.metrics.all_collections_known_before(reached.collection_starts_reported_until);
+        self.metrics.restart_measuring(now, self.sent);
         self.at_restart = self.array.counters(now);
     }
 
@@ -528,7 +532,7 @@ impl<S: Source> Loop<S> {
     fn sample(&mut self, now: TimeNs) {
         let counts = self.array.counters(now);
         let strips_rebuilt = counts.failures.iter().map(|failure| failure.strips_rebuilt).sum();
-        self.metrics.sample(now, Sample { cached_pages: counts.cached_pages, strips_rebuilt });
+        self.metrics.record_sample(now, ArrayStateSample { cached_pages: counts.cached_pages, strips_rebuilt });
     }
 
     /// Counts a step. From time to time, asks the watcher whether to continue.
@@ -549,25 +553,25 @@ impl<S: Source> Loop<S> {
     #[inline]
     fn take_event(&mut self, event: &Event, watch: &mut dyn Watch) {
         match event {
-            Event::Done(done) => self.complete(done, watch),
-            Event::Collection(clean) => {
+            Event::RequestDone(done) => self.complete(done, watch),
+            Event::CleanEnded(clean) => {
                 watch.collected(clean);
-                self.metrics.gc(clean);
+                self.metrics.record_clean(clean);
                 let start = self.start_free_blocks;
-                self.metrics.free_blocks(clean.member, clean.start_ns, clean.free_blocks_before, start);
-                self.metrics.free_blocks(clean.member, clean.end_ns, clean.free_blocks_min, start);
+                self.metrics.record_free_blocks(clean.member, clean.start_ns, clean.free_blocks_before, start);
+                self.metrics.record_free_blocks(clean.member, clean.end_ns, clean.free_blocks_min, start);
             }
-            Event::Destage(destage) => self.metrics.record_destage(destage),
-            Event::Programmed(Programmed { at, units, pages_moved, .. }) => {
-                self.metrics.moved(*at, *pages_moved);
+            Event::DestageEnded(destage) => self.metrics.record_destage(destage),
+            Event::UnitsProgrammed(UnitsProgrammed { at, units, pages_moved, .. }) => {
+                self.metrics.record_moved_pages(*at, *pages_moved);
                 watch.programmed(*units);
             }
-            Event::Health { health, .. } => self.health = *health,
+            Event::HealthChanged { health, .. } => self.health = *health,
         }
     }
 
     #[inline]
-    fn complete(&mut self, done: &Done, watch: &mut dyn Watch) {
+    fn complete(&mut self, done: &RequestDone, watch: &mut dyn Watch) {
         // The request is read in place, because a copy of it costs more than recording it.
         self.in_flight.release(done.tag as u32);
         let InFlight { request, index, arrival_ns, health } = &self.in_flight[done.tag as u32];
@@ -586,11 +590,11 @@ impl<S: Source> Loop<S> {
             self.requests_lost += u64::from(is_measured);
             return;
         }
-        let Done { at, gc_members_met, parts, .. } = *done;
-        let completed = CompletedRequest { index, request: *request, arrival_ns, done_ns: at, gc_members_met, time: parts };
+        let RequestDone { at, gc_members_met, time: parts, .. } = *done;
+        let completed = CompletedRequest { arrival_index: index, request: *request, arrival_ns, done_ns: at, gc_members_met, time: parts };
         self.metrics.record_request(&completed);
         if self.may_fail {
-            self.metrics.request_of_phase(health as usize, &completed);
+            self.metrics.record_request_of_phase(health as usize, &completed);
         }
         if self.watches_requests {
             watch.completed(&completed);
@@ -605,10 +609,10 @@ impl<S: Source> Loop<S> {
     fn tick(&mut self, watch: &mut dyn Watch) -> Result<bool, DriverError> {
         self.upcoming.requests_since_tick = 0;
         self.upcoming.pages_since_tick = 0;
-        let reached = self.array.reach(self.now, Milestone::Count, &mut self.events);
-        self.metrics.advance(reached.collections_known_until);
+        let reached = self.array.reach_milestone(self.now, Milestone::ReadCounters, &mut self.events);
+        self.metrics.all_collections_known_before(reached.collection_starts_reported_until);
         // Operations that have been taken may end long after they arrived.
-        check_clock(reached.busy_until)?;
+        check_clock(reached.last_known_operation_end)?;
         Ok(self.may_continue(watch))
     }
 
@@ -618,7 +622,7 @@ impl<S: Source> Loop<S> {
             self.restart(self.now);
         }
         let mut events = std::mem::take(&mut self.events);
-        self.array.reach(self.now, Milestone::RunEnds, &mut events);
+        self.array.reach_milestone(self.now, Milestone::RunEnds, &mut events);
         events.iter().for_each(|event| self.take_event(event, watch));
         if self.end.is_none() {
             // The run was stopped, or nothing was measured.

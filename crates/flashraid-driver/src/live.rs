@@ -3,7 +3,7 @@
 use crate::upcoming::Upcoming;
 use crate::{AHEAD, Loop, Outcome, Progress, REQUESTS_PER_TICK, STEP_NS, Watch};
 use flashraid_model::TimeNs;
-use flashraid_model::array::{Array, Event, Milestone, pages_of};
+use flashraid_model::array::{Array, Event, Milestone, page_request_of};
 use flashraid_model::events::{TIME_MAX_NS, TimeParts};
 use flashraid_model::metrics::{CompletedRequest, MetricsParams};
 use flashraid_workload::{HostLoop, OpKind, Request, Source, SourceError};
@@ -137,7 +137,9 @@ impl Live {
     pub fn submit(&mut self, request: &Request, tag: u64) -> Result<(), Refused> {
         let now = request.arrival_ns;
         self.check_time(now)?;
-        let Some(pages) = pages_of(request, self.page_bytes, self.exported_pages) else { return Err(self.reason_to_refuse(request)) };
+        let Some(pages) = page_request_of(request, self.page_bytes, self.exported_pages) else {
+            return Err(self.reason_to_refuse(request));
+        };
         let inner = &mut self.inner;
         if inner.begins_to_measure(now) {
             self.hand_over();
@@ -238,7 +240,7 @@ impl Live {
         self.hand_over();
         let mut copy = self.inner.copy();
         let outstanding = self.answered_since + copy.in_flight.len() as u64 - self.arrived_last;
-        copy.metrics.arrivals_end(self.last_arrival_ns, outstanding);
+        copy.metrics.record_last_arrival(self.last_arrival_ns, outstanding);
         copy.end_measured_time();
         copy.end_idle_collection();
         let stopped = !copy.in_flight.is_empty();
@@ -318,7 +320,7 @@ impl Live {
         let Self { inner, tags, answers, last_arrival_ns, answered_since, arrived_last, .. } = self;
         let mut events = std::mem::take(&mut inner.events);
         for event in events.drain(..) {
-            if let Event::Done(done) = &event {
+            if let Event::RequestDone(done) = &event {
                 let entry = inner.in_flight[done.tag as u32];
                 if entry.arrival_ns == *last_arrival_ns {
                     *arrived_last -= 1;
@@ -332,7 +334,7 @@ impl Live {
                     kind: entry.request.kind,
                     gc_members_met: done.gc_members_met,
                     pages_lost: done.pages_lost,
-                    time: done.parts,
+                    time: done.time,
                 });
             }
             inner.take_event(&event, &mut Unwatched);
@@ -345,8 +347,8 @@ impl Live {
     fn count(&mut self) {
         self.hand_over();
         let Loop { array, metrics, events, now, .. } = &mut self.inner;
-        let reached = array.reach(*now, Milestone::Count, events);
-        metrics.advance(reached.collections_known_until);
+        let reached = array.reach_milestone(*now, Milestone::ReadCounters, events);
+        metrics.all_collections_known_before(reached.collection_starts_reported_until);
         self.take_events();
     }
 }

@@ -1,6 +1,6 @@
 //! Writes without simulated time, for warm-ups with the addresses of a workload.
 
-use flashraid_model::array::{Array, pages_of};
+use flashraid_model::array::{Array, page_request_of};
 use flashraid_workload::{OpKind, Source, SourceError};
 
 /// Number of requests without a write after which a source is assumed never to write.
@@ -30,7 +30,7 @@ pub fn overwrite_untimed(
     while !ended && written < pages_max {
         match source.next_request()? {
             Some(request) if request.kind == OpKind::Write => {
-                if let Some(pages) = pages_of(&request, page_bytes, exported_pages) {
+                if let Some(pages) = page_request_of(&request, page_bytes, exported_pages) {
                     batch_pages += u64::from(pages.pages);
                     batch.push(pages);
                 }
@@ -41,7 +41,7 @@ pub fn overwrite_untimed(
         requests += 1;
         let is_full = batch_pages >= BATCH_PAGES.min(pages_max - written);
         if is_full || ended {
-            array.untimed().overwrite(&batch);
+            array.untimed_access().overwrite(&batch);
             written += std::mem::take(&mut batch_pages);
             batch.clear();
         }

@@ -1,16 +1,16 @@
 //! Requests that are read ahead of their time.
 
 use flashraid_model::TimeNs;
-use flashraid_model::array::{Array, PageRequest, pages_of};
+use flashraid_model::array::{Array, PageRequest, page_request_of};
 use flashraid_model::events::TIME_MAX_NS;
-use flashraid_model::ssd::Hint;
+use flashraid_model::ssd::PrefetchHint;
 use flashraid_workload::{Request, Source, SourceError};
 
 /// Distance at which each kind of hint is given: at least this number of pages, and of requests, ahead.
-const HINTS: Hints = [(Hint::Map, 96, 2), (Hint::Block, 48, 1)];
+const HINTS: Hints = [(PrefetchHint::MapEntry, 96, 2), (PrefetchHint::BlockTables, 48, 1)];
 /// Distances for an array with a write cache, where each page takes more computing time.
-const CACHED_HINTS: Hints = [(Hint::Map, 8, 2), (Hint::Block, 4, 1)];
-type Hints = [(Hint, u64, usize); 2];
+const CACHED_HINTS: Hints = [(PrefetchHint::MapEntry, 8, 2), (PrefetchHint::BlockTables, 4, 1)];
+type Hints = [(PrefetchHint, u64, usize); 2];
 /// Number of requests taken from the source at a time.
 const BATCH: usize = 256;
 
@@ -24,7 +24,7 @@ pub(crate) struct Upcoming<S> {
     taken: usize,
     /// Number of requests in the queue for which each kind of hint was given, and the number of their pages.
     hinted: [(usize, u64); HINTS.len()],
-    hints: &'static [(Hint, u64, usize)],
+    hints: &'static [(PrefetchHint, u64, usize)],
     page_bytes: u64,
     exported_pages: u64,
     ended: bool,
@@ -40,7 +40,7 @@ impl<S: Source> Upcoming<S> {
     /// Returns a queue that reads from `source`. It gives hints to `array`, unless the array `serves_ahead_of_time` requests itself.
     pub(crate) fn new(source: S, array: &Array, serves_ahead_of_time: bool) -> Self {
         let shape = array.shape();
-        let hints: &[_] = match shape.cache_pages {
+        let hints: &[_] = match shape.cache_room_pages {
             _ if serves_ahead_of_time => &[],
             Some(_) => &CACHED_HINTS,
             None => &HINTS,
@@ -101,7 +101,7 @@ impl<S: Source> Upcoming<S> {
                 (*count, *pages) = (1, self.pages.get(self.taken).map_or(0, |request| u64::from(request.pages)));
             }
             while (*pages < pages_ahead || *count <= requests_ahead)
-                && (hint == Hint::Map || *count < mapped_before)
+                && (hint == PrefetchHint::MapEntry || *count < mapped_before)
                 && let Some(request) = self.pages.get(self.taken + *count)
             {
                 array.prefetch(hint, request);
@@ -138,7 +138,7 @@ impl<S: Source> Upcoming<S> {
             let text = format!("a request arrives at {} ns, but simulated time ends at {TIME_MAX_NS} ns (146 years)", request.arrival_ns);
             return Err(SourceError::Input(text));
         }
-        pages_of(request, self.page_bytes, self.exported_pages).ok_or_else(|| {
+        page_request_of(request, self.page_bytes, self.exported_pages).ok_or_else(|| {
             SourceError::Input(format!(
                 "a request of {} bytes at byte {} does not fit the {} bytes of the array",
                 request.length_bytes,

@@ -222,10 +222,10 @@ impl Evaluation {
             .into_iter()
             .map(|(name, paper)| {
                 let values = measured.iter().find(|(own, _)| *own == name).unwrap_or_else(|| panic!("{id} does not measure {name:?}"));
-                let estimate = Estimate::of(&values.1);
+                let estimate = Estimate::from_values(&values.1);
                 let measured = estimate.map(|estimate| estimate.mean);
                 let holds = measured.is_some_and(|measured| kind.is_within(fact.factor(&name), paper, measured));
-                Part { name, paper: Some(paper), measured, ci95: estimate.and_then(|estimate| estimate.half_width), holds }
+                Part { name, paper: Some(paper), measured, ci95: estimate.and_then(|estimate| estimate.interval_half_width), holds }
             })
             .collect();
         let pairs: Vec<(&str, f64, f64)> =
@@ -300,9 +300,9 @@ fn rows(figure: &Figure, results: &Results) -> Vec<Row> {
     let row = |point: &crate::Point| {
         let mut values = Map::new();
         for (name, pointer, divisor) in COLUMNS {
-            let estimate = Estimate::of(&results.values(&point.name, pointer));
+            let estimate = Estimate::from_values(&results.values(&point.name, pointer));
             values.insert(name.to_owned(), json!(estimate.map(|estimate| estimate.mean / divisor)));
-            values.insert(format!("{name}_ci95"), json!(estimate.and_then(|estimate| Some(estimate.half_width? / divisor))));
+            values.insert(format!("{name}_ci95"), json!(estimate.and_then(|estimate| Some(estimate.interval_half_width? / divisor))));
         }
         Row { point: point.name.clone(), values }
     };

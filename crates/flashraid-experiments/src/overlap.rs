@@ -2,7 +2,7 @@
 //! and read.
 
 use flashraid::config;
-use flashraid_model::array::{Array, Event, Setup};
+use flashraid_model::array::{Array, ArraySetup, Event};
 use flashraid_model::placement::PageRequest;
 use flashraid_model::request::OpKind;
 
@@ -43,11 +43,19 @@ pub fn strips(policy: &str) -> Strips {
 
 /// Returns the strips for writes that all arrive at time 0. Each is a first page and a number of pages.
 fn count(params: &flashraid_model::array::ArrayParams, writes: &[(u64, u32)]) -> Strips {
-    let mut array = Array::new(params, 1, Setup::default());
+    let mut array = Array::new(params, 1, ArraySetup::default());
     let mut events: Vec<Event> = Vec::new();
     for (tag, &(first_page, pages)) in (0..).zip(writes) {
-        let request =
-            PageRequest { tag, first_page, pages, kind: OpKind::Write, fua: false, high_priority: false, stream: 0, one_member: false };
+        let request = PageRequest {
+            tag,
+            first_page,
+            pages,
+            kind: OpKind::Write,
+            fua: false,
+            high_priority: false,
+            stream: 0,
+            stays_on_one_member: false,
+        };
         array.submit(0, &request).expect("the stripe lies in the array");
     }
     while let Some(event) = array.next_time() {

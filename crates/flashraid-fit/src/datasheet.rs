@@ -332,11 +332,11 @@ impl DataSheet {
         let base = Base::read(&name)?;
         let geometry = base.params.geometry;
         let drive = superblock(&base.params);
-        if let Some(flash) = self.flash.filter(|flash| flash.pages_per_cell() != drive.pages_per_cell) {
+        if let Some(flash) = self.flash.filter(|flash| flash.pages_per_cell() != drive.bits_per_cell) {
             return refused(format!(
                 "flash = {}: {name} has {} bits per cell; leave `like` out, or name a device with {}",
                 flash.name(),
-                drive.pages_per_cell,
+                drive.bits_per_cell,
                 flash.name()
             ));
         }
@@ -388,10 +388,10 @@ impl DataSheet {
     /// so that the fit has little to change.
     fn programs_at_once(&self, base: &Base, dies: f64) -> u64 {
         let (geometry, drive) = (&base.params.geometry, superblock(&base.params));
-        let units = f64::from(geometry.planes * drive.pages_per_cell * drive.flash_page_units);
+        let units = f64::from(geometry.planes * drive.bits_per_cell * drive.flash_page_units);
         let superpage_bytes = units * f64::from(drive.unit_pages) * f64::from(geometry.page_bytes);
         let program_ns = base.params.timing.page_program_ns as f64 + units * drive.unit_transfer_ns as f64;
-        let of_base = f64::from(drive.programs_at_once.min(geometry.dies)) * dies / f64::from(geometry.dies);
+        let of_base = f64::from(drive.dies_programming_max.min(geometry.dies)) * dies / f64::from(geometry.dies);
         let needed = self.seq_write.map_or(of_base, |rate| rate.bytes_per_s as f64 * program_ns / (superpage_bytes * 1e9));
         needed.ceil().clamp(1.0, dies) as u64
     }
@@ -453,7 +453,7 @@ impl DataSheet {
             }
         }
         if let Some(latency) = self.read_latency {
-            let least_ns = read_ns + drive.unit_transfer_ns as f64 + base.params.link.map_or(0.0, |link| link.page_ns as f64);
+            let least_ns = read_ns + drive.unit_transfer_ns as f64 + base.params.link.map_or(0.0, |link| link.page_transfer_ns as f64);
             if (latency.ns as f64) < least_ns {
                 found.push(format!(
                     "read_latency {latency}: an array read and the way of its data take {:.1} µs with the flash of {}; name a device with faster flash (like)",

@@ -12,7 +12,7 @@
 //!
 //! Nothing is drawn at random, so that the same function gives the same result.
 
-use flashraid::model::metrics::interval::t_975;
+use flashraid::model::metrics::interval::student_t_quantile_975;
 
 /// Half the width of the differences from which slopes are computed. Unknowns are logarithms, so this is 5 %. Beyond that, the function is
 /// no longer straight. Below it, whole nanoseconds and the order of events show.
@@ -89,7 +89,7 @@ impl Least {
                 let variance: f64 = of_kind.iter().sum();
                 // Welch and Satterthwaite: of a sum of variances that are known by as many as these.
                 let freedom = variance * variance / of_kind.iter().zip(&variances).map(|(part, (_, free))| part * part / free).sum::<f64>();
-                all[index] = t_975((freedom as usize).max(1)) * variance.sqrt();
+                all[index] = student_t_quantile_975((freedom as usize).max(1)) * variance.sqrt();
             }
         }
         all
@@ -357,7 +357,7 @@ mod tests {
         // Four residuals of one value, each with deviation 1: half the width is about 3.18 / √4, with three degrees of freedom.
         let (mean, _) = least(|x| [-1.0, 1.0, -1.0, 1.0].map(|noise| x[0] + noise).to_vec(), &[0.3], 60);
         assert!(mean.at[0].abs() < 1e-3, "{:?}", mean.at);
-        assert!((widths(&mean)[0] - t_975(3) * (4.0_f64 / 3.0).sqrt() / 2.0).abs() < 1e-6, "{:?}", widths(&mean));
+        assert!((widths(&mean)[0] - student_t_quantile_975(3) * (4.0_f64 / 3.0).sqrt() / 2.0).abs() < 1e-6, "{:?}", widths(&mean));
     }
 
     #[test]
@@ -375,10 +375,10 @@ mod tests {
         let noise = [-1.0, 1.0, -1.0, 1.0];
         let looks = |x: &[f64]| noise.iter().map(|noise| x[0] + noise).chain(noise.iter().map(|noise| x[1] + 0.1 * noise)).collect();
         let (both, _) = least(looks, &[0.3, -0.2], 60);
-        let exact = t_975(3) * (4.0_f64 / 3.0).sqrt() / 2.0;
+        let exact = student_t_quantile_975(3) * (4.0_f64 / 3.0).sqrt() / 2.0;
         let apart = both.half_widths(&[0, 0, 0, 0, 1, 1, 1, 1], 0.0);
         assert!((apart[0] - exact).abs() < 1e-6 && (apart[1] - 0.1 * exact).abs() < 1e-6, "{apart:?}");
-        assert!((both.half_widths(&[0, 0, 0, 0, 1, 1, 1, 1], 2.0)[1] - t_975(usize::MAX) * 2.0 / 2.0).abs() < 1e-9);
+        assert!((both.half_widths(&[0, 0, 0, 0, 1, 1, 1, 1], 2.0)[1] - student_t_quantile_975(usize::MAX) * 2.0 / 2.0).abs() < 1e-9);
         let together = both.half_widths(&[0; 8], 0.0);
         assert!((together[0] - together[1]).abs() < 1e-9 && together[0] < exact, "{together:?}");
     }

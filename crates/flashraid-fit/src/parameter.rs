@@ -93,13 +93,13 @@ impl Parameter {
         let value = match self {
             Parameter::PageProgram => ssd.timing.page_program_ns as f64,
             // Without a limit all may.
-            Parameter::ProgramsAtOnce => f64::from(drive.programs_at_once.min(ssd.geometry.dies)),
+            Parameter::ProgramsAtOnce => f64::from(drive.dies_programming_max.min(ssd.geometry.dies)),
             Parameter::PageRead => drive.page_read_ns.iter().sum::<u64>() as f64 / drive.page_read_ns.len() as f64,
-            Parameter::Link => ssd.link.map_or(1.0, |link| f64::from(ssd.geometry.page_bytes) * 1e9 / link.page_ns as f64),
-            Parameter::Latency => drive.firmware.latency_ns as f64,
-            Parameter::Ack => drive.buffer.ack_ns as f64,
-            Parameter::Read => drive.firmware.read_ns as f64,
-            Parameter::Move => drive.firmware.write_ns as f64,
+            Parameter::Link => ssd.link.map_or(1.0, |link| f64::from(ssd.geometry.page_bytes) * 1e9 / link.page_transfer_ns as f64),
+            Parameter::Latency => drive.firmware.latency_after_core_ns as f64,
+            Parameter::Ack => drive.buffer.acknowledge_ns as f64,
+            Parameter::Read => drive.firmware.core_ns_per_read as f64,
+            Parameter::Move => drive.firmware.core_ns_per_write as f64,
         };
         value.max(1.0)
     }
@@ -112,23 +112,23 @@ impl Parameter {
         let dies = ssd.geometry.dies;
         if let Parameter::Link = self {
             if let Some(link) = &mut ssd.link {
-                link.page_ns = (page_bytes * 1e9 / value).round().clamp(1.0, 6e10) as u64;
+                link.page_transfer_ns = (page_bytes * 1e9 / value).round().clamp(1.0, 6e10) as u64;
             }
             return;
         }
         let drive = ssd.superblock.as_mut().expect("the base is a drive with superblocks");
         match self {
             Parameter::PageProgram => ssd.timing.page_program_ns = whole,
-            Parameter::ProgramsAtOnce => drive.programs_at_once = whole.min(u64::from(dies)) as u32,
+            Parameter::ProgramsAtOnce => drive.dies_programming_max = whole.min(u64::from(dies)) as u32,
             Parameter::PageRead => {
                 ssd.timing.page_read_ns = whole;
                 drive.page_read_ns = vec![whole];
             }
             Parameter::Link => {}
-            Parameter::Latency => drive.firmware.latency_ns = whole,
-            Parameter::Ack => drive.buffer.ack_ns = whole,
-            Parameter::Read => drive.firmware.read_ns = whole,
-            Parameter::Move => (drive.firmware.write_ns, drive.firmware.move_ns) = (whole, whole),
+            Parameter::Latency => drive.firmware.latency_after_core_ns = whole,
+            Parameter::Ack => drive.buffer.acknowledge_ns = whole,
+            Parameter::Read => drive.firmware.core_ns_per_read = whole,
+            Parameter::Move => (drive.firmware.core_ns_per_write, drive.firmware.core_ns_per_moved_unit) = (whole, whole),
         }
     }
 

@@ -43,13 +43,13 @@ fn value(base: &Base, ssd: &SsdParams, jobs: &[Measured], parameter: Parameter) 
         times.map(|times| times.mean_us * 1e3)
     };
     let transfer_ns = drive.unit_transfer_ns as f64;
-    let link_ns = ssd.link.map_or(0.0, |link| link.page_ns as f64);
+    let link_ns = ssd.link.map_or(0.0, |link| link.page_transfer_ns as f64);
     let read_alone_ns = |less: f64| alone(false).map(|mean_ns| (mean_ns - less - transfer_ns - link_ns).max(500.0));
-    let superpage_units = ssd.geometry.planes * drive.pages_per_cell * drive.flash_page_units;
+    let superpage_units = ssd.geometry.planes * drive.bits_per_cell * drive.flash_page_units;
     let page_bytes = f64::from(ssd.geometry.page_bytes);
     let superpage_bytes = f64::from(superpage_units) * f64::from(drive.unit_pages) * page_bytes;
-    let programs = f64::from(drive.programs_at_once.min(ssd.geometry.dies));
-    let rows = f64::from(ssd.geometry.pages_per_block) / f64::from(drive.pages_per_cell * drive.flash_page_units * drive.unit_pages);
+    let programs = f64::from(drive.dies_programming_max.min(ssd.geometry.dies));
+    let rows = f64::from(ssd.geometry.pages_per_block) / f64::from(drive.bits_per_cell * drive.flash_page_units * drive.unit_pages);
     let superpage_transfer_ns = f64::from(superpage_units) * drive.unit_transfer_ns as f64;
     match parameter {
         Parameter::Link => best(&|job| job.job.reads() != job.job.writes()).map(bandwidth),
@@ -69,10 +69,10 @@ fn value(base: &Base, ssd: &SsdParams, jobs: &[Measured], parameter: Parameter) 
             let job = best(&|job| !large(job) && !job.job.reads() && job.job.begins_worn_in())?;
             Some(cores * 1e9 / (job.figures.iops * amplification(exported_share(base))))
         }
-        Parameter::PageRead => read_alone_ns((drive.firmware.read_ns + drive.firmware.latency_ns) as f64),
-        Parameter::Latency => read_alone_ns(drive.firmware.read_ns as f64 + Parameter::PageRead.of(ssd)),
+        Parameter::PageRead => read_alone_ns((drive.firmware.core_ns_per_read + drive.firmware.latency_after_core_ns) as f64),
+        Parameter::Latency => read_alone_ns(drive.firmware.core_ns_per_read as f64 + Parameter::PageRead.of(ssd)),
         Parameter::Ack => {
-            let before = (drive.firmware.write_ns + drive.firmware.latency_ns) as f64 + link_ns;
+            let before = (drive.firmware.core_ns_per_write + drive.firmware.latency_after_core_ns) as f64 + link_ns;
             alone(true).map(|mean_ns| (mean_ns - before).max(200.0))
         }
     }

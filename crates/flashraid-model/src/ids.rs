@@ -49,13 +49,13 @@ impl MemberSet {
     /// Returns the set with one member.
     #[inline]
     #[must_use]
-    pub const fn of(member: u32) -> Self {
+    pub const fn single(member: u32) -> Self {
         Self(1 << member)
     }
 
     /// Returns the set of the first `count` members, where `count` is 1 to 128.
     #[must_use]
-    pub const fn first(count: u32) -> Self {
+    pub const fn first_members(count: u32) -> Self {
         Self(u128::MAX >> (u128::BITS - count))
     }
 
@@ -95,7 +95,7 @@ impl MemberSet {
     /// Returns the members that are in at least one of the two sets.
     #[inline]
     #[must_use]
-    pub const fn and(self, other: Self) -> Self {
+    pub const fn intersection(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
@@ -121,6 +121,6 @@ impl std::ops::BitOrAssign for MemberSet {
 
 impl FromIterator<u32> for MemberSet {
     fn from_iter<I: IntoIterator<Item = u32>>(members: I) -> Self {
-        members.into_iter().fold(Self::NONE, |set, member| set.and(Self::of(member)))
+        members.into_iter().fold(Self::NONE, |set, member| set.intersection(Self::single(member)))
     }
 }

@@ -3,7 +3,7 @@
 mod lost;
 
 use crate::request::OpKind;
-pub(crate) use lost::{LostRoles, LostStrips};
+pub(crate) use lost::{LostStrips, StripRoles};
 use std::ops::Range;
 
 /// RAID level: the rule by which addresses spread over the members.
@@ -48,76 +48,76 @@ impl Level {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StripeShape {
     /// Number of strips that hold data.
-    pub columns: u32,
+    pub data_strips: u32,
     /// Number of strips that hold parity.
-    pub parity: u32,
+    pub parity_strips: u32,
     /// True if the strips shift by one member from each stripe to the next.
-    pub rotates: bool,
+    pub rotates_over_members: bool,
 }
 
 impl StripeShape {
     /// Returns the shape of stripes without parity.
-    pub const fn data(columns: u32) -> Self {
-        Self { columns, parity: 0, rotates: false }
+    pub const fn without_parity(columns: u32) -> Self {
+        Self { data_strips: columns, parity_strips: 0, rotates_over_members: false }
     }
 
     /// Returns the number of strips in a stripe.
     #[inline]
-    pub const fn width(self) -> u32 {
-        self.columns + self.parity
+    pub const fn strips_per_stripe(self) -> u32 {
+        self.data_strips + self.parity_strips
     }
 
     /// Returns the number of members that hold data in at least one stripe. They are the first members of the array.
     #[inline]
     pub const fn members_with_data(self) -> u32 {
-        if self.rotates { self.width() } else { self.columns }
+        if self.rotates_over_members { self.strips_per_stripe() } else { self.data_strips }
     }
 
     /// Returns the member that holds the strip of `stripe` with this role.
     #[inline]
-    pub const fn member(self, stripe: u64, role: u32) -> u32 {
-        if !self.rotates {
+    pub const fn member_of_strip(self, stripe: u64, role: u32) -> u32 {
+        if !self.rotates_over_members {
             return role;
         }
-        let width = self.width();
+        let width = self.strips_per_stripe();
         // P of stripe 0 lies on the last member, and Q on the member after it, which is the first.
         let turned = width - (stripe % width as u64) as u32;
-        (role + turned + self.parity - 1) % width
+        (role + turned + self.parity_strips - 1) % width
     }
 
     /// Returns the role of the strip that `member` holds in `stripe`.
     #[inline]
-    pub const fn role(self, stripe: u64, member: u32) -> u32 {
-        if !self.rotates {
+    pub const fn role_of_member(self, stripe: u64, member: u32) -> u32 {
+        if !self.rotates_over_members {
             return member;
         }
-        let width = self.width();
-        (member + (stripe % width as u64) as u32 + width + 1 - self.parity) % width
+        let width = self.strips_per_stripe();
+        (member + (stripe % width as u64) as u32 + width + 1 - self.parity_strips) % width
     }
 
     /// Returns the number of data strips that `member` holds in the stripes `0..stripes`.
-    pub fn data_strips(self, member: u32, stripes: u64) -> u64 {
-        let width = u64::from(self.width());
-        if !self.rotates {
-            return if member < self.columns { stripes } else { 0 };
+    pub fn count_data_strips_of_member(self, member: u32, stripes: u64) -> u64 {
+        let width = u64::from(self.strips_per_stripe());
+        if !self.rotates_over_members {
+            return if member < self.data_strips { stripes } else { 0 };
         }
-        let in_part = (0..stripes % width).filter(|&stripe| self.role(stripe, member) < self.columns).count();
-        stripes / width * u64::from(self.columns) + in_part as u64
+        let in_part = (0..stripes % width).filter(|&stripe| self.role_of_member(stripe, member) < self.data_strips).count();
+        stripes / width * u64::from(self.data_strips) + in_part as u64
     }
 
     /// Returns the stripe and the column of a data strip, given its `index` among the data strips on `member`. The member must hold data.
-    pub fn data_strip(self, member: u32, index: u64) -> (u64, u32) {
-        if !self.rotates {
+    pub fn locate_data_strip_of_member(self, member: u32, index: u64) -> (u64, u32) {
+        if !self.rotates_over_members {
             return (index, member);
         }
-        let (turns, rest) = (index / u64::from(self.columns), index % u64::from(self.columns));
+        let (turns, rest) = (index / u64::from(self.data_strips), index % u64::from(self.data_strips));
         // Over `width` stripes, the role of a member rises by one from stripe to stripe. The roles of parity follow each other, so they are
         // skipped together.
-        let first = u64::from(self.role(0, member));
-        let before = u64::from(self.columns).saturating_sub(first);
-        let passed_over = if rest < before { 0 } else { u64::from(self.width()) - first.max(u64::from(self.columns)) };
-        let stripe = turns * u64::from(self.width()) + rest + passed_over;
-        (stripe, self.role(stripe, member))
+        let first = u64::from(self.role_of_member(0, member));
+        let before = u64::from(self.data_strips).saturating_sub(first);
+        let passed_over = if rest < before { 0 } else { u64::from(self.strips_per_stripe()) - first.max(u64::from(self.data_strips)) };
+        let stripe = turns * u64::from(self.strips_per_stripe()) + rest + passed_over;
+        (stripe, self.role_of_member(stripe, member))
     }
 }
 
@@ -139,7 +139,7 @@ pub struct PageRequest {
     /// Number of the stream in a mix of workloads, or 0 without a mix.
     pub stream: u8,
     /// True if all pages of the request lie on the member of the first page, on consecutive data pages of that member.
-    pub one_member: bool,
+    pub stays_on_one_member: bool,
 }
 
 impl PageRequest {
@@ -163,7 +163,7 @@ pub struct Layout {
 
 /// Position of a page of the array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Location {
+pub struct PageLocation {
     /// Number of the stripe.
     pub stripe: u64,
     /// Number of the data strip in the stripe.
@@ -205,25 +205,25 @@ impl Layout {
             Level::Raid0 | Level::Raid4 | Level::Raid5 | Level::Raid6 => members - level.parity_strips(),
         };
         let rotates = matches!(level, Level::Raid5 | Level::Raid6);
-        let shape = StripeShape { columns, parity: level.parity_strips(), rotates };
+        let shape = StripeShape { data_strips: columns, parity_strips: level.parity_strips(), rotates_over_members: rotates };
         Self { level, members, strip_pages, shape, stripes: member_pages / u64::from(strip_pages) }
     }
 
     /// Returns the RAID level.
-    pub fn level(&self) -> Level {
+    pub fn raid_level(&self) -> Level {
         self.level
     }
 
     /// Returns the number of data and parity strips in a stripe, and how they rotate.
     #[inline]
-    pub fn shape(&self) -> StripeShape {
+    pub fn stripe_shape(&self) -> StripeShape {
         self.shape
     }
 
     /// Returns the number of data strips in a stripe.
     #[inline]
-    pub fn columns(&self) -> u32 {
-        self.shape.columns
+    pub fn data_strips_per_stripe(&self) -> u32 {
+        self.shape.data_strips
     }
 
     /// Returns the number of pages in a strip.
@@ -240,15 +240,15 @@ impl Layout {
 
     /// Returns the number of pages that the array exports.
     pub fn exported_pages(&self) -> u64 {
-        self.stripes * u64::from(self.shape.columns) * u64::from(self.strip_pages)
+        self.stripes * u64::from(self.shape.data_strips) * u64::from(self.strip_pages)
     }
 
     /// Returns the position of a page of the array.
     #[inline]
-    pub fn locate(&self, array_page: u64) -> Location {
+    pub fn locate(&self, array_page: u64) -> PageLocation {
         let (stripe, column, within) = self.split(array_page);
         let member_page = (stripe * u64::from(self.strip_pages) + u64::from(within)) as u32;
-        Location { stripe, column, member: self.strip_member(stripe, column), member_page }
+        PageLocation { stripe, column, member: self.member_of_strip(stripe, column), member_page }
     }
 
     /// Returns the stripe and the column of a page of the array, and its number within the strip.
@@ -257,7 +257,7 @@ impl Layout {
     /// dozens of other instructions.
     #[inline]
     fn split(&self, array_page: u64) -> (u64, u32, u32) {
-        let (strip_pages, columns) = (u64::from(self.strip_pages), u64::from(self.shape.columns));
+        let (strip_pages, columns) = (u64::from(self.strip_pages), u64::from(self.shape.data_strips));
         let (strip, within) = if strip_pages == 1 { (array_page, 0) } else { (array_page / strip_pages, array_page % strip_pages) };
         let (stripe, column) = if columns == 1 { (strip, 0) } else { (strip / columns, strip % columns) };
         (stripe, column as u32, within as u32)
@@ -266,40 +266,40 @@ impl Layout {
     /// Returns the page of the array that lies `offset` pages after the start of data strip `column` of `stripe`.
     #[inline]
     pub(crate) fn array_page(&self, stripe: u64, column: u32, offset: u32) -> u64 {
-        (stripe * u64::from(self.shape.columns) + u64::from(column)) * u64::from(self.strip_pages) + u64::from(offset)
+        (stripe * u64::from(self.shape.data_strips) + u64::from(column)) * u64::from(self.strip_pages) + u64::from(offset)
     }
 
     /// Returns the member that holds the strip of `stripe` with this role. If several members hold it, it returns the first of them.
     #[inline]
-    pub(crate) fn strip_member(&self, stripe: u64, role: u32) -> u32 {
-        self.shape.member(stripe, role) * if self.level == Level::Raid10 { 2 } else { 1 }
+    pub(crate) fn member_of_strip(&self, stripe: u64, role: u32) -> u32 {
+        self.shape.member_of_strip(stripe, role) * if self.level == Level::Raid10 { 2 } else { 1 }
     }
 
     /// Returns the role of the strip that `member` holds in `stripe`.
     #[inline]
-    pub fn role(&self, stripe: u64, member: u32) -> u32 {
+    pub fn role_of_member(&self, stripe: u64, member: u32) -> u32 {
         match self.level {
             Level::Raid1 => 0,
             Level::Raid10 => member / 2,
-            _ => self.shape.role(stripe, member),
+            _ => self.shape.role_of_member(stripe, member),
         }
     }
 
     /// Returns the members that hold the parity strips P and Q of `stripe`; none at levels without parity.
     pub(crate) fn parity_members(&self, stripe: u64) -> impl Iterator<Item = u32> + use<> {
         let shape = self.shape;
-        (shape.columns..shape.width()).map(move |role| shape.member(stripe, role))
+        (shape.data_strips..shape.strips_per_stripe()).map(move |role| shape.member_of_strip(stripe, role))
     }
 
     /// Returns the number of the first logical page of `stripe`, which is the same on each member.
     #[inline]
-    pub fn first_page(&self, stripe: u64) -> u32 {
+    pub fn first_page_of_stripe(&self, stripe: u64) -> u32 {
         (stripe * u64::from(self.strip_pages)) as u32
     }
 
     /// Returns true if no data are lost when all these members have failed and none has been rebuilt. Each member is given once.
-    pub fn survives(&self, failed: &[u32]) -> bool {
-        let copies = self.copies();
+    pub fn survives_failures_of(&self, failed: &[u32]) -> bool {
+        let copies = self.copies_of_each_page();
         if copies == 1 {
             return failed.len() <= self.level.parity_strips() as usize;
         }
@@ -309,7 +309,7 @@ impl Layout {
 
     /// Returns the number of members that hold the same data.
     #[inline]
-    pub fn copies(&self) -> u32 {
+    pub fn copies_of_each_page(&self) -> u32 {
         match self.level {
             Level::Raid1 => self.members,
             Level::Raid10 => 2,
@@ -324,7 +324,7 @@ impl Layout {
         let strip_pages = u64::from(self.strip_pages);
         let (mut stripe, mut column, mut within) = self.split(request.first_page);
         let mut left = request.pages;
-        let one_member = request.one_member;
+        let one_member = request.stays_on_one_member;
         std::iter::from_fn(move || {
             if left == 0 {
                 return None;
@@ -334,7 +334,7 @@ impl Layout {
                 Level::Single | Level::Raid0 | Level::Raid4 => (column, 1),
                 Level::Raid1 => (0, layout.members),
                 Level::Raid10 => (2 * column, 2),
-                Level::Raid5 | Level::Raid6 => (layout.shape.member(stripe, column), 1),
+                Level::Raid5 | Level::Raid6 => (layout.shape.member_of_strip(stripe, column), 1),
             };
             let extent = Extent { first_member, copies, first_page: (stripe * strip_pages) as u32 + within, pages };
             left -= pages;
@@ -343,7 +343,7 @@ impl Layout {
                 (stripe, column) = layout.next_data_strip(stripe, column);
             } else {
                 column += 1;
-                if column == layout.shape.columns {
+                if column == layout.shape.data_strips {
                     column = 0;
                     stripe = layout.next_stripe(stripe);
                 }
@@ -360,14 +360,14 @@ impl Layout {
     /// Returns the stripe and the column of the next data strip on the same member.
     #[inline]
     fn next_data_strip(&self, mut stripe: u64, column: u32) -> (u64, u32) {
-        if !self.shape.rotates {
+        if !self.shape.rotates_over_members {
             return (self.next_stripe(stripe), column);
         }
-        let member = self.shape.member(stripe, column);
+        let member = self.shape.member_of_strip(stripe, column);
         loop {
             stripe = self.next_stripe(stripe);
-            let role = self.shape.role(stripe, member);
-            if role < self.shape.columns {
+            let role = self.shape.role_of_member(stripe, member);
+            if role < self.shape.data_strips {
                 return (stripe, role);
             }
         }
@@ -384,9 +384,9 @@ mod tests {
     fn picture(level: Level, members: u32, stripes: u64) -> String {
         let layout = Layout::new(level, members, 1, 100);
         let line = |stripe| -> String {
-            let strip = |member| match layout.role(stripe, member) {
-                role if role < layout.columns() => char::from_digit(role, 10).unwrap(),
-                role => ['P', 'Q'][(role - layout.columns()) as usize],
+            let strip = |member| match layout.role_of_member(stripe, member) {
+                role if role < layout.data_strips_per_stripe() => char::from_digit(role, 10).unwrap(),
+                role => ['P', 'Q'][(role - layout.data_strips_per_stripe()) as usize],
             };
             (0..members).map(strip).collect()
         };
@@ -412,12 +412,12 @@ mod tests {
             fua: false,
             high_priority: false,
             stream: 0,
-            one_member: false,
+            stays_on_one_member: false,
         };
         let extents = |request| layout.extents(&request).map(|r| (r.first_member, r.first_page, r.pages)).collect::<Vec<_>>();
         assert_eq!(extents(request), [(0, 1, 1), (1, 0, 2), (2, 2, 2), (0, 2, 2), (1, 4, 2), (2, 4, 2), (0, 6, 1)]);
         // Member 0 holds parity in stripe 2.
-        assert_eq!(extents(PageRequest { pages: 6, one_member: true, ..request }), [(0, 1, 1), (0, 2, 2), (0, 6, 2), (0, 0, 1)]);
+        assert_eq!(extents(PageRequest { pages: 6, stays_on_one_member: true, ..request }), [(0, 1, 1), (0, 2, 2), (0, 6, 2), (0, 0, 1)]);
     }
 
     fn any_layout() -> impl Strategy<Value = Layout> {
@@ -439,18 +439,18 @@ mod tests {
             let mut taken = BTreeSet::new();
             for page in 0..layout.exported_pages() {
                 let location = layout.locate(page);
-                prop_assert!(location.stripe < layout.stripes() && location.column < layout.columns());
-                prop_assert_eq!(layout.array_page(location.stripe, location.column, location.member_page - layout.first_page(location.stripe)), page);
-                for member in location.member..location.member + layout.copies() {
-                    prop_assert_eq!(layout.role(location.stripe, member), location.column);
+                prop_assert!(location.stripe < layout.stripes() && location.column < layout.data_strips_per_stripe());
+                prop_assert_eq!(layout.array_page(location.stripe, location.column, location.member_page - layout.first_page_of_stripe(location.stripe)), page);
+                for member in location.member..location.member + layout.copies_of_each_page() {
+                    prop_assert_eq!(layout.role_of_member(location.stripe, member), location.column);
                     prop_assert!(taken.insert((member, location.member_page)), "{:?} twice", location);
                 }
             }
             for stripe in 0..layout.stripes() {
                 for (nth, member) in layout.parity_members(stripe).enumerate() {
-                    prop_assert_eq!(layout.role(stripe, member), layout.columns() + nth as u32);
+                    prop_assert_eq!(layout.role_of_member(stripe, member), layout.data_strips_per_stripe() + nth as u32);
                     for offset in 0..layout.strip_pages() {
-                        prop_assert!(taken.insert((member, layout.first_page(stripe) + offset)));
+                        prop_assert!(taken.insert((member, layout.first_page_of_stripe(stripe) + offset)));
                     }
                 }
             }
@@ -462,7 +462,7 @@ mod tests {
         fn extents_agree_with_locations(layout in any_layout(), at in any::<u64>(), length in 1_u32..200) {
             let first_page = at % layout.exported_pages();
             let pages = length.min((layout.exported_pages() - first_page) as u32);
-            let request = PageRequest { tag: 0, first_page, pages, kind: OpKind::Write, fua: false, high_priority: false, stream: 0, one_member: false };
+            let request = PageRequest { tag: 0, first_page, pages, kind: OpKind::Write, fua: false, high_priority: false, stream: 0, stays_on_one_member: false };
             let by_extent: Vec<_> = layout.extents(&request).flat_map(|r| (0..r.pages).map(move |i| (r.first_member, r.first_page + i))).collect();
             let by_page: Vec<_> = (first_page..first_page + u64::from(pages)).map(|p| layout.locate(p)).map(|p| (p.member, p.member_page)).collect();
             prop_assert_eq!(by_extent, by_page);
@@ -471,11 +471,11 @@ mod tests {
         /// Requests to one member take its data strips in order.
         #[test]
         fn one_member_takes_data_strip_after_data_strip(layout in any_layout(), member in 0_u32..8, stripes in 1_u64..40) {
-            let shape = layout.shape();
-            prop_assume!(member < shape.width() && shape.data_strips(member, u64::from(shape.width())) > 0);
-            let strips: Vec<_> = (0..stripes).map(|s| (s, shape.role(s, member))).filter(|&(_, p)| p < shape.columns).collect();
-            prop_assert_eq!(strips.len() as u64, shape.data_strips(member, stripes));
-            let by_index: Vec<_> = (0..strips.len() as u64).map(|index| shape.data_strip(member, index)).collect();
+            let shape = layout.stripe_shape();
+            prop_assume!(member < shape.strips_per_stripe() && shape.count_data_strips_of_member(member, u64::from(shape.strips_per_stripe())) > 0);
+            let strips: Vec<_> = (0..stripes).map(|s| (s, shape.role_of_member(s, member))).filter(|&(_, p)| p < shape.data_strips).collect();
+            prop_assert_eq!(strips.len() as u64, shape.count_data_strips_of_member(member, stripes));
+            let by_index: Vec<_> = (0..strips.len() as u64).map(|index| shape.locate_data_strip_of_member(member, index)).collect();
             prop_assert_eq!(by_index, strips);
         }
     }

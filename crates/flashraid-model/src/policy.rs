@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 /// Error for a parameter whose value has the right type but is not allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PolicyProblem {
+pub struct ParameterProblem {
     /// Name of the parameter in the configuration.
     pub key: &'static str,
     /// Explanation, as the end of a sentence that begins with the key and its value, such as "but must be at least 1".
@@ -32,7 +32,7 @@ pub struct PolicyProblem {
 /// }
 /// ```
 ///
-/// The first policy is the default one. `Trait` needs `any(&mut Stream) -> Self`: one with random parameters, for tests.
+/// The first policy is the default one. `Trait` needs `random_for_tests(&mut Stream) -> Self`: one with random parameters, for tests.
 #[macro_export]
 macro_rules! policies {
     (
@@ -84,9 +84,9 @@ macro_rules! policies {
             }
 
             /// Returns a random policy with random parameters, each policy equally likely, for random cases in tests.
-            pub fn any(stream: &mut $crate::rng::Stream) -> Self {
+            pub fn random_for_tests(stream: &mut $crate::rng::Stream) -> Self {
                 let any_of: [fn(&mut $crate::rng::Stream) -> Self; Self::NAMES.len()] =
-                    [$(|stream| Self::$Type(<$Type as $Trait>::any(stream))),+];
+                    [$(|stream| Self::$Type(<$Type as $Trait>::random_for_tests(stream))),+];
                 any_of[$crate::rng::below(stream, any_of.len() as u64) as usize](stream)
             }
         }
@@ -110,7 +110,7 @@ macro_rules! policies {
         impl ::serde::Serialize for $Kind {
             fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 match self {
-                    $(Self::$Type(policy) => $crate::policy::serialize(serializer, $tag, $name, policy),)+
+                    $(Self::$Type(policy) => $crate::policy::serialize_policy(serializer, $tag, $name, policy),)+
                 }
             }
         }
@@ -119,7 +119,7 @@ macro_rules! policies {
             fn deserialize<D: ::serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let (name, parameters) = $crate::policy::name_and_parameters(deserializer, $tag)?;
                 match name.as_str() {
-                    $($name => $crate::policy::read(parameters).map(Self::$Type),)+
+                    $($name => $crate::policy::policy_from_parameters(parameters).map(Self::$Type),)+
                     _ => Err(::serde::de::Error::unknown_variant(&name, Self::NAMES)),
                 }
             }
@@ -132,11 +132,11 @@ macro_rules! policies {
 
             fn parameters(&self) -> ::serde_json::Map<String, ::serde_json::Value> {
                 match self {
-                    $(Self::$Type(policy) => $crate::policy::parameters_of(policy).unwrap_or_default(),)+
+                    $(Self::$Type(policy) => $crate::policy::policy_parameters(policy).unwrap_or_default(),)+
                 }
             }
 
-            fn defaults() -> Vec<Self> {
+            fn all_with_default_parameters() -> Vec<Self> {
                 vec![$(Self::$Type($Type::default())),+]
             }
 
@@ -151,7 +151,7 @@ macro_rules! policies {
             }
 
             fn json_schema(generator: &mut ::schemars::SchemaGenerator) -> ::schemars::Schema {
-                $crate::policy::schema::<Self>($tag, generator)
+                $crate::policy::policy_list_schema::<Self>($tag, generator)
             }
         }
     };
@@ -192,14 +192,14 @@ macro_rules! policies {
 pub use policies;
 
 /// Writes a policy as its name if all its parameters have default values, and otherwise as a table.
-pub fn serialize<P: Serialize + Default, S: Serializer>(
+pub fn serialize_policy<P: Serialize + Default, S: Serializer>(
     serializer: S,
     tag: &'static str,
     name: &'static str,
     policy: &P,
 ) -> Result<S::Ok, S::Error> {
-    let parameters = parameters_of(policy).map_err(S::Error::custom)?;
-    if parameters == parameters_of(&P::default()).map_err(S::Error::custom)? {
+    let parameters = policy_parameters(policy).map_err(S::Error::custom)?;
+    if parameters == policy_parameters(&P::default()).map_err(S::Error::custom)? {
         return serializer.serialize_str(name);
     }
     let mut table = Map::from_iter([(tag.to_owned(), name.into())]);
@@ -212,7 +212,7 @@ pub fn serialize<P: Serialize + Default, S: Serializer>(
 /// # Errors
 ///
 /// Returns an error if the policy cannot be written as a JSON table.
-pub fn parameters_of<P: Serialize>(policy: &P) -> Result<Map<String, Value>, serde_json::Error> {
+pub fn policy_parameters<P: Serialize>(policy: &P) -> Result<Map<String, Value>, serde_json::Error> {
     serde_json::to_value(policy).and_then(serde_json::from_value)
 }
 
@@ -239,7 +239,7 @@ pub fn name_and_parameters<'de, D: Deserializer<'de>>(
 }
 
 /// Returns the policy that has these parameters.
-pub fn read<P: DeserializeOwned, E: serde::de::Error>(parameters: Map<String, Value>) -> Result<P, E> {
+pub fn policy_from_parameters<P: DeserializeOwned, E: serde::de::Error>(parameters: Map<String, Value>) -> Result<P, E> {
     serde_json::from_value(Value::Object(parameters)).map_err(E::custom)
 }
 
@@ -250,17 +250,17 @@ pub trait Listed: Sized + DeserializeOwned {
     /// Returns the parameters of the policy as a table.
     fn parameters(&self) -> Map<String, Value>;
     /// Returns all policies with their default parameters, in the order of the list.
-    fn defaults() -> Vec<Self>;
+    fn all_with_default_parameters() -> Vec<Self>;
     /// Returns the JSON Schemas of all policies, in the order of the list.
     fn schemas(generator: &mut SchemaGenerator) -> Vec<Schema>;
 }
 
 /// Returns the JSON Schema for a list of policies. It allows a name alone, or a table with the name under `tag` and the parameters of that
 /// policy. The documentation of a policy's type becomes the description of both forms.
-pub fn schema<K: Listed>(tag: &str, generator: &mut SchemaGenerator) -> Schema {
+pub fn policy_list_schema<K: Listed>(tag: &str, generator: &mut SchemaGenerator) -> Schema {
     let schemas = K::schemas(generator);
     let mut tables = Vec::new();
-    for (policy, schema) in K::defaults().iter().zip(&schemas) {
+    for (policy, schema) in K::all_with_default_parameters().iter().zip(&schemas) {
         let mut table = schema.clone().to_value();
         let mut properties = Map::from_iter([(tag.to_owned(), json!({ "type": "string", "const": policy.name() }))]);
         properties.extend(table["properties"].as_object().cloned().unwrap_or_default());
@@ -276,14 +276,14 @@ pub fn schema<K: Listed>(tag: &str, generator: &mut SchemaGenerator) -> Schema {
 
 /// Returns the JSON Schema that allows the names alone.
 fn names<K: Listed>(meanings: impl Iterator<Item = String>) -> Value {
-    let names = K::defaults().into_iter().zip(meanings);
+    let names = K::all_with_default_parameters().into_iter().zip(meanings);
     let names: Vec<Value> =
         names.map(|(policy, meaning)| json!({ "type": "string", "const": policy.name(), "description": meaning })).collect();
     json!({ "oneOf": names })
 }
 
 /// Policies whose parameters stand side by side in one table, so that a comparison can set the parameters of all of them.
-pub mod flat {
+pub mod flat_tables {
     use super::{Listed, Map, Schema, SchemaGenerator, Value, json, names};
     use schemars::JsonSchema;
     use serde::ser::Error as _;
@@ -297,8 +297,8 @@ pub mod flat {
     /// # Errors
     ///
     /// Returns an error if there is no policy of that name, or if a parameter is not allowed.
-    pub fn take<K: Listed>(tag: &str, table: &mut Map<String, Value>) -> Result<(K, Vec<K>), serde_json::Error> {
-        let policies = K::defaults();
+    pub fn take_policy<K: Listed>(tag: &str, table: &mut Map<String, Value>) -> Result<(K, Vec<K>), serde_json::Error> {
+        let policies = K::all_with_default_parameters();
         let name = table.remove(tag).unwrap_or_else(|| policies[0].name().into());
         let read = |name: Value, default: Option<&K>| -> Result<K, serde_json::Error> {
             let keys = default.map(Listed::parameters).unwrap_or_default();
@@ -320,7 +320,7 @@ pub mod flat {
     }
 
     /// Returns a policy as a table with its name under `tag` and its own parameters only.
-    pub fn own<K: Listed>(tag: &str, policy: &K) -> Map<String, Value> {
+    pub fn own_parameters_table<K: Listed>(tag: &str, policy: &K) -> Map<String, Value> {
         let mut table = policy.parameters();
         table.insert(tag.to_owned(), policy.name().into());
         table
@@ -331,7 +331,11 @@ pub mod flat {
     /// # Errors
     ///
     /// Returns an error if `beside` cannot be written as a JSON table.
-    pub fn write<R: Serialize, S: Serializer>(mut table: Map<String, Value>, beside: &R, serializer: S) -> Result<S::Ok, S::Error> {
+    pub fn serialize_table_with<R: Serialize, S: Serializer>(
+        mut table: Map<String, Value>,
+        beside: &R,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         match serde_json::to_value(beside).map_err(S::Error::custom)? {
             Value::Object(beside) => table.extend(beside),
             _ => return Err(S::Error::custom("what stands beside a policy is a table")),
@@ -340,13 +344,13 @@ pub mod flat {
     }
 
     /// Returns the names of the policies that have the parameter `key`.
-    pub fn users<K: Listed>(key: &str) -> Vec<&'static str> {
-        K::defaults().iter().filter(|policy| policy.parameters().contains_key(key)).map(Listed::name).collect()
+    pub fn policies_with_parameter<K: Listed>(key: &str) -> Vec<&'static str> {
+        K::all_with_default_parameters().iter().filter(|policy| policy.parameters().contains_key(key)).map(Listed::name).collect()
     }
 
     /// Returns the names of parameters that policies in `others` set, but that `chosen` does not have.
-    pub fn unused<K: Listed>(chosen: &K, others: &[K]) -> Vec<String> {
-        let (own, defaults) = (chosen.parameters(), K::defaults());
+    pub fn unused_parameters<K: Listed>(chosen: &K, others: &[K]) -> Vec<String> {
+        let (own, defaults) = (chosen.parameters(), K::all_with_default_parameters());
         let mut unused = Vec::new();
         for other in others {
             let default = defaults.iter().find(|policy| policy.name() == other.name()).map(Listed::parameters).unwrap_or_default();
@@ -360,10 +364,10 @@ pub mod flat {
     }
 
     /// Adds a policy to `table`: its name under `tag`, its own parameters, and the default parameters of all other policies.
-    pub fn put<K: Listed>(tag: &str, policy: &K, table: &mut Map<String, Value>) {
+    pub fn put_policy<K: Listed>(tag: &str, policy: &K, table: &mut Map<String, Value>) {
         table.insert(tag.to_owned(), policy.name().into());
         table.extend(policy.parameters());
-        for (key, default) in K::defaults().iter().flat_map(Listed::parameters) {
+        for (key, default) in K::all_with_default_parameters().iter().flat_map(Listed::parameters) {
             table.entry(key).or_insert(default);
         }
     }
@@ -390,7 +394,7 @@ pub mod flat {
     /// Returns the JSON Schemas of the name, described by `description`, and of the parameters of all policies. The description of a
     /// parameter names the policies that have it.
     fn properties<K: Listed>(tag: &str, description: &str, generator: &mut SchemaGenerator) -> Map<String, Value> {
-        let (policies, schemas) = (K::defaults(), K::schemas(generator));
+        let (policies, schemas) = (K::all_with_default_parameters(), K::schemas(generator));
         let meanings = schemas.iter().map(|schema| schema.as_value()["description"].as_str().unwrap_or_default().to_owned());
         let mut property = names::<K>(meanings);
         property["description"] = description.into();
@@ -398,7 +402,7 @@ pub mod flat {
         let mut properties = Map::from_iter([(tag.to_owned(), property)]);
         let of = |schema: &Schema| schema.as_value()["properties"].as_object().cloned().unwrap_or_default();
         for (key, mut property) in schemas.iter().flat_map(of) {
-            let users = users::<K>(&key);
+            let users = policies_with_parameter::<K>(&key);
             let meaning = property["description"].as_str().unwrap_or_default().trim_end_matches('.').to_owned();
             property["description"] = json!(format!("{meaning} ({}).", users.join(", ")));
             properties.entry(key).or_insert(property);

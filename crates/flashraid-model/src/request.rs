@@ -15,7 +15,7 @@ pub enum OpKind {
 
 impl OpKind {
     /// Returns `Write` if `write` is true, and otherwise `Read`.
-    pub const fn of(write: bool) -> Self {
+    pub const fn from_is_write(write: bool) -> Self {
         if write { Self::Write } else { Self::Read }
     }
 
@@ -53,13 +53,23 @@ pub struct Request {
     /// True if all bytes lie on the member of the first byte, at consecutive addresses of that member. This is the "skewed" load of GGC
     /// Table 9, where a request larger than a stripe unit still goes to one SSD. Otherwise the request spreads over the members like any
     /// range of the array.
-    pub one_member: bool,
+    pub stays_on_one_member: bool,
 }
 
 impl Request {
     /// Returns a request of normal priority that spreads over the members like any range of the array.
     pub const fn new(kind: OpKind, arrival_ns: u64, offset_bytes: u64, length_bytes: u64) -> Self {
-        Self { arrival_ns, offset_bytes, length_bytes, kind, fua: false, zeroes: false, high_priority: false, stream: 0, one_member: false }
+        Self {
+            arrival_ns,
+            offset_bytes,
+            length_bytes,
+            kind,
+            fua: false,
+            zeroes: false,
+            high_priority: false,
+            stream: 0,
+            stays_on_one_member: false,
+        }
     }
 }
 

@@ -11,22 +11,22 @@ pub type Stream = Xoshiro256PlusPlus;
 
 /// Returns the random stream that `seed` gives for the use `label` with the number `index`.
 pub fn stream(seed: u64, label: &str, index: u64) -> Stream {
-    Stream::seed_from_u64(seed_of(seed, label, index))
+    Stream::seed_from_u64(derive_seed(seed, label, index))
 }
 
 /// Returns a seed for the use `label` with the number `index`. A part that needs several streams makes them from this seed.
-pub fn seed_of(seed: u64, label: &str, index: u64) -> u64 {
+pub fn derive_seed(seed: u64, label: &str, index: u64) -> u64 {
     // FNV-1a over the label, mixed with seed and index by SplitMix64 steps (`seed_from_u64` is one more).
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for byte in label.bytes() {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     }
-    mix(mix(seed ^ hash).wrapping_add(index))
+    mix_bits(mix_bits(seed ^ hash).wrapping_add(index))
 }
 
 /// Maps each 64-bit number to a different one that looks random (the finaliser of SplitMix64).
 #[inline]
-pub fn mix(mut x: u64) -> u64 {
+pub fn mix_bits(mut x: u64) -> u64 {
     x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -41,7 +41,7 @@ pub fn below(stream: &mut Stream, bound: u64) -> u64 {
 
 /// Draws a number from `[0, 1)` with 53 random bits.
 #[inline]
-pub fn unit(stream: &mut Stream) -> f64 {
+pub fn uniform(stream: &mut Stream) -> f64 {
     (next_u64(stream) >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
@@ -49,7 +49,7 @@ pub fn unit(stream: &mut Stream) -> f64 {
 #[inline]
 pub fn exponential(stream: &mut Stream) -> f64 {
     // 1 − unit lies in (0, 1], so that the logarithm is finite.
-    -libm::log(1.0 - unit(stream))
+    -libm::log(1.0 - uniform(stream))
 }
 
 /// Draws a number from the normal distribution with mean 0 and variance 1. It uses one of each pair that the method of Box and Muller
@@ -57,13 +57,13 @@ pub fn exponential(stream: &mut Stream) -> f64 {
 #[inline]
 pub fn normal(stream: &mut Stream) -> f64 {
     let radius = libm::sqrt(2.0 * exponential(stream));
-    radius * libm::cos(2.0 * std::f64::consts::PI * unit(stream))
+    radius * libm::cos(2.0 * std::f64::consts::PI * uniform(stream))
 }
 
 /// Returns true with the given probability, which lies between 0 and 1.
 #[inline]
-pub fn happens(stream: &mut Stream, probability: f64) -> bool {
-    unit(stream) < probability
+pub fn chance(stream: &mut Stream, probability: f64) -> bool {
+    uniform(stream) < probability
 }
 
 /// Draws the next 64 random bits.

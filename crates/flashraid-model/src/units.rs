@@ -11,7 +11,7 @@ use serde::de;
 pub use thresholds::{StartThreshold, StopThreshold};
 
 /// Returns a number with its noun in singular or plural: "1 request", "2,000 requests".
-pub fn counted(count: u64, noun: &str) -> String {
+pub fn count_with_noun(count: u64, noun: &str) -> String {
     format!("{} {noun}{}", with_commas(&count.to_string()), if count == 1 { "" } else { "s" })
 }
 
@@ -46,11 +46,11 @@ pub trait Quantity: Sized + Clone {
     /// Name of the type in the JSON Schema, which is also its `format`.
     const NAME: &'static str;
     /// Description of the allowed texts, as the end of the sentence "this must be …".
-    const ALLOWED: &'static str;
+    const ALLOWED_TEXT: &'static str;
     /// Regular expression for editors, which checks only the form. [`Quantity::parse`] makes the final decision.
     const PATTERN: &'static str;
     /// Range of plain numbers that are allowed without a unit. `None` if a unit is required.
-    const NUMBERS: Option<Numbers>;
+    const ALLOWED_NUMBERS: Option<NumberRange>;
 
     /// Reads a text that a user wrote.
     ///
@@ -58,7 +58,7 @@ pub trait Quantity: Sized + Clone {
     /// Returns an error that explains why the text is not such a quantity.
     fn parse(text: &str) -> Result<Self, UnitError>;
 
-    /// Converts a plain number, which the caller has checked against [`Quantity::NUMBERS`].
+    /// Converts a plain number, which the caller has checked against [`Quantity::ALLOWED_NUMBERS`].
     ///
     /// # Errors
     /// Returns an error that explains why the number is not allowed.
@@ -72,13 +72,13 @@ pub trait Quantity: Sized + Clone {
 
 /// Range of plain numbers that a quantity may be written as.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Numbers {
+pub struct NumberRange {
     /// The least number that is allowed.
     pub min: f64,
     /// The greatest number that is allowed.
     pub max: f64,
     /// True if only whole numbers are allowed.
-    pub whole: bool,
+    pub only_whole_numbers: bool,
 }
 
 /// Implements serde, schemars and `FromStr` for types that implement [`Quantity`](crate::units::Quantity).
@@ -127,10 +127,10 @@ pub fn quantity_schema<Q: Quantity>() -> Schema {
         "type": "string",
         "format": Q::NAME,
         "pattern": Q::PATTERN,
-        "description": format!("{}{}", Q::ALLOWED[..1].to_uppercase(), &Q::ALLOWED[1..]),
+        "description": format!("{}{}", Q::ALLOWED_TEXT[..1].to_uppercase(), &Q::ALLOWED_TEXT[1..]),
     });
-    if let Some(numbers) = Q::NUMBERS {
-        let number = if numbers.whole { "integer" } else { "number" };
+    if let Some(numbers) = Q::ALLOWED_NUMBERS {
+        let number = if numbers.only_whole_numbers { "integer" } else { "number" };
         schema.insert("type".into(), serde_json::json!(["string", number]));
         schema.insert("minimum".into(), numbers.min.into());
         schema.insert("maximum".into(), numbers.max.into());
@@ -158,7 +158,7 @@ impl<Q: Quantity> de::Visitor<'_> for QuantityVisitor<Q> {
     type Value = Q;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(Q::ALLOWED)
+        f.write_str(Q::ALLOWED_TEXT)
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Q, E> {
@@ -166,11 +166,11 @@ impl<Q: Quantity> de::Visitor<'_> for QuantityVisitor<Q> {
     }
 
     fn visit_f64<E: de::Error>(self, number: f64) -> Result<Q, E> {
-        match Q::NUMBERS {
-            Some(n) if (n.min..=n.max).contains(&number) && !(n.whole && libm::trunc(number) != number) => {
+        match Q::ALLOWED_NUMBERS {
+            Some(n) if (n.min..=n.max).contains(&number) && !(n.only_whole_numbers && libm::trunc(number) != number) => {
                 Q::from_number(number).map_err(E::custom)
             }
-            _ => Err(E::custom(format!("{number} is not {}", Q::ALLOWED))),
+            _ => Err(E::custom(format!("{number} is not {}", Q::ALLOWED_TEXT))),
         }
     }
 
@@ -208,7 +208,7 @@ pub struct Rate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct TimePerByte {
     /// Number of picoseconds per byte.
-    pub ps: u64,
+    pub picoseconds: u64,
 }
 
 /// A share between 0 and 1.
@@ -247,9 +247,9 @@ const SIZE_UNITS: &[(&str, u128)] = &[
 
 impl Quantity for Duration {
     const NAME: &'static str = "duration";
-    const ALLOWED: &'static str = "a duration with a unit (ns, us or µs, ms, s, min, h, d), such as \"25us\" or \"1.5ms\"";
+    const ALLOWED_TEXT: &'static str = "a duration with a unit (ns, us or µs, ms, s, min, h, d), such as \"25us\" or \"1.5ms\"";
     const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d)\s*$";
-    const NUMBERS: Option<Numbers> = None;
+    const ALLOWED_NUMBERS: Option<NumberRange> = None;
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         let ps = parse_with_units(text, &TIME_UNITS[1..], "10ms")?;
@@ -276,10 +276,10 @@ impl fmt::Display for Duration {
 
 impl Quantity for Size {
     const NAME: &'static str = "size";
-    const ALLOWED: &'static str =
+    const ALLOWED_TEXT: &'static str =
         "a size with a unit (B, KiB, MiB, GiB, TiB, or decimal KB, MB, GB, TB), such as \"4KiB\", or a whole number of bytes";
     const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMGT]B|[KMGT]iB)\s*$";
-    const NUMBERS: Option<Numbers> = Some(Numbers { min: 0.0, max: 9_007_199_254_740_991.0, whole: true });
+    const ALLOWED_NUMBERS: Option<NumberRange> = Some(NumberRange { min: 0.0, max: 9_007_199_254_740_991.0, only_whole_numbers: true });
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         Ok(Self { bytes: fit(parse_with_units(text, SIZE_UNITS, "4KiB")?)? })
@@ -304,9 +304,10 @@ impl fmt::Display for Size {
 
 impl Quantity for Rate {
     const NAME: &'static str = "rate";
-    const ALLOWED: &'static str = "a rate above 0 with a unit (B/s, KB/s, MB/s, GB/s, or binary KiB/s, MiB/s, GiB/s), such as \"300MB/s\"";
+    const ALLOWED_TEXT: &'static str =
+        "a rate above 0 with a unit (B/s, KB/s, MB/s, GB/s, or binary KiB/s, MiB/s, GiB/s), such as \"300MB/s\"";
     const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMGT]B|[KMGT]iB)/s\s*$";
-    const NUMBERS: Option<Numbers> = None;
+    const ALLOWED_NUMBERS: Option<NumberRange> = None;
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         let Some(size) = text.trim_end().strip_suffix("/s") else {
@@ -334,17 +335,17 @@ impl fmt::Display for Rate {
 
 impl Quantity for TimePerByte {
     const NAME: &'static str = "time-per-byte";
-    const ALLOWED: &'static str =
+    const ALLOWED_TEXT: &'static str =
         "the time of one byte (ps, ns, us), such as \"25ns\" or \"0.8ns\", or the rate of the wire, such as \"1.2GB/s\"";
     const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(ps|ns|us|µs|μs|ms|s|(B|[kKMGT]B|[KMGT]iB)/s)\s*$";
-    const NUMBERS: Option<Numbers> = None;
+    const ALLOWED_NUMBERS: Option<NumberRange> = None;
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         if text.trim_end().ends_with("/s") {
             let rate = Rate::parse(text)?;
-            return Ok(Self { ps: 1_000_000_000_000_u64.div_ceil(rate.bytes_per_s) });
+            return Ok(Self { picoseconds: 1_000_000_000_000_u64.div_ceil(rate.bytes_per_s) });
         }
-        Ok(Self { ps: fit(parse_with_units(text, TIME_UNITS, "25ns")?)? })
+        Ok(Self { picoseconds: fit(parse_with_units(text, TIME_UNITS, "25ns")?)? })
     }
 
     fn to_json(&self) -> serde_json::Value {
@@ -354,15 +355,15 @@ impl Quantity for TimePerByte {
 
 impl fmt::Display for TimePerByte {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_shortest(f, u128::from(self.ps), &TIME_UNITS[..5], "ns")
+        write_shortest(f, u128::from(self.picoseconds), &TIME_UNITS[..5], "ns")
     }
 }
 
 impl Quantity for Fraction {
     const NAME: &'static str = "fraction";
-    const ALLOWED: &'static str = "a share from 0 to 1, such as 0.05 or \"5%\"";
+    const ALLOWED_TEXT: &'static str = "a share from 0 to 1, such as 0.05 or \"5%\"";
     const PATTERN: &'static str = r"^\s*[0-9]+(\.[0-9]+)?\s*%?\s*$";
-    const NUMBERS: Option<Numbers> = Some(Numbers { min: 0.0, max: 1.0, whole: false });
+    const ALLOWED_NUMBERS: Option<NumberRange> = Some(NumberRange { min: 0.0, max: 1.0, only_whole_numbers: false });
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         let trimmed = text.trim();
@@ -397,7 +398,7 @@ impl fmt::Display for Fraction {
 
 impl Fraction {
     /// Returns `⌊self × count⌋`, corrected for the rounding of decimal fractions to binary ones (0.29 × 100 is 29).
-    pub fn of(self, count: u32) -> u32 {
+    pub fn floor_of(self, count: u32) -> u32 {
         let product = self.0 * f64::from(count);
         libm::floor(product + 1e-9 * libm::fmax(1.0, product)) as u32
     }
@@ -537,9 +538,9 @@ mod tests {
         assert_eq!(Rate::parse("300MB/s").unwrap().bytes_per_s, 300_000_000);
         assert_eq!(why::<Rate>("300MB"), "its unit does not end in /s");
         assert_eq!(why::<Rate>("0MB/s"), "it is 0, and nothing would ever arrive");
-        assert_eq!(TimePerByte::parse("25ns").unwrap().ps, 25_000);
-        assert_eq!(TimePerByte::parse("0.83ns").unwrap().ps, 830);
-        assert_eq!(TimePerByte::parse("1GB/s").unwrap().ps, 1_000);
+        assert_eq!(TimePerByte::parse("25ns").unwrap().picoseconds, 25_000);
+        assert_eq!(TimePerByte::parse("0.83ns").unwrap().picoseconds, 830);
+        assert_eq!(TimePerByte::parse("1GB/s").unwrap().picoseconds, 1_000);
     }
 
     #[test]
@@ -548,10 +549,10 @@ mod tests {
         assert_eq!(Fraction::parse("0.05").unwrap(), Fraction(0.05));
         assert_eq!(Fraction::parse("12.5 %").unwrap(), Fraction(0.125));
         assert_eq!(why::<Fraction>("120%"), "1.2 lies outside 0 to 1");
-        assert_eq!(Fraction(0.29).of(100), 29);
-        assert_eq!(Fraction(0.05).of(2048), 102);
-        assert_eq!(Fraction(0.05).of(512), 25);
-        assert_eq!(Fraction(0.15).of(512), 76);
+        assert_eq!(Fraction(0.29).floor_of(100), 29);
+        assert_eq!(Fraction(0.05).floor_of(2048), 102);
+        assert_eq!(Fraction(0.05).floor_of(512), 25);
+        assert_eq!(Fraction(0.15).floor_of(512), 76);
         assert_eq!(Fraction(0.07).to_string(), "7%");
     }
 
@@ -568,7 +569,7 @@ mod tests {
             let too_long = Duration { ns: TIME_MAX_NS + 1 + value % TIME_MAX_NS };
             prop_assert!(Duration::parse(&too_long.to_string()).is_err());
             prop_assert_eq!(Size::parse(&Size { bytes: value }.to_string()).unwrap().bytes, value);
-            prop_assert_eq!(TimePerByte::parse(&TimePerByte { ps: value }.to_string()).unwrap().ps, value);
+            prop_assert_eq!(TimePerByte::parse(&TimePerByte { picoseconds: value }.to_string()).unwrap().picoseconds, value);
             prop_assert_eq!(Rate::parse(&Rate { bytes_per_s: value.max(1) }.to_string()).unwrap().bytes_per_s, value.max(1));
             let json = serde_json::to_string(&Fraction(share)).unwrap();
             prop_assert_eq!(serde_json::from_str::<Fraction>(&json).unwrap(), Fraction(share));

@@ -220,7 +220,7 @@ impl Columns {
             (Some(values), None) => values.kinds(py)?.map_err(|(row, found)| {
                 refused_at(py, "direction", &format!("{found} in row {row}"), "\"read\", \"write\", \"trim\" or \"flush\"", None)
             })?,
-            (None, Some(writes)) => writes.into_iter().map(OpKind::of).collect(),
+            (None, Some(writes)) => writes.into_iter().map(OpKind::from_is_write).collect(),
             (Some(_), Some(_)) => {
                 return Err(refused_at(py, "requests", "a table with direction and write", "a table with one of them", None));
             }

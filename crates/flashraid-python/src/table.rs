@@ -13,7 +13,7 @@ use arrow_array::{
 };
 use arrow_buffer::{BooleanBufferBuilder, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use flashraid::model::metrics::breakdown::in_order;
+use flashraid::model::metrics::breakdown::times_by_cause;
 use flashraid::{CompletedRequest, OpKind};
 use flashraid_report::data::{self, Column};
 use pyo3::exceptions::PyTypeError;
@@ -307,7 +307,7 @@ impl Requests {
         if self.part.index.len() == self.part.index.capacity() {
             self.grow();
         }
-        let CompletedRequest { index, request, arrival_ns, done_ns, gc_members_met, time } = done;
+        let CompletedRequest { arrival_index: index, request, arrival_ns, done_ns, gc_members_met, time } = done;
         let part = &mut self.part;
         part.index.push(*index);
         part.arrival_ns.push(*arrival_ns);
@@ -319,7 +319,7 @@ impl Requests {
         part.stream.push(request.stream);
         part.high_priority.append(request.high_priority);
         part.gc_members_met.push(*gc_members_met);
-        part.parts_ns.iter_mut().zip(in_order(time)).for_each(|(column, ns)| column.push(ns));
+        part.parts_ns.iter_mut().zip(times_by_cause(time)).for_each(|(column, ns)| column.push(ns));
     }
 
     /// Ends the batch and makes room for the next.

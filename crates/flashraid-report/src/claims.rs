@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::grid::list;
-use crate::number::{counted, three_digits};
+use crate::number::{count_with_noun, three_digits};
 use crate::sheet::{Cell, Sheet, Tone};
 
 /// Verdicts in documents, the best first. Each has its verb for one claim and for several, and the colour of a cell.
@@ -64,7 +64,7 @@ pub fn tally(document: &Value) -> String {
         let count = claims(document).filter(|claim| text(claim, "verdict") == name).count();
         format!("{count} {}", forms[usize::from(count != 1)])
     });
-    format!("Of {} {}", counted(claims(document).count() as u64, "claim"), counts.join(", "))
+    format!("Of {} {}", count_with_noun(claims(document).count() as u64, "claim"), counts.join(", "))
 }
 
 /// Returns the conclusion of a reproduction: how many claims have each verdict, and which of them differ or are unstable.
@@ -90,9 +90,9 @@ pub fn summary(document: &Value) -> Sheet {
             [] => ("–".to_owned(), "not measured".to_owned()),
             [only] if text(only, "name").is_empty() => (number(only, "paper"), measured(only)),
             several if several.iter().any(|part| part["paper"].is_number()) => {
-                (counted(several.len() as u64, "value"), format!("{} close", holding()))
+                (count_with_noun(several.len() as u64, "value"), format!("{} close", holding()))
             }
-            statements => (counted(statements.len() as u64, "statement"), format!("{} true", holding())),
+            statements => (count_with_noun(statements.len() as u64, "statement"), format!("{} true", holding())),
         };
         sheet.rows.push(vec![text(claim, "id").into(), text(claim, "unit").into(), paper.into(), measured.into(), verdict(claim)]);
     }

@@ -1,7 +1,7 @@
 //! Formats numbers for people, with their significant digits and a fitting unit.
 
 use flashraid::report::format_figure;
-pub use flashraid_model::units::{counted, with_commas};
+pub use flashraid_model::units::{count_with_noun, with_commas};
 
 /// Formats three significant digits, with `k`, `M` or `G` for large numbers.
 pub fn rounded(value: f64) -> String {
@@ -165,6 +165,6 @@ mod tests {
         assert_eq!(grouped(67_108_864), "67,108,864");
         assert_eq!(grouped(12), "12");
         assert_eq!(["-1234.5", "999", "0.0001", "1234567"].map(with_commas), ["-1,234.5", "999", "0.0001", "1,234,567"]);
-        assert_eq!([counted(1, "member"), counted(1000, "seed")], ["1 member", "1,000 seeds"]);
+        assert_eq!([count_with_noun(1, "member"), count_with_noun(1000, "seed")], ["1 member", "1,000 seeds"]);
     }
 }

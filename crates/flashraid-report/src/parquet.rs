@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use flashraid_model::metrics::CompletedRequest;
-use flashraid_model::metrics::breakdown::{PARTS, in_order};
+use flashraid_model::metrics::breakdown::{CAUSE_NAMES, times_by_cause};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
@@ -85,7 +85,7 @@ impl RequestFile {
 
 fn write_columns(mut group: SerializedRowGroupWriter<'_, File>, rows: &[CompletedRequest]) -> Result<(), ParquetError> {
     let columns_u64: [fn(&CompletedRequest) -> u64; 6] = [
-        |row| row.index,
+        |row| row.arrival_index,
         |row| row.arrival_ns,
         |row| row.done_ns,
         |row| row.done_ns - row.arrival_ns,
@@ -121,8 +121,8 @@ fn write_columns(mut group: SerializedRowGroupWriter<'_, File>, rows: &[Complete
     column.typed::<Int32Type>().write_batch(&values, None, None)?;
     column.close()?;
 
-    for part in 0..PARTS.len() {
-        let values: Vec<i64> = rows.iter().map(|row| in_order(&row.time)[part] as i64).collect();
+    for part in 0..CAUSE_NAMES.len() {
+        let values: Vec<i64> = rows.iter().map(|row| times_by_cause(&row.time)[part] as i64).collect();
         let mut column = group.next_column()?.expect("the schema has this column");
         column.typed::<Int64Type>().write_batch(&values, None, None)?;
         column.close()?;
@@ -178,10 +178,17 @@ mod tests {
             zeroes: false,
             high_priority: index == 7,
             stream: (index % 2) as u8,
-            one_member: false,
+            stays_on_one_member: false,
         };
         let time = TimeParts { flash_ns: 200_000, queue_ns: 50_000 - index % 9, other_ns: index % 9, ..TimeParts::default() };
-        CompletedRequest { index, request, arrival_ns: index * 10, done_ns: index * 10 + 250_000, gc_members_met: (index % 9) as u32, time }
+        CompletedRequest {
+            arrival_index: index,
+            request,
+            arrival_ns: index * 10,
+            done_ns: index * 10 + 250_000,
+            gc_members_met: (index % 9) as u32,
+            time,
+        }
     }
 
     #[test]
@@ -202,7 +209,7 @@ mod tests {
         let mut rows = 0;
         for (index, row) in reader.get_row_iter(None).unwrap().enumerate() {
             let (row, expected) = (row.unwrap(), request(index as u64));
-            assert_eq!(row.get_ulong(0).unwrap(), expected.index);
+            assert_eq!(row.get_ulong(0).unwrap(), expected.arrival_index);
             assert_eq!(row.get_ulong(1).unwrap(), expected.arrival_ns);
             assert_eq!(row.get_ulong(2).unwrap(), expected.done_ns);
             assert_eq!(row.get_ulong(3).unwrap(), 250_000);

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use flashraid_model::metrics::breakdown::in_order;
-use flashraid_model::metrics::{CompletedRequest, Skip};
+use flashraid_model::metrics::breakdown::times_by_cause;
+use flashraid_model::metrics::{CompletedRequest, SkippedStart};
 use flashraid_model::request::OpKind;
 
 use super::parquet::{Metadata, RequestFile};
@@ -33,8 +33,8 @@ impl RequestFiles {
     /// Adds a row for a completed request.
     pub fn add(&mut self, row: &CompletedRequest) -> Outcome {
         self.parquet.add(row)?;
-        let CompletedRequest { index, request, arrival_ns, done_ns, gc_members_met, time } = row;
-        let [queue, collection, parity, cache, transfer, flash, other] = in_order(time);
+        let CompletedRequest { arrival_index: index, request, arrival_ns, done_ns, gc_members_met, time } = row;
+        let [queue, collection, parity, cache, transfer, flash, other] = times_by_cause(time);
         let direction = request.kind.name();
         self.csv.add(|out| {
             writeln!(
@@ -57,12 +57,12 @@ impl RequestFiles {
 }
 
 /// Returns 0 for a read and 1 for a write that the statistics of the run count. Returns `None` for other requests.
-pub(crate) fn counted_direction(done: &CompletedRequest, skip: Skip) -> Option<usize> {
+pub(crate) fn counted_direction(done: &CompletedRequest, skip: SkippedStart) -> Option<usize> {
     let direction = match done.request.kind {
         OpKind::Read => 0,
         OpKind::Write => 1,
         OpKind::Trim | OpKind::Flush => return None,
     };
     // Requests end in another order than they arrive, and the statistics begin by arrival.
-    skip.is_over(done.index, done.arrival_ns).then_some(direction)
+    skip.is_over_at(done.arrival_index, done.arrival_ns).then_some(direction)
 }

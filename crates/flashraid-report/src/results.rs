@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::chart::{Axis as ChartAxis, BarSeries, Bars, Chart, Content};
 use crate::claims;
 use crate::grid::{Axis, Grid, Point, Setting};
-use crate::number::counted;
+use crate::number::count_with_noun;
 use crate::page::{Part, Tile, of_grid, of_run};
 use crate::sheet::{Cell, Sheet, Tone};
 
@@ -171,7 +171,7 @@ fn grid(document: &Value) -> Result<Grid, String> {
     if points.len() != axes.iter().map(|axis| axis.values.len()).product::<usize>() {
         return Err(format!(
             "is a comparison of which only {} are there; run the same command again to finish it",
-            counted(points.len() as u64, "point")
+            count_with_noun(points.len() as u64, "point")
         ));
     }
     let baseline_of = |index: usize| {

@@ -1,7 +1,7 @@
 //! Quantities in the settings of workloads, as users write them.
 
 use crate::Grain;
-use crate::units::{Numbers, Quantity, Size, UnitError};
+use crate::units::{NumberRange, Quantity, Size, UnitError};
 use flashraid_model::events::TIME_MAX_NS;
 use flashraid_model::quantity_impls;
 
@@ -28,9 +28,9 @@ impl Gap {
 
 impl Quantity for Gap {
     const NAME: &'static str = "gap";
-    const ALLOWED: &'static str = "a duration above 0 with a unit, such as \"3ms\", or a rate, such as \"476.5/s\"";
+    const ALLOWED_TEXT: &'static str = "a duration above 0 with a unit, such as \"3ms\", or a rate, such as \"476.5/s\"";
     const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d|/s)\s*$";
-    const NUMBERS: Option<Numbers> = None;
+    const ALLOWED_NUMBERS: Option<NumberRange> = None;
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         let per_second = text.trim().strip_suffix("/s");
@@ -72,9 +72,9 @@ pub struct MeanSize {
 
 impl Quantity for MeanSize {
     const NAME: &'static str = "mean-size";
-    const ALLOWED: &'static str = "a size above 0 with a unit (B, KiB, MiB, GiB, or decimal KB, MB, GB), such as \"510.53KiB\"";
+    const ALLOWED_TEXT: &'static str = "a size above 0 with a unit (B, KiB, MiB, GiB, or decimal KB, MB, GB), such as \"510.53KiB\"";
     const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMG]B|[KMG]iB)\s*$";
-    const NUMBERS: Option<Numbers> = None;
+    const ALLOWED_NUMBERS: Option<NumberRange> = None;
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         let units = [
@@ -126,9 +126,9 @@ fn shortest(value: f64, units: &[(&str, f64)]) -> String {
 
 impl Quantity for Grain {
     const NAME: &'static str = "grain";
-    const ALLOWED: &'static str = "\"page\", \"sector\", or a size above 0 with a unit, such as \"4KiB\"";
+    const ALLOWED_TEXT: &'static str = "\"page\", \"sector\", or a size above 0 with a unit, such as \"4KiB\"";
     const PATTERN: &'static str = r"^\s*(page|sector|[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMGT]B|[KMGT]iB))\s*$";
-    const NUMBERS: Option<Numbers> = None;
+    const ALLOWED_NUMBERS: Option<NumberRange> = None;
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         match text.trim() {

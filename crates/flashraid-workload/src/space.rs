@@ -18,7 +18,7 @@ pub struct AddressSpace {
 impl AddressSpace {
     /// Returns the number of bytes of data in a stripe.
     pub fn stripe_bytes(&self) -> u64 {
-        self.stripe_unit_bytes * u64::from(self.shape.columns)
+        self.stripe_unit_bytes * u64::from(self.shape.data_strips)
     }
 }
 

@@ -179,7 +179,7 @@ fn open_source(source: &SourceSpec, seed: u64, space: &AddressSpace, stop: &Stop
         SourceSpec::Trace(spec) => Ok(Box::new(trace::open_until(spec, stop)?)),
         SourceSpec::Mix(streams) => {
             let open_stream =
-                |(index, stream)| open_checked(stream, flashraid_model::rng::seed_of(seed, "workload.mix", index as u64), space, stop);
+                |(index, stream)| open_checked(stream, flashraid_model::rng::derive_seed(seed, "workload.mix", index as u64), space, stop);
             Ok(Box::new(Mix::new(streams.iter().enumerate().map(open_stream).collect::<Result<_, _>>()?)?))
         }
     }
@@ -193,7 +193,7 @@ mod tests {
     use flashraid_model::placement::StripeShape;
 
     const SPACE: AddressSpace =
-        AddressSpace { capacity_bytes: 1 << 30, page_bytes: 4096, stripe_unit_bytes: 4096, shape: StripeShape::data(4) };
+        AddressSpace { capacity_bytes: 1 << 30, page_bytes: 4096, stripe_unit_bytes: 4096, shape: StripeShape::without_parity(4) };
 
     fn poisson(per_second: f64) -> WorkloadSpec {
         SyntheticSpec { arrivals: ArrivalSpec::poisson(per_second), ..SyntheticSpec::random_writes() }.into()

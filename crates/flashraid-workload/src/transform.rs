@@ -327,7 +327,7 @@ impl<S: Source> Transform<S> {
         self.fit(&mut request)?;
         let share = self.spec.high_priority_fraction;
         if share > 0.0 && request.kind == OpKind::Write {
-            request.high_priority |= rng::happens(&mut self.priorities, share);
+            request.high_priority |= rng::chance(&mut self.priorities, share);
         }
         self.given += 1;
         Ok(Some(match self.spec.deallocate_bytes {
@@ -365,7 +365,7 @@ mod tests {
     use flashraid_model::placement::StripeShape;
 
     const SPACE: AddressSpace =
-        AddressSpace { capacity_bytes: 1 << 20, page_bytes: 4096, stripe_unit_bytes: 4096, shape: StripeShape::data(1) };
+        AddressSpace { capacity_bytes: 1 << 20, page_bytes: 4096, stripe_unit_bytes: 4096, shape: StripeShape::without_parity(1) };
 
     /// Ten requests of 4 KiB, one every 100 ns from 50 ns on, 1 MiB / 4 apart.
     struct Ten(u64);
@@ -385,7 +385,7 @@ mod tests {
                 zeroes: false,
                 high_priority: false,
                 stream: 0,
-                one_member: false,
+                stays_on_one_member: false,
             }))
         }
     }

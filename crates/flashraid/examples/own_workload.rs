@@ -37,7 +37,7 @@ const MEAN_GAP_NS: f64 = 5e6;
 impl Source for Log {
     fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
         self.now_ns += (MEAN_GAP_NS * rng::exponential(&mut self.random)) as u64;
-        let is_read = rng::happens(&mut self.random, 0.5);
+        let is_read = rng::chance(&mut self.random, 0.5);
         let (kind, offset_bytes, length_bytes) = if is_read {
             // Reads go to the last 16 records.
             let back = (1 + rng::below(&mut self.random, 16 * RECORD_BYTES / READ_BYTES)) * READ_BYTES;

@@ -24,7 +24,7 @@ use crate::idle::Idle;
 use crate::run::RunError;
 use crate::warm_state;
 use flashraid_model::array::{ArrayParams, WarmUpPattern};
-use flashraid_model::ssd::{PlaneChoice, Pool, Procedure, SsdParams};
+use flashraid_model::ssd::{CollectionProcedure, PlaneChoice, PoolScope, SsdParams};
 use flashraid_workload::files::is_wrong_path;
 use flashraid_workload::{SourceError, Stop};
 
@@ -190,8 +190,8 @@ pub(crate) fn warm_up_pages(scenario: &Scenario) -> u64 {
     }
     let ssd = &scenario.array.ssd;
     let per_die = f64::from(ssd.geometry.exported_pages_per_die());
-    let members = u64::from(scenario.array.members + scenario.array.warm_spares());
-    (scenario.warm_up.overwrites * per_die) as u64 * u64::from(ssd.geometry.dies) * members
+    let members = u64::from(scenario.array.members + scenario.array.warmed_up_spares());
+    (scenario.warm_up.overwrites_per_page * per_die) as u64 * u64::from(ssd.geometry.dies) * members
 }
 
 /// Explains `scenario`. It also checks, as far as possible, that all files which the run reads and writes exist and fit.
@@ -269,13 +269,13 @@ fn explain_with(scenario: &Scenario, workload: Option<WorkloadSample>, mut warni
     warnings.extend(own_write_amplification.and_then(|own| own_state::warning(gc.write_amplification, own)));
     let exported_pages = array.ssd.exported_pages();
     let page_bytes = u64::from(array.ssd.geometry.page_bytes);
-    let (spares, _) = array.spares();
+    let (spares, _) = array.spares_and_state();
     let report = CheckReport {
         array_bytes: address_space(array).capacity_bytes,
         cache: array.cache.map(|cache| CacheCheck {
-            group_bytes: u64::from(cache.group_pages) * page_bytes,
-            member_bytes: u64::from(cache.member_pages) * page_bytes,
-            stripe_bytes: u64::from(array.layout().columns()) * u64::from(array.stripe_unit_pages) * page_bytes,
+            group_bytes: u64::from(cache.group_cache_pages) * page_bytes,
+            member_bytes: u64::from(cache.member_cache_pages) * page_bytes,
+            stripe_bytes: u64::from(array.layout().data_strips_per_stripe()) * u64::from(array.stripe_unit_pages) * page_bytes,
         }),
         members: array.members,
         member: MemberCheck {
@@ -312,17 +312,17 @@ fn planes_may_drift_apart(ssd: &SsdParams) -> bool {
     }
     let g = &ssd.geometry;
     let pages = f64::from((g.blocks_per_plane - g.reserved_blocks_per_plane) * g.data_pages_per_block());
-    let is_shared_out = ssd.gc.pool == Pool::Plane && g.planes > 1 && ssd.plane_choice == PlaneChoice::MostFree;
+    let is_shared_out = ssd.gc.pool == PoolScope::Plane && g.planes > 1 && ssd.plane_choice == PlaneChoice::MostFree;
     is_shared_out && (alpha(ssd) - 1.0) * pages < 10.5 * libm::sqrt(pages)
 }
 
 /// Returns the number of planes that share a pool.
 fn planes_per_pool(ssd: &SsdParams) -> u32 {
-    if ssd.gc.pool == Pool::Die { ssd.geometry.planes } else { 1 }
+    if ssd.gc.pool == PoolScope::Die { ssd.geometry.planes } else { 1 }
 }
 
 fn over_provisioning(ssd: &SsdParams) -> f64 {
-    if let Some(superblock) = ssd.superblock.as_ref().filter(|superblock| superblock.rain) {
+    if let Some(superblock) = ssd.superblock.as_ref().filter(|superblock| superblock.has_parity_superpages) {
         return drive::over_provisioning(ssd, superblock);
     }
     let g = &ssd.geometry;
@@ -352,7 +352,7 @@ fn gc_check(ssd: &SsdParams) -> GcCheck {
     // The value is just above 1 if the thresholds leave no room for invalid pages.
     let alpha = alpha(ssd).max(1.000_001);
     let oldest_first = theory::oldest_first(alpha);
-    let (write_amplification, write_amplification_is) = theory::expected(ssd.gc.victim.theory(), data_pages, alpha);
+    let (write_amplification, write_amplification_is) = theory::expected(ssd.gc.victim.write_amplification_theory(), data_pages, alpha);
     let pages_moved_per_clean = f64::from(data_pages) * (1.0 - 1.0 / write_amplification);
     GcCheck {
         pool_blocks: ssd.geometry.blocks_per_plane * planes_per_pool(ssd),
@@ -362,7 +362,7 @@ fn gc_check(ssd: &SsdParams) -> GcCheck {
         write_amplification_is,
         write_amplification_oldest_first: oldest_first,
         pages_moved_per_clean,
-        clean_us: if ssd.gc.instantaneous { 0.0 } else { clean_ns(ssd, pages_moved_per_clean) / 1000.0 },
+        clean_us: if ssd.gc.takes_no_time { 0.0 } else { clean_ns(ssd, pages_moved_per_clean) / 1000.0 },
     }
 }
 
@@ -378,8 +378,8 @@ fn clean_ns(ssd: &SsdParams, pages: f64) -> f64 {
 fn transfers_per_move(ssd: &SsdParams) -> f64 {
     match ssd.gc.procedure {
         _ if ssd.gc.copy_back => 0.0,
-        Procedure::AsSet => 2.0,
-        Procedure::ReferenceNoCopyBack => 2.0 * (1.0 - 1.0 / f64::from(ssd.geometry.planes)),
+        CollectionProcedure::Standard => 2.0,
+        CollectionProcedure::ReferenceNoCopyBack => 2.0 * (1.0 - 1.0 / f64::from(ssd.geometry.planes)),
     }
 }
 
@@ -413,7 +413,7 @@ fn load_check(array: &ArrayParams, gc: &GcCheck, sample: &WorkloadSample) -> Loa
     };
     let link_ns = ssd.link.map(|link| {
         let pages = if link.full_duplex { read.max(written) } else { read + written };
-        pages * link.page_ns as f64
+        pages * link.page_transfer_ns as f64
     });
     let channel_ns = ssd.channel.map(|channel| {
         if let Some(superblock) = &ssd.superblock {
@@ -422,14 +422,14 @@ fn load_check(array: &ArrayParams, gc: &GcCheck, sample: &WorkloadSample) -> Loa
             let transfers = drive::transfers_per_page(ssd, superblock, gc);
             return (read * superblock.unit_transfer_ns as f64 + written * transfers * page_ns) / channels;
         }
-        let moved = if ssd.gc.instantaneous { 0.0 } else { transfers_per_move(ssd) * cleans * gc.pages_moved_per_clean };
+        let moved = if ssd.gc.takes_no_time { 0.0 } else { transfers_per_move(ssd) * cleans * gc.pages_moved_per_clean };
         let channels = (dies / f64::from(channel.dies_per_channel)).max(1.0);
         (read + written * (1.0 + moved)) * t.page_transfer_ns as f64 / channels
     });
     let host_pages = sample.host_pages_per_request;
     let controller_ns = array.host_port.filter(|port| port.bytes_per_s.is_some()).map(|port| {
         // A thousand pages are measured, because one may take a fraction of a nanosecond more than a whole number.
-        port.passing_ns(1000 * u64::from(ssd.geometry.page_bytes)) as f64 / 1000.0 * host_pages
+        port.transfer_ns(1000 * u64::from(ssd.geometry.page_bytes)) as f64 / 1000.0 * host_pages
     });
     // A page operation that meets a collection waits for half of it on average, and a request waits for the last of its pages.
     let cleans_of_collection = f64::from(gc.stop_free_blocks.saturating_sub(gc.start_free_blocks)).max(1.0);
@@ -444,7 +444,7 @@ fn load_check(array: &ArrayParams, gc: &GcCheck, sample: &WorkloadSample) -> Loa
         dies_without_gc: busy(plain_ns),
         dies_with_gc: busy(with_gc_ns),
         collection_wait: busy(wait_ns)
-            .filter(|_| !ssd.gc.instantaneous)
+            .filter(|_| !ssd.gc.takes_no_time)
             .map(|wait_ns| if own_ns > 0.0 { (wait_ns + own_wait_ns) / own_ns } else { 0.0 }),
         link: link_ns.and_then(busy),
         channels: channel_ns.and_then(busy),
@@ -463,10 +463,12 @@ fn first_collection(scenario: &Scenario, sample: Option<&WorkloadSample>) -> Fir
     }
     if let Some(superblock) = &ssd.superblock {
         let shape = superblock.shape(g);
-        let filled = if superblock.fresh { 0 } else { shape.exported_units };
-        let blocks = shape.superblocks - superblock.collection.target - superblock.collection.span;
+        let filled = if superblock.starts_empty { 0 } else { shape.exported_units };
+        let blocks = shape.superblocks
+            - superblock.collection.target_free_superblocks
+            - superblock.collection.superblocks_below_target_to_double_pace;
         let to_go = (u64::from(blocks) * u64::from(shape.data_units())).saturating_sub(u64::from(filled));
-        let warmed = (scenario.warm_up.overwrites * f64::from(shape.exported_units)) as u64;
+        let warmed = (scenario.warm_up.overwrites_per_page * f64::from(shape.exported_units)) as u64;
         let pages = to_go.saturating_sub(warmed) * u64::from(superblock.unit_pages);
         return after(scenario, sample, pages);
     }
@@ -474,7 +476,7 @@ fn first_collection(scenario: &Scenario, sample: Option<&WorkloadSample>) -> Fir
     let pool_reserved = g.reserved_blocks_per_plane * planes_per_pool(ssd);
     let to_go = u64::from(pool_reserved - 1 - ssd.gc.start_free_blocks) * u64::from(g.data_pages_per_block());
     let pools = u64::from(g.dies) * u64::from(g.planes / planes_per_pool(ssd));
-    let warmed = scenario.warm_up.overwrites * f64::from(g.exported_pages_per_die()) * f64::from(g.dies);
+    let warmed = scenario.warm_up.overwrites_per_page * f64::from(g.exported_pages_per_die()) * f64::from(g.dies);
     after(scenario, sample, (to_go * pools).saturating_sub(warmed as u64))
 }
 

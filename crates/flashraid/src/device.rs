@@ -14,7 +14,7 @@ pub use flashraid_driver::Refused as DeviceError;
 use flashraid_driver::{Answer, Live};
 use flashraid_model::TimeNs;
 use flashraid_workload::Request;
-use flashraid_workload::units::counted;
+use flashraid_workload::units::count_with_noun;
 
 /// A warmed-up array that takes requests one by one.
 ///
@@ -105,7 +105,7 @@ impl Device {
             run_s: self.begin.elapsed().as_secs_f64() - self.warm_up_s,
             warnings,
             workload_note: Some(OWN_SOURCE.to_owned()),
-            partial_reason: (under_way > 0).then(|| format!("{} without an answer yet", counted(under_way, "request"))),
+            partial_reason: (under_way > 0).then(|| format!("{} without an answer yet", count_with_noun(under_way, "request"))),
             is_closed: false,
             verify: false,
         };

@@ -46,7 +46,7 @@ impl Seconds {
         let has_superblocks = scenario.array.ssd.superblock.is_some();
         let (pages, speed) = match (scenario.warm_up.pattern, has_superblocks) {
             (WarmUpPattern::Steady, _) => {
-                let members = u64::from(scenario.array.members + scenario.array.warm_spares());
+                let members = u64::from(scenario.array.members + scenario.array.warmed_up_spares());
                 (scenario.array.ssd.exported_pages() * members, STEADY_PAGES_PER_S)
             }
             (_, true) => (warm_up_pages(scenario), WARM_UP_UNIT_PAGES_PER_S),

@@ -23,7 +23,7 @@ pub struct TooLittleMemory {
 
 /// Returns the estimated number of bytes that a run of `scenario` needs.
 pub fn needed_bytes(scenario: &Scenario) -> u64 {
-    let (spares, _) = scenario.array.spares();
+    let (spares, _) = scenario.array.spares_and_state();
     check::memory_bytes(&scenario.array.ssd).saturating_mul(u64::from(scenario.array.members + spares))
 }
 

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::config::ScaleBy;
-use flashraid_model::metrics::trend::SAMPLES_BEYOND;
+use flashraid_model::metrics::trend::SAMPLES_BEYOND_QUANTILE_MIN;
 use flashraid_model::ssd::Figures;
 
 pub use array::{ByHealth, Controller, FailedMember, Failure, Lost, Parity, PlannedReads};
@@ -318,7 +318,7 @@ impl TimeSpent {
     pub fn named(&self) -> [(&'static str, f64); 7] {
         let Self { queue, collection, parity, cache, transfer, flash, other } = *self;
         let parts = [queue, collection, parity, cache, transfer, flash, other];
-        std::array::from_fn(|index| (flashraid_model::metrics::breakdown::PARTS[index], parts[index]))
+        std::array::from_fn(|index| (flashraid_model::metrics::breakdown::CAUSE_NAMES[index], parts[index]))
     }
 
     /// Returns the response time, which is the sum of all causes.
@@ -481,7 +481,7 @@ impl ResponseTime {
     /// Returns true if at least ten requests took longer than this percentile, so that it is more than a guess.
     #[must_use]
     pub fn supports(&self, quantile: f64) -> bool {
-        self.count as f64 * (1.0 - quantile) >= SAMPLES_BEYOND as f64 - 1e-6
+        self.count as f64 * (1.0 - quantile) >= SAMPLES_BEYOND_QUANTILE_MIN as f64 - 1e-6
     }
 }
 

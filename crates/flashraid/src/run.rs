@@ -8,9 +8,9 @@ use crate::warm_up::{self, SharedWarmUps};
 use flashraid_driver::{DriverError, Outcome, Watch};
 use flashraid_model::array::{FailureProgress, Layout};
 use flashraid_model::events::GcInterval;
-use flashraid_model::metrics::{CompletedRequest, OverTime, Skip};
+use flashraid_model::metrics::{CompletedRequest, OverTime, SkippedStart};
 use flashraid_model::ssd::{MemberCounters, Ssd, UpkeepParams};
-use flashraid_workload::units::counted;
+use flashraid_workload::units::count_with_noun;
 use flashraid_workload::{self as workload, HostLoop, Source, SourceError, catalogue};
 use std::time::Instant;
 
@@ -104,7 +104,7 @@ pub(crate) fn run_with(scenario: &Scenario, settings: RunSettings<'_>, observer:
     let run_s = run_begin.elapsed().as_secs_f64();
 
     warnings.extend(nothing_measured(scenario, outcome.requests, outcome.skipped_all));
-    let partial_reason = outcome.stopped.then(|| format!("interrupted after {}", counted(outcome.requests, "request")));
+    let partial_reason = outcome.stopped.then(|| format!("interrupted after {}", count_with_noun(outcome.requests, "request")));
     report_of(scenario, outcome, RunFacts { begin, warm_up_s, run_s, warnings, workload_note, partial_reason, is_closed, verify })
 }
 
@@ -148,7 +148,7 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: Outcome, facts: RunFacts) 
         notes,
     } = outcome;
     // Places of the depth of a closed loop end one after the other. A rate refers to the time that each was in use.
-    let measured_ns = measured_to_ns - metrics.from_ns();
+    let measured_ns = measured_to_ns - metrics.measured_from_ns();
     let load_ns = match slots.filter(|_| !stopped && !skipped_all) {
         Some(slots) => (i128::from(measured_ns) - slots.idle_ns / i128::from(slots.depth.max(1))) as u64,
         None => measured_ns,
@@ -157,7 +157,7 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: Outcome, facts: RunFacts) 
     metrics.lengthen_intervals(array.members().iter().map(Ssd::usage_interval_ns).max().unwrap_or(0));
     let measured = metrics.finish(measured_to_ns, load_ns);
     let OverTime { interval_ns, points } = &measured.over_time;
-    let usage: Vec<_> = array.members().iter().map(|ssd| ssd.usage(*interval_ns, points.len(), measured_to_ns)).collect();
+    let usage: Vec<_> = array.members().iter().map(|ssd| ssd.usage_over_time(*interval_ns, points.len(), measured_to_ns)).collect();
     let failures = array.counters(end_ns).failures;
     let cache = counts.cache;
     let g = &scenario.array.ssd.geometry;
@@ -180,20 +180,24 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: Outcome, facts: RunFacts) 
         levels_wear: scenario.array.ssd.levels_wear(),
         endurance_cycles: Some(scenario.endurance_erases),
         has_parity: scenario.array.level.parity_strips() > 0,
-        pages_to_cache: cache.map_or(0, |counters| counters.host.page_hits + counters.host.group_hits + counters.host.misses),
+        pages_to_cache: cache.map_or(0, |counters| {
+            counters.host_admissions.replaced_pages
+                + counters.host_admissions.new_pages_of_old_entries
+                + counters.host_admissions.new_pages_of_new_entries
+        }),
         too_many_failed: too_many_failed(&array.shape().layout, &failures, measured_to_ns),
         failures,
         requests_lost,
         page_bytes: g.page_bytes,
         layout: array.shape().layout,
-        drive: (!counts.drives.is_empty()).then(|| drive_inputs(scenario)),
+        drive: (!counts.superblocks.is_empty()).then(|| drive_inputs(scenario)),
         mechanisms: scenario.array.ssd.mechanisms.clone(),
         has_queues: scenario.array.ssd.front.is_some_and(|front| front.queues.is_some()),
         cache: cache.map_or_else(Default::default, |counters| {
-            let (page_bytes, room_pages) = (u64::from(g.page_bytes), array.shape().cache_pages.unwrap_or(0));
+            let (page_bytes, room_pages) = (u64::from(g.page_bytes), array.shape().cache_room_pages.unwrap_or(0));
             report::cache(scenario.config.cache.policy.name(), &counters, room_pages, page_bytes, measured.end_ns - measured.from_ns)
         }),
-        cache_room_pages: array.shape().cache_pages.unwrap_or(0),
+        cache_room_pages: array.shape().cache_room_pages.unwrap_or(0),
         is_closed,
         partial_reason,
         workload_note,
@@ -206,7 +210,7 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: Outcome, facts: RunFacts) 
         array.verify().map_err(RunError::Inconsistent)?;
     }
     if let Some(slots) = slots.filter(|_| (verify || cfg!(debug_assertions)) && !stopped && !skipped_all) {
-        report::check_closed_loop(&report, &slots, scenario.metrics.skip == Skip::Nothing).map_err(RunError::Inconsistent)?;
+        report::check_closed_loop(&report, &slots, scenario.metrics.skip == SkippedStart::Nothing).map_err(RunError::Inconsistent)?;
     }
     Ok(report)
 }
@@ -219,7 +223,7 @@ fn too_many_failed(layout: &Layout, failures: &[FailureProgress], until_ns: u64)
             failure.failed_ns.is_some_and(|failed| failed <= at) && failure.rebuild_ended_ns.is_none_or(|ended| ended > at)
         };
         let gone: Vec<u32> = failures.iter().filter(is_gone).map(|failure| failure.member).collect();
-        !layout.survives(&gone)
+        !layout.survives_failures_of(&gone)
     })
 }
 
@@ -227,12 +231,12 @@ fn too_many_failed(layout: &Layout, failures: &[FailureProgress], until_ns: u64)
 fn drive_inputs(scenario: &Scenario) -> DriveInputs {
     let ssd = &scenario.array.ssd;
     let superblock = ssd.superblock.as_ref();
-    let (unit_pages, rain) = superblock.map_or((1, false), |superblock| (superblock.unit_pages, superblock.rain));
+    let (unit_pages, rain) = superblock.map_or((1, false), |superblock| (superblock.unit_pages, superblock.has_parity_superpages));
     let has_queues = superblock.is_some_and(|superblock| superblock.queues.is_some());
     let has_upkeep = superblock.is_some_and(|superblock| superblock.upkeep != UpkeepParams::default());
     let has_slc = superblock.is_some_and(|superblock| superblock.slc.is_some());
     let written = &scenario.config.ssd;
-    let placement = superblock.filter(|_| written.placement_handles.is_some()).map(|superblock| superblock.placement);
+    let placement = superblock.filter(|_| written.placement_handles.is_some()).map(|superblock| superblock.placement_handles);
     // Rows are whole numbers, and some are always left.
     let scale = match written.scale_by {
         ScaleBy::Space => written.geometry.pages / ssd.geometry.pages_per_block,
@@ -249,9 +253,10 @@ fn nothing_measured(scenario: &Scenario, requests: u64, skipped_all: bool) -> Op
         (0, _) => Some(
             "nothing was measured: the workload has no request in this run (workload.start, workload.limit, workload.duration)".to_owned(),
         ),
-        (_, true) => {
-            Some(format!("nothing was measured: the run ended after {} and before report.{key} was over", counted(requests, "request")))
-        }
+        (_, true) => Some(format!(
+            "nothing was measured: the run ended after {} and before report.{key} was over",
+            count_with_noun(requests, "request")
+        )),
         (_, false) => None,
     }
 }

@@ -1,5 +1,5 @@
 //! Files for warm states. A line of JSON describes the state, and the data of each member follow. These consist of a length, a checksum,
-//! and the bytes that [`Space::save`](flashraid_model::space::Space::save) returns.
+//! and the bytes that [`Mapping::save_state`](flashraid_model::space::Mapping::save_state) returns.
 
 use crate::files::{NewFile, is_wrong_path};
 use crate::run::RunError;
@@ -18,7 +18,7 @@ const HEADER_MAX: u64 = 1 << 14;
 fn fingerprint(params: &ArrayParams) -> String {
     let ssd = &params.ssd;
     let gc = &ssd.gc;
-    let members = match params.spares() {
+    let members = match params.spares_and_state() {
         (1, Some(spare)) => format!("{} and a {spare:?} spare:", params.members),
         (spares @ 2.., Some(spare)) => format!("{} and {spares} {spare:?} spares:", params.members),
         _ => params.members.to_string(),
@@ -62,7 +62,7 @@ pub fn save(path: &Path, params: &ArrayParams, array: &Array) -> Result<(), RunE
 pub fn load(path: &Path, params: &ArrayParams, array: &mut Array) -> Result<(), RunError> {
     let bad = |what: String| bad(path, &what);
     let mut file = begin(path, params)?;
-    let loaded = array.untimed().members().iter_mut().try_for_each(|member| {
+    let loaded = array.untimed_access().members().iter_mut().try_for_each(|member| {
         read_state(&mut file, member)?;
         member.space().verify()
     });
@@ -119,7 +119,7 @@ fn begin(path: &Path, params: &ArrayParams) -> Result<BufReader<File>, RunError>
 pub(crate) fn write_states<'a>(out: &mut impl Write, of: &str, members: impl Iterator<Item = &'a Ssd>) -> io::Result<()> {
     writeln!(out, "{}", serde_json::json!([MAGIC, of]))?;
     for member in members {
-        let state = member.space().save();
+        let state = member.space().save_state();
         out.write_all(&(state.len() as u64).to_le_bytes())?;
         out.write_all(&checksum(&state).to_le_bytes())?;
         out.write_all(&state)?;
@@ -151,14 +151,14 @@ pub(crate) fn read_state(input: &mut impl Read, member: &mut Ssd) -> Result<(), 
     if checksum(&state) != expected {
         return Err("its checksum is wrong".to_owned());
     }
-    member.space_mut().load(&state)
+    member.space_mut().load_state(&state)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::config;
-    use flashraid_model::array::Setup;
+    use flashraid_model::array::ArraySetup;
 
     /// Changes the contents of a file, and fits the checksum. In an earlier version, two of 400 such files caused a panic, and three were
     /// loaded inconsistent.
@@ -167,16 +167,16 @@ mod tests {
         let text =
             "array.members = 2\nssd.geometry = { dies = 2, planes = 2, blocks = 32, pages = 16, reserved = 0.3 }\nssd.gc.start = 0.1";
         let scenario = config::from_str("test.toml", text, &[], None).unwrap();
-        let array = || Array::new(&scenario.array, scenario.seed, Setup::default());
+        let array = || Array::new(&scenario.array, scenario.seed, ArraySetup::default());
         let mut state = {
             let mut warm = array();
-            let member = &mut warm.untimed().members()[0];
+            let member = &mut warm.untimed_access().members()[0];
             member.warm_up(1.5, scenario.seed);
-            member.space().save()
+            member.space().save_state()
         };
         let (mut refused, mut random) = (0, 1_u64);
         for _ in 0..600 {
-            random = flashraid_model::rng::mix(random);
+            random = flashraid_model::rng::mix_bits(random);
             let (at, bit) = (random as usize % state.len(), 1 << (random >> 60 & 7));
             state[at] ^= bit;
             let mut file = Vec::new();
@@ -184,7 +184,7 @@ mod tests {
             file.extend(checksum(&state).to_le_bytes());
             file.extend(&state);
             let mut array = array();
-            let member = &mut array.untimed().members()[0];
+            let member = &mut array.untimed_access().members()[0];
             match read_state(&mut file.as_slice(), member).and_then(|()| member.space().verify()) {
                 Err(_) => refused += 1,
                 // The loaded state can be used without a panic.

@@ -9,9 +9,9 @@ use crate::warm_cache::{self, WarmCache};
 use crate::warm_claim::{Claim, Turn};
 use crate::warm_state;
 use flashraid_driver::overwrite_untimed;
-use flashraid_model::array::{Array, ArrayParams, Setup, WarmUp, WarmUpPattern};
+use flashraid_model::array::{Array, ArrayParams, ArraySetup, WarmUp, WarmUpPattern};
 use flashraid_model::flash::Geometry;
-use flashraid_model::space::Space;
+use flashraid_model::space::Mapping;
 use flashraid_model::ssd::Ssd;
 use flashraid_workload::{self as workload, AddressSpace, OpKind, Request, Source, SourceError, SourceSpec, Stop, WorkloadSpec};
 use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ struct Shared {
     /// True if a run has been chosen to compute the state.
     claimed: bool,
     /// The state. It is locked while a run computes or copies it.
-    state: Arc<Mutex<Option<Vec<Space>>>>,
+    state: Arc<Mutex<Option<Vec<Mapping>>>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -105,7 +105,7 @@ impl SharedWarmUps {
         let mut state = lock(&state);
         match &*state {
             Some(states) => {
-                for (member, state) in array.untimed().members().iter_mut().zip(states) {
+                for (member, state) in array.untimed_access().members().iter_mut().zip(states) {
                     member.space_mut().copy_from(state);
                     go_on(1.0)?;
                 }
@@ -134,7 +134,7 @@ impl SharedWarmUps {
 /// Returns a key that contains everything that decides the state after a warm-up. Scenarios with equal keys begin in the same state.
 pub fn warm_up_key(scenario: &Scenario) -> String {
     let members = scenario.array.members;
-    let spares = scenario.array.spares();
+    let spares = scenario.array.spares_and_state();
     let workload = match scenario.warm_up.pattern {
         WarmUpPattern::Random | WarmUpPattern::Steady => None,
         WarmUpPattern::Workload => Some(scenario.workload.without_times()),
@@ -155,23 +155,23 @@ fn key_of_members(scenario: &Scenario) -> String {
         failures: _,
         rebuild: _,
         read_plan: _,
-        planning: _,
+        read_plan_params: _,
         coordination: _,
         cache: _,
         host_port: _,
     } = params;
-    let WarmUp { overwrites, pattern } = scenario.warm_up;
+    let WarmUp { overwrites_per_page: overwrites, pattern } = scenario.warm_up;
     let array = match pattern {
         WarmUpPattern::Random | WarmUpPattern::Steady => None,
         WarmUpPattern::Workload => {
             // A warm spare has the contents of the member that it will replace (rule 66).
-            let replaced: Vec<u32> = params.failures_in_order().iter().take(params.warm_spares() as usize).map(|f| f.member).collect();
-            Some((level, members, stripe_unit_pages, ssd.die_stride_pages, params.spares(), replaced))
+            let replaced: Vec<u32> = params.failures_by_time().iter().take(params.warmed_up_spares() as usize).map(|f| f.member).collect();
+            Some((level, members, stripe_unit_pages, ssd.die_stride_pages, params.spares_and_state(), replaced))
         }
     };
     // A unit of superblocks has several pages, which decides what a page of the workload overwrites.
     let unit_pages = ssd.superblock.as_ref().map(|superblock| superblock.unit_pages);
-    format!("{overwrites} overwrites {pattern:?}, seed {}, {array:?}, {unit_pages:?}, {:?}", scenario.seed, ssd.space())
+    format!("{overwrites} overwrites {pattern:?}, seed {}, {array:?}, {unit_pages:?}, {:?}", scenario.seed, ssd.space_params())
 }
 
 /// Returns the keys under which the members' states are kept.
@@ -182,7 +182,7 @@ fn keys_of_kept(scenario: &Scenario, members: usize, go_on: GoOn<'_>) -> Result<
     };
     let common = key_of_members(scenario) + &content;
     let Geometry { dies, planes, blocks_per_plane, pages_per_block, .. } = scenario.array.ssd.geometry;
-    let WarmUp { overwrites, pattern } = scenario.warm_up;
+    let WarmUp { overwrites_per_page: overwrites, pattern } = scenario.warm_up;
     let device = format!("{dies} dies of {planes} × {blocks_per_plane} blocks of {pages_per_block} pages");
     let written = if pattern == WarmUpPattern::Steady { "steady".to_owned() } else { format!("{overwrites} overwrites") };
     let words = |member| format!("SSD {member}: {device}, {written}, seed {}", scenario.seed);
@@ -207,9 +207,13 @@ pub fn warm_array(scenario: &Scenario, shared: &SharedWarmUps, observer: &mut dy
         let progress = Progress { phase: Phase::WarmUp, fraction: Some(fraction), requests: 0, simulated_ns: 0 };
         if observer.progress(&progress) { Ok(()) } else { Err(RunError::Interrupted) }
     };
-    let setup =
-        Setup { threads: shared.threads(), record_usage: true, record_destages: scenario.metrics.timeline.is_some(), ..Setup::default() };
-    let filled = setup.array_while(&scenario.array, scenario.seed, &mut || go_on(0.0).is_ok());
+    let setup = ArraySetup {
+        threads_max: shared.threads(),
+        record_usage: true,
+        record_destages: scenario.metrics.timeline_window.is_some(),
+        ..ArraySetup::default()
+    };
+    let filled = setup.new_array_while(&scenario.array, scenario.seed, &mut || go_on(0.0).is_ok());
     let mut array = filled.ok_or(RunError::Interrupted)?;
     if let Some(path) = &scenario.warm_state.load {
         warm_state::load(path, &scenario.array, &mut array)?;
@@ -238,10 +242,10 @@ struct Kept<'a> {
 /// Returns the cache and the keys for the states of `array`, if computing them takes so long that keeping them is worthwhile.
 fn kept<'a>(scenario: &Scenario, shared: &'a SharedWarmUps, array: &mut Array, go_on: GoOn<'_>) -> Result<Option<Kept<'a>>, RunError> {
     let Some(cache) = &shared.cache else { return Ok(None) };
-    let members = array.untimed().members_to_warm_up().len();
+    let members = array.untimed_access().members_to_warm_up().len();
     let pages = scenario.array.ssd.exported_pages() as f64 * members as f64;
     // A steady state is made in one pass, so that each page is written once.
-    let passes = if scenario.warm_up.pattern == WarmUpPattern::Steady { 1.0 } else { scenario.warm_up.overwrites };
+    let passes = if scenario.warm_up.pattern == WarmUpPattern::Steady { 1.0 } else { scenario.warm_up.overwrites_per_page };
     if passes * pages < warm_cache::WRITES_MIN {
         return Ok(None);
     }
@@ -262,7 +266,7 @@ impl Kept<'_> {
         let loaded = match scenario.warm_up.pattern {
             WarmUpPattern::Random | WarmUpPattern::Steady => {
                 let loaded = AtomicUsize::new(0);
-                let members: Vec<_> = array.untimed().members_to_warm_up().iter_mut().zip(&self.keys).collect();
+                let members: Vec<_> = array.untimed_access().members_to_warm_up().iter_mut().zip(&self.keys).collect();
                 threads::for_each(members, threads, go_on, |(member, key), go_on| {
                     if self.load_or_make_member(scenario, key, member, notes, go_on) {
                         loaded.fetch_add(1, Ordering::Relaxed);
@@ -273,13 +277,13 @@ impl Kept<'_> {
             // The members are overwritten together, so all states are needed, or none is used.
             WarmUpPattern::Workload if self.keys.iter().all(|key| self.cache.has(key)) => {
                 let loaded = AtomicUsize::new(0);
-                let members: Vec<_> = array.untimed().members_to_warm_up().iter_mut().zip(&self.keys).collect();
+                let members: Vec<_> = array.untimed_access().members_to_warm_up().iter_mut().zip(&self.keys).collect();
                 threads::for_each(members, threads, go_on, |(member, key), _| {
                     loaded.fetch_add(usize::from(self.load(scenario, key, member, notes)), Ordering::Relaxed);
                 })?;
                 let loaded = loaded.into_inner();
                 if loaded < self.keys.len() {
-                    array.untimed().members_to_warm_up().iter_mut().for_each(|member| fill(scenario, member));
+                    array.untimed_access().members_to_warm_up().iter_mut().for_each(|member| fill(scenario, member));
                     self.make_by_workload(scenario, array, threads, notes, stop, go_on)?;
                     0
                 } else {
@@ -363,7 +367,7 @@ impl Kept<'_> {
         go_on: GoOn<'_>,
     ) -> Result<(), RunError> {
         warm_up(array, scenario, threads, stop, go_on)?;
-        let members: Vec<_> = array.untimed().members_to_warm_up().iter().zip(&self.keys).collect();
+        let members: Vec<_> = array.untimed_access().members_to_warm_up().iter().zip(&self.keys).collect();
         threads::for_each(members, threads, go_on, |(member, key), _| self.save(key, member, notes))
     }
 
@@ -397,14 +401,14 @@ fn say(notes: &Mutex<Vec<String>>, note: String) {
 
 fn fill(scenario: &Scenario, member: &mut Ssd) {
     let number = member.member().0;
-    member.space_mut().refill(&scenario.array.ssd.space(), scenario.seed, number);
+    member.space_mut().refill(&scenario.array.ssd.space_params(), scenario.seed, number);
 }
 
 /// Warms up one member. Returns false if `go_on` stopped it.
 fn warm_up_member(scenario: &Scenario, member: &mut Ssd, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
     match scenario.warm_up.pattern {
         WarmUpPattern::Steady => member.make_steady_while(scenario.seed, go_on),
-        _ => member.warm_up_while(scenario.warm_up.overwrites, scenario.seed, go_on),
+        _ => member.warm_up_while(scenario.warm_up.overwrites_per_page, scenario.seed, go_on),
     }
 }
 
@@ -413,10 +417,10 @@ fn warm_up_member(scenario: &Scenario, member: &mut Ssd, go_on: &mut dyn FnMut(f
 /// # Errors
 /// Returns the errors of `go_on`, and those of the workload if its addresses are used.
 fn warm_up(array: &mut Array, scenario: &Scenario, threads: usize, stop: &Stop, go_on: GoOn<'_>) -> Result<(), RunError> {
-    let (params, seed, overwrites) = (&scenario.array, scenario.seed, scenario.warm_up.overwrites);
+    let (params, seed, overwrites) = (&scenario.array, scenario.seed, scenario.warm_up.overwrites_per_page);
     match scenario.warm_up.pattern {
         WarmUpPattern::Random | WarmUpPattern::Steady => {
-            let members = array.untimed().members_to_warm_up().iter_mut().collect();
+            let members = array.untimed_access().members_to_warm_up().iter_mut().collect();
             threads::for_each(members, threads, go_on, |member: &mut Ssd, go_on| {
                 warm_up_member(scenario, member, go_on);
             })
@@ -425,11 +429,11 @@ fn warm_up(array: &mut Array, scenario: &Scenario, threads: usize, stop: &Stop, 
             let untimed = scenario.workload.without_times();
             // The seed differs from the run's, so that the run does not repeat the writes of the warm-up.
             let open =
-                |pass: u64| workload::open_until(&untimed, flashraid_model::rng::mix(seed ^ (pass + 1)), &address_space(params), stop);
+                |pass: u64| workload::open_until(&untimed, flashraid_model::rng::mix_bits(seed ^ (pass + 1)), &address_space(params), stop);
             // A trace has the same requests in each pass, with any seed.
             let is_trace = matches!(untimed.source, SourceSpec::Trace(_));
             overwrite_by_workload(array, &address_space(params), overwrites, is_trace, open, go_on)?;
-            array.untimed().members_to_warm_up().iter_mut().for_each(Ssd::warm_up_is_over);
+            array.untimed_access().members_to_warm_up().iter_mut().for_each(Ssd::warm_up_is_over);
             Ok(())
         }
     }

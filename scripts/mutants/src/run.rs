@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Processor time in seconds after which a run of the tests hangs: some five times what it takes without a mutant. The clock says nothing on a
-/// machine that is busy with other things.
+/// Processor time in seconds after which a run of the tests hangs: some five times what it takes without a mutant. The clock says nothing
+/// on a machine that is busy with other things.
 const PATIENCE_S: u64 = 15;
 /// The signal that ends a program which has used up its processor time.
 const SIGXCPU: i32 = 24;

@@ -84,13 +84,13 @@ fn a_trace_replayed_by_a_c_program_has_the_response_times_of_a_run() {
     Simulation::from_toml(ARRAY).unwrap().observe(&mut ends).run().unwrap();
     let mut trace = String::new();
     let mut by_arrival = ends.0.clone();
-    by_arrival.sort_by_key(|end| end.index);
+    by_arrival.sort_by_key(|end| end.arrival_index);
     for CompletedRequest { arrival_ns, request, .. } in &by_arrival {
         let kind = u32::from(request.kind == OpKind::Write);
         writeln!(trace, "{arrival_ns} {kind} {} {}", request.offset_bytes, request.length_bytes).unwrap();
     }
     fs::write(place.path().join("trace"), trace).unwrap();
-    let expected: String = ends.0.iter().map(|end| format!("{} {}\n", end.index, end.done_ns - end.arrival_ns)).collect();
+    let expected: String = ends.0.iter().map(|end| format!("{} {}\n", end.arrival_index, end.done_ns - end.arrival_ns)).collect();
     assert_eq!(expected.lines().count(), 3000);
     for link in [Link::Static, Link::Shared] {
         let program = compiled("replay", link, place.path());

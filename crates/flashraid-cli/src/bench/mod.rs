@@ -13,9 +13,9 @@ use clap::ValueEnum;
 use flashraid::config::{self, Scenario, address_space};
 use flashraid::driver::{Limit, Outcome, Progress, Watch, simulate};
 use flashraid::run::{RunError, peak_rss_bytes};
-use flashraid_model::array::{Array, Setup};
+use flashraid_model::array::{Array, ArraySetup};
 use flashraid_model::metrics::{CompletedRequest, MetricsParams};
-use flashraid_model::ssd::{MemberCounters, Shortcuts};
+use flashraid_model::ssd::{ComputingShortcuts, MemberCounters};
 use flashraid_workload::{self as workload, Source};
 use rustix::time::{ClockId, clock_gettime};
 use std::thread;
@@ -98,12 +98,12 @@ impl BenchSize {
 }
 
 /// Arrays that record as every run does, on one thread.
-const SETUP: Setup = Setup {
-    threads: 1,
-    operations_per_thread: None,
+const SETUP: ArraySetup = ArraySetup {
+    threads_max: 1,
+    operations_per_thread_min: None,
     record_usage: true,
     record_destages: false,
-    shortcuts: Shortcuts { immediate: true, collapsed: true },
+    shortcuts: ComputingShortcuts { immediate_ends: true, collapsed_waits: true },
 };
 /// Number of threads of `array_threads`, and of workers of `study`.
 const TWO: usize = 2;
@@ -174,13 +174,13 @@ fn arrays(size: BenchSize, wants: impl Fn(Line) -> bool, report: &mut impl FnMut
     report("warming up the array");
     let mut array = Array::new(&scenario.array, scenario.seed, SETUP);
     let seconds = warm(&mut array, &scenario, 1)?;
-    let resident_bytes: u64 = array.members().iter().map(|m| m.space().resident_bytes()).sum();
+    let resident_bytes: u64 = array.members().iter().map(|m| m.space().memory_bytes()).sum();
     bench.bytes_per_physical_page = Some(resident_bytes as f64 / pages as f64);
 
     let mut threads_array = None;
     if wants(Line::WarmUp) || wants(Line::ArrayThreads) {
         report("warming up the array on two threads");
-        let mut array = Array::new(&scenario.array, scenario.seed, Setup { threads: TWO, ..SETUP });
+        let mut array = Array::new(&scenario.array, scenario.seed, ArraySetup { threads_max: TWO, ..SETUP });
         let two_threads_seconds = warm(&mut array, &scenario, TWO)?;
         if wants(Line::WarmUp) {
             bench.warm_up = Some(WarmUpSpeed { pages, seconds, two_threads_seconds });
@@ -190,7 +190,7 @@ fn arrays(size: BenchSize, wants: impl Fn(Line) -> bool, report: &mut impl FnMut
     let coordinated = self::scenario(work::ARRAY, work::COORDINATED, size)?;
     let coordinated_array = wants(Line::Coordinated).then(|| {
         let mut coordinated_array = Array::new(&coordinated.array, coordinated.seed, SETUP);
-        for (member, warm) in coordinated_array.untimed().members().iter_mut().zip(array.members()) {
+        for (member, warm) in coordinated_array.untimed_access().members().iter_mut().zip(array.members()) {
             member.space_mut().copy_from(&warm.space());
         }
         coordinated_array
@@ -228,7 +228,7 @@ fn scenario(text: &str, settings: &[(&str, &str)], size: BenchSize) -> Result<Sc
 /// Warms up the members on so many threads, and returns the seconds that it took.
 fn warm(array: &mut Array, scenario: &Scenario, threads: usize) -> Result<f64, RunError> {
     let begin = Instant::now();
-    let members = array.untimed().members();
+    let members = array.untimed_access().members();
     let share = members.len().div_ceil(threads);
     thread::scope(|scope| {
         let mut shares = members.chunks_mut(share);

@@ -9,7 +9,7 @@ use crate::args::CacheCommand;
 use crate::failure::{Failure, Outcome};
 use crate::files;
 use crate::output::json;
-use flashraid_report::number::{bytes, counted};
+use flashraid_report::number::{bytes, count_with_noun};
 use flashraid_report::sheet::Sheet;
 use flashraid_report::text;
 
@@ -25,7 +25,7 @@ pub fn run(command: Option<&CacheCommand>) -> Outcome {
         Some(CacheCommand::List { json: true }) => json::print(&document(&cache, &cache.list().map_err(failed)?)),
         Some(CacheCommand::Clear) => {
             let (states, freed) = cache.clear().map_err(failed)?;
-            files::print(&format!("{folder}: {} removed, {}\n", counted(states as u64, "state"), bytes(freed as f64)))
+            files::print(&format!("{folder}: {} removed, {}\n", count_with_noun(states as u64, "state"), bytes(freed as f64)))
         }
     }
 }
@@ -61,6 +61,6 @@ fn age(used: SystemTime) -> String {
         seconds @ 0..120 => format!("{seconds} s ago"),
         seconds @ 120..7200 => format!("{} min ago", seconds / 60),
         seconds @ 7200..172_800 => format!("{} h ago", seconds / 3600),
-        seconds => format!("{} ago", counted(seconds / 86_400, "day")),
+        seconds => format!("{} ago", count_with_noun(seconds / 86_400, "day")),
     }
 }

@@ -10,7 +10,7 @@ use flashraid::config::Scenario;
 use flashraid::duration::{self, Estimates};
 use flashraid::memory;
 use flashraid::study::{Resources, StudyPlan};
-use flashraid_report::number::counted;
+use flashraid_report::number::count_with_noun;
 
 use crate::args::CompareArgs;
 use crate::failure::{Failure, Outcome};
@@ -77,7 +77,7 @@ impl Parts {
         if count > simulations {
             return Err(Failure::Input(format!(
                 "{count} parts are more than the {} of this comparison; --parts takes 1 to {simulations}",
-                counted(simulations as u64, "simulation")
+                count_with_noun(simulations as u64, "simulation")
             )));
         }
         let jobs = usize::from(arguments.jobs.unwrap_or(1));
@@ -102,7 +102,7 @@ impl Parts {
         let turns = largest.len().div_ceil(jobs) as f64;
         let (seconds, measured) = if !done.is_empty() {
             let mean = done.iter().sum::<f64>() / done.len() as f64;
-            (mean * turns * MEASURED_FACTOR, format!("measured on {} that are done", counted(done.len() as u64, "simulation")))
+            (mean * turns * MEASURED_FACTOR, format!("measured on {} that are done", count_with_noun(done.len() as u64, "simulation")))
         } else if let Some(seconds) = estimate_s {
             (seconds * ESTIMATED_FACTOR, format!("estimated: {} for the largest part", duration::rounded(seconds)))
         } else {
@@ -191,7 +191,7 @@ fn write_slurm(arguments: &CompareArgs, path: &Path, parts: &Parts, command: &Co
         "written: {} ({}, {} MiB and at most {} each; the time is {}) and {}\n\
          sbatch --dependency=afterok:$(sbatch --parsable {array}) {merge}\n",
         path.display(),
-        counted(parts.count as u64, "part"),
+        count_with_noun(parts.count as u64, "part"),
         parts.memory_mib(),
         parts.time(),
         parts.measured,
@@ -219,7 +219,7 @@ fn array_script(parts: &Parts, command: &Command, hash: &str, path: &Path, name:
          # Parts share the states after warm-ups in this folder, which all nodes have to see.\n\
          export FLASHRAID_CACHE=\"${{FLASHRAID_CACHE:-${{XDG_CACHE_HOME:-$HOME/.cache}}/flashraid}}\"\n\
          exec {program} {compare} --shard \"$SLURM_ARRAY_TASK_ID/{count}\"\n",
-        simulations = counted(parts.simulations as u64, "simulation"),
+        simulations = count_with_noun(parts.simulations as u64, "simulation"),
         measured = parts.measured,
     ))
 }
@@ -238,7 +238,7 @@ fn merge_script(parts: &Parts, command: &Command, hash: &str, name: &str) -> Out
          set -eu\n\
          cd {folder}\n\
          exec {program} merge {out} --out {out} --force\n",
-        counted(parts.count as u64, "part"),
+        count_with_noun(parts.count as u64, "part"),
     ))
 }
 

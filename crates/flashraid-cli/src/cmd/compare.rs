@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use flashraid::study::{Resources, Setting, Study, StudyPlan};
 use flashraid::{Error, StudyResult};
 use flashraid_report::grid::Grid;
-use flashraid_report::number::counted;
+use flashraid_report::number::count_with_noun;
 use flashraid_report::page::{self, Page};
 use flashraid_report::{chart, picture, text};
 
@@ -25,7 +25,7 @@ const TIMELINES_MAX: usize = 12;
 pub fn run(arguments: &CompareArgs) -> Outcome {
     let plan = study(arguments)?.plan()?;
     if arguments.timeline.is_some() && plan.len() > TIMELINES_MAX {
-        let many = counted(plan.len() as u64, "simulation");
+        let many = count_with_noun(plan.len() as u64, "simulation");
         return Err(Failure::Input(format!("--timeline: {many} are too many to look at one by one; vary less, {TIMELINES_MAX} at most")));
     }
     let is_for_others = arguments.slurm.is_some() || arguments.parallel;
@@ -102,7 +102,7 @@ fn report_shard((index, count): (usize, usize), result: &StudyResult, out: &Path
         false => files::print(&format!(
             "shard {index}/{count}: {1} done and kept in {0}\nflashraid merge {0} … puts all shards together\n",
             out.display(),
-            counted(simulations as u64, "simulation")
+            count_with_noun(simulations as u64, "simulation")
         )),
     }
 }

@@ -10,7 +10,7 @@ use crate::failure::{Failure, Outcome};
 use crate::files;
 use crate::interrupt;
 use crate::output::json;
-use flashraid_report::number::{self, bytes, counted, grouped};
+use flashraid_report::number::{self, bytes, count_with_noun, grouped};
 use flashraid_report::sheet::Sheet;
 use flashraid_report::text;
 
@@ -45,7 +45,7 @@ fn convert(arguments: &TraceConvertArgs) -> Outcome {
         (written.devices_lost, "of other devices moved to the only one that the format knows"),
     ];
     let losses = losses.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("  {} {what}\n", grouped(*count)));
-    let all = format!("{}: {} as {}\n", arguments.output.display(), counted(written.requests, "request"), arguments.to);
+    let all = format!("{}: {} as {}\n", arguments.output.display(), count_with_noun(written.requests, "request"), arguments.to);
     let said = all + &losses.collect::<String>() + &taken_for_another(arguments);
     // With the trace on standard output, messages go to standard error.
     if ["-", "/dev/stdout"].iter().any(|name| arguments.output.as_os_str() == *name) {

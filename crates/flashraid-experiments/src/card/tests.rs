@@ -24,7 +24,7 @@ fn every_card_can_be_simulated_and_a_quick_look_is_quick() {
                 assert_eq!(scenario.array.members, 1);
                 // Random writes need a worn-in drive. Reads and writes in order need a filled one.
                 let is_worn_in = !job.name().contains("reads") && !job.name().contains("sequential") || job == Job::Mixed;
-                assert_eq!(scenario.warm_up.overwrites > 0.0, is_worn_in && window != Window::Quick, "{job:?}");
+                assert_eq!(scenario.warm_up.overwrites_per_page > 0.0, is_worn_in && window != Window::Quick, "{job:?}");
                 scenario.config.workload.requests
             };
             assert!(requests(Window::Quick) <= Some(2_000), "{} {job:?}", card.drive);

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use flashraid::config::Scenario;
 use flashraid::{CompletedRequest, Observer, OpKind, Request, Source, SourceError};
-use flashraid_model::metrics::Latency;
+use flashraid_model::metrics::LatencyHistogram;
 use flashraid_model::rng::{self, Stream};
 use flashraid_workload::HostLoop;
 
@@ -36,7 +36,7 @@ struct Slot {
     written_bytes: u64,
     written_pages: u64,
     programmed_units: u64,
-    latency: Latency,
+    latency: LatencyHistogram,
     /// Number of requests by the power of two of their response time in nanoseconds.
     octaves: [u64; 64],
 }
@@ -52,7 +52,7 @@ impl Slot {
             written_bytes: 0,
             written_pages: 0,
             programmed_units: 0,
-            latency: Latency::default(),
+            latency: LatencyHistogram::default(),
             octaves: [0; 64],
         }
     }
@@ -177,8 +177,8 @@ impl Watch {
         let window = &state.measured[window..];
         let of = |pattern: Pattern| window.iter().filter(move |measured| measured.slot.pattern == pattern);
         let together = |&pattern: &Pattern| {
-            let mut latency = Latency::default();
-            of(pattern).for_each(|measured| latency.add(&measured.slot.latency));
+            let mut latency = LatencyHistogram::default();
+            of(pattern).for_each(|measured| latency.add_all(&measured.slot.latency));
             let sum = |what: fn(&Measured) -> u64| of(pattern).map(what).sum::<u64>();
             figures(pattern, sum(|measured| measured.slot.done), sum(|measured| measured.slot.bytes), sum(|measured| measured.ns), &latency)
         };
@@ -238,7 +238,7 @@ impl State {
 
     fn done(&mut self, completed: &CompletedRequest) {
         self.now_ns = self.now_ns.max(completed.done_ns);
-        let Some(slot) = self.open.iter_mut().rev().find(|slot| slot.first <= completed.index) else { return };
+        let Some(slot) = self.open.iter_mut().rev().find(|slot| slot.first <= completed.arrival_index) else { return };
         // Requests end in another order than they arrive, so the earliest arrival counts.
         slot.began_ns = Some(slot.began_ns.map_or(completed.arrival_ns, |began_ns| began_ns.min(completed.arrival_ns)));
         let Request { offset_bytes, length_bytes, kind, .. } = completed.request;
@@ -300,7 +300,7 @@ impl State {
     }
 }
 
-fn figures(pattern: Pattern, requests: u64, bytes: u64, ns: u64, latency: &Latency) -> Figures {
+fn figures(pattern: Pattern, requests: u64, bytes: u64, ns: u64, latency: &LatencyHistogram) -> Figures {
     let seconds = (ns as f64 / 1e9).max(1e-9);
     let us = |ns: u64| ns as f64 / 1000.0;
     let percentile = |share: f64| latency.quantile_ns(share).filter(|_| requests as f64 * (1.0 - share) >= BEYOND).map(us);

@@ -11,10 +11,10 @@ use crate::TimeNs;
 use crate::events::{GcInterval, TimeParts};
 use crate::ids::{DieId, Lpn, MemberSet};
 use crate::request::OpKind;
-use crate::ssd::{Hint, Served, Ssd};
+use crate::ssd::{PrefetchHint, Served, Ssd};
 
 /// Lookahead distances of the two stages of prefetching: first the page of a die, then the memory that this page points to.
-const HINTS: [(Hint, usize); 2] = [(Hint::Map, 16), (Hint::Block, 8)];
+const HINTS: [(PrefetchHint, usize); 2] = [(PrefetchHint::MapEntry, 16), (PrefetchHint::BlockTables, 8)];
 
 /// A page operation of the batch that has not been served. Its arrival time and its kind are those of its request.
 #[derive(Debug, Clone, Copy)]
@@ -69,18 +69,18 @@ impl Ahead {
         Self { threads, operations_per_thread, ..Self::default() }
     }
 
-    /// Adds a request to the batch. Call [`Ahead::serve`] before anything else happens to the array. Arrivals must be in order, and
-    /// may lie after events that have not happened yet.
+    /// Adds a request to the batch. Call [`Ahead::serve_taken_requests`] before anything else happens to the array. Arrivals must be in
+    /// order, and may lie after events that have not happened yet.
     #[inline]
-    pub(super) fn add(&mut self, volume: &mut Volume, now: TimeNs, request: &PageRequest) {
+    pub(super) fn take_request(&mut self, volume: &mut Volume, now: TimeNs, request: &PageRequest) {
         let Volume { layout, read_plan, members, .. } = volume;
         let dies = members.ssds[0].dies();
-        let completion = members.open(Continuation::Host(request.tag)).into_number();
+        let completion = members.open_completion(Continuation::Host(request.tag)).into_completion_number();
         self.cursors.resize(dies as usize * members.ssds.len(), 0);
         let operations_before = self.operations.len();
         let (kind, index) = (request.kind, self.requests.len() as u32);
         for extent in layout.extents(request) {
-            let copies = read_plan.members(layout, &extent, kind);
+            let copies = read_plan.members_to_access(layout, &extent, kind);
             for page in extent.first_page..extent.first_page + extent.pages {
                 for member in copies.clone() {
                     let (die, lpn) = members.ssds[member as usize].die_and_lpn(page);
@@ -95,7 +95,7 @@ impl Ahead {
     }
 
     /// Serves all requests of the batch.
-    pub(super) fn serve(&mut self, members: &mut Members) {
+    pub(super) fn serve_taken_requests(&mut self, members: &mut Members) {
         let dies = members.ssds[0].dies();
         self.sort_by_die();
         self.last.resize(self.requests.len(), Served::default());

@@ -3,11 +3,11 @@
 use super::events::done_requests;
 use super::*;
 use crate::cache::CacheCounters;
-use crate::cache::{CacheParams, CacheParts, IwcCache, IwcSyncCache, LawcCache, Room, StowCache, WowCache};
-use crate::coordination::{CoordinationParams, KINDS, Notify, SchemePolicy, Work, tiny as schemes};
+use crate::cache::{CacheParams, CacheParts, CapacityUnit, IwcCache, IwcSyncCache, LawcCache, StowCache, WowCache};
+use crate::coordination::{CoordinationParams, ForcedWork, MESSAGE_KINDS, Notification, SchemePolicy, tiny as schemes};
 use crate::ids::MemberSet;
-use crate::ssd::tiny::{self, READ, WRITE};
-use crate::ssd::{Pipeline, Preemption};
+use crate::ssd::tiny::{self, READ_NS, WRITE_NS};
+use crate::ssd::{PipeliningMode, Preemption};
 use proptest::prelude::*;
 
 /// Returns members of two dies, each with five used blocks of four pages and `spare_blocks` free ones.
@@ -22,7 +22,7 @@ fn params(level: Level, members: u32, unit: u32, spare_blocks: u32, cache: Cache
         failures: Vec::new(),
         rebuild: None,
         read_plan: ReadPlan::Home,
-        planning: Default::default(),
+        read_plan_params: Default::default(),
         cache: Some(cache),
         host_port: None,
     }
@@ -31,22 +31,22 @@ fn params(level: Level, members: u32, unit: u32, spare_blocks: u32, cache: Cache
 fn cache(parts: CacheParts, group_pages: u32, member_pages: u32) -> CacheParams {
     CacheParams {
         parts,
-        group_pages,
-        member_pages,
-        room: Room::Pages,
-        low: 0.0,
-        high: 0.0,
-        in_flight: 1,
+        group_cache_pages: group_pages,
+        member_cache_pages: member_pages,
+        capacity_unit: CapacityUnit::Pages,
+        destage_start_fill: 0.0,
+        destage_full_speed_fill: 0.0,
+        destages_in_flight_max: 1,
         sync_timeout_ns: 1500,
-        nvm_read_ns: 2,
-        nvm_write_ns: 10,
+        nvm_page_read_ns: 2,
+        nvm_page_write_ns: 10,
     }
 }
 
 const IWC: CacheParts = IwcCache::PARTS;
 
 struct Outcome {
-    done: Vec<Done>,
+    done: Vec<RequestDone>,
     /// Number of pages that each member has read and written.
     pages: Vec<(u64, u64)>,
     counters: CacheCounters,
@@ -55,7 +55,7 @@ struct Outcome {
 }
 
 fn run(params: &ArrayParams, asked: &[(TimeNs, u64, u32, bool)]) -> Outcome {
-    let mut array = Array::new(params, 1, Setup::default());
+    let mut array = Array::new(params, 1, ArraySetup::default());
     let mut events: Vec<Event> = Vec::new();
     let mut now = 0;
     for (tag, &(at, first_page, pages, write)) in asked.iter().enumerate() {
@@ -69,11 +69,11 @@ fn run(params: &ArrayParams, asked: &[(TimeNs, u64, u32, bool)]) -> Outcome {
                     tag: tag as u64,
                     first_page,
                     pages,
-                    kind: OpKind::of(write),
+                    kind: OpKind::from_is_write(write),
                     fua: false,
                     high_priority: false,
                     stream: 0,
-                    one_member: false,
+                    stays_on_one_member: false,
                 },
             )
             .unwrap();
@@ -83,7 +83,7 @@ fn run(params: &ArrayParams, asked: &[(TimeNs, u64, u32, bool)]) -> Outcome {
     while let Some(event) = array.next_time() {
         if done_requests(&events).len() == asked.len() && !is_over {
             is_over = true;
-            array.reach(event, Milestone::RequestsEnd, &mut events);
+            array.reach_milestone(event, Milestone::RequestsEnd, &mut events);
             continue;
         }
         assert!(event >= now, "time goes on");
@@ -114,9 +114,9 @@ fn a_cached_write_is_done_when_the_memory_has_it_and_a_read_hits_until_it_is_des
     let got =
         run(&params(Level::Raid0, 2, 1, 300, cache(WowCache::PARTS, 8, 0)), &[(0, 0, 2, true), (30, 0, 3, false), (1000, 0, 2, false)]);
     // The pages are written until 20, read until 24, and on flash at 232. The first read finds two of its three pages until 34.
-    assert_eq!(ends(&got), [20, 30 + READ, 1000 + READ]);
+    assert_eq!(ends(&got), [20, 30 + READ_NS, 1000 + READ_NS]);
     assert_eq!(got.pages, [(2, 1), (1, 1)]);
-    assert_eq!(got.counters.occupancy_page_ns, 2 * (24 + u128::from(WRITE)));
+    assert_eq!(got.counters.occupancy_integral_page_ns, 2 * (24 + u128::from(WRITE_NS)));
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn destaged_groups_keep_parity_once_and_strips_have_it_in_advance() {
     assert_eq!(wow.pages, [(0, 2); 4], "two full stripes");
     let iwc = run(&params(Level::Raid4, 4, 1, 300, cache(IWC, 0, 4)), &asked);
     assert_eq!(iwc.pages, [(0, 2), (0, 2), (1, 2), (0, 2)], "LAWC Fig. 4: one read, and four writes");
-    assert_eq!(iwc.counters.parity_reads, 1);
+    assert_eq!(iwc.counters.pages_read_for_parity, 1);
     // Four pages are written until 40. The second write reads one page until 28 and then writes two and their parity. The third waits for
     // its turn at the stripe.
     assert_eq!(ends(&iwc)[0], 40);
@@ -137,8 +137,8 @@ fn destaged_groups_keep_parity_once_and_strips_have_it_in_advance() {
 #[test]
 fn a_trim_drops_dirty_pages_and_trims_the_members() {
     let run = |level, members, parts, group, member, trim: (u64, u32)| {
-        let cache = CacheParams { low: 0.9, high: 1.0, ..cache(parts, group, member) };
-        let mut array = Array::new(&params(level, members, 1, 300, cache), 1, Setup::default());
+        let cache = CacheParams { destage_start_fill: 0.9, destage_full_speed_fill: 1.0, ..cache(parts, group, member) };
+        let mut array = Array::new(&params(level, members, 1, 300, cache), 1, ArraySetup::default());
         let mut events = Vec::new();
         let op = |tag, kind, first_page, pages| PageRequest {
             tag,
@@ -148,7 +148,7 @@ fn a_trim_drops_dirty_pages_and_trims_the_members() {
             fua: false,
             high_priority: false,
             stream: 0,
-            one_member: false,
+            stays_on_one_member: false,
         };
         for (at, request) in [(0, op(0, OpKind::Write, 0, 2)), (1000, op(1, OpKind::Trim, trim.0, trim.1))] {
             array.advance(at, &mut events);
@@ -160,7 +160,7 @@ fn a_trim_drops_dirty_pages_and_trims_the_members() {
         array.verify().unwrap();
         let trimmed: Vec<u64> = array.members().iter().map(|member| member.counters().host_pages_trimmed).collect();
         let counters = array.counters(2000).cache.unwrap();
-        assert_eq!((done_requests(&events).len(), counters.destages.count), (2, 0));
+        assert_eq!((done_requests(&events).len(), counters.destages.entries), (2, 0));
         (counters.pages_trimmed, trimmed)
     };
     assert_eq!(run(Level::Raid0, 2, WowCache::PARTS, 16, 0, (1, 2)), (1, vec![1, 1]));
@@ -176,21 +176,21 @@ fn destages_are_recorded_on_the_members_that_get_them() {
     let failures = vec![FailureParams { member: 1, at_ns: 500 }];
     let with_parity = ArrayParams { failures, ..params(Level::Raid4, 4, 1, 300, cache(WowCache::PARTS, 16, 0)) };
     let members = |params: &ArrayParams| {
-        let setup = Setup { record_destages: true, ..Setup::default() };
+        let setup = ArraySetup { record_destages: true, ..ArraySetup::default() };
         let mut array = Array::new(params, 1, setup);
         let mut events = Vec::new();
         for (tag, at) in [(0, 0), (1, 1000)] {
             let kind = OpKind::Write;
             let request =
-                PageRequest { tag, first_page: 0, pages: 3, kind, fua: false, high_priority: false, stream: 0, one_member: false };
+                PageRequest { tag, first_page: 0, pages: 3, kind, fua: false, high_priority: false, stream: 0, stays_on_one_member: false };
             array.submit(at, &request).unwrap();
             array.advance(at + 999, &mut events);
         }
         assert!(!array.volume.members.keeps_ends(), "what is told is forgotten");
-        assert!(events.is_sorted_by_key(Event::key));
+        assert!(events.is_sorted_by_key(Event::order_key));
         events
             .iter()
-            .filter_map(|event| if let Event::Destage(destage) = event { Some(destage.member) } else { None })
+            .filter_map(|event| if let Event::DestageEnded(destage) = event { Some(destage.member) } else { None })
             .collect::<Vec<u32>>()
     };
     assert_eq!(members(&with_parity), [0, 1, 2, 0, 2]);
@@ -207,7 +207,12 @@ fn policies() -> impl Strategy<Value = CacheParams> {
         (1..9_u32, 1..6_u32).prop_map(|(first_level, pages)| cache(LawcCache::PARTS, first_level, pages)),
     ];
     let thresholds = prop_oneof![3 => Just((0.0, 0.0)), 1 => Just((0.3, 0.8))];
-    (sizes, thresholds, 1..3_u32).prop_map(|(cache, (low, high), in_flight)| CacheParams { low, high, in_flight, ..cache })
+    (sizes, thresholds, 1..3_u32).prop_map(|(cache, (low, high), in_flight)| CacheParams {
+        destage_start_fill: low,
+        destage_full_speed_fill: high,
+        destages_in_flight_max: in_flight,
+        ..cache
+    })
 }
 
 fn levels() -> impl Strategy<Value = (Level, u32)> {
@@ -225,15 +230,15 @@ fn levels() -> impl Strategy<Value = (Level, u32)> {
 fn coordination(scheme: SchemePolicy, members: u32) -> CoordinationParams {
     CoordinationParams {
         scheme,
-        work: Work::OneVictim,
+        forced_work: ForcedWork::OneVictim,
         t_soft_free_blocks: 2,
-        notify: Notify::AtStart,
-        delay_ns: 0,
-        at_idle: false,
-        across_dies: true,
-        answers: true,
-        ggc_aware: MemberSet::first(members),
-        latency_ns: [0; KINDS],
+        notification: Notification::AtStartThreshold,
+        cycle_delay_ns: 0,
+        begins_cycles_when_idle: false,
+        all_dies_collect: true,
+        controller_answers: true,
+        ggc_aware_members: MemberSet::first_members(members),
+        message_latency_ns: [0; MESSAGE_KINDS],
     }
 }
 
@@ -256,12 +261,12 @@ proptest! {
         let mut params = params(level, members, unit, spare_blocks, cache);
         params.coordination = scheme.map(|scheme| coordination(scheme, members));
         params.ssd.gc.preemption = preempts.then_some(Preemption {
-            poll_ns: 3, t_hard: 0.5, pipeline: Pipeline::Off, merge: true, reorder: false, suspension: None,
+            poll_ns: 3, hard_limit_share: 0.5, pipeline: PipeliningMode::Off, merges_with_moves: true, moves_requested_pages_first: false, suspension: None,
         });
         if level.survives_a_failure() {
             params.failures = (0..members).rev().zip(fails).map(|(member, at_ns)| FailureParams { member, at_ns }).collect();
             params.rebuild = rebuild.map(|(delay_ns, in_flight)| {
-                RebuildParams { delay_ns, strip_ns: 300, in_flight, spares: 2, spare: Spare::Fresh, finish: true }
+                RebuildParams { start_delay_ns: delay_ns, strip_interval_min_ns: 300, strips_in_flight_max: in_flight, spares: 2, spare_state: SpareState::Fresh, continues_after_last_request: true }
             });
         }
         let exported = params.layout().exported_pages();
@@ -272,11 +277,11 @@ proptest! {
             (at, page % (exported - pages + 1), pages as u32, write < 7)
         }).collect();
         let got = run(&params, &asked);
-        if cache.low == 0.0 {
+        if cache.destage_start_fill == 0.0 {
             prop_assert_eq!(got.left_pages, 0, "everything is destaged in the end");
         }
         for progress in got.failures.iter().filter(|progress| progress.failed_ns.is_some() && params.rebuild.is_some()) {
-            prop_assert_eq!(progress.strips_rebuilt + progress.strips_lost, progress.strips, "rebuilt after the flush");
+            prop_assert_eq!(progress.strips_rebuilt + progress.strips_lost, progress.strips_of_member, "rebuilt after the flush");
             prop_assert!(progress.strips_lost == 0 || got.failures.len() > 1, "one failure loses nothing");
         }
     }

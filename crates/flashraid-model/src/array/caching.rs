@@ -6,7 +6,7 @@ use super::coordination::Coordination;
 use super::members::{Access, Completion, Continuation, Issued, Members};
 use super::volume::Volume;
 use crate::TimeNs;
-use crate::cache::{ArrayExtent, Cache, Command, Commands, Destage, HostDone, Token};
+use crate::cache::{ArrayExtent, Cache, Command, Commands, Destage, HostRequestDone, Token};
 use crate::events::DestageInterval;
 use crate::placement::Layout;
 use crate::request::OpKind;
@@ -19,7 +19,7 @@ pub(super) struct Caching {
     /// Buffer for the commands that the cache has just given. It is kept to reuse its memory.
     commands: Commands,
     /// Record of all destages for the timeline; `None` if they are not recorded.
-    pub record: Option<Record>,
+    pub destage_record: Option<DestageRecord>,
 }
 
 /// Counter that orders events of the cache within one nanosecond. They happen in the order in which the cache asked for them, after the
@@ -42,19 +42,19 @@ impl TieBreaks {
 
 fn pages_of(extent: &ArrayExtent, kind: OpKind) -> PageRequest {
     let ArrayExtent { first_page, pages } = *extent;
-    PageRequest { tag: 0, first_page, pages, kind, fua: false, high_priority: false, stream: 0, one_member: false }
+    PageRequest { tag: 0, first_page, pages, kind, fua: false, high_priority: false, stream: 0, stays_on_one_member: false }
 }
 
 /// Record of the destages in progress, for a timeline.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Record {
+pub(super) struct DestageRecord {
     under_way: Vec<(Destage, DestageInterval)>,
-    pub done: Vec<DestageInterval>,
+    pub finished_destages: Vec<DestageInterval>,
 }
 
 impl Caching {
     pub(super) fn new(cache: Cache) -> Self {
-        Self { cache, tie_breaks: TieBreaks { given: TieBreaks::FIRST }, commands: Commands::default(), record: None }
+        Self { cache, tie_breaks: TieBreaks { given: TieBreaks::FIRST }, commands: Commands::default(), destage_record: None }
     }
 
     /// Returns the time at which [`Caching::step`] is due.
@@ -72,14 +72,14 @@ impl Caching {
     /// Passes an event to the cache. If all data that were cached at a member's failure have been destaged since, rebuilding may begin
     /// (rule 86).
     #[inline]
-    pub(super) fn update<T>(&mut self, now: TimeNs, volume: &mut Volume, event: impl FnOnce(&mut Self, &mut Members) -> T) -> T {
+    pub(super) fn update_cache<T>(&mut self, now: TimeNs, volume: &mut Volume, event: impl FnOnce(&mut Self, &mut Members) -> T) -> T {
         let was_flushing = self.cache.is_flushing();
         let answer = event(self, &mut volume.members);
         if was_flushing
             && self.cache.is_flushed()
             && let Some(stripes) = &mut volume.stripes
         {
-            stripes.set_flushing(now, false);
+            stripes.set_cache_is_flushing(now, false);
         }
         answer
     }
@@ -93,16 +93,16 @@ impl Caching {
         mut controller: Option<&mut Coordination>,
     ) -> Issued {
         self.cache.take_commands(&mut self.commands);
-        let Self { cache, tie_breaks, commands, record } = self;
+        let Self { cache, tie_breaks, commands, destage_record: record } = self;
         let layout = volume.layout;
         for command in &commands.list {
             let (kind, token) = match *command {
                 Command::Wake { at, wake } => {
-                    volume.members.wake_cache(at, tie_breaks.next(), wake);
+                    volume.members.schedule_cache_wake(at, tie_breaks.next(), wake);
                     continue;
                 }
                 Command::Array { kind, token, .. } => (kind, token),
-                Command::Members { write, token, .. } => (OpKind::of(write), token),
+                Command::Members { write, token, .. } => (OpKind::from_is_write(write), token),
             };
             if let Some(controller) = &mut controller {
                 controller.request_arrives(now);
@@ -118,7 +118,7 @@ impl Caching {
                     };
                     if let Some(record) = record {
                         let pages = extents().map(|extent| (extent.first_member, extent.first_page, extent.pages, extent.copies));
-                        record.begin(now, token, pages, &layout, volume.replacement());
+                        record.command_begins(now, token, pages, &layout, volume.replacement());
                     }
                     volume.issue(&access, extents(), false, continuation)
                 }
@@ -126,7 +126,7 @@ impl Caching {
                     let extents = &commands.member_extents[from as usize..to as usize];
                     if let Some(record) = record {
                         let pages = extents.iter().map(|extent| (extent.member, extent.first_page, extent.pages, 1));
-                        record.begin(now, token, pages, &layout, volume.replacement());
+                        record.command_begins(now, token, pages, &layout, volume.replacement());
                     }
                     volume.issue_on_members(&access, extents, continuation)
                 }
@@ -138,8 +138,14 @@ impl Caching {
 
     /// Ends an operation of the cache. Returns the host request that this completes, if any.
     #[inline]
-    pub(super) fn ended(&mut self, now: TimeNs, token: Token, completion: &Completion, members: &mut Members) -> Option<HostDone> {
-        if let Some(record) = &mut self.record {
+    pub(super) fn command_ended(
+        &mut self,
+        now: TimeNs,
+        token: Token,
+        completion: &Completion,
+        members: &mut Members,
+    ) -> Option<HostRequestDone> {
+        if let Some(record) = &mut self.destage_record {
             let ends = members.take_cache_ends(token);
             if let Token::Destage(destage) = token {
                 record.end(now, destage, &ends);
@@ -150,10 +156,10 @@ impl Caching {
     }
 }
 
-impl Record {
+impl DestageRecord {
     /// Records the members and pages of an operation if it is a destage. `replacement` returns the member that stands in for another one in
     /// a stripe.
-    pub(super) fn begin(
+    pub(super) fn command_begins(
         &mut self,
         now: TimeNs,
         token: Token,
@@ -169,7 +175,15 @@ impl Record {
                     Some((_, interval)) => interval.pages += pages,
                     None => {
                         let own_cache = destage.cache > 0;
-                        let interval = DestageInterval { member, own_cache, stripe, pages, begun_ns: now, ended_ns: 0, done_ns: 0 };
+                        let interval = DestageInterval {
+                            member,
+                            from_member_cache: own_cache,
+                            stripe,
+                            pages,
+                            begun_ns: now,
+                            ended_ns: 0,
+                            last_member_done_ns: 0,
+                        };
                         self.under_way.push((destage, interval));
                     }
                 }
@@ -181,7 +195,7 @@ impl Record {
         for (of, interval) in &mut self.under_way {
             if *of == destage {
                 let own = ends.iter().filter(|(member, _)| *member == interval.member).map(|&(_, at)| at).max();
-                self.done.push(DestageInterval { ended_ns: own.unwrap_or(now), done_ns: now, ..*interval });
+                self.finished_destages.push(DestageInterval { ended_ns: own.unwrap_or(now), last_member_done_ns: now, ..*interval });
             }
         }
         self.under_way.retain(|(of, _)| *of != destage);

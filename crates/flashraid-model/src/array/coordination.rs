@@ -1,7 +1,9 @@
 //! The controller that coordinates garbage collection, and the messages between it and the members.
 
 use crate::TimeNs;
-use crate::coordination::{Controller, ControllerAction, CoordinationParams, Mail, Mailbox, MemberEvent, Notice, Notify, Pools, ToMember};
+use crate::coordination::{
+    Controller, ControllerAction, CoordinationParams, Mail, Mailbox, MemberEvent, Notice, Notification, PoolSizes, ToMember,
+};
 
 /// An action that a member must perform.
 #[derive(Debug, Clone, Copy)]
@@ -19,18 +21,18 @@ pub(super) struct Coordination {
     pub(crate) mailbox: Mailbox,
     actions: Vec<ControllerAction>,
     /// Members that report the number of their page writes, each with the number at which the controller must be told.
-    pub(crate) to_count: Vec<(u32, u64)>,
-    pub(crate) members_ask_softly: bool,
+    pub(crate) page_allowances_to_count: Vec<(u32, u64)>,
+    pub(crate) uses_soft_notification: bool,
 }
 
 impl Coordination {
-    pub(super) fn new(params: &CoordinationParams, pools: &Pools) -> Self {
+    pub(super) fn new(params: &CoordinationParams, pools: &PoolSizes) -> Self {
         Self {
             controller: Controller::new(params, pools),
             mailbox: Mailbox::new(params),
             actions: Vec::new(),
-            to_count: Vec::new(),
-            members_ask_softly: params.notify == Notify::Soft,
+            page_allowances_to_count: Vec::new(),
+            uses_soft_notification: params.notification == Notification::AtSoftThreshold,
         }
     }
 
@@ -85,7 +87,7 @@ impl Coordination {
         self.controller.take_actions(&mut self.actions);
         for action in self.actions.drain(..) {
             match action {
-                ControllerAction::CountPages(member, pages) => self.to_count.push((member, pages)),
+                ControllerAction::CountPages(member, pages) => self.page_allowances_to_count.push((member, pages)),
                 _ => self.mailbox.schedule_action(now, action),
             }
         }

@@ -1,6 +1,6 @@
 //! Counters of parity, locks, failed members, trims and flushes.
 
-use super::stripe_pages::WriteKind;
+use super::stripe_pages::ParityMethod;
 use crate::request::OpKind;
 
 counts! {
@@ -40,48 +40,48 @@ counts! {
 }
 
 impl StripeCounters {
-    pub(super) fn count_write(&mut self, kind: WriteKind) {
+    pub(super) fn count_write(&mut self, kind: ParityMethod) {
         *match kind {
-            WriteKind::FullStripe => &mut self.full_stripe_writes,
-            WriteKind::Reconstruct => &mut self.reconstruct_writes,
-            WriteKind::ReadModify => &mut self.read_modify_writes,
-            WriteKind::NoParity => &mut self.no_parity_writes,
+            ParityMethod::FullStripe => &mut self.full_stripe_writes,
+            ParityMethod::Reconstruct => &mut self.reconstruct_writes,
+            ParityMethod::ReadModify => &mut self.read_modify_writes,
+            ParityMethod::NoParity => &mut self.no_parity_writes,
         } += 1;
     }
 }
 
 counts! {
     /// Counts of a read plan that looks at the members. A *part* is what a read asks for in a stripe or, with mirrors, in a strip.
-    pub struct PlanCounters {
+    pub struct ReadPlanCounters {
         /// Parts whose strips were all free of collection.
-        parts_free,
+        stripe_reads_without_collection,
         /// Parts that met collection in one strip of their stripe, or in one copy.
-        parts_one_busy,
+        stripe_reads_with_one_strip_collecting,
         /// Parts that met collection in two of them.
-        parts_two_busy,
+        stripe_reads_with_two_strips_collecting,
         /// Parts that met collection in three or more of them.
-        parts_more_busy,
+        stripe_reads_with_more_strips_collecting,
         /// Parts that went round a strip that collects.
-        avoided,
+        stripe_reads_around_collection,
         /// Pages read in addition for these.
-        pages_added,
+        pages_added_to_read_around,
         /// Parts that waited for collection, because the lock of their stripe was not free.
-        locked_out,
+        stripe_reads_locked_out,
         /// Parts that waited for collection in one of their strips, for whatever reason.
-        waited,
+        stripe_reads_that_waited,
         /// Writes that read by the other method before they wrote (rule 53).
-        writes_changed,
+        writes_by_other_parity_method,
     }
 }
 
-impl PlanCounters {
+impl ReadPlanCounters {
     /// Counts a part that met collection in so many strips.
     pub(super) fn count_part(&mut self, busy: usize) {
         *match busy {
-            0 => &mut self.parts_free,
-            1 => &mut self.parts_one_busy,
-            2 => &mut self.parts_two_busy,
-            _ => &mut self.parts_more_busy,
+            0 => &mut self.stripe_reads_without_collection,
+            1 => &mut self.stripe_reads_with_one_strip_collecting,
+            2 => &mut self.stripe_reads_with_two_strips_collecting,
+            _ => &mut self.stripe_reads_with_more_strips_collecting,
         } += 1;
     }
 }

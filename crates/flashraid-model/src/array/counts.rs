@@ -1,26 +1,26 @@
 //! All counters of an array: their values at a moment, and the difference between two moments.
 
-use super::{Array, FailureProgress, HostCounters, HostPortCounters, PlanCounters, StripeCounters};
+use super::{Array, FailureProgress, HostCounters, HostPortCounters, ReadPlanCounters, StripeCounters};
 use crate::TimeNs;
 use crate::cache::CacheCounters;
 use crate::coordination::{self, UncoordinatedCleans};
-use crate::ssd::{DriveCounters, FrontCounters, MechanismCounters, MemberCounters, Ssd};
+use crate::ssd::{FrontCounters, MechanismCounters, MemberCounters, Ssd, SuperblockCounters};
 use std::collections::BTreeMap;
 
 /// All counters of an array and its members.
 #[derive(Debug, Clone)]
-pub struct Counts {
+pub struct ArrayCounters {
     /// Counters of each member, in order.
     pub members: Vec<MemberCounters>,
     /// Counters that only drives with superblocks have, in order; empty if the members have pools.
-    pub drives: Vec<DriveCounters>,
+    pub superblocks: Vec<SuperblockCounters>,
     /// Counters of the queues, processor cores and buffers before the dies of each member, in order; empty if the members do not model
     /// them.
     pub fronts: Vec<FrontCounters>,
     /// Counters of the optional mechanisms of the members, summed by mechanism, in order.
     pub mechanisms: Vec<MechanismCounters>,
     /// Number of messages between members and controller, by kind; `None` without a controller.
-    pub sent: Option<[u64; coordination::KINDS]>,
+    pub messages_sent_by_kind: Option<[u64; coordination::MESSAGE_KINDS]>,
     /// Number of cleans that members began before the controller had answered their request to collect. It is `None` unless members ask
     /// before they must collect.
     pub uncoordinated_cleans: Option<UncoordinatedCleans>,
@@ -31,7 +31,7 @@ pub struct Counts {
     /// Counters of parity, locks and rebuilding; `None` if the array has none of them.
     pub stripes: Option<StripeCounters>,
     /// Counters of the read plan; `None` if it does not look at the members.
-    pub planned: Option<PlanCounters>,
+    pub read_plan: Option<ReadPlanCounters>,
     /// Counters of the write cache, if there is one.
     pub cache: Option<CacheCounters>,
     /// Number of pages in the write cache. In a difference of two counts, it is the number of pages added.
@@ -41,22 +41,22 @@ pub struct Counts {
     pub failures: Vec<FailureProgress>,
 }
 
-impl Counts {
+impl ArrayCounters {
     /// Returns counts that contain nothing but these members, for tests. `drives` of the members are drives with superblocks whose other
     /// counters are 0.
     #[must_use]
-    pub fn of_members(members: impl IntoIterator<Item = MemberCounters>, drives: usize) -> Self {
+    pub fn with_members_only(members: impl IntoIterator<Item = MemberCounters>, drives: usize) -> Self {
         Self {
             members: members.into_iter().collect(),
-            drives: vec![DriveCounters::default(); drives],
+            superblocks: vec![SuperblockCounters::default(); drives],
             fronts: vec![FrontCounters::default(); drives],
             mechanisms: Vec::new(),
-            sent: None,
+            messages_sent_by_kind: None,
             uncoordinated_cleans: None,
             host: HostCounters::default(),
             host_port: None,
             stripes: None,
-            planned: None,
+            read_plan: None,
             cache: None,
             cached_pages: 0,
             failures: Vec::new(),
@@ -68,15 +68,17 @@ impl Counts {
     pub fn since(self, earlier: &Self) -> Self {
         Self {
             members: self.members.iter().zip(&earlier.members).map(|(now, then)| now.since(then)).collect(),
-            drives: self.drives.iter().zip(&earlier.drives).map(|(now, then)| now.since(then)).collect(),
+            superblocks: self.superblocks.iter().zip(&earlier.superblocks).map(|(now, then)| now.since(then)).collect(),
             fronts: self.fronts.iter().zip(&earlier.fronts).map(|(now, then)| now.since(then)).collect(),
             mechanisms: self.mechanisms.iter().zip(&earlier.mechanisms).map(|(now, then)| now.since(then)).collect(),
-            sent: both(self.sent, earlier.sent, |now, then| std::array::from_fn(|kind| now[kind] - then[kind])),
+            messages_sent_by_kind: both(self.messages_sent_by_kind, earlier.messages_sent_by_kind, |now, then| {
+                std::array::from_fn(|kind| now[kind] - then[kind])
+            }),
             uncoordinated_cleans: both(self.uncoordinated_cleans, earlier.uncoordinated_cleans, |now, then| now.since(&then)),
             host: self.host.since(&earlier.host),
             host_port: both(self.host_port, earlier.host_port, |now, then| now.since(&then)),
             stripes: both(self.stripes, earlier.stripes, |now, then| now.since(&then)),
-            planned: both(self.planned, earlier.planned, |now, then| now.since(&then)),
+            read_plan: both(self.read_plan, earlier.read_plan, |now, then| now.since(&then)),
             cache: both(self.cache, earlier.cache, |now, then| now.since(&then)),
             cached_pages: self.cached_pages.saturating_sub(earlier.cached_pages),
             failures: self.failures,
@@ -85,30 +87,30 @@ impl Counts {
 
     /// Returns the number of messages between members and controller, by kind; empty without a controller.
     #[must_use]
-    pub fn messages(&self) -> BTreeMap<String, u64> {
-        self.sent.map_or_else(BTreeMap::new, |sent| coordination::by_name(sent, Default::default()))
+    pub fn messages_by_name(&self) -> BTreeMap<String, u64> {
+        self.messages_sent_by_kind.map_or_else(BTreeMap::new, |sent| coordination::message_counts_by_name(sent, Default::default()))
     }
 }
 
 impl Array {
     /// Returns the counts until `now`. Some work has no effect on any request and is counted late; see
-    /// [`Milestone::Count`](super::Milestone::Count).
-    pub fn counters(&self, now: TimeNs) -> Counts {
+    /// [`Milestone::ReadCounters`](super::Milestone::ReadCounters).
+    pub fn counters(&self, now: TimeNs) -> ArrayCounters {
         let Self { port, caching, volume, coordination, host, .. } = self;
         let ssds = &volume.members.ssds;
         let (members, drives): (Vec<_>, Vec<_>) = ssds.iter().map(|ssd| ssd.counters_at(now)).unzip();
-        let asks_softly = coordination.as_ref().filter(|coordination| coordination.members_ask_softly);
-        Counts {
+        let asks_softly = coordination.as_ref().filter(|coordination| coordination.uses_soft_notification);
+        ArrayCounters {
             members,
-            drives: drives.into_iter().flatten().collect(),
+            superblocks: drives.into_iter().flatten().collect(),
             fronts: ssds.iter().filter_map(Ssd::front_counters).copied().collect(),
             mechanisms: ssds.iter().map(Ssd::mechanism_counters).collect(),
-            sent: coordination.as_ref().map(|coordination| coordination.mailbox.sent()),
+            messages_sent_by_kind: coordination.as_ref().map(|coordination| coordination.mailbox.sent()),
             uncoordinated_cleans: asks_softly.map(|coordination| coordination.controller.uncoordinated_cleans()),
             host: *host,
             host_port: port.as_ref().map(|port| port.counters_at(now)),
             stripes: volume.stripes.as_ref().map(|stripes| stripes.counters),
-            planned: volume.stripes.as_ref().and_then(|stripes| stripes.plan_counters()),
+            read_plan: volume.stripes.as_ref().and_then(|stripes| stripes.plan_counters()),
             cache: caching.as_ref().map(|caching| caching.cache.counters(now)),
             cached_pages: caching.as_ref().map_or(0, |caching| caching.cache.cached_pages()),
             failures: volume.stripes.as_ref().map_or_else(Vec::new, |stripes| stripes.progress()),

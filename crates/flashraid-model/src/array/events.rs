@@ -5,12 +5,12 @@ use super::caching::Caching;
 use crate::TimeNs;
 use crate::events::{DestageInterval, GcInterval, Slab, TimeParts};
 use crate::ssd;
-pub use crate::ssd::Programmed;
+pub use crate::ssd::UnitsProgrammed;
 use std::collections::VecDeque;
 
 /// A request that is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Done {
+pub struct RequestDone {
     /// Tag of the page request.
     pub tag: u64,
     /// Time at which its last page was done, in nanoseconds.
@@ -20,23 +20,23 @@ pub struct Done {
     /// Number of its pages that were not served because too many members failed.
     pub pages_lost: u32,
     /// Division of the response time into its causes.
-    pub parts: TimeParts,
+    pub time: TimeParts,
 }
 
 /// An event of the array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// A request is done.
-    Done(Done),
+    RequestDone(RequestDone),
     /// A clean of a pool has ended.
-    Collection(GcInterval),
+    CleanEnded(GcInterval),
     /// A destage of the write cache has ended. There is one event for each member that got pages, only with
-    /// [`super::Setup::record_destages`].
-    Destage(DestageInterval),
+    /// [`super::ArraySetup::record_destages`].
+    DestageEnded(DestageInterval),
     /// A drive with superblocks has programmed units.
-    Programmed(Programmed),
+    UnitsProgrammed(UnitsProgrammed),
     /// A member has failed, or its rebuilding has begun or ended. Later requests meet the array in another state of health.
-    Health {
+    HealthChanged {
         /// Time of the change, in nanoseconds.
         at: TimeNs,
         /// Health after the change.
@@ -47,13 +47,13 @@ pub enum Event {
 impl Event {
     /// Returns the time at which the event is reported.
     #[inline]
-    pub fn at(&self) -> TimeNs {
+    pub fn time(&self) -> TimeNs {
         match self {
-            Self::Done(done) => done.at,
-            Self::Collection(clean) => clean.end_ns,
-            Self::Destage(destage) => destage.done_ns,
-            Self::Programmed(programmed) => programmed.at,
-            Self::Health { at, .. } => *at,
+            Self::RequestDone(done) => done.at,
+            Self::CleanEnded(clean) => clean.end_ns,
+            Self::DestageEnded(destage) => destage.last_member_done_ns,
+            Self::UnitsProgrammed(programmed) => programmed.at,
+            Self::HealthChanged { at, .. } => *at,
         }
     }
 
@@ -61,13 +61,13 @@ impl Event {
     ///
     /// Events are ordered by time. At the same time, the array's health comes first, then requests, collections, destages and programs.
     /// Collections are ordered by start, member, die and pool. All others of a kind stay in the order in which they happen.
-    pub fn key(&self) -> impl Ord + use<> {
+    pub fn order_key(&self) -> impl Ord + use<> {
         match self {
-            Self::Health { at, .. } => (*at, 0, 0, [0; 3]),
-            Self::Done(done) => (done.at, 1, 0, [0; 3]),
-            Self::Collection(clean) => (clean.end_ns, 2, clean.start_ns, [clean.member, clean.die, clean.pool]),
-            Self::Destage(destage) => (destage.done_ns, 3, 0, [0; 3]),
-            Self::Programmed(programmed) => (programmed.at, 4, 0, [0; 3]),
+            Self::HealthChanged { at, .. } => (*at, 0, 0, [0; 3]),
+            Self::RequestDone(done) => (done.at, 1, 0, [0; 3]),
+            Self::CleanEnded(clean) => (clean.end_ns, 2, clean.start_ns, [clean.member, clean.die, clean.pool]),
+            Self::DestageEnded(destage) => (destage.last_member_done_ns, 3, 0, [0; 3]),
+            Self::UnitsProgrammed(programmed) => (programmed.at, 4, 0, [0; 3]),
         }
     }
 }
@@ -76,20 +76,20 @@ impl Event {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Outbox {
     /// Requests that were served ahead of time, in the order of their ends.
-    pub held: Vec<Event>,
+    pub requests_held_back: Vec<Event>,
     /// Cleans whose ends are known in advance.
     cleans: Slab<GcInterval>,
     /// The end times of these cleans with their indices in `cleans`, in order of time. Large batches have thousands of them, so entries are
     /// small.
     ends: VecDeque<(TimeNs, u32)>,
     /// Changes of the array's health, in order.
-    pub health: Vec<(TimeNs, Health)>,
+    pub health_changes: Vec<(TimeNs, Health)>,
 }
 
 impl Outbox {
     /// Appends all events until `until` to `events`. From index `begin` on, `events` are in order before and after.
     #[inline]
-    pub(super) fn report(
+    pub(super) fn release_events(
         &mut self,
         until: TimeNs,
         told: &mut ssd::Outbox,
@@ -98,7 +98,7 @@ impl Outbox {
         events: &mut Vec<Event>,
     ) {
         // Requests alone are in order already, and most calls find nothing else.
-        let is_empty = told.collections.is_empty() && told.programmed.is_empty() && self.health.is_empty() && caching.is_none();
+        let is_empty = told.collections.is_empty() && told.programmed.is_empty() && self.health_changes.is_empty() && caching.is_none();
         if !is_empty || self.ends.front().is_some_and(|(end, _)| *end <= until) {
             self.report_others(until, told, caching, begin, events);
         }
@@ -130,43 +130,43 @@ impl Outbox {
             self.report_cleans(until, events);
         }
         let destages = events.len();
-        if let Some(record) = caching.and_then(|caching| caching.record.as_mut()) {
-            events.extend(record.done.drain(..).map(Event::Destage));
+        if let Some(record) = caching.and_then(|caching| caching.destage_record.as_mut()) {
+            events.extend(record.finished_destages.drain(..).map(Event::DestageEnded));
         }
         let programs = events.len();
-        events.extend(told.programmed.drain(..).map(Event::Programmed));
+        events.extend(told.programmed.drain(..).map(Event::UnitsProgrammed));
         let changes = events.len();
-        events.extend(self.health.drain(..).map(|(at, health)| Event::Health { at, health }));
+        events.extend(self.health_changes.drain(..).map(|(at, health)| Event::HealthChanged { at, health }));
         let kinds = [begin..requests, requests..destages, destages..programs, programs..changes, changes..events.len()];
         if kinds.iter().filter(|kind| !kind.is_empty()).count() > 1 {
-            events[begin..].sort_by_key(Event::key);
+            events[begin..].sort_by_key(Event::order_key);
         }
     }
 
-    /// Appends the cleans that end by `until`, in the order of [`Event::key`].
+    /// Appends the cleans that end by `until`, in the order of [`Event::order_key`].
     fn report_cleans(&mut self, until: TimeNs, events: &mut Vec<Event>) {
         let mut begin = events.len();
         while let Some(&(end, number)) = self.ends.front()
             && end <= until
         {
             self.ends.pop_front();
-            if events.get(begin).is_some_and(|event| event.at() != end) {
-                events[begin..].sort_by_key(Event::key);
+            if events.get(begin).is_some_and(|event| event.time() != end) {
+                events[begin..].sort_by_key(Event::order_key);
                 begin = events.len();
             }
-            events.push(Event::Collection(self.cleans.remove(number)));
+            events.push(Event::CleanEnded(self.cleans.remove(number)));
         }
-        events[begin..].sort_by_key(Event::key);
+        events[begin..].sort_by_key(Event::order_key);
     }
 
     /// Returns the earliest start of a clean that has not been reported.
-    pub(crate) fn first_start(&self) -> Option<TimeNs> {
+    pub(crate) fn earliest_unreported_start(&self) -> Option<TimeNs> {
         self.ends.iter().map(|&(_, number)| self.cleans[number].start_ns).min()
     }
 }
 
 /// Returns the requests among the events.
 #[cfg(test)]
-pub(super) fn done_requests(events: &[Event]) -> Vec<Done> {
-    events.iter().filter_map(|event| if let Event::Done(done) = event { Some(*done) } else { None }).collect()
+pub(super) fn done_requests(events: &[Event]) -> Vec<RequestDone> {
+    events.iter().filter_map(|event| if let Event::RequestDone(done) = event { Some(*done) } else { None }).collect()
 }

@@ -40,7 +40,7 @@ pub struct FailureProgress {
     /// Number of strips that were given up, because too many strips of their stripe were lost.
     pub strips_lost: u64,
     /// Number of strips of a member.
-    pub strips: u64,
+    pub strips_of_member: u64,
     /// Number of pages in a strip.
     pub strip_pages: u32,
 }
@@ -83,7 +83,7 @@ struct Failure {
 pub(super) struct Failures {
     rebuild: Option<RebuildParams>,
     list: Vec<Failure>,
-    pub lost: LostStrips,
+    pub lost_strips: LostStrips,
     /// True after the last request has ended. From then on no member fails, and no further stripe is rebuilt unless the configuration asks
     /// for it.
     over: bool,
@@ -104,7 +104,7 @@ impl Failure {
 impl Failures {
     /// Returns the failures of members that have `strips` strips each. The first failures get the spares.
     pub(super) fn new(params: &ArrayParams, strips: u64) -> Self {
-        let (spares, _) = params.spares();
+        let (spares, _) = params.spares_and_state();
         let failure = |(nth, failure): (u32, FailureParams)| Failure {
             progress: FailureProgress {
                 member: failure.member,
@@ -114,15 +114,15 @@ impl Failures {
                 rebuild_ended_ns: None,
                 strips_rebuilt: 0,
                 strips_lost: 0,
-                strips,
+                strips_of_member: strips,
                 strip_pages: params.stripe_unit_pages,
             },
             next_stripe: 0,
             in_progress: 0,
             next_ns: failure.at_ns,
         };
-        let list = (0..).zip(params.failures_in_order()).map(failure).collect();
-        Self { rebuild: params.rebuild, list, lost: LostStrips::none(strips), over: false, flushing: false }
+        let list = (0..).zip(params.failures_by_time()).map(failure).collect();
+        Self { rebuild: params.rebuild, list, lost_strips: LostStrips::none(strips), over: false, flushing: false }
     }
 
     pub(super) fn health(&self) -> Health {
@@ -140,7 +140,7 @@ impl Failures {
 
     /// Returns true if a member has failed.
     #[inline]
-    pub(crate) fn has_begun(&self) -> bool {
+    pub(crate) fn any_member_has_failed(&self) -> bool {
         self.list.first().is_some_and(Failure::has_failed)
     }
 
@@ -161,7 +161,7 @@ impl Failures {
         let failed = self.list.iter().find(|failure| failure.progress.member == member && failure.has_failed());
         match failed {
             None => Some(member),
-            Some(failure) => failure.progress.spare.filter(|_| !self.lost.has(member, stripe)),
+            Some(failure) => failure.progress.spare.filter(|_| !self.lost_strips.has(member, stripe)),
         }
     }
 
@@ -172,10 +172,10 @@ impl Failures {
         if !failure.has_failed() {
             return (!self.over).then_some(*next_ns);
         }
-        let rebuild = self.rebuild.filter(|rebuild| progress.spare.is_some() && (!self.over || rebuild.finish))?;
+        let rebuild = self.rebuild.filter(|rebuild| progress.spare.is_some() && (!self.over || rebuild.continues_after_last_request))?;
         let waits = match progress.rebuild_began_ns {
             None => self.flushing,
-            Some(_) => *next_stripe == progress.strips || *in_progress >= rebuild.in_flight,
+            Some(_) => *next_stripe == progress.strips_of_member || *in_progress >= rebuild.strips_in_flight_max,
         };
         (!waits).then_some(*next_ns)
     }
@@ -195,8 +195,8 @@ impl Failures {
         let member = progress.member;
         if progress.failed_ns.is_none() {
             progress.failed_ns = Some(now);
-            failure.next_ns = now + self.rebuild.map_or(0, |rebuild| rebuild.delay_ns);
-            self.lost.fail(member);
+            failure.next_ns = now + self.rebuild.map_or(0, |rebuild| rebuild.start_delay_ns);
+            self.lost_strips.add_failed_member(member);
             return Some(Step::Fails(member));
         }
         if progress.rebuild_began_ns.is_none() {
@@ -206,12 +206,12 @@ impl Failures {
         let stripe = failure.next_stripe;
         failure.next_stripe += 1;
         failure.in_progress += 1;
-        failure.next_ns = now + self.rebuild?.strip_ns;
+        failure.next_ns = now + self.rebuild?.strip_interval_min_ns;
         Some(Step::Rebuild { failure: due as u32, stripe })
     }
 
     /// Records that the rebuilding of a strip has ended. The strip is on the spare now, or `given_up` is true.
-    pub(crate) fn rebuilding_ended(&mut self, now: TimeNs, failure: u32, stripe: u64, given_up: bool) {
+    pub(crate) fn strip_rebuild_ended(&mut self, now: TimeNs, failure: u32, stripe: u64, given_up: bool) {
         let Failure { progress, in_progress, next_ns, .. } = &mut self.list[failure as usize];
         *in_progress -= 1;
         *next_ns = (*next_ns).max(now);
@@ -219,15 +219,15 @@ impl Failures {
             progress.strips_lost += 1;
         } else {
             progress.strips_rebuilt += 1;
-            self.lost.rebuilt(progress.member, stripe);
+            self.lost_strips.remove_rebuilt_strip(progress.member, stripe);
         }
-        if progress.strips_rebuilt + progress.strips_lost == progress.strips {
+        if progress.strips_rebuilt + progress.strips_lost == progress.strips_of_member {
             progress.rebuild_ended_ns = Some(now);
         }
     }
 
     /// Sets whether the write cache still holds pages from the time of a failure.
-    pub(crate) fn set_flushing(&mut self, now: TimeNs, flushing: bool) {
+    pub(crate) fn set_cache_is_flushing(&mut self, now: TimeNs, flushing: bool) {
         self.flushing = flushing;
         for failure in self.list.iter_mut().filter(|failure| failure.has_failed() && failure.progress.rebuild_began_ns.is_none()) {
             failure.next_ns = failure.next_ns.max(now);
@@ -235,7 +235,7 @@ impl Failures {
     }
 
     /// Notes that the last request is done (rule 64).
-    pub(crate) fn requests_are_over(&mut self) {
+    pub(crate) fn last_request_is_done(&mut self) {
         self.over = true;
     }
 }

@@ -5,7 +5,7 @@
 //!  read  ─▶ waits for its turn ─▶ the array ─▶ its data pass ─▶ done
 //! ```
 
-use super::{Done, HostPortParams};
+use super::{HostPortParams, RequestDone};
 use crate::TimeNs;
 use crate::events::Slab;
 use crate::placement::PageRequest;
@@ -36,7 +36,7 @@ struct HostRequest {
     /// Nanoseconds from the request to transfer its data until the end of the transfer.
     passage_ns: u64,
     /// Result of a read whose data have not been transferred to the host yet.
-    read: Option<Done>,
+    read: Option<RequestDone>,
 }
 
 /// Result of one step of the host port.
@@ -45,7 +45,7 @@ pub(super) enum PortStep {
     /// The array must start this request. Its tag is a number of the port, not the host's tag.
     Begins(PageRequest),
     /// A request is done; its tag is the host's.
-    Done(Done),
+    Done(RequestDone),
     /// Nothing outside the port changes.
     Nothing,
 }
@@ -91,11 +91,11 @@ impl HostPort {
     }
 
     fn has_turn(&self) -> bool {
-        self.params.outstanding.is_none_or(|most| self.in_work < most)
+        self.params.outstanding_requests_max.is_none_or(|most| self.in_work < most)
     }
 
     /// Accepts an arriving request. Returns it if the array must start it at once.
-    pub(super) fn arrives(&mut self, now: TimeNs, request: &PageRequest) -> Option<PageRequest> {
+    pub(super) fn request_arrives(&mut self, now: TimeNs, request: &PageRequest) -> Option<PageRequest> {
         let id = self.requests.insert(HostRequest {
             request: *request,
             sequence: self.arrived,
@@ -130,7 +130,7 @@ impl HostPort {
 
     fn ask_to_pass(&mut self, now: TimeNs, id: u32) {
         let bytes = u64::from(self.requests[id].request.pages) * u64::from(self.page_bytes);
-        let passing_ns = self.params.passing_ns(bytes);
+        let passing_ns = self.params.transfer_ns(bytes);
         let end = self.passing.back().map_or(now, |&(end, _)| end).saturating_add(passing_ns);
         self.passing.push_back((end, id));
         self.requests[id].passage_ns = end - now;
@@ -138,7 +138,7 @@ impl HostPort {
     }
 
     /// Accepts a request that the array has finished. Returns it as done unless its data must be transferred first.
-    pub(super) fn ended(&mut self, done: Done) -> Option<Done> {
+    pub(super) fn request_ended(&mut self, done: RequestDone) -> Option<RequestDone> {
         self.ended_ns = done.at;
         let id = done.tag as u32;
         if self.requests[id].request.kind == OpKind::Read && self.params.bytes_per_s.is_some() {
@@ -149,13 +149,13 @@ impl HostPort {
         Some(self.leaves(id, done))
     }
 
-    fn leaves(&mut self, id: u32, done: Done) -> Done {
+    fn leaves(&mut self, id: u32, done: RequestDone) -> RequestDone {
         self.in_work -= 1;
         let HostRequest { request, arrival_ns, turn_ns, passage_ns, .. } = self.requests.remove(id);
-        let mut parts = done.parts;
+        let mut parts = done.time;
         parts.queue_ns += turn_ns - arrival_ns;
         parts.transfer_ns += passage_ns;
-        Done { tag: request.tag, parts, ..done }
+        RequestDone { tag: request.tag, time: parts, ..done }
     }
 
     /// Returns the time at which [`HostPort::step`] is due.
@@ -175,7 +175,7 @@ impl HostPort {
             let HostRequest { request, read, .. } = self.requests[id];
             let Some(done) = read else { return PortStep::Begins(PageRequest { tag: u64::from(id), ..request }) };
             self.ended_ns = now;
-            return PortStep::Done(self.leaves(id, Done { at: now, ..done }));
+            return PortStep::Done(self.leaves(id, RequestDone { at: now, ..done }));
         }
         if let Some((_, id)) = self.read.pop_first() {
             self.ask_to_pass(now, id);

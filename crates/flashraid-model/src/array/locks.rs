@@ -17,19 +17,19 @@ pub(super) struct Freed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct CollectionWait {
     pub from_ns: TimeNs,
-    pub ns: u64,
+    pub length_ns: u64,
 }
 
 impl CollectionWait {
     /// Returns the part of the wait that lies after `at`, in nanoseconds.
     fn after_ns(self, at: TimeNs) -> u64 {
-        (self.from_ns + self.ns).saturating_sub(self.from_ns.max(at))
+        (self.from_ns + self.length_ns).saturating_sub(self.from_ns.max(at))
     }
 }
 
 /// All locks that are held, with the operations that wait for them.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Locks {
+pub(super) struct StripeLocks {
     held: BTreeMap<u64, Lock>,
 }
 
@@ -56,7 +56,7 @@ struct Asking {
 
 /// An operation that gets the lock after waiting for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Granted {
+pub(super) struct LockGrant {
     pub operation: u32,
     /// Nanoseconds of its wait in which the holders waited for collection.
     pub collection_ns: u64,
@@ -74,7 +74,7 @@ impl Lock {
 
     /// Adds the last holder's waits for garbage collection to those of the lock.
     fn add_holder_waits(&mut self, waits: &[CollectionWait]) {
-        self.collected_ns += waits.iter().map(|wait| wait.ns).sum::<u64>();
+        self.collected_ns += waits.iter().map(|wait| wait.length_ns).sum::<u64>();
         // Operations that asked before the holder got the lock stand in front, and wait for all its time.
         for asking in self.waiting.iter_mut().rev().take_while(|asking| asking.collected_before_ns.is_none()) {
             let shared_ns: u64 = waits.iter().map(|wait| wait.after_ns(asking.asked_ns)).sum();
@@ -83,9 +83,9 @@ impl Lock {
     }
 }
 
-impl Locks {
-    /// Asks for the lock of `stripe`. Returns false if `operation` has to wait; [`Locks::next`] then returns it later.
-    pub(super) fn ask(&mut self, now: TimeNs, stripe: u64, operation: u32, share: bool) -> bool {
+impl StripeLocks {
+    /// Asks for the lock of `stripe`. Returns false if `operation` has to wait; [`StripeLocks::grant_next`] then returns it later.
+    pub(super) fn request_lock(&mut self, now: TimeNs, stripe: u64, operation: u32, share: bool) -> bool {
         let lock = self.held.entry(stripe).or_default();
         let has_it = lock.waiting.is_empty() && lock.take(share);
         if !has_it {
@@ -117,7 +117,7 @@ impl Locks {
     }
 
     /// Returns the next waiting operation if it gets the lock. The caller repeats this until there is none.
-    pub(super) fn next(&mut self, Freed { stripe }: &Freed) -> Option<Granted> {
+    pub(super) fn grant_next(&mut self, Freed { stripe }: &Freed) -> Option<LockGrant> {
         let lock = self.held.get_mut(stripe)?;
         let Some(&Asking { operation, share, collected_before_ns, .. }) = lock.waiting.front() else {
             if lock.holders == 0 {
@@ -128,7 +128,7 @@ impl Locks {
         lock.take(share).then(|| {
             lock.waiting.pop_front();
             let before_ns = collected_before_ns.expect("those that had the lock when it asked have given it back");
-            Granted { operation, collection_ns: lock.collected_ns - before_ns }
+            LockGrant { operation, collection_ns: lock.collected_ns - before_ns }
         })
     }
 }
@@ -137,18 +137,18 @@ impl Locks {
 mod tests {
     use super::*;
 
-    fn granted(locks: &mut Locks, waits: &[CollectionWait]) -> Vec<(u32, u64)> {
+    fn granted(locks: &mut StripeLocks, waits: &[CollectionWait]) -> Vec<(u32, u64)> {
         let freed = locks.release(7, waits);
-        std::iter::from_fn(|| locks.next(&freed).map(|granted| (granted.operation, granted.collection_ns))).collect()
+        std::iter::from_fn(|| locks.grant_next(&freed).map(|granted| (granted.operation, granted.collection_ns))).collect()
     }
 
     #[test]
     fn first_come_first_served_and_neighbours_share() {
-        let mut locks = Locks::default();
-        assert!(locks.ask(0, 7, 0, true) && locks.ask(0, 7, 1, true) && locks.ask(0, 8, 9, false));
-        assert!(!locks.ask(0, 7, 2, false));
+        let mut locks = StripeLocks::default();
+        assert!(locks.request_lock(0, 7, 0, true) && locks.request_lock(0, 7, 1, true) && locks.request_lock(0, 8, 9, false));
+        assert!(!locks.request_lock(0, 7, 2, false));
         // No operation overtakes one that waits.
-        assert!(!locks.ask(0, 7, 3, true) && !locks.ask(0, 7, 4, true) && !locks.ask(0, 7, 5, false));
+        assert!(!locks.request_lock(0, 7, 3, true) && !locks.request_lock(0, 7, 4, true) && !locks.request_lock(0, 7, 5, false));
         assert!(granted(&mut locks, &[]).is_empty());
         assert_eq!(granted(&mut locks, &[]), [(2, 0)]);
         assert_eq!(granted(&mut locks, &[]), [(3, 0), (4, 0)]);
@@ -157,23 +157,23 @@ mod tests {
         assert!(granted(&mut locks, &[]).is_empty());
         assert_eq!(locks.held.len(), 1);
         // One who only tries does not wait, and shares a lock that nobody waits for.
-        assert!(!locks.try_share(8) && locks.try_share(9) && locks.try_share(9) && !locks.ask(0, 9, 6, false));
+        assert!(!locks.try_share(8) && locks.try_share(9) && locks.try_share(9) && !locks.request_lock(0, 9, 6, false));
         assert!(!locks.try_share(9));
     }
 
     #[test]
     fn the_collection_of_all_holders_is_told_from_when_the_lock_was_asked_for() {
-        let wait = |from_ns, ns| CollectionWait { from_ns, ns };
-        let mut locks = Locks::default();
-        assert!(locks.ask(100, 7, 0, false));
+        let wait = |from_ns, ns| CollectionWait { from_ns, length_ns: ns };
+        let mut locks = StripeLocks::default();
+        assert!(locks.request_lock(100, 7, 0, false));
         // Operations ask before, during and after the holder's wait for collection from 100 to 150, and after a second one from 180 to 190.
-        assert!([100, 130, 160, 200].into_iter().zip(1..).all(|(at, operation)| !locks.ask(at, 7, operation, operation > 1)));
+        assert!([100, 130, 160, 200].into_iter().zip(1..).all(|(at, operation)| !locks.request_lock(at, 7, operation, operation > 1)));
         assert_eq!(granted(&mut locks, &[wait(100, 50), wait(180, 10)]), [(1, 60)]);
         // Another operation asks while the next holder, which waits for collection from 210 to 250, has the lock.
-        assert!(!locks.ask(220, 7, 5, true));
+        assert!(!locks.request_lock(220, 7, 5, true));
         assert_eq!(granted(&mut locks, &[wait(210, 40)]), [(2, 20 + 10 + 40), (3, 10 + 40), (4, 40), (5, 30)]);
         // If several share it, the last one counts.
-        assert!(!locks.ask(310, 7, 6, false));
+        assert!(!locks.request_lock(310, 7, 6, false));
         assert!([300, 300, 300].into_iter().all(|from_ns| granted(&mut locks, &[wait(from_ns, 1000)]).is_empty()));
         assert_eq!(granted(&mut locks, &[wait(300, 30)]), [(6, 20)]);
         assert!(granted(&mut locks, &[]).is_empty() && locks.is_empty());

@@ -1,6 +1,6 @@
 //! The members of an array, the events that they report, and the completions that wait for these events.
 
-use super::Done;
+use super::RequestDone;
 use crate::TimeNs;
 use crate::cache::{CacheWake, Token};
 use crate::events::Agenda;
@@ -133,7 +133,7 @@ pub(super) struct Access {
 impl Access {
     /// Returns true for a read. Writes and trims go to all copies.
     #[inline]
-    pub(super) fn reads(&self) -> bool {
+    pub(super) fn is_read(&self) -> bool {
         self.kind == OpKind::Read
     }
 }
@@ -146,18 +146,18 @@ pub(super) struct Issued(());
 /// A completion that does not know yet how many operations it waits for.
 #[must_use = "what it waits for has to be said: `Members::close`"]
 #[derive(Debug)]
-pub(super) struct Open(u32);
+pub(super) struct OpenCompletion(u32);
 
-impl Open {
+impl OpenCompletion {
     /// Returns the number of the completion, which its operations carry.
     #[inline]
-    pub(super) fn number(&self) -> u32 {
+    pub(super) fn completion_number(&self) -> u32 {
         self.0
     }
 
-    /// Returns the number of the completion, for a caller that ends it without [`Members::close`].
+    /// Returns the number of the completion, for a caller that ends it without [`Members::close_completion`].
     #[inline]
-    pub(crate) fn into_number(self) -> u32 {
+    pub(crate) fn into_completion_number(self) -> u32 {
         self.0
     }
 }
@@ -214,14 +214,14 @@ const _: () = assert!(size_of::<Completion>() <= 144 && size_of::<SsdWake>() <= 
 /// Counts the page writes that each member receives. Through it, a controller notices that a member receives more writes than it can absorb
 /// (rule 120).
 #[derive(Debug, Clone)]
-pub(super) struct PagesGiven {
+pub(super) struct PageAllowances {
     /// Number of page writes of each member, and the number after which the controller is told.
     counts: Vec<(u64, u64)>,
     /// Members that have passed their limit, with the time.
     pub(crate) used_up: Vec<(TimeNs, u32)>,
 }
 
-impl PagesGiven {
+impl PageAllowances {
     pub(super) fn new(members: usize) -> Self {
         Self { counts: vec![(0, u64::MAX); members], used_up: Vec::new() }
     }
@@ -233,7 +233,7 @@ impl PagesGiven {
     }
 
     /// Sets a new limit for a member: the controller is told when it has received `pages` more page writes.
-    pub(super) fn limit(&mut self, now: TimeNs, member: u32, pages: u64) {
+    pub(super) fn set_allowance(&mut self, now: TimeNs, member: u32, pages: u64) {
         self.counts[member as usize].1 = pages;
         self.compare(now, member);
     }
@@ -260,7 +260,7 @@ pub(super) struct Members {
     /// at once.
     pub reports: Outbox,
     /// Counts of page writes, only for a controller that needs them.
-    pub(crate) pages_given: Option<Box<PagesGiven>>,
+    pub(crate) page_allowances: Option<Box<PageAllowances>>,
     /// Ends of page operations that the cache waits for: purpose, member and time. `None` if they are not recorded.
     cache_ends: Option<Vec<(Token, u32, TimeNs)>>,
 }
@@ -273,14 +273,14 @@ impl Members {
             completions: Slab::default(),
             deferred: BinaryHeap::new(),
             reports: Outbox::default(),
-            pages_given: None,
+            page_allowances: None,
             cache_ends: None,
         }
     }
 
     /// Calls `act` on a member, and schedules its wake-ups.
     #[inline]
-    pub(super) fn with(&mut self, member: u32, act: impl FnOnce(&mut Ssd, &mut Outbox)) -> Issued {
+    pub(super) fn act_on_member(&mut self, member: u32, act: impl FnOnce(&mut Ssd, &mut Outbox)) -> Issued {
         assert!(self.reports.wakes.is_empty(), "the wake-ups of one member are taken before another acts");
         act(&mut self.ssds[member as usize], &mut self.reports);
         for (at, wake) in self.reports.wakes.drain(..) {
@@ -290,8 +290,8 @@ impl Members {
     }
 
     /// Calls `act` on each member in turn.
-    pub(crate) fn with_each(&mut self, mut act: impl FnMut(&mut Ssd, &mut Outbox)) -> Issued {
-        (0..self.ssds.len() as u32).fold(Issued(()), |_, member| self.with(member, &mut act))
+    pub(crate) fn act_on_each_member(&mut self, mut act: impl FnMut(&mut Ssd, &mut Outbox)) -> Issued {
+        (0..self.ssds.len() as u32).fold(Issued(()), |_, member| self.act_on_member(member, &mut act))
     }
 
     /// Returns the token for [`Issued`] work, after one or several calls of [`Members::submit`].
@@ -305,13 +305,13 @@ impl Members {
     pub(super) fn step(&mut self, now: TimeNs) -> MembersStep {
         match self.agenda.pop().expect("an event is due") {
             Wake::Completed(completion) => MembersStep::Done(completion),
-            Wake::Member((member, wake)) => MembersStep::Acted(self.with(member, |ssd, out| ssd.wake(now, wake, out))),
+            Wake::Member((member, wake)) => MembersStep::Acted(self.act_on_member(member, |ssd, out| ssd.wake(now, wake, out))),
         }
     }
 
     /// Ends the host request of this completion, which [`Members::step`] has just returned.
     #[inline(always)]
-    pub(super) fn done(&mut self, completion: u32, now: TimeNs) -> Done {
+    pub(super) fn finish_request(&mut self, completion: u32, now: TimeNs) -> RequestDone {
         self.completions.release(completion);
         let Completion { continuation: Continuation::Host(tag), remaining, gc_members, pages_lost, time, .. } =
             &self.completions[completion]
@@ -319,7 +319,7 @@ impl Members {
             unreachable!("what is deferred is no event of the agenda")
         };
         debug_assert!(*remaining == 0, "a request is done when all its pages are");
-        Done { tag: *tag, at: now, gc_members_met: gc_members.len(), pages_lost: *pages_lost, parts: *time }
+        RequestDone { tag: *tag, at: now, gc_members_met: gc_members.len(), pages_lost: *pages_lost, time: *time }
     }
 
     /// Submits an operation on one page of a member, for which `completion` waits. Use [`Members::issued`] afterwards, once for many pages.
@@ -327,13 +327,13 @@ impl Members {
     pub(super) fn submit(&mut self, access: &Access, member: u32, page: u32, completion: u32) {
         let Access { now, kind, fua, high_priority, source, moment_is_over } = *access;
         let writes = kind == OpKind::Write;
-        if let Some(pages_given) = &mut self.pages_given
+        if let Some(pages_given) = &mut self.page_allowances
             && writes
         {
             pages_given.count(now, member);
         }
         let op = PageOp { page, kind, fua: writes && fua, high_priority: writes && high_priority, source, completion };
-        let Issued(()) = self.with(member, |ssd, out| ssd.submit(now, op, moment_is_over, out));
+        let Issued(()) = self.act_on_member(member, |ssd, out| ssd.submit(now, op, moment_is_over, out));
     }
 
     /// Returns true if members know the end of an operation when it is submitted, and the caller needs only the last end.
@@ -344,9 +344,9 @@ impl Members {
 
     /// Opens a completion. The continuation runs when all its operations have ended.
     #[inline]
-    pub(super) fn open(&mut self, continuation: Continuation) -> Open {
+    pub(super) fn open_completion(&mut self, continuation: Continuation) -> OpenCompletion {
         let time = TimeParts::default();
-        Open(self.completions.insert(Completion {
+        OpenCompletion(self.completions.insert(Completion {
             continuation,
             remaining: 0,
             last_end: 0,
@@ -358,8 +358,8 @@ impl Members {
 
     /// Sets the number of operations that a completion waits for. If it is 0, the completion ends at `now`.
     #[inline]
-    pub(super) fn close(&mut self, open: Open, ends: u32, now: TimeNs) {
-        let Open(completion) = open;
+    pub(super) fn close_completion(&mut self, open: OpenCompletion, ends: u32, now: TimeNs) {
+        let OpenCompletion(completion) = open;
         debug_assert!(self.completions[completion].remaining == 0, "nothing has ended of what has not been said");
         if ends > 0 {
             self.completions[completion].remaining = ends;
@@ -370,7 +370,7 @@ impl Members {
 
     /// Opens a completion whose operations all end by `at`, which is known already. [`Members::step`] reports it at that time.
     #[inline(always)]
-    pub(super) fn open_until(&mut self, continuation: Continuation, at: TimeNs, gc_members: MemberSet, time: TimeParts) {
+    pub(super) fn open_completion_until(&mut self, continuation: Continuation, at: TimeNs, gc_members: MemberSet, time: TimeParts) {
         let whole = Completion { continuation, remaining: 0, last_end: at, gc_members, pages_lost: 0, time };
         let completion = self.completions.insert(whole);
         self.completed(completion, continuation, at);
@@ -378,7 +378,7 @@ impl Members {
 
     /// Records the ends of operations that the members have reported.
     #[inline]
-    pub(super) fn drain(&mut self) {
+    pub(super) fn drain_reports(&mut self) {
         if self.reports.ends.is_empty() {
             return;
         }
@@ -389,7 +389,12 @@ impl Members {
             {
                 cache_ends.push((token, end.member.0, end.at));
             }
-            self.end(end.completion, end.at, if end.met_gc { MemberSet::of(end.member.0) } else { MemberSet::NONE }, || end.time);
+            self.record_operation_end(
+                end.completion,
+                end.at,
+                if end.met_gc { MemberSet::single(end.member.0) } else { MemberSet::NONE },
+                || end.time,
+            );
         }
         self.reports.ends = ends;
     }
@@ -415,7 +420,7 @@ impl Members {
 
     /// Records that one operation of `completion` ends at `at`.
     #[inline]
-    pub(super) fn end(&mut self, completion: u32, at: TimeNs, gc_members: MemberSet, time: impl Fn() -> TimeParts) {
+    pub(super) fn record_operation_end(&mut self, completion: u32, at: TimeNs, gc_members: MemberSet, time: impl Fn() -> TimeParts) {
         let entry = &mut self.completions[completion];
         if entry.record_end(at, gc_members, time) {
             let Completion { continuation, last_end, .. } = *entry;
@@ -436,30 +441,30 @@ impl Members {
 
     /// Schedules a wake-up of the cache at `at`.
     #[inline]
-    pub(crate) fn wake_cache(&mut self, at: TimeNs, tie_break: u64, wake: CacheWake) {
+    pub(crate) fn schedule_cache_wake(&mut self, at: TimeNs, tie_break: u64, wake: CacheWake) {
         self.deferred.push(Reverse(Due { at, tie_break, deferred: Deferred::Wake(wake) }));
     }
 
     /// Schedules that an operation on a stripe goes on at `at`.
-    pub(super) fn go_on(&mut self, at: TimeNs, tie_break: u64, operation: u32) {
+    pub(super) fn schedule_continuation(&mut self, at: TimeNs, tie_break: u64, operation: u32) {
         self.deferred.push(Reverse(Due { at, tie_break, deferred: Deferred::GoesOn(operation) }));
     }
 
     /// Replaces one of the ends that a completion waits for by `ends` others, at least 1.
-    pub(super) fn expect(&mut self, completion: u32, ends: u32) {
+    pub(super) fn expect_more_ends(&mut self, completion: u32, ends: u32) {
         self.completions[completion].remaining += ends - 1;
     }
 
     /// Returns the time of the next deferred event.
     #[inline]
-    pub(crate) fn next_deferred(&self) -> Option<TimeNs> {
+    pub(crate) fn next_deferred_time(&self) -> Option<TimeNs> {
         self.deferred.peek().map(|Reverse(due)| due.at)
     }
 
     /// Removes and returns the next deferred event if it happens at most at `until`.
     #[inline]
     pub(crate) fn pop_deferred(&mut self, until: TimeNs) -> Option<Deferred<Completion>> {
-        if self.next_deferred()? > until {
+        if self.next_deferred_time()? > until {
             return None;
         }
         let Reverse(Due { deferred, .. }) = self.deferred.pop()?;

@@ -10,9 +10,9 @@ use crate::ssd::Ssd;
 pub enum Milestone {
     /// Counters are about to be read. Work that has no effect on any request may not have been computed yet; it is counted now. The next
     /// [`Array::advance`] reports collections that have ended.
-    Count,
+    ReadCounters,
     /// The measured time begins. The usage records of the members, and the greatest occupancy of the write cache, start anew. Counters are
-    /// brought up to date as with [`Milestone::Count`].
+    /// brought up to date as with [`Milestone::ReadCounters`].
     MeasuringBegins,
     /// The measured time ends. Events of this nanosecond still count.
     MeasuringEnds,
@@ -25,18 +25,18 @@ pub enum Milestone {
 
 /// Times that the array knows when it reaches a milestone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reached {
+pub struct MilestoneReached {
     /// Time before which the starts of all collections have been reported.
-    pub collections_known_until: TimeNs,
+    pub collection_starts_reported_until: TimeNs,
     /// Latest known end of an operation on the members. It is 0 if the ends are only known when they happen.
-    pub busy_until: TimeNs,
+    pub last_known_operation_end: TimeNs,
 }
 
 impl Array {
     /// Tells the array that the run has reached a milestone at `now`. At the end of the run, it appends the last events to `events`.
-    pub fn reach(&mut self, now: TimeNs, milestone: Milestone, events: &mut Vec<Event>) -> Reached {
+    pub fn reach_milestone(&mut self, now: TimeNs, milestone: Milestone, events: &mut Vec<Event>) -> MilestoneReached {
         match milestone {
-            Milestone::Count => self.catch_up(now),
+            Milestone::ReadCounters => self.catch_up(now),
             Milestone::MeasuringBegins => {
                 self.catch_up(now);
                 self.volume.members.ssds.iter_mut().for_each(|ssd| ssd.measure_usage_from(now));
@@ -45,33 +45,36 @@ impl Array {
                 }
             }
             Milestone::MeasuringEnds => {
-                let issued = self.volume.members.with_each(|member, out| member.catch_up_through(now, out));
+                let issued = self.volume.members.act_on_each_member(|member, out| member.catch_up_through(now, out));
                 self.drain(issued);
                 self.volume.members.ssds.iter_mut().for_each(|ssd| ssd.measure_usage_until(now));
             }
             Milestone::RequestsEnd => self.requests_end(now),
             Milestone::RunEnds => {
-                events.append(&mut self.outbox.held);
+                events.append(&mut self.outbox.requests_held_back);
                 let begin = events.len();
-                self.outbox.report(TimeNs::MAX, &mut self.volume.members.reports, self.caching.as_deref_mut(), begin, events);
+                self.outbox.release_events(TimeNs::MAX, &mut self.volume.members.reports, self.caching.as_deref_mut(), begin, events);
             }
         }
-        Reached { collections_known_until: self.collections_known_until(now), busy_until: self.busy_until() }
+        MilestoneReached {
+            collection_starts_reported_until: self.collections_known_until(now),
+            last_known_operation_end: self.busy_until(),
+        }
     }
 
     fn catch_up(&mut self, now: TimeNs) {
-        let issued = self.volume.members.with_each(|member, out| member.catch_up_all(now, out));
+        let issued = self.volume.members.act_on_each_member(|member, out| member.catch_up_all(now, out));
         self.drain(issued);
     }
 
     fn requests_end(&mut self, now: TimeNs) {
         if let Some(stripes) = &mut self.volume.stripes {
-            stripes.requests_are_over();
+            stripes.last_request_is_done();
         }
         if let Some(coordination) = &mut self.coordination {
             coordination.controller.end_checks();
         }
-        let issued = self.volume.members.with_each(|member, out| member.end_idle_collection(now, out));
+        let issued = self.volume.members.act_on_each_member(|member, out| member.end_idle_collection(now, out));
         self.drain(issued);
         let Members { ssds, agenda, .. } = &mut self.volume.members;
         agenda.retain_wakes(|member, wake| ssds[member as usize].needs_wake_up(wake));
@@ -81,7 +84,8 @@ impl Array {
     fn collections_known_until(&self, now: TimeNs) -> TimeNs {
         let members = &self.volume.members;
         let open = members.ssds.iter().filter_map(Ssd::oldest_open_clean).fold(now, TimeNs::min);
-        let started = members.reports.collections.iter().map(|collection| collection.start_ns).chain(self.outbox.first_start());
+        let started =
+            members.reports.collections.iter().map(|collection| collection.start_ns).chain(self.outbox.earliest_unreported_start());
         started.fold(open, TimeNs::min)
     }
 

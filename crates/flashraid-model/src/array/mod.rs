@@ -3,8 +3,8 @@
 //! Four methods drive it: [`Array::submit`] and, for many requests at once, [`Array::submit_many`]; [`Array::next_time`]; and
 //! [`Array::advance`], which returns all events. The caller passes the time.
 //!
-//! A [`Setup`] and a [`Shape`] describe it. Before the first request, [`Array::untimed`] warms its members up. [`Array::reach`] announces
-//! the few moments of a run that it must know.
+//! A [`ArraySetup`] and a [`ArrayShape`] describe it. Before the first request, [`Array::untimed_access`] warms its members up.
+//! [`Array::reach_milestone`] announces the few moments of a run that it must know.
 //!
 //! [`Array::counters`] returns all counts, [`Array::members`] the members, and [`Array::prefetch`] hints at coming requests. No other
 //! methods are called from outside the model.
@@ -41,26 +41,26 @@ use crate::coordination::CoordinationParams;
 use crate::ids::MemberId;
 pub use crate::placement::{Extent, Layout, Level, PageRequest};
 use crate::request::OpKind;
-use crate::ssd::{Hint, Shortcuts, Ssd};
+use crate::ssd::{ComputingShortcuts, PrefetchHint, Ssd};
 use ahead::Ahead;
-use caching::{Caching, Record};
+use caching::{Caching, DestageRecord};
 use coordination::Coordination;
-pub use counters::{HostCounters, PlanCounters, StripeCounters};
-pub use counts::Counts;
+pub use counters::{HostCounters, ReadPlanCounters, StripeCounters};
+pub use counts::ArrayCounters;
 use events::Outbox;
-pub use events::{Done, Event, Programmed};
+pub use events::{Event, RequestDone, UnitsProgrammed};
 pub use failure::{FailureProgress, Health};
 use host_port::HostPort;
 pub use host_port::HostPortCounters;
-use members::{Access, Continuation, Issued, Members, PagesGiven};
-pub use milestones::{Milestone, Reached};
+use members::{Access, Continuation, Issued, Members, PageAllowances};
+pub use milestones::{Milestone, MilestoneReached};
 pub use offered_load::OfferedLoad;
 pub use params::*;
 pub use read_plan::ReadPlan;
-pub use requests::{SubmitError, pages_of};
-pub use setup::{Setup, Shape};
+pub use requests::{SubmitError, page_request_of};
+pub use setup::{ArraySetup, ArrayShape};
 use stripes::Stripes;
-pub use untimed::Untimed;
+pub use untimed::UntimedAccess;
 use volume::Volume;
 
 /// Most members of an array, with spares. Sets of members are kept as bits.
@@ -69,7 +69,7 @@ pub const MEMBERS_MAX: u32 = 128;
 /// An array of SSDs.
 #[derive(Debug, Clone)]
 pub struct Array {
-    shape: Shape,
+    shape: ArrayShape,
     /// True if the array consists of members only, without host port, cache, parity or controller.
     has_members_only: bool,
     /// Limits of the controller towards the host, if it has any.
@@ -93,30 +93,36 @@ pub struct Array {
 
 impl Array {
     /// Returns an array of filled members. If failed members are to be rebuilt, spares follow them. `seed` selects the random streams of
-    /// victim policies that draw. Use [`Setup::array_while`] if filling must be interruptible.
-    pub fn new(params: &ArrayParams, seed: u64, setup: Setup) -> Self {
+    /// victim policies that draw. Use [`ArraySetup::new_array_while`] if filling must be interruptible.
+    pub fn new(params: &ArrayParams, seed: u64, setup: ArraySetup) -> Self {
         Self::make(params, seed, setup, &mut || true).expect("nobody says no")
     }
 
-    fn make(params: &ArrayParams, seed: u64, setup: Setup, go_on: &mut dyn FnMut() -> bool) -> Option<Self> {
-        let Setup { threads, operations_per_thread, record_usage, record_destages, mut shortcuts } = setup;
-        if params.plans_reads() {
+    fn make(params: &ArrayParams, seed: u64, setup: ArraySetup, go_on: &mut dyn FnMut() -> bool) -> Option<Self> {
+        let ArraySetup {
+            threads_max: threads,
+            operations_per_thread_min: operations_per_thread,
+            record_usage,
+            record_destages,
+            mut shortcuts,
+        } = setup;
+        if params.plans_reads_by_member_state() {
             // The state of a member that takes shortcuts is not the state at this moment.
-            shortcuts = Shortcuts { immediate: false, collapsed: false };
+            shortcuts = ComputingShortcuts { immediate_ends: false, collapsed_waits: false };
         }
         let member = |number| Ssd::new(&params.ssd, seed, MemberId(number), params.coordination.is_some(), shortcuts);
-        let (spares, _) = params.spares();
+        let (spares, _) = params.spares_and_state();
         let filled = (0..params.members + spares).map(|number| go_on().then(|| member(number)));
         let mut members = Members::new(filled.collect::<Option<_>>()?);
         if params.coordination.as_ref().is_some_and(CoordinationParams::counts_pages) {
-            members.pages_given = Some(Box::new(PagesGiven::new(members.ssds.len())));
+            members.page_allowances = Some(Box::new(PageAllowances::new(members.ssds.len())));
         }
         for member in 0..members.ssds.len() as u32 {
             // The first step takes the reports that they leave.
-            let _issued = members.with(member, |ssd, out| {
+            let _issued = members.act_on_member(member, |ssd, out| {
                 // A spare learns the protocol when it replaces a member that knows it.
                 if let Some(coordination) = params.coordination.as_ref().filter(|c| member < params.members && c.is_ggc_aware(member)) {
-                    ssd.become_ggc_aware(0, coordination.role(), out);
+                    ssd.become_ggc_aware(0, coordination.member_role(), out);
                 }
                 ssd.begin(out);
             });
@@ -126,20 +132,20 @@ impl Array {
         }
         let mut caching = params.cache.map(|cache| Box::new(Caching::new(Cache::new(&cache, params.layout(), params.members))));
         if let Some(caching) = caching.as_mut().filter(|_| record_destages) {
-            caching.record = Some(Record::default());
+            caching.destage_record = Some(DestageRecord::default());
             members.record_ends();
         }
-        let stripes = Stripes::of(params, seed).map(Box::new);
+        let stripes = Stripes::from_params(params, seed).map(Box::new);
         let first = &members.ssds[0];
         let is_plain = params.host_port.is_none() && caching.is_none() && stripes.is_none() && params.coordination.is_none();
-        let shape = Shape {
+        let shape = ArrayShape {
             page_bytes: params.ssd.geometry.page_bytes,
             layout: params.layout(),
-            members: members.ssds.len() as u32,
-            dies: first.dies(),
-            start_free_blocks: params.ssd.pools().start_free_blocks,
-            cache_pages: caching.as_ref().map(|caching| caching.cache.room_pages()),
-            may_fail: !params.failures.is_empty(),
+            members_with_spares: members.ssds.len() as u32,
+            dies_per_member: first.dies(),
+            start_free_blocks: params.ssd.pool_sizes().start_free_blocks,
+            cache_room_pages: caching.as_ref().map(|caching| caching.cache.room_pages()),
+            has_member_failures: !params.failures.is_empty(),
             serves_ahead_of_time: is_plain && first.is_immediate(),
         };
         Some(Self {
@@ -152,9 +158,9 @@ impl Array {
                 read_plan: params.read_plan,
                 members,
                 stripes,
-                fresh_spares: spares - params.warm_spares(),
+                fresh_spares: spares - params.warmed_up_spares(),
             },
-            coordination: params.coordination.as_ref().map(|coordination| Coordination::new(coordination, &params.ssd.pools())),
+            coordination: params.coordination.as_ref().map(|coordination| Coordination::new(coordination, &params.ssd.pool_sizes())),
             ahead: Ahead::with_threads(threads, operations_per_thread),
             advanced_before: 0,
             last_arrival_ns: 0,
@@ -166,7 +172,7 @@ impl Array {
 
     /// Returns the shape of the array, which never changes.
     #[inline]
-    pub fn shape(&self) -> &Shape {
+    pub fn shape(&self) -> &ArrayShape {
         &self.shape
     }
 
@@ -175,7 +181,7 @@ impl Array {
         &self.volume.members.ssds
     }
 
-    /// Starts an operation that arrives now. An [`Event::Done`] reports its end.
+    /// Starts an operation that arrives now. An [`Event::RequestDone`] reports its end.
     ///
     /// # Errors
     /// Returns an error, and changes nothing, if the operation has no pages or reaches beyond the array.
@@ -194,7 +200,7 @@ impl Array {
             self.drain(issued);
             return Ok(());
         };
-        let begins = port.arrives(now, request);
+        let begins = port.request_arrives(now, request);
         if self.caching.is_none() {
             self.operation_begins(now);
         }
@@ -218,13 +224,13 @@ impl Array {
                 assert!(at.saturating_add(1) >= self.advanced_before && *at >= self.last_arrival_ns, "time does not go back");
                 self.last_arrival_ns = *at;
                 self.host.count(request.kind);
-                self.ahead.add(&mut self.volume, *at, request);
+                self.ahead.take_request(&mut self.volume, *at, request);
                 Ok(())
             });
-            self.ahead.serve(&mut self.volume.members);
+            self.ahead.serve_taken_requests(&mut self.volume.members);
             return checked;
         }
-        let mut held = std::mem::take(&mut self.outbox.held);
+        let mut held = std::mem::take(&mut self.outbox.requests_held_back);
         let taken = operations.iter().try_for_each(|(at, request)| {
             self.check(request)?;
             if let Some(before) = at.checked_sub(1) {
@@ -234,8 +240,8 @@ impl Array {
             self.submit(*at, request)
         });
         // Some collections become known late.
-        held.sort_by_key(Event::key);
-        self.outbox.held = held;
+        held.sort_by_key(Event::order_key);
+        self.outbox.requests_held_back = held;
         taken
     }
 
@@ -243,7 +249,7 @@ impl Array {
     fn check(&self, request: &PageRequest) -> Result<(), SubmitError> {
         let exported_pages = self.volume.layout.exported_pages();
         if request.pages == 0 && matches!(request.kind, OpKind::Read | OpKind::Write) {
-            return Err(SubmitError::Empty);
+            return Err(SubmitError::NoPages);
         }
         match request.first_page.checked_add(u64::from(request.pages)) {
             Some(end) if end <= exported_pages => Ok(()),
@@ -257,7 +263,7 @@ impl Array {
         if request.pages > 0
             && let Some(caching) = &mut self.caching
         {
-            caching.update(now, &mut self.volume, |caching, _| caching.cache.submit(now, request));
+            caching.update_cache(now, &mut self.volume, |caching, _| caching.cache.submit(now, request));
             return self.cache_begins_operations(now, moment_is_over);
         }
         if self.counts_operations() {
@@ -268,7 +274,7 @@ impl Array {
         let continuation = Continuation::Host(request.tag);
         if request.pages > 0 {
             let layout = self.volume.layout;
-            self.volume.issue(&access, layout.extents(request), request.one_member, continuation)
+            self.volume.issue(&access, layout.extents(request), request.stays_on_one_member, continuation)
         } else if kind == OpKind::Flush && self.volume.members.ssds[0].takes_flushes() {
             // The data in the members' write buffers may be lost until a flush (rule 208).
             self.volume.issue_everywhere(&access, continuation)
@@ -300,7 +306,7 @@ impl Array {
 
     /// Hints that `request` comes soon, so that its memory can be prefetched.
     #[inline]
-    pub fn prefetch(&self, hint: Hint, request: &PageRequest) {
+    pub fn prefetch(&self, hint: PrefetchHint, request: &PageRequest) {
         for extent in self.volume.layout.extents(request) {
             for page in extent.first_page..extent.first_page + extent.pages {
                 self.volume.members.ssds[extent.first_member as usize].prefetch(hint, page);
@@ -312,20 +318,20 @@ impl Array {
     #[inline]
     pub fn next_time(&self) -> Option<TimeNs> {
         let next = self.next_part_time();
-        let Some(held) = self.outbox.held.first() else { return next };
-        Some(next.map_or(held.at(), |at| at.min(held.at())))
+        let Some(held) = self.outbox.requests_held_back.first() else { return next };
+        Some(next.map_or(held.time(), |at| at.min(held.time())))
     }
 
-    /// Runs the simulation until `until`, and appends its events in the order of [`Event::key`].
+    /// Runs the simulation until `until`, and appends its events in the order of [`Event::order_key`].
     ///
     /// Collections are reported at their end. Those that have no effect on any request may be reported by a later call; see
-    /// [`Milestone::Count`].
+    /// [`Milestone::ReadCounters`].
     #[inline]
     pub fn advance(&mut self, until: TimeNs, events: &mut Vec<Event>) {
         let begin = events.len();
-        if !self.outbox.held.is_empty() {
-            let due = self.outbox.held.partition_point(|event| event.at() <= until);
-            events.extend(self.outbox.held.drain(..due));
+        if !self.outbox.requests_held_back.is_empty() {
+            let due = self.outbox.requests_held_back.partition_point(|event| event.time() <= until);
+            events.extend(self.outbox.requests_held_back.drain(..due));
         }
         self.run(until, begin, events);
     }
@@ -335,7 +341,7 @@ impl Array {
     fn run(&mut self, until: TimeNs, begin: usize, events: &mut Vec<Event>) {
         self.run_parts(until, events);
         let Self { outbox, volume, caching, .. } = self;
-        outbox.report(until, &mut volume.members.reports, caching.as_deref_mut(), begin, events);
+        outbox.release_events(until, &mut volume.members.reports, caching.as_deref_mut(), begin, events);
     }
 
     /// Delivers a message to a member as if the controller had sent it, for tests.

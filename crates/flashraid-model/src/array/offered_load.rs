@@ -4,7 +4,7 @@ use super::ArrayParams;
 use super::read_plan::ReadPlan;
 use super::stripe_pages::{StripePages, plan_write};
 use super::stripes::next_sub_request;
-use crate::placement::{Layout, LostRoles, PageRequest};
+use crate::placement::{Layout, PageRequest, StripRoles};
 
 /// Counts the page operations of requests.
 #[derive(Debug, Clone)]
@@ -19,32 +19,32 @@ impl OfferedLoad {
     /// Returns a counter for requests to such an array.
     pub fn new(params: &ArrayParams) -> Self {
         let layout = params.layout();
-        let none = StripePages::none(layout.shape().width(), layout.strip_pages());
+        let none = StripePages::empty(layout.stripe_shape().strips_per_stripe(), layout.strip_pages());
         Self { layout, read_plan: params.read_plan, pages: none.clone(), reads: none }
     }
 
     /// Calls `visit` for every strip that `request` reads or writes, with parity. Its arguments are the member, the pages read and the
     /// pages written.
-    pub fn of(&mut self, request: &PageRequest, mut visit: impl FnMut(u32, u32, u32)) {
-        let shape = self.layout.shape();
+    pub fn visit_member_pages(&mut self, request: &PageRequest, mut visit: impl FnMut(u32, u32, u32)) {
+        let shape = self.layout.stripe_shape();
         let mut extents = self.layout.extents(request).peekable();
         while extents.peek().is_some() {
             self.pages.clear();
             self.reads.clear();
-            let stripe = next_sub_request(&self.layout, &mut extents, request.one_member, &mut self.pages);
-            if request.is_write() && shape.parity > 0 {
-                plan_write(shape, LostRoles::default(), &mut self.pages, &mut self.reads);
+            let stripe = next_sub_request(&self.layout, &mut extents, request.stays_on_one_member, &mut self.pages);
+            if request.is_write() && shape.parity_strips > 0 {
+                plan_write(shape, StripRoles::default(), &mut self.pages, &mut self.reads);
             } else if !request.is_write() {
                 std::mem::swap(&mut self.pages, &mut self.reads);
             }
-            let copies = self.layout.copies();
-            for role in 0..shape.width() {
-                let (read, written) = (self.reads.count_of(role), self.pages.count_of(role));
+            let copies = self.layout.copies_of_each_page();
+            for role in 0..shape.strips_per_stripe() {
+                let (read, written) = (self.reads.page_count_of_strip(role), self.pages.page_count_of_strip(role));
                 if read + written == 0 {
                     continue;
                 }
-                let first = self.layout.strip_member(stripe, role);
-                let read_copy = self.read_plan.copy(stripe, first, copies);
+                let first = self.layout.member_of_strip(stripe, role);
+                let read_copy = self.read_plan.choose_copy(stripe, first, copies);
                 (0..copies).for_each(|copy| visit(first + copy, if copy == read_copy { read } else { 0 }, written));
             }
         }

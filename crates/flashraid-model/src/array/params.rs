@@ -27,7 +27,7 @@ pub struct ArrayParams {
     /// Plan by which reads are made.
     pub read_plan: ReadPlan,
     /// Settings of a plan that looks at the members.
-    pub planning: PlanningParams,
+    pub read_plan_params: ReadPlanParams,
     /// Settings of the write cache, or `None`.
     pub cache: Option<CacheParams>,
     /// Limits of the controller towards the host, or `None`.
@@ -36,44 +36,49 @@ pub struct ArrayParams {
 
 /// Settings of a read plan that looks at the members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PlanningParams {
+pub struct ReadPlanParams {
     /// Time after which a member refuses a read that would wait for collection, in nanoseconds.
     pub fast_fail_ns: u64,
     /// Knowledge of the host about collection.
-    pub knowledge: Knowledge,
+    pub knowledge: CollectionKnowledge,
     /// True if the reads before a parity write are planned, too.
-    pub pre_reads: bool,
+    pub plans_reads_before_writes: bool,
     /// True if the host knows how long collection will last, false if it only knows where collection is in progress.
-    pub knows_remaining: bool,
+    pub knows_remaining_time: bool,
 }
 
-impl Default for PlanningParams {
+impl Default for ReadPlanParams {
     fn default() -> Self {
-        Self { fast_fail_ns: 1000, knowledge: Knowledge::Element, pre_reads: true, knows_remaining: true }
+        Self {
+            fast_fail_ns: 1000,
+            knowledge: CollectionKnowledge::OfDieOrPlane,
+            plans_reads_before_writes: true,
+            knows_remaining_time: true,
+        }
     }
 }
 
 /// Knowledge of the host about collection in the members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Knowledge {
+pub enum CollectionKnowledge {
     /// The host knows whether the die or plane of a page collects.
-    Element,
+    OfDieOrPlane,
     /// The host only knows whether any die of the member collects.
-    Member,
+    OfMember,
 }
 
 /// Limits of the array's controller towards the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HostPortParams {
     /// Maximum number of host requests in progress at a time, at least 1; `None` for no limit.
-    pub outstanding: Option<u32>,
+    pub outstanding_requests_max: Option<u32>,
     /// Bandwidth for the data of requests in bytes per second, one request after another; `None` for no limit.
     pub bytes_per_s: Option<u64>,
 }
 
 impl HostPortParams {
     /// Returns the time to transfer `bytes` bytes, in nanoseconds, rounded up.
-    pub fn passing_ns(&self, bytes: u64) -> u64 {
+    pub fn transfer_ns(&self, bytes: u64) -> u64 {
         let ns = |bytes_per_s| (u128::from(bytes) * 1_000_000_000).div_ceil(u128::from(bytes_per_s));
         self.bytes_per_s.map_or(0, |bytes_per_s| u64::try_from(ns(bytes_per_s)).unwrap_or(u64::MAX))
     }
@@ -92,22 +97,22 @@ pub struct FailureParams {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RebuildParams {
     /// Time from the failure to the start of rebuilding, in nanoseconds.
-    pub delay_ns: u64,
+    pub start_delay_ns: u64,
     /// Least time between the starts of two strips, in nanoseconds.
-    pub strip_ns: u64,
+    pub strip_interval_min_ns: u64,
     /// Number of strips that are rebuilt at a time, at least 1.
-    pub in_flight: u32,
+    pub strips_in_flight_max: u32,
     /// Number of spares, at least 1. As many failures as there are spares are rebuilt; earlier failures come first.
     pub spares: u32,
     /// State of the spares when they are needed.
-    pub spare: Spare,
+    pub spare_state: SpareState,
     /// True if rebuilding continues to its end after the last request.
-    pub finish: bool,
+    pub continues_after_last_request: bool,
 }
 
 /// State of a spare when it is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Spare {
+pub enum SpareState {
     /// Filled and warmed up like a member.
     Warm,
     /// Filled, but not warmed up.
@@ -116,29 +121,29 @@ pub enum Spare {
 
 impl ArrayParams {
     /// Returns true if reads are planned by the state of the members: the plan looks at them, and there is another way to the data.
-    pub fn plans_reads(&self) -> bool {
-        self.read_plan.looks() && (self.level.parity_strips() > 0 || self.layout().copies() > 1)
+    pub fn plans_reads_by_member_state(&self) -> bool {
+        self.read_plan.looks_at_members() && (self.level.parity_strips() > 0 || self.layout().copies_of_each_page() > 1)
     }
 
     /// Returns the number of spares that the failures may need, and their state.
-    pub fn spares(&self) -> (u32, Option<Spare>) {
+    pub fn spares_and_state(&self) -> (u32, Option<SpareState>) {
         match self.rebuild {
-            Some(rebuild) if !self.failures.is_empty() => (rebuild.spares.min(self.failures.len() as u32), Some(rebuild.spare)),
+            Some(rebuild) if !self.failures.is_empty() => (rebuild.spares.min(self.failures.len() as u32), Some(rebuild.spare_state)),
             _ => (0, None),
         }
     }
 
     /// Returns the members that fail, in order of time.
-    pub fn failures_in_order(&self) -> Vec<FailureParams> {
+    pub fn failures_by_time(&self) -> Vec<FailureParams> {
         let mut failures = self.failures.clone();
         failures.sort_by_key(|failure| failure.at_ns);
         failures
     }
 
     /// Returns the number of spares that are warmed up like members.
-    pub fn warm_spares(&self) -> u32 {
-        let (spares, state) = self.spares();
-        if state == Some(Spare::Warm) { spares } else { 0 }
+    pub fn warmed_up_spares(&self) -> u32 {
+        let (spares, state) = self.spares_and_state();
+        if state == Some(SpareState::Warm) { spares } else { 0 }
     }
 
     /// Returns the layout of the array's pages on its members.
@@ -151,7 +156,7 @@ impl ArrayParams {
 #[derive(Debug, Clone, PartialEq)]
 pub struct WarmUp {
     /// Number of random overwrites after filling, as a multiple of the exported capacity. 0 leaves the freshly filled state.
-    pub overwrites: f64,
+    pub overwrites_per_page: f64,
     /// Addresses of the overwrites.
     pub pattern: WarmUpPattern,
 }

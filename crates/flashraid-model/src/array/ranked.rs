@@ -5,9 +5,9 @@ use super::coordination::{Coordination, MemberAction};
 use super::failure::Step;
 use super::host_port::PortStep;
 use super::members::{Completion, Continuation, Deferred, Issued, MembersStep};
-use super::{Array, Done, Event, Health};
+use super::{Array, Event, Health, RequestDone};
 use crate::TimeNs;
-use crate::cache::HostDone;
+use crate::cache::HostRequestDone;
 use crate::events::TimeParts;
 
 /// A part of the array that acts at its own times. Within one nanosecond, the parts act in the order of this list, and each finishes before
@@ -47,7 +47,7 @@ impl Array {
             also(port.next_time(), Part::HostPort);
         }
         if self.volume.stripes.is_some() || self.caching.is_some() {
-            also(self.volume.members.next_deferred(), Part::FollowUps);
+            also(self.volume.members.next_deferred_time(), Part::FollowUps);
             also(self.volume.stripes.as_ref().and_then(|stripes| stripes.next_time()), Part::Failures);
             also(self.caching.as_ref().and_then(|caching| caching.next_time()), Part::Cache);
         }
@@ -82,13 +82,13 @@ impl Array {
         match self.volume.members.step(now) {
             MembersStep::Acted(issued) => self.drain(issued),
             MembersStep::Done(completion) if self.has_members_only => {
-                events.push(Event::Done(self.volume.members.done(completion, now)));
+                events.push(Event::RequestDone(self.volume.members.finish_request(completion, now)));
             }
             MembersStep::Done(completion) => {
                 if self.counts_operations() {
                     self.operation_ends(now);
                 }
-                let done = self.volume.members.done(completion, now);
+                let done = self.volume.members.finish_request(completion, now);
                 self.request_ends(done, events);
             }
         }
@@ -100,10 +100,10 @@ impl Array {
             Part::Members => unreachable!("they have a step of their own"),
             Part::FollowUps => match self.volume.members.pop_deferred(now).expect("something follows now") {
                 Deferred::Completion(completion) => self.operation_is_over(now, &completion, events),
-                Deferred::GoesOn(operation) => self.volume.goes_on(now, operation),
+                Deferred::GoesOn(operation) => self.volume.continue_operation(now, operation),
                 Deferred::Wake(wake) => {
                     let Some(caching) = &mut self.caching else { unreachable!("the cache has asked for it") };
-                    let host = caching.update(now, &mut self.volume, |caching, _| caching.cache.wake(now, wake));
+                    let host = caching.update_cache(now, &mut self.volume, |caching, _| caching.cache.wake(now, wake));
                     self.cache_goes_on(now, host, events)
                 }
             },
@@ -136,7 +136,7 @@ impl Array {
                 if let (Some((member, stripe)), Some(caching)) = (rebuilt, &mut self.caching) {
                     caching.cache.strip_rebuilt(member, stripe);
                 }
-                if self.shape.may_fail {
+                if self.shape.has_member_failures {
                     self.report_health(now);
                 }
                 self.volume.members.issued()
@@ -144,7 +144,8 @@ impl Array {
             Continuation::Cache { token, .. } => {
                 self.operation_ends(now);
                 let Some(caching) = &mut self.caching else { unreachable!("the cache has begun it") };
-                let host = caching.update(now, &mut self.volume, |caching, members| caching.ended(now, token, completion, members));
+                let host =
+                    caching.update_cache(now, &mut self.volume, |caching, members| caching.command_ended(now, token, completion, members));
                 self.cache_goes_on(now, host, events)
             }
             Continuation::Host(_) => unreachable!("the end of a host request is an event of the agenda"),
@@ -152,29 +153,29 @@ impl Array {
     }
 
     /// Performs the commands that the cache gave after an event, and ends the host request `done`.
-    fn cache_goes_on(&mut self, now: TimeNs, done: Option<HostDone>, events: &mut Vec<Event>) -> Issued {
+    fn cache_goes_on(&mut self, now: TimeNs, done: Option<HostRequestDone>, events: &mut Vec<Event>) -> Issued {
         if let Some(host) = done {
             let cache_ns = now - host.arrival_ns - host.read_time.total_ns() + host.read_time.cache_ns;
             let parts = TimeParts { cache_ns, ..host.read_time };
             let gc_members_met = host.gc_members.len();
-            self.request_ends(Done { tag: host.tag, at: now, gc_members_met, pages_lost: host.pages_lost, parts }, events);
+            self.request_ends(RequestDone { tag: host.tag, at: now, gc_members_met, pages_lost: host.pages_lost, time: parts }, events);
         }
         self.cache_begins_operations(now, true)
     }
 
     /// Fails a member, or rebuilds the next stripe.
     fn failures_step(&mut self, now: TimeNs) -> Issued {
-        let step = self.volume.failures_step(now);
+        let step = self.volume.step_failures(now);
         if let (Some(Step::Fails(member)), Some(caching), Some(stripes)) = (step, &mut self.caching, &mut self.volume.stripes) {
             caching.cache.member_failed(now, member);
-            stripes.set_flushing(now, !caching.cache.is_flushed());
+            stripes.set_cache_is_flushing(now, !caching.cache.is_flushed());
         }
         if let Some(coordination) = &mut self.coordination {
             match step {
                 Some(Step::Fails(member)) => coordination.controller.member_failed(member),
                 Some(Step::Replaced { failed, spare }) => {
                     if let Some(role) = coordination.controller.replace(failed, spare) {
-                        let _taken_below = self.volume.members.with(spare, |ssd, out| ssd.become_ggc_aware(now, role, out));
+                        let _taken_below = self.volume.members.act_on_member(spare, |ssd, out| ssd.become_ggc_aware(now, role, out));
                     }
                 }
                 _ => {}
@@ -187,7 +188,7 @@ impl Array {
     fn report_health(&mut self, now: TimeNs) {
         let health = self.volume.stripes.as_ref().map_or(Health::Normal, |stripes| stripes.health());
         if std::mem::replace(&mut self.health, health) != health {
-            self.outbox.health.push((now, health));
+            self.outbox.health_changes.push((now, health));
         }
     }
 
@@ -196,12 +197,12 @@ impl Array {
         let Some(coordination) = &mut self.coordination else { return self.volume.members.issued() };
         let members = &mut self.volume.members;
         let issued = match coordination.step(now) {
-            Some((member, MemberAction::Receive(message))) => members.with(member, |ssd, out| ssd.receive(now, message, out)),
-            Some((member, MemberAction::Ask)) => members.with(member, |ssd, out| ssd.may_ask(now, out)),
+            Some((member, MemberAction::Receive(message))) => members.act_on_member(member, |ssd, out| ssd.receive(now, message, out)),
+            Some((member, MemberAction::Ask)) => members.act_on_member(member, |ssd, out| ssd.may_ask(now, out)),
             None => members.issued(),
         };
-        if let Some(pages_given) = &mut members.pages_given {
-            coordination.to_count.drain(..).for_each(|(member, pages)| pages_given.limit(now, member, pages));
+        if let Some(pages_given) = &mut members.page_allowances {
+            coordination.page_allowances_to_count.drain(..).for_each(|(member, pages)| pages_given.set_allowance(now, member, pages));
         }
         issued
     }
@@ -217,11 +218,11 @@ impl Array {
 
     /// Ends a request that the array has finished.
     #[inline]
-    fn request_ends(&mut self, done: Done, events: &mut Vec<Event>) {
+    fn request_ends(&mut self, done: RequestDone, events: &mut Vec<Event>) {
         match &mut self.port {
-            None => events.push(Event::Done(done)),
+            None => events.push(Event::RequestDone(done)),
             Some(port) => {
-                if let Some(done) = port.ended(done) {
+                if let Some(done) = port.request_ended(done) {
                     self.request_leaves(done, events);
                 }
             }
@@ -229,11 +230,11 @@ impl Array {
     }
 
     /// Reports the end of a request to the host.
-    fn request_leaves(&mut self, done: Done, events: &mut Vec<Event>) {
+    fn request_leaves(&mut self, done: RequestDone, events: &mut Vec<Event>) {
         if self.caching.is_none() {
             self.operation_ends(done.at);
         }
-        events.push(Event::Done(done));
+        events.push(Event::RequestDone(done));
     }
 
     /// Processes all reports of the members: messages to the controller, and ends of operations.
@@ -242,10 +243,10 @@ impl Array {
         let members = &mut self.volume.members;
         if let Some(coordination) = &mut self.coordination {
             members.reports.notices.drain(..).for_each(|notice| coordination.receive_notice(&notice));
-            if let Some(pages_given) = &mut members.pages_given {
+            if let Some(pages_given) = &mut members.page_allowances {
                 pages_given.used_up.drain(..).for_each(|(at, member)| coordination.page_allowance_is_used_up(at, member));
             }
         }
-        members.drain();
+        members.drain_reports();
     }
 }

@@ -7,7 +7,7 @@ use crate::request::{OpKind, Request};
 ///
 /// Returns `None` if the request is empty or reaches beyond `exported_pages`.
 #[inline]
-pub fn pages_of(request: &Request, page_bytes: u64, exported_pages: u64) -> Option<PageRequest> {
+pub fn page_request_of(request: &Request, page_bytes: u64, exported_pages: u64) -> Option<PageRequest> {
     let end_bytes = request.offset_bytes.checked_add(request.length_bytes)?;
     // Pages are powers of two nearly always, and divisions take as long as dozens of other instructions.
     let page_at = |bytes: u64| match page_bytes.is_power_of_two() {
@@ -35,7 +35,7 @@ pub fn pages_of(request: &Request, page_bytes: u64, exported_pages: u64) -> Opti
         fua: request.fua && request.kind == OpKind::Write,
         high_priority: request.high_priority,
         stream: request.stream,
-        one_member: request.one_member,
+        stays_on_one_member: request.stays_on_one_member,
     })
 }
 
@@ -44,7 +44,7 @@ pub fn pages_of(request: &Request, page_bytes: u64, exported_pages: u64) -> Opti
 #[non_exhaustive]
 pub enum SubmitError {
     /// A read or write of no pages.
-    Empty,
+    NoPages,
     /// The operation reaches beyond the pages that the array exports.
     BeyondTheArray {
         /// Number of its first page.
@@ -59,7 +59,7 @@ pub enum SubmitError {
 impl std::fmt::Display for SubmitError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Empty => write!(f, "a read or write needs at least one page"),
+            Self::NoPages => write!(f, "a read or write needs at least one page"),
             Self::BeyondTheArray { first_page, pages, exported_pages } => {
                 write!(f, "{pages} pages from page {first_page} on do not fit the {exported_pages} pages of the array")
             }

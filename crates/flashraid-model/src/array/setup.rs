@@ -1,34 +1,40 @@
 //! Creation of an array, and its shape.
 
 use super::{Array, ArrayParams, Layout};
-use crate::ssd::Shortcuts;
+use crate::ssd::ComputingShortcuts;
 
 /// Settings that change how the array is computed and recorded, but not its results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Setup {
+pub struct ArraySetup {
     /// Maximum number of threads that serve requests ahead of their time ([`Array::submit_many`]), at least 1.
-    pub threads: usize,
+    pub threads_max: usize,
     /// Minimum number of operations for each thread; `None` for a number that makes another thread worth starting.
-    pub operations_per_thread: Option<usize>,
-    /// True to record over time how busy each member is ([`Ssd::usage`](crate::ssd::Ssd::usage)).
+    pub operations_per_thread_min: Option<usize>,
+    /// True to record over time how busy each member is ([`Ssd::usage_over_time`](crate::ssd::Ssd::usage_over_time)).
     pub record_usage: bool,
-    /// True to report each destage of the write cache as an [`Event::Destage`](super::Event::Destage), once for each member that gets
-    /// pages.
+    /// True to report each destage of the write cache as an [`Event::DestageEnded`](super::Event::DestageEnded), once for each member that
+    /// gets pages.
     pub record_destages: bool,
     /// Faster ways of computing the same results that may be used.
-    pub shortcuts: Shortcuts,
+    pub shortcuts: ComputingShortcuts,
 }
 
-impl Default for Setup {
+impl Default for ArraySetup {
     fn default() -> Self {
-        Self { threads: 1, operations_per_thread: None, record_usage: false, record_destages: false, shortcuts: Shortcuts::default() }
+        Self {
+            threads_max: 1,
+            operations_per_thread_min: None,
+            record_usage: false,
+            record_destages: false,
+            shortcuts: ComputingShortcuts::default(),
+        }
     }
 }
 
-impl Setup {
+impl ArraySetup {
     /// Creates an array as [`Array::new`] does, unless `go_on` returns false. It is called before each member, because large members take a
     /// while to fill.
-    pub fn array_while(self, params: &ArrayParams, seed: u64, go_on: &mut dyn FnMut() -> bool) -> Option<Array> {
+    pub fn new_array_while(self, params: &ArrayParams, seed: u64, go_on: &mut dyn FnMut() -> bool) -> Option<Array> {
         Array::make(params, seed, self, go_on)
     }
 }
@@ -36,22 +42,22 @@ impl Setup {
 /// Properties of an array that never change.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub struct Shape {
+pub struct ArrayShape {
     /// Number of bytes in a page.
     pub page_bytes: u32,
     /// Layout of addresses on the members.
     pub layout: Layout,
     /// Number of members, with spares.
-    pub members: u32,
+    pub members_with_spares: u32,
     /// Number of dies in a member.
-    pub dies: u32,
+    pub dies_per_member: u32,
     /// Number of free blocks of a pool below which the pool is collected. For a drive with superblocks, the number of free superblocks that
     /// it tries to keep.
     pub start_free_blocks: u32,
     /// Number of pages that fit into the write cache; `None` without a cache.
-    pub cache_pages: Option<u64>,
+    pub cache_room_pages: Option<u64>,
     /// True if the configuration makes a member fail during the run.
-    pub may_fail: bool,
+    pub has_member_failures: bool,
     /// True if requests may be served ahead of their time, because no event can change when they arrive.
     pub serves_ahead_of_time: bool,
 }

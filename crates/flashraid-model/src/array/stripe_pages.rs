@@ -1,7 +1,7 @@
 //! Sets of pages of one stripe, and the pages that writes, reads and rebuilding need (rules 53, 59, 60 and 62). The functions depend only
 //! on their arguments.
 
-use crate::placement::{LostRoles, StripeShape};
+use crate::placement::{StripRoles, StripeShape};
 
 /// A set of pages of one stripe, stored as one bit for every page. The strips of data come first, then P and Q.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub(super) struct StripePages {
 
 impl StripePages {
     /// Returns the empty set for a stripe of `strips` strips of `strip_pages` pages.
-    pub(super) fn none(strips: u32, strip_pages: u32) -> Self {
+    pub(super) fn empty(strips: u32, strip_pages: u32) -> Self {
         let words_per_strip = strip_pages.div_ceil(u64::BITS) as usize;
         Self { words_per_strip, bits: vec![0; words_per_strip * strips as usize] }
     }
@@ -30,25 +30,25 @@ impl StripePages {
 
     /// Removes the pages of the strip with this role, and returns their number.
     pub(super) fn remove(&mut self, role: u32) -> u32 {
-        let pages = self.count_of(role);
+        let pages = self.page_count_of_strip(role);
         let start = role as usize * self.words_per_strip;
         self.bits[start..start + self.words_per_strip].fill(0);
         pages
     }
 
     /// Returns the number of pages in the set.
-    pub(super) fn count(&self) -> u32 {
+    pub(super) fn page_count(&self) -> u32 {
         self.bits.iter().map(|word| word.count_ones()).sum()
     }
 
     /// Returns the number of pages of the strip with this role in the set.
-    pub(crate) fn count_of(&self, role: u32) -> u32 {
+    pub(crate) fn page_count_of_strip(&self, role: u32) -> u32 {
         let start = role as usize * self.words_per_strip;
         self.bits[start..start + self.words_per_strip].iter().map(|word| word.count_ones()).sum()
     }
 
     /// Returns the role of the strip and the offset of each page, in the order in which operations are issued (rule 54).
-    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
+    pub(super) fn roles_and_offsets(&self) -> impl Iterator<Item = (u32, u32)> {
         let words = self.bits.iter().enumerate();
         words.flat_map(|(index, &word)| {
             let (role, first) = (index / self.words_per_strip, index % self.words_per_strip * u64::BITS as usize);
@@ -57,13 +57,13 @@ impl StripePages {
     }
 
     /// Returns the roles of the strips with pages in the set.
-    pub(crate) fn roles(&self) -> LostRoles {
+    pub(crate) fn roles(&self) -> StripRoles {
         let strips = (self.bits.len() / self.words_per_strip.max(1)) as u32;
-        LostRoles((0..strips).filter(|&role| self.count_of(role) > 0).fold(0, |roles, role| roles | 1 << role))
+        StripRoles((0..strips).filter(|&role| self.page_count_of_strip(role) > 0).fold(0, |roles, role| roles | 1 << role))
     }
 
     /// Returns the offsets of the pages of the strip with this role.
-    pub(crate) fn offsets_of(&self, role: u32) -> impl Iterator<Item = u32> {
+    pub(crate) fn offsets_in_strip(&self, role: u32) -> impl Iterator<Item = u32> {
         (0..self.words_per_strip).flat_map(move |word| BitsOf(self.word(role, word)).map(move |bit| word as u32 * u64::BITS + bit))
     }
 
@@ -75,12 +75,12 @@ impl StripePages {
     }
 
     /// Removes the pages that are not in `others`, and returns them.
-    pub(crate) fn split_off(&mut self, others: &Self) -> Vec<(u32, u32)> {
+    pub(crate) fn remove_all_but(&mut self, others: &Self) -> Vec<(u32, u32)> {
         let mut apart = Self { words_per_strip: self.words_per_strip, bits: self.bits.clone() };
         for ((own, apart), other) in self.bits.iter_mut().zip(&mut apart.bits).zip(&others.bits) {
             (*own, *apart) = (*own & other, *apart & !other);
         }
-        apart.iter().collect()
+        apart.roles_and_offsets().collect()
     }
 
     /// Makes the set equal to another one of the same shape.
@@ -117,7 +117,7 @@ impl Iterator for BitsOf {
 
 /// Method by which a write to a stripe updates its parity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WriteKind {
+pub(super) enum ParityMethod {
     /// All data columns are written at every offset that is written at all, so that parity needs no reads.
     FullStripe,
     /// Parity is computed from all data of the stripe; the data that are not written are read.
@@ -132,40 +132,40 @@ pub(super) enum WriteKind {
 /// first.
 ///
 /// `lost` are the roles of the lost strips. If the stripe has lost more strips than parity can replace, no parity is written.
-pub(super) fn plan_write(shape: StripeShape, lost: LostRoles, written: &mut StripePages, reads: &mut StripePages) -> WriteKind {
+pub(super) fn plan_write(shape: StripeShape, lost: StripRoles, written: &mut StripePages, reads: &mut StripePages) -> ParityMethod {
     add_parity(shape, lost, written);
-    if lost.is_dead(shape) || lost.parity_left(shape).next().is_none() {
+    if lost.exceeds_parity(shape) || lost.parity_left(shape).next().is_none() {
         reads.clear();
-        return WriteKind::NoParity;
+        return ParityMethod::NoParity;
     }
-    fill_write(shape, lost, written, WriteKind::ReadModify, reads);
-    let read_modify = reads.count();
-    fill_write(shape, lost, written, WriteKind::Reconstruct, reads);
-    match reads.count() {
-        0 => WriteKind::FullStripe,
-        reconstruct if reconstruct <= read_modify => WriteKind::Reconstruct,
+    fill_write(shape, lost, written, ParityMethod::ReadModify, reads);
+    let read_modify = reads.page_count();
+    fill_write(shape, lost, written, ParityMethod::Reconstruct, reads);
+    match reads.page_count() {
+        0 => ParityMethod::FullStripe,
+        reconstruct if reconstruct <= read_modify => ParityMethod::Reconstruct,
         _ => {
-            fill_write(shape, lost, written, WriteKind::ReadModify, reads);
-            WriteKind::ReadModify
+            fill_write(shape, lost, written, ParityMethod::ReadModify, reads);
+            ParityMethod::ReadModify
         }
     }
 }
 
 /// Adds the parity pages to the data pages in `written`, unless the stripe is dead.
-fn add_parity(shape: StripeShape, lost: LostRoles, written: &mut StripePages) {
-    if lost.is_dead(shape) {
+fn add_parity(shape: StripeShape, lost: StripRoles, written: &mut StripePages) {
+    if lost.exceeds_parity(shape) {
         return;
     }
     for word in 0..written.words_per_strip {
-        let union = (0..shape.columns).fold(0, |union, column| union | written.word(column, word));
-        for parity in shape.columns..shape.width() {
+        let union = (0..shape.data_strips).fold(0, |union, column| union | written.word(column, word));
+        for parity in shape.data_strips..shape.strips_per_stripe() {
             *written.word_mut(parity, word) = union;
         }
     }
 }
 
 /// Leaves in `reads` the pages that a write in this way must read before. `written` has the parity pages.
-pub(super) fn fill_write(shape: StripeShape, lost: LostRoles, written: &StripePages, kind: WriteKind, reads: &mut StripePages) {
+pub(super) fn fill_write(shape: StripeShape, lost: StripRoles, written: &StripePages, kind: ParityMethod, reads: &mut StripePages) {
     reads.clear();
     for word in 0..written.words_per_strip {
         fill_reads(shape, lost, written, kind, word, reads);
@@ -173,16 +173,16 @@ pub(super) fn fill_write(shape: StripeShape, lost: LostRoles, written: &StripePa
 }
 
 /// Sets the pages that a write of this `kind` reads. It works on one word of the bit set: up to 64 offsets of every strip.
-fn fill_reads(shape: StripeShape, lost: LostRoles, written: &StripePages, kind: WriteKind, word: usize, reads: &mut StripePages) {
-    let union = written.word(shape.columns, word);
-    let reconstruct = kind == WriteKind::Reconstruct;
+fn fill_reads(shape: StripeShape, lost: StripRoles, written: &StripePages, kind: ParityMethod, word: usize, reads: &mut StripePages) {
+    let union = written.word(shape.data_strips, word);
+    let reconstruct = kind == ParityMethod::Reconstruct;
     let wanted = |column| if reconstruct { union & !written.word(column, word) } else { written.word(column, word) };
     // Lost pages follow from all other data and from as many parities as columns are lost.
-    let from_others = lost.iter().filter(|&role| role < shape.columns).fold(0, |pages, column| pages | wanted(column));
-    for role in 0..shape.width() {
+    let from_others = lost.iter().filter(|&role| role < shape.data_strips).fold(0, |pages, column| pages | wanted(column));
+    for role in 0..shape.strips_per_stripe() {
         let pages = match role {
             lost_strip if lost.has(lost_strip) => 0,
-            column if column < shape.columns => wanted(column) | from_others,
+            column if column < shape.data_strips => wanted(column) | from_others,
             _ if !reconstruct => union,
             parity if reconstructs(shape, lost, parity) => from_others,
             _ => 0,
@@ -192,47 +192,47 @@ fn fill_reads(shape: StripeShape, lost: LostRoles, written: &StripePages, kind: 
 }
 
 /// Returns true if this parity strip is needed to compute the lost data strips.
-fn reconstructs(shape: StripeShape, lost: LostRoles, parity: u32) -> bool {
-    lost.parity_left(shape).take(lost.columns(shape) as usize).any(|needed| needed == parity)
+fn reconstructs(shape: StripeShape, lost: StripRoles, parity: u32) -> bool {
+    lost.parity_left(shape).take(lost.count_data_strips(shape) as usize).any(|needed| needed == parity)
 }
 
 /// Replaces the pages of lost data strips in `reads` by the pages from which they are reconstructed. The stripe must have enough strips
 /// left.
 ///
 /// Returns the number of pages replaced, and the number of pages added for them.
-pub(super) fn plan_read(shape: StripeShape, lost: LostRoles, reads: &mut StripePages) -> (u32, u32) {
-    let needed = lost.parity_left(shape).take(lost.columns(shape) as usize);
-    read_around(shape, lost, LostRoles(needed.fold(0, |roles, role| roles | 1 << role)), reads)
+pub(super) fn plan_read(shape: StripeShape, lost: StripRoles, reads: &mut StripePages) -> (u32, u32) {
+    let needed = lost.parity_left(shape).take(lost.count_data_strips(shape) as usize);
+    read_around(shape, lost, StripRoles(needed.fold(0, |roles, role| roles | 1 << role)), reads)
 }
 
 /// Replaces the pages of data strips that are `unreadable` in `reads` by those of all other data strips and of `parity`.
 ///
 /// Returns the number of pages replaced, and the number of pages added for them.
-pub(super) fn read_around(shape: StripeShape, unreadable: LostRoles, parity: LostRoles, reads: &mut StripePages) -> (u32, u32) {
-    let asked = reads.count();
+pub(super) fn read_around(shape: StripeShape, unreadable: StripRoles, parity: StripRoles, reads: &mut StripePages) -> (u32, u32) {
+    let asked = reads.page_count();
     let mut replaced = 0;
     for word in 0..reads.words_per_strip {
         let mut from_others = 0;
-        for column in unreadable.iter().filter(|&role| role < shape.columns) {
+        for column in unreadable.iter().filter(|&role| role < shape.data_strips) {
             let pages = std::mem::take(reads.word_mut(column, word));
             replaced += pages.count_ones();
             from_others |= pages;
         }
-        for role in (0..shape.width()).filter(|&role| !unreadable.has(role)) {
-            if role < shape.columns || parity.has(role) {
+        for role in (0..shape.strips_per_stripe()).filter(|&role| !unreadable.has(role)) {
+            if role < shape.data_strips || parity.has(role) {
                 *reads.word_mut(role, word) |= from_others;
             }
         }
     }
-    (replaced, reads.count() + replaced - asked)
+    (replaced, reads.page_count() + replaced - asked)
 }
 
 /// Sets `reads` to the pages from which a lost strip is rebuilt. These are all data that are left, and as many parities as data strips are
 /// lost. The stripe must have enough strips left.
-pub(super) fn plan_rebuild(shape: StripeShape, lost: LostRoles, strip_pages: u32, reads: &mut StripePages) {
+pub(super) fn plan_rebuild(shape: StripeShape, lost: StripRoles, strip_pages: u32, reads: &mut StripePages) {
     reads.clear();
-    for role in (0..shape.width()).filter(|&role| !lost.has(role)) {
-        if role < shape.columns || reconstructs(shape, lost, role) {
+    for role in (0..shape.strips_per_stripe()).filter(|&role| !lost.has(role)) {
+        if role < shape.data_strips || reconstructs(shape, lost, role) {
             reads.insert(role, 0, strip_pages);
         }
     }
@@ -245,14 +245,14 @@ mod tests {
 
     /// Draws strips by line, with a dot for a page that is not in the set.
     fn picture(pages: &StripePages, strips: u32, strip_pages: u32) -> String {
-        let has = |role, offset| pages.iter().any(|page| page == (role, offset));
+        let has = |role, offset| pages.roles_and_offsets().any(|page| page == (role, offset));
         let strip = |role| (0..strip_pages).map(|offset| if has(role, offset) { 'x' } else { '.' }).collect::<String>();
         (0..strips).map(strip).collect::<Vec<_>>().join(" ")
     }
 
     fn set(pages: &str) -> StripePages {
         let strips: Vec<&str> = pages.split(' ').collect();
-        let mut set = StripePages::none(strips.len() as u32, strips[0].len() as u32);
+        let mut set = StripePages::empty(strips.len() as u32, strips[0].len() as u32);
         for (role, strip) in strips.iter().enumerate() {
             strip.chars().enumerate().filter(|&(_, c)| c == 'x').for_each(|(offset, _)| set.insert(role as u32, offset as u32, 1));
         }
@@ -260,30 +260,30 @@ mod tests {
     }
 
     /// Returns the role as lost, if it is given.
-    fn lost(role: Option<u32>) -> LostRoles {
-        LostRoles(role.map_or(0, |role| 1 << role))
+    fn lost(role: Option<u32>) -> StripRoles {
+        StripRoles(role.map_or(0, |role| 1 << role))
     }
 
     fn raid(columns: u32, parity: u32) -> StripeShape {
-        StripeShape { columns, parity, rotates: true }
+        StripeShape { data_strips: columns, parity_strips: parity, rotates_over_members: true }
     }
 
     /// Returns kind, reads and writes of a write to the given data pages.
-    fn write(shape: StripeShape, missing: Option<u32>, data: &str) -> (WriteKind, String, String) {
+    fn write(shape: StripeShape, missing: Option<u32>, data: &str) -> (ParityMethod, String, String) {
         let strip_pages = data.find(' ').unwrap() as u32;
-        let mut written = set(&format!("{data}{}", format!(" {}", ".".repeat(strip_pages as usize)).repeat(shape.parity as usize)));
-        let mut reads = StripePages::none(shape.width(), strip_pages);
+        let mut written = set(&format!("{data}{}", format!(" {}", ".".repeat(strip_pages as usize)).repeat(shape.parity_strips as usize)));
+        let mut reads = StripePages::empty(shape.strips_per_stripe(), strip_pages);
         let kind = plan_write(shape, lost(missing), &mut written, &mut reads);
-        (kind, picture(&reads, shape.width(), strip_pages), picture(&written, shape.width(), strip_pages))
+        (kind, picture(&reads, shape.strips_per_stripe(), strip_pages), picture(&written, shape.strips_per_stripe(), strip_pages))
     }
 
-    fn check(shape: StripeShape, missing: Option<u32>, data: &str, kind: WriteKind, reads: &str, writes: &str) {
+    fn check(shape: StripeShape, missing: Option<u32>, data: &str, kind: ParityMethod, reads: &str, writes: &str) {
         assert_eq!(write(shape, missing, data), (kind, reads.to_owned(), writes.to_owned()), "{data}");
     }
 
     #[test]
     fn writes_of_raid5_read_as_little_as_they_can() {
-        use WriteKind::*;
+        use ParityMethod::*;
         let shape = raid(4, 1);
         check(shape, None, "xx xx xx xx", FullStripe, ".. .. .. .. ..", "xx xx xx xx xx");
         check(shape, None, "x. x. x. x.", FullStripe, ".. .. .. .. ..", "x. x. x. x. x.");
@@ -300,13 +300,13 @@ mod tests {
 
     #[test]
     fn raid6_reads_and_writes_both_parities() {
-        check(raid(4, 2), None, "x. .. .. ..", WriteKind::Reconstruct, ".. x. x. x. .. ..", "x. .. .. .. x. x.");
-        check(raid(5, 2), None, "x. .. .. .. ..", WriteKind::ReadModify, "x. .. .. .. .. x. x.", "x. .. .. .. .. x. x.");
+        check(raid(4, 2), None, "x. .. .. ..", ParityMethod::Reconstruct, ".. x. x. x. .. ..", "x. .. .. .. x. x.");
+        check(raid(5, 2), None, "x. .. .. .. ..", ParityMethod::ReadModify, "x. .. .. .. .. x. x.", "x. .. .. .. .. x. x.");
     }
 
     #[test]
     fn lost_pages_are_read_from_all_others() {
-        use WriteKind::*;
+        use ParityMethod::*;
         let shape = raid(4, 1);
         // A write to the lost column reads the other columns.
         check(shape, Some(1), ".. x. .. ..", Reconstruct, "x. .. x. x. ..", ".. x. .. .. x.");
@@ -336,8 +336,8 @@ mod tests {
     #[test]
     fn a_strip_is_rebuilt_from_the_data_and_p() {
         let rebuild = |roles: &[u32]| {
-            let mut reads = StripePages::none(5, 1);
-            let lost = LostRoles(roles.iter().fold(0, |lost, role| lost | 1 << role));
+            let mut reads = StripePages::empty(5, 1);
+            let lost = StripRoles(roles.iter().fold(0, |lost, role| lost | 1 << role));
             plan_rebuild(raid(3, 2), lost, 1, &mut reads);
             picture(&reads, 5, 1)
         };
@@ -354,15 +354,15 @@ mod tests {
             missing in prop::collection::btree_set(0_u32..8, 0..4),
         ) {
             let shape = raid(columns, parity);
-            let missing: Vec<u32> = missing.into_iter().filter(|&role| role < shape.width()).collect();
-            let lost = LostRoles(missing.iter().fold(0, |lost, role| lost | 1 << role));
-            let parity_left: Vec<u32> = (columns..shape.width()).filter(|role| !missing.contains(role)).collect();
+            let missing: Vec<u32> = missing.into_iter().filter(|&role| role < shape.strips_per_stripe()).collect();
+            let lost = StripRoles(missing.iter().fold(0, |lost, role| lost | 1 << role));
+            let parity_left: Vec<u32> = (columns..shape.strips_per_stripe()).filter(|role| !missing.contains(role)).collect();
             let columns_lost = missing.iter().filter(|&&role| role < columns).count();
-            let mut written = StripePages::none(shape.width(), strip_pages);
+            let mut written = StripePages::empty(shape.strips_per_stripe(), strip_pages);
             pages.iter().for_each(|(column, offset)| written.insert(column % columns, offset % strip_pages, 1));
-            let data: std::collections::BTreeSet<_> = written.iter().collect();
+            let data: std::collections::BTreeSet<_> = written.roles_and_offsets().collect();
             let union: std::collections::BTreeSet<u32> = data.iter().map(|page| page.1).collect();
-            let mut reads = StripePages::none(shape.width(), strip_pages);
+            let mut reads = StripePages::empty(shape.strips_per_stripe(), strip_pages);
             let kind = plan_write(shape, lost, &mut written, &mut reads);
 
             let ways: Vec<std::collections::BTreeSet<(u32, u32)>> = [true, false].map(|reconstruct| {
@@ -370,7 +370,7 @@ mod tests {
                 for &offset in &union {
                     way.extend((0..columns).filter(|&c| data.contains(&(c, offset)) != reconstruct).map(|c| (c, offset)));
                     if !reconstruct {
-                        way.extend((columns..shape.width()).map(|p| (p, offset)));
+                        way.extend((columns..shape.strips_per_stripe()).map(|p| (p, offset)));
                     }
                 }
                 let gone: Vec<u32> = way.iter().filter(|page| page.0 < columns && missing.contains(&page.0)).map(|page| page.1).collect();
@@ -381,18 +381,18 @@ mod tests {
                 }
                 way
             }).into();
-            let got: std::collections::BTreeSet<_> = reads.iter().collect();
-            if kind == WriteKind::NoParity {
+            let got: std::collections::BTreeSet<_> = reads.roles_and_offsets().collect();
+            if kind == ParityMethod::NoParity {
                 prop_assert!((parity_left.is_empty() || missing.len() > parity as usize) && got.is_empty());
             } else {
                 let chosen = if ways[0].len() <= ways[1].len() { 0 } else { 1 };
                 prop_assert_eq!(&got, &ways[chosen]);
-                let expected = [if ways[0].is_empty() { WriteKind::FullStripe } else { WriteKind::Reconstruct }, WriteKind::ReadModify][chosen];
+                let expected = [if ways[0].is_empty() { ParityMethod::FullStripe } else { ParityMethod::Reconstruct }, ParityMethod::ReadModify][chosen];
                 prop_assert_eq!(kind, expected);
             }
-            let kept = if missing.len() > parity as usize { columns..columns } else { columns..shape.width() };
+            let kept = if missing.len() > parity as usize { columns..columns } else { columns..shape.strips_per_stripe() };
             let parity_pages = kept.flat_map(|p| union.iter().map(move |&offset| (p, offset)));
-            prop_assert!(written.iter().eq(data.iter().copied().chain(parity_pages)));
+            prop_assert!(written.roles_and_offsets().eq(data.iter().copied().chain(parity_pages)));
         }
     }
 }

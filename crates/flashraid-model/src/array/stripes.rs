@@ -7,17 +7,17 @@
 mod planned;
 
 use super::failure::{Failures, Step};
-use super::locks::{CollectionWait, Granted, Locks};
+use super::locks::{CollectionWait, LockGrant, StripeLocks};
 use super::members::{Access, Completion, Continuation, Members};
-use super::stripe_pages::{StripePages, WriteKind, plan_read, plan_rebuild, plan_write};
-use super::{ArrayParams, FailureProgress, Health, PlanCounters, ReadPlan, StripeCounters};
+use super::stripe_pages::{ParityMethod, StripePages, plan_read, plan_rebuild, plan_write};
+use super::{ArrayParams, FailureProgress, Health, ReadPlan, ReadPlanCounters, StripeCounters};
 use crate::TimeNs;
 use crate::cache::MemberExtent;
 use crate::events::TimeParts;
 use crate::ids::MemberSet;
-use crate::placement::{Extent, Layout, LostRoles, PageRequest};
+use crate::placement::{Extent, Layout, PageRequest, StripRoles};
 use crate::request::OpKind;
-use planned::{Planning, Refused};
+use planned::{ReadPlanning, RefusedReads};
 use std::iter::Peekable;
 
 /// The work that an operation does on its stripe.
@@ -68,7 +68,7 @@ struct Operation {
     /// Members and pages to read after a refusal.
     to_read_later: Vec<(u32, u32)>,
     /// Ends of a read of which a member refused a part.
-    refused: Option<Refused>,
+    refused: Option<RefusedReads>,
 }
 
 /// The way from pages of a stripe to members: the layout, and the replacements of failed members.
@@ -82,14 +82,14 @@ struct Route {
 impl Route {
     /// Returns the roles of the strips of `stripe` of which no copy is left.
     #[inline]
-    fn lost(&self, stripe: u64) -> LostRoles {
-        self.failures.as_ref().map_or(LostRoles::default(), |failures| failures.lost.wholly_lost(&self.layout, stripe))
+    fn lost(&self, stripe: u64) -> StripRoles {
+        self.failures.as_ref().map_or(StripRoles::default(), |failures| failures.lost_strips.wholly_lost(&self.layout, stripe))
     }
 
     /// Returns the roles of the strips of `stripe` of which at least one copy is lost.
     #[inline]
-    fn partly_lost(&self, stripe: u64) -> LostRoles {
-        self.failures.as_ref().map_or(LostRoles::default(), |failures| failures.lost.partly_lost(&self.layout, stripe))
+    fn partly_lost(&self, stripe: u64) -> StripRoles {
+        self.failures.as_ref().map_or(StripRoles::default(), |failures| failures.lost_strips.partly_lost(&self.layout, stripe))
     }
 
     #[inline]
@@ -99,13 +99,13 @@ impl Route {
 
     /// Issues operations for `pages` of `stripe`, except for those of lost strips. Returns the number of page operations.
     fn issue(&self, access: &Access, stripe: u64, pages: &StripePages, completion: u32, members: &mut Members) -> u32 {
-        let write = !access.reads();
-        let copies = self.layout.copies();
+        let write = !access.is_read();
+        let copies = self.layout.copies_of_each_page();
         let mut issued = 0;
-        for (role, offset) in pages.iter() {
-            let first_member = self.layout.strip_member(stripe, role);
-            let read_copy = if write { 0 } else { self.read_plan.copy(stripe, first_member, copies) };
-            let page = self.layout.first_page(stripe) + offset;
+        for (role, offset) in pages.roles_and_offsets() {
+            let first_member = self.layout.member_of_strip(stripe, role);
+            let read_copy = if write { 0 } else { self.read_plan.choose_copy(stripe, first_member, copies) };
+            let page = self.layout.first_page_of_stripe(stripe) + offset;
             let left = (0..copies).filter_map(|copy| self.replacement(first_member + (read_copy + copy) % copies, stripe));
             for member in left.take(if write { copies as usize } else { 1 }) {
                 members.submit(access, member, page, completion);
@@ -120,7 +120,7 @@ impl Route {
 #[derive(Debug, Clone)]
 pub(super) struct Stripes {
     route: Route,
-    locks: Locks,
+    locks: StripeLocks,
     operations: Vec<Operation>,
     unused: Vec<u32>,
     /// Number of operations created so far, from which their tie-breaks are made.
@@ -128,26 +128,26 @@ pub(super) struct Stripes {
     /// Buffer for the pages that a plan reads, kept to reuse its memory.
     reads: StripePages,
     /// State of a read plan that looks at the members.
-    planning: Option<Box<Planning>>,
+    planning: Option<Box<ReadPlanning>>,
     pub counters: StripeCounters,
 }
 
 impl Stripes {
     /// Returns the state of an array that needs it, and `None` for any other.
-    pub(super) fn of(params: &ArrayParams, seed: u64) -> Option<Self> {
+    pub(super) fn from_params(params: &ArrayParams, seed: u64) -> Option<Self> {
         let layout = params.layout();
-        let planning = Planning::of(params, seed);
+        let planning = ReadPlanning::from_params(params, seed);
         if params.level.parity_strips() == 0 && params.failures.is_empty() && planning.is_none() {
             return None;
         }
         let failures = (!params.failures.is_empty()).then(|| Failures::new(params, layout.stripes()));
         Some(Self {
             route: Route { layout, read_plan: params.read_plan, failures },
-            locks: Locks::default(),
+            locks: StripeLocks::default(),
             operations: Vec::new(),
             unused: Vec::new(),
             created: 0,
-            reads: StripePages::none(layout.shape().width(), layout.strip_pages()),
+            reads: StripePages::empty(layout.stripe_shape().strips_per_stripe(), layout.strip_pages()),
             planning,
             counters: StripeCounters::default(),
         })
@@ -159,7 +159,7 @@ impl Stripes {
     }
 
     fn has_parity(&self) -> bool {
-        self.route.layout.shape().parity > 0
+        self.route.layout.stripe_shape().parity_strips > 0
     }
 
     /// Returns the health of the array with respect to failed members.
@@ -173,15 +173,15 @@ impl Stripes {
     }
 
     /// Returns the counters of a read plan that looks at the members.
-    pub(super) fn plan_counters(&self) -> Option<PlanCounters> {
+    pub(super) fn plan_counters(&self) -> Option<ReadPlanCounters> {
         self.planning.as_ref().map(|planning| planning.counters)
     }
 
     /// Returns true if the access needs parity or a plan, or must avoid a failed member.
     #[inline]
     pub(crate) fn are_needed_for(&self, access: &Access) -> bool {
-        let needs = if access.reads() { self.planning.is_some() } else { self.has_parity() };
-        needs || self.route.failures.as_ref().is_some_and(Failures::has_begun)
+        let needs = if access.is_read() { self.planning.is_some() } else { self.has_parity() };
+        needs || self.route.failures.as_ref().is_some_and(Failures::any_member_has_failed)
     }
 
     /// Splits a request by stripe into sub-requests and starts them; with `by_strip`, each strip is a sub-request. Returns the number of
@@ -202,22 +202,22 @@ impl Stripes {
             (operation.fua, operation.source) = (access.fua, access.source);
             operation.stripe = next_sub_request(&self.route.layout, &mut extents, by_strip, &mut operation.pages);
             operation.kind = access.kind;
-            if access.kind == OpKind::Trim && self.route.layout.shape().parity > 0 {
+            if access.kind == OpKind::Trim && self.route.layout.stripe_shape().parity_strips > 0 {
                 ends += self.trim(access, id, members);
                 continue;
             }
-            if self.planning.is_some() && access.reads() {
+            if self.planning.is_some() && access.is_read() {
                 ends += self.submit_planned(access.now, id, members);
                 continue;
             }
             let stripe = operation.stripe;
-            let touches = |lost: LostRoles| lost.iter().any(|lost| self.operations[id as usize].pages.count_of(lost) > 0);
-            let work = match (!access.reads(), self.has_parity()) {
+            let touches = |lost: StripRoles| lost.iter().any(|lost| self.operations[id as usize].pages.page_count_of_strip(lost) > 0);
+            let work = match (!access.is_read(), self.has_parity()) {
                 (true, true) => Some(Work::Write),
                 (true, false) => touches(self.route.partly_lost(stripe)).then_some(Work::WriteCopies),
                 (false, true) => {
                     let lost = self.route.lost(stripe);
-                    (touches(lost) && !lost.is_dead(self.route.layout.shape())).then_some(Work::Read)
+                    (touches(lost) && !lost.exceeds_parity(self.route.layout.stripe_shape())).then_some(Work::Read)
                 }
                 (false, false) => None,
             };
@@ -238,14 +238,14 @@ impl Stripes {
     /// completion must wait for.
     fn trim(&mut self, access: &Access, id: u32, members: &mut Members) -> u32 {
         let layout = self.route.layout;
-        let shape = layout.shape();
+        let shape = layout.stripe_shape();
         let pages = &mut self.operations[id as usize].pages;
-        if pages.count() < shape.columns * layout.strip_pages() {
-            self.counters.trim_pages_ignored += u64::from(pages.count());
+        if pages.page_count() < shape.data_strips * layout.strip_pages() {
+            self.counters.trim_pages_ignored += u64::from(pages.page_count());
             self.unused.push(id);
             return 0;
         }
-        (shape.columns..shape.width()).for_each(|parity| pages.insert(parity, 0, layout.strip_pages()));
+        (shape.data_strips..shape.strips_per_stripe()).for_each(|parity| pages.insert(parity, 0, layout.strip_pages()));
         self.ask_in_turn(access, id, Work::Trim, members);
         1
     }
@@ -254,7 +254,7 @@ impl Stripes {
     fn ask_in_turn(&mut self, access: &Access, id: u32, work: Work, members: &mut Members) {
         if self.planning.is_some() && self.has_parity() {
             self.operations[id as usize].work = work;
-            members.go_on(access.now, self.operations[id as usize].sequence, id);
+            members.schedule_continuation(access.now, self.operations[id as usize].sequence, id);
         } else {
             self.ask(access.now, id, work, members, access.moment_is_over);
         }
@@ -264,10 +264,10 @@ impl Stripes {
     fn leave_out_lost(&mut self, id: u32, members: &mut Members) {
         let operation = &mut self.operations[id as usize];
         let lost = self.route.lost(operation.stripe);
-        if operation.kind == OpKind::Trim || !lost.is_dead(self.route.layout.shape()) {
+        if operation.kind == OpKind::Trim || !lost.exceeds_parity(self.route.layout.stripe_shape()) {
             return;
         }
-        let columns = lost.iter().filter(|&role| role < self.route.layout.columns());
+        let columns = lost.iter().filter(|&role| role < self.route.layout.data_strips_per_stripe());
         let pages: u32 = columns.map(|column| operation.pages.remove(column)).sum();
         self.counters.pages_lost += u64::from(pages);
         if let Some(completion) = operation.completion {
@@ -283,16 +283,16 @@ impl Stripes {
         while extents.peek().is_some() {
             let id = self.new_operation(0, false, None);
             let pages = &mut self.operations[id as usize].pages;
-            let stripe = next_sub_request(&layout, &mut extents, request.one_member, pages);
-            if layout.shape().parity > 0 {
-                plan_write(layout.shape(), LostRoles::default(), pages, &mut self.reads);
+            let stripe = next_sub_request(&layout, &mut extents, request.stays_on_one_member, pages);
+            if layout.stripe_shape().parity_strips > 0 {
+                plan_write(layout.stripe_shape(), StripRoles::default(), pages, &mut self.reads);
             }
-            for (role, offset) in self.operations[id as usize].pages.iter() {
-                let first = layout.strip_member(stripe, role);
-                for member in first..first + layout.copies() {
-                    write(member, layout.first_page(stripe) + offset, request.stream);
+            for (role, offset) in self.operations[id as usize].pages.roles_and_offsets() {
+                let first = layout.member_of_strip(stripe, role);
+                for member in first..first + layout.copies_of_each_page() {
+                    write(member, layout.first_page_of_stripe(stripe) + offset, request.stream);
                     if let Some(&(_, spare)) = copied_to.iter().find(|&&(original, _)| original == member) {
-                        write(spare, layout.first_page(stripe) + offset, request.stream);
+                        write(spare, layout.first_page_of_stripe(stripe) + offset, request.stream);
                     }
                 }
             }
@@ -302,12 +302,12 @@ impl Stripes {
 
     fn new_operation(&mut self, now: TimeNs, high_priority: bool, completion: Option<u32>) -> u32 {
         let id = self.unused.pop().unwrap_or_else(|| {
-            let shape = self.route.layout.shape();
+            let shape = self.route.layout.stripe_shape();
             self.operations.push(Operation {
                 work: Work::Read,
                 kind: OpKind::Read,
                 stripe: 0,
-                pages: StripePages::none(shape.width(), self.route.layout.strip_pages()),
+                pages: StripePages::empty(shape.strips_per_stripe(), self.route.layout.strip_pages()),
                 fua: false,
                 high_priority: false,
                 source: 0,
@@ -339,7 +339,7 @@ impl Stripes {
         let operation = &mut self.operations[id as usize];
         operation.work = work;
         let share = matches!(work, Work::Read | Work::WriteCopies);
-        if self.locks.ask(now, operation.stripe, id, share) {
+        if self.locks.request_lock(now, operation.stripe, id, share) {
             self.begin(now, id, members, moment_is_over);
         }
     }
@@ -350,7 +350,7 @@ impl Stripes {
             self.leave_out_lost(id, members);
         }
         let operation = &mut self.operations[id as usize];
-        let shape = self.route.layout.shape();
+        let shape = self.route.layout.stripe_shape();
         let lost = self.route.lost(operation.stripe);
         match operation.work {
             Work::Read => {
@@ -358,7 +358,7 @@ impl Stripes {
                     self.count_lock_wait(now, id);
                     return self.plan_locked_read(now, id, lost, members);
                 }
-                if !lost.is_dead(shape) {
+                if !lost.exceeds_parity(shape) {
                     let (replaced, more) = plan_read(shape, lost, &mut operation.pages);
                     self.counters.pages_reconstructed += u64::from(replaced);
                     self.counters.pages_read_to_reconstruct += u64::from(more);
@@ -370,13 +370,13 @@ impl Stripes {
                     if self.planning.is_some() { self.plan_reads_of_write(now, id, lost, kind, members) } else { (kind, 0) };
                 let operation = &mut self.operations[id as usize];
                 if delay_ns > 0 {
-                    members.go_on(now + delay_ns, operation.sequence, id);
+                    members.schedule_continuation(now + delay_ns, operation.sequence, id);
                 }
-                operation.reading = matches!(kind, WriteKind::Reconstruct | WriteKind::ReadModify);
+                operation.reading = matches!(kind, ParityMethod::Reconstruct | ParityMethod::ReadModify);
                 self.counters.count_write(kind);
-                let parity: u32 = (shape.columns..shape.width()).map(|parity| self.reads.count_of(parity)).sum();
+                let parity: u32 = (shape.data_strips..shape.strips_per_stripe()).map(|parity| self.reads.page_count_of_strip(parity)).sum();
                 self.counters.parity_pages_read += u64::from(parity);
-                self.counters.data_pages_read += u64::from(self.reads.count() - parity);
+                self.counters.data_pages_read += u64::from(self.reads.page_count() - parity);
             }
             Work::WriteCopies | Work::Trim | Work::GiveUp(_) => {}
             Work::Rebuild(failure) => self.plan_rebuild(id, failure, lost),
@@ -396,25 +396,25 @@ impl Stripes {
         }
     }
 
-    fn plan_rebuild(&mut self, id: u32, failure: u32, lost: LostRoles) {
+    fn plan_rebuild(&mut self, id: u32, failure: u32, lost: StripRoles) {
         let layout = &self.route.layout;
         let operation = &mut self.operations[id as usize];
         let (member, _) = self.route.failures.as_ref().expect("what is rebuilt has failed").failed_and_spare(failure);
-        let role = layout.role(operation.stripe, member);
-        let shape = layout.shape();
-        let is_gone = if shape.parity > 0 { lost.is_dead(shape) } else { lost.has(role) };
+        let role = layout.role_of_member(operation.stripe, member);
+        let shape = layout.stripe_shape();
+        let is_gone = if shape.parity_strips > 0 { lost.exceeds_parity(shape) } else { lost.has(role) };
         if is_gone {
             operation.work = Work::GiveUp(failure);
             return;
         }
         operation.reading = true;
-        if shape.parity > 0 {
+        if shape.parity_strips > 0 {
             plan_rebuild(shape, lost, layout.strip_pages(), &mut self.reads);
         } else {
             self.reads.clear();
             self.reads.insert(role, 0, layout.strip_pages());
         }
-        self.counters.rebuild_pages_read += u64::from(self.reads.count());
+        self.counters.rebuild_pages_read += u64::from(self.reads.page_count());
     }
 
     /// Issues the reads that were just planned. If no reads are needed, it issues the operation's own pages.
@@ -422,8 +422,8 @@ impl Stripes {
         let operation = &mut self.operations[id as usize];
         operation.phase_began_ns = now;
         let operation = &self.operations[id as usize];
-        let open = members.open(Continuation::Stripe { operation: id, after_refusal: false, tie_break: operation.sequence });
-        let completion = open.number();
+        let open = members.open_completion(Continuation::Stripe { operation: id, after_refusal: false, tie_break: operation.sequence });
+        let completion = open.completion_number();
         let kind = match operation.work {
             _ if operation.reading => OpKind::Read,
             Work::Read | Work::PlannedRead => OpKind::Read,
@@ -438,23 +438,23 @@ impl Stripes {
             self.write_spare(&access, id, failure, completion, members)
         } else {
             if operation.work == Work::Write {
-                let shape = self.route.layout.shape();
+                let shape = self.route.layout.stripe_shape();
                 let lost = self.route.lost(operation.stripe);
                 let written = lost.parity_left(shape);
-                let pages: u32 = written.map(|parity| operation.pages.count_of(parity)).sum();
+                let pages: u32 = written.map(|parity| operation.pages.page_count_of_strip(parity)).sum();
                 self.counters.parity_pages_written += u64::from(pages);
             }
             self.route.issue(&access, operation.stripe, &operation.pages, completion, members)
         };
         // Lost pages are left out, and that may be all of them.
-        members.close(open, issued, now);
+        members.close_completion(open, issued, now);
     }
 
     fn write_spare(&mut self, access: &Access, id: u32, failure: u32, completion: u32, members: &mut Members) -> u32 {
         let rebuilt = self.route.failures.as_ref().map(|failures| failures.failed_and_spare(failure));
         let spare = rebuilt.and_then(|(_, spare)| spare).expect("rebuilding needs a spare");
         let layout = &self.route.layout;
-        let first_page = layout.first_page(self.operations[id as usize].stripe);
+        let first_page = layout.first_page_of_stripe(self.operations[id as usize].stripe);
         for page in first_page..first_page + layout.strip_pages() {
             members.submit(access, spare, page, completion);
         }
@@ -477,10 +477,10 @@ impl Stripes {
         if let Some(refused) = &mut operation.refused {
             // The first of two sets of reads has no consequence.
             time = refused.set_ended(now, after_refusal, time)?;
-            operation.phase_began_ns = refused.planned_ns;
+            operation.phase_began_ns = refused.planned_at;
             operation.refused = None;
         }
-        let collection = CollectionWait { from_ns: operation.phase_began_ns, ns: time.collection_ns };
+        let collection = CollectionWait { from_ns: operation.phase_began_ns, length_ns: time.collection_ns };
         if operation.reading {
             operation.reading = false;
             operation.reads_collection = collection;
@@ -493,14 +493,14 @@ impl Stripes {
             (Work::Rebuild(failure) | Work::GiveUp(failure), _) => {
                 let given_up = matches!(operation.work, Work::GiveUp(_));
                 let failures = self.route.failures.as_mut().expect("what is rebuilt has failed");
-                failures.rebuilding_ended(now, failure, stripe, given_up);
+                failures.strip_rebuild_ended(now, failure, stripe, given_up);
                 rebuilt = (!given_up).then_some((failures.failed_and_spare(failure).0, stripe));
             }
             (_, Some(completion)) => {
                 // The wait for the lock and the reads before the writes count as parity, without the waits for collection.
                 let before_ns = operation.phase_began_ns - operation.asked_ns;
-                let collected_ns = operation.lock_collection_ns + reads_collection.ns;
-                members.end(completion, now, operation.gc_members, || TimeParts {
+                let collected_ns = operation.lock_collection_ns + reads_collection.length_ns;
+                members.record_operation_end(completion, now, operation.gc_members, || TimeParts {
                     parity_ns: before_ns - collected_ns + time.parity_ns,
                     collection_ns: collected_ns + time.collection_ns,
                     ..time
@@ -513,7 +513,7 @@ impl Stripes {
             return None;
         }
         let freed = self.locks.release(stripe, &[reads_collection, collection]);
-        while let Some(Granted { operation, collection_ns }) = self.locks.next(&freed) {
+        while let Some(LockGrant { operation, collection_ns }) = self.locks.grant_next(&freed) {
             self.operations[operation as usize].lock_collection_ns = collection_ns;
             self.begin(now, operation, members, true);
         }
@@ -534,9 +534,9 @@ impl Stripes {
     }
 
     /// Sets whether the write cache still holds pages from the time of a failure.
-    pub(crate) fn set_flushing(&mut self, now: TimeNs, flushing: bool) {
+    pub(crate) fn set_cache_is_flushing(&mut self, now: TimeNs, flushing: bool) {
         if let Some(failures) = &mut self.route.failures {
-            failures.set_flushing(now, flushing);
+            failures.set_cache_is_flushing(now, flushing);
         }
     }
 
@@ -564,9 +564,9 @@ impl Stripes {
     }
 
     /// Notes that the last request is done (rule 64).
-    pub(crate) fn requests_are_over(&mut self) {
+    pub(crate) fn last_request_is_done(&mut self) {
         if let Some(failures) = &mut self.route.failures {
-            failures.requests_are_over();
+            failures.last_request_is_done();
         }
     }
 }
@@ -579,14 +579,14 @@ pub(super) fn next_sub_request(
     pages: &mut StripePages,
 ) -> u64 {
     let strip_pages = layout.strip_pages();
-    let by_strip = by_strip || layout.shape().parity == 0;
+    let by_strip = by_strip || layout.stripe_shape().parity_strips == 0;
     let mut own = None;
     let belongs = |extent: &Extent, (stripe, member): (u32, u32)| {
         extent.first_page / strip_pages == stripe && (!by_strip || extent.first_member == member)
     };
     while let Some(extent) = extents.next_if(|extent| own.is_none_or(|own| belongs(extent, own))) {
         let stripe = extent.first_page / strip_pages;
-        pages.insert(layout.role(u64::from(stripe), extent.first_member), extent.first_page % strip_pages, extent.pages);
+        pages.insert(layout.role_of_member(u64::from(stripe), extent.first_member), extent.first_page % strip_pages, extent.pages);
         own = Some((stripe, extent.first_member));
     }
     let (stripe, _) = own.expect("there is an extent left");

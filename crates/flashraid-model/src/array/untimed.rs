@@ -6,24 +6,24 @@ use crate::ssd::Ssd;
 
 /// Access to the members of an array before its first request, to change them without simulated time.
 #[derive(Debug)]
-pub struct Untimed<'a>(&'a mut Volume);
+pub struct UntimedAccess<'a>(&'a mut Volume);
 
 impl Array {
     /// Gives access to the members before the first request.
     ///
     /// # Panics
     /// Panics if a request has been submitted.
-    pub fn untimed(&mut self) -> Untimed<'_> {
+    pub fn untimed_access(&mut self) -> UntimedAccess<'_> {
         let Self { volume, advanced_before, last_arrival_ns, .. } = self;
         assert!(
             (*advanced_before, *last_arrival_ns) == (0, 0) && volume.members.completions.is_empty(),
             "nothing has been asked of the array"
         );
-        Untimed(volume)
+        UntimedAccess(volume)
     }
 }
 
-impl<'a> Untimed<'a> {
+impl<'a> UntimedAccess<'a> {
     /// Returns the members, with the spares behind them.
     pub fn members(self) -> &'a mut [Ssd] {
         &mut self.0.members.ssds

@@ -38,13 +38,15 @@ impl Volume {
         if self.stripes.is_none() && self.members.are_immediate() {
             return self.serve(access.now, access.kind, extents, continuation);
         }
-        let open = self.members.open(continuation);
+        let open = self.members.open_completion(continuation);
         let ends = match &mut self.stripes {
-            Some(stripes) if stripes.are_needed_for(access) => stripes.submit(access, extents, by_strip, open.number(), &mut self.members),
-            _ => self.issue_directly(access, extents, open.number()),
+            Some(stripes) if stripes.are_needed_for(access) => {
+                stripes.submit(access, extents, by_strip, open.completion_number(), &mut self.members)
+            }
+            _ => self.issue_directly(access, extents, open.completion_number()),
         };
         // A trim of parts of stripes waits for nothing.
-        self.members.close(open, ends, access.now);
+        self.members.close_completion(open, ends, access.now);
         self.members.issued()
     }
 
@@ -59,36 +61,36 @@ impl Volume {
             };
             return self.serve(access.now, access.kind, extents.iter().map(as_one), continuation);
         }
-        let open = self.members.open(continuation);
+        let open = self.members.open_completion(continuation);
         let mut operations = 0;
         for extent in extents {
             operations += match &self.stripes {
-                Some(stripes) => stripes.issue_on_members(access, extent, open.number(), &mut self.members),
+                Some(stripes) => stripes.issue_on_members(access, extent, open.completion_number(), &mut self.members),
                 None => {
                     for page in extent.first_page..extent.first_page + extent.pages {
-                        self.members.submit(access, extent.member, page, open.number());
+                        self.members.submit(access, extent.member, page, open.completion_number());
                     }
                     extent.pages
                 }
             };
         }
-        self.members.close(open, operations, access.now);
+        self.members.close_completion(open, operations, access.now);
         self.members.issued()
     }
 
     /// Issues an operation that concerns no page, such as a flush, to every member.
     pub(crate) fn issue_everywhere(&mut self, access: &Access, continuation: Continuation) -> Issued {
-        let open = self.members.open(continuation);
+        let open = self.members.open_completion(continuation);
         let members = self.members.ssds.len() as u32;
-        (0..members).for_each(|member| self.members.submit(access, member, 0, open.number()));
-        self.members.close(open, members, access.now);
+        (0..members).for_each(|member| self.members.submit(access, member, 0, open.completion_number()));
+        self.members.close_completion(open, members, access.now);
         self.members.issued()
     }
 
     /// Ends an operation that concerns no page at once.
     pub(crate) fn issue_nothing(&mut self, now: TimeNs, continuation: Continuation) -> Issued {
-        let open = self.members.open(continuation);
-        self.members.close(open, 0, now);
+        let open = self.members.open_completion(continuation);
+        self.members.close_completion(open, 0, now);
         self.members.issued()
     }
 
@@ -98,7 +100,7 @@ impl Volume {
         let Members { ssds, reports, .. } = &mut self.members;
         let (mut last, mut gc_members) = (Served::default(), MemberSet::NONE);
         for extent in extents {
-            let members = self.read_plan.members(&self.layout, &extent, kind);
+            let members = self.read_plan.members_to_access(&self.layout, &extent, kind);
             for page in extent.first_page..extent.first_page + extent.pages {
                 for member in members.clone() {
                     let ssd = &mut ssds[member as usize];
@@ -111,7 +113,7 @@ impl Volume {
         }
         // All members have the same parameters, and no operation ends at the moment 0.
         let time = if last.end > 0 { ssds[0].time_of(now, kind, last) } else { TimeParts::default() };
-        self.members.open_until(continuation, last.end, gc_members, time);
+        self.members.open_completion_until(continuation, last.end, gc_members, time);
         self.members.issued()
     }
 
@@ -120,7 +122,7 @@ impl Volume {
     fn issue_directly(&mut self, access: &Access, extents: impl Iterator<Item = Extent>, completion: u32) -> u32 {
         let mut operations = 0;
         for extent in extents {
-            let members = self.read_plan.members(&self.layout, &extent, access.kind);
+            let members = self.read_plan.members_to_access(&self.layout, &extent, access.kind);
             operations += extent.pages * members.len() as u32;
             for page in extent.first_page..extent.first_page + extent.pages {
                 for member in members.clone() {
@@ -137,15 +139,15 @@ impl Volume {
     }
 
     /// Continues an operation on a stripe that has waited for this moment.
-    pub(super) fn goes_on(&mut self, now: TimeNs, operation: u32) -> Issued {
+    pub(super) fn continue_operation(&mut self, now: TimeNs, operation: u32) -> Issued {
         if let Some(stripes) = &mut self.stripes {
-            stripes.goes_on(now, operation, &mut self.members);
+            stripes.continue_operation(now, operation, &mut self.members);
         }
         self.members.issued()
     }
 
     /// Performs the next step of a failure or of rebuilding that is due.
-    pub(crate) fn failures_step(&mut self, now: TimeNs) -> Option<Step> {
+    pub(crate) fn step_failures(&mut self, now: TimeNs) -> Option<Step> {
         self.stripes.as_mut()?.step(now, &mut self.members)
     }
 

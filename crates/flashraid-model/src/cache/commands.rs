@@ -5,7 +5,7 @@ use crate::request::OpKind;
 
 /// A destage in progress, identified by its cache and the slot that it uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Destage {
+pub(crate) struct Destage {
     /// Number of the cache: 0 for the cache of the array or the first level, `m + 1` for the cache of member m.
     pub cache: u16,
     /// Number of the slot in that cache.
@@ -14,7 +14,7 @@ pub struct Destage {
 
 /// Reason why the cache asked for an operation. The array passes it back when the operation is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Token {
+pub(crate) enum Token {
     /// Reads the pages of a host read that are in no cache.
     Read(u32),
     /// Trims the pages of a host trim.
@@ -27,7 +27,7 @@ pub enum Token {
 
 /// Reason why the cache asked to be called at a later time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CacheWake {
+pub(crate) enum CacheWake {
     /// The memory has finished a host request.
     Host(u32),
     /// The memory has read the pages of a destage.
@@ -58,7 +58,7 @@ pub(crate) struct MemberExtent {
 
 /// A command for the array, which performs all commands at once and in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Command {
+pub(crate) enum Command {
     /// Reads, writes or trims pages of the array. The pages of a write lie in one stripe, whose parity is computed once for all of them.
     Array {
         /// Range of indices in [`Commands::array_extents`]. The extents are in order of address.
@@ -88,7 +88,7 @@ pub enum Command {
 
 /// Commands that the array has not performed yet, with their pages.
 #[derive(Debug, Clone, Default)]
-pub struct Commands {
+pub(crate) struct Commands {
     /// The commands in order.
     pub list: Vec<Command>,
     /// Pages of the array that the commands refer to.

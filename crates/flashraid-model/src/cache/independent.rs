@@ -9,7 +9,7 @@ use super::sub_requests::{Owner, SubRequests};
 use super::sync::SyncedDestaging;
 use crate::TimeNs;
 use crate::ids::MemberSet;
-use crate::placement::{LostRoles, LostStrips, PageRequest};
+use crate::placement::{LostStrips, PageRequest, StripRoles};
 use std::collections::VecDeque;
 
 /// Consecutive pages of a sub-request that wait for room in a member cache.
@@ -56,13 +56,13 @@ impl MemberCaches {
 
     /// Returns the roles of the strips of `stripe` of which no copy is left.
     #[inline]
-    pub(crate) fn lost_of(&self, common: &Common, stripe: u64) -> LostRoles {
-        if self.lost.is_empty() { LostRoles::default() } else { self.lost.wholly_lost(&common.layout, stripe) }
+    pub(crate) fn lost_of(&self, common: &Common, stripe: u64) -> StripRoles {
+        if self.lost.is_empty() { StripRoles::default() } else { self.lost.wholly_lost(&common.layout, stripe) }
     }
 
     #[inline]
     fn key(common: &Common, member: u32, stripe: u64, row: u32) -> u64 {
-        u64::from(member) << 32 | u64::from(common.layout.first_page(stripe) + row)
+        u64::from(member) << 32 | u64::from(common.layout.first_page_of_stripe(stripe) + row)
     }
 
     /// Returns true if a member cache holds the page, or if the page waits to enter it.
@@ -75,8 +75,8 @@ impl MemberCaches {
     /// Returns true if a member cache holds a data page of the array, or if the page is on its way there.
     #[inline]
     pub(super) fn has(&self, common: &Common, stripe: u64, column: u32, row: u32) -> bool {
-        let first = common.layout.strip_member(stripe, column);
-        let copies = common.layout.copies();
+        let first = common.layout.member_of_strip(stripe, column);
+        let copies = common.layout.copies_of_each_page();
         (first..first + copies).any(|member| self.holds_or_expects(common, member, stripe, row))
             || (!self.announced.is_empty() && self.announced.contains(common.layout.array_page(stripe, column, row)))
     }
@@ -125,7 +125,7 @@ impl MemberCaches {
     }
 
     fn start(&mut self, now: TimeNs, common: &mut Common, sub_request: u32) {
-        if common.layout.shape().parity == 0 {
+        if common.layout.stripe_shape().parity_strips == 0 {
             self.enter(now, common, sub_request);
         } else if self.sub_requests.ask_for_turn(sub_request) {
             self.take_turns(now, common, sub_request);
@@ -185,9 +185,9 @@ impl MemberCaches {
         let is_host = matches!(sub_request.owner, Owner::Host(_));
         sub_request.end = now;
         let offsets = std::mem::take(&mut sub_request.offsets);
-        let copies = common.layout.copies();
+        let copies = common.layout.copies_of_each_page();
         let lost = self.lost_of(common, stripe);
-        let is_dead = lost.is_dead(common.layout.shape());
+        let is_dead = lost.exceeds_parity(common.layout.stripe_shape());
         for &offset in &offsets {
             let (column, row) = (offset / strip_pages, offset % strip_pages);
             if announced {
@@ -199,12 +199,12 @@ impl MemberCaches {
                     common.hosts[host].pages_lost += 1;
                 }
             }
-            let first = common.layout.strip_member(stripe, column);
+            let first = common.layout.member_of_strip(stripe, column);
             for member in first..first + copies {
                 self.enter_page(now, common, number, member, row, is_host);
             }
         }
-        if common.layout.shape().parity > 0 && !is_dead {
+        if common.layout.stripe_shape().parity_strips > 0 && !is_dead {
             let mut rows = std::mem::take(&mut self.rows);
             rows_of(&offsets, strip_pages, &mut rows);
             for member in common.layout.parity_members(stripe) {
@@ -250,8 +250,8 @@ impl MemberCaches {
     fn admit_waiting(&mut self, now: TimeNs, common: &mut Common, member: u32) {
         while let Some(&Piece { sub_request: number, stripe, row, .. }) = self.queues[member as usize].front() {
             let sub_request = &self.sub_requests[number];
-            let role = common.layout.role(stripe, member);
-            let is_host_data = matches!(sub_request.owner, Owner::Host(_)) && role < common.layout.columns();
+            let role = common.layout.role_of_member(stripe, member);
+            let is_host_data = matches!(sub_request.owner, Owner::Host(_)) && role < common.layout.data_strips_per_stripe();
             let Some(end) = common.admit(now, &mut self.stores[member as usize], stripe, row, &sub_request.writer, is_host_data) else {
                 return;
             };
@@ -304,21 +304,21 @@ impl MemberCaches {
     /// their parity.
     pub(super) fn trim(&mut self, now: TimeNs, common: &mut Common, request: &PageRequest) {
         let layout = common.layout;
-        let (strip_pages, shape) = (layout.strip_pages(), layout.shape());
+        let (strip_pages, shape) = (layout.strip_pages(), layout.stripe_shape());
         let mut dropped = vec![0; self.stores.len()];
         let (mut stripe, mut covered) = (u64::MAX, 0);
         for strip in Common::strips(layout, request) {
-            if shape.parity == 0 {
-                let first = layout.strip_member(strip.stripe, strip.column);
-                for member in first..first + layout.copies() {
+            if shape.parity_strips == 0 {
+                let first = layout.member_of_strip(strip.stripe, strip.column);
+                for member in first..first + layout.copies_of_each_page() {
                     dropped[member as usize] += self.forget(member, strip.stripe, strip.row..strip.row + strip.pages);
                 }
                 continue;
             }
             covered = if strip.stripe == stripe { covered + strip.pages } else { strip.pages };
             stripe = strip.stripe;
-            if covered == shape.columns * strip_pages {
-                for member in 0..shape.width() {
+            if covered == shape.data_strips * strip_pages {
+                for member in 0..shape.strips_per_stripe() {
                     dropped[member as usize] += self.forget(member, stripe, 0..strip_pages);
                 }
             }
@@ -383,7 +383,7 @@ impl MemberCaches {
                 sync.start_timer(now);
                 return;
             }
-            common.counters.common_all_ready += 1;
+            common.counters.synchronised_destages_all_ready += 1;
             self.destage_together(now, common, begin);
         }
     }
@@ -422,7 +422,7 @@ impl MemberCaches {
     fn destage_together(&mut self, now: TimeNs, common: &mut Common, begin: &mut impl FnMut(&mut Common, &Store, Destage, TimeNs)) {
         let Some(sync) = &mut self.sync else { return };
         sync.take_ready(|member, slot, entry| {
-            common.counters.common_caches += 1;
+            common.counters.caches_in_synchronised_destages += 1;
             // The cache may have more to destage. The state of the other caches has not changed.
             self.touched |= 1 << member;
             begin_destage(now, common, &mut self.stores[member as usize], member, slot, entry, begin);
@@ -436,7 +436,7 @@ impl MemberCaches {
         common: &mut Common,
         begin: &mut impl FnMut(&mut Common, &Store, Destage, TimeNs),
     ) {
-        common.counters.common_timeouts += 1;
+        common.counters.synchronised_destages_by_timeout += 1;
         self.destage_together(now, common, begin);
     }
 
@@ -453,7 +453,7 @@ impl MemberCaches {
 
     /// Drops the contents of a failed member's cache. Pages that waited to enter it wait no longer.
     pub(crate) fn member_failed(&mut self, now: TimeNs, common: &mut Common, member: u32) {
-        self.lost.fail(member);
+        self.lost.add_failed_member(member);
         let dropped = self.stores[member as usize].drop_all();
         common.occupancy.remove(now, dropped, &mut common.counters);
         while !self.queues[member as usize].is_empty() {
@@ -481,9 +481,9 @@ fn begin_destage(
     let pages = store.begin(now, slot, entry);
     common.counters.destages.count(pages);
     let layout = &common.layout;
-    if layout.shape().parity > 0
+    if layout.stripe_shape().parity_strips > 0
         && let Some((stripe, ..)) = store.entry_in_slot(slot)
-        && layout.role(stripe, member) >= layout.columns()
+        && layout.role_of_member(stripe, member) >= layout.data_strips_per_stripe()
     {
         common.counters.parity_pages_destaged += u64::from(pages);
     }

@@ -1,6 +1,6 @@
 //! Path of a host write under `lawc`: into the first level, into its queue, or past it (rule 79).
 
-use super::Room;
+use super::CapacityUnit;
 use super::common::Common;
 use super::wow::GroupCache;
 use crate::placement::PageRequest;
@@ -29,9 +29,9 @@ impl Route {
             let is_new = |&(stripe, column, row): &(u64, u32, u32)| !store.would_replace(stripe, column * strip_pages + row);
             let fits = match store.room() {
                 // A write that fits even if none of its pages were in the cache needs no closer look.
-                Room::Pages => request.pages <= free || pages().filter(is_new).take(free as usize + 1).count() <= free as usize,
-                Room::Whole => free > 0 || !pages().any(|page| is_new(&page)),
-                Room::Entries => {
+                CapacityUnit::Pages => request.pages <= free || pages().filter(is_new).take(free as usize + 1).count() <= free as usize,
+                CapacityUnit::WholeWrites => free > 0 || !pages().any(|page| is_new(&page)),
+                CapacityUnit::Entries => {
                     let mut new: Vec<u64> = pages().map(|(stripe, ..)| stripe).filter(|&stripe| !store.has_entry(stripe)).collect();
                     new.dedup();
                     new.len() <= free as usize

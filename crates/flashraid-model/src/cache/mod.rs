@@ -8,8 +8,8 @@
 //!             the array            the members             [ ][ ][ ][ ] strips ─▶ the members
 //! ```
 //!
-//! A cache has no clock, no members and no agenda. The array reports events to it ([`Cache::submit`], [`Cache::done`], [`Cache::wake`],
-//! [`Cache::step`]). The cache answers with [`Commands`], which the array performs at once and in order.
+//! A cache has no clock, no members and no agenda. The array reports events to it (`Cache::submit`, `Cache::done`, `Cache::wake`,
+//! `Cache::step`). The cache answers with `Commands`, which the array performs at once and in order.
 
 mod commands;
 mod common;
@@ -37,12 +37,12 @@ use crate::events::TimeParts;
 use crate::ids::MemberSet;
 use crate::placement::{Layout, PageRequest};
 use crate::request::OpKind;
-pub use commands::*;
+pub(crate) use commands::*;
 use common::{Common, Host};
 use independent::MemberCaches;
 use lawc::Route;
 use nvm::Nvm;
-pub use parts::{CacheParts, GroupPart, MemberPart};
+pub use parts::{CacheParts, GroupCachePart, MemberCachePart};
 pub use policy::*;
 use sequential::Streams;
 pub use stats::*;
@@ -56,47 +56,47 @@ pub struct CacheParams {
     /// The kinds of caches, which the policy defines.
     pub parts: CacheParts,
     /// Number of pages in the cache of write groups, or 0.
-    pub group_pages: u32,
+    pub group_cache_pages: u32,
     /// Number of pages in the cache of each member, or 0.
-    pub member_pages: u32,
+    pub member_cache_pages: u32,
     /// Unit in which the capacity of the caches is counted.
-    pub room: Room,
+    pub capacity_unit: CapacityUnit,
     /// Fill level, as a share from 0 to 1, above which destaging begins.
-    pub low: f64,
+    pub destage_start_fill: f64,
     /// Fill level, as a share from 0 to 1, from which destaging runs at full speed.
-    pub high: f64,
+    pub destage_full_speed_fill: f64,
     /// Number of destages that each cache may have in progress at a time, 1 to 1024.
-    pub in_flight: u32,
+    pub destages_in_flight_max: u32,
     /// Time that a cache with something to destage waits for the other caches, in nanoseconds.
     pub sync_timeout_ns: u64,
     /// Time that the cache memory takes to read a page, in nanoseconds.
-    pub nvm_read_ns: u64,
+    pub nvm_page_read_ns: u64,
     /// Time that the cache memory takes to write a page, in nanoseconds.
-    pub nvm_write_ns: u64,
+    pub nvm_page_write_ns: u64,
 }
 
 /// Unit in which the capacity of a cache is counted (rule 89).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Room {
+pub enum CapacityUnit {
     /// Counts pages. Each page is admitted by itself.
     #[default]
     Pages,
     /// Counts pages. All pages that one write brings to an entry are admitted together, as soon as one of them finds room.
-    Whole,
+    WholeWrites,
     /// Counts entries, regardless of their number of pages.
     Entries,
 }
 
 impl CacheParams {
     /// Returns the number of pages in all caches of an array with `members` members.
-    pub fn pages(&self, members: u32) -> u64 {
-        u64::from(self.group_pages) + u64::from(self.member_pages) * u64::from(members)
+    pub fn total_pages(&self, members: u32) -> u64 {
+        u64::from(self.group_cache_pages) + u64::from(self.member_cache_pages) * u64::from(members)
     }
 }
 
 /// A host request that is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HostDone {
+pub(crate) struct HostRequestDone {
     /// Tag of the page request.
     pub tag: u64,
     /// Members on which its reads from the array waited for garbage collection.
@@ -111,7 +111,7 @@ pub struct HostDone {
 
 /// The write cache of an array.
 #[derive(Debug, Clone)]
-pub struct Cache {
+pub(crate) struct Cache {
     common: Common,
     streams: Streams,
     /// The cache of write groups, which is the whole cache or the first level of `lawc`.
@@ -130,32 +130,36 @@ pub struct Cache {
 
 impl Cache {
     /// Returns an empty cache in front of an array of `members` members.
-    pub fn new(params: &CacheParams, layout: Layout, members: u32) -> Self {
-        let stripe_pages = layout.columns() * layout.strip_pages();
-        let group = params.parts.groups.map(|part| {
-            let store = Store::new(params.group_pages, stripe_pages, params);
-            if part.sequential_ring { store.with_sequential_ring() } else { store }
+    pub(crate) fn new(params: &CacheParams, layout: Layout, members: u32) -> Self {
+        let stripe_pages = layout.data_strips_per_stripe() * layout.strip_pages();
+        let group = params.parts.group_cache.map(|part| {
+            let store = Store::new(params.group_cache_pages, stripe_pages, params);
+            if part.has_sequential_ring { store.with_sequential_ring() } else { store }
         });
-        let members_caches = params.parts.members.map(|part| {
-            let stores = (0..members).map(|_| Store::new(params.member_pages, layout.strip_pages(), params)).collect();
-            MemberCaches::new(stores, part.together.then(|| SyncedDestaging::new(members, params.sync_timeout_ns)), layout.stripes())
+        let members_caches = params.parts.member_caches.map(|part| {
+            let stores = (0..members).map(|_| Store::new(params.member_cache_pages, layout.strip_pages(), params)).collect();
+            MemberCaches::new(
+                stores,
+                part.destages_together.then(|| SyncedDestaging::new(members, params.sync_timeout_ns)),
+                layout.stripes(),
+            )
         });
         Self {
-            common: Common::new(layout, Nvm::new(params.nvm_read_ns, params.nvm_write_ns)),
+            common: Common::new(layout, Nvm::new(params.nvm_page_read_ns, params.nvm_page_write_ns)),
             streams: Streams::new(),
             group: group.map(GroupCache::new),
             members: members_caches,
-            room_pages: params.pages(members),
+            room_pages: params.total_pages(members),
             flushing: false,
             group_changed: false,
-            paced: params.low > 0.0 || params.high > 0.0,
+            paced: params.destage_start_fill > 0.0 || params.destage_full_speed_fill > 0.0,
             next_step: TimeNs::MAX,
         }
     }
 
     /// Starts a host request. [`Cache::done`] or [`Cache::wake`] reports its end.
     #[inline]
-    pub fn submit(&mut self, now: TimeNs, request: &PageRequest) {
+    pub(crate) fn submit(&mut self, now: TimeNs, request: &PageRequest) {
         match request.kind {
             OpKind::Write => self.write(now, request),
             OpKind::Trim => self.trim(now, request),
@@ -182,10 +186,10 @@ impl Cache {
         let host = common.hosts.insert(Host::new(now, request, end));
         common.counters.read_pages_hit += u64::from(hits);
         if hits == request.pages {
-            common.counters.reads_full += 1;
+            common.counters.reads_fully_hit += 1;
             common.commands.push_wake(end, CacheWake::Host(host));
         } else {
-            let kind = if hits > 0 { &mut common.counters.reads_partial } else { &mut common.counters.reads_missed };
+            let kind = if hits > 0 { &mut common.counters.reads_partly_hit } else { &mut common.counters.reads_missed };
             *kind += 1;
             common.commands.push_array_operation(from, OpKind::Read, Token::Read(host));
         }
@@ -202,11 +206,11 @@ impl Cache {
             (Some(first_level), Some(members)) => match Route::of(first_level, common, request) {
                 Route::FirstLevel => first_level.write(now, common, host, writer, request),
                 Route::Dependent => {
-                    common.counters.dependent += 1;
+                    common.counters.writes_waiting_for_first_level += 1;
                     first_level.write(now, common, host, writer, request);
                 }
                 Route::Bypass => {
-                    common.counters.bypasses += 1;
+                    common.counters.writes_bypassing_first_level += 1;
                     members.write(now, common, host, writer, request);
                 }
             },
@@ -240,7 +244,7 @@ impl Cache {
     /// Its reads waited for garbage collection on `gc_members`, and failures have cost `pages_lost` of its pages. Returns the host request
     /// that this completes, if any.
     #[inline]
-    pub fn done(&mut self, now: TimeNs, token: Token, gc_members: MemberSet, pages_lost: u32) -> Option<HostDone> {
+    pub(crate) fn done(&mut self, now: TimeNs, token: Token, gc_members: MemberSet, pages_lost: u32) -> Option<HostRequestDone> {
         let mut host_done = None;
         match token {
             Token::Read(host) | Token::Trim(host) => {
@@ -268,7 +272,7 @@ impl Cache {
     /// Returns the stream, in a mix of workloads, of the request that an operation serves. Operations that the cache starts by itself have
     /// stream 0.
     #[inline]
-    pub fn source(&self, token: Token) -> u8 {
+    pub(crate) fn source(&self, token: Token) -> u8 {
         match token {
             Token::Read(host) | Token::Trim(host) => self.common.hosts[host].source,
             Token::Missing(_) | Token::Destage(_) => 0,
@@ -285,7 +289,7 @@ impl Cache {
 
     /// Continues work at a time that a command asked for. Returns the host request that this completes, if any.
     #[inline]
-    pub(crate) fn wake(&mut self, now: TimeNs, wake: CacheWake) -> Option<HostDone> {
+    pub(crate) fn wake(&mut self, now: TimeNs, wake: CacheWake) -> Option<HostRequestDone> {
         let mut host_done = None;
         match wake {
             CacheWake::Host(host) => host_done = Some(self.host_done(host)),
@@ -305,9 +309,9 @@ impl Cache {
         }
     }
 
-    fn host_done(&mut self, host: u32) -> HostDone {
+    fn host_done(&mut self, host: u32) -> HostRequestDone {
         let Host { tag, gc_members, pages_lost, arrival_ns, read_time, .. } = self.common.hosts.remove(host);
-        HostDone { tag, gc_members, pages_lost, arrival_ns, read_time }
+        HostRequestDone { tag, gc_members, pages_lost, arrival_ns, read_time }
     }
 
     /// Writes the pages of a destage to the members, after the memory has read them.
@@ -389,12 +393,12 @@ impl Cache {
 
     /// Returns the time at which [`Cache::step`] must be called, after all other events of that nanosecond.
     #[inline]
-    pub fn next_time(&self) -> Option<TimeNs> {
+    pub(crate) fn next_time(&self) -> Option<TimeNs> {
         (self.next_step < TimeNs::MAX).then_some(self.next_step)
     }
 
     /// Begins destages of slots that have paused long enough, and of caches that have waited long enough for the others.
-    pub fn step(&mut self, now: TimeNs) {
+    pub(crate) fn step(&mut self, now: TimeNs) {
         if self.paced {
             self.scan(now);
         }
@@ -433,7 +437,7 @@ impl Cache {
     /// Records that the strip of `stripe` on this failed member has been rebuilt.
     pub(crate) fn strip_rebuilt(&mut self, member: u32, stripe: u64) {
         if let Some(members) = &mut self.members {
-            members.lost.rebuilt(member, stripe);
+            members.lost.remove_rebuilt_strip(member, stripe);
         }
     }
 
@@ -451,7 +455,7 @@ impl Cache {
     }
 
     /// Returns the counters at the time `now`.
-    pub fn counters(&self, now: TimeNs) -> CacheCounters {
+    pub(crate) fn counters(&self, now: TimeNs) -> CacheCounters {
         let (mut counters, mut occupancy) = (self.common.counters, self.common.occupancy);
         occupancy.catch_up(now, &mut counters);
         counters
@@ -463,17 +467,18 @@ impl Cache {
     }
 
     /// Returns the number of pages in all caches now.
-    pub fn cached_pages(&self) -> u64 {
+    pub(crate) fn cached_pages(&self) -> u64 {
         self.common.occupancy.pages()
     }
 
     /// Returns the capacity of all caches together in pages.
-    pub fn room_pages(&self) -> u64 {
+    pub(crate) fn room_pages(&self) -> u64 {
         self.room_pages
     }
 
     /// Returns the number of host requests that are not reported as done.
-    pub fn requests_under_way(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn requests_under_way(&self) -> usize {
         self.common.hosts.len()
     }
 
@@ -481,7 +486,7 @@ impl Cache {
     ///
     /// # Errors
     /// Returns a description of the first invariant that does not hold.
-    pub fn verify(&self) -> Result<(), String> {
+    pub(crate) fn verify(&self) -> Result<(), String> {
         let mut used = 0;
         let members = self.members.iter().flat_map(|members| &members.stores);
         for store in self.group.iter().map(|group| &group.store).chain(members) {
@@ -498,7 +503,7 @@ impl Cache {
 
 /// Returns the number of the array page that follows the last page of a request.
 fn end_page(layout: &Layout, request: &PageRequest) -> u64 {
-    if !request.one_member {
+    if !request.stays_on_one_member {
         return request.first_page + u64::from(request.pages);
     }
     let last = Common::strips(*layout, request).last();
@@ -528,7 +533,7 @@ fn write_group_destage(common: &mut Common, store: &Store, destage: Destage) {
 
 fn write_member_destage(common: &mut Common, store: &Store, destage: Destage) {
     let Some((stripe, offsets, _)) = store.entry_in_slot(destage.slot) else { return };
-    let first_page = common.layout.first_page(stripe);
+    let first_page = common.layout.first_page_of_stripe(stripe);
     let from = common.commands.member_extents.len();
     for &offset in offsets {
         common.commands.add_member_page(from, u32::from(destage.cache) - 1, first_page + offset);

@@ -4,45 +4,45 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CacheParts {
     /// A cache of write groups. It stands before the caches of the members if there are any, otherwise before the array.
-    pub groups: Option<GroupPart>,
+    pub group_cache: Option<GroupCachePart>,
     /// A cache for each member.
-    pub members: Option<MemberPart>,
+    pub member_caches: Option<MemberCachePart>,
 }
 
 /// A cache of write groups (Gill and Modha, FAST 2005).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct GroupPart {
+pub struct GroupCachePart {
     /// True if groups of sequential writes have a separate ring (after Gill et al., USENIX ATC 2009).
-    pub sequential_ring: bool,
+    pub has_sequential_ring: bool,
 }
 
 /// Settings of the caches of the members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MemberPart {
+pub struct MemberCachePart {
     /// True if all member caches destage at the same time.
-    pub together: bool,
+    pub destages_together: bool,
 }
 
 impl CacheParts {
     /// Returns true if there is no cache at all.
     pub fn is_empty(&self) -> bool {
-        self.groups.is_none() && self.members.is_none()
+        self.group_cache.is_none() && self.member_caches.is_none()
     }
 
     /// Returns true if a cache of write groups stands before caches of the members.
     pub fn has_first_level(&self) -> bool {
-        self.groups.is_some() && self.members.is_some()
+        self.group_cache.is_some() && self.member_caches.is_some()
     }
 
     /// Divides a capacity of `pages` among the caches. Returns the pages of the cache of write groups, and those of each member's cache.
     ///
     /// If both kinds exist, the cache of write groups gets the share `first_level_fraction`.
-    pub fn share_out(&self, pages: u64, first_level_fraction: f64, members: u32) -> (u64, u64) {
-        let groups = match (self.groups, self.members) {
+    pub fn divide_pages(&self, pages: u64, first_level_fraction: f64, members: u32) -> (u64, u64) {
+        let groups = match (self.group_cache, self.member_caches) {
             (Some(_), None) => pages,
             (Some(_), Some(_)) => libm::floor(first_level_fraction * pages as f64) as u64,
             (None, _) => 0,
         };
-        (groups, if self.members.is_some() { (pages - groups) / u64::from(members) } else { 0 })
+        (groups, if self.member_caches.is_some() { (pages - groups) / u64::from(members) } else { 0 })
     }
 }

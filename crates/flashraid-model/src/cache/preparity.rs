@@ -12,22 +12,23 @@ impl MemberCaches {
         let sub_request = &self.sub_requests[number];
         let stripe = sub_request.stripe;
         let lost = self.lost_of(common, stripe);
-        if lost.is_dead(layout.shape()) || lost.parity_left(layout.shape()).next().is_none() {
+        if lost.exceeds_parity(layout.stripe_shape()) || lost.parity_left(layout.stripe_shape()).next().is_none() {
             return false;
         }
         rows_of(&sub_request.offsets, strip_pages, rows);
-        let columns = layout.columns();
-        let first_page = layout.first_page(stripe);
+        let columns = layout.data_strips_per_stripe();
+        let first_page = layout.first_page_of_stripe(stripe);
         let is_own = |role: u32, row: u32| role < columns && sub_request.offsets.binary_search(&(role * strip_pages + row)).is_ok();
-        let is_known = |common: &Common, role: u32, row: u32| self.holds_or_expects(common, layout.strip_member(stripe, role), stripe, row);
+        let is_known =
+            |common: &Common, role: u32, row: u32| self.holds_or_expects(common, layout.member_of_strip(stripe, role), stripe, row);
         // If a missing page cannot be read, the old parity is updated instead, which needs the old pages of the sub-request. Some of these
         // may be lost, too; then all other pages are needed.
         let lost_columns = || lost.iter().filter(|&role| role < columns);
         let needs_old = |row: u32| lost_columns().any(|column| !is_own(column, row));
         let needs_all = |row: u32| needs_old(row) && lost_columns().any(|column| is_own(column, row));
         let from = common.commands.member_extents.len();
-        for role in 0..layout.shape().width() {
-            let member = layout.strip_member(stripe, role);
+        for role in 0..layout.stripe_shape().strips_per_stripe() {
+            let member = layout.member_of_strip(stripe, role);
             if lost.has(role) {
                 continue;
             }
@@ -37,7 +38,7 @@ impl MemberCaches {
                     false => role < columns && !is_own(role, row),
                 };
                 if is_needed && !is_known(common, role, row) {
-                    common.counters.parity_reads += 1;
+                    common.counters.pages_read_for_parity += 1;
                     common.commands.add_member_page(from, member, first_page + row);
                 }
             }

@@ -6,41 +6,41 @@ use crate::counts::Maximum;
 
 counts! {
     /// Number of admitted pages, by the state of the cache at their admission.
-    pub struct Admissions {
+    pub struct PageAdmissions {
         /// Pages that replaced an earlier version.
-        page_hits,
+        replaced_pages,
         /// New pages of an entry that an earlier write had made.
-        group_hits,
+        new_pages_of_old_entries,
         /// New pages of an entry that their own write has made.
-        misses,
+        new_pages_of_new_entries,
     }
 }
 
-impl Admissions {
+impl PageAdmissions {
     #[inline]
     pub(super) fn count(&mut self, admission: Admission) {
         match admission {
-            Admission::PageHit => self.page_hits += 1,
-            Admission::GroupHit => self.group_hits += 1,
-            Admission::Miss => self.misses += 1,
+            Admission::PageHit => self.replaced_pages += 1,
+            Admission::GroupHit => self.new_pages_of_old_entries += 1,
+            Admission::Miss => self.new_pages_of_new_entries += 1,
         }
     }
 }
 
 counts! {
     /// Number of destages, and of the pages they carried.
-    pub struct Destages {
+    pub struct DestageCounters {
         /// Number of entries destaged.
-        count,
+        entries,
         /// Number of pages in these entries.
         pages,
     }
 }
 
-impl Destages {
+impl DestageCounters {
     #[inline]
     pub(super) fn count(&mut self, pages: u32) {
-        self.count += 1;
+        self.entries += 1;
         self.pages += u64::from(pages);
     }
 }
@@ -49,48 +49,48 @@ counts! {
     /// Counters of the caches since the start of the simulation.
     pub struct CacheCounters {
         /// Host reads of which all pages hit.
-        reads_full,
+        reads_fully_hit,
         /// Host reads of which some pages hit.
-        reads_partial,
+        reads_partly_hit,
         /// Host reads of which no page hit.
         reads_missed,
         /// Pages of host reads that hit.
         read_pages_hit,
         /// Pages that host writes brought, at the first cache that they entered.
-        host: Admissions,
+        host_admissions: PageAdmissions,
         /// Pages that entered the member caches from the first level, and pages of parity.
-        inner: Admissions,
+        internal_admissions: PageAdmissions,
         /// Host writes of which a page waited for room.
-        waits,
+        writes_waiting_for_room,
         /// Time from the first page that waited until the last page was admitted, in nanoseconds, summed over all waits.
-        waited_ns: u128,
+        writes_waiting_for_room_ns: u128,
         /// Host writes that bypassed the first level.
-        bypasses,
+        writes_bypassing_first_level,
         /// Host writes that waited for the first level because it held one of their pages.
-        dependent,
+        writes_waiting_for_first_level,
         /// Dirty pages that trims have dropped.
         pages_trimmed,
         /// Pages of host writes that were lost before they entered, because too many members failed.
         pages_lost,
         /// Pages read because parity needed them.
-        parity_reads,
+        pages_read_for_parity,
         /// Pages of parity among those that member caches have destaged. Parity that `wow` computes at a destage counts as that
         /// of the array.
         parity_pages_destaged,
         /// Destages of the first level into the member caches.
-        first_level_destages: Destages,
+        first_level_destages: DestageCounters,
         /// Destages from caches to the members.
-        destages: Destages,
+        destages: DestageCounters,
         /// Number of synchronised destages that began because all member caches were ready.
-        common_all_ready,
+        synchronised_destages_all_ready,
         /// Number of synchronised destages that began because the timer had ended.
-        common_timeouts,
+        synchronised_destages_by_timeout,
         /// Number of caches that took part in synchronised destages, summed over these.
-        common_caches,
+        caches_in_synchronised_destages,
         /// Greatest number of pages in all caches since the measured time began.
         occupancy_max_pages: Maximum,
         /// Integral over time of the number of pages in all caches, in page-nanoseconds.
-        occupancy_page_ns: u128,
+        occupancy_integral_page_ns: u128,
     }
 }
 
@@ -105,7 +105,7 @@ impl Occupancy {
     /// Adds the time until `now` to the integral.
     #[inline]
     pub(crate) fn catch_up(&mut self, now: TimeNs, counters: &mut CacheCounters) {
-        counters.occupancy_page_ns += u128::from(self.pages) * u128::from(now - self.since);
+        counters.occupancy_integral_page_ns += u128::from(self.pages) * u128::from(now - self.since);
         self.since = now;
     }
 

@@ -2,7 +2,7 @@
 
 use super::common::Writer;
 use super::sequential_share::SequentialShare;
-use super::{CacheParams, Room};
+use super::{CacheParams, CapacityUnit};
 use crate::TimeNs;
 use std::collections::BTreeMap;
 
@@ -61,7 +61,7 @@ pub(super) struct Store {
     high_pages: u32,
     used_pages: u32,
     /// Unit in which the capacity is counted.
-    room: Room,
+    room: CapacityUnit,
     /// Writer and entry of the page that was admitted last (rule 89). No writer has the number 0.
     given_last: (u64, u64),
     /// Maximum number of pages of an entry.
@@ -81,17 +81,17 @@ impl Store {
         let portion = |fraction: f64| libm::floor(fraction * f64::from(room_pages)) as u32;
         Self {
             room_pages,
-            low_pages: portion(params.low),
-            high_pages: portion(params.high),
+            low_pages: portion(params.destage_start_fill),
+            high_pages: portion(params.destage_full_speed_fill),
             used_pages: 0,
-            room: params.room,
+            room: params.capacity_unit,
             given_last: (0, 0),
             entry_pages,
             rings: Default::default(),
             share: None,
             entries: Vec::new(),
             unused: Vec::new(),
-            slots: vec![Slot { entry: NONE, used: false, begun_at: 0, ended_at: 0 }; params.in_flight as usize],
+            slots: vec![Slot { entry: NONE, used: false, begun_at: 0, ended_at: 0 }; params.destages_in_flight_max as usize],
             marked: 0,
         }
     }
@@ -107,13 +107,13 @@ impl Store {
     }
 
     /// Returns the unit in which the capacity is counted.
-    pub(super) fn room(&self) -> Room {
+    pub(super) fn room(&self) -> CapacityUnit {
         self.room
     }
 
     /// Returns the capacity in use, in pages or entries.
     fn used(&self) -> u32 {
-        if self.room == Room::Entries { (self.entries.len() - self.unused.len()) as u32 } else { self.used_pages }
+        if self.room == CapacityUnit::Entries { (self.entries.len() - self.unused.len()) as u32 } else { self.used_pages }
     }
 
     /// Returns the free capacity, in pages or entries.
@@ -164,7 +164,7 @@ impl Store {
     /// Admits a page, or returns `None` if there is no room.
     #[inline]
     pub(super) fn admit(&mut self, number: u64, offset: u32, writer: &Writer) -> Option<Admission> {
-        let follows = self.room == Room::Whole && self.given_last == (writer.id, number);
+        let follows = self.room == CapacityUnit::WholeWrites && self.given_last == (writer.id, number);
         let finds_room = self.free() > 0 || follows;
         let Some(found) = self.find(number) else {
             if !finds_room {
@@ -174,7 +174,7 @@ impl Store {
             self.make_entry(number, offset, writer);
             return Some(Admission::Miss);
         };
-        let finds_room = finds_room || self.room == Room::Entries;
+        let finds_room = finds_room || self.room == CapacityUnit::Entries;
         let entry = &mut self.entries[found as usize];
         let is_other = entry.writer != writer.id;
         let admission = match entry.pages.binary_search(&offset) {
@@ -398,7 +398,7 @@ impl Store {
         if in_rings + in_flight != self.used_pages {
             return Err(format!("{in_rings} pages in rings and {in_flight} in flight, but {} counted", self.used_pages));
         }
-        if self.room == Room::Pages && self.used_pages > self.room_pages {
+        if self.room == CapacityUnit::Pages && self.used_pages > self.room_pages {
             return Err(format!("{} pages in a cache of {}", self.used_pages, self.room_pages));
         }
         if in_rings != self.rings[0].pages + self.rings[1].pages {

@@ -1,6 +1,6 @@
 //! State that all coordination schemes share: the members, the cycle in progress or about to begin, and the load (rules 44 and 120).
 
-use super::{ControllerAction, CoordinationParams, Need, Notify, ToController, ToMember, Work};
+use super::{CollectionNeed, ControllerAction, CoordinationParams, ForcedWork, Notification, ToController, ToMember};
 use crate::TimeNs;
 use crate::ids::MemberSet;
 use std::collections::BTreeMap;
@@ -18,15 +18,15 @@ struct Asking {
 #[derive(Debug, Clone)]
 pub(crate) struct Cycle {
     /// Work that a cycle normally tells members to do.
-    usual_work: Work,
+    usual_work: ForcedWork,
     delay_ns: u64,
-    notify: Notify,
+    notify: Notification,
     at_idle: bool,
     ggc_aware: MemberSet,
     /// Members that were forced to collect and have not finished.
     collecting: MemberSet,
     /// Work that these members were told to do.
-    work: Work,
+    work: ForcedWork,
     /// True if members have asked for a cycle that has not begun yet. It is never true with soft notification.
     pending: bool,
     /// Members with an unanswered soft request.
@@ -45,13 +45,13 @@ pub(crate) struct Cycle {
 impl Cycle {
     pub(super) fn new(params: &CoordinationParams) -> Self {
         Self {
-            usual_work: params.work,
-            delay_ns: params.delay_ns,
-            notify: params.notify,
-            at_idle: params.at_idle,
-            ggc_aware: params.ggc_aware,
+            usual_work: params.forced_work,
+            delay_ns: params.cycle_delay_ns,
+            notify: params.notification,
+            at_idle: params.begins_cycles_when_idle,
+            ggc_aware: params.ggc_aware_members,
             collecting: MemberSet::NONE,
-            work: params.work,
+            work: params.forced_work,
             pending: false,
             asking: BTreeMap::new(),
             times_forced: Vec::new(),
@@ -84,7 +84,7 @@ impl Cycle {
     }
 
     /// Returns the work that the collecting members were told to do.
-    pub(crate) fn work(&self) -> Work {
+    pub(crate) fn work(&self) -> ForcedWork {
         self.work
     }
 
@@ -113,8 +113,8 @@ impl Cycle {
     pub(crate) fn receive(&mut self, now: TimeNs, from: u32, message: ToController) {
         match message {
             ToController::GcRequest(need) => match self.notify {
-                Notify::AtStart => self.note_request(now, from),
-                Notify::Soft => self.note_soft_request(now, from, need),
+                Notification::AtStartThreshold => self.note_request(now, from),
+                Notification::AtSoftThreshold => self.note_soft_request(now, from, need),
             },
             ToController::Participate => self.registered.insert(from),
             ToController::GcState(_) => {}
@@ -138,7 +138,7 @@ impl Cycle {
     }
 
     /// Remembers a soft request, unless the member has been forced since it sent the request.
-    fn note_soft_request(&mut self, now: TimeNs, member: u32, need: Need) {
+    fn note_soft_request(&mut self, now: TimeNs, member: u32, need: CollectionNeed) {
         if need.times_forced != self.times_forced(member) {
             return;
         }
@@ -176,7 +176,7 @@ impl Cycle {
 
     /// Returns true if the cycle that [`ControllerAction::BeginCycleAt`] announced may begin now.
     pub(super) fn may_begin(&self, now: TimeNs) -> bool {
-        self.notify == Notify::AtStart || self.is_cycle_due(now)
+        self.notify == Notification::AtStartThreshold || self.is_cycle_due(now)
     }
 
     fn times_forced(&self, member: u32) -> u32 {
@@ -201,7 +201,7 @@ impl Cycle {
     }
 
     /// Forces these members to do the given work instead of the usual one.
-    pub(crate) fn force_with_work(&mut self, members: MemberSet, work: Work) {
+    pub(crate) fn force_with_work(&mut self, members: MemberSet, work: ForcedWork) {
         assert!(self.collecting.is_empty(), "cycles don't overlap");
         let members = members.without(self.lost);
         self.collecting = members;

@@ -1,6 +1,6 @@
 //! Messages between controller and members that have not arrived yet, and counts of all messages.
 
-use super::{ControllerAction, CoordinationParams, KIND_NAMES, KINDS, Kind, NEVER, ToController, ToMember};
+use super::{ControllerAction, CoordinationParams, MESSAGE_KIND_NAMES, MESSAGE_KINDS, MessageKind, NEVER, ToController, ToMember};
 use crate::TimeNs;
 use std::collections::BTreeMap;
 
@@ -40,11 +40,11 @@ impl Mail {
 /// Messages that have not arrived yet, in the order of their arrival.
 #[derive(Debug, Clone)]
 pub(crate) struct Mailbox {
-    latency_ns: [u64; KINDS],
+    latency_ns: [u64; MESSAGE_KINDS],
     /// Messages by time of arrival, rank and order of sending.
     under_way: BTreeMap<(TimeNs, u8, u64), Mail>,
     scheduled: u64,
-    sent: [u64; KINDS],
+    sent: [u64; MESSAGE_KINDS],
     /// Messages that were sent, each with its time.
     #[cfg(test)]
     pub log: Vec<(TimeNs, Mail)>,
@@ -54,10 +54,10 @@ impl Mailbox {
     /// Returns a mailbox without messages.
     pub(crate) fn new(params: &CoordinationParams) -> Self {
         Self {
-            latency_ns: params.latency_ns,
+            latency_ns: params.message_latency_ns,
             under_way: BTreeMap::new(),
             scheduled: 0,
-            sent: [0; KINDS],
+            sent: [0; MESSAGE_KINDS],
             #[cfg(test)]
             log: Vec::new(),
         }
@@ -95,7 +95,7 @@ impl Mailbox {
         }
     }
 
-    fn send(&mut self, now: TimeNs, kind: Kind, mail: Mail) {
+    fn send(&mut self, now: TimeNs, kind: MessageKind, mail: Mail) {
         self.sent[kind as usize] += 1;
         #[cfg(test)]
         self.log.push((now, mail));
@@ -113,24 +113,24 @@ impl Mailbox {
         self.scheduled += 1;
     }
 
-    /// Returns the number of messages sent so far, by [`Kind`].
-    pub(crate) fn sent(&self) -> [u64; KINDS] {
+    /// Returns the number of messages sent so far, by [`MessageKind`].
+    pub(crate) fn sent(&self) -> [u64; MESSAGE_KINDS] {
         self.sent
     }
 }
 
 /// Returns the number of messages of each kind that were sent between the counts `earlier` and `later`, by name. Kinds that only some
 /// schemes use are left out if they were not sent.
-pub fn by_name(later: [u64; KINDS], earlier: [u64; KINDS]) -> BTreeMap<String, u64> {
-    let known_to_all = |kind: usize| kind != Kind::Grant as usize && kind != Kind::Deny as usize;
-    let counts = KIND_NAMES.iter().zip(later.iter().zip(earlier)).enumerate();
+pub fn message_counts_by_name(later: [u64; MESSAGE_KINDS], earlier: [u64; MESSAGE_KINDS]) -> BTreeMap<String, u64> {
+    let known_to_all = |kind: usize| kind != MessageKind::Grant as usize && kind != MessageKind::Deny as usize;
+    let counts = MESSAGE_KIND_NAMES.iter().zip(later.iter().zip(earlier)).enumerate();
     counts.filter(|&(kind, (_, (&l, e)))| known_to_all(kind) || l > e).map(|(_, (name, (&l, e)))| ((*name).to_owned(), l - e)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::Mail;
-    use crate::coordination::{MemberState, Need, ToController, ToMember, Work};
+    use crate::coordination::{CollectionNeed, ForcedWork, MemberState, ToController, ToMember};
 
     /// Mail that arrives at one nanosecond is taken in the order of its kinds (rule 42).
     #[test]
@@ -141,10 +141,10 @@ mod tests {
             Mail::ToController(0, ToController::GcDone),
             Mail::ToController(0, ToController::Participate),
             Mail::ToController(0, ToController::GcState(state)),
-            Mail::ToController(0, ToController::GcRequest(Need::AT_LIMIT)),
+            Mail::ToController(0, ToController::GcRequest(CollectionNeed::AT_LIMIT)),
             Mail::BeginCycle,
-            Mail::ToMember(0, ToMember::Force(Work::OneVictim)),
-            Mail::ToMember(0, ToMember::Grant(Work::OneVictim)),
+            Mail::ToMember(0, ToMember::Force(ForcedWork::OneVictim)),
+            Mail::ToMember(0, ToMember::Grant(ForcedWork::OneVictim)),
             Mail::ToMember(0, ToMember::Stop),
             Mail::ToMember(0, ToMember::Deny),
             Mail::ToMember(0, ToMember::TellState),

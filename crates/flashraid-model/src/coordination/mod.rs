@@ -19,11 +19,11 @@ pub(crate) mod tiny;
 
 use crate::TimeNs;
 use crate::ids::MemberSet;
-use crate::policy::{PolicyProblem, policies};
+use crate::policy::{ParameterProblem, policies};
 use crate::rng::Stream;
 use crate::units::{Duration, StopThreshold};
 pub(crate) use cycle::Cycle;
-pub use mailbox::by_name;
+pub use mailbox::message_counts_by_name;
 pub(crate) use mailbox::{Mail, Mailbox};
 pub use protocol::*;
 
@@ -44,10 +44,10 @@ policies! {
     /// Returns true if collection takes no time.
     pub fn is_instantaneous(&self) -> bool;
     /// Returns true if members register with the controller when a pool has come down to T_soft.
-    pub fn registers(&self) -> bool;
+    pub fn has_registration(&self) -> bool;
     /// Returns problems of the scheme's parameters on members with such pools.
-    pub fn problems(&self, pools: &Pools) -> Vec<PolicyProblem>;
-    fn begin(&mut self, pools: &Pools);
+    pub fn problems(&self, pools: &PoolSizes) -> Vec<ParameterProblem>;
+    fn begin(&mut self, pools: &PoolSizes);
     fn receive(&mut self, now: TimeNs, from: u32, message: ToController, cycle: &mut Cycle);
     fn members_of_cycle(&self, cycle: &Cycle) -> MemberSet;
     fn request_arrives(&mut self, now: TimeNs, cycle: &mut Cycle);
@@ -73,17 +73,17 @@ pub(crate) trait Scheme: Default {
     }
 
     /// Returns true if members register with the controller when a pool has come down to T_soft (rule 44).
-    fn registers(&self) -> bool {
+    fn has_registration(&self) -> bool {
         false
     }
 
     /// Returns the problems of the parameters for members with these pools, as far as their types do not exclude them.
-    fn problems(&self, _pools: &Pools) -> Vec<PolicyProblem> {
+    fn problems(&self, _pools: &PoolSizes) -> Vec<ParameterProblem> {
         Vec::new()
     }
 
     /// Prepares the scheme for a run with members that have these pools.
-    fn begin(&mut self, _pools: &Pools) {}
+    fn begin(&mut self, _pools: &PoolSizes) {}
 
     /// Processes a message that has arrived from a member. The default leaves it to [`Cycle::receive`] (rule 44).
     fn receive(&mut self, now: TimeNs, from: u32, message: ToController, cycle: &mut Cycle) {
@@ -113,7 +113,7 @@ pub(crate) trait Scheme: Default {
     fn forget(&mut self, _member: u32) {}
 
     /// Returns a scheme with random parameters, for random cases in tests.
-    fn any(_stream: &mut Stream) -> Self {
+    fn random_for_tests(_stream: &mut Stream) -> Self {
         Self::default()
     }
 }
@@ -123,7 +123,7 @@ const NEVER: TimeNs = TimeNs::MAX;
 
 /// Size of the members' pools, which thresholds refer to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pools {
+pub struct PoolSizes {
     /// Number of blocks in a pool.
     pub blocks: u32,
     /// Number of blocks that are free after the array was filled, including the open block.
@@ -132,13 +132,13 @@ pub struct Pools {
     pub start_free_blocks: u32,
 }
 
-impl Pools {
+impl PoolSizes {
     /// Returns a problem if a limit of free blocks does not lie above the start of collection. The default is always allowed, even if there
     /// is no room above the start.
-    pub fn limit_problem(&self, key: &'static str, limit: StopThreshold) -> Option<PolicyProblem> {
-        let blocks = limit.blocks_of(self.blocks, self.start_free_blocks);
+    pub fn limit_problem(&self, key: &'static str, limit: StopThreshold) -> Option<ParameterProblem> {
+        let blocks = limit.free_blocks_in_pool_of(self.blocks, self.start_free_blocks);
         let fits = blocks > self.start_free_blocks && blocks <= self.reserved_blocks;
-        (limit != ABOVE_START && !fits).then(|| PolicyProblem {
+        (limit != DEFAULT_SOFT_LIMIT && !fits).then(|| ParameterProblem {
             key,
             message: format!(
                 "which comes to {blocks} free blocks, but {} (one more than ssd.gc.start) to {} (the reserve) are allowed",
@@ -150,13 +150,13 @@ impl Pools {
 }
 
 /// Limit below which members count as low by default: two free blocks above the start of collection.
-pub const ABOVE_START: StopThreshold = StopThreshold::AboveStart(2);
+pub const DEFAULT_SOFT_LIMIT: StopThreshold = StopThreshold::AboveStart(2);
 
 /// Returns a problem if a time does not lie between `min` and an hour.
-pub fn time_problem(key: &'static str, time: Duration, min: Duration) -> Option<PolicyProblem> {
+pub fn time_range_problem(key: &'static str, time: Duration, min: Duration) -> Option<ParameterProblem> {
     const LONGEST: Duration = Duration { ns: 3_600_000_000_000 };
     let message = || format!("but {min} to 1h is allowed");
-    (time < min || time > LONGEST).then(|| PolicyProblem { key, message: message() })
+    (time < min || time > LONGEST).then(|| ParameterProblem { key, message: message() })
 }
 
 /// Shortest time between two checks of the controller. With more frequent ones, a simulation would spend most of its computing time on
@@ -168,48 +168,50 @@ const SHORTEST_CHECK: Duration = Duration { ns: 1_000 };
 pub struct CoordinationParams {
     /// Scheme that decides which members are forced, and when.
     pub scheme: SchemePolicy,
-    /// Work that members do in a cycle. The idle cycles of [`ProactiveIdle`] always do [`Work::UntilReserved`].
-    pub work: Work,
-    /// Number of free blocks in a pool at which its member registers, if the scheme has registration. With [`Notify::Soft`], the member
-    /// also asks to collect then.
+    /// Work that members do in a cycle. The idle cycles of [`ProactiveIdle`] always do [`ForcedWork::UntilReserved`].
+    pub forced_work: ForcedWork,
+    /// Number of free blocks in a pool at which its member registers, if the scheme has registration. With
+    /// [`Notification::AtSoftThreshold`], the member also asks to collect then.
     pub t_soft_free_blocks: u32,
     /// Moment at which members ask for collection.
-    pub notify: Notify,
-    /// Time from a request for collection to the start of its cycle, in nanoseconds. With [`Notify::Soft`], it is an upper limit.
-    pub delay_ns: u64,
-    /// True if a cycle that members asked for also begins when no request is outstanding. Only [`Notify::Soft`] uses it (rule 120).
-    pub at_idle: bool,
+    pub notification: Notification,
+    /// Time from a request for collection to the start of its cycle, in nanoseconds. With [`Notification::AtSoftThreshold`], it is an upper
+    /// limit.
+    pub cycle_delay_ns: u64,
+    /// True if a cycle that members asked for also begins when no request is outstanding. Only [`Notification::AtSoftThreshold`] uses it
+    /// (rule 120).
+    pub begins_cycles_when_idle: bool,
     /// True if all dies of a forced member collect; false if only those with a pool at T_soft do (rule 122).
-    pub across_dies: bool,
+    pub all_dies_collect: bool,
     /// False if the controller never answers, to test how members manage without it.
-    pub answers: bool,
+    pub controller_answers: bool,
     /// The members that know the protocol.
-    pub ggc_aware: MemberSet,
-    /// Time that messages of each [`Kind`] take, in nanoseconds. All messages of the controller except its question about a state take as
-    /// long as [`Kind::ForceGc`], so that none overtakes another.
-    pub latency_ns: [u64; KINDS],
+    pub ggc_aware_members: MemberSet,
+    /// Time that messages of each [`MessageKind`] take, in nanoseconds. All messages of the controller except its question about a state
+    /// take as long as [`MessageKind::ForceGc`], so that none overtakes another.
+    pub message_latency_ns: [u64; MESSAGE_KINDS],
 }
 
 impl CoordinationParams {
     /// Returns true if the member knows the protocol.
     pub(crate) fn is_ggc_aware(&self, member: u32) -> bool {
-        self.ggc_aware.contains(member)
+        self.ggc_aware_members.contains(member)
     }
 
     /// Returns the number of free blocks in a pool at which members register, or `None` if they do not register.
-    pub fn registration(&self) -> Option<u32> {
-        self.scheme.registers().then_some(self.t_soft_free_blocks)
+    pub fn registration_free_blocks(&self) -> Option<u32> {
+        self.scheme.has_registration().then_some(self.t_soft_free_blocks)
     }
 
     /// Returns the settings with which members follow the protocol.
-    pub fn role(&self) -> MemberRole {
-        let Self { t_soft_free_blocks, notify, across_dies, .. } = *self;
-        MemberRole { t_soft_free_blocks, registers: self.scheme.registers(), notify, across_dies }
+    pub fn member_role(&self) -> MemberRole {
+        let Self { t_soft_free_blocks, notification: notify, all_dies_collect: across_dies, .. } = *self;
+        MemberRole { t_soft_free_blocks, registers: self.scheme.has_registration(), notify, across_dies }
     }
 
     /// Returns true if the controller must know how many page writes each member receives (rule 120).
     pub(crate) fn counts_pages(&self) -> bool {
-        self.notify == Notify::Soft && self.answers
+        self.notification == Notification::AtSoftThreshold && self.controller_answers
     }
 }
 
@@ -226,7 +228,7 @@ pub(crate) enum ControllerAction {
 
 /// The controller of an array: a scheme, and the state that all schemes share.
 #[derive(Debug, Clone)]
-pub struct Controller {
+pub(crate) struct Controller {
     scheme: SchemePolicy,
     cycle: Cycle,
     /// False if the controller never answers.
@@ -239,15 +241,15 @@ pub struct Controller {
 
 impl Controller {
     /// Returns a controller that knows nothing about the members except the size of their pools.
-    pub fn new(params: &CoordinationParams, pools: &Pools) -> Self {
+    pub(crate) fn new(params: &CoordinationParams, pools: &PoolSizes) -> Self {
         let mut scheme = params.scheme.clone();
         scheme.begin(pools);
         Self {
             scheme,
             cycle: Cycle::new(params),
-            answers: params.answers,
+            answers: params.controller_answers,
             is_over: false,
-            role: params.role(),
+            role: params.member_role(),
             uncoordinated: UncoordinatedCleans::default(),
         }
     }
@@ -288,7 +290,7 @@ impl Controller {
     }
 
     /// Replaces a failed member by a spare. Returns the protocol settings for the spare if the failed member knew the protocol.
-    pub fn replace(&mut self, failed: u32, spare: u32) -> Option<MemberRole> {
+    pub(crate) fn replace(&mut self, failed: u32, spare: u32) -> Option<MemberRole> {
         self.cycle.replace(failed, spare).then_some(self.role)
     }
 
@@ -301,7 +303,7 @@ impl Controller {
     }
 
     /// Lets the scheme act at the time that it has asked for.
-    pub fn tick(&mut self, now: TimeNs) {
+    pub(crate) fn tick(&mut self, now: TimeNs) {
         self.scheme.tick(now, &mut self.cycle);
     }
 
@@ -329,7 +331,7 @@ impl Controller {
     }
 
     /// Returns the number of cleans that members had to begin although the controller had not answered their request (rule 121).
-    pub fn uncoordinated_cleans(&self) -> UncoordinatedCleans {
+    pub(crate) fn uncoordinated_cleans(&self) -> UncoordinatedCleans {
         self.uncoordinated
     }
 }

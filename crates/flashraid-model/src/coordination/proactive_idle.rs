@@ -1,9 +1,9 @@
 //! Scheme `proactive-idle` (GGC 4.3.2): like reactive-selective. Members that have registered also collect while the array is idle (rule
 //! 46).
 
-use super::{Cycle, Pools, SHORTEST_CHECK, Scheme, Work, time_problem};
+use super::{Cycle, ForcedWork, PoolSizes, SHORTEST_CHECK, Scheme, time_range_problem};
 use crate::TimeNs;
-use crate::policy::PolicyProblem;
+use crate::policy::ParameterProblem;
 use crate::rng::{self, Stream};
 use crate::units::Duration;
 use schemars::JsonSchema;
@@ -30,21 +30,21 @@ impl Default for ProactiveIdle {
 }
 
 impl Scheme for ProactiveIdle {
-    fn registers(&self) -> bool {
+    fn has_registration(&self) -> bool {
         true
     }
 
-    fn problems(&self, _: &Pools) -> Vec<PolicyProblem> {
-        let check = time_problem("check_interval", self.check_interval, SHORTEST_CHECK);
-        check.into_iter().chain(time_problem("idle_threshold", self.idle_threshold, Duration { ns: 0 })).collect()
+    fn problems(&self, _: &PoolSizes) -> Vec<ParameterProblem> {
+        let check = time_range_problem("check_interval", self.check_interval, SHORTEST_CHECK);
+        check.into_iter().chain(time_range_problem("idle_threshold", self.idle_threshold, Duration { ns: 0 })).collect()
     }
 
-    fn begin(&mut self, _: &Pools) {
+    fn begin(&mut self, _: &PoolSizes) {
         self.next_check = self.check_interval.ns;
     }
 
     fn request_arrives(&mut self, _: TimeNs, cycle: &mut Cycle) {
-        if cycle.work() == Work::UntilReserved && !cycle.collecting().is_empty() {
+        if cycle.work() == ForcedWork::UntilReserved && !cycle.collecting().is_empty() {
             cycle.stop();
         }
     }
@@ -57,11 +57,11 @@ impl Scheme for ProactiveIdle {
         self.next_check = now + self.check_interval.ns;
         let is_idle = cycle.idle_since().is_some_and(|since| now - since >= self.idle_threshold.ns);
         if is_idle && cycle.is_free() && !cycle.registered().is_empty() {
-            cycle.force_with_work(cycle.registered(), Work::UntilReserved);
+            cycle.force_with_work(cycle.registered(), ForcedWork::UntilReserved);
         }
     }
 
-    fn any(stream: &mut Stream) -> Self {
+    fn random_for_tests(stream: &mut Stream) -> Self {
         // Odd times make it unlikely that checks coincide with other events.
         let check_interval = Duration { ns: 100_003 << rng::below(stream, 7) };
         let idle_threshold = Duration { ns: if rng::below(stream, 5) > 0 { 100_019 << rng::below(stream, 7) } else { 0 } };

@@ -3,10 +3,10 @@
 //! It forces members at or below a soft limit when few requests are outstanding. Otherwise it forces them just before the first one is
 //! expected to collect by itself (rule 47).
 
-use super::{ABOVE_START, Cycle, MemberState, Pools, SHORTEST_CHECK, Scheme, ToController, ToMember, time_problem};
+use super::{Cycle, DEFAULT_SOFT_LIMIT, MemberState, PoolSizes, SHORTEST_CHECK, Scheme, ToController, ToMember, time_range_problem};
 use crate::TimeNs;
 use crate::ids::MemberSet;
-use crate::policy::PolicyProblem;
+use crate::policy::ParameterProblem;
 use crate::rng::{self, Stream};
 use crate::units::{Duration, StopThreshold};
 use schemars::JsonSchema;
@@ -30,7 +30,7 @@ pub struct ProactiveSoftLimit {
 impl Default for ProactiveSoftLimit {
     /// Returns the default settings. They were chosen for this simulator, because the paper gives none.
     fn default() -> Self {
-        Self { check_interval: Duration { ns: 10_000_000 }, soft_limit: ABOVE_START, shallow_depth: 1, polls: Polls::default() }
+        Self { check_interval: Duration { ns: 10_000_000 }, soft_limit: DEFAULT_SOFT_LIMIT, shallow_depth: 1, polls: Polls::default() }
     }
 }
 
@@ -74,14 +74,14 @@ impl Polls {
 }
 
 impl Scheme for ProactiveSoftLimit {
-    fn problems(&self, pools: &Pools) -> Vec<PolicyProblem> {
-        let check = time_problem("check_interval", self.check_interval, SHORTEST_CHECK);
+    fn problems(&self, pools: &PoolSizes) -> Vec<ParameterProblem> {
+        let check = time_range_problem("check_interval", self.check_interval, SHORTEST_CHECK);
         check.into_iter().chain(pools.limit_problem("soft_limit", self.soft_limit)).collect()
     }
 
-    fn begin(&mut self, pools: &Pools) {
+    fn begin(&mut self, pools: &PoolSizes) {
         self.polls.next = self.check_interval.ns;
-        self.polls.soft_limit_free_blocks = self.soft_limit.blocks_of(pools.blocks, pools.start_free_blocks);
+        self.polls.soft_limit_free_blocks = self.soft_limit.free_blocks_in_pool_of(pools.blocks, pools.start_free_blocks);
     }
 
     fn receive(&mut self, now: TimeNs, from: u32, message: ToController, cycle: &mut Cycle) {
@@ -91,14 +91,14 @@ impl Scheme for ProactiveSoftLimit {
         if self.polls.awaited.is_empty() && !low.is_empty() && cycle.is_free() {
             let is_shallow = cycle.outstanding() <= self.shallow_depth;
             if is_shallow || self.polls.is_pressing(self.check_interval.ns) {
-                cycle.force(low.and(cycle.asking()));
+                cycle.force(low.intersection(cycle.asking()));
             }
         }
     }
 
     /// Returns the members at or below the soft limit, and the members that asked to collect.
     fn members_of_cycle(&self, cycle: &Cycle) -> MemberSet {
-        cycle.registered().and(self.polls.low())
+        cycle.registered().intersection(self.polls.low())
     }
 
     fn next_tick(&self) -> TimeNs {
@@ -120,7 +120,7 @@ impl Scheme for ProactiveSoftLimit {
         }
     }
 
-    fn any(stream: &mut Stream) -> Self {
+    fn random_for_tests(stream: &mut Stream) -> Self {
         Self {
             // An odd time makes it unlikely that checks coincide with other events.
             check_interval: Duration { ns: 100_003 << rng::below(stream, 7) },

@@ -4,7 +4,7 @@ use crate::TimeNs;
 
 /// Kind of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum MessageKind {
     /// Request of a member to collect: one of its pools has reached its start threshold, or soon will.
     GcRequest,
     /// Registration of a member: one of its pools has come down to T_soft.
@@ -24,29 +24,31 @@ pub enum Kind {
 }
 
 /// Number of kinds of messages.
-pub const KINDS: usize = 8;
+pub const MESSAGE_KINDS: usize = 8;
 
-/// Names of the kinds as reports show them, in the order of [`Kind`].
-pub(crate) const KIND_NAMES: [&str; KINDS] = ["GcRequest", "Participate", "ForceGc", "StopGc", "GcState", "GcDone", "Grant", "Deny"];
+/// Names of the kinds as reports show them, in the order of [`MessageKind`].
+pub(crate) const MESSAGE_KIND_NAMES: [&str; MESSAGE_KINDS] =
+    ["GcRequest", "Participate", "ForceGc", "StopGc", "GcState", "GcDone", "Grant", "Deny"];
 
 /// Work that a member does in each of its dies when it is forced or allowed to collect (rule 45).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Work {
+pub enum ForcedWork {
     /// Clean one victim in each die.
     OneVictim,
     /// Clean until the free blocks of every pool exceed the stop threshold.
     Watermark,
-    /// Clean one victim, whatever the number of free blocks, and then continue like [`Work::Watermark`] (GGC 4.3.1 and 5.1; rule 118).
+    /// Clean one victim, whatever the number of free blocks, and then continue like [`ForcedWork::Watermark`] (GGC 4.3.1 and 5.1; rule
+    /// 118).
     VictimAndWatermark,
     /// Clean one victim in each pool, whatever the number of free blocks (rule 123).
     PoolVictims,
-    /// Clean one victim in each pool, whatever the number of free blocks, and then continue like [`Work::Watermark`] (rule 123).
+    /// Clean one victim in each pool, whatever the number of free blocks, and then continue like [`ForcedWork::Watermark`] (rule 123).
     PoolVictimsAndWatermark,
     /// Clean until every pool has as many free blocks as after the fill, or until a request arrives.
     UntilReserved,
 }
 
-impl Work {
+impl ForcedWork {
     /// Returns true if the work begins with victims that are cleaned regardless of the number of free blocks.
     pub(crate) fn begins_with_victims(self) -> bool {
         !matches!(self, Self::Watermark | Self::UntilReserved)
@@ -55,17 +57,17 @@ impl Work {
 
 /// Time at which a member asks the controller to let it collect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Notify {
+pub enum Notification {
     /// The member asks after it has begun to collect because it must (rule 43).
-    AtStart,
+    AtStartThreshold,
     /// The member asks before it must collect. It then waits as long as it can (rule 119).
-    Soft,
+    AtSoftThreshold,
 }
 
-/// Urgency of a member that asks to collect (rule 119). With [`Notify::AtStart`], a member is at its limit whenever it asks, and the counts
-/// are 0.
+/// Urgency of a member that asks to collect (rule 119). With [`Notification::AtStartThreshold`], a member is at its limit whenever it asks,
+/// and the counts are 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Need {
+pub struct CollectionNeed {
     /// Number of further page writes that the member can absorb before a pool may come down to its start threshold.
     pub pages_left: u64,
     /// True if a pool has reached that threshold, or if waiting writes will bring one there.
@@ -76,7 +78,7 @@ pub struct Need {
     pub times_forced: u32,
 }
 
-impl Need {
+impl CollectionNeed {
     /// State of a member that has begun to collect because it must.
     pub(crate) const AT_LIMIT: Self = Self { pages_left: 0, at_limit: true, pages_given: 0, times_forced: 0 };
 }
@@ -89,7 +91,7 @@ pub struct MemberRole {
     /// True if a member with a low pool registers.
     pub registers: bool,
     /// Time at which the member asks to collect.
-    pub notify: Notify,
+    pub notify: Notification,
     /// True if all dies collect when the member is forced; false if only those with a low pool do.
     pub across_dies: bool,
 }
@@ -107,7 +109,7 @@ pub(crate) struct MemberState {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum ToController {
     /// Asks to collect: one of the member's pools has reached its start threshold, or soon will.
-    GcRequest(Need),
+    GcRequest(CollectionNeed),
     /// Registers for the next cycle: one of the member's pools has come down to T_soft.
     Participate,
     /// Answers [`ToMember::TellState`] with the state of the member.
@@ -120,12 +122,12 @@ pub(crate) enum ToController {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToMember {
     /// Orders the member to do this work in all dies.
-    Force(Work),
-    /// Ends [`Work::UntilReserved`], because a request has arrived at the array.
+    Force(ForcedWork),
+    /// Ends [`ForcedWork::UntilReserved`], because a request has arrived at the array.
     Stop,
-    /// Allows the member to do this work. The member answers with [`ToController::GcDone`] when it has done the work. A [`ToMember::Deny`]
+    /// Allows the member to do this work. The member answers with `ToController::GcDone` when it has done the work. A [`ToMember::Deny`]
     /// no longer holds.
-    Grant(Work),
+    Grant(ForcedWork),
     /// Forbids the member to collect until it is granted or forced. A pool at its hard limit, `start`, is collected in any case (rule 117).
     Deny,
     /// Asks for the state of the member.
@@ -134,25 +136,25 @@ pub enum ToMember {
 
 impl ToController {
     /// Returns the kind of the message.
-    pub(crate) fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> MessageKind {
         match self {
-            Self::GcRequest(_) => Kind::GcRequest,
-            Self::Participate => Kind::Participate,
-            Self::GcState(_) => Kind::GcState,
-            Self::GcDone => Kind::GcDone,
+            Self::GcRequest(_) => MessageKind::GcRequest,
+            Self::Participate => MessageKind::Participate,
+            Self::GcState(_) => MessageKind::GcState,
+            Self::GcDone => MessageKind::GcDone,
         }
     }
 }
 
 impl ToMember {
     /// Returns the kind of the message.
-    pub(crate) fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> MessageKind {
         match self {
-            Self::Force(_) => Kind::ForceGc,
-            Self::Stop => Kind::StopGc,
-            Self::Grant(_) => Kind::Grant,
-            Self::Deny => Kind::Deny,
-            Self::TellState => Kind::GcState,
+            Self::Force(_) => MessageKind::ForceGc,
+            Self::Stop => MessageKind::StopGc,
+            Self::Grant(_) => MessageKind::Grant,
+            Self::Deny => MessageKind::Deny,
+            Self::TellState => MessageKind::GcState,
         }
     }
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct ReactiveSelective {}
 
 impl Scheme for ReactiveSelective {
-    fn registers(&self) -> bool {
+    fn has_registration(&self) -> bool {
         true
     }
 }

@@ -9,15 +9,15 @@
 
 use super::tiny as schemes;
 use super::{
-    Controller, ControllerAction, CoordinationParams, Cycle, KINDS, Kind, Mail, MemberState, Need, Notify, Pools, Scheme, SchemePolicy,
-    ToController, ToMember, UncoordinatedCleans, Work, by_name,
+    CollectionNeed, Controller, ControllerAction, CoordinationParams, Cycle, ForcedWork, MESSAGE_KINDS, Mail, MemberState, MessageKind,
+    Notification, PoolSizes, Scheme, SchemePolicy, ToController, ToMember, UncoordinatedCleans, message_counts_by_name,
 };
 use crate::TimeNs;
-use crate::array::{Array, ArrayParams, Done, Event, Level, Milestone, PageRequest, ReadPlan, Setup};
+use crate::array::{Array, ArrayParams, ArraySetup, Event, Level, Milestone, PageRequest, ReadPlan, RequestDone};
 use crate::events::GcInterval;
 use crate::ids::MemberSet;
 use crate::request::OpKind;
-use crate::ssd::{MemberCounters, Pipeline, Preemption, tiny};
+use crate::ssd::{MemberCounters, PipeliningMode, Preemption, tiny};
 use crate::units::StopThreshold;
 
 const T: TimeNs = 10_000;
@@ -26,7 +26,7 @@ const T: TimeNs = 10_000;
 type Op = (TimeNs, u32, u64, bool);
 
 fn params(members: u32, dies: u32, mut coordination: CoordinationParams) -> ArrayParams {
-    coordination.ggc_aware.0 &= MemberSet::first(members).0;
+    coordination.ggc_aware_members.0 &= MemberSet::first_members(members).0;
     let ssd = tiny::ssd(dies, 6, 3);
     ArrayParams {
         level: Level::Raid0,
@@ -37,7 +37,7 @@ fn params(members: u32, dies: u32, mut coordination: CoordinationParams) -> Arra
         failures: Vec::new(),
         rebuild: None,
         read_plan: ReadPlan::Home,
-        planning: Default::default(),
+        read_plan_params: Default::default(),
         cache: None,
         host_port: None,
     }
@@ -46,15 +46,15 @@ fn params(members: u32, dies: u32, mut coordination: CoordinationParams) -> Arra
 fn scheme(scheme: SchemePolicy) -> CoordinationParams {
     CoordinationParams {
         scheme,
-        work: Work::OneVictim,
+        forced_work: ForcedWork::OneVictim,
         t_soft_free_blocks: 2,
-        notify: Notify::AtStart,
-        delay_ns: 0,
-        at_idle: false,
-        across_dies: true,
-        answers: true,
-        ggc_aware: MemberSet(u128::MAX),
-        latency_ns: [0; KINDS],
+        notification: Notification::AtStartThreshold,
+        cycle_delay_ns: 0,
+        begins_cycles_when_idle: false,
+        all_dies_collect: true,
+        controller_answers: true,
+        ggc_aware_members: MemberSet(u128::MAX),
+        message_latency_ns: [0; MESSAGE_KINDS],
     }
 }
 
@@ -83,7 +83,7 @@ fn run(params: &ArrayParams, operations: &[Op]) -> Outcome {
 
 /// Runs it with additional messages that arrive at members, whatever the controller does.
 fn run_told(params: &ArrayParams, operations: &[Op], told: &[(TimeNs, u32, ToMember)]) -> Outcome {
-    let mut array = Array::new(params, 1, Setup::default());
+    let mut array = Array::new(params, 1, ArraySetup::default());
     for &(at, member, message) in told {
         array.deliver(at, member, message);
     }
@@ -100,28 +100,28 @@ fn run_told(params: &ArrayParams, operations: &[Op], told: &[(TimeNs, u32, ToMem
                     tag: tag as u64,
                     first_page,
                     pages: 1,
-                    kind: OpKind::of(write),
+                    kind: OpKind::from_is_write(write),
                     fua: false,
                     high_priority: false,
                     stream: 0,
-                    one_member: false,
+                    stays_on_one_member: false,
                 },
             )
             .unwrap();
     }
     while let Some(event) = array.next_time() {
         array.advance(event, &mut events);
-        if events.iter().filter(|event| matches!(event, Event::Done(_))).count() == operations.len() {
-            array.reach(event, Milestone::RequestsEnd, &mut events);
+        if events.iter().filter(|event| matches!(event, Event::RequestDone(_))).count() == operations.len() {
+            array.reach_milestone(event, Milestone::RequestsEnd, &mut events);
         }
     }
     array.verify().expect("the state is consistent");
-    array.reach(0, Milestone::RunEnds, &mut events);
-    let (mut done, mut cleans): (Vec<Done>, Vec<GcInterval>) = Default::default();
+    array.reach_milestone(0, Milestone::RunEnds, &mut events);
+    let (mut done, mut cleans): (Vec<RequestDone>, Vec<GcInterval>) = Default::default();
     for event in events {
         match event {
-            Event::Done(one) => done.push(one),
-            Event::Collection(clean) => cleans.push(clean),
+            Event::RequestDone(one) => done.push(one),
+            Event::CleanEnded(clean) => cleans.push(clean),
             other => unreachable!("{other:?}: there is no cache, no drive with superblocks, and nothing fails"),
         }
     }
@@ -163,7 +163,7 @@ fn inclusive_forces_all_at_once_and_a_clean_in_progress_counts() {
     ];
     assert_eq!(outcome.log, expected);
     assert_eq!(outcome.done.last(), Some(&(T + 1468)));
-    let cleans: Vec<_> = outcome.cleans.iter().map(|c| (c.member, c.start_ns, c.end_ns, c.forced)).collect();
+    let cleans: Vec<_> = outcome.cleans.iter().map(|c| (c.member, c.start_ns, c.end_ns, c.is_forced)).collect();
     assert_eq!(cleans, [(0, T, T + 1440, false), (1, T, T + 1660, true), (2, T, T + 1660, true)]);
     let collections: Vec<_> = outcome.counters.iter().map(|c| (c.collections, c.forced_collections)).collect();
     assert_eq!(collections, [(1, 0), (1, 1), (1, 1)]);
@@ -172,8 +172,8 @@ fn inclusive_forces_all_at_once_and_a_clean_in_progress_counts() {
 #[test]
 fn messages_take_their_time() {
     let mut slow = scheme(schemes::inclusive());
-    slow.latency_ns[Kind::GcRequest as usize] = 100;
-    slow.latency_ns[Kind::ForceGc as usize] = 50;
+    slow.message_latency_ns[MessageKind::GcRequest as usize] = 100;
+    slow.message_latency_ns[MessageKind::ForceGc as usize] = 50;
     let outcome = run(&params(3, 1, slow), &one_asks());
     assert_eq!(outcome.log[..2], ["10000 GcRequest 0", "10100 ForceGc 0"]);
     assert_eq!(outcome.log[4..], ["11440 GcDone 0", "11810 GcDone 1", "11810 GcDone 2"]);
@@ -182,7 +182,7 @@ fn messages_take_their_time() {
 #[test]
 fn requests_are_absorbed_while_a_cycle_is_held_back_or_in_progress() {
     let mut delayed = scheme(schemes::inclusive());
-    delayed.delay_ns = 500;
+    delayed.cycle_delay_ns = 500;
     let operations = [worn(0), worn(1), touched(2), vec![(T, 0, 11, false), (T + 100, 1, 11, false)]].concat();
     let outcome = run(&params(3, 1, delayed), &operations);
     assert_eq!(outcome.log[..3], ["10000 GcRequest 0", "10100 GcRequest 1", "10500 ForceGc 0"]);
@@ -190,7 +190,7 @@ fn requests_are_absorbed_while_a_cycle_is_held_back_or_in_progress() {
 
     // The controller hears late that the cycle is over: three more writes of member 0 open a block and ask in vain.
     let mut slow = scheme(schemes::inclusive());
-    slow.latency_ns[Kind::GcDone as usize] = 10_000;
+    slow.message_latency_ns[MessageKind::GcDone as usize] = 10_000;
     let more = vec![(T + 2000, 0, 0, true), (T + 2000, 0, 1, true), (T + 2000, 0, 4, true)];
     let outcome = run(&params(3, 1, slow), &[one_asks(), more].concat());
     assert_eq!(outcome.log[7..], ["12416 GcRequest 0"]);
@@ -199,7 +199,7 @@ fn requests_are_absorbed_while_a_cycle_is_held_back_or_in_progress() {
 #[test]
 fn members_that_do_not_know_the_protocol_collect_by_themselves() {
     let mut two = scheme(schemes::inclusive());
-    two.ggc_aware = MemberSet(0b011);
+    two.ggc_aware_members = MemberSet(0b011);
     let outcome = run(&params(3, 1, two.clone()), &one_asks());
     assert_eq!(outcome.log, ["10000 GcRequest 0", "10000 ForceGc 0", "10000 ForceGc 1", "11440 GcDone 0", "11660 GcDone 1"]);
     let outcome = run(&params(3, 1, two), &[worn(2), vec![(T, 2, 11, false)]].concat());
@@ -211,7 +211,7 @@ fn members_that_do_not_know_the_protocol_collect_by_themselves() {
 fn no_request_waits_for_a_controller_that_never_answers() {
     for kind in schemes::all() {
         let mut silent = scheme(kind.clone());
-        silent.answers = false;
+        silent.controller_answers = false;
         silent.t_soft_free_blocks = 0;
         let outcome = run(&params(3, 1, silent), &one_asks());
         assert_eq!(outcome.log, ["10000 GcRequest 0"], "{kind:?}");
@@ -242,7 +242,7 @@ fn a_forced_member_collects_in_all_its_dies() {
 
 #[test]
 fn watermark_goes_on_until_free_blocks_exceed_stop() {
-    let watermark = CoordinationParams { work: Work::Watermark, ..scheme(schemes::inclusive()) };
+    let watermark = CoordinationParams { forced_work: ForcedWork::Watermark, ..scheme(schemes::inclusive()) };
     let operations = [worn(0), touched(1), vec![(T, 0, 11, false)]].concat();
     let outcome = run(&params(2, 1, watermark), &operations);
     // In member 0, two victims with two valid pages gain no free block beyond stop. The third has three and does.
@@ -254,17 +254,21 @@ fn watermark_goes_on_until_free_blocks_exceed_stop() {
 
 #[test]
 fn one_victim_and_then_up_to_the_watermark() {
-    let both = CoordinationParams { work: Work::VictimAndWatermark, ..scheme(schemes::inclusive()) };
+    let both = CoordinationParams { forced_work: ForcedWork::VictimAndWatermark, ..scheme(schemes::inclusive()) };
     let operations = [worn(0), touched(1), vec![(T, 0, 11, false)]].concat();
     // Stop is one free block, so the watermark alone asks nothing of member 1, which has two.
     let with_low_stop = |coordination: &CoordinationParams| {
         let mut params = params(2, 1, coordination.clone());
         (params.ssd.gc.start_free_blocks, params.ssd.gc.stop_free_blocks) = (0, 1);
-        run_told(&params, &operations, &[(T, 0, ToMember::Force(coordination.work)), (T, 1, ToMember::Force(coordination.work))])
+        run_told(
+            &params,
+            &operations,
+            &[(T, 0, ToMember::Force(coordination.forced_work)), (T, 1, ToMember::Force(coordination.forced_work))],
+        )
     };
     let erases = |outcome: &Outcome| outcome.counters.iter().map(|counters| counters.erases).collect::<Vec<_>>();
-    let watermark = with_low_stop(&CoordinationParams { work: Work::Watermark, ..both.clone() });
-    let one = with_low_stop(&CoordinationParams { work: Work::OneVictim, ..both.clone() });
+    let watermark = with_low_stop(&CoordinationParams { forced_work: ForcedWork::Watermark, ..both.clone() });
+    let one = with_low_stop(&CoordinationParams { forced_work: ForcedWork::OneVictim, ..both.clone() });
     let outcome = with_low_stop(&both);
     assert_eq!(erases(&watermark)[1], 0, "it has free blocks enough");
     assert_eq!(erases(&outcome)[1], 1, "one victim whatever the free blocks");
@@ -272,17 +276,18 @@ fn one_victim_and_then_up_to_the_watermark() {
     assert_eq!(erases(&outcome)[0], erases(&watermark)[0], "the first of those up to the watermark is the one victim");
     // In a whole cycle, both continue until their free blocks exceed stop.
     let cycle = run(&params(2, 1, both), &operations);
-    let watermark = run(&params(2, 1, CoordinationParams { work: Work::Watermark, ..scheme(schemes::inclusive()) }), &operations);
+    let watermark =
+        run(&params(2, 1, CoordinationParams { forced_work: ForcedWork::Watermark, ..scheme(schemes::inclusive()) }), &operations);
     assert_eq!(cycle.log, watermark.log);
 }
 
 #[test]
 fn with_one_pool_a_victim_of_each_pool_is_one_victim() {
     let operations = [worn(0), touched(1), vec![(T, 0, 11, false)]].concat();
-    let cycle = |work| run(&params(2, 1, CoordinationParams { work, ..scheme(schemes::inclusive()) }), &operations).log;
-    assert_eq!(cycle(Work::PoolVictims), cycle(Work::OneVictim));
-    assert_eq!(cycle(Work::PoolVictimsAndWatermark), cycle(Work::VictimAndWatermark));
-    assert_ne!(cycle(Work::PoolVictims), cycle(Work::PoolVictimsAndWatermark));
+    let cycle = |work| run(&params(2, 1, CoordinationParams { forced_work: work, ..scheme(schemes::inclusive()) }), &operations).log;
+    assert_eq!(cycle(ForcedWork::PoolVictims), cycle(ForcedWork::OneVictim));
+    assert_eq!(cycle(ForcedWork::PoolVictimsAndWatermark), cycle(ForcedWork::VictimAndWatermark));
+    assert_ne!(cycle(ForcedWork::PoolVictims), cycle(ForcedWork::PoolVictimsAndWatermark));
 }
 
 #[test]
@@ -354,8 +359,14 @@ fn a_soft_limit_is_polled_and_forces_when_little_waits() {
 #[test]
 fn a_forced_clean_may_be_preempted() {
     let mut params = params(2, 1, scheme(schemes::inclusive()));
-    params.ssd.gc.preemption =
-        Some(Preemption { poll_ns: 5, t_hard: 0.0, pipeline: Pipeline::Off, merge: false, reorder: false, suspension: None });
+    params.ssd.gc.preemption = Some(Preemption {
+        poll_ns: 5,
+        hard_limit_share: 0.0,
+        pipeline: PipeliningMode::Off,
+        merges_with_moves: false,
+        moves_requested_pages_first: false,
+        suspension: None,
+    });
     let operations = [worn(0), touched(1), vec![(T, 0, 11, false), (T + 300, 1, 11, false)]].concat();
     let outcome = run(&params, &operations);
     // Member 1 polls, reads, polls and programs until 230. It polls, reads and polls again until 260, and programs until 460. It polls
@@ -363,7 +374,7 @@ fn a_forced_clean_may_be_preempted() {
     assert_eq!(outcome.done[6..], [T + 33, T + 493]);
     // There are three moves with two polls each, one poll before the erase, one read and one more poll.
     assert_eq!(outcome.log.last().map(String::as_str), Some(format!("{} GcDone 1", T + 1660 + 7 * 5 + 28 + 5).as_str()));
-    assert!(outcome.cleans.iter().any(|clean| clean.member == 1 && clean.forced));
+    assert!(outcome.cleans.iter().any(|clean| clean.member == 1 && clean.is_forced));
     assert_eq!(outcome.counters[1].preemptions, 1);
 }
 
@@ -371,7 +382,7 @@ fn a_forced_clean_may_be_preempted() {
 fn members_ask_and_tell_how_they_are() {
     let sent = |scheme_kind, operations: &[Op]| run(&params(2, 1, scheme(scheme_kind)), operations).mail;
     let asks = sent(schemes::inclusive(), &[worn(0), vec![(T, 0, 11, false)]].concat());
-    assert!(asks.contains(&Mail::ToController(0, ToController::GcRequest(Need::AT_LIMIT))));
+    assert!(asks.contains(&Mail::ToController(0, ToController::GcRequest(CollectionNeed::AT_LIMIT))));
     let answers = sent(schemes::soft_limit(1, 0), &worn(0));
     let tells = |member, free_blocks_min, blocks_above_start| {
         let state = MemberState { free_blocks_min, blocks_above_start };
@@ -383,14 +394,14 @@ fn members_ask_and_tell_how_they_are() {
 
 #[test]
 fn every_message_has_a_kind_of_its_own() {
-    assert_eq!(ToController::GcDone.kind(), Kind::GcDone);
-    assert_eq!(ToMember::Stop.kind(), Kind::StopGc);
-    assert_eq!(super::KIND_NAMES[Kind::GcDone as usize], "GcDone");
+    assert_eq!(ToController::GcDone.kind(), MessageKind::GcDone);
+    assert_eq!(ToMember::Stop.kind(), MessageKind::StopGc);
+    assert_eq!(super::MESSAGE_KIND_NAMES[MessageKind::GcDone as usize], "GcDone");
 }
 
 /// Returns a member whose controller never answers, and whose collection continues from one free block to three.
 fn on_its_own() -> ArrayParams {
-    let mut params = params(1, 1, CoordinationParams { answers: false, t_soft_free_blocks: 0, ..scheme(schemes::inclusive()) });
+    let mut params = params(1, 1, CoordinationParams { controller_answers: false, t_soft_free_blocks: 0, ..scheme(schemes::inclusive()) });
     (params.ssd.geometry.blocks_per_plane, params.ssd.geometry.reserved_blocks_per_plane) = (8, 5);
     params.ssd.gc.stop_free_blocks = 3;
     params
@@ -412,16 +423,16 @@ fn a_member_that_is_denied_collects_at_its_hard_limit_only() {
     assert!(!denied.cleans.is_empty() && begun_at(&denied).iter().all(|&free_blocks| free_blocks == 1), "{:?}", begun_at(&denied));
     assert!(denied.done.last() < free.done.last(), "the read waits for the cleans at the limit only");
     // A grant ends it: the granted work is done and reported, and the next collection is free again.
-    let granted = run_told(&on_its_own(), &low(), &[(T - 1, 0, ToMember::Deny), (2 * T, 0, ToMember::Grant(Work::Watermark))]);
+    let granted = run_told(&on_its_own(), &low(), &[(T - 1, 0, ToMember::Deny), (2 * T, 0, ToMember::Grant(ForcedWork::Watermark))]);
     assert_eq!(granted.log.last().map(|line| line.ends_with("GcDone 0")), Some(true), "{:?}", granted.log);
-    assert!(granted.cleans.iter().any(|clean| clean.forced && clean.start_ns >= 2 * T), "{:?}", begun_at(&granted));
+    assert!(granted.cleans.iter().any(|clean| clean.is_forced && clean.start_ns >= 2 * T), "{:?}", begun_at(&granted));
     assert!(begun_at(&granted).iter().any(|&free_blocks| free_blocks > 1));
 }
 
 #[test]
 fn a_member_that_is_denied_uses_no_idle_time() {
     let mut params = on_its_own();
-    params.ssd.gc.idle_ns = Some(500);
+    params.ssd.gc.idle_collection_after_ns = Some(500);
     let mut operations = low();
     operations.push((3 * T, 0, 11, false));
     let free = run(&params, &operations);
@@ -429,7 +440,7 @@ fn a_member_that_is_denied_uses_no_idle_time() {
     assert!(free.cleans.iter().any(|clean| clean.free_blocks_before > 1));
     assert!(denied.cleans.iter().all(|clean| clean.free_blocks_before == 1), "{:?}", denied.log);
     // A forced collection ends the denial as well.
-    let forced = run_told(&params, &operations, &[(0, 0, ToMember::Deny), (2 * T, 0, ToMember::Force(Work::OneVictim))]);
+    let forced = run_told(&params, &operations, &[(0, 0, ToMember::Deny), (2 * T, 0, ToMember::Force(ForcedWork::OneVictim))]);
     assert!(forced.cleans.iter().any(|clean| clean.free_blocks_before > 1));
 }
 
@@ -444,9 +455,9 @@ impl Scheme for Token {
         match message {
             ToController::GcRequest(_) if self.holder.is_none() => {
                 self.holder = Some(from);
-                cycle.send(MemberSet::of(from), ToMember::Grant(Work::OneVictim));
+                cycle.send(MemberSet::single(from), ToMember::Grant(ForcedWork::OneVictim));
             }
-            ToController::GcRequest(_) => cycle.send(MemberSet::of(from), ToMember::Deny),
+            ToController::GcRequest(_) => cycle.send(MemberSet::single(from), ToMember::Deny),
             ToController::GcDone => self.holder = None,
             _ => cycle.receive(now, from, message),
         }
@@ -463,24 +474,24 @@ fn a_scheme_can_grant_and_deny() {
         cycle.take_actions(&mut out);
         out
     };
-    let asks = ToController::GcRequest(Need::AT_LIMIT);
-    assert_eq!(told(2, asks), [ControllerAction::Message(2, ToMember::Grant(Work::OneVictim))]);
+    let asks = ToController::GcRequest(CollectionNeed::AT_LIMIT);
+    assert_eq!(told(2, asks), [ControllerAction::Message(2, ToMember::Grant(ForcedWork::OneVictim))]);
     assert_eq!(told(0, asks), [ControllerAction::Message(0, ToMember::Deny)]);
     assert_eq!(told(2, ToController::GcDone), []);
-    assert_eq!(told(0, asks), [ControllerAction::Message(0, ToMember::Grant(Work::OneVictim))]);
+    assert_eq!(told(0, asks), [ControllerAction::Message(0, ToMember::Grant(ForcedWork::OneVictim))]);
     // Messages that do not belong to the scheme are left to the cycle.
     assert_eq!(told(1, ToController::Participate), []);
-    assert_eq!(cycle.registered(), MemberSet::of(1));
+    assert_eq!(cycle.registered(), MemberSet::single(1));
 }
 
 /// Members ask at two free blocks, which they have from the beginning. A cycle waits for `delay_ns`.
 fn soft(delay_ns: u64) -> CoordinationParams {
-    CoordinationParams { notify: Notify::Soft, delay_ns, ..scheme(schemes::inclusive()) }
+    CoordinationParams { notification: Notification::AtSoftThreshold, cycle_delay_ns: delay_ns, ..scheme(schemes::inclusive()) }
 }
 
 /// Returns the state of a member that has been given so many pages and was never forced.
-fn need(pages_left: u64, at_limit: bool, pages_given: u64) -> Need {
-    Need { pages_left, at_limit, pages_given, times_forced: 0 }
+fn need(pages_left: u64, at_limit: bool, pages_given: u64) -> CollectionNeed {
+    CollectionNeed { pages_left, at_limit, pages_given, times_forced: 0 }
 }
 
 /// Writes to the first die of a member, one after the other. The fifth takes the block that leaves one free.
@@ -497,10 +508,11 @@ fn a_soft_request_lets_the_controller_wait_until_the_pages_are_used_up() {
     // The open block has three pages left. The fourth write after them would leave one free block.
     assert_eq!(outcome.mail[0], Mail::ToController(0, ToController::GcRequest(need(3, false, 1))));
     // The clean begins when that write is done.
-    assert_eq!((outcome.cleans[0].start_ns, outcome.cleans[0].forced), (1408, true));
+    assert_eq!((outcome.cleans[0].start_ns, outcome.cleans[0].is_forced), (1408, true));
     assert_eq!(outcome.uncoordinated, Some(UncoordinatedCleans::default()));
     // A member that asks only at its start collects unforced when a read finds it there.
-    let late = run(&params(3, 1, CoordinationParams { notify: Notify::AtStart, ..soft(1_000_000) }), &one_by_one(0, 0));
+    let late =
+        run(&params(3, 1, CoordinationParams { notification: Notification::AtStartThreshold, ..soft(1_000_000) }), &one_by_one(0, 0));
     assert!(late.log.is_empty() && late.uncoordinated.is_none());
 }
 
@@ -518,7 +530,7 @@ fn what_waits_in_the_member_counts() {
 fn a_soft_cycle_waits_no_longer_than_its_delay_or_until_the_array_is_idle() {
     let outcome = run(&params(2, 1, soft(500)), &touched(0));
     assert_eq!(outcome.log[..3], ["0 GcRequest 0", "500 ForceGc 0", "500 ForceGc 1"]);
-    let at_idle = CoordinationParams { at_idle: true, ..soft(500) };
+    let at_idle = CoordinationParams { begins_cycles_when_idle: true, ..soft(500) };
     let outcome = run(&params(2, 1, at_idle.clone()), &touched(0));
     assert_eq!(outcome.log[..3], ["0 GcRequest 0", "208 ForceGc 0", "208 ForceGc 1"]);
     let outcome = run(&params(2, 1, at_idle), &[touched(0), vec![(200, 1, 3, false)]].concat());
@@ -539,7 +551,7 @@ fn a_soft_request_during_a_cycle_waits_for_the_next() {
 #[test]
 fn a_soft_request_is_void_if_its_member_is_forced_after_it() {
     let mut slow = soft(50);
-    slow.latency_ns[Kind::GcRequest as usize] = 10_000;
+    slow.message_latency_ns[MessageKind::GcRequest as usize] = 10_000;
     let outcome = run(&params(2, 1, slow), &[touched(1), vec![(100, 0, 0, true)]].concat());
     let forced = ["10050 ForceGc 0", "10050 ForceGc 1"];
     assert_eq!(outcome.log[..4], ["0 GcRequest 1", "100 GcRequest 0", forced[0], forced[1]]);
@@ -555,10 +567,10 @@ fn a_member_that_asks_holds_out_until_its_hard_limit() {
         run(&params, &low())
     };
     let begun_at = |outcome: &Outcome| outcome.cleans.iter().map(|clean| clean.free_blocks_before).collect::<Vec<_>>();
-    let unanswered = CoordinationParams { answers: false, ggc_aware: MemberSet::of(0), ..soft(0) };
+    let unanswered = CoordinationParams { controller_answers: false, ggc_aware_members: MemberSet::single(0), ..soft(0) };
     let soft = quiet(unanswered.clone());
     assert!(!soft.cleans.is_empty() && begun_at(&soft).iter().all(|&free_blocks| free_blocks == 1), "{:?}", begun_at(&soft));
-    let at_start = quiet(CoordinationParams { notify: Notify::AtStart, ..unanswered });
+    let at_start = quiet(CoordinationParams { notification: Notification::AtStartThreshold, ..unanswered });
     assert!(begun_at(&at_start).contains(&2), "{:?}", begun_at(&at_start));
     // The member asks once, because the waiting writes bring it to its limit.
     assert_eq!(soft.log, ["1664 GcRequest 0"]);
@@ -568,7 +580,7 @@ fn a_member_that_asks_holds_out_until_its_hard_limit() {
 #[test]
 fn cleans_that_the_controller_could_not_prevent_are_counted() {
     let mut slow = soft(1_000_000);
-    slow.latency_ns[Kind::ForceGc as usize] = 10_000;
+    slow.message_latency_ns[MessageKind::ForceGc as usize] = 10_000;
     let late = run(&params(2, 1, slow), &[one_by_one(0, 0), vec![(1500, 0, 11, false)]].concat());
     assert_eq!(late.uncoordinated, Some(UncoordinatedCleans { unanswered: 1, during_cycles: 0 }));
     // Member 1 has no victim and is done at once. It asks again while member 0 collects until 2848.
@@ -590,11 +602,12 @@ fn a_check_of_idle_time_answers_a_soft_request() {
 #[test]
 fn dies_with_free_blocks_enough_take_no_part() {
     let forced = |across_dies, t_soft_free_blocks| {
-        let mut params = params(1, 2, CoordinationParams { across_dies, t_soft_free_blocks, ..scheme(schemes::inclusive()) });
+        let mut params =
+            params(1, 2, CoordinationParams { all_dies_collect: across_dies, t_soft_free_blocks, ..scheme(schemes::inclusive()) });
         (params.ssd.geometry.blocks_per_plane, params.ssd.geometry.reserved_blocks_per_plane) = (7, 4);
         // Five writes to the first die leave it two free blocks, and one to the second leaves it three.
         let operations: Vec<Op> = [0, 2, 8, 10, 16, 1].iter().map(|&page| (0, 0, page, true)).collect();
-        let outcome = run_told(&params, &operations, &[(T, 0, ToMember::Force(Work::OneVictim))]);
+        let outcome = run_told(&params, &operations, &[(T, 0, ToMember::Force(ForcedWork::OneVictim))]);
         let mut dies: Vec<u32> = outcome.cleans.iter().map(|clean| clean.die).collect();
         dies.sort_unstable();
         (dies, outcome.log)
@@ -609,8 +622,8 @@ fn dies_with_free_blocks_enough_take_no_part() {
 fn answers_of_a_failed_member_press_nobody() {
     let state = |free_blocks_min| ToController::GcState(MemberState { free_blocks_min, blocks_above_start: free_blocks_min - 1 });
     let forced = |fails: bool| {
-        let params = CoordinationParams { ggc_aware: MemberSet::first(2), ..scheme(schemes::soft_limit(2, 0)) };
-        let mut controller = Controller::new(&params, &Pools { blocks: 6, reserved_blocks: 3, start_free_blocks: 1 });
+        let params = CoordinationParams { ggc_aware_members: MemberSet::first_members(2), ..scheme(schemes::soft_limit(2, 0)) };
+        let mut controller = Controller::new(&params, &PoolSizes { blocks: 6, reserved_blocks: 3, start_free_blocks: 1 });
         // A request is outstanding, so that few free blocks alone are no reason to force.
         controller.request_arrives(0);
         for (now, free_blocks) in [(1000, 4), (2000, 2)] {
@@ -623,7 +636,7 @@ fn answers_of_a_failed_member_press_nobody() {
         }
         let mut actions = Vec::new();
         controller.take_actions(&mut actions);
-        let is_forced = |member: u32| actions.contains(&ControllerAction::Message(member, ToMember::Force(Work::OneVictim)));
+        let is_forced = |member: u32| actions.contains(&ControllerAction::Message(member, ToMember::Force(ForcedWork::OneVictim)));
         [0, 1].map(is_forced)
     };
     assert_eq!(forced(false), [true, true]);
@@ -639,17 +652,17 @@ fn uncoordinated_cleans_are_counted_from_a_moment_on() {
 
 #[test]
 fn answers_of_the_controller_are_named_only_if_there_were_some() {
-    let (none, mut some) = ([0; KINDS], [0; KINDS]);
-    assert_eq!(by_name(none, none).len(), KINDS - 2);
-    some[Kind::Grant as usize] = 3;
-    some[Kind::GcDone as usize] = 5;
-    let named = by_name(some, none);
-    assert_eq!((named.len(), named.values().sum::<u64>()), (KINDS - 1, 8));
+    let (none, mut some) = ([0; MESSAGE_KINDS], [0; MESSAGE_KINDS]);
+    assert_eq!(message_counts_by_name(none, none).len(), MESSAGE_KINDS - 2);
+    some[MessageKind::Grant as usize] = 3;
+    some[MessageKind::GcDone as usize] = 5;
+    let named = message_counts_by_name(some, none);
+    assert_eq!((named.len(), named.values().sum::<u64>()), (MESSAGE_KINDS - 1, 8));
 }
 
 #[test]
 fn a_limit_lies_above_the_start_and_within_the_reserve() {
-    let pools = Pools { blocks: 100, reserved_blocks: 15, start_free_blocks: 5 };
+    let pools = PoolSizes { blocks: 100, reserved_blocks: 15, start_free_blocks: 5 };
     let is_wrong = |above| pools.limit_problem("soft_limit", StopThreshold::AboveStart(above)).is_some();
     assert!(is_wrong(0) && !is_wrong(1) && !is_wrong(10) && is_wrong(11));
 }

@@ -18,7 +18,7 @@ pub(crate) fn idle() -> SchemePolicy {
 }
 
 pub(crate) fn soft_limit(free_blocks: u32, shallow_depth: u32) -> SchemePolicy {
-    let soft_limit = StopThreshold::Blocks(free_blocks);
+    let soft_limit = StopThreshold::FreeBlocks(free_blocks);
     ProactiveSoftLimit { check_interval: INTERVAL, soft_limit, shallow_depth, ..Default::default() }.into()
 }
 

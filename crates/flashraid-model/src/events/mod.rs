@@ -73,7 +73,7 @@ pub struct GcInterval {
     /// Time from which all requests had to wait (state 3), or `end_ns` if they never had to. Without preemption this is `start_ns`.
     pub all_wait_from_ns: TimeNs,
     /// True if the array's controller started the clean, false if the member did.
-    pub forced: bool,
+    pub is_forced: bool,
 }
 
 /// The share of one member in a destage of the write cache.
@@ -82,7 +82,7 @@ pub struct DestageInterval {
     /// Number of the member SSD.
     pub member: u32,
     /// True if the pages come from the member's own cache, false if they come from the array's write groups.
-    pub own_cache: bool,
+    pub from_member_cache: bool,
     /// Number of the stripe.
     pub stripe: u64,
     /// Data and parity pages written to the member. A write group with parity counts only data pages here.
@@ -92,5 +92,5 @@ pub struct DestageInterval {
     /// Time at which this member had written its pages. A write group with parity is reported when all members have.
     pub ended_ns: TimeNs,
     /// Time at which all members had written their pages, so that the next destage may begin.
-    pub done_ns: TimeNs,
+    pub last_member_done_ns: TimeNs,
 }

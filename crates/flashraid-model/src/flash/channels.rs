@@ -5,9 +5,9 @@
 pub enum ChannelOrder {
     /// All dies of channel 0 come first, then those of channel 1.
     #[default]
-    Consecutive,
+    ConsecutiveDies,
     /// The first die of every channel comes first, then the second of every channel.
-    Interleaved,
+    InterleavedDies,
 }
 
 /// Assignment of dies to channels.
@@ -16,38 +16,38 @@ pub struct ChannelParams {
     /// Maximum number of dies on one channel, at least 1.
     pub dies_per_channel: u32,
     /// Order in which dies are numbered over the channels.
-    pub order: ChannelOrder,
+    pub die_order: ChannelOrder,
 }
 
 impl ChannelParams {
     /// Returns channels with this number of consecutive dies each.
     pub fn consecutive(dies_per_channel: u32) -> Self {
-        Self { dies_per_channel, order: ChannelOrder::Consecutive }
+        Self { dies_per_channel, die_order: ChannelOrder::ConsecutiveDies }
     }
 
     /// Returns the number of channels if there are `dies` dies.
-    pub fn count(&self, dies: u32) -> u32 {
+    pub fn channel_count(&self, dies: u32) -> u32 {
         dies.div_ceil(self.dies_per_channel)
     }
 
     /// Returns the channel of a die, if there are `dies` dies.
     #[inline]
-    pub fn of(&self, die: u32, dies: u32) -> u32 {
-        match self.order {
-            ChannelOrder::Consecutive => die / self.dies_per_channel,
-            ChannelOrder::Interleaved => die % self.count(dies),
+    pub fn channel_of_die(&self, die: u32, dies: u32) -> u32 {
+        match self.die_order {
+            ChannelOrder::ConsecutiveDies => die / self.dies_per_channel,
+            ChannelOrder::InterleavedDies => die % self.channel_count(dies),
         }
     }
 
     /// Returns all dies in an order that goes round the channels: the first die of each channel, then the second of each, and so on.
     pub(crate) fn dies_channels_first(&self, dies: u32) -> Vec<u32> {
-        match self.order {
-            ChannelOrder::Consecutive => {
-                let channels = self.count(dies);
+        match self.die_order {
+            ChannelOrder::ConsecutiveDies => {
+                let channels = self.channel_count(dies);
                 let all = (0..self.dies_per_channel).flat_map(|of| (0..channels).map(move |channel| channel * self.dies_per_channel + of));
                 all.filter(|&die| die < dies).collect()
             }
-            ChannelOrder::Interleaved => (0..dies).collect(),
+            ChannelOrder::InterleavedDies => (0..dies).collect(),
         }
     }
 }
@@ -58,19 +58,19 @@ mod tests {
 
     #[test]
     fn both_orders_put_every_die_on_a_channel_that_has_room() {
-        for order in [ChannelOrder::Consecutive, ChannelOrder::Interleaved] {
+        for order in [ChannelOrder::ConsecutiveDies, ChannelOrder::InterleavedDies] {
             for (dies, dies_per_channel) in [(8, 2), (7, 3), (5, 5), (1, 1)] {
-                let channels = ChannelParams { dies_per_channel, order };
-                let mut on = vec![0; channels.count(dies) as usize];
-                (0..dies).for_each(|die| on[channels.of(die, dies) as usize] += 1);
+                let channels = ChannelParams { dies_per_channel, die_order: order };
+                let mut on = vec![0; channels.channel_count(dies) as usize];
+                (0..dies).for_each(|die| on[channels.channel_of_die(die, dies) as usize] += 1);
                 assert!(on.iter().all(|&dies| (1..=dies_per_channel).contains(&dies)), "{order:?} {on:?}");
                 let taken = channels.dies_channels_first(dies);
-                let first: Vec<u32> = taken.iter().take(on.len()).map(|&die| channels.of(die, dies)).collect();
+                let first: Vec<u32> = taken.iter().take(on.len()).map(|&die| channels.channel_of_die(die, dies)).collect();
                 assert_eq!(first, (0..on.len() as u32).collect::<Vec<_>>());
                 assert_eq!(taken.len(), dies as usize);
             }
         }
-        assert_eq!(ChannelParams { dies_per_channel: 2, order: ChannelOrder::Interleaved }.of(5, 8), 1);
-        assert_eq!(ChannelParams::consecutive(2).of(5, 8), 2);
+        assert_eq!(ChannelParams { dies_per_channel: 2, die_order: ChannelOrder::InterleavedDies }.channel_of_die(5, 8), 1);
+        assert_eq!(ChannelParams::consecutive(2).channel_of_die(5, 8), 2);
     }
 }

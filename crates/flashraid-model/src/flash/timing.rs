@@ -19,13 +19,13 @@ pub struct Timing {
     pub command_overhead_ns: u64,
     /// True if the time to write a block's summary is spread over the programs of the block, instead of following the last one (rule 138).
     /// It has an effect only with a summary page.
-    pub spread_summaries: bool,
+    pub spreads_summary_programs: bool,
 }
 
 impl Timing {
     /// Returns these durations. If summaries are spread, each program includes its share of the time for the summary.
-    pub fn with_shares(mut self, geometry: &Geometry) -> Self {
-        if self.spread_summaries && geometry.summary_page {
+    pub fn with_spread_summaries(mut self, geometry: &Geometry) -> Self {
+        if self.spreads_summary_programs && geometry.summary_page {
             self.page_program_ns += (self.summary_transfer_ns + self.page_program_ns) / u64::from(geometry.data_pages_per_block());
         }
         self

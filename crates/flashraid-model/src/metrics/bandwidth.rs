@@ -89,22 +89,22 @@ impl BandwidthRecorder {
             interval_ns: self.interval_ns,
             whole_intervals: whole as u64,
             total_bytes,
-            overall: (load_ns > 0).then(|| mb_per_s(total_bytes as f64, load_ns)),
-            mean: None,
-            stddev: None,
-            series: Series { interval_ns: self.interval_ns, mb_s: Vec::new() },
+            overall_mb_s: (load_ns > 0).then(|| mb_per_s(total_bytes as f64, load_ns)),
+            mean_mb_s: None,
+            stddev_mb_s: None,
+            series: BandwidthSeries { interval_ns: self.interval_ns, mb_s: Vec::new() },
             z_density: Vec::new(),
         };
         if whole == 0 {
-            summary.mean = summary.overall;
-            summary.stddev = summary.overall.map(|_| 0.0);
+            summary.mean_mb_s = summary.overall_mb_s;
+            summary.stddev_mb_s = summary.overall_mb_s.map(|_| 0.0);
             return summary;
         }
         let bytes = &self.bytes[..whole];
         let mut moments = Moments::default();
         bytes.iter().for_each(|&bytes| moments.record(bytes));
-        summary.mean = moments.mean().map(|bytes| mb_per_s(bytes, self.interval_ns));
-        summary.stddev = moments.stddev().map(|bytes| mb_per_s(bytes, self.interval_ns));
+        summary.mean_mb_s = moments.mean().map(|bytes| mb_per_s(bytes, self.interval_ns));
+        summary.stddev_mb_s = moments.stddev().map(|bytes| mb_per_s(bytes, self.interval_ns));
         summary.series = series(bytes, self.interval_ns);
         summary.z_density = z_density(bytes, &moments);
         summary
@@ -115,14 +115,14 @@ fn mb_per_s(bytes: f64, length_ns: u64) -> f64 {
     bytes * 1e3 / length_ns as f64
 }
 
-fn series(bytes: &[u64], interval_ns: u64) -> Series {
+fn series(bytes: &[u64], interval_ns: u64) -> BandwidthSeries {
     let group = bytes.len().div_ceil(SERIES_MAX);
     let interval_ns = interval_ns.saturating_mul(group as u64);
     let mb_s = bytes.chunks_exact(group).map(|group| mb_per_s(group.iter().sum::<u64>() as f64, interval_ns)).collect();
-    Series { interval_ns, mb_s }
+    BandwidthSeries { interval_ns, mb_s }
 }
 
-fn z_density(bytes: &[u64], moments: &Moments) -> Vec<DensityPoint> {
+fn z_density(bytes: &[u64], moments: &Moments) -> Vec<DensityBin> {
     let (Some(mean), Some(stddev)) = (moments.mean(), moments.stddev().filter(|&stddev| stddev > 0.0)) else { return Vec::new() };
     let mut counts = [0u64; DENSITY_BINS];
     for &bytes in bytes {
@@ -131,7 +131,7 @@ fn z_density(bytes: &[u64], moments: &Moments) -> Vec<DensityPoint> {
     }
     let scale = bytes.len() as f64 * DENSITY_BIN;
     let centre = |bin: usize| (bin as f64 + 0.5 - (DENSITY_BINS / 2) as f64) * DENSITY_BIN;
-    counts.iter().enumerate().map(|(bin, &count)| DensityPoint { z: centre(bin), density: count as f64 / scale }).collect()
+    counts.iter().enumerate().map(|(bin, &count)| DensityBin { z_score: centre(bin), density: count as f64 / scale }).collect()
 }
 
 /// Bandwidth of a run. All values are in MB/s (10^6 bytes per second).
@@ -144,30 +144,30 @@ pub struct BandwidthSummary {
     /// Total number of bytes done, including those of the last interval.
     pub(crate) total_bytes: u128,
     /// All bytes divided by the whole time. It is `None` for a run of no length, and so are the mean and the deviation.
-    pub overall: Option<f64>,
+    pub overall_mb_s: Option<f64>,
     /// Mean over the whole intervals.
-    pub mean: Option<f64>,
+    pub mean_mb_s: Option<f64>,
     /// Standard deviation over the whole intervals (divided by n).
-    pub stddev: Option<f64>,
+    pub stddev_mb_s: Option<f64>,
     /// Bandwidth of the intervals in order. Beyond 2000 intervals, each point is the mean of a group, and an incomplete last group is left
     /// out.
-    pub series: Series,
+    pub series: BandwidthSeries,
     /// Density of (x − mean)/stddev: a histogram of 40 bins of width 0.25 from −5 to 5, whose area is 1. Values beyond fall into the
     /// outermost bins (GGC Fig. 3 fits a curve to it). It is empty if the deviation is 0.
-    pub z_density: Vec<DensityPoint>,
+    pub z_density: Vec<DensityBin>,
 }
 
 impl BandwidthSummary {
     /// Returns the coefficient of variation: the standard deviation divided by the mean. It is `None` if nothing was done.
     #[must_use]
-    pub fn cv(&self) -> Option<f64> {
-        Some(self.stddev? / self.mean.filter(|&mean| mean > 0.0)?)
+    pub fn coefficient_of_variation(&self) -> Option<f64> {
+        Some(self.stddev_mb_s? / self.mean_mb_s.filter(|&mean| mean > 0.0)?)
     }
 }
 
 /// Bandwidth as a series over time.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Series {
+pub struct BandwidthSeries {
     /// Time that each point covers, in nanoseconds.
     pub interval_ns: u64,
     /// Bandwidth of every point, in MB/s.
@@ -176,9 +176,9 @@ pub struct Series {
 
 /// One bin of a density.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct DensityPoint {
+pub struct DensityBin {
     /// Centre of the bin, in standard deviations from the mean.
-    pub z: f64,
+    pub z_score: f64,
     /// Share of the values per standard deviation.
     pub density: f64,
 }
@@ -200,28 +200,31 @@ mod tests {
     fn idle_intervals_count_and_the_cut_one_does_not() {
         let summary = of(0, SECOND, 3 * SECOND + SECOND / 2, &[(0, 3_000_000), (2 * SECOND, 3_000_000), (3 * SECOND, 50_000_000)]);
         assert_eq!(summary.series.mb_s, [3.0, 0.0, 3.0]);
-        assert_eq!((summary.mean, summary.whole_intervals), (Some(2.0), 3));
-        assert!((summary.stddev.unwrap() - f64::sqrt(2.0)).abs() < 1e-12);
-        assert_eq!((summary.total_bytes, summary.overall), (56_000_000, Some(16.0)));
+        assert_eq!((summary.mean_mb_s, summary.whole_intervals), (Some(2.0), 3));
+        assert!((summary.stddev_mb_s.unwrap() - f64::sqrt(2.0)).abs() < 1e-12);
+        assert_eq!((summary.total_bytes, summary.overall_mb_s), (56_000_000, Some(16.0)));
     }
 
     #[test]
     fn idle_time_before_the_end_counts() {
         let summary = of(0, SECOND, 4 * SECOND, &[(10, 8_000_000)]);
-        assert_eq!((summary.mean, summary.whole_intervals), (Some(2.0), 4));
+        assert_eq!((summary.mean_mb_s, summary.whole_intervals), (Some(2.0), 4));
     }
 
     #[test]
     fn a_run_shorter_than_an_interval_has_its_overall_mean() {
         let summary = of(0, SECOND, SECOND / 4, &[(5, 1_000_000), (SECOND / 4, 1_000_000)]);
-        assert_eq!((summary.mean, summary.stddev, summary.cv()), (Some(8.0), Some(0.0), Some(0.0)));
+        assert_eq!((summary.mean_mb_s, summary.stddev_mb_s, summary.coefficient_of_variation()), (Some(8.0), Some(0.0), Some(0.0)));
         assert!(summary.series.mb_s.is_empty() && summary.z_density.is_empty());
     }
 
     #[test]
     fn a_run_of_no_length_has_no_bandwidth() {
         let summary = of(7, SECOND, 7, &[]);
-        assert_eq!((summary.overall, summary.mean, summary.stddev, summary.cv()), (None, None, None, None));
+        assert_eq!(
+            (summary.overall_mb_s, summary.mean_mb_s, summary.stddev_mb_s, summary.coefficient_of_variation()),
+            (None, None, None, None)
+        );
     }
 
     #[test]
@@ -268,14 +271,14 @@ mod tests {
             let mean = naive.iter().sum::<f64>() / whole as f64;
             let stddev = (naive.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / whole as f64).sqrt();
             let close = |a: f64, b: f64| (a - b).abs() <= 1e-6 * b.abs().max(1.0);
-            prop_assert!(close(summary.mean.unwrap(), mean));
-            prop_assert!(close(summary.stddev.unwrap(), stddev));
+            prop_assert!(close(summary.mean_mb_s.unwrap(), mean));
+            prop_assert!(close(summary.stddev_mb_s.unwrap(), stddev));
             prop_assert!(summary.series.mb_s.iter().zip(&naive).all(|(&a, &b)| close(a, b)));
             prop_assert_eq!(summary.series.mb_s.len(), naive.len());
-            if summary.stddev.unwrap() > 0.0 {
+            if summary.stddev_mb_s.unwrap() > 0.0 {
                 let area: f64 = summary.z_density.iter().map(|point| point.density * DENSITY_BIN).sum();
                 prop_assert!(close(area, 1.0));
-                let expected_z: f64 = summary.z_density.iter().map(|point| point.z * point.density * DENSITY_BIN).sum();
+                let expected_z: f64 = summary.z_density.iter().map(|point| point.z_score * point.density * DENSITY_BIN).sum();
                 prop_assert!(expected_z.abs() <= DENSITY_BIN, "the mean of z lies within a bin of 0: {}", expected_z);
             } else {
                 prop_assert!(summary.z_density.is_empty());

@@ -88,7 +88,8 @@ impl Recorder {
             self.slots[index * used / BATCHES..(index + 1) * used / BATCHES].iter().for_each(|slot| whole.add(slot));
             let requests = whole.requests;
             // Of n requests, those of higher rank lie beyond the percentile.
-            let supported = |rank: u64| (requests - rank >= super::trend::SAMPLES_BEYOND).then(|| whole.counts.of_rank_ns(rank)).flatten();
+            let supported =
+                |rank: u64| (requests - rank >= super::trend::SAMPLES_BEYOND_QUANTILE_MIN).then(|| whole.counts.of_rank_ns(rank)).flatten();
             Batch {
                 requests,
                 mean_ns: (requests > 0).then(|| whole.response_ns as f64 / requests as f64),

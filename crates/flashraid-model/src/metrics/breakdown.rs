@@ -12,11 +12,11 @@ const SUBS: u64 = 1 << SUB_BITS;
 /// Number of buckets that cover all of `u64`.
 const BUCKETS: usize = ((64 - SUB_BITS as usize) + 1) << SUB_BITS;
 /// Names of the causes of response time, in the order of reports.
-pub const PARTS: [&str; 7] = ["queue", "collection", "parity", "cache", "transfer", "flash", "other"];
+pub const CAUSE_NAMES: [&str; 7] = ["queue", "collection", "parity", "cache", "transfer", "flash", "other"];
 
-/// Returns the time of each cause, in the order of [`PARTS`].
+/// Returns the time of each cause, in the order of [`CAUSE_NAMES`].
 #[must_use]
-pub fn in_order(time: &TimeParts) -> [u64; 7] {
+pub fn times_by_cause(time: &TimeParts) -> [u64; 7] {
     let TimeParts { collection_ns, queue_ns, parity_ns, cache_ns, transfer_ns, flash_ns, other_ns } = *time;
     [queue_ns, collection_ns, parity_ns, cache_ns, transfer_ns, flash_ns, other_ns]
 }
@@ -68,7 +68,7 @@ impl Breakdown {
         let bucket = &mut self.buckets[index];
         bucket.count += 1;
         let mut all_bits = 0;
-        for (sum, part) in bucket.parts_ns.iter_mut().zip(in_order(time)) {
+        for (sum, part) in bucket.parts_ns.iter_mut().zip(times_by_cause(time)) {
             // A part is at most 2^62 (the last moment of simulated time), and a sum that passes 2^63 is moved to `carried` at once.
             *sum += part;
             all_bits |= *sum;
@@ -87,7 +87,7 @@ impl Breakdown {
         }
     }
 
-    pub(super) fn finish(&self) -> TimeSums {
+    pub(super) fn finish(&self) -> ResponseTimeByCause {
         let mut buckets = Vec::new();
         for (index, bucket) in self.buckets.iter().enumerate().filter(|(_, bucket)| bucket.count > 0) {
             let mut parts_ns = bucket.parts_ns.map(u128::from);
@@ -96,27 +96,28 @@ impl Breakdown {
             }
             buckets.push((bucket.count, parts_ns));
         }
-        TimeSums { buckets }
+        ResponseTimeByCause { buckets }
     }
 }
 
 /// Sums of response times, divided into their causes, from short to long response times.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TimeSums {
-    /// Number of requests in each bucket and sums of their times by cause in nanoseconds, in the order of [`PARTS`].
+pub struct ResponseTimeByCause {
+    /// Number of requests in each bucket and sums of their times by cause in nanoseconds, in the order of [`CAUSE_NAMES`].
     buckets: Vec<(u64, [u128; 7])>,
 }
 
-impl TimeSums {
-    /// Returns the mean time of each cause over all requests, in nanoseconds and in the order of [`PARTS`]; `None` without requests.
+impl ResponseTimeByCause {
+    /// Returns the mean time of each cause over all requests, in nanoseconds and in the order of [`CAUSE_NAMES`]; `None` without requests.
     #[must_use]
-    pub fn mean_ns(&self) -> Option<[f64; 7]> {
-        self.slowest_mean_ns(1, 1)
+    pub fn mean_ns_by_cause(&self) -> Option<[f64; 7]> {
+        self.slowest_mean_ns_by_cause(1, 1)
     }
 
-    /// Returns the mean time of each cause over the slowest `⌈n · share / of⌉` of n requests, in nanoseconds and in the order of [`PARTS`].
+    /// Returns the mean time of each cause over the slowest `⌈n · share / of⌉` of n requests, in nanoseconds and in the order of
+    /// [`CAUSE_NAMES`].
     #[must_use]
-    pub fn slowest_mean_ns(&self, share: u64, of: u64) -> Option<[f64; 7]> {
+    pub fn slowest_mean_ns_by_cause(&self, share: u64, of: u64) -> Option<[f64; 7]> {
         let all: u64 = self.buckets.iter().map(|(count, _)| count).sum();
         let wanted = (u128::from(all) * u128::from(share)).div_ceil(u128::from(of)) as u64;
         if wanted == 0 {
@@ -144,7 +145,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn of(requests: &[[u64; 7]]) -> TimeSums {
+    fn of(requests: &[[u64; 7]]) -> ResponseTimeByCause {
         let mut breakdown = Breakdown::default();
         for [queue_ns, collection_ns, parity_ns, cache_ns, transfer_ns, flash_ns, other_ns] in requests.iter().copied() {
             let time = TimeParts { collection_ns, queue_ns, parity_ns, cache_ns, transfer_ns, flash_ns, other_ns };
@@ -175,16 +176,16 @@ mod tests {
 
     #[test]
     fn without_requests_nothing_is_defined() {
-        assert_eq!(of(&[]).mean_ns(), None);
-        assert_eq!(of(&[]).slowest_mean_ns(1, 10), None);
+        assert_eq!(of(&[]).mean_ns_by_cause(), None);
+        assert_eq!(of(&[]).slowest_mean_ns_by_cause(1, 10), None);
     }
 
     #[test]
     fn sums_that_no_bucket_holds_are_kept() {
         let long = 1 << 62;
         let sums = of(&[[long, 0, 0, 0, 0, 0, 0]; 11]);
-        assert_eq!(sums.mean_ns().unwrap()[0], long as f64);
-        assert_eq!(sums.slowest_mean_ns(1, 2).unwrap()[0], long as f64);
+        assert_eq!(sums.mean_ns_by_cause().unwrap()[0], long as f64);
+        assert_eq!(sums.slowest_mean_ns_by_cause(1, 2).unwrap()[0], long as f64);
     }
 
     proptest! {
@@ -198,12 +199,12 @@ mod tests {
             let sums = of(&requests);
             let mean = |requests: &[[u64; 7]], part: usize| requests.iter().map(|parts| parts[part] as f64).sum::<f64>() / requests.len() as f64;
             let near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * b.max(1.0);
-            let means = sums.mean_ns().unwrap();
+            let means = sums.mean_ns_by_cause().unwrap();
             prop_assert!((0..7).all(|part| near(means[part], mean(&requests, part))));
             let mut sorted = requests.clone();
             sorted.sort_by_key(|parts| std::cmp::Reverse(parts.iter().sum::<u64>()));
             let count = (requests.len() as u64 * share).div_ceil(of_) as usize;
-            let slowest: f64 = sums.slowest_mean_ns(share, of_).unwrap().iter().sum();
+            let slowest: f64 = sums.slowest_mean_ns_by_cause(share, of_).unwrap().iter().sum();
             let exact: f64 = (0..7).map(|part| mean(&sorted[..count], part)).sum();
             // Only the bucket at the edge is inexact, and it is no wider than a 64th.
             prop_assert!((slowest - exact).abs() <= exact / 64.0 + 1e-6, "{} {}", slowest, exact);

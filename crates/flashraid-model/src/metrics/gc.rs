@@ -193,14 +193,14 @@ impl GcTracker {
         let members = self.members.iter().map(|member| {
             let die_time_ns = member.die_time_ns + i128::from(end_ns) * i128::from(member.collecting_dies);
             let member_time_ns = member.member_time_ns + if member.collecting_dies > 0 { i128::from(end_ns) } else { 0 };
-            MemberActivity { die_time_ns: die_time_ns as u128, member_time_ns: member_time_ns as u64 }
+            MemberGcTime { collecting_die_ns: die_time_ns as u128, any_die_collecting_ns: member_time_ns as u64 }
         });
         GcActivity {
-            length_ns: end_ns - self.from_ns,
+            measured_ns: end_ns - self.from_ns,
             dies_per_member: self.dies_per_member,
             slice_ns: self.slice_ns,
             members: members.collect(),
-            slices_by_members: self.slices_by_members,
+            slices_by_collecting_members: self.slices_by_members,
         }
     }
 }
@@ -219,55 +219,56 @@ fn partition<T>(items: &mut [T], first: impl Fn(&T) -> bool) -> usize {
 
 /// Time that one member spent collecting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MemberActivity {
+pub struct MemberGcTime {
     /// Time in which a die collected, summed over the dies, in nanoseconds.
-    pub(crate) die_time_ns: u128,
+    pub(crate) collecting_die_ns: u128,
     /// Time in which at least one die collected, in nanoseconds.
-    pub(crate) member_time_ns: u64,
+    pub(crate) any_die_collecting_ns: u64,
 }
 
 /// Collections of a run over its measured time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GcActivity {
     /// Length of the measured time, in nanoseconds.
-    pub length_ns: u64,
+    pub measured_ns: u64,
     /// Number of dies in a member.
     pub(crate) dies_per_member: u32,
     /// Length of a slice, in nanoseconds.
     pub slice_ns: u64,
     /// Collecting time of each member, in order.
-    pub members: Vec<MemberActivity>,
+    pub members: Vec<MemberGcTime>,
     /// Number of slices by the number of members that collected in them: none, one, two, and so on.
-    pub slices_by_members: Vec<u64>,
+    pub slices_by_collecting_members: Vec<u64>,
 }
 
 impl GcActivity {
     /// Returns the share of their time that all dies spent collecting, from 0 to 1; `None` for a run of no length.
     #[must_use]
     pub fn busy_fraction(&self) -> Option<f64> {
-        let die_time_ns: u128 = self.members.iter().map(|member| member.die_time_ns).sum();
-        let whole = self.length_ns as f64 * f64::from(self.dies_per_member) * self.members.len() as f64;
+        let die_time_ns: u128 = self.members.iter().map(|member| member.collecting_die_ns).sum();
+        let whole = self.measured_ns as f64 * f64::from(self.dies_per_member) * self.members.len() as f64;
         (whole > 0.0).then(|| die_time_ns as f64 / whole)
     }
 
     /// Returns the share of their time that the dies of one member spent collecting, 0 to 1; `None` for a run of no length.
     #[must_use]
     pub fn member_busy_fraction(&self, member: usize) -> Option<f64> {
-        let whole = self.length_ns as f64 * f64::from(self.dies_per_member);
-        (whole > 0.0).then(|| self.members[member].die_time_ns as f64 / whole)
+        let whole = self.measured_ns as f64 * f64::from(self.dies_per_member);
+        (whole > 0.0).then(|| self.members[member].collecting_die_ns as f64 / whole)
     }
 
     /// Returns the share of the time in which at least one die of the member collected. It is 0 to 1, or `None` for a run of no length.
     #[must_use]
-    pub fn member_any_fraction(&self, member: usize) -> Option<f64> {
-        (self.length_ns > 0).then(|| self.members[member].member_time_ns as f64 / self.length_ns as f64)
+    pub fn member_any_die_fraction(&self, member: usize) -> Option<f64> {
+        (self.measured_ns > 0).then(|| self.members[member].any_die_collecting_ns as f64 / self.measured_ns as f64)
     }
 
     /// Returns the mean number of members that collect in a slice in which at least one does; `None` if there is no such slice.
     #[must_use]
-    pub fn synchronised_mean(&self) -> Option<f64> {
-        let slices: u64 = self.slices_by_members[1..].iter().sum();
-        let members: u128 = self.slices_by_members.iter().enumerate().map(|(members, &slices)| members as u128 * u128::from(slices)).sum();
+    pub fn mean_members_collecting_together(&self) -> Option<f64> {
+        let slices: u64 = self.slices_by_collecting_members[1..].iter().sum();
+        let members: u128 =
+            self.slices_by_collecting_members.iter().enumerate().map(|(members, &slices)| members as u128 * u128::from(slices)).sum();
         (slices > 0).then(|| members as f64 / slices as f64)
     }
 }
@@ -288,9 +289,9 @@ mod tests {
             intervals.iter().any(|&(m, e, start, end)| (m, e) == (member, die) && start <= now && now < end)
         };
         let member_collects = |member: u32, now: u64| (0..DIES).any(|die| collects(member, die, now));
-        let members = (0..MEMBERS).map(|member| MemberActivity {
-            die_time_ns: (from_ns..end_ns).map(|now| (0..DIES).filter(|&die| collects(member, die, now)).count() as u128).sum(),
-            member_time_ns: (from_ns..end_ns).filter(|&now| member_collects(member, now)).count() as u64,
+        let members = (0..MEMBERS).map(|member| MemberGcTime {
+            collecting_die_ns: (from_ns..end_ns).map(|now| (0..DIES).filter(|&die| collects(member, die, now)).count() as u128).sum(),
+            any_die_collecting_ns: (from_ns..end_ns).filter(|&now| member_collects(member, now)).count() as u64,
         });
         let mut slices_by_members = vec![0; MEMBERS as usize + 1];
         let mut slice = from_ns / slice_ns;
@@ -303,14 +304,23 @@ mod tests {
         if from_ns == end_ns {
             slices_by_members.fill(0);
         }
-        GcActivity { length_ns: end_ns - from_ns, dies_per_member: DIES, slice_ns, members: members.collect(), slices_by_members }
+        GcActivity {
+            measured_ns: end_ns - from_ns,
+            dies_per_member: DIES,
+            slice_ns,
+            members: members.collect(),
+            slices_by_collecting_members: slices_by_members,
+        }
     }
 
     #[test]
     fn without_time_nothing_is_defined() {
         let activity = GcTracker::new(2, 4, 10).finish(0);
-        assert_eq!((activity.busy_fraction(), activity.member_any_fraction(0), activity.synchronised_mean()), (None, None, None));
-        assert_eq!(activity.slices_by_members, [0, 0, 0]);
+        assert_eq!(
+            (activity.busy_fraction(), activity.member_any_die_fraction(0), activity.mean_members_collecting_together()),
+            (None, None, None)
+        );
+        assert_eq!(activity.slices_by_collecting_members, [0, 0, 0]);
     }
 
     #[test]
@@ -320,8 +330,8 @@ mod tests {
         tracker.record_interval(1, 0, 19, 21); // It lies in slices 1 and 2.
         tracker.record_interval(0, 0, 20, 30); // It lies in slice 2 only.
         let activity = tracker.finish(40);
-        assert_eq!(activity.slices_by_members, [1, 2, 1]);
-        assert_eq!(activity.synchronised_mean(), Some(4.0 / 3.0));
+        assert_eq!(activity.slices_by_collecting_members, [1, 2, 1]);
+        assert_eq!(activity.mean_members_collecting_together(), Some(4.0 / 3.0));
         assert_eq!(activity.busy_fraction(), Some(22.0 / 80.0));
         assert_eq!(activity.member_busy_fraction(1), Some(2.0 / 40.0));
     }
@@ -332,14 +342,14 @@ mod tests {
         tracker.record_interval(0, 0, 10, 20);
         tracker.record_interval(0, 0, 30, 40);
         let activity = tracker.finish(100);
-        assert_eq!(activity.slices_by_members, [0, 1]);
+        assert_eq!(activity.slices_by_collecting_members, [0, 1]);
     }
 
     #[test]
     fn collections_that_take_no_time_leave_no_trace() {
         let mut tracker = GcTracker::new(1, 1, 10);
         tracker.record_interval(0, 0, 5, 5);
-        assert_eq!(tracker.finish(20).slices_by_members, [2, 0]);
+        assert_eq!(tracker.finish(20).slices_by_collecting_members, [2, 0]);
     }
 
     #[test]
@@ -353,7 +363,7 @@ mod tests {
         assert!(tracker.events.capacity() <= 32 * 1024, "{}", tracker.events.capacity());
         let activity = tracker.finish(10_000_000);
         assert_eq!(
-            activity.members.iter().map(|member| member.die_time_ns).sum::<u128>(),
+            activity.members.iter().map(|member| member.collecting_die_ns).sum::<u128>(),
             995_000 * 50_000 + 10 * (1..=5_000).sum::<u128>()
         );
     }

@@ -14,7 +14,7 @@ const Z_975: f64 = 1.959_963_985;
 ///
 /// Up to 30 degrees it comes from a table. Beyond, it is the beginning of the Cornish-Fisher expansion in 1/degrees (Abramowitz and Stegun
 /// 26.7.5), right to six digits.
-pub fn t_975(degrees: usize) -> f64 {
+pub fn student_t_quantile_975(degrees: usize) -> f64 {
     debug_assert!(degrees > 0);
     if let Some(&quantile) = T_975.get(degrees - 1) {
         return quantile;
@@ -38,15 +38,15 @@ pub struct Estimate {
     /// Mean of the repetitions.
     pub mean: f64,
     /// Half the width of the 95 % confidence interval (Student's t); `None` for a single repetition.
-    pub half_width: Option<f64>,
+    pub interval_half_width: Option<f64>,
     /// Number of the repetitions.
-    pub count: usize,
+    pub repetitions: usize,
 }
 
 impl Estimate {
     /// Returns the mean of `values`, one for each seed, and its confidence interval. It is `None` without values, or if one is not finite.
     #[must_use]
-    pub fn of(values: &[f64]) -> Option<Self> {
+    pub fn from_values(values: &[f64]) -> Option<Self> {
         if values.is_empty() || values.iter().any(|value| !value.is_finite()) {
             return None;
         }
@@ -54,9 +54,9 @@ impl Estimate {
         let mean = values.iter().sum::<f64>() / count as f64;
         let half_width = (count > 1).then(|| {
             let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
-            t_975(count - 1) * (squares / (count - 1) as f64 / count as f64).sqrt()
+            student_t_quantile_975(count - 1) * (squares / (count - 1) as f64 / count as f64).sqrt()
         });
-        Some(Self { mean, half_width, count })
+        Some(Self { mean, interval_half_width: half_width, repetitions: count })
     }
 
     /// Returns the mean of the ratios `values[i] / baselines[i]`, and its confidence interval.
@@ -65,12 +65,12 @@ impl Estimate {
     ///
     /// It is `None` if the two lists differ in length, or if a baseline is 0.
     #[must_use]
-    pub fn of_ratios(values: &[f64], baselines: &[f64]) -> Option<Self> {
+    pub fn from_ratios(values: &[f64], baselines: &[f64]) -> Option<Self> {
         if values.len() != baselines.len() {
             return None;
         }
         let ratios: Vec<f64> = values.iter().zip(baselines).map(|(value, baseline)| value / baseline).collect();
-        Self::of(&ratios)
+        Self::from_values(&ratios)
     }
 }
 
@@ -93,7 +93,7 @@ mod tests {
     fn quantiles_leave_a_fortieth_above_them() {
         for degrees in (1..=60).chain([100, 1000]) {
             // The tolerance is half a unit of the sixth digit times the density there, which is below 0.06.
-            let probability = t_probability(t_975(degrees), degrees);
+            let probability = t_probability(student_t_quantile_975(degrees), degrees);
             assert!((probability - 0.975).abs() < 3e-8, "{degrees} degrees: {probability}");
         }
     }
@@ -101,23 +101,23 @@ mod tests {
     #[test]
     fn a_textbook_interval() {
         // Mean 10, deviation of the sample √10, n = 5: the half width is 2.776 · √10 / √5.
-        let estimate = Estimate::of(&[6.0, 8.0, 10.0, 12.0, 14.0]).unwrap();
-        assert_eq!((estimate.mean, estimate.count), (10.0, 5));
-        assert!((estimate.half_width.unwrap() - 2.776_445 * f64::sqrt(2.0)).abs() < 1e-9);
+        let estimate = Estimate::from_values(&[6.0, 8.0, 10.0, 12.0, 14.0]).unwrap();
+        assert_eq!((estimate.mean, estimate.repetitions), (10.0, 5));
+        assert!((estimate.interval_half_width.unwrap() - 2.776_445 * f64::sqrt(2.0)).abs() < 1e-9);
     }
 
     #[test]
     fn one_seed_has_no_interval() {
-        assert_eq!(Estimate::of(&[3.0]), Some(Estimate { mean: 3.0, half_width: None, count: 1 }));
-        assert_eq!(Estimate::of(&[]), None);
-        assert_eq!(Estimate::of(&[1.0, f64::NAN]), None);
+        assert_eq!(Estimate::from_values(&[3.0]), Some(Estimate { mean: 3.0, interval_half_width: None, repetitions: 1 }));
+        assert_eq!(Estimate::from_values(&[]), None);
+        assert_eq!(Estimate::from_values(&[1.0, f64::NAN]), None);
     }
 
     #[test]
     fn ratios_are_paired() {
-        let estimate = Estimate::of_ratios(&[1.0, 10.0], &[2.0, 20.0]).unwrap();
-        assert_eq!((estimate.mean, estimate.half_width), (0.5, Some(0.0)));
-        assert_eq!(Estimate::of_ratios(&[1.0], &[0.0]), None);
-        assert_eq!(Estimate::of_ratios(&[1.0], &[1.0, 2.0]), None);
+        let estimate = Estimate::from_ratios(&[1.0, 10.0], &[2.0, 20.0]).unwrap();
+        assert_eq!((estimate.mean, estimate.interval_half_width), (0.5, Some(0.0)));
+        assert_eq!(Estimate::from_ratios(&[1.0], &[0.0]), None);
+        assert_eq!(Estimate::from_ratios(&[1.0], &[1.0, 2.0]), None);
     }
 }

@@ -22,17 +22,17 @@ pub struct CdfPoint {
     /// Response time, in nanoseconds.
     pub response_ns: u64,
     /// Share of the requests that took at most this time, 0 to 1.
-    pub fraction: f64,
+    pub fraction_at_most: f64,
 }
 
 /// Response times of one kind of request.
 #[derive(Debug, Clone)]
-pub struct Latency {
+pub struct LatencyHistogram {
     moments: Moments,
     histogram: Histogram<u64>,
 }
 
-impl Default for Latency {
+impl Default for LatencyHistogram {
     fn default() -> Self {
         // All buckets are allocated at once, so that recording never allocates. Of the half megabyte, only pages that are touched become
         // resident.
@@ -41,7 +41,7 @@ impl Default for Latency {
     }
 }
 
-impl Latency {
+impl LatencyHistogram {
     /// Records a response time, in nanoseconds.
     #[inline]
     pub fn record(&mut self, response_ns: u64) {
@@ -50,7 +50,7 @@ impl Latency {
     }
 
     /// Adds all response times of `other`.
-    pub fn add(&mut self, other: &Self) {
+    pub fn add_all(&mut self, other: &Self) {
         self.moments.add(&other.moments);
         self.histogram.add(&other.histogram).expect("histograms of equal bounds");
     }
@@ -75,10 +75,10 @@ impl Latency {
     /// If several of these points fall on one response time, the first and the last of them are kept, and the greatest value comes last.
     /// Response times are at most 0.1 % too long, and their fractions are exact.
     #[must_use]
-    pub fn cdf(&self) -> Vec<CdfPoint> {
+    pub fn cumulative_distribution(&self) -> Vec<CdfPoint> {
         let (Some(min), Some(max)) = (self.moments.min(), self.moments.max()) else { return Vec::new() };
         let total = self.moments.count() as f64;
-        let mut points = vec![CdfPoint { response_ns: min, fraction: 0.0 }];
+        let mut points = vec![CdfPoint { response_ns: min, fraction_at_most: 0.0 }];
         let mut quantiles = cdf_quantiles().peekable();
         let mut counted = 0;
         let mut before: Option<CdfPoint> = None;
@@ -89,10 +89,13 @@ impl Latency {
             while quantiles.next_if(|&quantile| quantile <= fraction).is_some() {
                 reached += 1;
             }
-            let point = CdfPoint { response_ns: self.histogram.highest_equivalent(bucket.value_iterated_to()).min(max), fraction };
+            let point = CdfPoint {
+                response_ns: self.histogram.highest_equivalent(bucket.value_iterated_to()).min(max),
+                fraction_at_most: fraction,
+            };
             if reached > 1 {
                 // A jump over several quantiles needs a point at its lower end, too.
-                points.extend(before.filter(|before| points.last().is_some_and(|last| last.fraction < before.fraction)));
+                points.extend(before.filter(|before| points.last().is_some_and(|last| last.fraction_at_most < before.fraction_at_most)));
             }
             if reached > 0 {
                 points.push(point);
@@ -106,8 +109,8 @@ impl Latency {
 /// Records response times of reads and of writes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LatencyRecorder {
-    read: Latency,
-    write: Latency,
+    read: LatencyHistogram,
+    write: LatencyHistogram,
 }
 
 impl LatencyRecorder {
@@ -123,8 +126,8 @@ impl LatencyRecorder {
 
     pub(super) fn finish(self) -> ResponseTimes {
         let mut all = self.read.clone();
-        all.add(&self.write);
-        ResponseTimes { all, read: self.read, write: self.write }
+        all.add_all(&self.write);
+        ResponseTimes { all, reads: self.read, writes: self.write }
     }
 }
 
@@ -132,11 +135,11 @@ impl LatencyRecorder {
 #[derive(Debug, Clone)]
 pub struct ResponseTimes {
     /// Response times of reads and writes together.
-    pub all: Latency,
+    pub all: LatencyHistogram,
     /// Response times of reads.
-    pub read: Latency,
+    pub reads: LatencyHistogram,
     /// Response times of writes.
-    pub write: Latency,
+    pub writes: LatencyHistogram,
 }
 
 #[cfg(test)]
@@ -144,8 +147,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn of(values: &[u64]) -> Latency {
-        let mut latency = Latency::default();
+    fn of(values: &[u64]) -> LatencyHistogram {
+        let mut latency = LatencyHistogram::default();
         values.iter().for_each(|&value| latency.record(value));
         latency
     }
@@ -160,9 +163,9 @@ mod tests {
 
     #[test]
     fn without_requests_nothing_is_defined() {
-        let latency = Latency::default();
+        let latency = LatencyHistogram::default();
         assert_eq!(latency.quantile_ns(0.5), None);
-        assert!(latency.cdf().is_empty());
+        assert!(latency.cumulative_distribution().is_empty());
     }
 
     #[test]
@@ -171,8 +174,9 @@ mod tests {
         for quantile in [0.0, 0.5, 0.9999, 1.0] {
             assert_eq!(latency.quantile_ns(quantile), Some(123_456_789));
         }
-        let expected = [CdfPoint { response_ns: 123_456_789, fraction: 0.0 }, CdfPoint { response_ns: 123_456_789, fraction: 1.0 }];
-        assert_eq!(latency.cdf(), expected);
+        let expected =
+            [CdfPoint { response_ns: 123_456_789, fraction_at_most: 0.0 }, CdfPoint { response_ns: 123_456_789, fraction_at_most: 1.0 }];
+        assert_eq!(latency.cumulative_distribution(), expected);
     }
 
     #[test]
@@ -189,7 +193,7 @@ mod tests {
         recorder.record(OpKind::Write, 300);
         recorder.record(OpKind::Write, 500);
         let times = recorder.finish();
-        assert_eq!((times.read.moments().count(), times.write.moments().count()), (1, 2));
+        assert_eq!((times.reads.moments().count(), times.writes.moments().count()), (1, 2));
         assert_eq!(times.all.moments().mean(), Some(300.0));
         assert_eq!(times.all.quantile_ns(0.5), Some(300));
     }
@@ -206,13 +210,13 @@ mod tests {
 
         #[test]
         fn cdf_agrees_with_counting(values in prop::collection::vec(1u64..100_000_000, 1..400)) {
-            let points = of(&values).cdf();
+            let points = of(&values).cumulative_distribution();
             prop_assert!(points.len() <= 205);
-            prop_assert_eq!(points.last().unwrap(), &CdfPoint { response_ns: *values.iter().max().unwrap(), fraction: 1.0 });
-            prop_assert!(points.windows(2).all(|pair| pair[0].response_ns <= pair[1].response_ns && pair[0].fraction < pair[1].fraction));
+            prop_assert_eq!(points.last().unwrap(), &CdfPoint { response_ns: *values.iter().max().unwrap(), fraction_at_most: 1.0 });
+            prop_assert!(points.windows(2).all(|pair| pair[0].response_ns <= pair[1].response_ns && pair[0].fraction_at_most < pair[1].fraction_at_most));
             for point in &points[1..] {
                 let not_longer = values.iter().filter(|&&value| value <= point.response_ns).count();
-                prop_assert_eq!(point.fraction, not_longer as f64 / values.len() as f64);
+                prop_assert_eq!(point.fraction_at_most, not_longer as f64 / values.len() as f64);
             }
         }
     }

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! [`Metrics`] records while the simulation runs. It allocates nothing per call, and its memory is bounded however long the run is.
-//! [`Measured`] holds the results.
+//! [`MeasuredResults`] holds the results.
 
 pub mod bandwidth;
 pub mod batches;
@@ -28,21 +28,21 @@ use crate::request::{OpKind, Request};
 
 pub use bandwidth::BandwidthSummary;
 pub use batches::Batch;
-pub use breakdown::TimeSums;
+pub use breakdown::ResponseTimeByCause;
 pub use free_blocks::FreeBlocksPoint;
 pub use gc::GcActivity;
 pub use interval::Estimate;
-pub use latency::{CdfPoint, Latency, ResponseTimes};
+pub use latency::{CdfPoint, LatencyHistogram, ResponseTimes};
 pub use moments::Moments;
-pub use over_time::{IntervalPoint, OverTime, Sample};
+pub use over_time::{ArrayStateSample, IntervalResults, OverTime};
 pub use timeline::Timeline;
-pub use trend::{Tenth, TrendSummary};
+pub use trend::{TenthOfRun, TrendSummary};
 
 /// A request that is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CompletedRequest {
     /// Position in the order of arrival, from 0.
-    pub index: u64,
+    pub arrival_index: u64,
     /// The request as the host sent it.
     pub request: Request,
     /// Time at which it reached the array, in nanoseconds. In a closed loop, this is the time at which it was sent.
@@ -63,57 +63,57 @@ pub struct MetricsParams {
     /// Length of a slice in which members are counted as collecting together, in nanoseconds; at least 1 (LAWC 4.2 uses 0.1 ms).
     pub gc_slice_ns: u64,
     /// Window `[from, to)` of simulated time whose requests and collections are kept one by one.
-    pub timeline: Option<(TimeNs, TimeNs)>,
+    pub timeline_window: Option<(TimeNs, TimeNs)>,
     /// The beginning of the run that the statistics leave out.
-    pub skip: Skip,
+    pub skip: SkippedStart,
     /// Number of streams in a mix, whose response times are also recorded separately; 0 without a mix.
     pub streams: u32,
 }
 
 impl Default for MetricsParams {
     fn default() -> Self {
-        Self { bandwidth_interval_ns: 1_000_000_000, gc_slice_ns: 100_000, timeline: None, skip: Skip::Nothing, streams: 0 }
+        Self { bandwidth_interval_ns: 1_000_000_000, gc_slice_ns: 100_000, timeline_window: None, skip: SkippedStart::Nothing, streams: 0 }
     }
 }
 
 /// The beginning of a run that its statistics leave out, for example because the array is not in a steady state yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Skip {
+pub enum SkippedStart {
     /// The statistics cover the whole run.
     #[default]
     Nothing,
     /// The statistics leave out this number of requests, the first ones to arrive.
     Requests(u64),
     /// The statistics leave out everything before this time, in nanoseconds.
-    Time(TimeNs),
+    UntilTime(TimeNs),
 }
 
-impl Skip {
+impl SkippedStart {
     /// Returns true if measuring has begun when request `index` arrives at `now`.
     ///
-    /// The driver calls [`Metrics::restart`] at the first request for which this is true, unless nothing is skipped. At that moment it also
-    /// copies the counters of the members.
+    /// The driver calls [`Metrics::restart_measuring`] at the first request for which this is true, unless nothing is skipped. At that
+    /// moment it also copies the counters of the members.
     #[inline]
     #[must_use]
-    pub fn is_over(self, index: u64, now: TimeNs) -> bool {
+    pub fn is_over_at(self, index: u64, now: TimeNs) -> bool {
         match self {
             Self::Nothing => true,
             Self::Requests(skipped) => index >= skipped,
-            Self::Time(from_ns) => now >= from_ns,
+            Self::UntilTime(from_ns) => now >= from_ns,
         }
     }
 }
 
 /// Number of reads and writes that were done in a period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct DoneCounts {
+pub struct RequestCounts {
     /// Number of reads done.
     pub reads: u64,
     /// Number of writes done.
     pub writes: u64,
 }
 
-impl DoneCounts {
+impl RequestCounts {
     #[inline]
     fn count(&mut self, kind: OpKind) {
         match kind {
@@ -127,33 +127,33 @@ counts! {
     /// Time that cleans took from start to end, in nanoseconds, divided by which requests could be served meanwhile.
     pub struct CleanTimes {
         /// Total time of the cleans.
-        whole_ns,
+        total_ns,
         /// Time in which any request could be served between two steps of the clean (state 1 of PGC III.D).
-        free_for_all_ns,
+        open_to_all_requests_ns,
         /// Time in which reads could be served but writes had to wait (state 2). The rest is state 3, in which all requests wait.
-        writes_wait_ns,
+        writes_must_wait_ns,
     }
 }
 
 impl CleanTimes {
     fn count(&mut self, clean: &GcInterval) {
-        self.whole_ns += clean.end_ns - clean.start_ns;
-        self.free_for_all_ns += clean.writes_wait_from_ns - clean.start_ns;
-        self.writes_wait_ns += clean.all_wait_from_ns - clean.writes_wait_from_ns;
+        self.total_ns += clean.end_ns - clean.start_ns;
+        self.open_to_all_requests_ns += clean.writes_wait_from_ns - clean.start_ns;
+        self.writes_must_wait_ns += clean.all_wait_from_ns - clean.writes_wait_from_ns;
     }
 }
 
 /// Records the events of a run.
 ///
-/// Times may come in any order, with one exception: see [`Metrics::advance`].
+/// Times may come in any order, with one exception: see [`Metrics::all_collections_known_before`].
 #[derive(Debug, Clone)]
 pub struct Metrics {
     from_ns: TimeNs,
     first_index: u64,
     /// The end of the measured time, once it is known.
     until_ns: TimeNs,
-    done: DoneCounts,
-    done_by_stream: Vec<DoneCounts>,
+    done: RequestCounts,
+    done_by_stream: Vec<RequestCounts>,
     response: latency::LatencyRecorder,
     response_by_phase: Vec<latency::LatencyRecorder>,
     response_by_stream: Vec<latency::LatencyRecorder>,
@@ -164,7 +164,7 @@ pub struct Metrics {
     gc: gc::GcTracker,
     cleans: Vec<CleanTimes>,
     trend: trend::TrendRecorder,
-    /// Trends over the whole run from time 0, which [`Metrics::restart`] does not clear.
+    /// Trends over the whole run from time 0, which [`Metrics::restart_measuring`] does not clear.
     whole_trend: trend::TrendRecorder,
     over_time: over_time::Recorder,
     timeline: Option<Timeline>,
@@ -179,8 +179,8 @@ impl Metrics {
             from_ns: 0,
             first_index: 0,
             until_ns: TimeNs::MAX,
-            done: DoneCounts::default(),
-            done_by_stream: vec![DoneCounts::default(); params.streams as usize],
+            done: RequestCounts::default(),
+            done_by_stream: vec![RequestCounts::default(); params.streams as usize],
             response: latency::LatencyRecorder::default(),
             response_by_phase: Vec::new(),
             response_by_stream: vec![latency::LatencyRecorder::default(); params.streams as usize],
@@ -193,13 +193,13 @@ impl Metrics {
             trend: trend::TrendRecorder::new(0),
             whole_trend: trend::TrendRecorder::new(0),
             over_time: over_time::Recorder::new(0),
-            timeline: params.timeline.map(|(from_ns, to_ns)| Timeline::new(from_ns, to_ns)),
+            timeline: params.timeline_window.map(|(from_ns, to_ns)| Timeline::new(from_ns, to_ns)),
             free_blocks: vec![free_blocks::FreeBlocksRecorder::default(); members as usize],
         }
     }
 
     /// Records the response times of each of `phases` phases of the run, in addition to those of the whole run; see
-    /// [`Metrics::request_of_phase`].
+    /// [`Metrics::record_request_of_phase`].
     #[must_use]
     pub fn with_phases(mut self, phases: usize) -> Self {
         self.response_by_phase = vec![latency::LatencyRecorder::default(); phases];
@@ -208,8 +208,8 @@ impl Metrics {
 
     /// Records a request of a phase. The caller also passes it to [`Metrics::record_request`].
     #[inline]
-    pub fn request_of_phase(&mut self, phase: usize, done: &CompletedRequest) {
-        if done.index >= self.first_index {
+    pub fn record_request_of_phase(&mut self, phase: usize, done: &CompletedRequest) {
+        if done.arrival_index >= self.first_index {
             self.response_by_phase[phase].record(done.request.kind, done.done_ns.saturating_sub(done.arrival_ns));
         }
     }
@@ -239,7 +239,7 @@ impl Metrics {
         }
         let written = if done.request.kind == OpKind::Write { done.request.length_bytes } else { 0 };
         self.whole_trend.record_request(done.arrival_ns, done.done_ns, written);
-        if done.index < self.first_index {
+        if done.arrival_index < self.first_index {
             return;
         }
         self.response.record(done.request.kind, response_ns);
@@ -247,7 +247,7 @@ impl Metrics {
             of_stream.record(done.request.kind, response_ns);
         }
         self.breakdown.record(bucket, &done.time);
-        self.batches.record_request(done.index - self.first_index, response_ns, bucket);
+        self.batches.record_request(done.arrival_index - self.first_index, response_ns, bucket);
         self.trend.record_request(done.arrival_ns, done.done_ns, written);
         let met = (done.gc_members_met as usize).min(self.requests_by_members_met.len() - 1);
         self.requests_by_members_met[met] += 1;
@@ -256,40 +256,41 @@ impl Metrics {
     /// Returns true if a request ends in the measured time. A request that arrived before the measured time must end after its beginning.
     #[inline]
     fn has(&self, done: &CompletedRequest) -> bool {
-        (done.done_ns > self.from_ns || done.index >= self.first_index) && done.done_ns <= self.until_ns
+        (done.done_ns > self.from_ns || done.arrival_index >= self.first_index) && done.done_ns <= self.until_ns
     }
 
     /// Returns the time at which measuring began, in nanoseconds.
     #[must_use]
-    pub fn from_ns(&self) -> TimeNs {
+    pub fn measured_from_ns(&self) -> TimeNs {
         self.from_ns
     }
 
     /// Ends the measured time. Later events count only in the timeline.
-    pub fn end(&mut self, now: TimeNs) {
+    pub fn end_measuring(&mut self, now: TimeNs) {
         self.until_ns = now;
     }
 
     /// Announces that the last request of an open loop arrived at `last_ns`. Everything done by then has been recorded, and `outstanding`
     /// later requests were recorded, too.
-    pub fn arrivals_end(&mut self, last_ns: TimeNs, outstanding: u64) {
+    pub fn record_last_arrival(&mut self, last_ns: TimeNs, outstanding: u64) {
         self.trend.arrivals_end(last_ns, outstanding);
         self.whole_trend.arrivals_end(last_ns, outstanding);
     }
 
-    /// Records pages that collection has moved. Pages of a whole clean are recorded by [`Metrics::gc`] instead.
+    /// Records pages that collection has moved. Pages of a whole clean are recorded by [`Metrics::record_clean`] instead.
     #[inline]
-    pub fn moved(&mut self, at: TimeNs, pages: u64) {
+    pub fn record_moved_pages(&mut self, at: TimeNs, pages: u64) {
         if at <= self.until_ns {
             self.trend.moved(at, pages);
             self.over_time.moved(at, pages);
         }
     }
 
-    /// Records a clean whose start and end are both known. It may be reported at any time before [`Metrics::advance`] passes its start.
+    /// Records a clean whose start and end are both known. It may be reported at any time before [`Metrics::all_collections_known_before`]
+    /// passes its start.
     #[inline]
-    pub fn gc(&mut self, interval: &GcInterval) {
-        self.moved(interval.start_ns, u64::from(interval.pages_moved));
+    pub fn record_clean(&mut self, interval: &GcInterval) {
+        self.record_moved_pages(interval.start_ns, u64::from(interval.pages_moved));
         // A clean that began before the measured time, or ends after it, counts with the part inside.
         let (start_ns, end_ns) = (interval.start_ns.max(self.from_ns), interval.end_ns.min(self.until_ns));
         self.gc.record_interval(interval.member, interval.die, start_ns, end_ns);
@@ -301,7 +302,7 @@ impl Metrics {
         }
     }
 
-    /// Returns true if the current interval has no sample yet, so that [`Metrics::sample`] would add one.
+    /// Returns true if the current interval has no sample yet, so that [`Metrics::record_sample`] would add one.
     #[inline]
     #[must_use]
     pub fn wants_sample(&self, now: TimeNs) -> bool {
@@ -309,14 +310,14 @@ impl Metrics {
     }
 
     /// Records a sample of the array's state, once for each interval of the series over time.
-    pub fn sample(&mut self, now: TimeNs, sample: Sample) {
+    pub fn record_sample(&mut self, now: TimeNs, sample: ArrayStateSample) {
         self.over_time.sample(now, sample);
     }
 
     /// Promises that every collection that starts before `now` has been reported. Frequent calls save memory, and a call without work costs
     /// only a comparison.
     #[inline]
-    pub fn advance(&mut self, now: TimeNs) {
+    pub fn all_collections_known_before(&mut self, now: TimeNs) {
         self.gc.advance(now);
     }
 
@@ -324,7 +325,7 @@ impl Metrics {
     ///
     /// The caller may pass the free blocks of the whole member, or of its pool with the fewest, but always the same.
     #[inline]
-    pub fn free_blocks(&mut self, member: u32, now: TimeNs, free: u32, start_threshold: u32) {
+    pub fn record_free_blocks(&mut self, member: u32, now: TimeNs, free: u32, start_threshold: u32) {
         if now <= self.until_ns {
             self.free_blocks[member as usize].record(now, free, start_threshold);
         }
@@ -339,9 +340,10 @@ impl Metrics {
 
     /// Discards the statistics so far and measures from `now` on, from the request `first_index` on.
     ///
-    /// Collections in progress continue. Every start before `now` must have been reported, as for [`Metrics::advance`]. The timeline, the
-    /// free blocks and the trends of the whole run are kept, because they have absolute times.
-    pub fn restart(&mut self, now: TimeNs, first_index: u64) {
+    /// Collections in progress continue. Every start before `now` must have been reported, as for
+    /// [`Metrics::all_collections_known_before`]. The timeline, the free blocks and the trends of the whole run are kept, because they have
+    /// absolute times.
+    pub fn restart_measuring(&mut self, now: TimeNs, first_index: u64) {
         self.from_ns = now;
         self.first_index = first_index;
         self.response = latency::LatencyRecorder::default();
@@ -349,8 +351,8 @@ impl Metrics {
         self.batches = batches::Recorder::default();
         self.response_by_phase.fill(latency::LatencyRecorder::default());
         self.response_by_stream.fill(latency::LatencyRecorder::default());
-        (self.done, self.until_ns) = (DoneCounts::default(), TimeNs::MAX);
-        self.done_by_stream.fill(DoneCounts::default());
+        (self.done, self.until_ns) = (RequestCounts::default(), TimeNs::MAX);
+        self.done_by_stream.fill(RequestCounts::default());
         self.cleans.fill(CleanTimes::default());
         self.requests_by_members_met.fill(0);
         self.bandwidth = bandwidth::BandwidthRecorder::new(now, self.bandwidth.initial_interval_ns());
@@ -368,25 +370,25 @@ impl Metrics {
     /// Returns the results of a measured time that ended at `end_ns`. Series over time leave out later events. Rates per second divide by
     /// `load_ns`.
     #[must_use]
-    pub fn finish(mut self, end_ns: TimeNs, load_ns: u64) -> Measured {
+    pub fn finish(mut self, end_ns: TimeNs, load_ns: u64) -> MeasuredResults {
         let end_ns = end_ns.max(self.from_ns);
-        Measured {
+        MeasuredResults {
             from_ns: self.from_ns,
             end_ns,
-            load_ns,
-            done: self.done,
-            done_by_stream: self.done_by_stream,
-            response: self.response.finish(),
-            response_by_phase: self.response_by_phase.into_iter().map(latency::LatencyRecorder::finish).collect(),
-            response_by_stream: self.response_by_stream.into_iter().map(latency::LatencyRecorder::finish).collect(),
+            load_time_ns: load_ns,
+            requests_done: self.done,
+            requests_done_by_stream: self.done_by_stream,
+            response_times: self.response.finish(),
+            response_times_by_phase: self.response_by_phase.into_iter().map(latency::LatencyRecorder::finish).collect(),
+            response_times_by_stream: self.response_by_stream.into_iter().map(latency::LatencyRecorder::finish).collect(),
             batches: self.batches.finish(),
-            time: self.breakdown.finish(),
-            requests_by_members_met: self.requests_by_members_met,
+            response_time_by_cause: self.breakdown.finish(),
+            requests_by_collecting_members_met: self.requests_by_members_met,
             bandwidth: self.bandwidth.finish(end_ns, load_ns),
             gc: self.gc.finish(end_ns),
-            cleans: self.cleans,
-            trend: self.trend.finish(),
-            whole_trend: self.whole_trend.finish(),
+            clean_times_by_member: self.cleans,
+            trend_of_measured_time: self.trend.finish(),
+            trend_of_whole_run: self.whole_trend.finish(),
             over_time: self.over_time.finish(end_ns),
             timeline: self.timeline,
             free_blocks: self.free_blocks.iter().map(free_blocks::FreeBlocksRecorder::points).collect(),
@@ -396,40 +398,40 @@ impl Metrics {
 
 /// Results of the measurement of a run.
 #[derive(Debug, Clone)]
-pub struct Measured {
+pub struct MeasuredResults {
     /// Time at which measuring began, in nanoseconds.
     pub from_ns: TimeNs,
     /// Time at which measuring ended, in nanoseconds.
     pub end_ns: TimeNs,
     /// Time by which requests per second and bandwidth are divided, in nanoseconds. In an open loop, it is the length of the measured time.
     /// In a closed loop, it is the mean time for which each place of the queue depth was in use.
-    pub load_ns: u64,
+    pub load_time_ns: u64,
     /// Number of reads and writes that were done in the measured time.
-    pub done: DoneCounts,
+    pub requests_done: RequestCounts,
     /// Number of reads and writes done by each stream of a mix, in order.
-    pub done_by_stream: Vec<DoneCounts>,
+    pub requests_done_by_stream: Vec<RequestCounts>,
     /// Response times of the whole run.
-    pub response: ResponseTimes,
+    pub response_times: ResponseTimes,
     /// Response times of the requests of each phase, if phases are recorded separately.
-    pub response_by_phase: Vec<ResponseTimes>,
+    pub response_times_by_phase: Vec<ResponseTimes>,
     /// Response times of the requests of each stream of a mix, in order.
-    pub response_by_stream: Vec<ResponseTimes>,
+    pub response_times_by_stream: Vec<ResponseTimes>,
     /// Results of ten batches, into which the measured requests are divided in the order of arrival; empty if there are too few requests.
     pub batches: Vec<Batch>,
     /// Sums of the requests' response times by cause.
-    pub time: TimeSums,
+    pub response_time_by_cause: ResponseTimeByCause,
     /// Number of requests by the number of members on which they waited for a collection, from 0 to the number of members.
-    pub requests_by_members_met: Vec<u64>,
+    pub requests_by_collecting_members_met: Vec<u64>,
     /// Bandwidth over the measured time.
     pub bandwidth: BandwidthSummary,
     /// Collections over the measured time.
     pub gc: GcActivity,
     /// Duration of the cleans that began in the measured time, by member.
-    pub cleans: Vec<CleanTimes>,
+    pub clean_times_by_member: Vec<CleanTimes>,
     /// Trends of response times and pages moved over the measured time.
-    pub trend: TrendSummary,
+    pub trend_of_measured_time: TrendSummary,
     /// Trends of response times over the whole run, including the requests that the statistics leave out.
-    pub whole_trend: TrendSummary,
+    pub trend_of_whole_run: TrendSummary,
     /// Series over time of the main results of the run.
     pub over_time: OverTime,
     /// Single requests and collections, if the settings ask for a window of them.
@@ -452,16 +454,16 @@ mod tests {
             zeroes: false,
             high_priority: false,
             stream: 0,
-            one_member: false,
+            stays_on_one_member: false,
         };
-        CompletedRequest { index, request, arrival_ns, done_ns, gc_members_met, time: TimeParts::default() }
+        CompletedRequest { arrival_index: index, request, arrival_ns, done_ns, gc_members_met, time: TimeParts::default() }
     }
 
     #[test]
     fn a_restart_leaves_out_earlier_requests_but_not_their_bytes() {
         let mut metrics = Metrics::new(&MetricsParams { bandwidth_interval_ns: 100, ..MetricsParams::default() }, 2, 1);
         metrics.record_request(&completed(0, 0, 90, 2));
-        metrics.gc(&GcInterval {
+        metrics.record_clean(&GcInterval {
             member: 0,
             die: 0,
             pool: 0,
@@ -472,15 +474,15 @@ mod tests {
             free_blocks_min: 0,
             writes_wait_from_ns: 50,
             all_wait_from_ns: 50,
-            forced: false,
+            is_forced: false,
         });
-        metrics.restart(100, 2);
+        metrics.restart_measuring(100, 2);
         metrics.record_request(&completed(2, 100, 140, 1));
         metrics.record_request(&completed(1, 10, 150, 2));
         let measured = metrics.finish(200, 100);
         assert_eq!((measured.from_ns, measured.end_ns), (100, 200));
-        assert_eq!((measured.response.all.moments().count(), measured.response.all.moments().max()), (1, Some(40)));
-        assert_eq!(measured.requests_by_members_met, [0, 1, 0]);
+        assert_eq!((measured.response_times.all.moments().count(), measured.response_times.all.moments().max()), (1, Some(40)));
+        assert_eq!(measured.requests_by_collecting_members_met, [0, 1, 0]);
         assert_eq!(measured.bandwidth.total_bytes, 2000);
         assert_eq!(measured.gc.member_busy_fraction(0), Some(0.5));
     }
@@ -497,7 +499,7 @@ mod tests {
             free_blocks_min: 0,
             writes_wait_from_ns: start_ns,
             all_wait_from_ns: end_ns,
-            forced: false,
+            is_forced: false,
         }
     }
 
@@ -506,39 +508,39 @@ mod tests {
         let mut metrics = Metrics::new(&MetricsParams::default(), 1, 1);
         metrics.record_request(&completed(0, 0, 100, 0));
         // A clean in progress counts with its part in the measured time, but its length counts as a whole.
-        metrics.gc(&clean(60, 160));
-        metrics.end(100);
-        metrics.gc(&clean(200, 300));
-        metrics.moved(101, 50);
-        metrics.free_blocks(0, 150, 1, 1);
+        metrics.record_clean(&clean(60, 160));
+        metrics.end_measuring(100);
+        metrics.record_clean(&clean(200, 300));
+        metrics.record_moved_pages(101, 50);
+        metrics.record_free_blocks(0, 150, 1, 1);
         assert!(!metrics.wants_sample(150));
         let measured = metrics.finish(100, 100);
-        assert_eq!((measured.gc.member_busy_fraction(0), measured.gc.members[0].die_time_ns), (Some(0.4), 40));
-        assert_eq!(measured.cleans, [CleanTimes { whole_ns: 100, free_for_all_ns: 0, writes_wait_ns: 100 }]);
+        assert_eq!((measured.gc.member_busy_fraction(0), measured.gc.members[0].collecting_die_ns), (Some(0.4), 40));
+        assert_eq!(measured.clean_times_by_member, [CleanTimes { total_ns: 100, open_to_all_requests_ns: 0, writes_must_wait_ns: 100 }]);
         assert_eq!(measured.over_time.points.iter().map(|point| point.pages_moved).sum::<u64>(), 3);
-        assert_eq!(measured.done, DoneCounts { reads: 1, writes: 0 });
+        assert_eq!(measured.requests_done, RequestCounts { reads: 1, writes: 0 });
         assert!(measured.free_blocks[0].is_empty());
     }
 
     #[test]
     fn what_came_before_counts_as_done_if_it_ends_after_the_beginning() {
         let mut metrics = Metrics::new(&MetricsParams::default(), 1, 1);
-        metrics.restart(100, 3);
+        metrics.restart_measuring(100, 3);
         metrics.record_request(&completed(0, 0, 100, 0));
         metrics.record_request(&completed(1, 0, 101, 0));
         // This request arrives at the beginning and takes no time.
         metrics.record_request(&completed(3, 100, 100, 0));
-        metrics.end(200);
+        metrics.end_measuring(200);
         metrics.record_request(&completed(2, 0, 201, 0));
         let measured = metrics.finish(200, 100);
-        assert_eq!((measured.done.reads, measured.response.all.moments().count()), (2, 1));
-        assert_eq!((measured.bandwidth.total_bytes, measured.bandwidth.overall), (2000, Some(20_000.0)));
+        assert_eq!((measured.requests_done.reads, measured.response_times.all.moments().count()), (2, 1));
+        assert_eq!((measured.bandwidth.total_bytes, measured.bandwidth.overall_mb_s), (2000, Some(20_000.0)));
     }
 
     #[test]
     fn skipping_is_over_at_the_first_that_counts() {
-        assert!(Skip::Nothing.is_over(0, 0));
-        assert!(!Skip::Requests(5).is_over(4, u64::MAX) && Skip::Requests(5).is_over(5, 0));
-        assert!(!Skip::Time(100).is_over(u64::MAX, 99) && Skip::Time(100).is_over(0, 100));
+        assert!(SkippedStart::Nothing.is_over_at(0, 0));
+        assert!(!SkippedStart::Requests(5).is_over_at(4, u64::MAX) && SkippedStart::Requests(5).is_over_at(5, 0));
+        assert!(!SkippedStart::UntilTime(100).is_over_at(u64::MAX, 99) && SkippedStart::UntilTime(100).is_over_at(0, 100));
     }
 }

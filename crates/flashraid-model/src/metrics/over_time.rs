@@ -34,12 +34,12 @@ struct Interval {
     /// Time that requests were outstanding in this interval: the rest of the interval after each arrival, minus the rest after each end.
     outstanding_ns: i128,
     counts: Counts,
-    sample: Option<Sample>,
+    sample: Option<ArrayStateSample>,
 }
 
 /// State of the array, sampled once in each interval.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Sample {
+pub struct ArrayStateSample {
     /// Number of pages in the write cache.
     pub cached_pages: u64,
     /// Number of strips of failed members that have been rebuilt.
@@ -176,7 +176,7 @@ impl Recorder {
         self.intervals.get(index as usize).is_none_or(|interval| interval.sample.is_none())
     }
 
-    pub(super) fn sample(&mut self, now: TimeNs, sample: Sample) {
+    pub(super) fn sample(&mut self, now: TimeNs, sample: ArrayStateSample) {
         let index = self.at(now);
         self.intervals[index].sample = Some(sample);
     }
@@ -205,19 +205,19 @@ impl Recorder {
             // No request is outstanding beyond the end, so the shorter length takes no time away.
             let there_ns = before * i128::from(self.interval_ns) + interval.outstanding_ns;
             let requests = interval.reads + interval.writes;
-            IntervalPoint {
+            IntervalResults {
                 from_ns,
                 length_ns,
                 reads: interval.reads,
                 writes: interval.writes,
-                mean_ns: (requests > 0).then(|| interval.response_ns as f64 / requests as f64),
-                p50_ns: interval.quantile_ns(requests, 50, 100),
-                p99_ns: interval.quantile_ns(requests, 99, 100),
-                max_ns: (requests > 0).then_some(interval.max_ns),
-                outstanding: if length_ns > 0 { there_ns as f64 / length_ns as f64 } else { 0.0 },
+                mean_response_ns: (requests > 0).then(|| interval.response_ns as f64 / requests as f64),
+                p50_response_ns: interval.quantile_ns(requests, 50, 100),
+                p99_response_ns: interval.quantile_ns(requests, 99, 100),
+                max_response_ns: (requests > 0).then_some(interval.max_ns),
+                mean_outstanding_requests: if length_ns > 0 { there_ns as f64 / length_ns as f64 } else { 0.0 },
                 written_bytes: interval.written_bytes,
                 pages_moved: interval.pages_moved,
-                sample: interval.sample,
+                state_sample: interval.sample,
             }
         };
         let points = self.intervals.iter().enumerate().map(point).filter(|point| point.from_ns < end_ns).collect();
@@ -238,12 +238,12 @@ pub struct OverTime {
     /// Length of an interval, in nanoseconds.
     pub interval_ns: u64,
     /// The intervals in order.
-    pub points: Vec<IntervalPoint>,
+    pub points: Vec<IntervalResults>,
 }
 
 /// Results of one interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct IntervalPoint {
+pub struct IntervalResults {
     /// Time at which the interval begins, in nanoseconds.
     pub from_ns: TimeNs,
     /// Length of the interval, in nanoseconds. The end of the run cuts off the last one.
@@ -253,21 +253,21 @@ pub struct IntervalPoint {
     /// Number of writes done in the interval.
     pub writes: u64,
     /// Mean response time of these requests, in nanoseconds. This and the percentiles are `None` without requests.
-    pub mean_ns: Option<f64>,
+    pub mean_response_ns: Option<f64>,
     /// Median of the response times, in nanoseconds, at most a 64th too long.
-    pub p50_ns: Option<u64>,
+    pub p50_response_ns: Option<u64>,
     /// The 99th percentile of the response times, in nanoseconds, at most a 64th too long.
-    pub p99_ns: Option<u64>,
+    pub p99_response_ns: Option<u64>,
     /// The longest response time, in nanoseconds.
-    pub max_ns: Option<u64>,
+    pub max_response_ns: Option<u64>,
     /// Mean number of outstanding reads and writes: those that had arrived and not ended.
-    pub outstanding: f64,
+    pub mean_outstanding_requests: f64,
     /// Number of bytes of the writes done in the interval.
     pub written_bytes: u64,
     /// Number of pages moved by collections that began in the interval.
     pub pages_moved: u64,
     /// The last sample taken in the interval.
-    pub sample: Option<Sample>,
+    pub state_sample: Option<ArrayStateSample>,
 }
 
 #[cfg(test)]
@@ -299,11 +299,11 @@ mod tests {
                 prop_assert_eq!(point.written_bytes, 4096 * done.iter().filter(|request| request.2).count() as u64);
                 let there: u64 = requests.iter().map(|&(arrival, done, _)| done.min(span.end).saturating_sub(arrival.max(span.start))).sum();
                 let expected = there as f64 / point.length_ns as f64;
-                prop_assert!((point.outstanding - expected).abs() < 1e-6 * expected.max(1.0), "{} {}", point.outstanding, expected);
+                prop_assert!((point.mean_outstanding_requests - expected).abs() < 1e-6 * expected.max(1.0), "{} {}", point.mean_outstanding_requests, expected);
                 let mut times: Vec<u64> = done.iter().map(|request| request.1 - request.0).collect();
                 times.sort_unstable();
-                prop_assert_eq!(point.max_ns, times.last().copied());
-                for (got, share) in [(point.p50_ns, 50), (point.p99_ns, 99)] {
+                prop_assert_eq!(point.max_response_ns, times.last().copied());
+                for (got, share) in [(point.p50_response_ns, 50), (point.p99_response_ns, 99)] {
                     let exact = (!times.is_empty()).then(|| times[(times.len() * share).div_ceil(100) - 1]);
                     prop_assert_eq!(got.is_some(), exact.is_some());
                     if let (Some(got), Some(exact)) = (got, exact) {
@@ -321,13 +321,13 @@ mod tests {
         over_time.lengthen(3000);
         let result = over_time.finish(5000);
         assert_eq!((result.interval_ns, result.points.len(), result.points[0].reads), (4000, 1, 1));
-        assert!((result.points[0].outstanding - 1500.0 / 4000.0).abs() < 1e-12);
+        assert!((result.points[0].mean_outstanding_requests - 1500.0 / 4000.0).abs() < 1e-12);
     }
 
     #[test]
     fn the_last_sample_of_an_interval_stays() {
         let mut over_time = Recorder::new(0);
-        let sample = |cached_pages| Sample { cached_pages, strips_rebuilt: 0 };
+        let sample = |cached_pages| ArrayStateSample { cached_pages, strips_rebuilt: 0 };
         assert!(over_time.wants_sample(0));
         over_time.sample(0, sample(1));
         assert!(!over_time.wants_sample(999) && over_time.wants_sample(1000));
@@ -335,7 +335,7 @@ mod tests {
         // This moment is so late that intervals are merged.
         over_time.sample(INTERVALS_MAX as u64 * FIRST_NS, sample(3));
         let result = over_time.finish(u64::MAX);
-        assert_eq!((result.points.len(), result.points[0].sample), (13, Some(sample(2))));
-        assert_eq!(result.points.last().unwrap().sample, Some(sample(3)));
+        assert_eq!((result.points.len(), result.points[0].state_sample), (13, Some(sample(2))));
+        assert_eq!(result.points.last().unwrap().state_sample, Some(sample(3)));
     }
 }

@@ -19,36 +19,36 @@ pub struct Timeline {
     /// Requests that overlap the window.
     pub requests: Vec<CompletedRequest>,
     /// Collections of all members that overlap the window.
-    pub gc: Vec<GcInterval>,
+    pub cleans: Vec<GcInterval>,
     /// Destages of the write cache that overlap the window, by member.
     pub destages: Vec<DestageInterval>,
-    /// Number of requests, collections and destages that were left out, because a timeline keeps at most [`TIMELINE_ENTRIES_MAX`] of each
+    /// Number of requests, collections and destages that were left out, because a timeline keeps at most `TIMELINE_ENTRIES_MAX` of each
     /// kind.
-    pub omitted: u64,
+    pub omitted_entries: u64,
 }
 
 impl Timeline {
     pub(super) fn new(from_ns: TimeNs, to_ns: TimeNs) -> Self {
-        Self { from_ns, to_ns, requests: Vec::new(), gc: Vec::new(), destages: Vec::new(), omitted: 0 }
+        Self { from_ns, to_ns, requests: Vec::new(), cleans: Vec::new(), destages: Vec::new(), omitted_entries: 0 }
     }
 
     #[inline]
     pub(super) fn record_request(&mut self, done: &CompletedRequest) {
         if done.arrival_ns < self.to_ns && done.done_ns >= self.from_ns {
-            self.omitted += push_bounded(&mut self.requests, *done);
+            self.omitted_entries += push_bounded(&mut self.requests, *done);
         }
     }
 
     #[inline]
     pub(super) fn gc(&mut self, interval: &GcInterval) {
         if interval.start_ns < self.to_ns && interval.end_ns >= self.from_ns {
-            self.omitted += push_bounded(&mut self.gc, *interval);
+            self.omitted_entries += push_bounded(&mut self.cleans, *interval);
         }
     }
 
     pub(super) fn record_destage(&mut self, destage: &DestageInterval) {
-        if destage.begun_ns < self.to_ns && destage.done_ns >= self.from_ns {
-            self.omitted += push_bounded(&mut self.destages, *destage);
+        if destage.begun_ns < self.to_ns && destage.last_member_done_ns >= self.from_ns {
+            self.omitted_entries += push_bounded(&mut self.destages, *destage);
         }
     }
 }
@@ -77,9 +77,9 @@ mod tests {
             zeroes: false,
             high_priority: false,
             stream: 0,
-            one_member: false,
+            stays_on_one_member: false,
         };
-        CompletedRequest { index: 0, request, arrival_ns, done_ns, gc_members_met: 0, time: crate::events::TimeParts::default() }
+        CompletedRequest { arrival_index: 0, request, arrival_ns, done_ns, gc_members_met: 0, time: crate::events::TimeParts::default() }
     }
 
     fn gc(start_ns: u64, end_ns: u64) -> GcInterval {
@@ -94,7 +94,7 @@ mod tests {
             free_blocks_min: 0,
             writes_wait_from_ns: start_ns,
             all_wait_from_ns: start_ns,
-            forced: false,
+            is_forced: false,
         }
     }
 
@@ -106,13 +106,13 @@ mod tests {
             timeline.gc(&gc(start_ns, end_ns));
         }
         assert_eq!(timeline.requests.iter().map(|done| done.done_ns).collect::<Vec<_>>(), [100, 160, 300]);
-        assert_eq!(timeline.gc.iter().map(|gc| gc.start_ns).collect::<Vec<_>>(), [0, 150, 199]);
+        assert_eq!(timeline.cleans.iter().map(|gc| gc.start_ns).collect::<Vec<_>>(), [0, 150, 199]);
     }
 
     #[test]
     fn a_full_timeline_counts_what_it_leaves_out() {
         let mut timeline = Timeline::new(0, 100);
         (0..TIMELINE_ENTRIES_MAX + 3).for_each(|_| timeline.gc(&gc(1, 2)));
-        assert_eq!((timeline.gc.len(), timeline.omitted), (TIMELINE_ENTRIES_MAX, 3));
+        assert_eq!((timeline.cleans.len(), timeline.omitted_entries), (TIMELINE_ENTRIES_MAX, 3));
     }
 }

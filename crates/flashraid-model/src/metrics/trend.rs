@@ -32,24 +32,24 @@ impl Stretch {
 
 /// A mean over a tenth of the measured time, with its standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct TenthMean {
+pub struct MeanWithError {
     /// Mean over the tenth.
     pub mean: f64,
     /// Standard error of the mean, estimated from the parts of the tenth.
-    pub error: f64,
+    pub standard_error: f64,
 }
 
 /// A tenth of the time in which requests arrived.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Tenth {
+pub struct TenthOfRun {
     /// Time at which the tenth begins, in nanoseconds.
     pub from_ns: TimeNs,
     /// Number of requests that arrived in the tenth.
-    pub requests: u64,
+    pub requests_arrived: u64,
     /// Response times of these requests, in nanoseconds.
-    pub response_ns: TenthMean,
+    pub response_ns: MeanWithError,
     /// Pages that collections moved for each byte that these requests write.
-    pub pages_moved_per_byte: TenthMean,
+    pub pages_moved_per_byte: MeanWithError,
     /// Number of bytes that these requests write.
     pub written_bytes: u64,
 }
@@ -58,12 +58,12 @@ pub struct Tenth {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TrendSummary {
     /// The tenths in order; none without requests.
-    pub tenths: Vec<Tenth>,
+    pub tenths: Vec<TenthOfRun>,
     /// Mean response times of the first and of the second half of the requests, in nanoseconds.
-    pub halves_ns: Option<(f64, f64)>,
+    pub mean_response_of_halves_ns: Option<(f64, f64)>,
     /// Number of requests that had arrived before the last one and were not done when it arrived. It is `None` for a closed loop and for a
     /// run that was stopped.
-    pub outstanding: Option<u64>,
+    pub outstanding_at_last_arrival: Option<u64>,
 }
 
 /// Records the trends of a run in bounded memory.
@@ -140,9 +140,9 @@ impl TrendRecorder {
             };
             let parts: Vec<Stretch> = (index * PARTS..(index + 1) * PARTS).map(|part| sum(bound(part), bound(part + 1))).collect();
             let whole = sum(bound(index * PARTS), bound((index + 1) * PARTS));
-            Tenth {
+            TenthOfRun {
                 from_ns: self.from_ns + ((bound(index * PARTS) as u64) << self.shift),
-                requests: whole.requests,
+                requests_arrived: whole.requests,
                 response_ns: mean(&parts, |part| (part.response_ns as f64, part.requests as f64)),
                 pages_moved_per_byte: mean(&parts, |part| (part.pages_moved as f64, part.written_bytes as f64)),
                 written_bytes: whole.written_bytes,
@@ -150,24 +150,24 @@ impl TrendRecorder {
         };
         TrendSummary {
             tenths: if used == 0 { Vec::new() } else { (0..TENTHS).map(tenth).collect() },
-            halves_ns: halves(stretches),
-            outstanding: self.last_arrival_ns.map(|_| self.outstanding),
+            mean_response_of_halves_ns: halves(stretches),
+            outstanding_at_last_arrival: self.last_arrival_ns.map(|_| self.outstanding),
         }
     }
 }
 
 /// Returns the ratio of two sums over the parts of a tenth, with its standard error. The error is that of a ratio estimator with n − 1
 /// degrees of freedom, where n is the number of parts.
-fn mean(parts: &[Stretch], of: impl Fn(&Stretch) -> (f64, f64)) -> TenthMean {
+fn mean(parts: &[Stretch], of: impl Fn(&Stretch) -> (f64, f64)) -> MeanWithError {
     let pairs: Vec<(f64, f64)> = parts.iter().map(of).filter(|pair| pair.1 > 0.0).collect();
     let (sum, count) = pairs.iter().fold((0.0, 0.0), |(sum, count), pair| (sum + pair.0, count + pair.1));
     if count == 0.0 {
-        return TenthMean::default();
+        return MeanWithError::default();
     }
     let mean = sum / count;
     let squares: f64 = pairs.iter().map(|(sum, count)| (sum - mean * count) * (sum - mean * count)).sum();
     let n = pairs.len() as f64;
-    TenthMean { mean, error: if n > 1.0 { (squares * n / (n - 1.0)).sqrt() / count } else { mean } }
+    MeanWithError { mean, standard_error: if n > 1.0 { (squares * n / (n - 1.0)).sqrt() / count } else { mean } }
 }
 
 /// Returns the mean response times of the first and the second half of the requests, as exactly as the stretches allow.
@@ -185,18 +185,18 @@ impl TrendSummary {
     /// Returns the number of requests in all tenths.
     #[must_use]
     pub fn requests(&self) -> u64 {
-        self.tenths.iter().map(|tenth| tenth.requests).sum()
+        self.tenths.iter().map(|tenth| tenth.requests_arrived).sum()
     }
 }
 
 /// Number of values that must lie beyond a percentile, so that it is more than a guess.
-pub const SAMPLES_BEYOND: u64 = 10;
+pub const SAMPLES_BEYOND_QUANTILE_MIN: u64 = 10;
 
 /// Returns true if enough values lie beyond the quantile.
 #[must_use]
-pub fn is_supported(moments: &Moments, quantile: f64) -> bool {
+pub fn has_enough_samples_beyond(moments: &Moments, quantile: f64) -> bool {
     // The tolerance of a millionth is for 1 − 0.9999, which has no exact binary form.
-    moments.count() as f64 * (1.0 - quantile) >= SAMPLES_BEYOND as f64 - 1e-6
+    moments.count() as f64 * (1.0 - quantile) >= SAMPLES_BEYOND_QUANTILE_MIN as f64 - 1e-6
 }
 
 #[cfg(test)]
@@ -221,11 +221,11 @@ mod tests {
         assert_eq!(summary.tenths[0].response_ns.mean, 500_000.0);
         assert_eq!(summary.tenths[9].response_ns.mean, 1_000_000.0);
         assert!((summary.tenths[3].pages_moved_per_byte.mean - 3.0 / 4096.0).abs() < 1e-12);
-        assert!(summary.tenths.iter().all(|tenth| (9_000..11_000).contains(&tenth.requests)));
-        let (first, second) = summary.halves_ns.unwrap();
+        assert!(summary.tenths.iter().all(|tenth| (9_000..11_000).contains(&tenth.requests_arrived)));
+        let (first, second) = summary.mean_response_of_halves_ns.unwrap();
         assert!((first - 500_000.0).abs() < 5_000.0 && (second - 1_000_000.0).abs() < 5_000.0);
         // The requests of one millisecond are outstanding when the last one arrives, which does not count itself.
-        assert_eq!(summary.outstanding, Some(999));
+        assert_eq!(summary.outstanding_at_last_arrival, Some(999));
     }
 
     #[test]
@@ -237,8 +237,8 @@ mod tests {
     fn a_percentile_needs_ten_samples_beyond() {
         let mut moments = Moments::default();
         (0..9_999).for_each(|value| moments.record(value));
-        assert!(is_supported(&moments, 0.99) && !is_supported(&moments, 0.999));
+        assert!(has_enough_samples_beyond(&moments, 0.99) && !has_enough_samples_beyond(&moments, 0.999));
         moments.record(1);
-        assert!(is_supported(&moments, 0.999) && !is_supported(&moments, 0.9999));
+        assert!(has_enough_samples_beyond(&moments, 0.999) && !has_enough_samples_beyond(&moments, 0.9999));
     }
 }

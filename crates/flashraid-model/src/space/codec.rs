@@ -164,7 +164,7 @@ pub fn checksum(bytes: &[u8]) -> u64 {
     let mut rest = [0; 32];
     rest[..chunks.remainder().len()].copy_from_slice(chunks.remainder());
     add(&rest);
-    sums.iter().fold(bytes.len() as u64, |all, sum| rng::mix(all ^ sum))
+    sums.iter().fold(bytes.len() as u64, |all, sum| rng::mix_bits(all ^ sum))
 }
 
 #[cfg(test)]

@@ -21,11 +21,11 @@ pub use codec::checksum;
 use pools::{Pools, PoolsParams};
 use std::borrow::{Borrow, BorrowMut};
 use superblocks::{Superblocks, SuperblocksParams};
-pub use wear::Wear;
+pub use wear::EraseCountSummary;
 
 /// One of the two mappings, by value or by reference.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Space<P = Pools, S = Superblocks> {
+pub enum Mapping<P = Pools, S = Superblocks> {
     /// Pages in pools of blocks, die by die.
     Pools(P),
     /// Units in superblocks that lie on all dies.
@@ -33,24 +33,24 @@ pub enum Space<P = Pools, S = Superblocks> {
 }
 
 /// Parameters of a mapping. Together with the writes they determine its state.
-pub(crate) type SpaceParams = Space<PoolsParams, SuperblocksParams>;
+pub(crate) type MappingParams = Mapping<PoolsParams, SuperblocksParams>;
 
 /// Calls a method on whichever of the two mappings is there.
 macro_rules! either {
     ($space:expr, $held:ident => $call:expr) => {
         match $space {
-            Space::Pools($held) => $call,
-            Space::Superblocks($held) => $call,
+            Mapping::Pools($held) => $call,
+            Mapping::Superblocks($held) => $call,
         }
     };
 }
 
-impl Space {
+impl Mapping {
     /// Returns the mapping of a newly filled drive. `seed` and `member` select the random streams of victim policies that draw.
-    pub fn filled(params: &SpaceParams, seed: u64, member: u32) -> Self {
+    pub fn new_filled(params: &MappingParams, seed: u64, member: u32) -> Self {
         match params {
-            Space::Pools(params) => Self::Pools(Pools::filled(params, seed, member)),
-            Space::Superblocks(params) => Self::Superblocks(Superblocks::filled(params, seed, member)),
+            Mapping::Pools(params) => Self::Pools(Pools::filled(params, seed, member)),
+            Mapping::Superblocks(params) => Self::Superblocks(Superblocks::filled(params, seed, member)),
         }
     }
 
@@ -76,30 +76,30 @@ impl Space {
     }
 }
 
-impl<P, S> Space<P, S> {
+impl<P, S> Mapping<P, S> {
     /// Returns the mapping by reference.
-    pub fn as_ref(&self) -> Space<&P, &S> {
+    pub fn as_ref(&self) -> Mapping<&P, &S> {
         match self {
-            Self::Pools(pools) => Space::Pools(pools),
-            Self::Superblocks(superblocks) => Space::Superblocks(superblocks),
+            Self::Pools(pools) => Mapping::Pools(pools),
+            Self::Superblocks(superblocks) => Mapping::Superblocks(superblocks),
         }
     }
 
     /// Returns the mapping by mutable reference.
-    pub fn as_mut(&mut self) -> Space<&mut P, &mut S> {
+    pub fn as_mut(&mut self) -> Mapping<&mut P, &mut S> {
         match self {
-            Self::Pools(pools) => Space::Pools(pools),
-            Self::Superblocks(superblocks) => Space::Superblocks(superblocks),
+            Self::Pools(pools) => Mapping::Pools(pools),
+            Self::Superblocks(superblocks) => Mapping::Superblocks(superblocks),
         }
     }
 }
 
-impl<P: Borrow<Pools>, S: Borrow<Superblocks>> Space<P, S> {
+impl<P: Borrow<Pools>, S: Borrow<Superblocks>> Mapping<P, S> {
     /// Returns a copy of the mapping.
-    pub fn to_owned(&self) -> Space {
+    pub fn to_owned(&self) -> Mapping {
         match self {
-            Self::Pools(pools) => Space::Pools(pools.borrow().clone()),
-            Self::Superblocks(superblocks) => Space::Superblocks(superblocks.borrow().clone()),
+            Self::Pools(pools) => Mapping::Pools(pools.borrow().clone()),
+            Self::Superblocks(superblocks) => Mapping::Superblocks(superblocks.borrow().clone()),
         }
     }
 
@@ -119,18 +119,18 @@ impl<P: Borrow<Pools>, S: Borrow<Superblocks>> Space<P, S> {
         }
     }
 
-    /// Returns the state as bytes for [`Space::load`]. The drive must be idle.
-    pub fn save(&self) -> Vec<u8> {
+    /// Returns the state as bytes for [`Mapping::load_state`]. The drive must be idle.
+    pub fn save_state(&self) -> Vec<u8> {
         either!(self, held => held.borrow().save())
     }
 
-    /// Returns the maximum number of bytes that [`Space::save`] can return.
+    /// Returns the maximum number of bytes that [`Mapping::save_state`] can return.
     pub fn state_bytes_max(&self) -> u64 {
         either!(self, held => held.borrow().state_bytes_max())
     }
 
     /// Returns the number of bytes of memory that the tables occupy.
-    pub fn resident_bytes(&self) -> u64 {
+    pub fn memory_bytes(&self) -> u64 {
         either!(self, held => held.borrow().resident_bytes())
     }
 
@@ -140,8 +140,8 @@ impl<P: Borrow<Pools>, S: Borrow<Superblocks>> Space<P, S> {
     }
 
     /// Returns the wear over all blocks or superblocks, including that of the warm-up.
-    pub fn wear(&self) -> Wear {
-        either!(self, held => Wear::of_counts(held.borrow().erase_counts()))
+    pub fn wear(&self) -> EraseCountSummary {
+        either!(self, held => EraseCountSummary::from_erase_counts(held.borrow().erase_counts()))
     }
 
     /// Verifies the whole state.
@@ -153,12 +153,12 @@ impl<P: Borrow<Pools>, S: Borrow<Superblocks>> Space<P, S> {
     }
 }
 
-impl<P: BorrowMut<Pools>, S: BorrowMut<Superblocks>> Space<P, S> {
-    /// Replaces the state by one that [`Space::save`] returned for the same parameters.
+impl<P: BorrowMut<Pools>, S: BorrowMut<Superblocks>> Mapping<P, S> {
+    /// Replaces the state by one that [`Mapping::save_state`] returned for the same parameters.
     ///
     /// # Errors
     /// Returns an explanation of what is wrong with the bytes. The state must not be used after that.
-    pub fn load(&mut self, bytes: &[u8]) -> Result<(), String> {
+    pub fn load_state(&mut self, bytes: &[u8]) -> Result<(), String> {
         either!(self, held => held.borrow_mut().load(bytes))
     }
 
@@ -166,10 +166,10 @@ impl<P: BorrowMut<Pools>, S: BorrowMut<Superblocks>> Space<P, S> {
     ///
     /// # Panics
     /// Panics if the parameters are those of the other mapping.
-    pub fn refill(&mut self, params: &SpaceParams, seed: u64, member: u32) {
-        match (self, Space::filled(params, seed, member)) {
-            (Self::Pools(pools), Space::Pools(filled)) => *pools.borrow_mut() = filled,
-            (Self::Superblocks(superblocks), Space::Superblocks(filled)) => *superblocks.borrow_mut() = filled,
+    pub fn refill(&mut self, params: &MappingParams, seed: u64, member: u32) {
+        match (self, Mapping::new_filled(params, seed, member)) {
+            (Self::Pools(pools), Mapping::Pools(filled)) => *pools.borrow_mut() = filled,
+            (Self::Superblocks(superblocks), Mapping::Superblocks(filled)) => *superblocks.borrow_mut() = filled,
             _ => panic!("a mapping stays of its kind"),
         }
     }
@@ -178,10 +178,10 @@ impl<P: BorrowMut<Pools>, S: BorrowMut<Superblocks>> Space<P, S> {
     ///
     /// # Panics
     /// Panics if `other` is the other kind of mapping.
-    pub fn copy_from<P2: Borrow<Pools>, S2: Borrow<Superblocks>>(&mut self, other: &Space<P2, S2>) {
+    pub fn copy_from<P2: Borrow<Pools>, S2: Borrow<Superblocks>>(&mut self, other: &Mapping<P2, S2>) {
         match (self, other) {
-            (Self::Pools(pools), Space::Pools(other)) => pools.borrow_mut().clone_from(other.borrow()),
-            (Self::Superblocks(superblocks), Space::Superblocks(other)) => superblocks.borrow_mut().clone_from(other.borrow()),
+            (Self::Pools(pools), Mapping::Pools(other)) => pools.borrow_mut().clone_from(other.borrow()),
+            (Self::Superblocks(superblocks), Mapping::Superblocks(other)) => superblocks.borrow_mut().clone_from(other.borrow()),
             _ => panic!("members that begin alike are alike"),
         }
     }

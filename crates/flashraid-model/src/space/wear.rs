@@ -2,7 +2,7 @@
 
 /// Erase counts of the blocks of one member, including those of the warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Wear {
+pub struct EraseCountSummary {
     /// Least number of erases of a block.
     pub min: u32,
     /// Mean number of erases of a block.
@@ -13,10 +13,10 @@ pub struct Wear {
     pub stddev: f64,
 }
 
-impl Wear {
+impl EraseCountSummary {
     /// Returns the wear of blocks with these erase counts. All values are zero without blocks.
     #[must_use]
-    pub(crate) fn of_counts(counts: impl Iterator<Item = u32> + Clone) -> Self {
+    pub(crate) fn from_erase_counts(counts: impl Iterator<Item = u32> + Clone) -> Self {
         let blocks = counts.clone().count();
         if blocks == 0 {
             return Self::default();
@@ -28,7 +28,7 @@ impl Wear {
 
     /// Returns the wear over the blocks of several members with equally many blocks. All values are zero without members.
     #[must_use]
-    pub fn of_all(members: &[Self]) -> Self {
+    pub fn over_members(members: &[Self]) -> Self {
         if members.is_empty() {
             return Self::default();
         }
@@ -51,8 +51,9 @@ mod tests {
     #[test]
     fn wear_of_two_members_is_that_of_all_their_blocks() {
         // The blocks have 0, 4 and 4, 8 erases: the mean is 4, the deviation √8.
-        let members = [Wear { min: 0, mean: 2.0, max: 4, stddev: 2.0 }, Wear { min: 4, mean: 6.0, max: 8, stddev: 2.0 }];
-        assert_eq!(Wear::of_all(&members), Wear { min: 0, mean: 4.0, max: 8, stddev: f64::sqrt(8.0) });
-        assert_eq!(Wear::of_all(&[]), Wear::default());
+        let members =
+            [EraseCountSummary { min: 0, mean: 2.0, max: 4, stddev: 2.0 }, EraseCountSummary { min: 4, mean: 6.0, max: 8, stddev: 2.0 }];
+        assert_eq!(EraseCountSummary::over_members(&members), EraseCountSummary { min: 0, mean: 4.0, max: 8, stddev: f64::sqrt(8.0) });
+        assert_eq!(EraseCountSummary::over_members(&[]), EraseCountSummary::default());
     }
 }

@@ -5,7 +5,7 @@
 
 use super::job::NEVER;
 use super::outbox::Outbox;
-use crate::coordination::{MemberEvent, MemberRole, MemberState, Need, Notify, ToController, ToMember, Work};
+use crate::coordination::{CollectionNeed, ForcedWork, MemberEvent, MemberRole, MemberState, Notification, ToController, ToMember};
 use crate::events::TimeNs;
 use crate::ids::MemberId;
 use crate::request::OpKind;
@@ -16,7 +16,7 @@ pub(crate) struct Agent {
     member: MemberId,
     role: MemberRole,
     /// Work that the controller has ordered or allowed, and that the member has not finished. `None` if there is no such work.
-    forced: Option<Work>,
+    forced: Option<ForcedWork>,
     /// Number of superblocks that have become free since the member was last forced.
     freed: u32,
     /// Number of dies that have not finished the forced work.
@@ -53,7 +53,7 @@ pub(crate) struct Agent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Consequence {
     /// The member starts this work at once.
-    Collect(Work),
+    Collect(ForcedWork),
     /// The idle time in which the member may collect has ended.
     Stop,
     /// The message has no immediate effect.
@@ -92,7 +92,7 @@ impl Agent {
     }
 
     /// Returns the forced work that the member has not finished.
-    pub(super) fn forced(&self) -> Option<Work> {
+    pub(super) fn forced(&self) -> Option<ForcedWork> {
         self.forced
     }
 
@@ -103,12 +103,12 @@ impl Agent {
 
     /// Returns true if the forced member must still free a superblock, regardless of the number of free ones (rule 123).
     pub(super) fn owes_superblock(&self) -> bool {
-        self.freed == 0 && matches!(self.forced, Some(Work::PoolVictims | Work::PoolVictimsAndWatermark))
+        self.freed == 0 && matches!(self.forced, Some(ForcedWork::PoolVictims | ForcedWork::PoolVictimsAndWatermark))
     }
 
     /// Returns true if the member is forced to free exactly one superblock.
     pub(crate) fn frees_one_superblock(&self) -> bool {
-        self.forced == Some(Work::PoolVictims)
+        self.forced == Some(ForcedWork::PoolVictims)
     }
 
     /// Returns true if the controller has denied collection above the hard limit (rule 117).
@@ -127,8 +127,8 @@ impl Agent {
     }
 
     /// Returns true if `work` may only be done in idle time and the run has ended.
-    pub(crate) fn is_cancelled(&self, work: Work) -> bool {
-        self.run_is_over && work == Work::UntilReserved
+    pub(crate) fn is_cancelled(&self, work: ForcedWork) -> bool {
+        self.run_is_over && work == ForcedWork::UntilReserved
     }
 
     /// Returns true if a die takes part in forced collection, given the free blocks of its pool with the fewest (rule 122).
@@ -196,9 +196,9 @@ impl Agent {
     /// Asks to collect again after forced work has ended, if a reason arose in the meantime (rules 43 and 119).
     pub(crate) fn ask_again_if_due(&mut self, at: TimeNs, out: &mut Outbox) {
         match self.role.notify {
-            Notify::AtStart => self.ask(at, out),
-            Notify::Soft if self.low_pool_write_at == at || self.limit_reached_at == at => self.schedule_ask(at, out),
-            Notify::Soft => {}
+            Notification::AtStartThreshold => self.ask(at, out),
+            Notification::AtSoftThreshold if self.low_pool_write_at == at || self.limit_reached_at == at => self.schedule_ask(at, out),
+            Notification::AtSoftThreshold => {}
         }
     }
 
@@ -213,7 +213,7 @@ impl Agent {
 
     /// Counts a collection that could not wait although the controller had not answered the member's request (rule 121).
     pub(crate) fn needed_collection_began(&mut self, at: TimeNs, out: &mut Outbox) {
-        if self.role.notify == Notify::Soft && self.has_asked {
+        if self.role.notify == Notification::AtSoftThreshold && self.has_asked {
             debug_assert_eq!(self.forced, None, "being forced answers what was asked");
             out.report(at, self.member, MemberEvent::CollectsUnanswered);
         }
@@ -221,7 +221,7 @@ impl Agent {
 
     /// Records that a die begins a clean because a pool needs it (rules 43 and 119).
     pub(crate) fn needed_clean_began(&mut self, at: TimeNs, out: &mut Outbox) {
-        if self.role.notify == Notify::Soft {
+        if self.role.notify == Notification::AtSoftThreshold {
             self.limit_reached_at = at;
             self.needed_collection_began(at, out);
             if !self.has_said_limit {
@@ -247,14 +247,14 @@ impl Agent {
     fn ask(&mut self, at: TimeNs, out: &mut Outbox) {
         if self.forced.is_none() && self.request.1 == 0 && self.needed_began.0 == at {
             self.request = self.needed_began;
-            self.send(at, ToController::GcRequest(Need::AT_LIMIT), out);
+            self.send(at, ToController::GcRequest(CollectionNeed::AT_LIMIT), out);
         }
     }
 
     /// Returns true if a host write could make the member send a message.
     #[inline]
     pub(crate) fn reacts_to_writes(&self) -> bool {
-        let may_ask = self.role.notify == Notify::Soft && !self.has_said_limit;
+        let may_ask = self.role.notify == Notification::AtSoftThreshold && !self.has_said_limit;
         (self.role.registers && !self.participates) || may_ask
     }
 
@@ -265,7 +265,7 @@ impl Agent {
             return;
         }
         let registers = self.role.registers && !self.participates;
-        if self.role.notify == Notify::Soft && !self.has_said_limit {
+        if self.role.notify == Notification::AtSoftThreshold && !self.has_said_limit {
             self.low_pool_write_at = at;
             if is_at_limit {
                 self.limit_reached_at = at;
@@ -303,8 +303,8 @@ impl Agent {
     }
 
     /// Returns the urgency that the member states in a request.
-    fn need(&self, pages_left: u64, at_limit: bool) -> Need {
-        Need { pages_left, at_limit, pages_given: self.pages_given, times_forced: self.times_forced }
+    fn need(&self, pages_left: u64, at_limit: bool) -> CollectionNeed {
+        CollectionNeed { pages_left, at_limit, pages_given: self.pages_given, times_forced: self.times_forced }
     }
 
     /// Processes the opening of a superblock, or the end of forced collection. If few superblocks are free, the member registers or asks to
@@ -328,8 +328,8 @@ impl Agent {
         if asks {
             self.has_asked = true;
             let need = match self.role.notify {
-                Notify::AtStart => Need::AT_LIMIT,
-                Notify::Soft => self.need(pages_left, at_limit),
+                Notification::AtStartThreshold => CollectionNeed::AT_LIMIT,
+                Notification::AtSoftThreshold => self.need(pages_left, at_limit),
             };
             self.send(at, ToController::GcRequest(need), out);
         }

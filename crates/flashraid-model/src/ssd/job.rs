@@ -41,54 +41,54 @@ pub struct OpEnd {
 
 /// Prospects of reads that would be sent to their dies now (rule 241). They ignore what stands before the dies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Busy {
+pub(crate) struct ReadForecast {
     /// True if one of the pages lies where collection is in progress.
-    pub collecting: bool,
+    pub meets_collection: bool,
     /// Estimated time at which the last of the reads begins.
-    pub start: TimeNs,
+    pub read_begins: TimeNs,
     /// Longest plain duration of these reads, in nanoseconds.
-    pub read_ns: u64,
+    pub read_length_ns: u64,
 }
 
-impl Busy {
+impl ReadForecast {
     /// Returns the prospect of a read that touches no flash.
     pub(crate) fn not_on_flash(now: TimeNs) -> Self {
-        Self { collecting: false, start: now, read_ns: 0 }
+        Self { meets_collection: false, read_begins: now, read_length_ns: 0 }
     }
 
     /// Returns the prospect of all reads of both.
     #[must_use]
-    pub(crate) fn and(self, other: Self) -> Self {
+    pub(crate) fn combine(self, other: Self) -> Self {
         Self {
-            collecting: self.collecting || other.collecting,
-            start: self.start.max(other.start),
-            read_ns: self.read_ns.max(other.read_ns),
+            meets_collection: self.meets_collection || other.meets_collection,
+            read_begins: self.read_begins.max(other.read_begins),
+            read_length_ns: self.read_length_ns.max(other.read_length_ns),
         }
     }
 
     /// Returns the estimated end of reads that are sent at `at`.
-    pub(crate) fn ends_if_sent(&self, at: TimeNs) -> TimeNs {
-        self.start.max(at) + self.read_ns
+    pub(crate) fn end_if_sent_at(&self, at: TimeNs) -> TimeNs {
+        self.read_begins.max(at) + self.read_length_ns
     }
 }
 
 /// Work that is still to be done for what the host has written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Owed {
+pub struct UnfinishedWork {
     /// Number of pages in write buffers that have not been programmed.
     pub buffered_pages: u64,
     /// Number of pages that collection must still move.
-    pub moves_pages: u64,
+    pub pages_to_move: u64,
     /// Time of dies that the collections in progress still need, in nanoseconds.
-    pub collection_ns: u64,
+    pub collection_die_ns: u64,
 }
 
-impl std::iter::Sum for Owed {
+impl std::iter::Sum for UnfinishedWork {
     fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
         parts.fold(Self::default(), |sum, part| Self {
             buffered_pages: sum.buffered_pages + part.buffered_pages,
-            moves_pages: sum.moves_pages + part.moves_pages,
-            collection_ns: sum.collection_ns + part.collection_ns,
+            pages_to_move: sum.pages_to_move + part.pages_to_move,
+            collection_die_ns: sum.collection_die_ns + part.collection_die_ns,
         })
     }
 }

@@ -43,18 +43,18 @@ use crate::coordination::{MemberRole, ToMember};
 use crate::events::{GcInterval, TimeNs, TimeParts};
 use crate::ids::{DieId, Lpn, MemberId};
 use crate::request::OpKind;
-use crate::space::Space;
+use crate::space::Mapping;
 use crate::space::pools::Pools;
 use crate::space::superblocks::Superblocks;
 use agent::Agent;
-pub use counters::{ByHandle, DriveCounters, FrontCounters, MemberCounters};
+pub use counters::{FrontCounters, MemberCounters, PlacementHandleCounters, SuperblockCounters};
 pub(crate) use die::Served;
 use die::{DieContext, Dies, ImmediateContext};
 use front::Front;
-pub(crate) use job::{Busy, SsdWake};
-pub use job::{OpEnd, Owed, PageOp, Worker};
+pub use job::{OpEnd, PageOp, UnfinishedWork, Worker};
+pub(crate) use job::{ReadForecast, SsdWake};
 pub use mechanism::{Figure, Figures, MechanismCounters, Mechanisms};
-pub use outbox::{Outbox, Programmed};
+pub use outbox::{Outbox, UnitsProgrammed};
 pub use params::*;
 use parts::SsdParts;
 use usage::Usage;
@@ -62,11 +62,11 @@ pub use usage::UsagePoint;
 
 /// Memory that can be prefetched before an operation arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hint {
+pub enum PrefetchHint {
     /// Map entry of the page.
-    Map,
+    MapEntry,
     /// Block that the map entry refers to. The map entry must have been prefetched before.
-    Block,
+    BlockTables,
 }
 
 /// One SSD of an array.
@@ -75,7 +75,7 @@ pub struct Ssd {
     /// Settings, protocol state, counters and records.
     parts: SsdParts,
     /// Mapping: the place of every page or unit.
-    space: Space,
+    space: Mapping,
     /// Queues, processor cores, link and buffer before the dies.
     front: Front,
     /// The dies, and the work that has not reached them yet.
@@ -84,14 +84,14 @@ pub struct Ssd {
 
 impl Ssd {
     /// Returns a filled SSD. `controlled` is true if the array's controller may force it to collect.
-    pub fn new(params: &SsdParams, seed: u64, member: MemberId, controlled: bool, shortcuts: Shortcuts) -> Self {
+    pub fn new(params: &SsdParams, seed: u64, member: MemberId, controlled: bool, shortcuts: ComputingShortcuts) -> Self {
         let mut params = params.clone();
-        params.timing = params.timing.with_shares(&params.geometry);
-        if params.gc.instantaneous {
+        params.timing = params.timing.with_spread_summaries(&params.geometry);
+        if params.gc.takes_no_time {
             // There is nothing to preempt, and nothing to do in idle time (rule 109).
-            (params.gc.preemption, params.gc.idle_ns) = (None, None);
+            (params.gc.preemption, params.gc.idle_collection_after_ns) = (None, None);
         }
-        let space = Space::filled(&params.space(), seed, member.0);
+        let space = Mapping::new_filled(&params.space_params(), seed, member.0);
         let front = Front::new(params.front(), params.link, member, params.unit_pages(), params.handles());
         let dies = Dies::new(&params, &space, seed, member, controlled, shortcuts);
         Self { parts: SsdParts::new(member, params), space, front, dies }
@@ -122,24 +122,24 @@ impl Ssd {
     }
 
     /// Returns the counters at `now`. For superpages, they include the work that dies have done so far.
-    pub(crate) fn counters_at(&self, now: TimeNs) -> (MemberCounters, Option<DriveCounters>) {
+    pub(crate) fn counters_at(&self, now: TimeNs) -> (MemberCounters, Option<SuperblockCounters>) {
         self.dies.counters_at(now, &self.parts)
     }
 
     /// Returns the work that what the host has written still causes at `now`.
-    pub fn owed(&self, now: TimeNs) -> Owed {
+    pub fn unfinished_work(&self, now: TimeNs) -> UnfinishedWork {
         let buffered_pages = u64::from(self.front.buffer.used()) * u64::from(self.parts.params.unit_pages());
         let preemptive = self.parts.params.gc.preemption.is_some();
-        Owed { buffered_pages, ..self.dies.owed(&self.space, preemptive, now) }
+        UnfinishedWork { buffered_pages, ..self.dies.owed(&self.space, preemptive, now) }
     }
 
     /// Returns the prospect of a read of logical page `page` that would be sent now. A die with pools that is idle checks its pools for
     /// it first, as it would if the read were sent (rule 240).
     ///
     /// All else that happens at this nanosecond has happened, and no shortcut is taken.
-    pub(crate) fn busy(&mut self, now: TimeNs, page: u32, out: &mut Outbox) -> Busy {
-        let mut busy = Busy::default();
-        self.act(out, |context| busy = context.busy(now, page));
+    pub(crate) fn busy(&mut self, now: TimeNs, page: u32, out: &mut Outbox) -> ReadForecast {
+        let mut busy = ReadForecast::default();
+        self.act(out, |context| busy = context.forecast_read(now, page));
         busy
     }
 
@@ -154,7 +154,7 @@ impl Ssd {
     }
 
     /// Returns the counts of superpages and superblocks, if the member has any.
-    pub fn drive_counters(&self) -> Option<&DriveCounters> {
+    pub fn superblock_counters(&self) -> Option<&SuperblockCounters> {
         self.dies.takes_superpages().then_some(&self.parts.drive_counters)
     }
 
@@ -169,12 +169,12 @@ impl Ssd {
     }
 
     /// Returns the mapping by reference.
-    pub fn space(&self) -> Space<&Pools, &Superblocks> {
+    pub fn space(&self) -> Mapping<&Pools, &Superblocks> {
         self.space.as_ref()
     }
 
     /// Returns the mapping, for loading or copying a warm state.
-    pub fn space_mut(&mut self) -> Space<&mut Pools, &mut Superblocks> {
+    pub fn space_mut(&mut self) -> Mapping<&mut Pools, &mut Superblocks> {
         self.space.as_mut()
     }
 
@@ -207,7 +207,7 @@ impl Ssd {
     ///
     /// There are `count` intervals of `interval_ns`, which is [`Ssd::usage_interval_ns`] or that several times doubled. The list is empty
     /// if nothing is recorded.
-    pub fn usage(&self, interval_ns: u64, count: usize, end_ns: TimeNs) -> Vec<UsagePoint> {
+    pub fn usage_over_time(&self, interval_ns: u64, count: usize, end_ns: TimeNs) -> Vec<UsagePoint> {
         let Some(usage) = &self.parts.usage else { return Vec::new() };
         usage.points(interval_ns, count, end_ns, self.dies(), self.dies.busy_periods(end_ns).into_iter())
     }
@@ -276,12 +276,12 @@ impl Ssd {
 
     /// Prefetches memory that an operation on logical page `page` will need.
     #[inline]
-    pub fn prefetch(&self, hint: Hint, page: u32) {
-        if let Space::Superblocks(media) = &self.space {
+    pub fn prefetch(&self, hint: PrefetchHint, page: u32) {
+        if let Mapping::Superblocks(media) = &self.space {
             let unit = page / self.parts.params.unit_pages();
             return match hint {
-                Hint::Map => media.prefetch_map(unit),
-                Hint::Block => media.prefetch_place(unit),
+                PrefetchHint::MapEntry => media.prefetch_map(unit),
+                PrefetchHint::BlockTables => media.prefetch_place(unit),
             };
         }
         let (own, pools) = self.dies.of_pages(&self.space);
@@ -291,7 +291,7 @@ impl Ssd {
 
     /// Prefetches like [`Ssd::prefetch`], for a page whose logical page number is known already.
     #[inline]
-    pub(crate) fn prefetch_lpn(&self, hint: Hint, lpn: Lpn) {
+    pub(crate) fn prefetch_lpn(&self, hint: PrefetchHint, lpn: Lpn) {
         prefetch_in(self.dies.of_pages(&self.space).1, hint, lpn);
     }
 
@@ -373,9 +373,9 @@ impl Ssd {
 }
 
 #[inline]
-fn prefetch_in(pools: &Pools, hint: Hint, lpn: Lpn) {
+fn prefetch_in(pools: &Pools, hint: PrefetchHint, lpn: Lpn) {
     match hint {
-        Hint::Map => pools.prefetch_map(lpn),
-        Hint::Block => pools.prefetch_block(lpn),
+        PrefetchHint::MapEntry => pools.prefetch_map(lpn),
+        PrefetchHint::BlockTables => pools.prefetch_block(lpn),
     }
 }

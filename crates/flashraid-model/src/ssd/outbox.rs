@@ -7,7 +7,7 @@ use crate::ids::MemberId;
 
 /// Report that a drive with superblocks has programmed units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Programmed {
+pub struct UnitsProgrammed {
     /// Time at which the units were on flash.
     pub at: TimeNs,
     /// Member that programmed them.
@@ -30,7 +30,7 @@ pub struct Outbox {
     /// Events in the member that the array's controller must know.
     pub(crate) notices: Vec<Notice>,
     /// Programs of drives with superblocks, in order of time.
-    pub programmed: Vec<Programmed>,
+    pub programmed: Vec<UnitsProgrammed>,
 }
 
 impl Outbox {

@@ -1,7 +1,7 @@
 //! The parts that an SSD has once, for both kinds of dies.
 
 use super::agent::Agent;
-use super::counters::{DriveCounters, MemberCounters};
+use super::counters::{MemberCounters, SuperblockCounters};
 use super::outbox::Outbox;
 use super::params::SsdParams;
 use super::usage::Usage;
@@ -22,7 +22,7 @@ pub(crate) struct SsdParts {
     /// Counters since the end of the warm-up.
     pub counters: MemberCounters,
     /// Counters of superpages and superblocks. They are 0 if the member has pools.
-    pub drive_counters: DriveCounters,
+    pub drive_counters: SuperblockCounters,
     /// Record of the member's use over time; `None` if it is not recorded.
     pub usage: Option<Box<Usage>>,
 }
@@ -36,7 +36,7 @@ impl SsdParts {
             agent: None,
             work_times: WorkTimes::default(),
             counters: MemberCounters::default(),
-            drive_counters: DriveCounters::default(),
+            drive_counters: SuperblockCounters::default(),
             usage: None,
         }
     }

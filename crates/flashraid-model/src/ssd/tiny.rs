@@ -1,11 +1,11 @@
 //! A small SSD for tests that check every nanosecond. Blocks have four pages; a read takes 28 ns, a write 208 and an erase 1000.
 
-use super::{Allocation, Blocking, GcParams, PlaneChoice, Pool, Procedure, SsdParams, Trigger, VictimPolicy};
+use super::{Allocation, BlockingScope, CollectionProcedure, GcParams, PlaneChoice, PoolCheckTrigger, PoolScope, SsdParams, VictimPolicy};
 use crate::TimeNs;
 use crate::flash::{Geometry, Timing};
 
-pub(crate) const READ: TimeNs = 28;
-pub(crate) const WRITE: TimeNs = 208;
+pub(crate) const READ_NS: TimeNs = 28;
+pub(crate) const WRITE_NS: TimeNs = 208;
 
 /// Returns an SSD with dies of one plane and `blocks` blocks, of which the initial fill leaves `reserved` free. Collection of a pool starts
 /// at one free block and stops at two.
@@ -27,24 +27,24 @@ pub(crate) fn ssd(dies: u32, blocks: u32, reserved: u32) -> SsdParams {
             page_transfer_ns: 7,
             summary_transfer_ns: 0,
             command_overhead_ns: 1,
-            spread_summaries: false,
+            spreads_summary_programs: false,
         },
         die_stride_pages: 1,
         allocation: Allocation::Static,
         plane_choice: PlaneChoice::Rotate,
         gc: GcParams {
-            procedure: Procedure::AsSet,
-            pool: Pool::Plane,
-            blocking: Blocking::Die,
+            procedure: CollectionProcedure::Standard,
+            pool: PoolScope::Plane,
+            blocking: BlockingScope::Die,
             start_free_blocks: 1,
             stop_free_blocks: 2,
-            trigger: Trigger::Request,
+            trigger: PoolCheckTrigger::EveryRequest,
             victim: VictimPolicy::default(),
             separate_open_block: false,
             copy_back: true,
-            instantaneous: false,
+            takes_no_time: false,
             preemption: None,
-            idle_ns: None,
+            idle_collection_after_ns: None,
         },
         fill_seals_last_block: true,
         channel: None,

@@ -15,10 +15,10 @@ const FIRST_NS: u64 = 1000;
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct UsagePoint {
     /// Share of the interval for which its dies worked, for the host or for collection.
-    pub utilisation: f64,
+    pub busy_fraction: f64,
     /// Mean time from the arrival of a page operation at the member to its end, in nanoseconds. It covers the operations that ended in the
     /// interval, and is `None` if none did.
-    pub response_ns: Option<f64>,
+    pub mean_response_ns: Option<f64>,
     /// Mean number of page operations inside the member, waiting or being served.
     pub operations: f64,
 }
@@ -300,8 +300,8 @@ impl Usage {
             if length_ns > 0 { present_ns as f64 / length_ns as f64 } else { 0.0 }
         };
         let point = |(index, interval): (usize, &Interval)| UsagePoint {
-            utilisation: (spent(&mut work, &interval.work, index) / f64::from(dies)).clamp(0.0, 1.0),
-            response_ns: (interval.ended > 0).then(|| interval.response_ns as f64 / interval.ended as f64),
+            busy_fraction: (spent(&mut work, &interval.work, index) / f64::from(dies)).clamp(0.0, 1.0),
+            mean_response_ns: (interval.ended > 0).then(|| interval.response_ns as f64 / interval.ended as f64),
             operations: spent(&mut operations, &interval.operations, index).max(0.0),
         };
         recorder.intervals.iter().enumerate().take(count).map(point).collect()
@@ -349,11 +349,11 @@ mod tests {
                     shared as f64 / (to - from) as f64
                 };
                 prop_assert!((point.operations - within(&operations)).abs() < 1e-9, "{index} {point:?}");
-                prop_assert!((point.utilisation - within(&work) / f64::from(dies)).abs() < 1e-9, "{index} {point:?}");
+                prop_assert!((point.busy_fraction - within(&work) / f64::from(dies)).abs() < 1e-9, "{index} {point:?}");
                 let ended: Vec<u64> =
                     operations.iter().filter(|operation| (from..from + interval_ns).contains(&operation.1)).map(|&(a, b)| b - a).collect();
                 let mean = (!ended.is_empty()).then(|| ended.iter().sum::<u64>() as f64 / ended.len() as f64);
-                match (point.response_ns, mean) {
+                match (point.mean_response_ns, mean) {
                     (Some(found), Some(mean)) => prop_assert!((found - mean).abs() < 1e-6, "{found} {mean}"),
                     (found, mean) => prop_assert_eq!(found, mean),
                 }
@@ -372,7 +372,7 @@ mod tests {
         usage.begin(1_000_000);
         let points = usage.points(usage.interval_ns(), 1, 1_001_000, 1, std::iter::empty());
         // The last two go on for 5 and 15 ns.
-        assert_eq!((points[0].operations, points[0].response_ns), (0.02, Some(25.0)));
+        assert_eq!((points[0].operations, points[0].mean_response_ns), (0.02, Some(25.0)));
     }
 
     #[test]
@@ -388,7 +388,7 @@ mod tests {
         usage.record_work(1000, 2000);
         assert_eq!(usage.interval_ns(), FIRST_NS);
         let points = usage.points(usage.interval_ns(), 1, 1000, 1, std::iter::empty());
-        assert_eq!((points[0].utilisation, points[0].operations, points[0].response_ns), (0.5, 0.5, None));
+        assert_eq!((points[0].busy_fraction, points[0].operations, points[0].mean_response_ns), (0.5, 0.5, None));
     }
 
     #[test]
@@ -398,6 +398,6 @@ mod tests {
         usage.record_work(0, 5000);
         usage.record_operation(250, 5000);
         let points = usage.points(1000, 1, 500, 2, std::iter::empty());
-        assert_eq!((points[0].utilisation, points[0].operations, points[0].response_ns), (0.5, 0.5, None));
+        assert_eq!((points[0].busy_fraction, points[0].operations, points[0].mean_response_ns), (0.5, 0.5, None));
     }
 }

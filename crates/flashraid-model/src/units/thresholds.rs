@@ -1,6 +1,6 @@
 //! Thresholds of free blocks at which collection starts and stops: a share of the blocks, a number of blocks, or a number above the start.
 
-use super::{Fraction, Numbers, Quantity, UnitError};
+use super::{Fraction, NumberRange, Quantity, UnitError};
 use crate::quantity_impls;
 
 quantity_impls!(StartThreshold, StopThreshold);
@@ -9,9 +9,9 @@ quantity_impls!(StartThreshold, StopThreshold);
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum StartThreshold {
     /// Share of all blocks in the pool, rounded down.
-    Share(Fraction),
+    ShareOfPool(Fraction),
     /// Number of blocks in the pool.
-    Blocks(u32),
+    FreeBlocks(u32),
 }
 
 /// Number of free blocks in a pool at which a collection stops.
@@ -20,9 +20,9 @@ pub enum StopThreshold {
     /// Number of blocks above the start threshold.
     AboveStart(u32),
     /// Share of all blocks in the pool, rounded down.
-    Share(Fraction),
+    ShareOfPool(Fraction),
     /// Number of blocks in the pool.
-    Blocks(u32),
+    FreeBlocks(u32),
 }
 
 fn parse_blocks(text: &str) -> Option<Result<u32, UnitError>> {
@@ -37,44 +37,44 @@ fn write_blocks(blocks: u32) -> serde_json::Value {
 
 impl Quantity for StartThreshold {
     const NAME: &'static str = "start-threshold";
-    const ALLOWED: &'static str = "a share of the blocks, such as 0.05 or \"5%\", or a number of blocks, such as \"30 blocks\"";
+    const ALLOWED_TEXT: &'static str = "a share of the blocks, such as 0.05 or \"5%\", or a number of blocks, such as \"30 blocks\"";
     const PATTERN: &'static str = r"^\s*([0-9]+(\.[0-9]+)?\s*%?|[0-9]+\s*blocks?)\s*$";
-    const NUMBERS: Option<Numbers> = Fraction::NUMBERS;
+    const ALLOWED_NUMBERS: Option<NumberRange> = Fraction::ALLOWED_NUMBERS;
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         match parse_blocks(text) {
-            Some(blocks) => blocks.map(Self::Blocks),
-            None => Fraction::parse(text).map(Self::Share),
+            Some(blocks) => blocks.map(Self::FreeBlocks),
+            None => Fraction::parse(text).map(Self::ShareOfPool),
         }
     }
 
     fn from_number(number: f64) -> Result<Self, UnitError> {
-        Fraction::from_number(number).map(Self::Share)
+        Fraction::from_number(number).map(Self::ShareOfPool)
     }
 
     fn to_json(&self) -> serde_json::Value {
         match self {
-            Self::Share(share) => share.to_json(),
-            Self::Blocks(blocks) => write_blocks(*blocks),
+            Self::ShareOfPool(share) => share.to_json(),
+            Self::FreeBlocks(blocks) => write_blocks(*blocks),
         }
     }
 }
 
 impl StartThreshold {
     /// Returns the threshold for a pool of `pool_blocks` blocks.
-    pub fn blocks_of(self, pool_blocks: u32) -> u32 {
+    pub fn free_blocks_in_pool_of(self, pool_blocks: u32) -> u32 {
         match self {
-            Self::Share(share) => share.of(pool_blocks),
-            Self::Blocks(blocks) => blocks,
+            Self::ShareOfPool(share) => share.floor_of(pool_blocks),
+            Self::FreeBlocks(blocks) => blocks,
         }
     }
 }
 
 impl Quantity for StopThreshold {
     const NAME: &'static str = "stop-threshold";
-    const ALLOWED: &'static str = "\"start+1\" (or more above the start), a share of the blocks, such as 0.08 or \"8%\", or a number of blocks, such as \"30 blocks\"";
+    const ALLOWED_TEXT: &'static str = "\"start+1\" (or more above the start), a share of the blocks, such as 0.08 or \"8%\", or a number of blocks, such as \"30 blocks\"";
     const PATTERN: &'static str = r"^\s*(start\s*\+\s*[0-9]+|[0-9]+(\.[0-9]+)?\s*%?|[0-9]+\s*blocks?)\s*$";
-    const NUMBERS: Option<Numbers> = Fraction::NUMBERS;
+    const ALLOWED_NUMBERS: Option<NumberRange> = Fraction::ALLOWED_NUMBERS;
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         if let Some(rest) = text.trim().strip_prefix("start") {
@@ -85,31 +85,31 @@ impl Quantity for StopThreshold {
             };
         }
         match parse_blocks(text) {
-            Some(blocks) => blocks.map(Self::Blocks),
-            None => Fraction::parse(text).map(Self::Share),
+            Some(blocks) => blocks.map(Self::FreeBlocks),
+            None => Fraction::parse(text).map(Self::ShareOfPool),
         }
     }
 
     fn from_number(number: f64) -> Result<Self, UnitError> {
-        Fraction::from_number(number).map(Self::Share)
+        Fraction::from_number(number).map(Self::ShareOfPool)
     }
 
     fn to_json(&self) -> serde_json::Value {
         match self {
             Self::AboveStart(blocks) => format!("start+{blocks}").into(),
-            Self::Share(share) => share.to_json(),
-            Self::Blocks(blocks) => write_blocks(*blocks),
+            Self::ShareOfPool(share) => share.to_json(),
+            Self::FreeBlocks(blocks) => write_blocks(*blocks),
         }
     }
 }
 
 impl StopThreshold {
     /// Returns the threshold for a pool of `pool_blocks` blocks that starts collecting at `start` free blocks.
-    pub fn blocks_of(self, pool_blocks: u32, start: u32) -> u32 {
+    pub fn free_blocks_in_pool_of(self, pool_blocks: u32, start: u32) -> u32 {
         match self {
             Self::AboveStart(above) => start.saturating_add(above),
-            Self::Share(share) => share.of(pool_blocks),
-            Self::Blocks(blocks) => blocks,
+            Self::ShareOfPool(share) => share.floor_of(pool_blocks),
+            Self::FreeBlocks(blocks) => blocks,
         }
     }
 }

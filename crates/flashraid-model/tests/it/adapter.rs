@@ -1,23 +1,24 @@
 //! Runs a case on the model (`flashraid_model::array`) and lays its outcome out for comparison.
 
 use crate::outcome::{Case, Collection, DriveOutcome, MemberOutcome, Outcome, PhysicalPage, RequestOutcome};
-use flashraid_model::array::{Array, Event, Milestone, PageRequest, Setup, WarmUpPattern, pages_of};
+use flashraid_model::array::{Array, ArraySetup, Event, Milestone, PageRequest, WarmUpPattern, page_request_of};
 use flashraid_model::counts::Maximum;
 use flashraid_model::events::{GcInterval, TimeParts};
 use flashraid_model::ids::Lpn;
 use flashraid_model::request::{HostLoop, OpKind, Request};
-use flashraid_model::ssd::{MechanismCounters, MemberCounters, Shortcuts, Ssd, UsagePoint};
+use flashraid_model::ssd::{ComputingShortcuts, MechanismCounters, MemberCounters, Ssd, UsagePoint};
 
 /// The outcome of a case by the model.
 pub(crate) fn fast(case: &Case) -> Outcome {
-    fast_with(case, Shortcuts::default()).0
+    fast_with(case, ComputingShortcuts::default()).0
 }
 
 /// The same with or without the shortcuts, and how the members were used until the last request was done.
-pub(crate) fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<UsagePoint>>) {
+pub(crate) fn fast_with(case: &Case, shortcuts: ComputingShortcuts) -> (Outcome, Vec<Vec<UsagePoint>>) {
     // Some cases hand requests over many at a time, as many as their seed says, and some of these are served by several threads.
     let threads = case.seed as usize / 7 % 4;
-    let setup = Setup { threads, operations_per_thread: Some(1), record_usage: true, record_destages: false, shortcuts };
+    let setup =
+        ArraySetup { threads_max: threads, operations_per_thread_min: Some(1), record_usage: true, record_destages: false, shortcuts };
     let mut array = Array::new(&case.params, case.seed, setup);
     // In some cases the first part of the run is left out.
     let mut measured_from = None;
@@ -27,24 +28,24 @@ pub(crate) fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<
     let page_bytes = u64::from(case.params.ssd.geometry.page_bytes);
     let exported_pages = array.shape().layout.exported_pages();
     let pages = |tag: usize, request: &Request| {
-        let pages = pages_of(request, page_bytes, exported_pages).expect("it fits");
+        let pages = page_request_of(request, page_bytes, exported_pages).expect("it fits");
         PageRequest { tag: tag as u64, ..pages }
     };
     match case.warm_up.pattern {
         WarmUpPattern::Random => {
-            for member in array.untimed().members_to_warm_up() {
-                member.warm_up(case.warm_up.overwrites, case.seed);
+            for member in array.untimed_access().members_to_warm_up() {
+                member.warm_up(case.warm_up.overwrites_per_page, case.seed);
             }
         }
         WarmUpPattern::Steady => {
-            for member in array.untimed().members_to_warm_up() {
+            for member in array.untimed_access().members_to_warm_up() {
                 assert!(member.make_steady_while(case.seed, &mut |_| true));
             }
         }
         WarmUpPattern::Workload => {
             let writes = case.requests.iter().filter(|request| request.kind == OpKind::Write);
-            array.untimed().overwrite(&writes.map(|request| pages(0, request)).collect::<Vec<_>>());
-            array.untimed().members().iter_mut().for_each(Ssd::warm_up_is_over);
+            array.untimed_access().overwrite(&writes.map(|request| pages(0, request)).collect::<Vec<_>>());
+            array.untimed_access().members().iter_mut().for_each(Ssd::warm_up_is_over);
         }
     }
     let nothing = RequestOutcome { arrival_ns: 0, done_ns: 0, gc_members_met: 0, pages_lost: 0, parts: TimeParts::default() };
@@ -57,7 +58,7 @@ pub(crate) fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<
         if measured_from.is_none() && *next >= first_measured {
             measured_from = Some(now);
             held_before = array.counters(now).cache.map_or(Maximum(0), |counters| counters.occupancy_max_pages);
-            array.reach(now, Milestone::MeasuringBegins, &mut Vec::new());
+            array.reach_milestone(now, Milestone::MeasuringBegins, &mut Vec::new());
         }
         outcomes[*next].arrival_ns = now;
         if ahead == 0 {
@@ -86,7 +87,7 @@ pub(crate) fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<
     loop {
         if done_count == case.requests.len() && !idle_is_over {
             idle_is_over = true;
-            array.reach(now, Milestone::RequestsEnd, &mut events);
+            array.reach_milestone(now, Milestone::RequestsEnd, &mut events);
         }
         let arrival = match case.host {
             HostLoop::Open => case.requests.get(next).map(|r| r.arrival_ns),
@@ -97,22 +98,22 @@ pub(crate) fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<
             (_, Some(event)) => {
                 now = event;
                 array.advance(event, &mut events);
-                assert!(events.is_sorted_by_key(Event::key), "in order of time");
+                assert!(events.is_sorted_by_key(Event::order_key), "in order of time");
                 for event in events.drain(..) {
                     let done = match event {
-                        Event::Done(done) => done,
-                        Event::Collection(clean) => {
+                        Event::RequestDone(done) => done,
+                        Event::CleanEnded(clean) => {
                             cleans.push(clean);
                             continue;
                         }
-                        Event::Health { .. } | Event::Programmed(_) => continue,
-                        Event::Destage(_) => unreachable!("nobody asked for them"),
+                        Event::HealthChanged { .. } | Event::UnitsProgrammed(_) => continue,
+                        Event::DestageEnded(_) => unreachable!("nobody asked for them"),
                     };
                     done_count += 1;
                     let outcome = &mut outcomes[done.tag as usize];
                     (outcome.done_ns, outcome.gc_members_met, outcome.pages_lost) = (done.at, done.gc_members_met, done.pages_lost);
-                    outcome.parts = done.parts;
-                    assert_eq!(done.parts.total_ns(), done.at - outcome.arrival_ns, "{:?} of request {}", done.parts, done.tag);
+                    outcome.parts = done.time;
+                    assert_eq!(done.time.total_ns(), done.at - outcome.arrival_ns, "{:?} of request {}", done.time, done.tag);
                     if case.host != HostLoop::Open && next < case.requests.len() {
                         issue(&mut array, &mut outcomes, done.at, &mut next);
                     }
@@ -123,17 +124,17 @@ pub(crate) fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<
     }
     array.verify().expect("the state is consistent at the end");
     let cache_counters = array.counters(now).cache.map(|mut counters| {
-        let later = array.counters(now + 1).cache.map(|counters| counters.occupancy_page_ns);
-        if later != Some(counters.occupancy_page_ns) {
+        let later = array.counters(now + 1).cache.map(|counters| counters.occupancy_integral_page_ns);
+        if later != Some(counters.occupancy_integral_page_ns) {
             // It is not empty.
-            counters.occupancy_page_ns = 0;
+            counters.occupancy_integral_page_ns = 0;
         }
         counters.occupancy_max_pages = counters.occupancy_max_pages.max(held_before);
         counters
     });
-    array.reach(now, Milestone::RunEnds, &mut events);
+    array.reach_milestone(now, Milestone::RunEnds, &mut events);
     cleans.extend(events.drain(..).map(|event| match event {
-        Event::Collection(clean) => clean,
+        Event::CleanEnded(clean) => clean,
         other => panic!("{other:?} at the end"),
     }));
     let measured_ns = outcomes.iter().map(|request| request.done_ns).max().unwrap_or(0).saturating_sub(measured_from.unwrap_or(0));
@@ -141,18 +142,18 @@ pub(crate) fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<
     let longest_ns = array.members().iter().map(Ssd::usage_interval_ns).max().unwrap_or(0);
     let interval_ns =
         (0..).map(|doublings| 1000 << doublings).find(|&ns| ns >= longest_ns && ns >= measured_ns / 50).expect("there is one");
-    let usage = array.members().iter().map(|ssd| ssd.usage(interval_ns, (measured_ns / interval_ns) as usize, now)).collect();
+    let usage = array.members().iter().map(|ssd| ssd.usage_over_time(interval_ns, (measured_ns / interval_ns) as usize, now)).collect();
     let planes = case.params.ssd.geometry.planes;
     let exported = case.params.ssd.geometry.exported_pages_per_die();
     let nowhere = PhysicalPage { die: u32::MAX, plane: u32::MAX, block: u32::MAX, page: u32::MAX };
     let place = |(die, pool, block, page)| {
         let (plane, block) = match case.params.ssd.gc.pool {
-            flashraid_model::ssd::Pool::Plane => (pool, block),
-            flashraid_model::ssd::Pool::Die => (block % planes, block / planes),
+            flashraid_model::ssd::PoolScope::Plane => (pool, block),
+            flashraid_model::ssd::PoolScope::Die => (block % planes, block / planes),
         };
         PhysicalPage { die, plane, block, page }
     };
-    let by_plane = case.params.ssd.gc.blocking == flashraid_model::ssd::Blocking::Plane && !case.params.ssd.gc.instantaneous;
+    let by_plane = case.params.ssd.gc.blocking == flashraid_model::ssd::BlockingScope::Plane && !case.params.ssd.gc.takes_no_time;
     let members = array.members().iter().map(|ssd| {
         if let Some(drive) = outcome_of_drive(case, ssd) {
             return drive;
@@ -164,8 +165,8 @@ pub(crate) fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<
         for (index, &count) in counts.iter().enumerate() {
             let (die, within) = (index as u32 / (planes * blocks), index as u32 % (planes * blocks));
             let (plane, block) = match case.params.ssd.gc.pool {
-                flashraid_model::ssd::Pool::Plane => (within / blocks, within % blocks),
-                flashraid_model::ssd::Pool::Die => (within % planes, within / planes),
+                flashraid_model::ssd::PoolScope::Plane => (within / blocks, within % blocks),
+                flashraid_model::ssd::PoolScope::Die => (within % planes, within / planes),
             };
             block_erases[((die * planes + plane) * blocks + block) as usize] = count;
         }
@@ -185,12 +186,12 @@ pub(crate) fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<
     let outcome = Outcome {
         members: members.collect(),
         gc_intervals: collections(cleans, by_plane),
-        messages: counts.sent,
+        messages: counts.messages_sent_by_kind,
         uncoordinated_cleans: counts.uncoordinated_cleans.map(|cleans| (cleans.during_cycles, cleans.unanswered)),
         host_port_counters: counts.host_port.map(|counters| (counters.waits, counters.wait_ns, counters.busy_ns)),
         cache_counters,
         stripe_counters: counts.stripes,
-        plan_counters: counts.planned,
+        plan_counters: counts.read_plan,
         requests: outcomes,
     };
     (outcome, usage)
@@ -199,7 +200,7 @@ pub(crate) fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<
 /// Returns the state and the counts of a drive with superblocks that are compared.
 fn outcome_of_drive(case: &Case, ssd: &Ssd) -> Option<MemberOutcome> {
     let space = ssd.space();
-    let (media, of_drive, of_member) = (space.superblocks()?, ssd.drive_counters()?, ssd.counters());
+    let (media, of_drive, of_member) = (space.superblocks()?, ssd.superblock_counters()?, ssd.counters());
     let own = case.params.ssd.superblock.as_ref()?;
     let units = case.params.ssd.exported_pages() / u64::from(own.unit_pages);
     let (stalls, retries) = (ssd.mechanism_counters().background, ssd.mechanism_counters().read_retry);
@@ -207,32 +208,32 @@ fn outcome_of_drive(case: &Case, ssd: &Ssd) -> Option<MemberOutcome> {
         ("pages_read", of_member.host_pages_read),
         ("pages_trimmed", of_member.host_pages_trimmed),
         ("pages_received", of_drive.pages_received),
-        ("units_programmed", of_drive.units_programmed),
-        ("units_slc", of_drive.units_slc),
-        ("units_moved", of_drive.units_moved),
-        ("units_folded", of_drive.units_folded),
-        ("units_dropped", of_drive.units_dropped),
-        ("units_padded", of_drive.units_padded),
-        ("units_parity", of_drive.units_parity),
-        ("rmw_reads", of_drive.rmw_reads),
-        ("array_reads", of_drive.array_reads),
-        ("joined", of_drive.joined),
-        ("foreground", of_drive.foreground),
-        ("victims", of_drive.victims),
-        ("refreshed", of_drive.refreshed),
-        ("levelled", of_drive.levelled),
-        ("trimmed_in_part", of_drive.trimmed_in_part),
+        ("units_programmed", of_drive.host_units_programmed),
+        ("units_slc", of_drive.host_units_programmed_slc),
+        ("units_moved", of_drive.units_moved_by_collection),
+        ("units_folded", of_drive.units_folded_from_slc),
+        ("units_dropped", of_drive.units_overwritten_during_move),
+        ("units_padded", of_drive.padding_units_programmed),
+        ("units_parity", of_drive.parity_units_programmed),
+        ("rmw_reads", of_drive.units_read_for_partial_writes),
+        ("array_reads", of_drive.flash_reads_for_host),
+        ("joined", of_drive.page_reads_sharing_flash_read),
+        ("foreground", of_drive.waits_for_free_superblock),
+        ("victims", of_drive.victims_begun),
+        ("refreshed", of_drive.victims_for_refresh),
+        ("levelled", of_drive.victims_for_wear_levelling),
+        ("trimmed_in_part", of_drive.trimmed_pages_ignored),
         ("suspensions", of_member.suspensions),
-        ("merges", of_member.merges),
-        ("pipelined", of_member.pipelined),
+        ("merges", of_member.merged_operations),
+        ("pipelined", of_member.pipelined_operations),
         ("stalls", stalls.stalls),
         ("stall_waits_ns", stalls.waited_ns),
         ("retried_reads", retries.reads),
         ("retries_ns", retries.further_ns),
     ];
-    let handles = (0..own.placement.handles as usize).map(|at| {
-        let of = of_drive.by_handle;
-        [of.pages_received[at], of.host_units[at], of.collection_units[at]]
+    let handles = (0..own.placement_handles.count as usize).map(|at| {
+        let of = of_drive.by_placement_handle;
+        [of.pages_received[at], of.host_units_programmed[at], of.collection_units_programmed[at]]
     });
     let drive = DriveOutcome {
         places: (0..units as u32).map(|unit| media.location(unit)).collect(),
@@ -257,7 +258,7 @@ fn collections(mut cleans: Vec<GcInterval>, by_plane: bool) -> Vec<Collection> {
     let mut collections: Vec<Collection> = Vec::new();
     let mut last = None;
     for clean in &cleans {
-        let GcInterval { member, die, start_ns, end_ns, pages_moved, forced, .. } = *clean;
+        let GcInterval { member, die, start_ns, end_ns, pages_moved, is_forced: forced, .. } = *clean;
         match collections.last_mut() {
             Some(collection) if last == Some(worker(clean)) && collection.end_ns == start_ns => {
                 collection.end_ns = end_ns;

@@ -5,7 +5,7 @@
 //! `FLASHRAID_AGREEMENT_CASES=n` so many from seed 0.
 
 use flashraid_model::request::Request;
-use flashraid_model::ssd::Shortcuts;
+use flashraid_model::ssd::ComputingShortcuts;
 
 use crate::adapter;
 use crate::cases::PAGE_BYTES;
@@ -63,11 +63,14 @@ fn the_model_agrees_with_the_reference_on_drives_by_themselves() {
 /// Every case that qualifies for a shortcut, run both ways; so the shortcuts are proved without the reference, too.
 #[test]
 fn the_shortcuts_change_nothing() {
-    let without = [Shortcuts { immediate: false, collapsed: true }, Shortcuts { immediate: false, collapsed: false }];
+    let without = [
+        ComputingShortcuts { immediate_ends: false, collapsed_waits: true },
+        ComputingShortcuts { immediate_ends: false, collapsed_waits: false },
+    ];
     let draws = [draw_case, draw_interruptible_case, draw_coordinated_case, draw_case_of_stripes, draw_cached_case, draw_mixed_case];
     for seed in seeds() {
         let case = draws[seed as usize % draws.len()](seed);
-        let (expected, expected_usage) = adapter::fast_with(&case, Shortcuts::default());
+        let (expected, expected_usage) = adapter::fast_with(&case, ComputingShortcuts::default());
         for shortcuts in without {
             let (found, usage) = adapter::fast_with(&case, shortcuts);
             let differs = || (usage != expected_usage).then(|| format!("usage over time:\n{expected_usage:?}\n{usage:?}"));
@@ -111,7 +114,8 @@ fn description(case: &Case) -> String {
     let Case { params, warm_up, seed, host, requests } = case;
     let mut text = format!("{params:#?}\n{warm_up:?} {host:?} seed {seed}");
     for (index, request) in requests.iter().enumerate() {
-        let Request { arrival_ns, offset_bytes, length_bytes, kind: direction, high_priority, one_member, .. } = request;
+        let Request { arrival_ns, offset_bytes, length_bytes, kind: direction, high_priority, stays_on_one_member: one_member, .. } =
+            request;
         let (first_page, last_page) = (offset_bytes / PAGE_BYTES, (offset_bytes + length_bytes - 1) / PAGE_BYTES);
         text += &format!("\nrequest {index}: at {arrival_ns} {direction:?} pages {first_page} to {last_page}");
         text += if request.fua { " to survive a loss of power" } else { "" };

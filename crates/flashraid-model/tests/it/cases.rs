@@ -3,7 +3,9 @@
 use flashraid_model::array::{ArrayParams, Level, ReadPlan, WarmUp, WarmUpPattern};
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::request::{HostLoop, OpKind, Request};
-use flashraid_model::ssd::{Allocation, Blocking, GcParams, PlaneChoice, Pool, Procedure, SsdParams, Trigger, VictimPolicy};
+use flashraid_model::ssd::{
+    Allocation, BlockingScope, CollectionProcedure, GcParams, PlaneChoice, PoolCheckTrigger, PoolScope, SsdParams, VictimPolicy,
+};
 
 use crate::outcome::Case;
 
@@ -31,21 +33,21 @@ pub(crate) fn one_plane() -> Case {
         page_transfer_ns: 7,
         summary_transfer_ns: 3,
         command_overhead_ns: 1,
-        spread_summaries: false,
+        spreads_summary_programs: false,
     };
     let gc = GcParams {
-        procedure: Procedure::AsSet,
-        pool: Pool::Plane,
-        blocking: Blocking::Die,
+        procedure: CollectionProcedure::Standard,
+        pool: PoolScope::Plane,
+        blocking: BlockingScope::Die,
         start_free_blocks: 1,
         stop_free_blocks: 2,
-        trigger: Trigger::Request,
+        trigger: PoolCheckTrigger::EveryRequest,
         victim: VictimPolicy::default(),
         separate_open_block: false,
         copy_back: true,
-        instantaneous: false,
+        takes_no_time: false,
         preemption: None,
-        idle_ns: None,
+        idle_collection_after_ns: None,
     };
     let ssd = SsdParams {
         geometry,
@@ -71,11 +73,11 @@ pub(crate) fn one_plane() -> Case {
             failures: Vec::new(),
             rebuild: None,
             read_plan: ReadPlan::Home,
-            planning: Default::default(),
+            read_plan_params: Default::default(),
             cache: None,
             host_port: None,
         },
-        warm_up: WarmUp { overwrites: 0.0, pattern: WarmUpPattern::Random },
+        warm_up: WarmUp { overwrites_per_page: 0.0, pattern: WarmUpPattern::Random },
         seed: 1,
         host: HostLoop::Open,
         requests: Vec::new(),
@@ -106,7 +108,7 @@ impl Case {
             zeroes: false,
             high_priority: false,
             stream: 0,
-            one_member: false,
+            stays_on_one_member: false,
         });
         self
     }

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use flashraid_model::array::{Knowledge, Level, PlanningParams, ReadPlan, WarmUpPattern};
+use flashraid_model::array::{CollectionKnowledge, Level, ReadPlan, ReadPlanParams, WarmUpPattern};
 use flashraid_model::cache::CachePolicy;
-use flashraid_model::coordination::{Kind, Notify, SchemePolicy, Work};
+use flashraid_model::coordination::{ForcedWork, MessageKind, Notification, SchemePolicy};
 use flashraid_model::policy::Listed;
 use flashraid_model::request::{HostLoop, OpKind, Request};
-use flashraid_model::ssd::{Allocation, Blocking, FrontCounters, MemberCounters, Pipeline, Pool, Procedure, VictimPolicy};
+use flashraid_model::ssd::{
+    Allocation, BlockingScope, CollectionProcedure, FrontCounters, MemberCounters, PipeliningMode, PoolScope, VictimPolicy,
+};
 
 use crate::agreement::{CASES, seeds};
 use crate::cases::PAGE_BYTES;
@@ -35,10 +37,10 @@ fn the_cases_reach_every_corner() {
         count("requests that met it", met);
         count("met on several members", outcome.requests.iter().any(|request| request.gc_members_met > 1));
         count("collections of several victims", outcome.gc_intervals.iter().any(|gc| gc.victims > 1));
-        count("one plane blocked", ssd.gc.blocking == Blocking::Plane && met);
-        count("instantaneous", ssd.gc.instantaneous && collected);
-        count("die-wide pool", ssd.gc.pool == Pool::Die && collected);
-        let reference = ssd.gc.procedure == Procedure::ReferenceNoCopyBack && collected;
+        count("one plane blocked", ssd.gc.blocking == BlockingScope::Plane && met);
+        count("instantaneous", ssd.gc.takes_no_time && collected);
+        count("die-wide pool", ssd.gc.pool == PoolScope::Die && collected);
+        let reference = ssd.gc.procedure == CollectionProcedure::ReferenceNoCopyBack && collected;
         count("procedure of the reference", reference);
         count("procedure of the reference, several planes", reference && ssd.geometry.planes > 1);
         count("procedure of the reference, channel", reference && ssd.channel.is_some() && ssd.geometry.planes > 1);
@@ -48,7 +50,7 @@ fn the_cases_reach_every_corner() {
         count("last block left unsealed", !ssd.fill_seals_last_block && collected);
         count("channel", ssd.channel.is_some() && met);
         count("last block left unsealed", !ssd.fill_seals_last_block && collected);
-        count("dynamic, one plane blocked", ssd.allocation == Allocation::Dynamic && ssd.gc.blocking == Blocking::Plane && met);
+        count("dynamic, one plane blocked", ssd.allocation == Allocation::Dynamic && ssd.gc.blocking == BlockingScope::Plane && met);
         count("half-duplex link", ssd.link.is_some_and(|link| !link.full_duplex));
         count("full-duplex link", ssd.link.is_some_and(|link| link.full_duplex));
         for name in VictimPolicy::NAMES {
@@ -83,17 +85,17 @@ fn the_cases_of_preemption_reach_every_corner() {
         let sum = |figure: fn(&MemberCounters) -> u64| outcome.members.iter().map(|member| figure(&member.counters)).sum::<u64>() > 0;
         let preemption = ssd.gc.preemption;
         count("preempted", sum(|c| c.preemptions));
-        count("merged", sum(|c| c.merges));
-        count("merged writes", sum(|c| c.merged_moves));
-        count("reordered", preemption.is_some_and(|preemption| preemption.reorder) && sum(|c| c.merges));
-        count("pipelined", sum(|c| c.pipelined));
-        let joins = preemption.is_some_and(|preemption| preemption.pipeline == Pipeline::InFlight);
-        count("pipelined with steps in flight", joins && sum(|c| c.pipelined));
+        count("merged", sum(|c| c.merged_operations));
+        count("merged writes", sum(|c| c.moves_replaced_by_host_writes));
+        count("reordered", preemption.is_some_and(|preemption| preemption.moves_requested_pages_first) && sum(|c| c.merged_operations));
+        count("pipelined", sum(|c| c.pipelined_operations));
+        let joins = preemption.is_some_and(|preemption| preemption.pipeline == PipeliningMode::AlsoDuringSteps);
+        count("pipelined with steps in flight", joins && sum(|c| c.pipelined_operations));
         count("suspended", sum(|c| c.suspensions));
-        count("dropped", sum(|c| c.gc_pages_dropped));
-        count("exhausted", sum(|c| c.exhausted));
-        count("state 2", preemption.is_some() && sum(|c| c.gc_writes_wait_ns));
-        count("state 3", preemption.is_some() && sum(|c| c.gc_time_ns - c.gc_free_for_all_ns - c.gc_writes_wait_ns));
+        count("dropped", sum(|c| c.gc_pages_read_in_vain));
+        count("exhausted", sum(|c| c.writes_waiting_for_room));
+        count("state 2", preemption.is_some() && sum(|c| c.gc_writes_must_wait_ns));
+        count("state 3", preemption.is_some() && sum(|c| c.gc_time_ns - c.gc_open_to_all_requests_ns - c.gc_writes_must_wait_ns));
         count("idle", sum(|c| c.idle_cleans));
         count("idle without preemption", preemption.is_none() && sum(|c| c.idle_cleans));
         count("preemption in an array with a link", sum(|c| c.preemptions) && case.params.members > 1 && ssd.link.is_some());
@@ -113,41 +115,41 @@ fn the_cases_of_coordination_reach_every_corner() {
         check_conservation(&case, &outcome);
         let coordination = case.params.coordination.as_ref().expect("the case is coordinated");
         let sent = outcome.messages.expect("the case is coordinated");
-        let is_sent = |kind: Kind| sent[kind as usize] > 0;
+        let is_sent = |kind: MessageKind| sent[kind as usize] > 0;
         let forced = outcome.gc_intervals.iter().any(|gc| gc.forced);
         let several = outcome.gc_intervals.iter().filter(|gc| gc.forced).any(|gc| gc.victims > 1);
         let scheme = &coordination.scheme;
         let name = scheme.name();
-        for policy in SchemePolicy::defaults().iter().filter(|policy| policy.has_controller() && has_rule(policy)) {
+        for policy in SchemePolicy::all_with_default_parameters().iter().filter(|policy| policy.has_controller() && has_rule(policy)) {
             count(policy.name(), policy.name() == name && forced);
         }
-        let unasked = name == "proactive-idle" && is_sent(Kind::ForceGc) && !is_sent(Kind::GcRequest);
-        count("idle time used", unasked || is_sent(Kind::StopGc));
-        count("idle time over", is_sent(Kind::StopGc));
-        count("soft limit without being asked", name == "proactive-soft-limit" && forced && !is_sent(Kind::GcRequest));
-        count("one victim", coordination.work == Work::OneVictim && forced);
-        count("up to a watermark", coordination.work == Work::Watermark && several);
-        count("one victim, then up to a watermark", coordination.work == Work::VictimAndWatermark && several);
-        count("a victim of each pool", coordination.work == Work::PoolVictims && forced);
-        count("a victim of each pool, then up to a watermark", coordination.work == Work::PoolVictimsAndWatermark && several);
-        count("no answer", !coordination.answers && is_sent(Kind::GcRequest));
-        count("held back", coordination.delay_ns > 0 && forced);
-        count("slow messages", coordination.latency_ns.iter().any(|&ns| ns > 0) && forced);
-        let unaware = coordination.ggc_aware.len() < case.params.members;
+        let unasked = name == "proactive-idle" && is_sent(MessageKind::ForceGc) && !is_sent(MessageKind::GcRequest);
+        count("idle time used", unasked || is_sent(MessageKind::StopGc));
+        count("idle time over", is_sent(MessageKind::StopGc));
+        count("soft limit without being asked", name == "proactive-soft-limit" && forced && !is_sent(MessageKind::GcRequest));
+        count("one victim", coordination.forced_work == ForcedWork::OneVictim && forced);
+        count("up to a watermark", coordination.forced_work == ForcedWork::Watermark && several);
+        count("one victim, then up to a watermark", coordination.forced_work == ForcedWork::VictimAndWatermark && several);
+        count("a victim of each pool", coordination.forced_work == ForcedWork::PoolVictims && forced);
+        count("a victim of each pool, then up to a watermark", coordination.forced_work == ForcedWork::PoolVictimsAndWatermark && several);
+        count("no answer", !coordination.controller_answers && is_sent(MessageKind::GcRequest));
+        count("held back", coordination.cycle_delay_ns > 0 && forced);
+        count("slow messages", coordination.message_latency_ns.iter().any(|&ns| ns > 0) && forced);
+        let unaware = coordination.ggc_aware_members.len() < case.params.members;
         count("not all GGC-aware", unaware && forced);
         let sum = |figure: fn(&MemberCounters) -> u64| outcome.members.iter().map(|member| figure(&member.counters)).sum::<u64>() > 0;
         count("forced and preempted", forced && sum(|c| c.preemptions));
         count("forced and suspended", forced && sum(|c| c.suspensions));
         count("closed loop", case.host != HostLoop::Open && forced);
-        let soft = coordination.notify == Notify::Soft && forced;
+        let soft = coordination.notification == Notification::AtSoftThreshold && forced;
         count("soft", soft);
-        count("soft and at idle", soft && coordination.at_idle && coordination.delay_ns > 0);
-        count("soft and slow messages", soft && coordination.latency_ns.iter().any(|&ns| ns > 0));
+        count("soft and at idle", soft && coordination.begins_cycles_when_idle && coordination.cycle_delay_ns > 0);
+        count("soft and slow messages", soft && coordination.message_latency_ns.iter().any(|&ns| ns > 0));
         count("soft with a link", soft && case.params.ssd.link.is_some());
         let (during_cycles, unanswered) = outcome.uncoordinated_cleans.unwrap_or_default();
         count("uncoordinated during cycles of others", during_cycles > 0);
         count("uncoordinated", unanswered > 0);
-        count("not across dies", !coordination.across_dies && forced);
+        count("not across dies", !coordination.all_dies_collect && forced);
         check_uncoordinated(&case, &outcome);
     }
     assert_often_enough(&seen, CASES / 100);
@@ -156,7 +158,7 @@ fn the_cases_of_coordination_reach_every_corner() {
 /// Checks members that ask in time. If messages take no time and the controller answers, they collect only together (rule 121).
 fn check_uncoordinated(case: &Case, outcome: &Outcome) {
     let Some(coordination) = &case.params.coordination else { return };
-    if coordination.answers && coordination.latency_ns.iter().all(|&ns| ns == 0) {
+    if coordination.controller_answers && coordination.message_latency_ns.iter().all(|&ns| ns == 0) {
         assert_eq!(outcome.uncoordinated_cleans.unwrap_or_default().1, 0, "seed {}", case.seed);
     }
 }
@@ -223,27 +225,27 @@ fn the_cases_of_caches_reach_every_corner() {
         let counters = outcome.cache_counters.expect("the case has a cache");
         let stripes = outcome.stripe_counters.unwrap_or_default();
         let met = outcome.requests.iter().any(|request| request.gc_members_met > 0);
-        let hits = counters.host.page_hits + counters.host.group_hits > 0;
-        for policy in CachePolicy::defaults().iter().filter(|policy| !policy.parts().is_empty()) {
+        let hits = counters.host_admissions.replaced_pages + counters.host_admissions.new_pages_of_old_entries > 0;
+        for policy in CachePolicy::all_with_default_parameters().iter().filter(|policy| !policy.parts().is_empty()) {
             count(policy.name(), cache.parts == policy.parts() && hits);
         }
-        count("reads that hit", counters.reads_full > 0);
-        count("reads that hit in part", counters.reads_partial > 0);
-        count("waits for room", counters.waits > 0);
+        count("reads that hit", counters.reads_fully_hit > 0);
+        count("reads that hit in part", counters.reads_partly_hit > 0);
+        count("waits for room", counters.writes_waiting_for_room > 0);
         count("trims that drop dirty pages", counters.pages_trimmed > 0);
-        count("bypasses", counters.bypasses > 0);
-        count("dependent writes", counters.dependent > 0);
-        count("pre-parity reads", counters.parity_reads > 0);
-        count("first level", counters.first_level_destages.count > 0);
-        count("common destages", counters.common_all_ready > 0);
-        count("common destages by the timer", counters.common_timeouts > 0);
-        count("rates", cache.high > cache.low && counters.destages.count > 0);
-        count("several slots", cache.in_flight > 1 && counters.destages.count > 0);
+        count("bypasses", counters.writes_bypassing_first_level > 0);
+        count("dependent writes", counters.writes_waiting_for_first_level > 0);
+        count("pre-parity reads", counters.pages_read_for_parity > 0);
+        count("first level", counters.first_level_destages.entries > 0);
+        count("common destages", counters.synchronised_destages_all_ready > 0);
+        count("common destages by the timer", counters.synchronised_destages_by_timeout > 0);
+        count("rates", cache.destage_full_speed_fill > cache.destage_start_fill && counters.destages.entries > 0);
+        count("several slots", cache.destages_in_flight_max > 1 && counters.destages.entries > 0);
         count("rebuilt", stripes.rebuild_pages_written > 0);
         count("reconstructed", stripes.pages_reconstructed > 0);
         count("met collection", met);
         count("forced collection", outcome.gc_intervals.iter().any(|gc| gc.forced));
-        count("one member", case.requests.iter().any(|request| request.one_member));
+        count("one member", case.requests.iter().any(|request| request.stays_on_one_member));
         count("closed loop", case.host != HostLoop::Open && hits);
     }
     assert_often_enough(&seen, CASES / 200);
@@ -266,7 +268,7 @@ fn the_mixed_cases_reach_every_corner() {
             ("channels", params.ssd.channel.is_some()),
             ("a link", params.ssd.link.is_some()),
             ("a scheme", params.coordination.is_some()),
-            ("idle collection", params.ssd.gc.idle_ns.is_some()),
+            ("idle collection", params.ssd.gc.idle_collection_after_ns.is_some()),
             ("a closed loop", case.host != HostLoop::Open),
             ("background work", params.ssd.mechanisms.background.is_some()),
             ("read retries", params.ssd.mechanisms.read_retry.is_some()),
@@ -284,11 +286,11 @@ fn the_mixed_cases_reach_every_corner() {
         let collected = happened.iter().any(|&(what, yes)| what == "collection" && yes);
         let victim = params.ssd.gc.victim.name();
         for name in VictimPolicy::NAMES {
-            for scheme in SchemePolicy::defaults().iter().filter(|scheme| scheme.has_controller() && has_rule(scheme)) {
+            for scheme in SchemePolicy::all_with_default_parameters().iter().filter(|scheme| scheme.has_controller() && has_rule(scheme)) {
                 let meet = params.coordination.as_ref().is_some_and(|coordination| coordination.scheme.name() == scheme.name());
                 count(format!("victims of {name} under {}", scheme.name()), collected && victim == *name && meet);
             }
-            for policy in CachePolicy::defaults().iter().filter(|policy| !policy.parts().is_empty()) {
+            for policy in CachePolicy::all_with_default_parameters().iter().filter(|policy| !policy.parts().is_empty()) {
                 let meet = params.cache.is_some_and(|cache| cache.parts == policy.parts());
                 count(format!("victims of {name} behind {}", policy.name()), collected && victim == *name && meet);
             }
@@ -324,14 +326,14 @@ fn pools_meet(case: &Case, outcome: &Outcome) -> Vec<(&'static str, bool)> {
     vec![
         ("collection", !outcome.gc_intervals.is_empty()),
         ("preempted", sum(|c| c.preemptions)),
-        ("merged", sum(|c| c.merges)),
-        ("merged writes", sum(|c| c.merged_moves)),
-        ("pipelined", sum(|c| c.pipelined)),
+        ("merged", sum(|c| c.merged_operations)),
+        ("merged writes", sum(|c| c.moves_replaced_by_host_writes)),
+        ("pipelined", sum(|c| c.pipelined_operations)),
         ("suspended", sum(|c| c.suspensions)),
-        ("dropped", sum(|c| c.gc_pages_dropped)),
-        ("exhausted", sum(|c| c.exhausted)),
-        ("state 2", preemption.is_some() && sum(|c| c.gc_writes_wait_ns)),
-        ("state 3", preemption.is_some() && sum(|c| c.gc_time_ns - c.gc_free_for_all_ns - c.gc_writes_wait_ns)),
+        ("dropped", sum(|c| c.gc_pages_read_in_vain)),
+        ("exhausted", sum(|c| c.writes_waiting_for_room)),
+        ("state 2", preemption.is_some() && sum(|c| c.gc_writes_must_wait_ns)),
+        ("state 3", preemption.is_some() && sum(|c| c.gc_time_ns - c.gc_open_to_all_requests_ns - c.gc_writes_must_wait_ns)),
         ("forced", outcome.gc_intervals.iter().any(|gc| gc.forced)),
         ("met", outcome.requests.iter().any(|request| request.gc_members_met > 0)),
     ]
@@ -339,10 +341,10 @@ fn pools_meet(case: &Case, outcome: &Outcome) -> Vec<(&'static str, bool)> {
 
 fn with_pools(case: &Case) -> Vec<(&'static str, bool)> {
     let ssd = &case.params.ssd;
-    let in_flight = ssd.gc.preemption.is_some_and(|preemption| preemption.pipeline == Pipeline::InFlight);
+    let in_flight = ssd.gc.preemption.is_some_and(|preemption| preemption.pipeline == PipeliningMode::AlsoDuringSteps);
     vec![
-        ("plane blocking", ssd.gc.blocking == Blocking::Plane),
-        ("plane blocking and channels", ssd.gc.blocking == Blocking::Plane && ssd.channel.is_some()),
+        ("plane blocking", ssd.gc.blocking == BlockingScope::Plane),
+        ("plane blocking and channels", ssd.gc.blocking == BlockingScope::Plane && ssd.channel.is_some()),
         ("dynamic allocation", ssd.allocation == Allocation::Dynamic),
         ("joining steps in flight", in_flight),
         ("blocks of many pages", ssd.geometry.pages_per_block > 64),
@@ -373,9 +375,9 @@ fn drives_meet(outcome: &Outcome) -> Vec<(&'static str, bool)> {
         ("joined", counted(outcome, "joined")),
         ("stalled", counted(outcome, "stalls")),
         ("parts of units", counted(outcome, "rmw_reads")),
-        ("found in the buffer", front(|c| c.buffer_hits)),
-        ("waits for room", front(|c| c.room_waits)),
-        ("writes that wait for their programs", front(|c| c.forced_waits)),
+        ("found in the buffer", front(|c| c.pages_read_from_buffer)),
+        ("waits for room", front(|c| c.buffer_room_waits)),
+        ("writes that wait for their programs", front(|c| c.fua_write_waits)),
         ("forced", outcome.gc_intervals.iter().any(|gc| gc.forced)),
         ("met", outcome.requests.iter().any(|request| request.gc_members_met > 0)),
     ]
@@ -387,10 +389,10 @@ fn with_superblocks(case: &Case) -> Vec<(&'static str, bool)> {
     vec![
         ("queues", own.queues.is_some()),
         ("one bit per cell", own.slc.is_some()),
-        ("placement handles", own.placement.handles > 1),
-        ("parity in each row", own.rain),
+        ("placement handles", own.placement_handles.count > 1),
+        ("parity in each row", own.has_parity_superpages),
         ("suspension", own.suspension.is_some()),
-        ("a fresh drive", own.fresh),
+        ("a fresh drive", own.starts_empty),
         ("the steady state", case.warm_up.pattern == WarmUpPattern::Steady),
         ("a warm-up by the workload", case.warm_up.pattern == WarmUpPattern::Workload),
     ]
@@ -399,8 +401,8 @@ fn with_superblocks(case: &Case) -> Vec<(&'static str, bool)> {
 /// Meetings of more than two.
 fn count_special(case: &Case, outcome: &Outcome, count: &mut dyn FnMut(&str, bool)) {
     let (params, ssd) = (&case.params, &case.params.ssd);
-    let asked = outcome.messages.is_some_and(|sent| sent[Kind::GcRequest as usize] > 0);
-    let soft = params.coordination.as_ref().is_some_and(|coordination| coordination.notify == Notify::Soft) && asked;
+    let asked = outcome.messages.is_some_and(|sent| sent[MessageKind::GcRequest as usize] > 0);
+    let soft = params.coordination.as_ref().is_some_and(|coordination| coordination.notification == Notification::AtSoftThreshold) && asked;
     count("soft requests with a failure", soft && !params.failures.is_empty());
     let port = outcome.host_port_counters.unwrap_or_default();
     let collected = !outcome.gc_intervals.is_empty();
@@ -413,7 +415,7 @@ fn count_special(case: &Case, outcome: &Outcome, count: &mut dyn FnMut(&str, boo
     let stripes = outcome.stripe_counters.unwrap_or_default();
     count("rebuilt", stripes.rebuild_pages_written > 0);
     count("pages reconstructed", stripes.pages_reconstructed > 0);
-    count("destages", outcome.cache_counters.is_some_and(|cache| cache.destages.count > 0));
+    count("destages", outcome.cache_counters.is_some_and(|cache| cache.destages.entries > 0));
     if ssd.superblock.is_some() {
         count("folded", counted(outcome, "units_folded"));
         count("parity of rows with parity of stripes", counted(outcome, "units_parity") && stripes.parity_pages_written > 0);
@@ -424,13 +426,13 @@ fn count_special(case: &Case, outcome: &Outcome, count: &mut dyn FnMut(&str, boo
     let sum = |figure: fn(&MemberCounters) -> u64| sum_of(outcome, figure);
     let dynamic = ssd.allocation == Allocation::Dynamic;
     check_uncoordinated(case, outcome);
-    count("soft requests with plane blocking", soft && ssd.gc.blocking == Blocking::Plane);
+    count("soft requests with plane blocking", soft && ssd.gc.blocking == BlockingScope::Plane);
     count("soft requests with dynamic allocation", soft && dynamic);
     count("idle", sum(|c| c.idle_cleans));
     count("idle collection with a scheme", params.coordination.is_some() && sum(|c| c.idle_cleans));
-    let both = ssd.gc.preemption.is_some() && ssd.gc.idle_ns.is_some();
-    count("preemption and idle collection set, but ideal", ssd.gc.instantaneous && both);
-    count("merging with dynamic allocation and channels", sum(|c| c.merges) && ssd.channel.is_some() && dynamic);
+    let both = ssd.gc.preemption.is_some() && ssd.gc.idle_collection_after_ns.is_some();
+    count("preemption and idle collection set, but ideal", ssd.gc.takes_no_time && both);
+    count("merging with dynamic allocation and channels", sum(|c| c.merged_operations) && ssd.channel.is_some() && dynamic);
 }
 
 /// Counts the corners that cases with drives of superblocks reach.
@@ -450,14 +452,14 @@ fn the_cases_of_drives_reach_every_corner() {
         }
         let front = outcome.members[0].front.unwrap_or_default();
         count("waits to be fetched", front.fetch_waits > 0);
-        count("overwritten", front.overwritten > 0);
+        count("overwritten", front.units_overwritten_in_buffer > 0);
         for name in VictimPolicy::NAMES {
             count(name, case.params.ssd.gc.victim.name() == *name && counted(&outcome, "victims"));
         }
-        let placement = case.params.ssd.superblock.as_ref().expect("it is a drive").placement;
+        let placement = case.params.ssd.superblock.as_ref().expect("it is a drive").placement_handles;
         let handles = &outcome.members[0].drive.as_ref().expect("it is a drive").handles;
         let moves_of = handles.iter().filter(|[.., moved]| *moved > 0).count();
-        count("moved together", placement.handles > 1 && !placement.is_persistent && moves_of > 0);
+        count("moved together", placement.count > 1 && !placement.collection_keeps_handles && moves_of > 0);
         count("moved apart", moves_of > 1);
     }
     assert_often_enough(&seen, CASES / 50);
@@ -477,22 +479,22 @@ fn the_cases_of_what_stands_before_dies_reach_every_corner() {
         };
         let of_dies = |figure: fn(&MemberCounters) -> u64| outcome.members.iter().map(|member| figure(&member.counters)).sum::<u64>() > 0;
         let dynamic = ssd.allocation == Allocation::Dynamic;
-        count("overwritten in the buffer", sum(|c| c.overwritten));
-        count("overwritten in the buffer, dynamic", sum(|c| c.overwritten) && dynamic);
-        count("read from the buffer", sum(|c| c.buffer_hits));
-        count("read from the buffer, link", sum(|c| c.buffer_hits) && ssd.link.is_some());
-        count("trimmed in the buffer", sum(|c| c.dropped));
-        count("waits for room", sum(|c| c.room_waits));
-        count("waits for room, dynamic", sum(|c| c.room_waits) && dynamic);
-        count("waits for room, coordinated", sum(|c| c.room_waits) && outcome.gc_intervals.iter().any(|gc| gc.forced));
+        count("overwritten in the buffer", sum(|c| c.units_overwritten_in_buffer));
+        count("overwritten in the buffer, dynamic", sum(|c| c.units_overwritten_in_buffer) && dynamic);
+        count("read from the buffer", sum(|c| c.pages_read_from_buffer));
+        count("read from the buffer, link", sum(|c| c.pages_read_from_buffer) && ssd.link.is_some());
+        count("trimmed in the buffer", sum(|c| c.units_trimmed_in_buffer));
+        count("waits for room", sum(|c| c.buffer_room_waits));
+        count("waits for room, dynamic", sum(|c| c.buffer_room_waits) && dynamic);
+        count("waits for room, coordinated", sum(|c| c.buffer_room_waits) && outcome.gc_intervals.iter().any(|gc| gc.forced));
         count("waits to be fetched", sum(|c| c.fetch_waits));
-        count("writes that wait for their programs", sum(|c| c.forced_waits));
+        count("writes that wait for their programs", sum(|c| c.fua_write_waits));
         count("no buffer, link", ssd.link.is_some() && ssd.front.is_some_and(|front| front.buffer.is_none()));
-        count("pages of a buffer go in", sum(|c| c.overwritten) && of_dies(|c| c.preemptions));
-        count("pages of a buffer are merged", sum(|c| c.overwritten) && of_dies(|c| c.merges));
-        count("pages of a buffer are pipelined", sum(|c| c.overwritten) && of_dies(|c| c.pipelined));
-        count("a buffer behind a cache", sum(|c| c.buffer_hits) && case.params.cache.is_some());
-        count("a buffer with parity", sum(|c| c.overwritten) && outcome.stripe_counters.is_some());
+        count("pages of a buffer go in", sum(|c| c.units_overwritten_in_buffer) && of_dies(|c| c.preemptions));
+        count("pages of a buffer are merged", sum(|c| c.units_overwritten_in_buffer) && of_dies(|c| c.merged_operations));
+        count("pages of a buffer are pipelined", sum(|c| c.units_overwritten_in_buffer) && of_dies(|c| c.pipelined_operations));
+        count("a buffer behind a cache", sum(|c| c.pages_read_from_buffer) && case.params.cache.is_some());
+        count("a buffer with parity", sum(|c| c.units_overwritten_in_buffer) && outcome.stripe_counters.is_some());
     }
     assert_often_enough(&seen, CASES / 250);
 }
@@ -514,7 +516,7 @@ pub(crate) fn check_conservation(case: &Case, outcome: &Outcome) {
             continue;
         }
         // What is found in a buffer before pools comes to no die.
-        read += result.front.map_or(0, |front| front.buffer_hits);
+        read += result.front.map_or(0, |front| front.pages_read_from_buffer);
         let collections: Vec<_> = outcome.gc_intervals.iter().filter(|gc| gc.member as usize == member).collect();
         assert_eq!(counters.erases, collections.iter().map(|gc| u64::from(gc.victims)).sum::<u64>());
         assert_eq!(counters.gc_pages_moved, collections.iter().map(|gc| u64::from(gc.pages_moved)).sum::<u64>());
@@ -544,7 +546,7 @@ pub(crate) fn check_conservation(case: &Case, outcome: &Outcome) {
         return;
     }
     let stripes = outcome.stripe_counters.unwrap_or_default();
-    let added = outcome.plan_counters.map_or(0, |counters| counters.pages_added);
+    let added = outcome.plan_counters.map_or(0, |counters| counters.pages_added_to_read_around);
     let read_besides =
         stripes.data_pages_read + stripes.parity_pages_read + stripes.rebuild_pages_read + stripes.pages_read_to_reconstruct + added;
     let lost_to = |kind| {
@@ -581,14 +583,14 @@ fn the_cases_of_planned_reads_reach_every_corner() {
             let outcome = reference::simulate(&case);
             check_conservation(&case, &outcome);
             let Some(counts) = outcome.plan_counters else { continue };
-            let PlanningParams { fast_fail_ns, knowledge, knows_remaining, .. } = case.params.planning;
+            let ReadPlanParams { fast_fail_ns, knowledge, knows_remaining_time: knows_remaining, .. } = case.params.read_plan_params;
             let mirrors = matches!(case.params.level, Level::Raid1 | Level::Raid10);
-            let (avoided, ssd) = (counts.avoided > 0, &case.params.ssd);
+            let (avoided, ssd) = (counts.stripe_reads_around_collection > 0, &case.params.ssd);
             count("parity", avoided && !mirrors);
             count("two parities", avoided && case.params.level == Level::Raid6);
             count("mirrors", avoided && mirrors);
             count("superblocks", avoided && ssd.superblock.is_some());
-            count("one plane blocked", avoided && ssd.gc.blocking == Blocking::Plane);
+            count("one plane blocked", avoided && ssd.gc.blocking == BlockingScope::Plane);
             count("dynamic", avoided && ssd.allocation == Allocation::Dynamic);
             count("preemption", avoided && ssd.gc.preemption.is_some());
             count("a cache", avoided && case.params.cache.is_some());
@@ -596,16 +598,16 @@ fn the_cases_of_planned_reads_reach_every_corner() {
             count("lost members", avoided && !case.params.failures.is_empty());
             count("a controller", avoided && case.params.coordination.is_some());
             count("a refusal that takes time", avoided && fast_fail_ns > 0);
-            count("knowledge of members", avoided && knowledge == Knowledge::Member);
+            count("knowledge of members", avoided && knowledge == CollectionKnowledge::OfMember);
             count("unknown times", avoided && !knows_remaining);
-            count("one busy", counts.parts_one_busy > 0);
-            count("two busy", counts.parts_two_busy > 0);
-            count("more busy", counts.parts_more_busy > 0);
-            count("pages added", counts.pages_added > 0);
-            count("locked out", counts.locked_out > 0);
-            count("waited", counts.waited > 0);
-            count("reads before writes", counts.writes_changed > 0);
-            count("reads before writes, later", counts.writes_changed > 0 && fast_fail_ns > 0);
+            count("one busy", counts.stripe_reads_with_one_strip_collecting > 0);
+            count("two busy", counts.stripe_reads_with_two_strips_collecting > 0);
+            count("more busy", counts.stripe_reads_with_more_strips_collecting > 0);
+            count("pages added", counts.pages_added_to_read_around > 0);
+            count("locked out", counts.stripe_reads_locked_out > 0);
+            count("waited", counts.stripe_reads_that_waited > 0);
+            count("reads before writes", counts.writes_by_other_parity_method > 0);
+            count("reads before writes, later", counts.writes_by_other_parity_method > 0 && fast_fail_ns > 0);
         }
     }
     assert_often_enough(&seen, CASES / 125);

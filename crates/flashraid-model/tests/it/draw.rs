@@ -1,10 +1,10 @@
 //! Random small arrays and loads, a function for each kind of case.
 
-use flashraid_model::array::{Knowledge, Level, PlanningParams, ReadPlan, WarmUp, WarmUpPattern};
-use flashraid_model::coordination::{Notify, SchemePolicy};
+use flashraid_model::array::{CollectionKnowledge, Level, ReadPlan, ReadPlanParams, WarmUp, WarmUpPattern};
+use flashraid_model::coordination::{Notification, SchemePolicy};
 use flashraid_model::request::HostLoop;
 use flashraid_model::rng;
-use flashraid_model::ssd::{Mechanisms, Pipeline, Pool, Procedure, VictimPolicy};
+use flashraid_model::ssd::{CollectionProcedure, Mechanisms, PipeliningMode, PoolScope, VictimPolicy};
 
 use crate::draw_drives::{SLOWEST, draw_drive};
 use crate::draw_parts::Draw;
@@ -25,7 +25,7 @@ pub(crate) fn draw_case(seed: u64) -> Case {
     let pattern = if draw.chance(15) { WarmUpPattern::Workload } else { WarmUpPattern::Random };
     let host = if draw.chance(25) { HostLoop::Closed { depth: draw.between(1, 32) as u32, think_ns: 0 } } else { HostLoop::Open };
     let requests = draw.requests(&params);
-    let mut case = Case { params, warm_up: WarmUp { overwrites, pattern }, seed, host, requests };
+    let mut case = Case { params, warm_up: WarmUp { overwrites_per_page: overwrites, pattern }, seed, host, requests };
     draw.aim_at_members(&mut case);
     set_rules_by_seed(&mut case);
     case
@@ -118,12 +118,12 @@ fn draw_mixed(seed: u64, superblocks: bool) -> Case {
     let mut requests = draw.requests(&params);
     if let Some((ssd, times)) = drive {
         requests.iter_mut().for_each(|request| request.arrival_ns = request.arrival_ns * times / SLOWEST);
-        let is_fresh = ssd.superblock.is_some_and(|own| own.fresh);
+        let is_fresh = ssd.superblock.is_some_and(|own| own.starts_empty);
         if !is_fresh && draw.chance(30) {
             pattern = WarmUpPattern::Steady;
         }
     }
-    let mut case = Case { params, warm_up: WarmUp { overwrites, pattern }, seed, host, requests };
+    let mut case = Case { params, warm_up: WarmUp { overwrites_per_page: overwrites, pattern }, seed, host, requests };
     draw.want_few_pages(&mut case);
     draw.aim_at_members(&mut case);
     draw.set_priorities(&mut case);
@@ -147,7 +147,7 @@ fn draw_mixed(seed: u64, superblocks: bool) -> Case {
     set_rules_by_seed(&mut case);
     let mut of_mechanisms = Draw(rng::stream(seed, "agreement", 9));
     if !superblocks && of_mechanisms.chance(25) {
-        case.params.ssd.mechanisms = Mechanisms::any(&mut of_mechanisms.0, case.params.ssd.timing.page_program_ns);
+        case.params.ssd.mechanisms = Mechanisms::random_for_tests(&mut of_mechanisms.0, case.params.ssd.timing.page_program_ns);
     }
     case
 }
@@ -168,14 +168,14 @@ pub(crate) fn has_rule(scheme: &SchemePolicy) -> bool {
 fn plan_reads(case: &mut Case, draw: &mut Draw) {
     let params = &mut case.params;
     let has_choice = !matches!(params.level, Level::Single | Level::Raid0);
-    let has_member_caches = params.cache.is_some_and(|cache| cache.parts.members.is_some());
+    let has_member_caches = params.cache.is_some_and(|cache| cache.parts.member_caches.is_some());
     let plans = draw.chance(35) && has_choice && !has_member_caches;
     params.read_plan = if plans { ReadPlan::Avoid } else { ReadPlan::Home };
-    params.planning = PlanningParams {
+    params.read_plan_params = ReadPlanParams {
         fast_fail_ns: [0, draw.between(1, 3_000), draw.between(3_001, 90_000)][draw.between(0, 2) as usize],
-        knowledge: if draw.chance(70) { Knowledge::Element } else { Knowledge::Member },
-        pre_reads: draw.chance(70),
-        knows_remaining: draw.chance(65),
+        knowledge: if draw.chance(70) { CollectionKnowledge::OfDieOrPlane } else { CollectionKnowledge::OfMember },
+        plans_reads_before_writes: draw.chance(70),
+        knows_remaining_time: draw.chance(65),
     };
 }
 
@@ -185,30 +185,30 @@ fn plan_reads(case: &mut Case, draw: &mut Draw) {
 fn set_rules_by_seed(case: &mut Case) {
     let mut draw = Draw(rng::stream(case.seed, "agreement", 6));
     let gc = &mut case.params.ssd.gc;
-    case.params.ssd.timing.spread_summaries = draw.chance(30) && case.params.ssd.superblock.is_none();
-    if gc.pool == Pool::Die && draw.chance(40) {
-        gc.procedure = Procedure::ReferenceNoCopyBack;
+    case.params.ssd.timing.spreads_summary_programs = draw.chance(30) && case.params.ssd.superblock.is_none();
+    if gc.pool == PoolScope::Die && draw.chance(40) {
+        gc.procedure = CollectionProcedure::ReferenceNoCopyBack;
         (gc.victim, gc.separate_open_block, gc.copy_back) = (VictimPolicy::default(), false, false);
         if let Some(preemption) = &mut gc.preemption {
-            preemption.pipeline = Pipeline::Off;
+            preemption.pipeline = PipeliningMode::Off;
         }
     }
     if let Some(preemption) = &mut gc.preemption
-        && preemption.pipeline == Pipeline::AtPoints
+        && preemption.pipeline == PipeliningMode::AtPreemptionPoints
         && draw.chance(40)
     {
-        preemption.pipeline = Pipeline::InFlight;
+        preemption.pipeline = PipeliningMode::AlsoDuringSteps;
     }
     plan_reads(case, &mut Draw(rng::stream(case.seed, "agreement", 11)));
     let mut draw = Draw(rng::stream(case.seed, "agreement", 7));
     if let Some(coordination) = &mut case.params.coordination {
-        coordination.notify = if draw.chance(50) { Notify::Soft } else { Notify::AtStart };
-        coordination.at_idle = draw.chance(30);
-        coordination.across_dies = draw.chance(75);
+        coordination.notification = if draw.chance(50) { Notification::AtSoftThreshold } else { Notification::AtStartThreshold };
+        coordination.begins_cycles_when_idle = draw.chance(30);
+        coordination.all_dies_collect = draw.chance(75);
         // Without a delay a soft request begins a cycle at once.
         let delay_ns = draw.between(1_013, 5_000_000);
-        if coordination.notify == Notify::Soft && draw.chance(70) {
-            coordination.delay_ns = delay_ns;
+        if coordination.notification == Notification::AtSoftThreshold && draw.chance(70) {
+            coordination.cycle_delay_ns = delay_ns;
         }
     }
 }

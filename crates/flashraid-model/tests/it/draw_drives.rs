@@ -1,15 +1,16 @@
 //! Random small drives with superblocks, and loads for a single drive.
 
 use flashraid_model::array::{ArrayParams, Level, ReadPlan, WarmUp, WarmUpPattern};
-use flashraid_model::coordination::{CoordinationParams, KINDS, Notify, ReactiveInclusive};
+use flashraid_model::coordination::{CoordinationParams, MESSAGE_KINDS, Notification, ReactiveInclusive};
 use flashraid_model::flash::{ChannelOrder, ChannelParams, Geometry, Timing};
 use flashraid_model::ids::MemberSet;
 use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::rng::{self, Stream};
 use flashraid_model::ssd::{
-    Allocation, Blocking, BufferParams, FirmwareParams, GcParams, LinkParams, Mechanisms, OperationSuspension, Pipeline, PlacementHandles,
-    PlaneChoice, PlaneReads, Pool, Preemption, Procedure, QueueParams, SlcParams, SlcRoom, SsdParams, SuperblockCollection,
-    SuperblockParams, SuperblockSuspension, Trigger, UpkeepParams, VictimPolicy,
+    Allocation, BlockingScope, BufferParams, CollectionProcedure, FirmwareParams, GcParams, HostLinkParams, Mechanisms,
+    OperationSuspensionParams, PipeliningMode, PlacementHandles, PlaneChoice, PlaneReadMode, PoolCheckTrigger, PoolScope, Preemption,
+    QueueParams, SlcLimit, SlcParams, SsdParams, SuperblockCollectionParams, SuperblockParams, SuperblockSuspensionParams, UpkeepParams,
+    VictimPolicy,
 };
 
 use crate::cases::PAGE_BYTES;
@@ -34,14 +35,17 @@ pub(crate) fn draw_drive_case(seed: u64) -> Case {
         extra.add_to(&mut ssd);
         let superblock = ssd.superblock.as_ref().unwrap();
         let shape = superblock.shape(&ssd.geometry);
-        if shape.exported_units >= 4 && shape.units() <= 3000 && shape.always_has_a_victim(superblock.collection.floor) {
+        if shape.exported_units >= 4
+            && shape.physical_units() <= 3000
+            && shape.guarantees_victim_at_floor(superblock.collection.floor_free_superblocks)
+        {
             let overwrites = if draw.chance(40) { 0.0 } else { draw.between(0, 1500) as f64 / 1000.0 };
-            let pattern = if superblock.fresh || draw.chance(80) { WarmUpPattern::Random } else { WarmUpPattern::Steady };
+            let pattern = if superblock.starts_empty || draw.chance(80) { WarmUpPattern::Random } else { WarmUpPattern::Steady };
             let mut requests = draw.requests(&ssd);
             if extra.handles {
                 requests.iter_mut().for_each(|request| request.stream = extra.apart.small(0, 6) as u8);
             }
-            let coordination = (!ssd.gc.instantaneous && draw.chance(30)).then(|| draw.coordination(&ssd));
+            let coordination = (!ssd.gc.takes_no_time && draw.chance(30)).then(|| draw.coordination(&ssd));
             let (ssd, requests) = draw.queues(ssd, requests);
             let params = ArrayParams {
                 level: Level::Single,
@@ -52,11 +56,11 @@ pub(crate) fn draw_drive_case(seed: u64) -> Case {
                 failures: Vec::new(),
                 rebuild: None,
                 read_plan: ReadPlan::Home,
-                planning: Default::default(),
+                read_plan_params: Default::default(),
                 cache: None,
                 host_port: None,
             };
-            return Case { params, warm_up: WarmUp { overwrites, pattern }, seed, host: HostLoop::Open, requests };
+            return Case { params, warm_up: WarmUp { overwrites_per_page: overwrites, pattern }, seed, host: HostLoop::Open, requests };
         }
     }
 }
@@ -101,13 +105,13 @@ impl ExtraDraws {
         }
         if self.extras {
             self.of_upkeep.upkeep(ssd);
-            ssd.gc.victim = VictimPolicy::any(&mut self.of_victims.0);
+            ssd.gc.victim = VictimPolicy::random_for_tests(&mut self.of_victims.0);
             self.of_preemption.preemption(ssd);
             if self.of_mechanisms.chance(40) {
-                ssd.mechanisms = Mechanisms::any(&mut self.of_mechanisms.0, ssd.timing.page_program_ns);
+                ssd.mechanisms = Mechanisms::random_for_tests(&mut self.of_mechanisms.0, ssd.timing.page_program_ns);
             }
             if let Some(channel) = ssd.channel.as_mut().filter(|_| self.of_channels.chance(50)) {
-                channel.order = ChannelOrder::Interleaved;
+                channel.die_order = ChannelOrder::InterleavedDies;
             }
         }
     }
@@ -125,7 +129,10 @@ pub(crate) fn draw_drive(seed: u64) -> (SsdParams, u64) {
         extra.add_to(&mut ssd);
         let superblock = ssd.superblock.as_ref().unwrap();
         let shape = superblock.shape(&ssd.geometry);
-        if shape.exported_units >= 16 && shape.units() <= 1500 && shape.always_has_a_victim(superblock.collection.floor) {
+        if shape.exported_units >= 16
+            && shape.physical_units() <= 1500
+            && shape.guarantees_victim_at_floor(superblock.collection.floor_free_superblocks)
+        {
             let ssd = draw.queues(ssd, Vec::new()).0;
             let times = [1, 7, SLOWEST, SLOWEST][draw.between(0, 3) as usize];
             return (slower(ssd, times), times);
@@ -137,23 +144,30 @@ pub(crate) fn draw_drive(seed: u64) -> (SsdParams, u64) {
 fn slower(mut ssd: SsdParams, times: u64) -> SsdParams {
     let own = ssd.superblock.as_mut().unwrap();
     own.page_read_ns.iter_mut().for_each(|ns| *ns *= times);
-    for ns in [&mut own.unit_transfer_ns, &mut own.buffer.ack_ns, &mut ssd.timing.page_program_ns, &mut ssd.timing.block_erase_ns] {
+    for ns in [&mut own.unit_transfer_ns, &mut own.buffer.acknowledge_ns, &mut ssd.timing.page_program_ns, &mut ssd.timing.block_erase_ns] {
         *ns *= times;
     }
     let firmware = &mut own.firmware;
-    for ns in [&mut firmware.read_ns, &mut firmware.write_ns, &mut firmware.move_ns, &mut firmware.trim_ns, &mut firmware.latency_ns] {
+    for ns in [
+        &mut firmware.core_ns_per_read,
+        &mut firmware.core_ns_per_write,
+        &mut firmware.core_ns_per_moved_unit,
+        &mut firmware.core_ns_per_trim,
+        &mut firmware.latency_after_core_ns,
+    ] {
         *ns *= times;
     }
     if let Some(slc) = &mut own.slc {
         (slc.program_ns, slc.read_ns) = (slc.program_ns * times, slc.read_ns * times);
     }
     for of in own.suspension.iter_mut().flat_map(|suspension| [&mut suspension.program, &mut suspension.erase]) {
-        (of.suspend_ns, of.resume_ns, of.progress_ns) = (of.suspend_ns * times, of.resume_ns * times, of.progress_ns * times);
+        (of.suspend_ns, of.resume_ns, of.work_between_min_ns) =
+            (of.suspend_ns * times, of.resume_ns * times, of.work_between_min_ns * times);
     }
-    own.buffer.linger_ns = own.buffer.linger_ns.map(|ns| ns * times);
-    ssd.gc.idle_ns = ssd.gc.idle_ns.map(|ns| ns * times);
+    own.buffer.superpage_open_max_ns = own.buffer.superpage_open_max_ns.map(|ns| ns * times);
+    ssd.gc.idle_collection_after_ns = ssd.gc.idle_collection_after_ns.map(|ns| ns * times);
     if let Some(link) = &mut ssd.link {
-        link.page_ns *= times;
+        link.page_transfer_ns *= times;
     }
     ssd
 }
@@ -176,53 +190,55 @@ impl DriveDraw {
     /// Gives the drive placement handles, and as many more superblocks as these need.
     fn handles(&mut self, ssd: &mut SsdParams) {
         let own = ssd.superblock.as_mut().unwrap();
-        own.placement = PlacementHandles { handles: self.small(2, 4), is_persistent: self.chance(60) };
+        own.placement_handles = PlacementHandles { count: self.small(2, 4), collection_keeps_handles: self.chance(60) };
         let shape = own.shape(&ssd.geometry);
         let before = own.collection;
-        own.collection.floor = before.floor.max(shape.floor_min());
-        own.collection.target += own.collection.floor - before.floor;
-        let more = shape.open_max() - 4 + own.collection.floor - before.floor;
+        own.collection.floor_free_superblocks = before.floor_free_superblocks.max(shape.floor_free_superblocks_min());
+        own.collection.target_free_superblocks += own.collection.floor_free_superblocks - before.floor_free_superblocks;
+        let more = shape.open_superblocks_max() - 4 + own.collection.floor_free_superblocks - before.floor_free_superblocks;
         ssd.geometry.blocks_per_plane += more;
         ssd.geometry.reserved_blocks_per_plane += more;
-        (ssd.gc.start_free_blocks, ssd.gc.stop_free_blocks) = (own.collection.target, own.collection.target + 1);
-        own.buffer.units = own.buffer.units.max(shape.buffer_units_min() + self.small(0, 3));
+        (ssd.gc.start_free_blocks, ssd.gc.stop_free_blocks) =
+            (own.collection.target_free_superblocks, own.collection.target_free_superblocks + 1);
+        own.buffer.room_units = own.buffer.room_units.max(shape.buffer_units_min() + self.small(0, 3));
     }
 
     /// Lets some drives move data that are read often or that lie in superblocks which are seldom erased.
     fn upkeep(&mut self, ssd: &mut SsdParams) {
         let own = ssd.superblock.as_mut().unwrap();
         own.upkeep = UpkeepParams {
-            refresh_reads: self.chance(40).then(|| self.between(1, 60)),
-            wear_difference: self.chance(40).then(|| self.small(1, 6)),
+            reads_before_refresh: self.chance(40).then(|| self.between(1, 60)),
+            erase_difference_to_level: self.chance(40).then(|| self.small(1, 6)),
         };
     }
 
     /// Lets some drives merge host reads with steps of collection, or overlap them.
     fn preemption(&mut self, ssd: &mut SsdParams) {
         if let Some(preemption) = &mut ssd.gc.preemption {
-            preemption.merge = self.chance(50);
-            preemption.pipeline = [Pipeline::Off, Pipeline::AtPoints, Pipeline::InFlight][self.between(0, 2) as usize];
+            preemption.merges_with_moves = self.chance(50);
+            preemption.pipeline =
+                [PipeliningMode::Off, PipeliningMode::AtPreemptionPoints, PipeliningMode::AlsoDuringSteps][self.between(0, 2) as usize];
         }
     }
 
     /// Lets superblocks of the drive hold one bit per cell, and gives it as many more as these need.
     fn slc(&mut self, ssd: &mut SsdParams) {
         let own = ssd.superblock.as_mut().unwrap();
-        if own.pages_per_cell == 1 {
+        if own.bits_per_cell == 1 {
             return;
         }
         let room = if self.chance(50) {
-            SlcRoom::Superblocks(self.small(1, 6))
+            SlcLimit::Superblocks(self.small(1, 6))
         } else {
-            SlcRoom::ShareOfFree { millionths: self.small(1, 1_000_000) }
+            SlcLimit::ShareOfFree { millionths: self.small(1, 1_000_000) }
         };
         own.slc = Some(SlcParams { room, program_ns: self.between(1, 3_000), read_ns: self.between(1, 300) });
-        let more = 2 + if let SlcRoom::Superblocks(superblocks) = room { superblocks } else { 0 };
+        let more = 2 + if let SlcLimit::Superblocks(superblocks) = room { superblocks } else { 0 };
         ssd.geometry.blocks_per_plane += more;
         ssd.geometry.reserved_blocks_per_plane += more;
         // Frequent idle time lets more superblocks be folded.
         if self.chance(40) {
-            ssd.gc.idle_ns = Some(self.between(1, 2_000));
+            ssd.gc.idle_collection_after_ns = Some(self.between(1, 2_000));
         }
     }
 
@@ -249,61 +265,68 @@ impl DriveDraw {
             page_transfer_ns: 0,
             summary_transfer_ns: 0,
             command_overhead_ns: 0,
-            spread_summaries: false,
+            spreads_summary_programs: false,
         };
         let superblock = SuperblockParams {
             unit_pages,
             flash_page_units,
-            pages_per_cell,
+            bits_per_cell: pages_per_cell,
             page_read_ns: (0..self.between(1, 3)).map(|_| self.between(1, 900)).collect(),
             unit_transfer_ns: if self.chance(20) { 0 } else { self.between(1, 70) },
-            plane_reads: if self.chance(60) { PlaneReads::Independent } else { PlaneReads::Die },
-            cache_read: self.chance(50),
-            reads_ahead: self.small(1, 5),
-            programs_at_once: self.small(1, u64::from(dies)),
-            rain: dies > 1 && self.chance(40),
-            placement: PlacementHandles::ONE,
+            plane_reads: if self.chance(60) { PlaneReadMode::EachPlaneIndependently } else { PlaneReadMode::OnePlaneAtATime },
+            reads_during_transfer: self.chance(50),
+            host_reads_in_a_row_max: self.small(1, 5),
+            dies_programming_max: self.small(1, u64::from(dies)),
+            has_parity_superpages: dies > 1 && self.chance(40),
+            placement_handles: PlacementHandles::SINGLE_HANDLE,
             slc: None,
             buffer: BufferParams {
-                units: superpage_units * self.small(2, 6) + self.small(0, 3),
-                ack_ns: self.between(0, 50),
-                is_protected: self.chance(50),
-                linger_ns: self.chance(40).then(|| self.between(1, 20_000)),
+                room_units: superpage_units * self.small(2, 6) + self.small(0, 3),
+                acknowledge_ns: self.between(0, 50),
+                survives_power_loss: self.chance(50),
+                superpage_open_max_ns: self.chance(40).then(|| self.between(1, 20_000)),
             },
             queues: None,
             firmware: FirmwareParams {
                 cores: self.small(1, 3),
-                read_ns: self.between(0, 60),
-                write_ns: self.between(0, 90),
-                move_ns: self.between(0, 40),
-                trim_ns: self.between(0, 60),
-                trim_unit_ns: self.between(0, 5),
-                latency_ns: self.between(0, 200),
+                core_ns_per_read: self.between(0, 60),
+                core_ns_per_write: self.between(0, 90),
+                core_ns_per_moved_unit: self.between(0, 40),
+                core_ns_per_trim: self.between(0, 60),
+                core_ns_per_trimmed_unit: self.between(0, 5),
+                latency_after_core_ns: self.between(0, 200),
             },
-            collection: SuperblockCollection {
-                target,
-                span: self.small(1, 3),
-                floor,
-                debt_units: u64::from(superpage_units) * self.between(0, 2 * u64::from(dies)),
+            collection: SuperblockCollectionParams {
+                target_free_superblocks: target,
+                superblocks_below_target_to_double_pace: self.small(1, 3),
+                floor_free_superblocks: floor,
+                debt_max_units: u64::from(superpage_units) * self.between(0, 2 * u64::from(dies)),
             },
             upkeep: UpkeepParams::default(),
-            suspension: self.chance(50).then(|| SuperblockSuspension { program: self.suspension(), erase: self.suspension() }),
-            fresh: self.chance(20),
+            suspension: self.chance(50).then(|| SuperblockSuspensionParams { program: self.suspension(), erase: self.suspension() }),
+            starts_empty: self.chance(20),
         };
-        let preemption = Preemption { poll_ns: 0, t_hard: 0.0, pipeline: Pipeline::Off, merge: false, reorder: false, suspension: None };
+        let preemption = Preemption {
+            poll_ns: 0,
+            hard_limit_share: 0.0,
+            pipeline: PipeliningMode::Off,
+            merges_with_moves: false,
+            moves_requested_pages_first: false,
+            suspension: None,
+        };
         let gc = GcParams {
-            procedure: Procedure::AsSet,
-            pool: Pool::Plane,
-            blocking: Blocking::Die,
+            procedure: CollectionProcedure::Standard,
+            pool: PoolScope::Plane,
+            blocking: BlockingScope::Die,
             start_free_blocks: target,
             stop_free_blocks: target + 1,
-            trigger: Trigger::Request,
+            trigger: PoolCheckTrigger::EveryRequest,
             victim: VictimPolicy::default(),
             separate_open_block: false,
             copy_back: true,
-            instantaneous: self.chance(15),
+            takes_no_time: self.chance(15),
             preemption: (superblock.suspension.is_some() || self.chance(30)).then_some(preemption),
-            idle_ns: self.chance(25).then(|| self.between(1, 40_000)),
+            idle_collection_after_ns: self.chance(25).then(|| self.between(1, 40_000)),
         };
         SsdParams {
             geometry,
@@ -314,38 +337,38 @@ impl DriveDraw {
             gc,
             fill_seals_last_block: true,
             channel: self.chance(50).then(|| ChannelParams::consecutive(self.small(1, u64::from(dies)))),
-            link: self.chance(60).then(|| LinkParams { page_ns: self.between(1, 300), full_duplex: self.chance(70) }),
+            link: self.chance(60).then(|| HostLinkParams { page_transfer_ns: self.between(1, 300), full_duplex: self.chance(70) }),
             front: None,
             mechanisms: Mechanisms::default(),
             superblock: Some(superblock),
         }
     }
 
-    fn suspension(&mut self) -> OperationSuspension {
-        OperationSuspension {
+    fn suspension(&mut self) -> OperationSuspensionParams {
+        OperationSuspensionParams {
             suspend_ns: if self.chance(20) { 0 } else { self.between(0, 800) },
             resume_ns: if self.chance(30) { 0 } else { self.between(0, 300) },
-            times_max: self.small(0, 5),
-            progress_ns: if self.chance(30) { 0 } else { self.between(0, 2_000) },
+            suspensions_max: self.small(0, 5),
+            work_between_min_ns: if self.chance(30) { 0 } else { self.between(0, 2_000) },
         }
     }
 
     /// Draws a controller that forces the drive whenever it has asked, or never answers.
     fn coordination(&mut self, ssd: &SsdParams) -> CoordinationParams {
-        let mut latency_ns = [0; KINDS];
+        let mut latency_ns = [0; MESSAGE_KINDS];
         latency_ns.fill_with(|| if self.chance(20) { 0 } else { self.between(1, 5_000) });
         CoordinationParams {
             scheme: ReactiveInclusive {}.into(),
             // The work follows from the latency, so that the other cases stay what they were.
-            work: FORCED_WORK[(latency_ns[0] % FORCED_WORK.len() as u64) as usize],
+            forced_work: FORCED_WORK[(latency_ns[0] % FORCED_WORK.len() as u64) as usize],
             t_soft_free_blocks: ssd.gc.start_free_blocks + 1,
-            notify: Notify::AtStart,
-            delay_ns: if self.chance(50) { 0 } else { self.between(1, 20_000) },
-            at_idle: false,
-            across_dies: true,
-            answers: self.chance(85),
-            ggc_aware: MemberSet::of(0),
-            latency_ns,
+            notification: Notification::AtStartThreshold,
+            cycle_delay_ns: if self.chance(50) { 0 } else { self.between(1, 20_000) },
+            begins_cycles_when_idle: false,
+            all_dies_collect: true,
+            controller_answers: self.chance(85),
+            ggc_aware_members: MemberSet::single(0),
+            message_latency_ns: latency_ns,
         }
     }
 
@@ -353,7 +376,8 @@ impl DriveDraw {
     fn queues(&mut self, mut ssd: SsdParams, mut requests: Vec<Request>) -> (SsdParams, Vec<Request>) {
         if self.chance(40) {
             let most = if self.chance(70) { 6 } else { 100 };
-            let queues = QueueParams { queues: self.small(1, 5), burst: self.small(1, 4), commands: self.small(1, most) };
+            let queues =
+                QueueParams { queues: self.small(1, 5), commands_per_fetch: self.small(1, 4), fetched_commands_max: self.small(1, most) };
             ssd.superblock.as_mut().unwrap().queues = Some(queues);
             let sources = self.between(1, 6);
             requests.iter_mut().for_each(|request| request.stream = self.between(0, sources - 1) as u8);
@@ -401,6 +425,6 @@ fn request(arrival_ns: u64, kind: OpKind, first_page: u64, pages: u64, fua: bool
         zeroes: false,
         high_priority: false,
         stream: 0,
-        one_member: false,
+        stays_on_one_member: false,
     }
 }

@@ -1,16 +1,16 @@
 //! Random parts of arrays and loads, of which cases are put together.
 
-use flashraid_model::array::{ArrayParams, FailureParams, HostPortParams, Level, ReadPlan, RebuildParams, Spare};
-use flashraid_model::cache::{CacheParams, CacheParts, CachePolicy, Room};
-use flashraid_model::coordination::{CoordinationParams, KINDS, Kind, Notify, SchemePolicy, Work};
+use flashraid_model::array::{ArrayParams, FailureParams, HostPortParams, Level, ReadPlan, RebuildParams, SpareState};
+use flashraid_model::cache::{CacheParams, CacheParts, CachePolicy, CapacityUnit};
+use flashraid_model::coordination::{CoordinationParams, ForcedWork, MESSAGE_KINDS, MessageKind, Notification, SchemePolicy};
 use flashraid_model::flash::{ChannelOrder, ChannelParams, Geometry, Timing};
 use flashraid_model::ids::MemberSet;
 use flashraid_model::policy::Listed;
 use flashraid_model::request::{OpKind, Request};
 use flashraid_model::rng::{self, Stream};
 use flashraid_model::ssd::{
-    Allocation, Blocking, BufferParams, FirmwareParams, FrontParams, GcParams, LinkParams, Pipeline, PlaneChoice, Pool, Preemption,
-    Procedure, QueueParams, SsdParams, Suspension, Trigger, VictimPolicy,
+    Allocation, BlockingScope, BufferParams, CollectionProcedure, FirmwareParams, FrontParams, GcParams, HostLinkParams, PipeliningMode,
+    PlaneChoice, PoolCheckTrigger, PoolScope, Preemption, QueueParams, SsdParams, Suspension, VictimPolicy,
 };
 
 use crate::cases::PAGE_BYTES;
@@ -22,8 +22,13 @@ use crate::reference;
 pub(crate) struct Draw(pub Stream);
 
 /// Works that a member can be forced to do.
-pub(crate) const FORCED_WORK: [Work; 5] =
-    [Work::OneVictim, Work::Watermark, Work::VictimAndWatermark, Work::PoolVictims, Work::PoolVictimsAndWatermark];
+pub(crate) const FORCED_WORK: [ForcedWork; 5] = [
+    ForcedWork::OneVictim,
+    ForcedWork::Watermark,
+    ForcedWork::VictimAndWatermark,
+    ForcedWork::PoolVictims,
+    ForcedWork::PoolVictimsAndWatermark,
+];
 
 impl Draw {
     /// Draws a number uniformly from `low..=high`.
@@ -53,7 +58,7 @@ impl Draw {
             failures: Vec::new(),
             rebuild: None,
             read_plan: ReadPlan::Home,
-            planning: Default::default(),
+            read_plan_params: Default::default(),
             cache: None,
             host_port: None,
         }
@@ -62,10 +67,10 @@ impl Draw {
     pub(crate) fn ssd(&mut self) -> SsdParams {
         let planes = self.between(1, 4);
         let dynamic = self.chance(35);
-        let pool = if self.chance(60) { Pool::Plane } else { Pool::Die };
-        let blocking = if pool == Pool::Plane && self.chance(40) { Blocking::Plane } else { Blocking::Die };
+        let pool = if self.chance(60) { PoolScope::Plane } else { PoolScope::Die };
+        let blocking = if pool == PoolScope::Plane && self.chance(40) { BlockingScope::Plane } else { BlockingScope::Die };
         let separate_open_block = self.chance(30);
-        let planes_per_pool = if pool == Pool::Plane { 1 } else { planes };
+        let planes_per_pool = if pool == PoolScope::Plane { 1 } else { planes };
         let start = self.between(1, 3 * planes_per_pool);
         // The least that never runs dry (rules.md), and up to two blocks more.
         let fill_seals_last_block = self.chance(70);
@@ -74,18 +79,18 @@ impl Draw {
         let reserved = least_reserved + self.between(0, 2);
         let blocks = self.between(6.max(reserved + 1), 24);
         let gc = GcParams {
-            procedure: Procedure::AsSet,
+            procedure: CollectionProcedure::Standard,
             pool,
             blocking,
             start_free_blocks: start as u32,
             stop_free_blocks: (start + self.between(1, 3)) as u32,
-            trigger: if self.chance(70) { Trigger::Request } else { Trigger::Write },
+            trigger: if self.chance(70) { PoolCheckTrigger::EveryRequest } else { PoolCheckTrigger::OnlyWrites },
             victim: self.victim(),
             separate_open_block,
             copy_back: self.chance(60),
-            instantaneous: self.chance(10),
+            takes_no_time: self.chance(10),
             preemption: None,
-            idle_ns: None,
+            idle_collection_after_ns: None,
         };
         let geometry = Geometry {
             dies: self.between(1, 4) as u32,
@@ -99,10 +104,14 @@ impl Draw {
         let channel = self.chance(30).then(|| ChannelParams {
             dies_per_channel: self.between(1, u64::from(geometry.dies)) as u32,
             // Decided by an earlier draw, so that later ones stay as they were.
-            order: if geometry.pages_per_block.is_multiple_of(2) { ChannelOrder::Interleaved } else { ChannelOrder::Consecutive },
+            die_order: if geometry.pages_per_block.is_multiple_of(2) {
+                ChannelOrder::InterleavedDies
+            } else {
+                ChannelOrder::ConsecutiveDies
+            },
         });
-        let blocking = if channel.is_some() { Blocking::Die } else { blocking };
-        let link = self.chance(30).then(|| LinkParams { page_ns: self.between(4_001, 60_000), full_duplex: self.chance(50) });
+        let blocking = if channel.is_some() { BlockingScope::Die } else { blocking };
+        let link = self.chance(30).then(|| HostLinkParams { page_transfer_ns: self.between(4_001, 60_000), full_duplex: self.chance(50) });
         SsdParams {
             geometry,
             timing: self.timing(channel.is_some()),
@@ -124,7 +133,7 @@ impl Draw {
         let mut params = self.array();
         if let Some(drive) = drive {
             params.ssd = drive.clone();
-            if self.chance(50) && !drive.gc.instantaneous {
+            if self.chance(50) && !drive.gc.takes_no_time {
                 let target = u64::from(drive.gc.start_free_blocks);
                 params.coordination = Some(self.coordination(u64::from(params.members), target));
             }
@@ -134,16 +143,16 @@ impl Draw {
             self.make_blocks_large(&mut params);
         }
         let ssd = &mut params.ssd;
-        let by_plane = ssd.gc.pool == Pool::Plane && self.chance(60);
-        ssd.gc.blocking = if by_plane { Blocking::Plane } else { Blocking::Die };
+        let by_plane = ssd.gc.pool == PoolScope::Plane && self.chance(60);
+        ssd.gc.blocking = if by_plane { BlockingScope::Plane } else { BlockingScope::Die };
         if self.chance(70) {
             ssd.gc.preemption = self.preemption();
         }
         if self.chance(35) {
-            ssd.gc.idle_ns = Some(50_021 << self.between(0, 8));
+            ssd.gc.idle_collection_after_ns = Some(50_021 << self.between(0, 8));
         }
         // The scheme `ideal` is one of its own.
-        if self.chance(40) && !ssd.gc.instantaneous {
+        if self.chance(40) && !ssd.gc.takes_no_time {
             let start = u64::from(ssd.gc.start_free_blocks);
             params.coordination = Some(self.coordination(u64::from(params.members), start));
         }
@@ -159,7 +168,7 @@ impl Draw {
         geometry.planes = geometry.planes.min(2);
         let most_pages = if self.chance(30) { 512 } else { 160 };
         geometry.pages_per_block = self.between(65, most_pages) as u32;
-        let planes_per_pool = if gc.pool == Pool::Plane { 1 } else { geometry.planes };
+        let planes_per_pool = if gc.pool == PoolScope::Plane { 1 } else { geometry.planes };
         gc.start_free_blocks = self.between(1, 2) as u32;
         gc.stop_free_blocks = gc.start_free_blocks + 1;
         // What the least that never runs dry needs at most (rule 16).
@@ -187,7 +196,7 @@ impl Draw {
                 request.kind = OpKind::Flush;
             } else if self.chance(percent) {
                 request.kind = OpKind::Trim;
-                if !request.one_member && self.chance(50) {
+                if !request.stays_on_one_member && self.chance(50) {
                     request.offset_bytes = request.offset_bytes / stripe_bytes * stripe_bytes;
                     request.length_bytes = (stripe_bytes + self.between(0, 2 * stripe_bytes)).min(array_bytes - request.offset_bytes);
                 }
@@ -200,28 +209,28 @@ impl Draw {
         let kinds = self.between(1, 7);
         let firmware = FirmwareParams {
             cores: self.between(1, 3) as u32,
-            read_ns: self.time_of_front(),
-            write_ns: self.time_of_front(),
-            move_ns: 0,
-            trim_ns: self.time_of_front(),
-            trim_unit_ns: self.between(0, 99),
-            latency_ns: self.time_of_front(),
+            core_ns_per_read: self.time_of_front(),
+            core_ns_per_write: self.time_of_front(),
+            core_ns_per_moved_unit: 0,
+            core_ns_per_trim: self.time_of_front(),
+            core_ns_per_trimmed_unit: self.between(0, 99),
+            latency_after_core_ns: self.time_of_front(),
         };
         let most_units = if self.chance(60) { 12 } else { 300 };
         let most_commands = if self.chance(60) { 4 } else { 60 };
         case.params.ssd.front = Some(FrontParams {
             buffer: (kinds & 1 > 0).then(|| BufferParams {
-                units: self.between(1, most_units) as u32,
-                ack_ns: self.time_of_front(),
-                is_protected: self.chance(50),
-                linger_ns: None,
+                room_units: self.between(1, most_units) as u32,
+                acknowledge_ns: self.time_of_front(),
+                survives_power_loss: self.chance(50),
+                superpage_open_max_ns: None,
             }),
             queues: (kinds & 2 > 0).then(|| QueueParams {
                 queues: self.between(1, 4) as u32,
-                burst: self.between(1, 3) as u32,
-                commands: self.between(1, most_commands) as u32,
+                commands_per_fetch: self.between(1, 3) as u32,
+                fetched_commands_max: self.between(1, most_commands) as u32,
             }),
-            firmware: if kinds & 4 > 0 { firmware } else { FirmwareParams::FREE },
+            firmware: if kinds & 4 > 0 { firmware } else { FirmwareParams::WITHOUT_OVERHEAD },
         });
         self.want_safety(case);
     }
@@ -245,7 +254,7 @@ impl Draw {
     pub(crate) fn aim_at_members(&mut self, case: &mut Case) {
         let percent = if self.chance(25) { self.between(10, 90) } else { 0 };
         for request in &mut case.requests {
-            request.one_member = self.chance(percent) && reference::fits_one_member(&case.params, request);
+            request.stays_on_one_member = self.chance(percent) && reference::fits_one_member(&case.params, request);
         }
     }
 
@@ -254,11 +263,11 @@ impl Draw {
         let ssd = &mut case.params.ssd;
         ssd.channel = None;
         ssd.allocation = Allocation::Static;
-        ssd.gc.blocking = Blocking::Die;
-        ssd.gc.instantaneous = false;
+        ssd.gc.blocking = BlockingScope::Die;
+        ssd.gc.takes_no_time = false;
         ssd.gc.preemption = self.preemption();
         let with_idle = ssd.gc.preemption.is_none() || self.chance(30);
-        ssd.gc.idle_ns = with_idle.then(|| 50_021 << self.between(0, 8));
+        ssd.gc.idle_collection_after_ns = with_idle.then(|| 50_021 << self.between(0, 8));
         if with_idle {
             // Dies that become idle together also end together. Their order on the link is left to the implementation (rule 38).
             ssd.link = None;
@@ -272,14 +281,14 @@ impl Draw {
         let suspension = self.chance(30).then(|| Suspension {
             suspend_ns: if self.chance(80) { self.between(1_003, 30_000) } else { 0 },
             resume_ns: if self.chance(80) { self.between(1_003, 30_000) } else { 0 },
-            times_max: self.between(1, 4) as u32,
+            suspensions_max: self.between(1, 4) as u32,
         });
         self.chance(90).then(|| Preemption {
             poll_ns: if self.chance(80) { self.between(401, 900) } else { 0 },
-            t_hard: if self.chance(30) { 0.0 } else { self.between(1, 100) as f64 / 100.0 },
-            pipeline: if self.chance(50) { Pipeline::AtPoints } else { Pipeline::Off },
-            merge,
-            reorder: merge && self.chance(70),
+            hard_limit_share: if self.chance(30) { 0.0 } else { self.between(1, 100) as f64 / 100.0 },
+            pipeline: if self.chance(50) { PipeliningMode::AtPreemptionPoints } else { PipeliningMode::Off },
+            merges_with_moves: merge,
+            moves_requested_pages_first: merge && self.chance(70),
             suspension,
         })
     }
@@ -306,7 +315,7 @@ impl Draw {
     /// Section 11 of the rules.
     pub(crate) fn coordinate(&mut self, case: &mut Case) {
         let ssd = &mut case.params.ssd;
-        ssd.gc.idle_ns = None;
+        ssd.gc.idle_collection_after_ns = None;
         if self.chance(50) {
             ssd.gc.preemption = None;
         }
@@ -316,31 +325,31 @@ impl Draw {
 
     pub(crate) fn coordination(&mut self, members: u64, start: u64) -> CoordinationParams {
         let scheme = loop {
-            let scheme = SchemePolicy::any(&mut self.0);
+            let scheme = SchemePolicy::random_for_tests(&mut self.0);
             if scheme.has_controller() && has_rule(&scheme) {
                 break scheme;
             }
         };
         let slow = self.chance(50);
-        let mut latency_ns = [0; KINDS];
+        let mut latency_ns = [0; MESSAGE_KINDS];
         if slow {
             latency_ns = std::array::from_fn(|_| if self.chance(70) { self.between(1_003, 900_000) } else { 0 });
         }
-        for kind in [Kind::StopGc, Kind::Grant, Kind::Deny] {
-            latency_ns[kind as usize] = latency_ns[Kind::ForceGc as usize];
+        for kind in [MessageKind::StopGc, MessageKind::Grant, MessageKind::Deny] {
+            latency_ns[kind as usize] = latency_ns[MessageKind::ForceGc as usize];
         }
         let all = (1 << members) - 1;
         CoordinationParams {
             scheme,
-            work: FORCED_WORK[self.between(0, FORCED_WORK.len() as u64 - 1) as usize],
+            forced_work: FORCED_WORK[self.between(0, FORCED_WORK.len() as u64 - 1) as usize],
             t_soft_free_blocks: (start + self.between(1, 4)) as u32,
-            notify: Notify::AtStart,
-            delay_ns: if self.chance(30) { self.between(1_009, 3_000_000) } else { 0 },
-            at_idle: false,
-            across_dies: true,
-            answers: self.chance(90),
-            ggc_aware: MemberSet(if self.chance(70) { all } else { u128::from(self.between(0, all as u64)) }),
-            latency_ns,
+            notification: Notification::AtStartThreshold,
+            cycle_delay_ns: if self.chance(30) { self.between(1_009, 3_000_000) } else { 0 },
+            begins_cycles_when_idle: false,
+            all_dies_collect: true,
+            controller_answers: self.chance(90),
+            ggc_aware_members: MemberSet(if self.chance(70) { all } else { u128::from(self.between(0, all as u64)) }),
+            message_latency_ns: latency_ns,
         }
     }
 
@@ -356,25 +365,26 @@ impl Draw {
         };
         (params.level, params.members) = (level, members as u32);
         if let Some(coordination) = &mut params.coordination {
-            coordination.ggc_aware.0 = if self.chance(80) { (1 << members) - 1 } else { u128::from(self.between(0, (1 << members) - 1)) };
+            coordination.ggc_aware_members.0 =
+                if self.chance(80) { (1 << members) - 1 } else { u128::from(self.between(0, (1 << members) - 1)) };
         }
         let array_bytes = reference::array_pages(params) * PAGE_BYTES;
         for request in &mut case.requests {
             request.offset_bytes %= array_bytes;
             request.length_bytes = request.length_bytes.min(array_bytes - request.offset_bytes);
-            request.one_member &= reference::fits_one_member(params, request);
+            request.stays_on_one_member &= reference::fits_one_member(params, request);
         }
         let mirrors = matches!(level, Level::Raid1 | Level::Raid10);
         if mirrors || self.chance(60) {
             let (quicker, earlier) = (self.between(0, 8), self.between(0, 4));
             let last_ns = case.requests.iter().map(|request| request.arrival_ns).max().unwrap_or(0);
             params.rebuild = self.chance(75).then(|| RebuildParams {
-                delay_ns: if self.chance(50) { self.between(0, last_ns / 4) } else { 0 },
-                strip_ns: 1 + self.between(0, (last_ns / 20) >> quicker),
-                in_flight: self.between(1, 4) as u32,
+                start_delay_ns: if self.chance(50) { self.between(0, last_ns / 4) } else { 0 },
+                strip_interval_min_ns: 1 + self.between(0, (last_ns / 20) >> quicker),
+                strips_in_flight_max: self.between(1, 4) as u32,
                 spares: 1,
-                spare: if self.chance(50) { Spare::Warm } else { Spare::Fresh },
-                finish: self.chance(30),
+                spare_state: if self.chance(50) { SpareState::Warm } else { SpareState::Fresh },
+                continues_after_last_request: self.chance(30),
             });
             let at_ns = self.between(0, (last_ns * 11 / 10) >> earlier);
             params.failures = vec![FailureParams { member: self.between(0, members - 1) as u32, at_ns }];
@@ -405,30 +415,32 @@ impl Draw {
 
     /// Section 13 of the rules.
     pub(crate) fn put_cache(&mut self, case: &mut Case) {
-        let all: Vec<CacheParts> = CachePolicy::defaults().iter().map(CachePolicy::parts).filter(|parts| !parts.is_empty()).collect();
+        let all: Vec<CacheParts> =
+            CachePolicy::all_with_default_parameters().iter().map(CachePolicy::parts).filter(|parts| !parts.is_empty()).collect();
         let parts = all[self.between(0, all.len() as u64 - 1) as usize];
         let size = self.between(1, 6);
         let (mut group_pages, mut member_pages) = (self.between(1, 1 << size) as u32, self.between(1, 1 << size) as u32);
-        if parts.members.is_none() {
+        if parts.member_caches.is_none() {
             member_pages = 0;
         }
-        if parts.groups.is_none() {
+        if parts.group_cache.is_none() {
             group_pages = 0;
         }
         let high = if self.chance(50) { 0.0 } else { self.between(0, 1000) as f64 / 1000.0 };
         let memory = self.between(0, 2);
         case.params.cache = Some(CacheParams {
             parts,
-            group_pages,
-            member_pages,
-            low: if self.chance(20) { high } else { high * self.between(0, 1000) as f64 / 1000.0 },
-            high,
-            in_flight: if self.chance(60) { 1 } else { self.between(2, 6) as u32 },
+            group_cache_pages: group_pages,
+            member_cache_pages: member_pages,
+            destage_start_fill: if self.chance(20) { high } else { high * self.between(0, 1000) as f64 / 1000.0 },
+            destage_full_speed_fill: high,
+            destages_in_flight_max: if self.chance(60) { 1 } else { self.between(2, 6) as u32 },
             sync_timeout_ns: 10_007 << self.between(0, 12),
-            nvm_read_ns: if memory > 0 { self.between(1, 5_000) } else { 0 },
-            nvm_write_ns: if memory > 1 { self.between(1, 60_000) } else { 0 },
+            nvm_page_read_ns: if memory > 0 { self.between(1, 5_000) } else { 0 },
+            nvm_page_write_ns: if memory > 1 { self.between(1, 60_000) } else { 0 },
             // The room follows from the sizes, so that the other cases stay what they were.
-            room: [Room::Pages, Room::Whole, Room::Pages, Room::Entries][((group_pages + member_pages) % 4) as usize],
+            capacity_unit: [CapacityUnit::Pages, CapacityUnit::WholeWrites, CapacityUnit::Pages, CapacityUnit::Entries]
+                [((group_pages + member_pages) % 4) as usize],
         });
     }
 
@@ -438,12 +450,12 @@ impl Draw {
         let outstanding_max = 1 << self.between(0, 5);
         let outstanding = self.chance(75).then(|| self.between(1, outstanding_max) as u32);
         let bytes_per_s = self.chance(70).then(|| PAGE_BYTES * 1_000_000_000 / (page_ns + self.between(0, 1_999)));
-        case.params.host_port = Some(HostPortParams { outstanding, bytes_per_s });
+        case.params.host_port = Some(HostPortParams { outstanding_requests_max: outstanding, bytes_per_s });
     }
 
     /// Greedy, which takes shortcuts of its own, more often than any other of the list.
     pub(crate) fn victim(&mut self) -> VictimPolicy {
-        if self.chance(30) { VictimPolicy::default() } else { VictimPolicy::any(&mut self.0) }
+        if self.chance(30) { VictimPolicy::default() } else { VictimPolicy::random_for_tests(&mut self.0) }
     }
 
     /// Odd figures, so that sums of them are seldom equal by accident.
@@ -455,7 +467,7 @@ impl Draw {
             page_transfer_ns: if channels || self.chance(70) { self.between(5_003, 120_000) } else { 0 },
             summary_transfer_ns: if channels || self.chance(70) { self.between(1_009, 20_000) } else { 0 },
             command_overhead_ns: if self.chance(50) { self.between(501, 9_000) } else { 0 },
-            spread_summaries: false,
+            spreads_summary_programs: false,
         }
     }
 
@@ -507,7 +519,7 @@ impl Draw {
                 zeroes: false,
                 high_priority: false,
                 stream: 0,
-                one_member: false,
+                stays_on_one_member: false,
             });
         }
         requests

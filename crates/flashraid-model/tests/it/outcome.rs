@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-use flashraid_model::array::{ArrayParams, PlanCounters, StripeCounters, WarmUp};
+use flashraid_model::array::{ArrayParams, ReadPlanCounters, StripeCounters, WarmUp};
 use flashraid_model::cache::CacheCounters;
-use flashraid_model::coordination::KINDS;
+use flashraid_model::coordination::MESSAGE_KINDS;
 use flashraid_model::events::TimeParts;
 use flashraid_model::request::{HostLoop, Request};
 use flashraid_model::ssd::{FrontCounters, MechanismCounters, MemberCounters};
@@ -35,11 +35,11 @@ pub(crate) struct Outcome {
     /// Counters of parity, locks, and rebuilding.
     pub stripe_counters: Option<StripeCounters>,
     /// Counters of a read plan that looks at the members.
-    pub plan_counters: Option<PlanCounters>,
+    pub plan_counters: Option<ReadPlanCounters>,
     /// Counters of the host port: number of waits for a turn, their total time, and the time in which data passed.
     pub host_port_counters: Option<(u64, u128, u64)>,
     /// Messages of coordination by kind.
-    pub messages: Option<[u64; KINDS]>,
+    pub messages: Option<[u64; MESSAGE_KINDS]>,
     /// Uncoordinated cleans with soft notification: during cycles of others, and else.
     pub uncoordinated_cleans: Option<(u64, u64)>,
 }
@@ -104,8 +104,8 @@ impl DriveOutcome {
             host_pages_written: of("pages_received"),
             host_pages_trimmed: of("pages_trimmed"),
             suspensions: of("suspensions"),
-            merges: of("merges"),
-            pipelined: of("pipelined"),
+            merged_operations: of("merges"),
+            pipelined_operations: of("pipelined"),
             ..MemberCounters::default()
         }
     }

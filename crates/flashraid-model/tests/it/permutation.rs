@@ -24,7 +24,7 @@ fn draw(seed: u64) -> Case {
     params.members = 2 + rng::below(&mut stream, 5) as u32;
     params.stripe_unit_pages = 1;
     params.ssd.gc.victim = VictimPolicy::default();
-    case.warm_up.overwrites = 0.0;
+    case.warm_up.overwrites_per_page = 0.0;
     let round = |time: &mut u64| *time = time.next_multiple_of(100_000);
     let timing = &mut params.ssd.timing;
     for time in [&mut timing.page_read_ns, &mut timing.page_program_ns, &mut timing.block_erase_ns, &mut timing.page_transfer_ns] {
@@ -33,14 +33,14 @@ fn draw(seed: u64) -> Case {
     timing.summary_transfer_ns = 0;
     timing.command_overhead_ns = 0;
     if let Some(link) = &mut params.ssd.link {
-        round(&mut link.page_ns);
+        round(&mut link.page_transfer_ns);
     }
     if let Some(preemption) = &mut params.ssd.gc.preemption {
         preemption.poll_ns = 0;
     }
     let coordination = params.coordination.as_mut().expect("the case is coordinated");
-    coordination.ggc_aware.0 &= (1 << params.members) - 1;
-    coordination.latency_ns.iter_mut().for_each(round);
+    coordination.ggc_aware_members.0 &= (1 << params.members) - 1;
+    coordination.message_latency_ns.iter_mut().for_each(round);
     match &mut coordination.scheme {
         SchemePolicy::ProactiveIdle(scheme) => {
             round(&mut scheme.check_interval.ns);
@@ -49,7 +49,7 @@ fn draw(seed: u64) -> Case {
         SchemePolicy::ProactiveSoftLimit(scheme) => round(&mut scheme.check_interval.ns),
         _ => {}
     }
-    round(&mut coordination.delay_ns);
+    round(&mut coordination.cycle_delay_ns);
     if case.host != HostLoop::Open {
         case.host = HostLoop::Closed { depth: 2 * params.members, think_ns: 0 };
     }
@@ -74,7 +74,7 @@ fn draw(seed: u64) -> Case {
                 zeroes: false,
                 high_priority: false,
                 stream: 0,
-                one_member: false,
+                stays_on_one_member: false,
             });
         }
     }
@@ -99,8 +99,9 @@ fn renumbered(case: &Case, numbers: &[u64]) -> Case {
         request.offset_bytes = (page / members * members + numbers[(page % members) as usize]) * PAGE_BYTES;
     }
     let coordination = case.params.coordination.as_mut().expect("the case is coordinated");
-    let ggc_aware = coordination.ggc_aware.0;
-    coordination.ggc_aware.0 = numbers.iter().enumerate().fold(0, |bits, (member, number)| bits | (ggc_aware >> member & 1) << number);
+    let ggc_aware = coordination.ggc_aware_members.0;
+    coordination.ggc_aware_members.0 =
+        numbers.iter().enumerate().fold(0, |bits, (member, number)| bits | (ggc_aware >> member & 1) << number);
     case
 }
 

@@ -1,13 +1,13 @@
 //! Makes a failing case smaller while it still fails, so that a person can follow it.
 
-use flashraid_model::array::{HostPortParams, Knowledge, ReadPlan, RebuildParams, WarmUp, WarmUpPattern};
+use flashraid_model::array::{CollectionKnowledge, HostPortParams, ReadPlan, RebuildParams, WarmUp, WarmUpPattern};
 use flashraid_model::cache::CacheParams;
-use flashraid_model::coordination::{CoordinationParams, KINDS, Notify, ReactiveInclusive, Work};
+use flashraid_model::coordination::{CoordinationParams, ForcedWork, MESSAGE_KINDS, Notification, ReactiveInclusive};
 use flashraid_model::placement::Level;
 use flashraid_model::request::HostLoop;
 use flashraid_model::ssd::{
-    Allocation, Blocking, FirmwareParams, FrontParams, Mechanisms, Pipeline, PlacementHandles, PlaneChoice, Pool, Preemption, Procedure,
-    SsdParams, SuperblockParams, Trigger, UpkeepParams, VictimPolicy,
+    Allocation, BlockingScope, CollectionProcedure, FirmwareParams, FrontParams, Mechanisms, PipeliningMode, PlacementHandles, PlaneChoice,
+    PoolCheckTrigger, PoolScope, Preemption, SsdParams, SuperblockParams, UpkeepParams, VictimPolicy,
 };
 
 use crate::cases::PAGE_BYTES;
@@ -28,7 +28,7 @@ pub(crate) fn shrink(mut case: Case, fails: impl Fn(&Case) -> bool) -> Case {
             }
             let members = candidate.params.members;
             if let Some(coordination) = &mut candidate.params.coordination {
-                coordination.ggc_aware.0 &= (1 << members) - 1;
+                coordination.ggc_aware_members.0 &= (1 << members) - 1;
             }
             if !is_possible(&candidate) {
                 continue;
@@ -77,7 +77,7 @@ fn rebuild(case: &mut Case, simplify: fn(&mut RebuildParams)) {
 
 /// Returns true if each pool always has room for a write (rule 16).
 fn has_room(ssd: &SsdParams) -> bool {
-    let planes_per_pool = if ssd.gc.pool == Pool::Plane { 1 } else { ssd.geometry.planes };
+    let planes_per_pool = if ssd.gc.pool == PoolScope::Plane { 1 } else { ssd.geometry.planes };
     let more = [ssd.gc.separate_open_block, ssd.allocation == Allocation::Dynamic, !ssd.fill_seals_last_block];
     let more = more.into_iter().filter(|&needs_one| needs_one).count() as u32;
     planes_per_pool * ssd.geometry.reserved_blocks_per_plane >= ssd.gc.start_free_blocks + 2 + more
@@ -95,11 +95,11 @@ fn is_possible(case: &Case) -> bool {
     let survives = case.params.failures.iter().all(|failure| redundant && failure.member < case.params.members);
     if let Some(own) = &case.params.ssd.superblock {
         let shape = own.shape(&case.params.ssd.geometry);
-        if !shape.always_has_a_victim(own.collection.floor) || own.buffer.units < shape.buffer_units_min() {
+        if !shape.guarantees_victim_at_floor(own.collection.floor_free_superblocks) || own.buffer.room_units < shape.buffer_units_min() {
             return false;
         }
     }
-    let fits = case.requests.iter().all(|request| !request.one_member || reference::fits_one_member(&case.params, request));
+    let fits = case.requests.iter().all(|request| !request.stays_on_one_member || reference::fits_one_member(&case.params, request));
     fits && (case.params.ssd.superblock.is_some() || has_room(&case.params.ssd))
         && case.params.members >= least
         && (case.params.level != Level::Raid10 || case.params.members.is_multiple_of(2))
@@ -138,56 +138,56 @@ fn superblock(case: &mut Case, simplify: fn(&mut SuperblockParams)) {
 
 const SIMPLER: [fn(&mut Case); 92] = [
     |case| case.params.read_plan = ReadPlan::Home,
-    |case| case.params.planning.fast_fail_ns = 0,
-    |case| case.params.planning.pre_reads = false,
-    |case| case.params.planning.knows_remaining = true,
-    |case| case.params.planning.knowledge = Knowledge::Element,
+    |case| case.params.read_plan_params.fast_fail_ns = 0,
+    |case| case.params.read_plan_params.plans_reads_before_writes = false,
+    |case| case.params.read_plan_params.knows_remaining_time = true,
+    |case| case.params.read_plan_params.knowledge = CollectionKnowledge::OfDieOrPlane,
     |case| superblock(case, |own| own.queues = None),
     |case| superblock(case, |own| own.slc = None),
-    |case| superblock(case, |own| own.placement = PlacementHandles::ONE),
+    |case| superblock(case, |own| own.placement_handles = PlacementHandles::SINGLE_HANDLE),
     |case| superblock(case, |own| own.upkeep = UpkeepParams::default()),
     |case| superblock(case, |own| own.suspension = None),
-    |case| superblock(case, |own| own.rain = false),
-    |case| superblock(case, |own| own.firmware = FirmwareParams::FREE),
-    |case| superblock(case, |own| own.buffer.linger_ns = None),
-    |case| superblock(case, |own| own.buffer.is_protected = true),
-    |case| superblock(case, |own| own.cache_read = false),
-    |case| superblock(case, |own| own.programs_at_once = 64),
+    |case| superblock(case, |own| own.has_parity_superpages = false),
+    |case| superblock(case, |own| own.firmware = FirmwareParams::WITHOUT_OVERHEAD),
+    |case| superblock(case, |own| own.buffer.superpage_open_max_ns = None),
+    |case| superblock(case, |own| own.buffer.survives_power_loss = true),
+    |case| superblock(case, |own| own.reads_during_transfer = false),
+    |case| superblock(case, |own| own.dies_programming_max = 64),
     |case| case.params.ssd.mechanisms = Mechanisms::default(),
     |case| case.params.ssd.front = None,
     |case| front(case, |front| front.buffer = None),
     |case| front(case, |front| front.queues = None),
-    |case| front(case, |front| front.firmware = FirmwareParams::FREE),
+    |case| front(case, |front| front.firmware = FirmwareParams::WITHOUT_OVERHEAD),
     |case| case.requests.iter_mut().for_each(|request| request.fua = false),
-    |case| case.warm_up = WarmUp { overwrites: 0.0, pattern: WarmUpPattern::Random },
+    |case| case.warm_up = WarmUp { overwrites_per_page: 0.0, pattern: WarmUpPattern::Random },
     |case| case.host = HostLoop::Open,
     |case| case.params.cache = None,
     |case| case.params.host_port = None,
-    |case| host_port(case, |limits| limits.outstanding = None),
+    |case| host_port(case, |limits| limits.outstanding_requests_max = None),
     |case| host_port(case, |limits| limits.bytes_per_s = None),
-    |case| cache(case, |cache| (cache.low, cache.high) = (0.0, 0.0)),
-    |case| cache(case, |cache| cache.in_flight = 1),
-    |case| cache(case, |cache| cache.nvm_read_ns = 0),
-    |case| cache(case, |cache| cache.nvm_write_ns = 0),
-    |case| cache(case, |cache| cache.group_pages = cache.group_pages.min(1)),
-    |case| cache(case, |cache| cache.member_pages = cache.member_pages.min(1)),
-    |case| cache(case, |cache| cache.member_pages = cache.member_pages.min(4)),
+    |case| cache(case, |cache| (cache.destage_start_fill, cache.destage_full_speed_fill) = (0.0, 0.0)),
+    |case| cache(case, |cache| cache.destages_in_flight_max = 1),
+    |case| cache(case, |cache| cache.nvm_page_read_ns = 0),
+    |case| cache(case, |cache| cache.nvm_page_write_ns = 0),
+    |case| cache(case, |cache| cache.group_cache_pages = cache.group_cache_pages.min(1)),
+    |case| cache(case, |cache| cache.member_cache_pages = cache.member_cache_pages.min(1)),
+    |case| cache(case, |cache| cache.member_cache_pages = cache.member_cache_pages.min(4)),
     |case| cache(case, |cache| cache.sync_timeout_ns = 10_000_000),
     |case| case.params.failures.clear(),
     |case| case.params.failures.truncate(1),
     |case| case.params.failures.truncate(case.params.failures.len().saturating_sub(1)),
     |case| case.params.rebuild = None,
-    |case| rebuild(case, |rebuild| rebuild.in_flight = 1),
+    |case| rebuild(case, |rebuild| rebuild.strips_in_flight_max = 1),
     |case| rebuild(case, |rebuild| rebuild.spares = 1),
-    |case| rebuild(case, |rebuild| rebuild.finish = false),
+    |case| rebuild(case, |rebuild| rebuild.continues_after_last_request = false),
     |case| case.params.coordination = None,
-    |case| coordination(case, |coordination| coordination.latency_ns = [0; KINDS]),
-    |case| coordination(case, |coordination| coordination.delay_ns = 0),
-    |case| coordination(case, |coordination| coordination.notify = Notify::AtStart),
-    |case| coordination(case, |coordination| coordination.at_idle = false),
-    |case| coordination(case, |coordination| coordination.across_dies = true),
-    |case| coordination(case, |coordination| coordination.ggc_aware.0 = u128::MAX),
-    |case| coordination(case, |coordination| coordination.work = Work::OneVictim),
+    |case| coordination(case, |coordination| coordination.message_latency_ns = [0; MESSAGE_KINDS]),
+    |case| coordination(case, |coordination| coordination.cycle_delay_ns = 0),
+    |case| coordination(case, |coordination| coordination.notification = Notification::AtStartThreshold),
+    |case| coordination(case, |coordination| coordination.begins_cycles_when_idle = false),
+    |case| coordination(case, |coordination| coordination.all_dies_collect = true),
+    |case| coordination(case, |coordination| coordination.ggc_aware_members.0 = u128::MAX),
+    |case| coordination(case, |coordination| coordination.forced_work = ForcedWork::OneVictim),
     |case| coordination(case, |coordination| coordination.scheme = ReactiveInclusive {}.into()),
     |case| case.params.members = 1,
     |case| {
@@ -201,25 +201,25 @@ const SIMPLER: [fn(&mut Case); 92] = [
     |case| case.params.ssd.die_stride_pages = 1,
     |case| case.params.ssd.plane_choice = PlaneChoice::Rotate,
     |case| case.params.ssd.fill_seals_last_block = true,
-    |case| case.params.ssd.gc.blocking = Blocking::Die,
-    |case| case.params.ssd.gc.procedure = Procedure::AsSet,
-    |case| case.params.ssd.gc.trigger = Trigger::Request,
+    |case| case.params.ssd.gc.blocking = BlockingScope::Die,
+    |case| case.params.ssd.gc.procedure = CollectionProcedure::Standard,
+    |case| case.params.ssd.gc.trigger = PoolCheckTrigger::EveryRequest,
     |case| case.params.ssd.gc.victim = VictimPolicy::default(),
     |case| case.params.ssd.gc.separate_open_block = false,
     |case| case.params.ssd.gc.copy_back = true,
-    |case| case.params.ssd.gc.instantaneous = false,
+    |case| case.params.ssd.gc.takes_no_time = false,
     |case| case.params.ssd.gc.preemption = None,
-    |case| case.params.ssd.gc.idle_ns = None,
+    |case| case.params.ssd.gc.idle_collection_after_ns = None,
     |case| case.params.ssd.gc.stop_free_blocks = case.params.ssd.gc.start_free_blocks + 1,
     |case| preemption(case, |preemption| preemption.suspension = None),
-    |case| preemption(case, |preemption| preemption.pipeline = Pipeline::Off),
-    |case| preemption(case, |preemption| preemption.reorder = false),
-    |case| preemption(case, |preemption| preemption.merge = preemption.reorder),
-    |case| preemption(case, |preemption| preemption.t_hard = 0.0),
+    |case| preemption(case, |preemption| preemption.pipeline = PipeliningMode::Off),
+    |case| preemption(case, |preemption| preemption.moves_requested_pages_first = false),
+    |case| preemption(case, |preemption| preemption.merges_with_moves = preemption.moves_requested_pages_first),
+    |case| preemption(case, |preemption| preemption.hard_limit_share = 0.0),
     |case| preemption(case, |preemption| preemption.poll_ns = 0),
     |case| preemption(case, |preemption| preemption.poll_ns = 600),
     |case| case.requests.iter_mut().for_each(|request| request.high_priority = false),
-    |case| case.requests.iter_mut().for_each(|request| request.one_member = false),
+    |case| case.requests.iter_mut().for_each(|request| request.stays_on_one_member = false),
     |case| case.requests.iter_mut().for_each(|request| request.stream = 0),
     |case| case.params.ssd.geometry.pages_per_block = case.params.ssd.geometry.pages_per_block.min(40),
     |case| case.params.ssd.geometry.pages_per_block = case.params.ssd.geometry.pages_per_block.min(10),
@@ -229,7 +229,7 @@ const SIMPLER: [fn(&mut Case); 92] = [
             case.params.ssd.timing.page_transfer_ns = 0;
         }
     },
-    |case| case.params.ssd.timing.spread_summaries = false,
+    |case| case.params.ssd.timing.spreads_summary_programs = false,
     |case| case.params.ssd.geometry.summary_page = false,
     |case| case.params.ssd.timing.command_overhead_ns = 0,
     |case| case.params.ssd.geometry.dies = 1,

@@ -6,7 +6,7 @@ use flashraid_model::placement::Level;
 use flashraid_model::request::{OpKind, Request};
 use flashraid_model::rng;
 use flashraid_model::space::victim::{Fifo, Greedy};
-use flashraid_model::ssd::{Pool, VictimPolicy};
+use flashraid_model::ssd::{PoolScope, VictimPolicy};
 
 use crate::adapter;
 use crate::cases::{PAGE_BYTES, one_plane};
@@ -76,7 +76,7 @@ fn idle_latencies(simulate: Simulate) {
         page_transfer_ns: 105_600,
         summary_transfer_ns: 13_200,
         command_overhead_ns: 0,
-        spread_summaries: false,
+        spreads_summary_programs: false,
     };
     let ms = |number: u64| number * 1_000_000;
     let case = case.read(ms(0), 0, 1).read(ms(10), 0, 2).read(ms(20), 0, 3).write(ms(30), 0, 2).write(ms(40), 0, 3).write(ms(50), 1, 1);
@@ -100,7 +100,7 @@ fn poisson_reads(simulate: Simulate, requests: u64) {
         let mut addresses = rng::stream(1, "addresses", index);
         let mut now_ns = 0.0;
         for _ in 0..requests {
-            now_ns += -libm::log(1.0 - rng::unit(&mut gaps)) * service_ns / load;
+            now_ns += -libm::log(1.0 - rng::uniform(&mut gaps)) * service_ns / load;
             case.requests.push(page_request(now_ns as u64, rng::below(&mut addresses, pages), OpKind::Read));
         }
         let outcome = simulate(&case);
@@ -164,9 +164,9 @@ fn uniform_writes(victim: VictimPolicy, blocks: u32, reserved_percent: u32) -> C
         summary_page: false,
         ..ssd.geometry
     };
-    ssd.gc.pool = Pool::Die;
+    ssd.gc.pool = PoolScope::Die;
     ssd.gc.victim = victim;
-    case.warm_up.overwrites = 4.0;
+    case.warm_up.overwrites_per_page = 4.0;
     let pages = case.params.ssd.exported_pages();
     let mut addresses = rng::stream(1, "addresses", 0);
     case.requests = (0..3 * pages).map(|n| page_request(n * 20_000, rng::below(&mut addresses, pages), OpKind::Write)).collect();
@@ -184,7 +184,7 @@ fn page_request(arrival_ns: u64, page: u64, direction: OpKind) -> Request {
         zeroes: false,
         high_priority: false,
         stream: 0,
-        one_member: false,
+        stays_on_one_member: false,
     }
 }
 

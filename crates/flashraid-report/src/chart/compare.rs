@@ -187,7 +187,7 @@ fn over(
         let is_here = |value: &String| *value == point.settings[across].value;
         let x = numbers[grid.axes[across].values.iter().position(is_here).expect("a point has a value of the axis")];
         series[index].points.push((x, estimate.mean));
-        series[index].half_widths.extend(estimate.half_width);
+        series[index].half_widths.extend(estimate.interval_half_width);
         series[index].doubts.push(point.marks());
     }
     series.iter_mut().for_each(in_order);
@@ -254,7 +254,7 @@ fn mean_of(estimate: &Option<Estimate>) -> Option<f64> {
 }
 
 fn half_width_of(estimate: &Option<Estimate>) -> Option<f64> {
-    estimate.and_then(|estimate| estimate.half_width)
+    estimate.and_then(|estimate| estimate.interval_half_width)
 }
 
 /// Returns percentiles of every point side by side, with their intervals, if enough requests lie beyond them.
@@ -283,7 +283,7 @@ fn percentiles(grid: &Grid) -> Option<Chart> {
 fn scaled(estimate: Option<Estimate>, scale: f64) -> Option<Estimate> {
     estimate.map(|estimate| Estimate {
         mean: estimate.mean / scale,
-        half_width: estimate.half_width.map(|width| width / scale),
+        interval_half_width: estimate.interval_half_width.map(|width| width / scale),
         ..estimate
     })
 }

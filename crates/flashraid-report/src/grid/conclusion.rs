@@ -266,5 +266,5 @@ fn span(ratios: impl Iterator<Item = Estimate>) -> String {
 
 /// Formats a change as tables do.
 fn change(ratio: Estimate) -> String {
-    number::change(ratio.mean, ratio.half_width)
+    number::change(ratio.mean, ratio.interval_half_width)
 }

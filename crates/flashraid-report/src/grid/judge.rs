@@ -33,7 +33,7 @@ impl Trend {
     /// Judges the ratio of a figure to the baseline's. A change of 5 % or more counts if the interval does not contain 1. A response time
     /// without an interval counts from a factor of 1.25 on.
     pub fn of(pointer: &str, ratio: Estimate) -> Trend {
-        let Estimate { mean, half_width, .. } = ratio;
+        let Estimate { mean, interval_half_width: half_width, .. } = ratio;
         let (less, more) = match half_width {
             None if pointer.starts_with("/response_us/") => (1.0 / FACTOR_MIN, FACTOR_MIN),
             _ => (1.0 - CHANGE_MIN, 1.0 + CHANGE_MIN),
@@ -109,13 +109,13 @@ impl Grid {
     pub fn ratio(&self, own: usize, base: usize, pointer: &str) -> Option<Estimate> {
         let (own, base) = (&self.points[own], &self.points[base]);
         let (values, bases) = (own.figure(pointer)?, base.figure(pointer)?);
-        let ratio = Estimate::of_ratios(&values, &bases)?;
+        let ratio = Estimate::from_ratios(&values, &bases)?;
         let [base_value] = bases.as_slice() else { return Some(ratio) };
         let half_width = own.batches(pointer).zip(base.batches(pointer)).and_then(|(own, base)| {
             let differences: Vec<f64> = own.iter().zip(&base).map(|(own, base)| own - base).collect();
             (own.len() == base.len()).then(|| half_width_of_batches(&differences)).flatten()
         });
-        Some(Estimate { half_width: half_width.map(|half_width| half_width / base_value), ..ratio })
+        Some(Estimate { interval_half_width: half_width.map(|half_width| half_width / base_value), ..ratio })
     }
 
     /// Returns the ratio of a figure of a point to that of its baseline.
@@ -189,9 +189,9 @@ impl Point {
     /// Returns the mean of a figure over the seeds, with half of its 95 % confidence interval. With one seed, the interval comes from ten
     /// batches of the run, if the report has them.
     pub fn estimate(&self, pointer: &str) -> Option<Estimate> {
-        let estimate = Estimate::of(&self.figure(pointer)?)?;
+        let estimate = Estimate::from_values(&self.figure(pointer)?)?;
         let of_batches = || half_width_of_batches(&self.batches(pointer)?);
-        Some(Estimate { half_width: estimate.half_width.or_else(of_batches), ..estimate })
+        Some(Estimate { interval_half_width: estimate.interval_half_width.or_else(of_batches), ..estimate })
     }
 
     /// Returns a figure of the ten batches of a single seed, if the report has it.
@@ -211,7 +211,7 @@ impl Point {
 /// Returns half of the confidence interval of the mean of batches. It is exactly zero if they are equal, without a rounding error.
 fn half_width_of_batches(values: &[f64]) -> Option<f64> {
     let is_equal = values.windows(2).all(|pair| pair[0] == pair[1]);
-    if is_equal { Some(0.0) } else { Estimate::of(values)?.half_width }
+    if is_equal { Some(0.0) } else { Estimate::from_values(values)?.interval_half_width }
 }
 
 /// Returns the marks of a point, each with its reason from the first seed that has one.
@@ -238,15 +238,15 @@ mod tests {
         };
         let point = of(json!({ "mean_us": [1.0, 3.0], "p99_us": [618.1, 618.1, 618.1], "p99_9_us": [null, null] }));
         // Student's t of two values is 12.706 · √2 / √2.
-        assert!((point.estimate(MEAN).unwrap().half_width.unwrap() - 12.706).abs() < 1e-3);
+        assert!((point.estimate(MEAN).unwrap().interval_half_width.unwrap() - 12.706).abs() < 1e-3);
         assert_eq!(point.estimate(MEAN).unwrap().mean, 2.0);
-        assert_eq!(point.estimate("/response_us/all/p99").unwrap().half_width, Some(0.0));
+        assert_eq!(point.estimate("/response_us/all/p99").unwrap().interval_half_width, Some(0.0));
         // The cases are a batch with too few requests, no batches, and a figure that batches do not have.
         let few = of(json!({ "mean_us": [1.0, 3.0], "p99_us": [null, 618.0] }));
-        assert_eq!(few.estimate("/response_us/all/p99").unwrap().half_width, None);
-        assert_eq!(of(Value::Null).estimate(MEAN).unwrap().half_width, None);
+        assert_eq!(few.estimate("/response_us/all/p99").unwrap().interval_half_width, None);
+        assert_eq!(of(Value::Null).estimate(MEAN).unwrap().interval_half_width, None);
         // With several seeds, the interval comes from the seeds.
         let seeds = Point { reports: [point.reports.clone(), point.reports].concat(), settings: Vec::new() };
-        assert_eq!(seeds.estimate(MEAN).unwrap().half_width, Some(0.0));
+        assert_eq!(seeds.estimate(MEAN).unwrap().interval_half_width, Some(0.0));
     }
 }

@@ -66,7 +66,7 @@ impl Grid {
             let sign = if figure.better == Better::More { -1.0 } else { 1.0 };
             let rank = |index: usize| {
                 let values = self.points[index].figure(figure.pointer);
-                values.as_deref().and_then(Estimate::of).map_or(f64::INFINITY, |estimate| sign * estimate.mean)
+                values.as_deref().and_then(Estimate::from_values).map_or(f64::INFINITY, |estimate| sign * estimate.mean)
             };
             order.sort_by(|a, b| rank(*a).total_cmp(&rank(*b)));
         }

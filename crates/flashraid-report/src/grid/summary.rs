@@ -173,7 +173,7 @@ impl Grid {
                 let mean = figures::at(MEAN);
                 let cell = |point: &usize| match self.ratio_to_baseline(*point, mean) {
                     _ if self.baselines[*point] == *point => "".into(),
-                    Some(ratio) => self.toned(*point, mean, ratio, number::change(ratio.mean, ratio.half_width)),
+                    Some(ratio) => self.toned(*point, mean, ratio, number::change(ratio.mean, ratio.interval_half_width)),
                     None => "–".into(),
                 };
                 ("change".to_owned(), order.iter().map(cell).collect())
@@ -213,8 +213,8 @@ impl Grid {
         let cell = |&index: &usize| -> Cell {
             let Some(mean) = means[index] else { return "–".into() };
             // Where nothing is compared the interval is that of the figure itself.
-            let half_width = if self.is_contest() { None } else { mean.half_width };
-            let text = scale.text(Estimate { half_width, ..mean });
+            let half_width = if self.is_contest() { None } else { mean.interval_half_width };
+            let text = scale.text(Estimate { interval_half_width: half_width, ..mean });
             if self.points[index].is_guess(figure.pointer) {
                 return (text + FEW_SAMPLES_MARK).into();
             }
@@ -252,7 +252,7 @@ impl Grid {
             let seeds = self.seeds();
             let has_interval = self.points.iter().enumerate().any(|(index, _)| {
                 let ratio = self.ratio_to_baseline(index, figures::at(MEAN));
-                self.baselines[index] != index && ratio.is_some_and(|ratio| ratio.half_width.is_some())
+                self.baselines[index] != index && ratio.is_some_and(|ratio| ratio.interval_half_width.is_some())
             });
             let interval = match seeds {
                 _ if !has_interval => "",

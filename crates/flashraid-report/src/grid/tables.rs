@@ -1,6 +1,6 @@
 //! A grid as tables and as the document of `compare --json`.
 
-use flashraid_model::metrics::breakdown::PARTS;
+use flashraid_model::metrics::breakdown::CAUSE_NAMES;
 use serde_json::{Map, Value, json};
 
 use super::{AxisUnit, Estimate, Grid, Point};
@@ -58,7 +58,7 @@ impl Grid {
     /// The ratio of a figure to the baseline's.
     pub(crate) fn ratio_cell(&self, point: usize, figure: &Figure) -> Cell {
         let Some(ratio) = self.ratio_to_baseline(point, figure) else { return "–".into() };
-        let text = match ratio.half_width {
+        let text = match ratio.interval_half_width {
             None => number::rounded(ratio.mean),
             Some(half_width) => format!("{} ±{}", number::rounded(ratio.mean), number::rounded(half_width)),
         };
@@ -102,9 +102,9 @@ impl Grid {
             let ratio = self.ratio_to_baseline(index, figure);
             let value = json!({
                 "mean": mean.map(|estimate| estimate.mean),
-                "ci95": mean.and_then(|estimate| estimate.half_width),
+                "ci95": mean.and_then(|estimate| estimate.interval_half_width),
                 "ratio": ratio.map(|estimate| estimate.mean),
-                "ratio_ci95": ratio.and_then(|estimate| estimate.half_width),
+                "ratio_ci95": ratio.and_then(|estimate| estimate.interval_half_width),
             });
             (figure.key(), value)
         });
@@ -156,7 +156,7 @@ impl Grid {
             number(format!("/iops/{kind}"));
             PERCENTILES.iter().for_each(|percentile| number(format!("/response_us/{kind}/{percentile}")));
         }
-        PARTS.iter().for_each(|part| number(format!("/time_us/all/{part}")));
+        CAUSE_NAMES.iter().for_each(|part| number(format!("/time_us/all/{part}")));
         let text = |pointer: &'static str| rows.iter().map(move |(_, report)| Some(report.pointer(pointer)?.as_str()?.to_owned()));
         let marks = |report: &Value| {
             let marks = report.pointer("/verdict/marks").and_then(Value::as_array)?;
@@ -181,7 +181,8 @@ impl Grid {
         let means: Vec<Option<Estimate>> = rows().map(|(index, figure)| self.points[index].estimate(figure.pointer)).collect();
         let ratios: Vec<Option<Estimate>> = rows().map(|(index, figure)| self.ratio_to_baseline(index, figure)).collect();
         let mean_of = |estimates: &[Option<Estimate>]| estimates.iter().map(|of| of.map(|of| of.mean)).collect::<Vec<_>>();
-        let width_of = |estimates: &[Option<Estimate>]| estimates.iter().map(|of| of.and_then(|of| of.half_width)).collect::<Vec<_>>();
+        let width_of =
+            |estimates: &[Option<Estimate>]| estimates.iter().map(|of| of.and_then(|of| of.interval_half_width)).collect::<Vec<_>>();
         table.text("figure", rows().map(|(_, figure)| Some(figure.key())));
         table.number("mean", mean_of(&means));
         table.number("ci95", width_of(&means));
@@ -267,7 +268,7 @@ impl Scale {
             }
         };
         let mean = number::three_digits(value.mean / divisor);
-        match value.half_width {
+        match value.interval_half_width {
             None => format!("{mean}{unit}"),
             Some(half_width) => format!("{mean} ±{}{unit}", number::three_digits(half_width / divisor)),
         }

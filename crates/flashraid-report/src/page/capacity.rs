@@ -34,7 +34,7 @@ pub fn tile(configs: &[&Value]) -> Option<Tile> {
         [least, .., most] => format!("; simulated at scales of 1 : {} to 1 : {}", number::grouped(**least), number::grouped(**most)),
     };
     let arrays: BTreeSet<String> = configs.iter().map(|config| array(config)).collect();
-    let what = if arrays.len() == 1 { arrays.into_iter().next()? } else { number::counted(arrays.len() as u64, "array") };
+    let what = if arrays.len() == 1 { arrays.into_iter().next()? } else { number::count_with_noun(arrays.len() as u64, "array") };
     Some(Tile::plain("usable capacity", value, Some(format!("{what}{scale}"))).of("capacity_bytes"))
 }
 

@@ -105,7 +105,7 @@ pub fn of_grid(title: &str, grid: &Grid) -> Part {
         varied => Tile::plain("points", count, Some(varied.to_owned())),
     }];
     let requests = firsts.iter().filter_map(|report| report["requests"]["all"].as_u64()).max();
-    let requests = requests.map(|requests| format!("up to {} each", number::counted(requests, "request")));
+    let requests = requests.map(|requests| format!("up to {} each", number::count_with_noun(requests, "request")));
     match seeds {
         0 | 1 => tiles.push(Tile::plain("seeds of each", seeds.to_string(), requests)),
         _ => tiles.push(Tile::plain("seeds of each", seeds.to_string(), Some("± is a 95 % confidence interval".to_owned()))),

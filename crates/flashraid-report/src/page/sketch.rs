@@ -104,8 +104,8 @@ pub fn of(configs: &[&Value]) -> String {
         [least, .., most] => format!("; compared: {least} to {most} SSDs"),
         _ => String::new(),
     };
-    svg += &text_at((middle, bottom + 10), "caption", &format!("each SSD: {device}, {}{varied}", number::counted(dies, "die")));
-    let said = format!("{}, {level}, {scheme}", number::counted(members, "member"));
+    svg += &text_at((middle, bottom + 10), "caption", &format!("each SSD: {device}, {}{varied}", number::count_with_noun(dies, "die")));
+    let said = format!("{}, {level}, {scheme}", number::count_with_noun(members, "member"));
     format!("<svg viewBox=\"0 0 {WIDTH} {}\" role=\"img\" aria-label=\"The array: {}\">\n{svg}</svg>\n", bottom + 18, escape(&said))
 }
 

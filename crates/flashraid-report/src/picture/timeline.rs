@@ -7,7 +7,7 @@ use plotters::prelude::*;
 
 use super::{Area, Drawn, FONT, GRID, INK, Mark, PALETTE, TITLE, WIDTH, legend, linear, svg, tick};
 use crate::chart::{FIXED, Panel, Timeline, ticks};
-use crate::number::counted;
+use crate::number::count_with_noun;
 
 /// Colours of what is drawn, as in all other charts.
 const READ: RGBColor = fixed(1);
@@ -130,7 +130,7 @@ fn draw_legends(upper: &Area, lower: &Area, timeline: &Timeline) -> Drawn {
 fn draw_lanes(area: &Area, timeline: &Timeline, panel: &Panel) -> Drawn {
     let (window, Panel { members, dies, collections, .. }) = (&timeline.window_ms, panel);
     let (members, dies) = (*members, *dies);
-    let rows = if dies == 1 { "its die".to_owned() } else { format!("a row for each of {}", counted(dies.into(), "die")) };
+    let rows = if dies == 1 { "its die".to_owned() } else { format!("a row for each of {}", count_with_noun(dies.into(), "die")) };
     // Destages have the upper part of a lane.
     let below = if panel.destages.is_empty() { 0.08 } else { 0.42 };
     let mut chart = ChartBuilder::on(area)

@@ -6,10 +6,10 @@ use flashraid_model::placement::StripeShape;
 
 /// The address space of 8 × `ggc2014` as RAID-0.
 const SPACE: AddressSpace =
-    AddressSpace { capacity_bytes: 8 * 7_025_760 * 4096, page_bytes: 4096, stripe_unit_bytes: 4096, shape: StripeShape::data(8) };
+    AddressSpace { capacity_bytes: 8 * 7_025_760 * 4096, page_bytes: 4096, stripe_unit_bytes: 4096, shape: StripeShape::without_parity(8) };
 /// A small array, which must be large enough for every workload.
 const SMALL: AddressSpace =
-    AddressSpace { capacity_bytes: 64 << 20, page_bytes: 4096, stripe_unit_bytes: 4096, shape: StripeShape::data(2) };
+    AddressSpace { capacity_bytes: 64 << 20, page_bytes: 4096, stripe_unit_bytes: 4096, shape: StripeShape::without_parity(2) };
 
 /// Returns every workload, with numbers where they are needed.
 fn all() -> Vec<NamedWorkload> {
@@ -128,7 +128,7 @@ fn the_insert_phases_of_tpc_h() {
 fn skewed_workloads_aim_half_of_the_requests_at_a_member() {
     for name in ["hpc-w-skew", "lawc-skewed"] {
         let (requests, _) = draw(&find(name).unwrap(), 100_000);
-        let aimed = requests.iter().filter(|r| r.one_member && r.offset_bytes / 4096 % 8 == 0).count() as f64 / 1e5;
+        let aimed = requests.iter().filter(|r| r.stays_on_one_member && r.offset_bytes / 4096 % 8 == 0).count() as f64 / 1e5;
         assert!((aimed - 0.5).abs() < 0.007, "{name}: {aimed}");
     }
 }
@@ -140,7 +140,11 @@ fn every_workload_opens_on_a_small_array() {
         let mut source = open(&workload.spec, 1, &SMALL).unwrap();
         for _ in 0..2000 {
             let request = source.next_request().unwrap().unwrap();
-            assert!(request.one_member || request.offset_bytes + request.length_bytes <= SMALL.capacity_bytes, "{}", workload.name);
+            assert!(
+                request.stays_on_one_member || request.offset_bytes + request.length_bytes <= SMALL.capacity_bytes,
+                "{}",
+                workload.name
+            );
         }
     }
 }

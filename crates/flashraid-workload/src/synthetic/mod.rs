@@ -157,7 +157,7 @@ const BLANK: Request = Request {
     zeroes: false,
     high_priority: false,
     stream: 0,
-    one_member: false,
+    stays_on_one_member: false,
 };
 
 impl Source for Synthetic {
@@ -216,7 +216,7 @@ impl Chance {
         if self.probability <= 0.0 || self.probability >= 1.0 {
             batch.iter_mut().for_each(|request| set(request, self.probability >= 1.0));
         } else {
-            batch.iter_mut().for_each(|request| set(request, rng::happens(&mut self.stream, self.probability)));
+            batch.iter_mut().for_each(|request| set(request, rng::chance(&mut self.stream, self.probability)));
         }
     }
 }

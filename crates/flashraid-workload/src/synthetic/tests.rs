@@ -13,7 +13,7 @@ use flashraid_model::placement::StripeShape;
 
 /// An array of 8 members of 1 GiB with 4 KiB strips.
 const SPACE: AddressSpace =
-    AddressSpace { capacity_bytes: 8 << 30, page_bytes: 4096, stripe_unit_bytes: 4096, shape: StripeShape::data(8) };
+    AddressSpace { capacity_bytes: 8 << 30, page_bytes: 4096, stripe_unit_bytes: 4096, shape: StripeShape::without_parity(8) };
 const KIB: u64 = 1024;
 
 fn base() -> SyntheticSpec {
@@ -133,7 +133,7 @@ fn golden_requests() {
     let text = |r: &Request| {
         let kind = if r.kind == OpKind::Read { "R" } else { "W" };
         let priority = if r.high_priority { "!" } else { "" };
-        let member = if r.one_member { "@" } else { "" };
+        let member = if r.stays_on_one_member { "@" } else { "" };
         format!("{} {}{} {kind}{priority}{member}", r.arrival_ns, r.offset_bytes, format_args!("+{}", r.length_bytes))
     };
     insta::assert_snapshot!(requests[..8].iter().chain(&requests[998..]).map(text).collect::<Vec<_>>().join("\n"));
@@ -413,13 +413,13 @@ mod addresses {
         for sequential_fraction in [0.0, 0.5] {
             let member_skew = Some(MemberSkew { member: 5, request_share: Fraction(0.5) });
             let requests = requests(AddressSpec { member_skew, sequential_fraction, ..AddressSpec::default() }, n);
-            assert_near("aimed", share(&requests, |r| r.one_member), 0.5, 0.01);
-            assert!(requests.iter().all(|r| !r.one_member || member(r.offset_bytes) == 5));
+            assert_near("aimed", share(&requests, |r| r.stays_on_one_member), 0.5, 0.01);
+            assert!(requests.iter().all(|r| !r.stays_on_one_member || member(r.offset_bytes) == 5));
             // Each request ends inside the part of the member.
             let rows = SPACE.capacity_bytes / SPACE.stripe_bytes();
             let last_row = |r: &Request| r.offset_bytes / SPACE.stripe_bytes() + r.length_bytes / 4096;
-            assert!(requests.iter().all(|r| !r.one_member || last_row(r) <= rows));
-            let others = share(&requests, |r| !r.one_member && member(r.offset_bytes) == 2);
+            assert!(requests.iter().all(|r| !r.stays_on_one_member || last_row(r) <= rows));
+            let others = share(&requests, |r| !r.stays_on_one_member && member(r.offset_bytes) == 2);
             assert_near("the others are even", others, 0.5 / 8.0, 0.006);
         }
     }
@@ -428,17 +428,17 @@ mod addresses {
     #[test]
     fn skew_follows_a_member_through_rotating_parity() {
         for parity in [1, 2] {
-            let shape = StripeShape { columns: 8, parity, rotates: true };
+            let shape = StripeShape { data_strips: 8, parity_strips: parity, rotates_over_members: true };
             let space = AddressSpace { shape, ..SPACE };
-            let member_skew = Some(MemberSkew { member: shape.width() - 1, request_share: Fraction(0.5) });
+            let member_skew = Some(MemberSkew { member: shape.strips_per_stripe() - 1, request_share: Fraction(0.5) });
             let spec = SyntheticSpec { address: AddressSpec { member_skew, ..AddressSpec::default() }, ..base() };
             let mut source = Synthetic::new(&spec, 1, &space);
             let mut requests = Vec::new();
             source.fill(&mut requests, 100_000).unwrap();
-            assert_near("aimed", share(&requests, |r| r.one_member), 0.5, 0.01);
+            assert_near("aimed", share(&requests, |r| r.stays_on_one_member), 0.5, 0.01);
             let place = |r: &Request| (r.offset_bytes / space.stripe_bytes(), (r.offset_bytes / 4096 % 8) as u32);
-            let aimed: Vec<_> = requests.iter().filter(|r| r.one_member).map(place).collect();
-            assert!(aimed.iter().all(|&(stripe, column)| shape.member(stripe, column) == shape.width() - 1));
+            let aimed: Vec<_> = requests.iter().filter(|r| r.stays_on_one_member).map(place).collect();
+            assert!(aimed.iter().all(|&(stripe, column)| shape.member_of_strip(stripe, column) == shape.strips_per_stripe() - 1));
             for column in 0..8 {
                 let in_column = aimed.iter().filter(|place| place.1 == column).count() as f64 / aimed.len() as f64;
                 assert_near("all columns alike", in_column, 0.125, 0.01);
@@ -588,7 +588,7 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let stripe_unit_bytes = unit_pages * 4096;
-        let shape = StripeShape { columns, parity, rotates: rotates && parity > 0 };
+        let shape = StripeShape { data_strips: columns, parity_strips: parity, rotates_over_members: rotates && parity > 0 };
         let capacity_bytes = stripe_unit_bytes * u64::from(columns) * stripes;
         let space = AddressSpace { capacity_bytes, page_bytes: 4096, stripe_unit_bytes, shape };
         let spec = SyntheticSpec { arrivals, read_fraction: 0.5, read_size, write_size, address, high_priority_fraction: 0.5, sequential_gap: sequential_gap_ns.map(|ns| Gap { ns }) };
@@ -601,14 +601,14 @@ proptest! {
             prop_assert!(request.length_bytes > 0);
             prop_assert!(request.arrival_ns >= before_ns);
             before_ns = request.arrival_ns;
-            if request.one_member {
+            if request.stays_on_one_member {
                 // This is the end in the addresses of the member's own data.
                 let member = spec.address.member_skew.unwrap().member;
                 let (stripe, strip) = (request.offset_bytes / space.stripe_bytes(), request.offset_bytes / stripe_unit_bytes);
-                let start = shape.data_strips(member, stripe) * stripe_unit_bytes + request.offset_bytes % stripe_unit_bytes;
+                let start = shape.count_data_strips_of_member(member, stripe) * stripe_unit_bytes + request.offset_bytes % stripe_unit_bytes;
                 let end = start + request.length_bytes;
-                prop_assert!(end <= shape.data_strips(member, footprint_bytes / space.stripe_bytes()) * stripe_unit_bytes);
-                prop_assert_eq!(shape.member(stripe, (strip % u64::from(columns)) as u32), member);
+                prop_assert!(end <= shape.count_data_strips_of_member(member, footprint_bytes / space.stripe_bytes()) * stripe_unit_bytes);
+                prop_assert_eq!(shape.member_of_strip(stripe, (strip % u64::from(columns)) as u32), member);
             } else {
                 prop_assert!(request.offset_bytes + request.length_bytes <= footprint_bytes);
             }

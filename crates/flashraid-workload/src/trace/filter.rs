@@ -6,7 +6,7 @@ use super::compression::Origin;
 use super::reader::{Records, Skipped, TraceFacts};
 use super::record::TraceRecord;
 use super::spec::{Devices, TraceSpec};
-use crate::units::counted;
+use crate::units::count_with_noun;
 use crate::{OpKind, SourceError};
 
 /// The requests of a trace that pass the filter, in the order of the file.
@@ -101,14 +101,14 @@ impl Filter {
             let devices: Vec<String> = self.devices.iter().map(u32::to_string).collect();
             format!(
                 "{name}: holds {}, none of device {}; `flashraid trace info` lists its devices",
-                counted(skipped.other_devices, "request"),
+                count_with_noun(skipped.other_devices, "request"),
                 devices.join(", ")
             )
         } else {
             format!(
                 "{name}: holds no request (format {format}; {} and {} of length 0 left out); expected at least one",
-                counted(skipped.bad_lines, "bad line"),
-                counted(skipped.zero_length, "request")
+                count_with_noun(skipped.bad_lines, "bad line"),
+                count_with_noun(skipped.zero_length, "request")
             )
         })
     }

@@ -151,7 +151,7 @@ impl TraceReader {
 
     /// Returns the number of bytes from address 0 to the end of the last device, rounded up to 1 MiB.
     ///
-    /// It is `None` unless devices were laid end to end after a pass over the file. [`survey`] always finds it.
+    /// It is `None` unless devices were laid end to end after a pass over the file. `survey` always finds it.
     #[must_use]
     pub fn address_space_bytes(&self) -> Option<u64> {
         self.layout.address_space_bytes()
@@ -188,7 +188,7 @@ impl Source for TraceReader {
             zeroes: record.zeroes,
             high_priority: false,
             stream: 0,
-            one_member: false,
+            stays_on_one_member: false,
         }))
     }
 

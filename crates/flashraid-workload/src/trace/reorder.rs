@@ -7,7 +7,7 @@ use super::filter::Filter;
 use super::record::TraceRecord;
 use super::spec::Reorder;
 use crate::SourceError;
-use crate::units::counted;
+use crate::units::count_with_noun;
 
 /// A request that is held back until no earlier one can come. Requests of the same time keep the order of the file.
 struct Held {
@@ -154,7 +154,7 @@ impl Reordered {
         let seconds = |ns: u64| format!("{}.{:09} s", ns / 1_000_000_000, ns % 1_000_000_000);
         let held = match self.window {
             0 => String::new(),
-            window => format!(" although up to {} may be held back", counted(window as u64, "request")),
+            window => format!(" although up to {} may be held back", count_with_noun(window as u64, "request")),
         };
         SourceError::Input(format!(
             "{}: {}: the time goes backwards from {} to {}{held}; expected requests in order of time. \

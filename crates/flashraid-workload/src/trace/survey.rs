@@ -25,7 +25,7 @@ pub struct DeviceExtent {
     pub extent_bytes: u64,
 }
 
-/// Result of [`survey`] for one trace.
+/// Result of `survey` for one trace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Survey {
     /// Number of all requests.

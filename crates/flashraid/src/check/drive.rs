@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{GcCheck, theory};
 use crate::config::{Isolation, ScaleBy, Scenario, SlcMode};
 use flashraid_model::array::ArrayParams;
-use flashraid_model::ssd::{PlaneReads, QueueParams, Shape, SlcRoom, SsdParams, SuperblockParams};
+use flashraid_model::ssd::{PlaneReadMode, QueueParams, SlcLimit, SsdParams, SuperblockParams, SuperblockShape};
 use flashraid_workload::SourceSpec;
 
 /// Number of superpages per die in a superblock from which throughput hardly depends on how many dies may program at a time.
@@ -65,7 +65,7 @@ pub struct PlacementCheck {
     pub open_superblocks_max: u32,
 }
 
-fn placement_check(scenario: &Scenario, shape: &Shape) -> Option<PlacementCheck> {
+fn placement_check(scenario: &Scenario, shape: &SuperblockShape) -> Option<PlacementCheck> {
     let written = scenario.config.ssd.placement_handles.as_ref()?;
     let sources = match &scenario.workload.source {
         SourceSpec::Mix(streams) if scenario.array.cache.is_none() => streams.len() as u32,
@@ -75,7 +75,7 @@ fn placement_check(scenario: &Scenario, shape: &Shape) -> Option<PlacementCheck>
         handles: written.handles,
         isolation: written.isolation,
         handles_used: sources.min(written.handles),
-        open_superblocks_max: shape.open_max(),
+        open_superblocks_max: shape.open_superblocks_max(),
     })
 }
 
@@ -125,15 +125,15 @@ pub(super) fn front_check(scenario: &Scenario) -> Option<FrontCheck> {
     let ssd = &scenario.array.ssd;
     let front = ssd.front.as_ref()?;
     Some(FrontCheck {
-        buffer_bytes: front.buffer.map(|buffer| u64::from(buffer.units) * u64::from(ssd.geometry.page_bytes)),
-        is_protected: front.buffer.is_none_or(|buffer| buffer.is_protected),
+        buffer_bytes: front.buffer.map(|buffer| u64::from(buffer.room_units) * u64::from(ssd.geometry.page_bytes)),
+        is_protected: front.buffer.is_none_or(|buffer| buffer.survives_power_loss),
         queues: front.queues.map(|queues| queues_check(scenario, queues)),
         cores: front.firmware.cores,
     })
 }
 
 fn queues_check(scenario: &Scenario, params: QueueParams) -> QueuesCheck {
-    let QueueParams { queues, burst, commands } = params;
+    let QueueParams { queues, commands_per_fetch: burst, fetched_commands_max: commands } = params;
     QueuesCheck { queues, used: scenario.metrics.streams.clamp(1, queues), burst, commands }
 }
 
@@ -143,7 +143,8 @@ pub(super) fn drive_check(scenario: &Scenario) -> Option<DriveCheck> {
     let shape = superblock.shape(&ssd.geometry);
     let unit_bytes = u64::from(superblock.unit_pages) * u64::from(ssd.geometry.page_bytes);
     let superblock_bytes = u64::from(shape.superblock_units()) * unit_bytes;
-    let burst_superblocks = superblock.collection.target + superblock.collection.span - superblock.collection.floor;
+    let burst_superblocks = superblock.collection.target_free_superblocks + superblock.collection.superblocks_below_target_to_double_pace
+        - superblock.collection.floor_free_superblocks;
     let data_bytes = u64::from(shape.data_units()) * unit_bytes;
     // Rows are whole numbers, so that the drive may be scaled by a little more or less.
     let written = &scenario.config.ssd;
@@ -151,10 +152,13 @@ pub(super) fn drive_check(scenario: &Scenario) -> Option<DriveCheck> {
         ScaleBy::Space => (u64::from(ssd.geometry.pages_per_block), u64::from(written.geometry.pages)),
         ScaleBy::Width => (1, u64::from(written.scale)),
     };
-    let slc_bytes = |superblocks: u32| u64::from(superblocks) * data_bytes / u64::from(superblock.pages_per_cell);
+    let slc_bytes = |superblocks: u32| u64::from(superblocks) * data_bytes / u64::from(superblock.bits_per_cell);
     let slc = written.slc.as_ref().zip(superblock.slc).map(|(written, slc)| {
-        let superblocks =
-            slc.room.superblocks_max(superblock.collection.target + superblock.collection.span, 0, superblock.collection.target);
+        let superblocks = slc.room.superblocks_max(
+            superblock.collection.target_free_superblocks + superblock.collection.superblocks_below_target_to_double_pace,
+            0,
+            superblock.collection.target_free_superblocks,
+        );
         let bytes = slc_bytes(superblocks);
         SlcCheck { mode: written.mode, superblocks, bytes, bytes_unscaled: bytes * unscaled / pages }
     });
@@ -166,11 +170,11 @@ pub(super) fn drive_check(scenario: &Scenario) -> Option<DriveCheck> {
         scale_by: (written.scale_by == ScaleBy::Width && written.scale > 1).then_some(written.scale_by),
         superblocks: shape.superblocks,
         superblock_bytes,
-        parity_bytes: shape.rain.then(|| u64::from(shape.superblocks) * (superblock_bytes - data_bytes)),
+        parity_bytes: shape.has_parity_superpages.then(|| u64::from(shape.superblocks) * (superblock_bytes - data_bytes)),
         placement: placement_check(scenario, &shape),
-        rows: shape.rows,
+        rows: shape.superpage_rows,
         superpage_bytes: u64::from(shape.superpage_units()) * unit_bytes,
-        buffer_bytes: u64::from(superblock.buffer.units) * unit_bytes,
+        buffer_bytes: u64::from(superblock.buffer.room_units) * unit_bytes,
         queues: superblock.queues.map(|queues| queues_check(scenario, queues)),
         slc,
         burst_bytes,
@@ -202,7 +206,7 @@ pub(super) fn warnings(drive: &DriveCheck, array: &ArrayParams) -> Vec<String> {
             "scaling leaves {rows} superpages of each die in a superblock; with fewer than {ROWS_ENOUGH}, dies wait for each other at the end of superblocks; lower ssd.scale"
         ));
     }
-    if drive.slc.is_some() && array.ssd.gc.idle_ns.is_none() && !array.ssd.gc.instantaneous {
+    if drive.slc.is_some() && array.ssd.gc.idle_collection_after_ns.is_none() && !array.ssd.gc.takes_no_time {
         warnings.push(
             "ssd.slc without ssd.gc.idle: data with one bit per cell are folded only when few superblocks are free, and not in idle time"
                 .to_owned(),
@@ -224,8 +228,8 @@ pub(super) fn warnings(drive: &DriveCheck, array: &ArrayParams) -> Vec<String> {
 }
 
 /// Returns the number of bytes for the map, the units by place, and the valid bits.
-pub(super) fn memory_bytes(shape: &Shape) -> u64 {
-    4 * u64::from(shape.exported_units) + 4 * shape.units() + shape.units().div_ceil(8)
+pub(super) fn memory_bytes(shape: &SuperblockShape) -> u64 {
+    4 * u64::from(shape.exported_units) + 4 * shape.physical_units() + shape.physical_units().div_ceil(8)
 }
 
 /// Returns alpha: the units of the superblocks that hold data, divided by the exported units.
@@ -234,9 +238,11 @@ pub(super) fn memory_bytes(shape: &Shape) -> u64 {
 /// bit per cell hold recent data.
 pub(super) fn alpha(ssd: &SsdParams, superblock: &SuperblockParams) -> f64 {
     let shape = superblock.shape(&ssd.geometry);
-    let set_aside = if let Some(SlcRoom::Superblocks(superblocks)) = shape.slc { superblocks } else { 0 };
-    let holding =
-        f64::from(shape.superblocks) - f64::from(superblock.collection.target) - f64::from(shape.streams()) / 2.0 - f64::from(set_aside);
+    let set_aside = if let Some(SlcLimit::Superblocks(superblocks)) = shape.slc_room { superblocks } else { 0 };
+    let holding = f64::from(shape.superblocks)
+        - f64::from(superblock.collection.target_free_superblocks)
+        - f64::from(shape.streams()) / 2.0
+        - f64::from(set_aside);
     holding * f64::from(shape.data_units()) / f64::from(shape.exported_units)
 }
 
@@ -247,14 +253,14 @@ pub(super) fn over_provisioning(ssd: &SsdParams, superblock: &SuperblockParams) 
 }
 
 /// Returns the number of superpages programmed with parity for each one programmed with data.
-fn parity_share(shape: &Shape) -> f64 {
-    if shape.rain { 1.0 / f64::from(shape.dies - 1) } else { 0.0 }
+fn parity_share(shape: &SuperblockShape) -> f64 {
+    if shape.has_parity_superpages { 1.0 / f64::from(shape.dies - 1) } else { 0.0 }
 }
 
 pub(super) fn gc_check(ssd: &SsdParams, superblock: &SuperblockParams) -> GcCheck {
     let shape = superblock.shape(&ssd.geometry);
     let alpha = alpha(ssd, superblock).max(1.000_001);
-    let (of_data, write_amplification_is) = theory::expected(ssd.gc.victim.theory(), shape.data_units(), alpha);
+    let (of_data, write_amplification_is) = theory::expected(ssd.gc.victim.write_amplification_theory(), shape.data_units(), alpha);
     let (moved, parity) = (1.0 - 1.0 / of_data, parity_share(&shape));
     // A die has the share of one row in each superpage.
     let superpage_ns = (programs_ns(ssd, superblock) + reads_ns(superblock)) as f64 + parity * programs_ns(ssd, superblock) as f64;
@@ -262,13 +268,13 @@ pub(super) fn gc_check(ssd: &SsdParams, superblock: &SuperblockParams) -> GcChec
     let clean_ns = rows * moved * superpage_ns + ssd.timing.block_erase_ns as f64;
     GcCheck {
         pool_blocks: shape.superblocks,
-        start_free_blocks: superblock.collection.target,
-        stop_free_blocks: superblock.collection.target + superblock.collection.span,
+        start_free_blocks: superblock.collection.target_free_superblocks,
+        stop_free_blocks: superblock.collection.target_free_superblocks + superblock.collection.superblocks_below_target_to_double_pace,
         write_amplification: of_data * (1.0 + parity),
         write_amplification_is,
         write_amplification_oldest_first: theory::oldest_first(alpha) * (1.0 + parity),
         pages_moved_per_clean: f64::from(shape.data_units()) * f64::from(superblock.unit_pages) * moved,
-        clean_us: if ssd.gc.instantaneous { 0.0 } else { clean_ns / 1000.0 },
+        clean_us: if ssd.gc.takes_no_time { 0.0 } else { clean_ns / 1000.0 },
     }
 }
 
@@ -276,7 +282,7 @@ pub(super) fn gc_check(ssd: &SsdParams, superblock: &SuperblockParams) -> GcChec
 pub(super) fn transfers_per_page(ssd: &SsdParams, superblock: &SuperblockParams, gc: &GcCheck) -> f64 {
     let parity = parity_share(&superblock.shape(&ssd.geometry));
     let of_data = gc.write_amplification / (1.0 + parity);
-    let moved = if ssd.gc.instantaneous { 0.0 } else { of_data - 1.0 };
+    let moved = if ssd.gc.takes_no_time { 0.0 } else { of_data - 1.0 };
     1.0 + 2.0 * moved + parity * (1.0 + moved)
 }
 
@@ -289,7 +295,7 @@ fn programs_ns(ssd: &SsdParams, superblock: &SuperblockParams) -> u64 {
 }
 
 fn reads_ns(superblock: &SuperblockParams) -> u64 {
-    superblock.page_read_ns.iter().sum::<u64>() / superblock.page_read_ns.len() as u64 * u64::from(superblock.pages_per_cell)
+    superblock.page_read_ns.iter().sum::<u64>() / superblock.page_read_ns.len() as u64 * u64::from(superblock.bits_per_cell)
 }
 
 /// Returns the time that a die spends on a page that the host reads at random, and on a page that it writes. The latter includes the
@@ -297,13 +303,13 @@ fn reads_ns(superblock: &SuperblockParams) -> u64 {
 pub(super) fn die_ns_per_page(ssd: &SsdParams, superblock: &SuperblockParams, gc: &GcCheck) -> (f64, f64, f64) {
     let types = superblock.page_read_ns.len() as f64;
     let read = superblock.page_read_ns.iter().sum::<u64>() as f64 / types + superblock.unit_transfer_ns as f64;
-    let planes = if superblock.plane_reads == PlaneReads::Independent { f64::from(ssd.geometry.planes) } else { 1.0 };
+    let planes = if superblock.plane_reads == PlaneReadMode::EachPlaneIndependently { f64::from(ssd.geometry.planes) } else { 1.0 };
     let pages = f64::from(superpage_units(ssd, superblock)) * f64::from(superblock.unit_pages);
     let program = programs_ns(ssd, superblock) as f64 / pages;
     let parity = parity_share(&superblock.shape(&ssd.geometry));
     let program = program * (1.0 + parity);
     let moved = gc.write_amplification / (1.0 + parity) - 1.0;
     let erases = gc.write_amplification * ssd.timing.block_erase_ns as f64 / f64::from(ssd.geometry.pages_per_block * ssd.geometry.planes);
-    let moves = if ssd.gc.instantaneous { 0.0 } else { moved * (program + reads_ns(superblock) as f64 / pages) + erases };
+    let moves = if ssd.gc.takes_no_time { 0.0 } else { moved * (program + reads_ns(superblock) as f64 / pages) + erases };
     (read / planes, program, program + moves)
 }

@@ -12,7 +12,7 @@
 use crate::config::{Scenario, address_space};
 use crate::content::traces;
 use flashraid_driver::overwrite_untimed;
-use flashraid_model::array::{Array, ArrayParams, Level, Setup, WarmUpPattern};
+use flashraid_model::array::{Array, ArrayParams, ArraySetup, Level, WarmUpPattern};
 use flashraid_model::flash::ChannelParams;
 use flashraid_model::rng;
 use flashraid_model::ssd::{SsdParams, SuperblockParams};
@@ -89,8 +89,9 @@ fn by_writing(scenario: &Scenario, superblock: &SuperblockParams) -> Option<f64>
     let params = smaller(&scenario.array, superblock);
     let space = address_space(&params);
     let shape = params.ssd.superblock.as_ref()?.shape(&params.ssd.geometry);
-    let mut array = Array::new(&params, scenario.seed, Setup::default());
-    let mut source = workload::open_until(&scenario.workload.without_times(), rng::mix(scenario.seed), &space, &Stop::default()).ok()?;
+    let mut array = Array::new(&params, scenario.seed, ArraySetup::default());
+    let mut source =
+        workload::open_until(&scenario.workload.without_times(), rng::mix_bits(scenario.seed), &space, &Stop::default()).ok()?;
     let pages = (space.capacity_bytes / space.page_bytes) as f64;
     let mut overwrite = |overwrites: f64| {
         let pages = overwrite_untimed(&mut array, &mut *source, (overwrites * pages) as u64, &mut |_| true).ok()?;
@@ -112,7 +113,7 @@ fn by_writing(scenario: &Scenario, superblock: &SuperblockParams) -> Option<f64>
 /// Parity of the array, which is written more often than data, changes write amplification by at most 2 %.
 fn smaller(array: &ArrayParams, superblock: &SuperblockParams) -> ArrayParams {
     let spare = superblock.shape(&array.ssd.geometry).spare_superblocks();
-    let row_units = superblock.pages_per_cell * superblock.flash_page_units;
+    let row_units = superblock.bits_per_cell * superblock.flash_page_units;
     let rows = SUPERBLOCK_UNITS.div_ceil(row_units);
     let mut smaller = array.clone();
     (smaller.level, smaller.members) = (Level::Single, 1);
@@ -123,7 +124,7 @@ fn smaller(array: &ArrayParams, superblock: &SuperblockParams) -> ArrayParams {
     geometry.pages_per_block = rows * row_units * superblock.unit_pages;
     ssd.channel = ssd.channel.map(|_| ChannelParams::consecutive(1));
     // Data with one bit per cell are moved out of there in any case.
-    ssd.superblock = Some(SuperblockParams { rain: false, slc: None, programs_at_once: 1, ..superblock.clone() });
+    ssd.superblock = Some(SuperblockParams { has_parity_superpages: false, slc: None, dies_programming_max: 1, ..superblock.clone() });
     smaller
 }
 

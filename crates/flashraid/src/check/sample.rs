@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::config::{Scenario, address_space};
-use flashraid_model::array::{OfferedLoad, pages_of};
+use flashraid_model::array::{OfferedLoad, page_request_of};
 use flashraid_workload::{self as workload, HostLoop, OpKind, Request, SourceError, SourceSpec, Stop, WorkloadSpec};
 
 /// Number of requests that are examined, if the run has as many.
@@ -82,8 +82,8 @@ pub(super) fn draw(scenario: &Scenario, most: u64, stop: &Stop) -> Result<Worklo
         }
         // An address beyond the array is folded back to some place, which is not known here.
         let within = Request { offset_bytes: request.offset_bytes % space.capacity_bytes, ..request };
-        if let Some(request) = pages_of(&within, space.page_bytes, u64::MAX) {
-            offered_load.of(&request, |member, read, written| {
+        if let Some(request) = page_request_of(&within, space.page_bytes, u64::MAX) {
+            offered_load.visit_member_pages(&request, |member, read, written| {
                 by_member[member as usize] += u64::from(read + written);
                 pages_read += u64::from(read);
                 pages_written += u64::from(written);

@@ -5,7 +5,7 @@ use std::fmt;
 use super::{CheckReport, FirstCollection, LoadCheck, PlacementCheck, QueuesCheck, SlcCheck};
 use crate::config::{Isolation, SlcMode};
 use crate::duration;
-use flashraid_workload::units::{Size, counted, with_commas};
+use flashraid_workload::units::{Size, count_with_noun, with_commas};
 
 impl fmt::Display for CheckReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -24,7 +24,7 @@ impl fmt::Display for CheckReport {
             "{} raw, {} exported; {} of each plane in reserve",
             size(m.raw_bytes),
             size(m.exported_bytes),
-            counted(u64::from(m.reserved_blocks_per_plane), "block")
+            count_with_noun(u64::from(m.reserved_blocks_per_plane), "block")
         );
         line(f, "member", &text)?;
         let text =
@@ -33,7 +33,7 @@ impl fmt::Display for CheckReport {
         if let Some(drive) = &self.drive {
             let text = format!(
                 "{} of {}; superpages of {}, a write buffer of {}",
-                counted(u64::from(drive.superblocks), "superblock"),
+                count_with_noun(u64::from(drive.superblocks), "superblock"),
                 size(drive.superblock_bytes),
                 size(drive.superpage_bytes),
                 size(drive.buffer_bytes)
@@ -58,7 +58,7 @@ impl fmt::Display for CheckReport {
             if let Some(slc) = &drive.slc {
                 let SlcCheck { superblocks, bytes, bytes_unscaled, mode } = *slc;
                 let when = if mode == SlcMode::Dynamic { " after idle time" } else { "" };
-                let superblocks = counted(u64::from(superblocks), "superblock");
+                let superblocks = count_with_noun(u64::from(superblocks), "superblock");
                 let mut text = format!("up to {superblocks} with one bit per cell{when}, which hold {}", size(bytes));
                 if drive.scale > 1 {
                     text += &format!(" ({} in the drive)", size(bytes_unscaled));
@@ -93,7 +93,7 @@ impl fmt::Display for CheckReport {
         let text = format!(
             "starts at {} free of {} of a pool, stops at {}",
             gc.start_free_blocks,
-            counted(gc.pool_blocks.into(), "block"),
+            count_with_noun(gc.pool_blocks.into(), "block"),
             gc.stop_free_blocks
         );
         line(f, "collection", &text)?;
@@ -107,13 +107,13 @@ impl fmt::Display for CheckReport {
         let text = match self.first_collection {
             FirstCollection::AtOnce => "at once; the warm-up brings the pools to their working level".to_string(),
             FirstCollection::After { pages_per_member, seconds: Some(seconds) } => {
-                format!("after {} written per member, about {seconds:.1} s into the run", counted(pages_per_member, "page"))
+                format!("after {} written per member, about {seconds:.1} s into the run", count_with_noun(pages_per_member, "page"))
             }
             FirstCollection::After { pages_per_member, seconds: None } => {
-                format!("after {} written per member", counted(pages_per_member, "page"))
+                format!("after {} written per member", count_with_noun(pages_per_member, "page"))
             }
             FirstCollection::Never { pages_per_member } => {
-                format!("not in this run; it takes {} written per member", counted(pages_per_member, "page"))
+                format!("not in this run; it takes {} written per member", count_with_noun(pages_per_member, "page"))
             }
             FirstCollection::Unknown => "unknown before the run".to_string(),
         };
@@ -121,10 +121,10 @@ impl fmt::Display for CheckReport {
         if let Some(w) = &self.workload {
             let pace = match (w.requests_per_s, w.closed_depth) {
                 (Some(rate), _) => format!("{} requests/s", with_commas(&format!("{rate:.2}"))),
-                (None, Some(depth)) => format!("{} outstanding", counted(depth.into(), "request")),
+                (None, Some(depth)) => format!("{} outstanding", count_with_noun(depth.into(), "request")),
                 (None, None) => "no times".to_string(),
             };
-            let (kib, reads, sample) = (w.mean_request_bytes / 1024.0, w.read_fraction * 100.0, counted(w.requests, "request"));
+            let (kib, reads, sample) = (w.mean_request_bytes / 1024.0, w.read_fraction * 100.0, count_with_noun(w.requests, "request"));
             let text = format!("{pace}, {kib:.2} KiB on average, {reads:.1} % reads, from its first {sample}");
             line(f, "workload", &text)?;
         }
@@ -148,7 +148,7 @@ impl fmt::Display for CheckReport {
             0 if self.first_collection == FirstCollection::AtOnce => {
                 "no pages: the drives are put into the steady state of random writes directly".to_owned()
             }
-            pages => counted(pages, "page"),
+            pages => count_with_noun(pages, "page"),
         };
         line(f, "warm-up", &warm_up)?;
         if let Some(seconds) = self.seconds {

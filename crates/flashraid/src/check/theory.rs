@@ -2,16 +2,16 @@
 //!
 //! All functions take `alpha`: the pages of the blocks that hold data, divided by the pages of user data in them. It is above 1.
 
-use flashraid_model::space::victim::Theory;
+use flashraid_model::space::victim::WriteAmplificationTheory;
 
 /// Returns the prediction for a victim policy and blocks of `pages` pages: the write amplification, and its relation to the policy (`exact`
 /// or `at least`).
-pub fn expected(of_policy: Theory, pages: u32, alpha: f64) -> (f64, &'static str) {
+pub fn expected(of_policy: WriteAmplificationTheory, pages: u32, alpha: f64) -> (f64, &'static str) {
     match of_policy {
-        Theory::Greedy => (greedy(pages, alpha), "exact"),
-        Theory::OldestFirst => (oldest_first(alpha), "exact"),
-        Theory::Random => (random(pages, alpha), "exact"),
-        Theory::AtLeastGreedy => (greedy(pages, alpha), "at least"),
+        WriteAmplificationTheory::Greedy => (greedy(pages, alpha), "exact"),
+        WriteAmplificationTheory::OldestFirst => (oldest_first(alpha), "exact"),
+        WriteAmplificationTheory::Random => (random(pages, alpha), "exact"),
+        WriteAmplificationTheory::AtLeastGreedy => (greedy(pages, alpha), "at least"),
     }
 }
 

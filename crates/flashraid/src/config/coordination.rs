@@ -9,8 +9,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Map;
 use std::borrow::Cow;
 
-use flashraid_model::coordination::{ABOVE_START, SchemePolicy};
-use flashraid_model::policy::flat;
+use flashraid_model::coordination::{DEFAULT_SOFT_LIMIT, SchemePolicy};
+use flashraid_model::policy::flat_tables;
 use flashraid_workload::units::{Duration, StopThreshold};
 
 /// Coordination of the members' garbage collection.
@@ -67,7 +67,7 @@ impl Default for ProtocolConfig {
             force_until: ForceUntil::OneVictim,
             across_dies: true,
             notify: None,
-            t_soft: ABOVE_START,
+            t_soft: DEFAULT_SOFT_LIMIT,
             delay: Duration { ns: 0 },
             at_idle: false,
             answer: Answer::Prompt,
@@ -83,15 +83,15 @@ const SCHEME: &str = "scheme";
 impl Serialize for CoordinationConfig {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut table = Map::new();
-        flat::put(SCHEME, &self.scheme, &mut table);
-        flat::write(table, &self.protocol, serializer)
+        flat_tables::put_policy(SCHEME, &self.scheme, &mut table);
+        flat_tables::serialize_table_with(table, &self.protocol, serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for CoordinationConfig {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut table = Map::deserialize(deserializer)?;
-        let (scheme, others) = flat::take(SCHEME, &mut table).map_err(D::Error::custom)?;
+        let (scheme, others) = flat_tables::take_policy(SCHEME, &mut table).map_err(D::Error::custom)?;
         let protocol = serde_json::from_value(table.into()).map_err(D::Error::custom)?;
         Ok(Self { scheme, protocol, others })
     }
@@ -104,7 +104,7 @@ impl JsonSchema for CoordinationConfig {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let meaning = "How garbage collection of the members is coordinated.";
-        flat::policy_table_schema::<SchemePolicy, ProtocolConfig>(SCHEME, "The scheme.", meaning, generator)
+        flat_tables::policy_table_schema::<SchemePolicy, ProtocolConfig>(SCHEME, "The scheme.", meaning, generator)
     }
 }
 

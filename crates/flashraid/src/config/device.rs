@@ -10,7 +10,7 @@ use super::gc::GcConfig;
 use super::superblock::{
     BufferConfig, FirmwareConfig, PlacementHandlesConfig, QueuesConfig, SlcConfig, SuperblockConfig, SuspensionConfig,
 };
-use flashraid_workload::units::{Duration, Fraction, Numbers, Quantity, Rate, Size, TimePerByte, UnitError};
+use flashraid_workload::units::{Duration, Fraction, NumberRange, Quantity, Rate, Size, TimePerByte, UnitError};
 
 /// Name of the preset that is used if the configuration names none.
 pub(super) const DEFAULT_PRESET: &str = "ggc2014";
@@ -290,8 +290,8 @@ impl ChannelOrder {
     /// Returns the order as the model represents it.
     pub(super) fn resolved(self) -> flash::ChannelOrder {
         match self {
-            Self::Consecutive => flash::ChannelOrder::Consecutive,
-            Self::Interleaved => flash::ChannelOrder::Interleaved,
+            Self::Consecutive => flash::ChannelOrder::ConsecutiveDies,
+            Self::Interleaved => flash::ChannelOrder::InterleavedDies,
         }
     }
 }
@@ -346,10 +346,10 @@ pub enum Duplex {
 
 impl Quantity for LinkRate {
     const NAME: &'static str = "link-rate";
-    const ALLOWED: &'static str =
+    const ALLOWED_TEXT: &'static str =
         "\"off\", a rate such as \"300MB/s\" (half duplex), or a table such as { rate = \"3.2GB/s\", duplex = \"full\" }";
     const PATTERN: &'static str = r"^\s*(off|[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMGT]B|[KMGT]iB)/s)\s*$";
-    const NUMBERS: Option<Numbers> = None;
+    const ALLOWED_NUMBERS: Option<NumberRange> = None;
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         if text.trim() == "off" { Ok(Self::Off) } else { Rate::parse(text).map(Self::HalfDuplex) }

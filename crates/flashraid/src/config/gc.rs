@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use flashraid_model::ssd::{self, VictimPolicy};
-use flashraid_workload::units::{Duration, Fraction, Numbers, Quantity, StartThreshold, StopThreshold, UnitError};
+use flashraid_workload::units::{Duration, Fraction, NumberRange, Quantity, StartThreshold, StopThreshold, UnitError};
 
 /// Garbage collection of one SSD.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -60,7 +60,7 @@ impl Default for GcConfig {
         Self {
             procedure: Procedure::AsSet,
             victim: VictimPolicy::default(),
-            start: StartThreshold::Share(Fraction(0.05)),
+            start: StartThreshold::ShareOfPool(Fraction(0.05)),
             stop: StopThreshold::AboveStart(1),
             trigger: Trigger::Request,
             pool: Pool::Plane,
@@ -107,16 +107,16 @@ impl Pipeline {
     }
 
     /// Returns the setting as the model represents it.
-    pub(super) fn resolved(self) -> ssd::Pipeline {
+    pub(super) fn resolved(self) -> ssd::PipeliningMode {
         match self {
-            Self::Plain(false) => ssd::Pipeline::Off,
-            Self::Plain(true) => ssd::Pipeline::AtPoints,
-            Self::Named(NamedPipeline::InFlight) => ssd::Pipeline::InFlight,
+            Self::Plain(false) => ssd::PipeliningMode::Off,
+            Self::Plain(true) => ssd::PipeliningMode::AtPreemptionPoints,
+            Self::Named(NamedPipeline::InFlight) => ssd::PipeliningMode::AlsoDuringSteps,
         }
     }
 }
 
-/// Name of the procedure [`Procedure::ReferenceNoCopyBack`].
+/// Name of the procedure [`CollectionProcedure::ReferenceNoCopyBack`].
 pub(super) const REFERENCE_NO_COPY_BACK: &str = "reference-no-copy-back";
 
 /// Procedure of a collection.
@@ -141,9 +141,9 @@ pub enum Idle {
 
 impl Quantity for Idle {
     const NAME: &'static str = "idle-time";
-    const ALLOWED: &'static str = "\"off\", or a duration with a unit, such as \"10ms\"";
+    const ALLOWED_TEXT: &'static str = "\"off\", or a duration with a unit, such as \"10ms\"";
     const PATTERN: &'static str = r"^\s*(off|[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d))\s*$";
-    const NUMBERS: Option<Numbers> = None;
+    const ALLOWED_NUMBERS: Option<NumberRange> = None;
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         if text.trim() == "off" { Ok(Self::Off) } else { Duration::parse(text).map(Self::After) }

@@ -19,7 +19,7 @@ pub(super) struct Checker {
 }
 
 const fn checker<Q: Quantity>() -> Checker {
-    Checker { name: Q::NAME, allowed: Q::ALLOWED, check: |text| Q::parse(text).map(drop) }
+    Checker { name: Q::NAME, allowed: Q::ALLOWED_TEXT, check: |text| Q::parse(text).map(drop) }
 }
 
 /// Every quantity that a configuration can hold.

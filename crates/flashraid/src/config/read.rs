@@ -7,7 +7,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use flashraid_model::array::{self, PlanningParams, ReadPlan};
+use flashraid_model::array::{self, ReadPlan, ReadPlanParams};
 use flashraid_workload::units::Duration;
 
 use super::Config;
@@ -73,15 +73,15 @@ impl ReadConfig {
     }
 
     /// Returns the settings of a plan that looks at the members.
-    pub(super) fn planning(&self) -> PlanningParams {
-        PlanningParams {
+    pub(super) fn planning(&self) -> ReadPlanParams {
+        ReadPlanParams {
             fast_fail_ns: self.fast_fail.ns,
             knowledge: match self.knowledge {
-                Knowledge::Element => array::Knowledge::Element,
-                Knowledge::Member => array::Knowledge::Member,
+                Knowledge::Element => array::CollectionKnowledge::OfDieOrPlane,
+                Knowledge::Member => array::CollectionKnowledge::OfMember,
             },
-            pre_reads: self.pre_reads,
-            knows_remaining: self.remaining == Remaining::Known,
+            plans_reads_before_writes: self.pre_reads,
+            knows_remaining_time: self.remaining == Remaining::Known,
         }
     }
 }
@@ -94,7 +94,7 @@ impl Resolver<'_> {
             self.problem("read.fast_fail", message, None);
         }
         let policy = &config.cache.policy;
-        if config.read.plan.0.looks() && policy.parts().members.is_some() {
+        if config.read.plan.0.looks_at_members() && policy.parts().member_caches.is_some() {
             let message = format!(
                 "`read.plan` is \"{}\", but with cache.policy = \"{}\" the flash of a member may be older than its cache, so that no strip follows from the others",
                 config.read.plan.0.name(),
@@ -108,16 +108,16 @@ impl Resolver<'_> {
 /// Returns warnings about keys of reads without effect. `is_written` says whether the user has set a key.
 pub(super) fn without_effect(config: &Config, array: &array::ArrayParams, is_written: impl Fn(&str) -> bool) -> Vec<String> {
     let plan = config.read.plan.0;
-    if !plan.looks() {
+    if !plan.looks_at_members() {
         let keys = ["read.fast_fail", "read.knowledge", "read.pre_reads", "read.remaining"].into_iter().filter(|key| is_written(key));
         return keys.map(|key| format!("{key} has no effect without read.plan = \"avoid\"")).collect();
     }
     let name = plan.name();
-    if !array.plans_reads() {
+    if !array.plans_reads_by_member_state() {
         let level = config.array.level.name();
         return vec![format!("read.plan = \"{name}\" has no effect with level \"{level}\", where each page lies in one place only")];
     }
-    if array.ssd.gc.instantaneous {
+    if array.ssd.gc.takes_no_time {
         return vec![format!("read.plan = \"{name}\" has nothing to go round with coordination.scheme = \"ideal\"")];
     }
     Vec::new()
@@ -182,12 +182,17 @@ mod tests {
     fn the_settings_of_a_plan_reach_the_model() {
         let text = "[array]\nlevel = \"raid5\"\nmembers = 4\n[read]\nplan = \"avoid\"\nfast_fail = \"3us\"\nknowledge = \"member\"\npre_reads = false\nremaining = \"unknown\"\n";
         let array = read(text).unwrap_or_else(|problems| panic!("{problems}")).array;
-        assert!(array.plans_reads());
-        let expected = PlanningParams { fast_fail_ns: 3000, knowledge: array::Knowledge::Member, pre_reads: false, knows_remaining: false };
-        assert_eq!(array.planning, expected);
+        assert!(array.plans_reads_by_member_state());
+        let expected = ReadPlanParams {
+            fast_fail_ns: 3000,
+            knowledge: array::CollectionKnowledge::OfMember,
+            plans_reads_before_writes: false,
+            knows_remaining_time: false,
+        };
+        assert_eq!(array.read_plan_params, expected);
         let defaults =
             read("[array]\nlevel = \"raid5\"\nmembers = 4\n[read]\nplan = \"avoid\"\n").unwrap_or_else(|problems| panic!("{problems}"));
-        assert_eq!(defaults.array.planning, PlanningParams::default());
+        assert_eq!(defaults.array.read_plan_params, ReadPlanParams::default());
     }
 
     #[test]

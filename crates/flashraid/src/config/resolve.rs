@@ -13,10 +13,10 @@ use super::{Config, Limit, Scenario, WarmState, workload_spec};
 use flashraid_model::array::{self, ArrayParams, MEMBERS_MAX, WarmUp};
 use flashraid_model::events::TIME_MAX_NS;
 use flashraid_model::flash::{ChannelParams, Geometry, Timing};
-use flashraid_model::metrics::{MetricsParams, Skip};
-use flashraid_model::policy::PolicyProblem;
-use flashraid_model::ssd::{self, GcParams, LinkParams, Mechanisms, SsdParams, VictimPolicy};
-use flashraid_workload::units::{Duration, Size, StopThreshold, counted};
+use flashraid_model::metrics::{MetricsParams, SkippedStart};
+use flashraid_model::policy::ParameterProblem;
+use flashraid_model::ssd::{self, GcParams, HostLinkParams, Mechanisms, SsdParams, VictimPolicy};
+use flashraid_workload::units::{Duration, Size, StopThreshold, count_with_noun};
 use flashraid_workload::{AddressSpace, SourceSpec};
 
 /// Number of bytes in a sector, the unit by which spare bytes are counted.
@@ -51,7 +51,7 @@ pub(super) fn resolve(mut config: Config, tree: &Tree, written: &Tree, problems:
     }
     let array = array?;
     let warm_up = WarmUp {
-        overwrites: config.ssd.warm_up.overwrites,
+        overwrites_per_page: config.ssd.warm_up.overwrites,
         pattern: match config.ssd.warm_up.pattern {
             WarmUpPattern::Random => array::WarmUpPattern::Random,
             WarmUpPattern::Workload => array::WarmUpPattern::Workload,
@@ -86,14 +86,14 @@ fn deallocated_bytes(array: &ArrayParams) -> Option<u64> {
     let space = address_space(array);
     let unit_bytes = array.ssd.superblock.as_ref().map_or(1, |superblock| u64::from(superblock.unit_pages)) * space.page_bytes;
     if space.stripe_unit_bytes.is_multiple_of(unit_bytes) {
-        return Some(if space.shape.parity > 0 { space.stripe_bytes() } else { unit_bytes });
+        return Some(if space.shape.parity_strips > 0 { space.stripe_bytes() } else { unit_bytes });
     }
     // Units that reach over strips need several stripes. With parity, these are trimmed one by one.
     let mut stripes = 1;
     while !(stripes * space.stripe_unit_bytes).is_multiple_of(unit_bytes) {
         stripes += 1;
     }
-    (space.shape.parity == 0).then(|| stripes * space.stripe_bytes())
+    (space.shape.parity_strips == 0).then(|| stripes * space.stripe_bytes())
 }
 
 /// Returns the properties of an array that a workload needs.
@@ -104,7 +104,7 @@ pub fn address_space(array: &ArrayParams) -> AddressSpace {
         capacity_bytes: layout.exported_pages() * page_bytes,
         page_bytes,
         stripe_unit_bytes: u64::from(array.stripe_unit_pages) * page_bytes,
-        shape: layout.shape(),
+        shape: layout.stripe_shape(),
     }
 }
 
@@ -113,7 +113,7 @@ fn warnings(config: &Config, array: &ArrayParams, written: &Tree) -> Vec<String>
     let mut warnings = without_effect(config);
     let geometry = &array.ssd.geometry;
     let gc = &array.ssd.gc;
-    let pool_reserved = geometry.reserved_blocks_per_plane * if gc.pool == ssd::Pool::Die { geometry.planes } else { 1 };
+    let pool_reserved = geometry.reserved_blocks_per_plane * if gc.pool == ssd::PoolScope::Die { geometry.planes } else { 1 };
     // One reserved block is always open.
     if gc.stop_free_blocks > pool_reserved - 1 {
         let text = format!(
@@ -138,7 +138,7 @@ fn warnings(config: &Config, array: &ArrayParams, written: &Tree) -> Vec<String>
         warnings.push(format!("array.rebuild.spares is {spares}, more than the members that fail ({failures})"));
     }
     let failed: Vec<u32> = array.failures.iter().map(|failure| failure.member).collect();
-    if !array.layout().survives(&failed) {
+    if !array.layout().survives_failures_of(&failed) {
         let unless = if array.rebuild.is_some() { ", unless the first of them have been rebuilt before the last ones fail" } else { "" };
         warnings.push(format!(
             "array.failure lets members {} fail, which is more than level \"{}\" survives{unless}: data are lost, and the figures are those of an array that does not do its work",
@@ -247,7 +247,7 @@ impl Resolver<'_> {
     }
 
     /// Adds a problem that a policy has found. `table` is the table of the policy's parameters.
-    pub(super) fn policy_problem(&mut self, table: &str, PolicyProblem { key, message }: &PolicyProblem) {
+    pub(super) fn policy_problem(&mut self, table: &str, ParameterProblem { key, message }: &ParameterProblem) {
         let key = format!("{table}.{key}");
         let message = format!("`{key}` is {}, {message}", self.written(&key));
         self.problem(&key, message, None);
@@ -337,7 +337,7 @@ impl Resolver<'_> {
             );
             self.problem("ssd.geometry.planes", message, Some("set ssd.gc.pool = \"die\""));
         }
-        let reserved = written.reserved.of(written.blocks);
+        let reserved = written.reserved.floor_of(written.blocks);
         let planes_per_pool = if config.ssd.gc.pool == Pool::Die { written.planes } else { 1 };
         let (working, why) = working_blocks(config);
         let needed = (working + 1).div_ceil(planes_per_pool);
@@ -383,7 +383,7 @@ impl Resolver<'_> {
         // The time is rounded to the nearest nanosecond. The presets of the papers give whole numbers.
         let transfer_ns = |sectors: u64| {
             let bytes = sectors * (SECTOR_BYTES + u64::from(written.spare_bytes_per_sector));
-            let ps = u128::from(bytes) * u128::from(written.transfer_per_byte.ps);
+            let ps = u128::from(bytes) * u128::from(written.transfer_per_byte.picoseconds);
             // The product fits 79 bits: 64 for the time of a byte, 15 for the bytes.
             if is_free { 0 } else { (ps + 500) / 1000 }
         };
@@ -403,7 +403,7 @@ impl Resolver<'_> {
             page_transfer_ns: allowed_ns(page_transfer_ns),
             summary_transfer_ns: if geometry.summary_page { allowed_ns(transfer_ns(1)) } else { 0 },
             command_overhead_ns: written.command_overhead.ns,
-            spread_summaries: config.ssd.summary_page.is_spread(),
+            spreads_summary_programs: config.ssd.summary_page.is_spread(),
         }
     }
 
@@ -413,7 +413,7 @@ impl Resolver<'_> {
         if poll.ns > LONGEST_OPERATION_NS {
             self.problem("ssd.gc.poll", format!("`ssd.gc.poll` is {poll}, but at most 1h is allowed"), None);
         }
-        if ssd.link.is_some_and(|link| link.page_ns > LONGEST_OPERATION_NS) {
+        if ssd.link.is_some_and(|link| link.page_transfer_ns > LONGEST_OPERATION_NS) {
             self.problem("ssd.link", "`ssd.link` is so slow that a page takes more than the 1h that is allowed", Some("raise the rate"));
         }
         let (g, t) = (&ssd.geometry, &ssd.timing);
@@ -422,7 +422,7 @@ impl Resolver<'_> {
         if let Some(preemption) = ssd.gc.preemption {
             page_ns += 2 * u128::from(preemption.poll_ns);
             if let Some(suspension) = preemption.suspension {
-                page_ns += (u128::from(suspension.suspend_ns) + u128::from(suspension.resume_ns)) * u128::from(suspension.times_max);
+                page_ns += (u128::from(suspension.suspend_ns) + u128::from(suspension.resume_ns)) * u128::from(suspension.suspensions_max);
             }
         }
         let block_ns = page_ns * u128::from(g.pages_per_block) + u128::from(t.block_erase_ns);
@@ -444,9 +444,9 @@ impl Resolver<'_> {
         let pool_blocks = planes_per_pool * geometry.blocks_per_plane;
         let pool_reserved = planes_per_pool * geometry.reserved_blocks_per_plane;
         let pool = if written.pool == Pool::Die { "a die" } else { "a plane" };
-        let start = written.start.blocks_of(pool_blocks);
+        let start = written.start.free_blocks_in_pool_of(pool_blocks);
         let procedure = written.procedure;
-        let stop = written.stop.blocks_of(pool_blocks, start);
+        let stop = written.stop.free_blocks_in_pool_of(pool_blocks, start);
         // A pool could run out of free blocks with a smaller value (rule 16). `geometry` has made sure that 1 is possible.
         let (working, why) = working_blocks(config);
         let start_max = pool_reserved - working;
@@ -487,40 +487,40 @@ impl Resolver<'_> {
         };
         GcParams {
             procedure: match procedure {
-                Procedure::AsSet => ssd::Procedure::AsSet,
-                Procedure::ReferenceNoCopyBack => ssd::Procedure::ReferenceNoCopyBack,
+                Procedure::AsSet => ssd::CollectionProcedure::Standard,
+                Procedure::ReferenceNoCopyBack => ssd::CollectionProcedure::ReferenceNoCopyBack,
             },
             pool: match written.pool {
-                Pool::Plane => ssd::Pool::Plane,
-                Pool::Die => ssd::Pool::Die,
+                Pool::Plane => ssd::PoolScope::Plane,
+                Pool::Die => ssd::PoolScope::Die,
             },
             blocking: match written.blocking {
-                Blocking::Die => ssd::Blocking::Die,
-                Blocking::Plane => ssd::Blocking::Plane,
+                Blocking::Die => ssd::BlockingScope::Die,
+                Blocking::Plane => ssd::BlockingScope::Plane,
             },
             start_free_blocks: start,
             stop_free_blocks: stop,
             trigger: match written.trigger {
-                Trigger::Request => ssd::Trigger::Request,
-                Trigger::Write => ssd::Trigger::Write,
+                Trigger::Request => ssd::PoolCheckTrigger::EveryRequest,
+                Trigger::Write => ssd::PoolCheckTrigger::OnlyWrites,
             },
             victim: self.victim(config),
             separate_open_block: written.separate_open_block,
             copy_back: written.copy_back,
-            instantaneous: config.coordination.scheme.is_instantaneous(),
+            takes_no_time: config.coordination.scheme.is_instantaneous(),
             preemption: (written.preemption != Preemption::None).then(|| ssd::Preemption {
                 poll_ns: written.poll.ns,
-                t_hard: written.t_hard.0,
+                hard_limit_share: written.t_hard.0,
                 pipeline: written.pipeline.resolved(),
-                merge: written.merge,
-                reorder: written.reorder,
+                merges_with_moves: written.merge,
+                moves_requested_pages_first: written.reorder,
                 suspension: (written.preemption == Preemption::Suspend).then_some(ssd::Suspension {
                     suspend_ns: written.suspend_ns,
                     resume_ns: written.resume_ns,
-                    times_max: written.suspensions_max,
+                    suspensions_max: written.suspensions_max,
                 }),
             }),
-            idle_ns: match written.idle {
+            idle_collection_after_ns: match written.idle {
                 Idle::Off => None,
                 Idle::After(time) => Some(time.ns),
             },
@@ -554,11 +554,11 @@ impl Resolver<'_> {
                     let message = format!("`ssd.channel.dies_per_channel` is {per_channel}, but there are only {dies} dies");
                     self.problem("ssd.channel.dies_per_channel", message, None);
                 }
-                if config.ssd.timing.transfer_per_byte.ps == 0 {
+                if config.ssd.timing.transfer_per_byte.picoseconds == 0 {
                     let message = "`ssd.timing.transfer_per_byte` is 0, but with `ssd.transfer = \"channel\"` a transfer takes time";
                     self.problem("ssd.timing.transfer_per_byte", message, Some("set ssd.transfer = \"none\" for transfers that take none"));
                 }
-                Some(ChannelParams { dies_per_channel: per_channel, order: channel.order.resolved() })
+                Some(ChannelParams { dies_per_channel: per_channel, die_order: channel.order.resolved() })
             }
             (Transfer::Channel, None) => {
                 let message = "`ssd.transfer` is \"channel\", but nothing says how many dies share one";
@@ -645,7 +645,7 @@ impl Resolver<'_> {
             failures,
             rebuild,
             read_plan: config.read.plan.0,
-            planning: config.read.planning(),
+            read_plan_params: config.read.planning(),
             cache,
             host_port,
             ssd,
@@ -704,26 +704,26 @@ impl Resolver<'_> {
             self.problem("report.timeline", "`report.timeline` ends before it begins: `to` must be later than `from`", None);
         }
         let skip = match (report.skip_requests, report.skip_time) {
-            (None, None) => Skip::Nothing,
-            (Some(requests), None) => Skip::Requests(requests),
-            (None, Some(time)) => Skip::Time(time.ns),
+            (None, None) => SkippedStart::Nothing,
+            (Some(requests), None) => SkippedStart::Requests(requests),
+            (None, Some(time)) => SkippedStart::UntilTime(time.ns),
             (Some(_), Some(_)) => {
                 self.problem(
                     "report.skip_time",
                     "`report.skip_requests` and `report.skip_time` are both set, but only one of them can hold",
                     None,
                 );
-                Skip::Nothing
+                SkippedStart::Nothing
             }
         };
-        if let (Skip::Requests(skipped), Some(requests)) = (skip, config.workload.requests)
+        if let (SkippedStart::Requests(skipped), Some(requests)) = (skip, config.workload.requests)
             && skipped >= requests
         {
-            let end = counted(requests, "request");
+            let end = count_with_noun(requests, "request");
             let message = format!("`report.skip_requests` is {skipped}, but the run ends after {end}: nothing would be measured");
             self.problem("report.skip_requests", message, None);
         }
-        if let (Skip::Time(skipped), Some(duration)) = (skip, config.workload.duration)
+        if let (SkippedStart::UntilTime(skipped), Some(duration)) = (skip, config.workload.duration)
             && skipped >= duration.ns
         {
             let message = format!("`report.skip_time` is as long as the run ({duration}): nothing would be measured");
@@ -732,7 +732,7 @@ impl Resolver<'_> {
         MetricsParams {
             bandwidth_interval_ns: report.bandwidth_interval.ns,
             gc_slice_ns: report.gc_slice.ns,
-            timeline,
+            timeline_window: timeline,
             skip,
             streams: config.workload.streams.as_ref().map_or(0, |streams| streams.len() as u32),
         }
@@ -774,7 +774,7 @@ impl Resolver<'_> {
         if span_ns > TIME_MAX_NS as f64 {
             let message = format!(
                 "`workload.arrivals` lets {} come in about {:.0} years, but simulated time ends after 146 (2^62 ns)",
-                counted(requests, "request"),
+                count_with_noun(requests, "request"),
                 span_ns / 3.155_76e16
             );
             self.problem("workload.arrivals", message, Some("shorten gaps or pauses, or lower workload.requests"));
@@ -783,7 +783,7 @@ impl Resolver<'_> {
 
     fn workload_keys(&mut self, workload: &super::workload::WorkloadConfig, section: &str, is_whole: bool) {
         use super::workload::AddressFit;
-        use flashraid_model::policy::flat;
+        use flashraid_model::policy::flat_tables;
         use flashraid_workload::synthetic::Pattern;
         if !is_whole {
             for (key, is_set) in [("requests", workload.requests.is_some()), ("duration", workload.duration.is_some())] {
@@ -823,7 +823,8 @@ impl Resolver<'_> {
         }
         if let Some(address) = &workload.address {
             for key in &address.unused {
-                let users: Vec<String> = flat::users::<Pattern>(key).iter().map(|name| format!("\"{name}\"")).collect();
+                let users: Vec<String> =
+                    flat_tables::policies_with_parameter::<Pattern>(key).iter().map(|name| format!("\"{name}\"")).collect();
                 let message = format!("`{section}.address.{key}` is used only with the address pattern {}", users.join(" or "));
                 self.problem(&format!("{section}.address.{key}"), message, Some(&format!("set {section}.address.pattern, or remove it")));
             }
@@ -855,12 +856,12 @@ fn working_blocks(config: &Config) -> (u32, String) {
     (parts.len() as u32 + 1, parts.join(", "))
 }
 
-pub(super) fn link(config: &Config, page_bytes: u64) -> Option<LinkParams> {
+pub(super) fn link(config: &Config, page_bytes: u64) -> Option<HostLinkParams> {
     let (rate, duplex) = match &config.ssd.link {
         Link::Rate(LinkRate::Off) => return None,
         Link::Rate(LinkRate::HalfDuplex(rate)) => (*rate, Duplex::Half),
         Link::Table(table) => (table.rate, table.duplex),
     };
     let page_ns = (u128::from(page_bytes) * 1_000_000_000).div_ceil(u128::from(rate.bytes_per_s));
-    Some(LinkParams { page_ns: u64::try_from(page_ns).unwrap_or(u64::MAX), full_duplex: duplex == Duplex::Full })
+    Some(HostLinkParams { page_transfer_ns: u64::try_from(page_ns).unwrap_or(u64::MAX), full_duplex: duplex == Duplex::Full })
 }

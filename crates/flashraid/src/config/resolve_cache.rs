@@ -3,8 +3,8 @@
 use super::Config;
 use super::cache::{CacheConfig, CacheRoom};
 use super::resolve::Resolver;
-use flashraid_model::cache::{CacheParams, CachePolicy, Room};
-use flashraid_model::policy::flat;
+use flashraid_model::cache::{CacheParams, CachePolicy, CapacityUnit};
+use flashraid_model::policy::flat_tables;
 use flashraid_workload::units::{Duration, Fraction, Size};
 
 /// Longest time that is accepted.
@@ -31,7 +31,7 @@ pub(super) fn without_effect(written: &CacheConfig) -> Vec<String> {
     ];
     let nothing_caches = policy.parts().is_empty();
     let unused = set.into_iter().filter(|(_, set)| *set && nothing_caches).map(|(key, _)| key.to_owned());
-    unused.chain(flat::unused(policy, others)).collect()
+    unused.chain(flat_tables::unused_parameters(policy, others)).collect()
 }
 
 impl Resolver<'_> {
@@ -71,8 +71,8 @@ impl Resolver<'_> {
             }
         }
         let fraction = policy.first_level_fraction();
-        let (group_pages, member_pages) = parts.share_out(size.bytes / page_bytes, fraction.0, members);
-        let too_small = (parts.groups.is_some() && group_pages == 0) || (parts.members.is_some() && member_pages == 0);
+        let (group_pages, member_pages) = parts.divide_pages(size.bytes / page_bytes, fraction.0, members);
+        let too_small = (parts.group_cache.is_some() && group_pages == 0) || (parts.member_caches.is_some() && member_pages == 0);
         if size.bytes > LARGEST_BYTES {
             self.problem("cache.size", format!("`cache.size` is {size}, but at most 1 TiB is allowed"), None);
             return None;
@@ -92,19 +92,19 @@ impl Resolver<'_> {
         }
         Some(CacheParams {
             parts,
-            group_pages: u32::try_from(group_pages).unwrap_or(u32::MAX),
-            member_pages: u32::try_from(member_pages).unwrap_or(u32::MAX),
-            room: match room {
-                CacheRoom::Pages => Room::Pages,
-                CacheRoom::Whole => Room::Whole,
-                CacheRoom::Entries => Room::Entries,
+            group_cache_pages: u32::try_from(group_pages).unwrap_or(u32::MAX),
+            member_cache_pages: u32::try_from(member_pages).unwrap_or(u32::MAX),
+            capacity_unit: match room {
+                CacheRoom::Pages => CapacityUnit::Pages,
+                CacheRoom::Whole => CapacityUnit::WholeWrites,
+                CacheRoom::Entries => CapacityUnit::Entries,
             },
-            low,
-            high,
-            in_flight,
+            destage_start_fill: low,
+            destage_full_speed_fill: high,
+            destages_in_flight_max: in_flight,
             sync_timeout_ns: policy.sync_timeout().ns,
-            nvm_read_ns: nvm_read.ns,
-            nvm_write_ns: nvm_write.ns,
+            nvm_page_read_ns: nvm_read.ns,
+            nvm_page_write_ns: nvm_write.ns,
         })
     }
 }

@@ -4,9 +4,9 @@ use super::Config;
 use super::array::Level;
 use super::coordination::{Answer, CoordinationConfig, ForceUntil, NotifyConfig, ProtocolConfig};
 use super::resolve::Resolver;
-use flashraid_model::coordination::{self, CoordinationParams, Kind, Notify, Work, time_problem};
+use flashraid_model::coordination::{self, CoordinationParams, ForcedWork, MessageKind, Notification, time_range_problem};
 use flashraid_model::ids::MemberSet;
-use flashraid_model::policy::{PolicyProblem, flat};
+use flashraid_model::policy::{ParameterProblem, flat_tables};
 use flashraid_model::ssd::SsdParams;
 use flashraid_workload::units::Duration;
 
@@ -15,7 +15,7 @@ pub(super) fn without_effect(written: &CoordinationConfig) -> Vec<String> {
     let (protocol, default) = (&written.protocol, ProtocolConfig::default());
     let coordinated = written.scheme.has_controller();
     let is_soft = coordinated && protocol.notify() == NotifyConfig::Soft;
-    let t_soft_is_used = written.scheme.registers() || is_soft || (coordinated && !protocol.across_dies);
+    let t_soft_is_used = written.scheme.has_registration() || is_soft || (coordinated && !protocol.across_dies);
     let of_protocol = [
         ("force_until", coordinated, protocol.force_until != default.force_until),
         ("across_dies", coordinated, protocol.across_dies != default.across_dies),
@@ -28,7 +28,7 @@ pub(super) fn without_effect(written: &CoordinationConfig) -> Vec<String> {
         ("latency", coordinated, protocol.latency != default.latency),
     ];
     let unused = of_protocol.into_iter().filter(|(_, used, set)| *set && !used).map(|(key, ..)| key.to_owned());
-    unused.chain(flat::unused(&written.scheme, &written.others)).collect()
+    unused.chain(flat_tables::unused_parameters(&written.scheme, &written.others)).collect()
 }
 
 /// Returns settings of the protocol that have no effect because of other settings, each with the reason.
@@ -51,20 +51,20 @@ pub(super) fn contradictions(config: &Config) -> Vec<String> {
 impl Resolver<'_> {
     pub(super) fn coordination(&mut self, config: &Config, members: u32, ssd: &SsdParams) -> Option<CoordinationParams> {
         let CoordinationConfig { scheme, protocol, others } = &config.coordination;
-        let pools = ssd.pools();
+        let pools = ssd.pool_sizes();
         let (latency, none) = (&protocol.latency, Duration { ns: 0 });
         let of_protocol = [
             pools.limit_problem("t_soft", protocol.t_soft),
-            time_problem("delay", protocol.delay, none),
-            time_problem("latency.gc_request", latency.gc_request, none),
-            time_problem("latency.participate", latency.participate, none),
-            time_problem("latency.force_gc", latency.force_gc, none),
-            time_problem("latency.gc_state", latency.gc_state, none),
-            time_problem("latency.gc_done", latency.gc_done, none),
+            time_range_problem("delay", protocol.delay, none),
+            time_range_problem("latency.gc_request", latency.gc_request, none),
+            time_range_problem("latency.participate", latency.participate, none),
+            time_range_problem("latency.force_gc", latency.force_gc, none),
+            time_range_problem("latency.gc_state", latency.gc_state, none),
+            time_range_problem("latency.gc_done", latency.gc_done, none),
         ];
         // Options without effect with this scheme must also be possible, because other schemes use them.
         let of_schemes = std::iter::once(scheme).chain(others).flat_map(|scheme| scheme.problems(&pools));
-        let mut problems: Vec<PolicyProblem> = Vec::new();
+        let mut problems: Vec<ParameterProblem> = Vec::new();
         for problem in of_schemes.chain(of_protocol.into_iter().flatten()) {
             if problems.iter().all(|known| known.key != problem.key) {
                 self.policy_problem("coordination", &problem);
@@ -74,39 +74,39 @@ impl Resolver<'_> {
         let ggc_aware = self.ggc_aware(protocol.ggc_aware.as_deref(), members, config.array.level);
         scheme.has_controller().then(|| CoordinationParams {
             scheme: scheme.clone(),
-            work: match protocol.force_until {
-                ForceUntil::PoolVictims => Work::PoolVictims,
-                ForceUntil::PoolVictimsAndWatermark => Work::PoolVictimsAndWatermark,
-                ForceUntil::VictimAndWatermark => Work::VictimAndWatermark,
-                ForceUntil::OneVictim => Work::OneVictim,
-                ForceUntil::Watermark => Work::Watermark,
+            forced_work: match protocol.force_until {
+                ForceUntil::PoolVictims => ForcedWork::PoolVictims,
+                ForceUntil::PoolVictimsAndWatermark => ForcedWork::PoolVictimsAndWatermark,
+                ForceUntil::VictimAndWatermark => ForcedWork::VictimAndWatermark,
+                ForceUntil::OneVictim => ForcedWork::OneVictim,
+                ForceUntil::Watermark => ForcedWork::Watermark,
             },
-            t_soft_free_blocks: protocol.t_soft.blocks_of(pools.blocks, pools.start_free_blocks),
-            notify: match protocol.notify() {
-                NotifyConfig::AtStart => Notify::AtStart,
-                NotifyConfig::Soft => Notify::Soft,
+            t_soft_free_blocks: protocol.t_soft.free_blocks_in_pool_of(pools.blocks, pools.start_free_blocks),
+            notification: match protocol.notify() {
+                NotifyConfig::AtStart => Notification::AtStartThreshold,
+                NotifyConfig::Soft => Notification::AtSoftThreshold,
             },
-            delay_ns: protocol.delay.ns,
-            at_idle: protocol.at_idle,
-            across_dies: protocol.across_dies,
-            answers: protocol.answer == Answer::Prompt,
-            ggc_aware,
-            latency_ns: {
-                let mut by_kind = [0; coordination::KINDS];
-                by_kind[Kind::GcRequest as usize] = latency.gc_request.ns;
-                by_kind[Kind::Participate as usize] = latency.participate.ns;
-                for kind in [Kind::ForceGc, Kind::StopGc, Kind::Grant, Kind::Deny] {
+            cycle_delay_ns: protocol.delay.ns,
+            begins_cycles_when_idle: protocol.at_idle,
+            all_dies_collect: protocol.across_dies,
+            controller_answers: protocol.answer == Answer::Prompt,
+            ggc_aware_members: ggc_aware,
+            message_latency_ns: {
+                let mut by_kind = [0; coordination::MESSAGE_KINDS];
+                by_kind[MessageKind::GcRequest as usize] = latency.gc_request.ns;
+                by_kind[MessageKind::Participate as usize] = latency.participate.ns;
+                for kind in [MessageKind::ForceGc, MessageKind::StopGc, MessageKind::Grant, MessageKind::Deny] {
                     by_kind[kind as usize] = latency.force_gc.ns;
                 }
-                by_kind[Kind::GcState as usize] = latency.gc_state.ns;
-                by_kind[Kind::GcDone as usize] = latency.gc_done.ns;
+                by_kind[MessageKind::GcState as usize] = latency.gc_state.ns;
+                by_kind[MessageKind::GcDone as usize] = latency.gc_done.ns;
                 by_kind
             },
         })
     }
 
     fn ggc_aware(&mut self, written: Option<&[u32]>, members: u32, level: Level) -> MemberSet {
-        let Some(written) = written else { return MemberSet::first(members) };
+        let Some(written) = written else { return MemberSet::first_members(members) };
         let mut ggc_aware = MemberSet::NONE;
         for &member in written {
             if member >= members {

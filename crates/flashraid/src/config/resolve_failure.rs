@@ -53,15 +53,15 @@ impl Resolver<'_> {
             self.problem("array.rebuild.rate", message, None);
         }
         Some(RebuildParams {
-            delay_ns: rebuild.delay.ns,
-            strip_ns: u64::try_from(strip_ns).unwrap_or(u64::MAX),
-            in_flight: rebuild.in_flight,
+            start_delay_ns: rebuild.delay.ns,
+            strip_interval_min_ns: u64::try_from(strip_ns).unwrap_or(u64::MAX),
+            strips_in_flight_max: rebuild.in_flight,
             spares: rebuild.spares,
-            spare: match rebuild.spare {
-                Spare::Warm => array::Spare::Warm,
-                Spare::Fresh => array::Spare::Fresh,
+            spare_state: match rebuild.spare {
+                Spare::Warm => array::SpareState::Warm,
+                Spare::Fresh => array::SpareState::Fresh,
             },
-            finish: rebuild.finish,
+            continues_after_last_request: rebuild.finish,
         })
     }
 }

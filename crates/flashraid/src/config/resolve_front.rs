@@ -32,13 +32,13 @@ impl Resolver<'_> {
                 self.problem("ssd.buffer.linger", message, Some("remove it"));
             }
             BufferParams {
-                units: units.min(PAGES_MAX) as u32,
-                ack_ns: self.time("ssd.buffer.ack", written.ack, 0),
-                is_protected: written.protected,
-                linger_ns: None,
+                room_units: units.min(PAGES_MAX) as u32,
+                acknowledge_ns: self.time("ssd.buffer.ack", written.ack, 0),
+                survives_power_loss: written.protected,
+                superpage_open_max_ns: None,
             }
         });
-        let firmware = ssd.firmware.as_ref().map_or(FirmwareParams::FREE, |written| {
+        let firmware = ssd.firmware.as_ref().map_or(FirmwareParams::WITHOUT_OVERHEAD, |written| {
             if written.move_.ns > 0 {
                 let message = format!(
                     "`ssd.firmware.move` is {}, but moves cost no core in devices with pools, because a clean is work of its die",
@@ -48,8 +48,11 @@ impl Resolver<'_> {
             }
             self.firmware(written)
         });
-        let queues =
-            ssd.queues.as_ref().map(|written| QueueParams { queues: written.queues, burst: written.burst, commands: written.commands });
+        let queues = ssd.queues.as_ref().map(|written| QueueParams {
+            queues: written.queues,
+            commands_per_fetch: written.burst,
+            fetched_commands_max: written.commands,
+        });
         is_there.then_some(FrontParams { buffer, queues, firmware })
     }
 }

@@ -10,9 +10,9 @@ use super::resolve::{LONGEST_OPERATION_NS, Resolver, SECTOR_BYTES, link};
 use super::superblock::{self as written, FirmwareConfig, Isolation, PlaneReads, SlcMode, SuperblockConfig};
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::ssd::{
-    self, Allocation, Blocking, BufferParams, FirmwareParams, GcParams, OperationSuspension, PlacementHandles, PlaneChoice, Pool,
-    Procedure, QueueParams, SUPERPAGE_UNITS_MAX, SlcParams, SlcRoom, SsdParams, SuperblockCollection, SuperblockParams,
-    SuperblockSuspension, Trigger, UpkeepParams,
+    self, Allocation, BlockingScope, BufferParams, CollectionProcedure, FirmwareParams, GcParams, OperationSuspensionParams,
+    PlacementHandles, PlaneChoice, PoolCheckTrigger, PoolScope, QueueParams, SUPERPAGE_UNITS_MAX, SlcLimit, SlcParams, SsdParams,
+    SuperblockCollectionParams, SuperblockParams, SuperblockSuspensionParams, UpkeepParams,
 };
 use flashraid_workload::units::{Duration, Size};
 use serde_json::json;
@@ -160,7 +160,7 @@ impl Resolver<'_> {
         let timing = self.superblock_timing(config, &geometry);
         let channel = self.channel(config);
         let link = link(config, u64::from(geometry.page_bytes));
-        if link.is_some_and(|link| link.page_ns > LONGEST_OPERATION_NS) {
+        if link.is_some_and(|link| link.page_transfer_ns > LONGEST_OPERATION_NS) {
             self.problem("ssd.link", "`ssd.link` is so slow that a page takes more than the 1h that is allowed", Some("raise the rate"));
         }
         let superblock = self.superblock(config, &written, &geometry, &timing);
@@ -169,25 +169,25 @@ impl Resolver<'_> {
             return None;
         }
         let gc = GcParams {
-            procedure: Procedure::AsSet,
-            pool: Pool::Plane,
-            blocking: Blocking::Die,
-            start_free_blocks: superblock.collection.target,
-            stop_free_blocks: superblock.collection.target + 1,
-            trigger: Trigger::Request,
+            procedure: CollectionProcedure::Standard,
+            pool: PoolScope::Plane,
+            blocking: BlockingScope::Die,
+            start_free_blocks: superblock.collection.target_free_superblocks,
+            stop_free_blocks: superblock.collection.target_free_superblocks + 1,
+            trigger: PoolCheckTrigger::EveryRequest,
             victim: self.victim(config),
             separate_open_block: true,
             copy_back: false,
-            instantaneous: config.coordination.scheme.is_instantaneous(),
+            takes_no_time: config.coordination.scheme.is_instantaneous(),
             preemption: (config.ssd.gc.preemption != Preemption::None).then_some(ssd::Preemption {
                 poll_ns: 0,
-                t_hard: 0.0,
+                hard_limit_share: 0.0,
                 pipeline: config.ssd.gc.pipeline.resolved(),
-                merge: config.ssd.gc.merge,
-                reorder: false,
+                merges_with_moves: config.ssd.gc.merge,
+                moves_requested_pages_first: false,
                 suspension: None,
             }),
-            idle_ns: match config.ssd.gc.idle {
+            idle_collection_after_ns: match config.ssd.gc.idle {
                 Idle::Off => None,
                 Idle::After(time) => Some(time.ns),
             },
@@ -257,7 +257,7 @@ impl Resolver<'_> {
             self.problem("ssd.geometry", message, Some(&help));
             return None;
         }
-        let reserved = g.reserved.of(g.blocks);
+        let reserved = g.reserved.floor_of(g.blocks);
         if reserved >= g.blocks {
             let message = format!("`ssd.geometry.reserved` is {}, which leaves nothing to export", self.written("ssd.geometry.reserved"));
             self.problem("ssd.geometry.reserved", message, None);
@@ -300,7 +300,7 @@ impl Resolver<'_> {
             page_transfer_ns: 0,
             summary_transfer_ns: 0,
             command_overhead_ns: 0,
-            spread_summaries: false,
+            spreads_summary_programs: false,
         }
     }
 
@@ -308,7 +308,7 @@ impl Resolver<'_> {
         let unit_pages = (written.unit.bytes / u64::from(geometry.page_bytes)) as u32;
         let sectors = written.unit.bytes.div_ceil(SECTOR_BYTES);
         let bytes = u128::from(sectors) * u128::from(SECTOR_BYTES + u64::from(config.ssd.timing.spare_bytes_per_sector));
-        let transfer_ns = (bytes * u128::from(config.ssd.timing.transfer_per_byte.ps) + 500) / 1000;
+        let transfer_ns = (bytes * u128::from(config.ssd.timing.transfer_per_byte.picoseconds) + 500) / 1000;
         let unit_transfer_ns = if config.ssd.transfer == Transfer::None { 0 } else { transfer_ns.min(u128::from(u64::MAX)) as u64 };
         if unit_transfer_ns > LONGEST_OPERATION_NS / u64::from(SUPERPAGE_UNITS_MAX) {
             let key = "ssd.timing.transfer_per_byte";
@@ -322,19 +322,19 @@ impl Resolver<'_> {
             times.map(|(at, &time)| self.time(&format!("ssd.superblock.page_reads[{at}]"), time, 1)).collect()
         };
         let superpage_units = geometry.planes * written.pages_per_cell * (written.flash_page.bytes / written.unit.bytes) as u32;
-        let placement = config.ssd.placement_handles.as_ref().map_or(PlacementHandles::ONE, |written| PlacementHandles {
-            handles: written.handles,
-            is_persistent: written.isolation == Isolation::Persistently && written.handles > 1,
+        let placement = config.ssd.placement_handles.as_ref().map_or(PlacementHandles::SINGLE_HANDLE, |written| PlacementHandles {
+            count: written.handles,
+            collection_keeps_handles: written.isolation == Isolation::Persistently && written.handles > 1,
         });
         let buffer = config.ssd.buffer.clone().unwrap_or_default();
-        let least = u64::from(placement.handles + 1) * u64::from(superpage_units);
+        let least = u64::from(placement.count + 1) * u64::from(superpage_units);
         let units = match buffer.size {
             None => (2 * u64::from(geometry.dies) * u64::from(superpage_units)).max(least),
             Some(size) => size.bytes / written.unit.bytes,
         };
         if units < least || units > u64::from(u32::MAX >> 1) {
             let least = Size { bytes: least * written.unit.bytes };
-            let superpages = match placement.handles {
+            let superpages = match placement.count {
                 1 => "two superpages".to_owned(),
                 handles => format!("{} superpages, one for each of `ssd.placement_handles` and one more", handles + 1),
             };
@@ -345,73 +345,73 @@ impl Resolver<'_> {
         let superblock = SuperblockParams {
             unit_pages,
             flash_page_units: (written.flash_page.bytes / written.unit.bytes) as u32,
-            pages_per_cell: written.pages_per_cell,
+            bits_per_cell: written.pages_per_cell,
             page_read_ns,
             unit_transfer_ns,
             plane_reads: match written.plane_reads {
-                PlaneReads::Independent => ssd::PlaneReads::Independent,
-                PlaneReads::Die => ssd::PlaneReads::Die,
+                PlaneReads::Independent => ssd::PlaneReadMode::EachPlaneIndependently,
+                PlaneReads::Die => ssd::PlaneReadMode::OnePlaneAtATime,
             },
-            cache_read: written.cache_read,
-            reads_ahead: written.reads_ahead,
-            programs_at_once: written.programs_at_once.unwrap_or(geometry.dies),
-            rain: written.rain,
-            placement,
+            reads_during_transfer: written.cache_read,
+            host_reads_in_a_row_max: written.reads_ahead,
+            dies_programming_max: written.programs_at_once.unwrap_or(geometry.dies),
+            has_parity_superpages: written.rain,
+            placement_handles: placement,
             slc: self.slc(config, geometry, written),
             buffer: BufferParams {
-                units: units.min(u64::from(u32::MAX >> 1)) as u32,
-                ack_ns: self.time("ssd.buffer.ack", buffer.ack, 0),
-                is_protected: buffer.protected,
-                linger_ns: buffer.linger.map(|time| self.time("ssd.buffer.linger", time, 1)),
+                room_units: units.min(u64::from(u32::MAX >> 1)) as u32,
+                acknowledge_ns: self.time("ssd.buffer.ack", buffer.ack, 0),
+                survives_power_loss: buffer.protected,
+                superpage_open_max_ns: buffer.linger.map(|time| self.time("ssd.buffer.linger", time, 1)),
             },
             queues: config.ssd.queues.as_ref().map(|queues| QueueParams {
                 queues: queues.queues,
-                burst: queues.burst,
-                commands: queues.commands,
+                commands_per_fetch: queues.burst,
+                fetched_commands_max: queues.commands,
             }),
             firmware: self.firmware(&firmware),
-            collection: SuperblockCollection {
-                target: written.target,
-                span: written.span,
-                floor: written.floor,
-                debt_units: u64::from(written.debt) * u64::from(geometry.dies) * u64::from(superpage_units),
+            collection: SuperblockCollectionParams {
+                target_free_superblocks: written.target,
+                superblocks_below_target_to_double_pace: written.span,
+                floor_free_superblocks: written.floor,
+                debt_max_units: u64::from(written.debt) * u64::from(geometry.dies) * u64::from(superpage_units),
             },
             upkeep: UpkeepParams {
                 // A block with fewer pages is read less often.
-                refresh_reads: written.refresh_reads.map(|reads| {
+                reads_before_refresh: written.refresh_reads.map(|reads| {
                     let all = u64::from(reads) * u64::from(geometry.dies) * u64::from(geometry.planes);
                     scaled(all, config, geometry).max(1)
                 }),
-                wear_difference: written.wear_difference,
+                erase_difference_to_level: written.wear_difference,
             },
             suspension: (config.ssd.gc.preemption == Preemption::Suspend).then(|| {
                 let written = config.ssd.suspension.clone().unwrap_or_default();
                 let erase = self.suspension("erase", &written.erase, 700_000);
                 let scaled = |ns: u64| scaled(ns, config, geometry);
-                SuperblockSuspension {
+                SuperblockSuspensionParams {
                     program: self.suspension("program", &written.program, 100_000),
-                    erase: OperationSuspension {
+                    erase: OperationSuspensionParams {
                         suspend_ns: scaled(erase.suspend_ns),
                         resume_ns: scaled(erase.resume_ns),
-                        progress_ns: scaled(erase.progress_ns),
+                        work_between_min_ns: scaled(erase.work_between_min_ns),
                         ..erase
                     },
                 }
             }),
-            fresh: config.ssd.warm_up.start == Start::Fresh,
+            starts_empty: config.ssd.warm_up.start == Start::Fresh,
         };
         self.superblock_space(config, geometry, &superblock);
         superblock
     }
 
-    fn suspension(&mut self, operation: &str, written: &written::OperationSuspension, suspend_ns: u64) -> OperationSuspension {
+    fn suspension(&mut self, operation: &str, written: &written::OperationSuspension, suspend_ns: u64) -> OperationSuspensionParams {
         let key = |name: &str| format!("ssd.suspension.{operation}.{name}");
         let suspend_ns = written.suspend.map_or(suspend_ns, |time| self.time(&key("suspend"), time, 0));
-        OperationSuspension {
+        OperationSuspensionParams {
             suspend_ns,
             resume_ns: self.time(&key("resume"), written.resume, 0),
-            times_max: written.suspensions_max,
-            progress_ns: written.progress.map_or(suspend_ns, |time| self.time(&key("progress"), time, 0)),
+            suspensions_max: written.suspensions_max,
+            work_between_min_ns: written.progress.map_or(suspend_ns, |time| self.time(&key("progress"), time, 0)),
         }
     }
 
@@ -433,8 +433,8 @@ impl Resolver<'_> {
             self.problem("ssd.slc.share", message, Some("leave out [ssd.slc] to have none"));
         }
         let room = match written.mode {
-            SlcMode::Static => SlcRoom::Superblocks((share * f64::from(geometry.blocks_per_plane)).ceil() as u32),
-            SlcMode::Dynamic => SlcRoom::ShareOfFree { millionths: ((share * 1e6).round() as u32).max(1) },
+            SlcMode::Static => SlcLimit::Superblocks((share * f64::from(geometry.blocks_per_plane)).ceil() as u32),
+            SlcMode::Dynamic => SlcLimit::ShareOfFree { millionths: ((share * 1e6).round() as u32).max(1) },
         };
         Some(SlcParams {
             room,
@@ -446,48 +446,48 @@ impl Resolver<'_> {
     pub(super) fn firmware(&mut self, written: &FirmwareConfig) -> FirmwareParams {
         FirmwareParams {
             cores: written.cores,
-            read_ns: self.time("ssd.firmware.read", written.read, 0),
-            write_ns: self.time("ssd.firmware.write", written.write, 0),
-            move_ns: self.time("ssd.firmware.move", written.move_, 0),
-            trim_ns: self.time("ssd.firmware.trim", written.trim, 0),
-            trim_unit_ns: self.time("ssd.firmware.trim_unit", written.trim_unit, 0),
-            latency_ns: self.time("ssd.firmware.latency", written.latency, 0),
+            core_ns_per_read: self.time("ssd.firmware.read", written.read, 0),
+            core_ns_per_write: self.time("ssd.firmware.write", written.write, 0),
+            core_ns_per_moved_unit: self.time("ssd.firmware.move", written.move_, 0),
+            core_ns_per_trim: self.time("ssd.firmware.trim", written.trim, 0),
+            core_ns_per_trimmed_unit: self.time("ssd.firmware.trim_unit", written.trim_unit, 0),
+            latency_after_core_ns: self.time("ssd.firmware.latency", written.latency, 0),
         }
     }
 
     /// Checks that thresholds and spare area always leave collection a victim (rule 213).
     fn superblock_space(&mut self, config: &Config, geometry: &Geometry, superblock: &SuperblockParams) {
-        let SuperblockCollection { target, floor, .. } = superblock.collection;
+        let SuperblockCollectionParams { target_free_superblocks: target, floor_free_superblocks: floor, .. } = superblock.collection;
         if target <= floor {
             let message = format!("`ssd.superblock.target` is {target}, but must be above `ssd.superblock.floor` ({floor})");
             self.problem("ssd.superblock.target", message, None);
             return;
         }
-        if superblock.rain && geometry.dies < 2 {
+        if superblock.has_parity_superpages && geometry.dies < 2 {
             let message = "`ssd.superblock.rain` puts the parity of a row on another die, but `ssd.geometry.dies` is 1";
             self.problem("ssd.superblock.rain", message, Some("remove it, or give the drive more dies"));
             return;
         }
         let shape = superblock.shape(geometry);
         let (reserved, left) = (geometry.reserved_blocks_per_plane, shape.spare_superblocks());
-        if floor < shape.floor_min() {
-            let (streams, least) = (shape.placement.collections(), shape.floor_min());
+        if floor < shape.floor_free_superblocks_min() {
+            let (streams, least) = (shape.placement_handles.collections(), shape.floor_free_superblocks_min());
             let message = format!(
                 "`ssd.superblock.floor` is {floor}, but must be at least {least}: with `ssd.placement_handles`, collection opens superblocks for {streams} handles, and one must be left for writes that overtake"
             );
             self.problem("ssd.superblock.floor", message, Some("raise floor and target, lower handles, or take isolation = \"initially\""));
             return;
         }
-        let open = shape.open_max();
-        let (slc, and_slc) = match shape.slc {
-            Some(SlcRoom::Superblocks(slc)) => (slc, format!(", and {slc} of `ssd.slc`")),
+        let open = shape.open_superblocks_max();
+        let (slc, and_slc) = match shape.slc_room {
+            Some(SlcLimit::Superblocks(slc)) => (slc, format!(", and {slc} of `ssd.slc`")),
             _ => (0, String::new()),
         };
         if target + open + slc > left {
-            let and_parity = if superblock.rain { format!(", of which parity leaves {left}") } else { String::new() };
+            let and_parity = if superblock.has_parity_superpages { format!(", of which parity leaves {left}") } else { String::new() };
             let that_are_open = match open {
                 4 => "four that are open".to_owned(),
-                _ if shape.slc.is_some() => format!("{open} that are open"),
+                _ if shape.slc_room.is_some() => format!("{open} that are open"),
                 _ => format!("{open} that are open for `ssd.placement_handles`"),
             };
             let message = format!(
@@ -495,7 +495,7 @@ impl Resolver<'_> {
                 target + open + slc
             );
             self.problem("ssd.geometry.reserved", message, Some("raise it, or ssd.geometry.blocks, or lower ssd.superblock.target"));
-        } else if !shape.always_has_a_victim(floor) {
+        } else if !shape.guarantees_victim_at_floor(floor) {
             let message = format!(
                 "of the {} superblocks of {} superpages so few are in reserve ({left}) that collection may come to find nothing worth moving",
                 shape.superblocks,

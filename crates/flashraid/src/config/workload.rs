@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use flashraid_workload::quantities::Gap;
 use flashraid_workload::synthetic::{AddressSpec, ArrivalSpec, SizeSpec};
-use flashraid_workload::units::{Duration, Fraction, Numbers, Quantity, Size, UnitError};
+use flashraid_workload::units::{Duration, Fraction, NumberRange, Quantity, Size, UnitError};
 
 /// Name of the workload that is used if the configuration names none.
 pub const DEFAULT_PRESET: &str = "hpc-w";
@@ -168,9 +168,9 @@ pub enum TraceReorder {
 
 impl Quantity for TraceReorder {
     const NAME: &'static str = "reorder";
-    const ALLOWED: &'static str = "\"sort\", or the number of requests to hold back, such as 1000";
+    const ALLOWED_TEXT: &'static str = "\"sort\", or the number of requests to hold back, such as 1000";
     const PATTERN: &'static str = r"^\s*sort\s*$";
-    const NUMBERS: Option<Numbers> = Some(Numbers { min: 0.0, max: 4_294_967_295.0, whole: true });
+    const ALLOWED_NUMBERS: Option<NumberRange> = Some(NumberRange { min: 0.0, max: 4_294_967_295.0, only_whole_numbers: true });
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         if text.trim() == "sort" { Ok(Self::Sort) } else { Err(UnitError::new("the only word is \"sort\"")) }
@@ -221,9 +221,9 @@ pub enum RequestsOrTime {
 
 impl Quantity for RequestsOrTime {
     const NAME: &'static str = "requests-or-time";
-    const ALLOWED: &'static str = "a number of requests, such as 10000, or a duration with a unit, such as \"60s\"";
+    const ALLOWED_TEXT: &'static str = "a number of requests, such as 10000, or a duration with a unit, such as \"60s\"";
     const PATTERN: &'static str = Duration::PATTERN;
-    const NUMBERS: Option<Numbers> = Some(Numbers { min: 0.0, max: 9_007_199_254_740_991.0, whole: true });
+    const ALLOWED_NUMBERS: Option<NumberRange> = Some(NumberRange { min: 0.0, max: 9_007_199_254_740_991.0, only_whole_numbers: true });
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         Duration::parse(text).map(Self::Time)

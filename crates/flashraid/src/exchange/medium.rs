@@ -59,7 +59,7 @@ impl Medium {
         };
         let byte_ps = match ssd.transfer {
             Transfer::None => 0,
-            _ => ssd.timing.transfer_per_byte.ps * (512 + u64::from(ssd.timing.spare_bytes_per_sector)) / 512,
+            _ => ssd.timing.transfer_per_byte.picoseconds * (512 + u64::from(ssd.timing.spare_bytes_per_sector)) / 512,
         };
         Self {
             channels: geometry.dies.div_ceil(luns_per_channel),

@@ -7,8 +7,8 @@ use super::build::response_times;
 use super::figures::{Part, in_order, mean_us, section};
 use super::table::{Row, Section, count, format_figure};
 use super::{ByDirection, ReportInputs, ResponseTime};
-use flashraid_model::array::{FailureProgress, Health, HostPortCounters, PlanCounters, StripeCounters};
-use flashraid_model::metrics::Measured;
+use flashraid_model::array::{FailureProgress, Health, HostPortCounters, ReadPlanCounters, StripeCounters};
+use flashraid_model::metrics::MeasuredResults;
 
 figures! {
 /// Cost of parity. A request has one sub-request for every stripe that it writes to. Pages are counted when their operations are issued.
@@ -42,25 +42,25 @@ impl Parity {
 
 figures! {
     /// Reads that were planned by the state of the members. A *part* is what a read asks for in a stripe or, with mirrors, in a strip.
-    pub struct PlannedReads("planned_reads", of: PlanCounters) {
+    pub struct PlannedReads("planned_reads", of: ReadPlanCounters) {
         /// Number of parts that met no collection.
-        parts_free: u64 = of.parts_free, row 1 "parts that met no collection" in "";
+        parts_free: u64 = of.stripe_reads_without_collection, row 1 "parts that met no collection" in "";
         /// Number of parts of whose stripe one strip, or of which one copy, was collecting.
-        parts_one_busy: u64 = of.parts_one_busy, row 2 "with one strip collecting" in "";
+        parts_one_busy: u64 = of.stripe_reads_with_one_strip_collecting, row 2 "with one strip collecting" in "";
         /// Number of parts of which two strips or copies were.
-        parts_two_busy: u64 = of.parts_two_busy, row 3 "with two" in "";
+        parts_two_busy: u64 = of.stripe_reads_with_two_strips_collecting, row 3 "with two" in "";
         /// Number of parts of which three or more were.
-        parts_more_busy: u64 = of.parts_more_busy, row 4 "with more" in "";
+        parts_more_busy: u64 = of.stripe_reads_with_more_strips_collecting, row 4 "with more" in "";
         /// Number of parts that went round collection.
-        avoided: u64 = of.avoided, row 5 "parts that went round" in "";
+        avoided: u64 = of.stripe_reads_around_collection, row 5 "parts that went round" in "";
         /// Number of pages read in addition for these.
-        pages_added: u64 = of.pages_added, row 6 "pages read in addition" in "pages";
+        pages_added: u64 = of.pages_added_to_read_around, row 6 "pages read in addition" in "pages";
         /// Number of parts that did not get the lock of their stripe at once, and waited for collection.
-        locked_out: u64 = of.locked_out, row 7 "parts locked out" in "";
+        locked_out: u64 = of.stripe_reads_locked_out, row 7 "parts locked out" in "";
         /// Number of parts that waited for collection, for whatever reason.
-        waited: u64 = of.waited, row 8 "parts that waited" in "";
+        waited: u64 = of.stripe_reads_that_waited, row 8 "parts that waited" in "";
         /// Number of writes that read by the other method before they wrote.
-        writes_changed: u64 = of.writes_changed, row 9 "writes that read by the other method" in "";
+        writes_changed: u64 = of.writes_by_other_parity_method, row 9 "writes that read by the other method" in "";
     }
 }
 
@@ -164,7 +164,7 @@ figures! {
         rebuild_ended_ms: Option<f64> = ms(of.progress.rebuild_ended_ns),
             row 11 "rebuilding ended at" in "s" of (|failed| seconds(failed.rebuild_ended_ms));
         /// Share of the strips that have been rebuilt.
-        rebuilt_fraction: f64 = of.progress.strips_rebuilt as f64 / of.progress.strips as f64, row 12 "rebuilt" in "%";
+        rebuilt_fraction: f64 = of.progress.strips_rebuilt as f64 / of.progress.strips_of_member as f64, row 12 "rebuilt" in "%";
         /// Number of strips that were given up, because too much of their stripe was lost.
         strips_lost: u64 = of.progress.strips_lost, row 20 "strips given up" in "";
         /// Rate at which the spare was written, in MB/s (10^6).
@@ -240,13 +240,13 @@ impl Failure {
     }
 }
 
-fn of_health(measured: &Measured, health: Health) -> ByDirection<ResponseTime> {
-    response_times(&measured.response_by_phase[health as usize])
+fn of_health(measured: &MeasuredResults, health: Health) -> ByDirection<ResponseTime> {
+    response_times(&measured.response_times_by_phase[health as usize])
 }
 
 figures! {
     /// Response times by the health of the array when the request arrived.
-    pub struct ByHealth("failure.response_us", of: Measured) {
+    pub struct ByHealth("failure.response_us", of: MeasuredResults) {
         /// Response times while no member had failed.
         normal: ByDirection<ResponseTime> = of_health(of, Health::Normal);
         /// Response times while a member had failed and was not rebuilt, and none was being rebuilt.

@@ -9,15 +9,16 @@ use super::gc::CollectionSource;
 use super::members::MemberSource;
 use super::verdict::Facts;
 use super::*;
-use flashraid_driver::Counts;
+use flashraid_driver::ArrayCounters;
 use flashraid_model::array::FailureProgress;
 use flashraid_model::events::{DestageInterval, GcInterval};
 use flashraid_model::metrics::{
-    Batch, CompletedRequest, DoneCounts, IntervalPoint, Latency, Measured, ResponseTimes, Sample, TimeSums, Timeline,
+    ArrayStateSample, Batch, CompletedRequest, IntervalResults, LatencyHistogram, MeasuredResults, RequestCounts, ResponseTimeByCause,
+    ResponseTimes, Timeline,
 };
 use flashraid_model::placement::{Layout, PageRequest};
-use flashraid_model::space::Wear;
-use flashraid_model::ssd::{Figures, MechanismCounters, Mechanisms, Owed as MemberOwed, PlacementHandles, UsagePoint};
+use flashraid_model::space::EraseCountSummary;
+use flashraid_model::ssd::{Figures, MechanismCounters, Mechanisms, PlacementHandles, UnfinishedWork as MemberOwed, UsagePoint};
 use flashraid_workload::OpKind;
 
 /// Greatest share of the written pages that a write cache may still hold at the end of a run that is called steady.
@@ -32,17 +33,17 @@ pub struct ReportInputs<'a> {
     /// Seed of the run.
     pub seed: u64,
     /// Measurements of the run.
-    pub measured: &'a Measured,
+    pub measured: &'a MeasuredResults,
     /// End of the run, in nanoseconds, which is at or after the end of the measured time.
     pub simulated_ns: u64,
     /// Counters of the measured time.
-    pub counts: &'a Counts,
+    pub counts: &'a ArrayCounters,
     /// Work that the host's writes still caused in each member at its end, in order of members.
     pub owed: &'a [MemberOwed],
     /// Number of pages that were in the write cache at that time.
     pub cached_pages: u64,
     /// Wear of the members, in order of members.
-    pub wear: &'a [Wear],
+    pub wear: &'a [EraseCountSummary],
     /// Use of the members in each interval of the series over time, in order of members.
     pub usage: &'a [Vec<UsagePoint>],
     /// Number of bytes that a member offers.
@@ -107,10 +108,10 @@ impl Report {
         let members: Vec<Member> = (0..inputs.counts.members.len()).map(|index| Member::new(&MemberSource::new(&inputs, index))).collect();
         let (flash, lost) = (Flash::new(&FlashSource::new(&inputs, &members)), Lost::new(&inputs));
         let facts = Facts {
-            trend: &measured.trend,
-            whole_trend: &measured.whole_trend,
+            trend: &measured.trend_of_measured_time,
+            whole_trend: &measured.trend_of_whole_run,
             is_closed: inputs.is_closed,
-            all: &measured.response.all,
+            all: &measured.response_times.all,
             measured_from_ns: measured.from_ns,
             fills_cache: inputs.counts.cached_pages as f64 > CACHED_SHARE_MAX * inputs.pages_to_cache as f64,
             has_lost_data: lost.requests > 0 || inputs.too_many_failed,
@@ -123,13 +124,13 @@ impl Report {
             simulated_ns: inputs.simulated_ns,
             wall_s: inputs.wall_s,
             requests: Requests {
-                all: measured.response.all.moments().count(),
-                read: measured.response.read.moments().count(),
-                write: measured.response.write.moments().count(),
+                all: measured.response_times.all.moments().count(),
+                read: measured.response_times.reads.moments().count(),
+                write: measured.response_times.writes.moments().count(),
                 trim: inputs.counts.host.trims,
                 flush: inputs.counts.host.flushes,
             },
-            response_us: response_times(&measured.response),
+            response_us: response_times(&measured.response_times),
             streams: streams(measured),
             bandwidth_mb_s: bandwidth(measured),
             verdict: Verdict::of(&facts),
@@ -138,7 +139,7 @@ impl Report {
             members,
             controller: OfController::new(&inputs).as_ref().map(Controller::new),
             parity: inputs.counts.stripes.as_ref().filter(|_| inputs.has_parity).map(Parity::new),
-            planned_reads: inputs.counts.planned.as_ref().map(PlannedReads::new),
+            planned_reads: inputs.counts.read_plan.as_ref().map(PlannedReads::new),
             failure: OfFailures::new(&inputs).as_ref().map(Failure::new),
             failures: inputs.failures.iter().map(|progress| FailedMember::new(&OfFailure::new(&inputs, progress))).collect(),
             lost,
@@ -149,14 +150,14 @@ impl Report {
                 Figures::to_json(&inputs.mechanisms.figures(&counters))
             },
             perf: inputs.perf,
-            iops: iops(measured, &measured.done),
+            iops: iops(measured, &measured.requests_done),
             capacity_bytes: inputs.array_capacity_bytes * inputs.drive.as_ref().map_or(1, |drive| u64::from(drive.scale)),
             batches: batches(&measured.batches),
-            time_us: time(&measured.time),
+            time_us: time(&measured.response_time_by_cause),
             over_time: over_time(&inputs),
             measured_from_ns: measured.from_ns,
             measured_to_ns: measured.end_ns,
-            load_ns: measured.load_ns,
+            load_ns: measured.load_time_ns,
             owed: owed(&inputs),
             partial: inputs.partial_reason.is_some(),
             free_blocks: free_blocks(measured),
@@ -197,14 +198,14 @@ pub struct DriveInputs {
     pub scale_by: ScaleBy,
 }
 
-fn iops(measured: &Measured, done: &DoneCounts) -> Iops {
-    let seconds = measured.load_ns as f64 / 1e9;
+fn iops(measured: &MeasuredResults, done: &RequestCounts) -> Iops {
+    let seconds = measured.load_time_ns as f64 / 1e9;
     let rate = |count: u64| (seconds > 0.0).then(|| count as f64 / seconds);
     Iops { all: rate(done.reads + done.writes), read: rate(done.reads), write: rate(done.writes) }
 }
 
-fn streams(measured: &Measured) -> Vec<StreamReport> {
-    let streams = measured.response_by_stream.iter().zip(&measured.done_by_stream);
+fn streams(measured: &MeasuredResults) -> Vec<StreamReport> {
+    let streams = measured.response_times_by_stream.iter().zip(&measured.requests_done_by_stream);
     streams.map(|(times, done)| StreamReport { iops: iops(measured, done), response_us: response_times(times) }).collect()
 }
 
@@ -212,8 +213,8 @@ fn owed(inputs: &ReportInputs) -> Owed {
     let sum: MemberOwed = inputs.owed.iter().copied().sum();
     Owed {
         buffered_bytes: (sum.buffered_pages + inputs.cached_pages) * u64::from(inputs.page_bytes),
-        moves_pages: sum.moves_pages,
-        collection_us: us(sum.collection_ns),
+        moves_pages: sum.pages_to_move,
+        collection_us: us(sum.collection_die_ns),
     }
 }
 
@@ -236,7 +237,7 @@ fn batches(batches: &[Batch]) -> Batches {
     }
 }
 
-fn time(sums: &TimeSums) -> TimeByShare {
+fn time(sums: &ResponseTimeByCause) -> TimeByShare {
     let part = |means: Option<[f64; 7]>| {
         means.map(|means| {
             let [queue, collection, parity, cache, transfer, flash, other] = means.map(|ns| ns / 1e3);
@@ -244,40 +245,40 @@ fn time(sums: &TimeSums) -> TimeByShare {
         })
     };
     TimeByShare {
-        all: part(sums.mean_ns()),
-        slowest_10_percent: part(sums.slowest_mean_ns(1, 10)),
-        slowest_1_percent: part(sums.slowest_mean_ns(1, 100)),
-        slowest_0_1_percent: part(sums.slowest_mean_ns(1, 1000)),
+        all: part(sums.mean_ns_by_cause()),
+        slowest_10_percent: part(sums.slowest_mean_ns_by_cause(1, 10)),
+        slowest_1_percent: part(sums.slowest_mean_ns_by_cause(1, 100)),
+        slowest_0_1_percent: part(sums.slowest_mean_ns_by_cause(1, 1000)),
     }
 }
 
 fn over_time(inputs: &ReportInputs) -> OverTime {
     let measured = inputs.measured;
     let points = &measured.over_time.points;
-    let each = |figure: &dyn Fn(&IntervalPoint) -> f64| points.iter().map(|point| rounded(figure(point), 1e3)).collect();
-    let maybe = |figure: &dyn Fn(&IntervalPoint) -> Option<f64>, per_unit| -> Vec<Option<f64>> {
+    let each = |figure: &dyn Fn(&IntervalResults) -> f64| points.iter().map(|point| rounded(figure(point), 1e3)).collect();
+    let maybe = |figure: &dyn Fn(&IntervalResults) -> Option<f64>, per_unit| -> Vec<Option<f64>> {
         points.iter().map(|point| figure(point).map(|value| rounded(value, per_unit))).collect()
     };
-    let strips: u64 = inputs.failures.iter().map(|failure| failure.strips).sum();
-    let amplification = |point: &IntervalPoint| {
+    let strips: u64 = inputs.failures.iter().map(|failure| failure.strips_of_member).sum();
+    let amplification = |point: &IntervalResults| {
         let pages = point.written_bytes as f64 / f64::from(inputs.page_bytes);
         (pages > 0.0).then(|| (pages + point.pages_moved as f64) / pages)
     };
-    let share = |whole: u64, part: fn(&Sample) -> u64| -> Vec<Option<f64>> {
+    let share = |whole: u64, part: fn(&ArrayStateSample) -> u64| -> Vec<Option<f64>> {
         match whole {
             0 => Vec::new(),
-            whole => maybe(&|point| Some(part(&point.sample?) as f64 / whole as f64), 1e6),
+            whole => maybe(&|point| Some(part(&point.state_sample?) as f64 / whole as f64), 1e6),
         }
     };
     OverTime {
         interval_ms: measured.over_time.interval_ns as f64 / 1e6,
         from_ms: points.iter().map(|point| point.from_ns as f64 / 1e6).collect(),
         iops: each(&|point| (point.reads + point.writes) as f64 * 1e9 / point.length_ns as f64),
-        mean_us: maybe(&|point| Some(point.mean_ns? / 1e3), 1e3),
-        p50_us: maybe(&|point| point.p50_ns.map(us), 1e3),
-        p99_us: maybe(&|point| point.p99_ns.map(us), 1e3),
-        max_us: maybe(&|point| point.max_ns.map(us), 1e3),
-        outstanding: each(&|point| point.outstanding),
+        mean_us: maybe(&|point| Some(point.mean_response_ns? / 1e3), 1e3),
+        p50_us: maybe(&|point| point.p50_response_ns.map(us), 1e3),
+        p99_us: maybe(&|point| point.p99_response_ns.map(us), 1e3),
+        max_us: maybe(&|point| point.max_response_ns.map(us), 1e3),
+        outstanding: each(&|point| point.mean_outstanding_requests),
         write_amplification: maybe(&amplification, 1e4),
         cache_occupancy: share(inputs.cache_room_pages, |sample| sample.cached_pages),
         rebuilt_fraction: share(strips, |sample| sample.strips_rebuilt),
@@ -288,8 +289,8 @@ fn over_time(inputs: &ReportInputs) -> OverTime {
 
 fn member_over_time(points: &[UsagePoint]) -> MemberOverTime {
     MemberOverTime {
-        utilisation: points.iter().map(|point| rounded(point.utilisation, 1e4)).collect(),
-        response_us: points.iter().map(|point| point.response_ns.map(|ns| rounded(ns / 1e3, 1e2))).collect(),
+        utilisation: points.iter().map(|point| rounded(point.busy_fraction, 1e4)).collect(),
+        response_us: points.iter().map(|point| point.mean_response_ns.map(|ns| rounded(ns / 1e3, 1e2))).collect(),
         queue: points.iter().map(|point| rounded(point.operations, 1e3)).collect(),
     }
 }
@@ -304,7 +305,7 @@ pub(super) fn us(ns: u64) -> f64 {
 }
 
 pub(super) fn response_times(times: &ResponseTimes) -> ByDirection<ResponseTime> {
-    ByDirection { all: response_time(&times.all), read: response_time(&times.read), write: response_time(&times.write) }
+    ByDirection { all: response_time(&times.all), read: response_time(&times.reads), write: response_time(&times.writes) }
 }
 
 /// Returns the events of members that failed, within the window of the timeline.
@@ -323,7 +324,7 @@ fn marks(inputs: &ReportInputs, window: std::ops::Range<u64>) -> Vec<TimelineMar
     marks
 }
 
-fn response_time(latency: &Latency) -> ResponseTime {
+fn response_time(latency: &LatencyHistogram) -> ResponseTime {
     let moments = latency.moments();
     let quantile = |quantile| latency.quantile_ns(quantile).map(us);
     ResponseTime {
@@ -339,34 +340,38 @@ fn response_time(latency: &Latency) -> ResponseTime {
         p99_9: quantile(0.999),
         p99_99: quantile(0.9999),
         variance: moments.variance().map(|ns2| ns2 / 1e6),
-        cdf: latency.cdf().iter().map(|point| (us(point.response_ns), rounded(point.fraction, 1e7))).collect(),
+        cdf: latency.cumulative_distribution().iter().map(|point| (us(point.response_ns), rounded(point.fraction_at_most, 1e7))).collect(),
     }
 }
 
-fn bandwidth(measured: &Measured) -> Bandwidth {
+fn bandwidth(measured: &MeasuredResults) -> Bandwidth {
     let summary = &measured.bandwidth;
     Bandwidth {
-        mean: summary.mean,
-        stddev: summary.stddev,
-        cv: summary.cv(),
+        mean: summary.mean_mb_s,
+        stddev: summary.stddev_mb_s,
+        cv: summary.coefficient_of_variation(),
         interval_ms: summary.interval_ns as f64 / 1e6,
         intervals: summary.whole_intervals,
-        overall: summary.overall,
+        overall: summary.overall_mb_s,
         series_interval_ms: summary.series.interval_ns as f64 / 1e6,
         series: summary.series.mb_s.iter().map(|&mb_s| rounded(mb_s, 1e3)).collect(),
-        z_density: summary.z_density.iter().map(|point| (point.z, rounded(point.density, 1e6))).collect(),
+        z_density: summary.z_density.iter().map(|point| (point.z_score, rounded(point.density, 1e6))).collect(),
     }
 }
 
-fn free_blocks(measured: &Measured) -> Vec<Vec<(f64, f64, f64, f64)>> {
+fn free_blocks(measured: &MeasuredResults) -> Vec<Vec<(f64, f64, f64, f64)>> {
     if measured.free_blocks.iter().all(Vec::is_empty) {
         return Vec::new();
     }
     let cut = |relative: f64| rounded(relative, 1e4);
-    let points = measured
-        .free_blocks
-        .iter()
-        .map(|points| points.iter().map(|point| (point.from_ns as f64 / 1e6, cut(point.min), cut(point.mean), cut(point.max))).collect());
+    let points = measured.free_blocks.iter().map(|points| {
+        points
+            .iter()
+            .map(|point| {
+                (point.from_ns as f64 / 1e6, cut(point.min_share_of_start), cut(point.mean_share_of_start), cut(point.max_share_of_start))
+            })
+            .collect()
+    });
     points.collect()
 }
 
@@ -388,13 +393,14 @@ fn slowest(inputs: &ReportInputs, timeline: &Timeline) -> Option<TimelineSlowest
         fua: false,
         high_priority: false,
         stream: 0,
-        one_member: done.request.one_member,
+        stays_on_one_member: done.request.stays_on_one_member,
     };
     // With parity, a cache or a lost member it may have waited for any of them.
     let is_anywhere = inputs.has_parity || !inputs.cache.is_empty() || !inputs.failures.is_empty();
     let has_its_data = |member: u32| is_anywhere || inputs.layout.extents(&pages).any(|extent| extent.members().contains(&member));
     let overlap_ns = |gc: &GcInterval| gc.end_ns.min(done.done_ns).saturating_sub(gc.start_ns.max(done.arrival_ns));
-    let met = timeline.gc.iter().enumerate().filter(|(_, gc)| done.time.collection_ns > 0 && overlap_ns(gc) > 0 && has_its_data(gc.member));
+    let met =
+        timeline.cleans.iter().enumerate().filter(|(_, gc)| done.time.collection_ns > 0 && overlap_ns(gc) > 0 && has_its_data(gc.member));
     let met = met.max_by_key(|(index, gc)| (overlap_ns(gc), std::cmp::Reverse(*index)));
     Some(TimelineSlowest { request, collection_ns: done.time.collection_ns, gc: met.map(|(index, _)| index) })
 }
@@ -402,7 +408,7 @@ fn slowest(inputs: &ReportInputs, timeline: &Timeline) -> Option<TimelineSlowest
 fn timeline(inputs: &ReportInputs) -> Option<TimelineReport> {
     let timeline = inputs.measured.timeline.as_ref()?;
     let request = |done: &CompletedRequest| TimelineRequest {
-        index: done.index,
+        index: done.arrival_index,
         arrival_ns: done.arrival_ns,
         done_ns: done.done_ns,
         write: done.request.kind == OpKind::Write,
@@ -421,16 +427,16 @@ fn timeline(inputs: &ReportInputs) -> Option<TimelineReport> {
         free_blocks_before: gc.free_blocks_before,
         free_blocks_min: gc.free_blocks_min,
         pages_moved: gc.pages_moved,
-        forced: gc.forced,
+        forced: gc.is_forced,
     };
     let destage = |destage: &DestageInterval| TimelineDestage {
         member: destage.member,
-        own_cache: destage.own_cache,
+        own_cache: destage.from_member_cache,
         stripe: destage.stripe,
         pages: destage.pages,
         begun_ns: destage.begun_ns,
         ended_ns: destage.ended_ns,
-        done_ns: destage.done_ns,
+        done_ns: destage.last_member_done_ns,
     };
     Some(TimelineReport {
         slowest: slowest(inputs, timeline),
@@ -438,10 +444,10 @@ fn timeline(inputs: &ReportInputs) -> Option<TimelineReport> {
         marks: marks(inputs, timeline.from_ns..timeline.to_ns),
         from_ns: timeline.from_ns,
         to_ns: timeline.to_ns,
-        omitted: timeline.omitted,
+        omitted: timeline.omitted_entries,
         t_soft_free_blocks: inputs.start_free_blocks,
         requests: timeline.requests.iter().map(request).collect(),
-        gc: timeline.gc.iter().map(gc).collect(),
+        gc: timeline.cleans.iter().map(gc).collect(),
     })
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::figures::mean_us;
-use flashraid_model::cache::{Admissions, CacheCounters, Destages};
+use flashraid_model::cache::{CacheCounters, DestageCounters, PageAdmissions};
 
 /// Source of the values of all write caches.
 pub(super) struct CacheSource<'a> {
@@ -30,15 +30,15 @@ figures! {
         /// Counts of the host's reads.
         reads: CachedReads = CachedReads::new(of.counters);
         /// Counts of the pages that the host wrote.
-        pages_written: CachedPages = CachedPages::new(&of.counters.host);
+        pages_written: CachedPages = CachedPages::new(&of.counters.host_admissions);
         /// Counts of the pages that entered the member caches from the first level, and of parity pages.
-        pages_from_inside: CachedPages = CachedPages::new(&of.counters.inner);
+        pages_from_inside: CachedPages = CachedPages::new(&of.counters.internal_admissions);
         /// Writes that waited for room.
         waits_for_room: RoomWaits = RoomWaits::new(of.counters);
         /// Counts of the first level, if there are two levels.
         front: CacheFront = CacheFront::new(of.counters);
         /// Number of pages read because parity needed them.
-        parity_reads: u64 = of.counters.parity_reads;
+        parity_reads: u64 = of.counters.pages_read_for_parity;
         /// Number of cached pages that trims have removed.
         pages_trimmed: u64 = of.counters.pages_trimmed;
         /// Destages from the cache to the members.
@@ -56,9 +56,9 @@ figures! {
     /// Counts of the host's reads.
     pub struct CachedReads("cache.reads", of: CacheCounters) {
         /// Number of reads of which all pages were in the cache.
-        hit: u64 = of.reads_full;
+        hit: u64 = of.reads_fully_hit;
         /// Number of reads of which some pages were in the cache.
-        partial: u64 = of.reads_partial;
+        partial: u64 = of.reads_partly_hit;
         /// Number of reads of which no page was in the cache.
         missed: u64 = of.reads_missed;
         /// Number of pages read from the cache.
@@ -68,15 +68,15 @@ figures! {
 
 figures! {
     /// Counts of pages that entered the cache.
-    pub struct CachedPages("cache.pages_written", of: Admissions) {
+    pub struct CachedPages("cache.pages_written", of: PageAdmissions) {
         /// Number of pages that replaced an earlier version.
-        page_hits: u64 = of.page_hits;
+        page_hits: u64 = of.replaced_pages;
         /// Number of new pages of an entry that an earlier write had made.
-        group_hits: u64 = of.group_hits;
+        group_hits: u64 = of.new_pages_of_old_entries;
         /// Number of all other pages.
-        misses: u64 = of.misses;
+        misses: u64 = of.new_pages_of_new_entries;
         /// Share of the first two kinds in all pages; `None` if no page entered.
-        hit_ratio: Option<f64> = ratio(of.page_hits + of.group_hits, of.page_hits + of.group_hits + of.misses);
+        hit_ratio: Option<f64> = ratio(of.replaced_pages + of.new_pages_of_old_entries, of.replaced_pages + of.new_pages_of_old_entries + of.new_pages_of_new_entries);
     }
 }
 
@@ -84,9 +84,9 @@ figures! {
     /// Waits for room in the cache.
     pub struct RoomWaits("cache.waits_for_room", of: CacheCounters) {
         /// Number of these waits.
-        count: u64 = of.waits;
+        count: u64 = of.writes_waiting_for_room;
         /// Mean of these waits, in microseconds.
-        mean_us: Option<f64> = mean_us(of.waited_ns, of.waits);
+        mean_us: Option<f64> = mean_us(of.writes_waiting_for_room_ns, of.writes_waiting_for_room);
     }
 }
 
@@ -94,11 +94,11 @@ figures! {
     /// Counts of the first level, if there are two levels.
     pub struct CacheFront("cache.front", of: CacheCounters) {
         /// Number of writes that bypassed the first level.
-        bypasses: u64 = of.bypasses;
+        bypasses: u64 = of.writes_bypassing_first_level;
         /// Number of writes that waited for the first level, because it held one of their pages.
-        dependent: u64 = of.dependent;
+        dependent: u64 = of.writes_waiting_for_first_level;
         /// Number of destages of the first level.
-        destages: u64 = of.first_level_destages.count;
+        destages: u64 = of.first_level_destages.entries;
         /// Number of pages in these destages.
         pages_destaged: u64 = of.first_level_destages.pages;
     }
@@ -106,13 +106,13 @@ figures! {
 
 figures! {
     /// Destages from the cache to the members.
-    pub struct CacheDestages("cache.destages", of: Destages) {
+    pub struct CacheDestages("cache.destages", of: DestageCounters) {
         /// Number of these destages.
-        count: u64 = of.count;
+        count: u64 = of.entries;
         /// Number of pages in them.
         pages: u64 = of.pages;
         /// Mean number of pages in a destage.
-        pages_mean: Option<f64> = ratio(of.pages, of.count);
+        pages_mean: Option<f64> = ratio(of.pages, of.entries);
     }
 }
 
@@ -120,11 +120,11 @@ figures! {
     /// Synchronised destages of several caches.
     pub struct CommonDestages("cache.common_destages", of: CacheCounters) {
         /// Number of these for which all caches were ready.
-        all_ready: u64 = of.common_all_ready;
+        all_ready: u64 = of.synchronised_destages_all_ready;
         /// Number of these that began after a time-out, because some caches were not ready.
-        timeouts: u64 = of.common_timeouts;
+        timeouts: u64 = of.synchronised_destages_by_timeout;
         /// Mean number of caches that took part.
-        caches_mean: Option<f64> = ratio(of.common_caches, of.common_all_ready + of.common_timeouts);
+        caches_mean: Option<f64> = ratio(of.caches_in_synchronised_destages, of.synchronised_destages_all_ready + of.synchronised_destages_by_timeout);
     }
 }
 
@@ -134,7 +134,7 @@ figures! {
         /// Mean over the measured time.
         mean: Option<f64> = {
             let room_ns = of.measured_ns as f64 * of.room_pages as f64;
-            (room_ns > 0.0).then(|| of.counters.occupancy_page_ns as f64 / room_ns)
+            (room_ns > 0.0).then(|| of.counters.occupancy_integral_page_ns as f64 / room_ns)
         };
         /// Greatest share in the measured time.
         most: Option<f64> = ratio(of.counters.occupancy_max_pages.0, of.room_pages);

@@ -8,7 +8,7 @@ use super::figures::{Part, TableValue, mean_us, section};
 use super::table::{Row, Section};
 use super::{DriveInputs, ReportInputs, is_zero};
 use crate::config::ScaleBy;
-use flashraid_model::ssd::{DriveCounters, FrontCounters, PlacementHandles};
+use flashraid_model::ssd::{FrontCounters, PlacementHandles, SuperblockCounters};
 
 /// Source of the values about queues, processor cores and buffers of all members.
 pub(super) struct FrontsSource {
@@ -37,18 +37,18 @@ figures! {
         fetch_wait_mean_us: Option<f64> = mean_us(of.front.fetch_wait_ns, of.front.fetch_waits),
             row 6 "mean of these waits" in "µs" if |front| front.fetch_waits.is_some();
         /// Number of pages that were overwritten in the buffer, so that their old version was not programmed.
-        overwritten: u64 = of.front.overwritten, row 1 "pages overwritten in the buffer" in "";
+        overwritten: u64 = of.front.units_overwritten_in_buffer, row 1 "pages overwritten in the buffer" in "";
         /// Number of pages read from the buffer.
-        buffer_hits: u64 = of.front.buffer_hits, row 2 "pages read from the buffer" in "";
+        buffer_hits: u64 = of.front.pages_read_from_buffer, row 2 "pages read from the buffer" in "";
         /// Number of pages that a trim removed from the buffer before a die had received them.
-        trimmed: u64 = of.front.dropped;
+        trimmed: u64 = of.front.units_trimmed_in_buffer;
         /// Number of write commands that waited for room in the buffer.
-        room_waits: u64 = of.front.room_waits, row 3 "writes that waited for the buffer" in "";
+        room_waits: u64 = of.front.buffer_room_waits, row 3 "writes that waited for the buffer" in "";
         /// Mean of these waits, in microseconds.
-        room_wait_mean_us: Option<f64> = mean_us(of.front.room_wait_ns, of.front.room_waits), row 4 "mean of these waits" in "µs";
+        room_wait_mean_us: Option<f64> = mean_us(of.front.buffer_room_wait_ns, of.front.buffer_room_waits), row 4 "mean of these waits" in "µs";
         /// Number of writes with "force unit access" that waited for their programs; left out if there are none.
         #[serde(default, skip_serializing_if = "is_zero")]
-        forced_waits: u64 = of.front.forced_waits;
+        forced_waits: u64 = of.front.fua_write_waits;
     }
 }
 
@@ -62,19 +62,19 @@ impl FrontReport {
 pub(super) struct DrivesSource<'a> {
     inputs: &'a ReportInputs<'a>,
     drive: DriveInputs,
-    counts: DriveCounters,
+    counts: SuperblockCounters,
     front: FrontCounters,
 }
 
 impl<'a> DrivesSource<'a> {
     pub(super) fn new(inputs: &'a ReportInputs<'a>, drive: &DriveInputs) -> Self {
-        let (counts, front) = (inputs.counts.drives.iter().copied().sum(), inputs.counts.fronts.iter().copied().sum());
+        let (counts, front) = (inputs.counts.superblocks.iter().copied().sum(), inputs.counts.fronts.iter().copied().sum());
         Self { inputs, drive: *drive, counts, front }
     }
 
     /// Returns the share of `ns` in the time of all dies.
     fn share(&self, ns: u64) -> Option<f64> {
-        share_of_dies(self.inputs, self.inputs.counts.drives.len(), ns)
+        share_of_dies(self.inputs, self.inputs.counts.superblocks.len(), ns)
     }
 
     fn page_bytes(&self, pages: u64) -> u64 {
@@ -114,43 +114,43 @@ figures! {
         fetch_wait_mean_us: Option<f64> = mean_us(of.front.fetch_wait_ns, of.front.fetch_waits),
             row 21 "mean of these waits" in "µs" if |drive| drive.fetch_waits.is_some();
         /// Number of units programmed for the host.
-        units_programmed: u64 = of.counts.units_programmed;
+        units_programmed: u64 = of.counts.host_units_programmed;
         /// Number of units that collection programmed.
-        units_moved: u64 = of.counts.units_moved;
+        units_moved: u64 = of.counts.units_moved_by_collection;
         /// Number of units that the host overwrote while collection moved them.
-        units_dropped: u64 = of.counts.units_dropped;
+        units_dropped: u64 = of.counts.units_overwritten_during_move;
         /// Number of places without data in superpages that were closed early.
-        units_padded: u64 = of.counts.units_padded;
+        units_padded: u64 = of.counts.padding_units_programmed;
         /// Number of places that were programmed with parity; left out if there are none.
         #[serde(default, skip_serializing_if = "is_zero")]
-        units_parity: u64 = of.counts.units_parity;
+        units_parity: u64 = of.counts.parity_units_programmed;
         /// Number of units that were overwritten in the buffer, so that their old version was not programmed.
-        overwritten: u64 = of.front.overwritten;
+        overwritten: u64 = of.front.units_overwritten_in_buffer;
         /// Number of pages read from the buffer.
-        buffer_hits: u64 = of.front.buffer_hits;
+        buffer_hits: u64 = of.front.pages_read_from_buffer;
         /// Number of units that the host wrote only in part, so that the rest was read from flash.
-        rmw_reads: u64 = of.counts.rmw_reads;
+        rmw_reads: u64 = of.counts.units_read_for_partial_writes;
         /// Number of reads from flash for the host.
-        array_reads: u64 = of.counts.array_reads;
+        array_reads: u64 = of.counts.flash_reads_for_host;
         /// Number of page reads that shared a read from flash with another one.
-        joined: u64 = of.counts.joined;
+        joined: u64 = of.counts.page_reads_sharing_flash_read;
         /// Number of trimmed pages that were ignored, because the trim covered their unit only in part.
-        trimmed_in_part: u64 = of.counts.trimmed_in_part;
+        trimmed_in_part: u64 = of.counts.trimmed_pages_ignored;
         /// Number of superblocks whose units collection began to move.
-        victims: u64 = of.counts.victims, row 3 "superblocks collected" in "";
+        victims: u64 = of.counts.victims_begun, row 3 "superblocks collected" in "";
         /// Number of write commands that waited for room in the buffer.
-        room_waits: u64 = of.front.room_waits, row 10 "writes that waited for the buffer" in "";
+        room_waits: u64 = of.front.buffer_room_waits, row 10 "writes that waited for the buffer" in "";
         /// Mean of these waits, in microseconds.
-        room_wait_mean_us: Option<f64> = mean_us(of.front.room_wait_ns, of.front.room_waits), row 11 "mean of these waits" in "µs";
+        room_wait_mean_us: Option<f64> = mean_us(of.front.buffer_room_wait_ns, of.front.buffer_room_waits), row 11 "mean of these waits" in "µs";
         /// Number of writes with "force unit access" that waited for their programs; left out if there are none.
         #[serde(default, skip_serializing_if = "is_zero")]
-        forced_waits: u64 = of.front.forced_waits;
+        forced_waits: u64 = of.front.fua_write_waits;
         /// Number of host superpages that waited because collection was behind with its moves.
-        debt_waits: u64 = of.counts.debt_waits, row 12 "superpages that waited for moves" in "";
+        debt_waits: u64 = of.counts.waits_for_collection_debt, row 12 "superpages that waited for moves" in "";
         /// Number of host superpages that waited because too few superblocks were free.
-        foreground: u64 = of.counts.foreground, row 13 "superpages that waited for a superblock" in "";
+        foreground: u64 = of.counts.waits_for_free_superblock, row 13 "superpages that waited for a superblock" in "";
         /// Sum of these waits, in milliseconds.
-        foreground_ms: f64 = of.counts.foreground_ns as f64 / 1e6;
+        foreground_ms: f64 = of.counts.waits_for_free_superblock_ns as f64 / 1e6;
         /// Number of host page reads that waited for collection on their die.
         reads_behind_collection: u64 = of.counts.reads_behind_collection, row 14 "pages read that waited for collection" in "";
         /// Mean of these waits, in microseconds.
@@ -160,7 +160,7 @@ figures! {
         die_time: DieTime = DieTime::new(of);
         /// Counts of each placement handle; left out without `ssd.placement_handles`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        placement: Option<PlacementReport> = of.drive.placement.map(|PlacementHandles { handles, is_persistent }| {
+        placement: Option<PlacementReport> = of.drive.placement.map(|PlacementHandles { count: handles, collection_keeps_handles: is_persistent }| {
             PlacementReport::new(&PlacementSource { drives: of, is_persistent, handles })
         });
         /// Counts of superblocks with one bit per cell; left out without `ssd.slc`.
@@ -175,22 +175,22 @@ figures! {
 figures! {
     /// Superblocks that drives have moved for upkeep (rule 223).
     #[derive(Eq)]
-    pub struct UpkeepReport("drive.upkeep", of: DriveCounters) {
+    pub struct UpkeepReport("drive.upkeep", of: SuperblockCounters) {
         /// Number of superblocks moved because they had been read too often.
-        refreshed: u64 = of.refreshed, row 40 "superblocks moved as they had been read often" in "";
+        refreshed: u64 = of.victims_for_refresh, row 40 "superblocks moved as they had been read often" in "";
         /// Number of superblocks moved to level wear.
-        levelled: u64 = of.levelled, row 41 "superblocks moved as they had been erased seldom" in "";
+        levelled: u64 = of.victims_for_wear_levelling, row 41 "superblocks moved as they had been erased seldom" in "";
     }
 }
 
 figures! {
     /// Units that drives have written with one bit per cell (rule 222).
     #[derive(Eq)]
-    pub struct SlcReport("drive.slc", of: DriveCounters) {
+    pub struct SlcReport("drive.slc", of: SuperblockCounters) {
         /// Number of units with one bit per cell among those programmed for the host.
-        units_programmed: u64 = of.units_slc, row 50 "units programmed with one bit per cell" in "";
+        units_programmed: u64 = of.host_units_programmed_slc, row 50 "units programmed with one bit per cell" in "";
         /// Number of units moved out of superblocks with one bit per cell, among those that collection programmed.
-        units_folded: u64 = of.units_folded, row 51 "units folded" in "";
+        units_folded: u64 = of.units_folded_from_slc, row 51 "units folded" in "";
     }
 }
 
@@ -199,7 +199,7 @@ figures! {
     #[derive(Copy)]
     pub struct DieTime("drive.die_time", of: DrivesSource<'_>) {
         /// Share of time for programs of the host, including their transfers.
-        host_programs: Option<f64> = of.share(of.counts.program_ns), row 4 "dies in programs of the host" in "%";
+        host_programs: Option<f64> = of.share(of.counts.host_program_ns), row 4 "dies in programs of the host" in "%";
         /// Share of time for programs of collection, including their transfers.
         collection_programs: Option<f64> = of.share(of.counts.collection_program_ns), row 5 "dies in programs of collection" in "%";
         /// Share of time for programs of parity, including their transfers; left out without `ssd.superblock.rain`.
@@ -233,7 +233,7 @@ figures! {
     /// handle.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shared_media_bytes: Option<u64> =
-            (!of.is_persistent).then(|| of.drives.unit_bytes(of.drives.counts.by_handle.collection_units[0])),
+            (!of.is_persistent).then(|| of.drives.unit_bytes(of.drives.counts.by_placement_handle.collection_units_programmed[0])),
             row 33 "moved, of all handles: bytes programmed" in "B" if |placement| placement.shared_media_bytes.is_some();
         /// Counts of each handle, in order.
         handles: Vec<HandleReport> = (0..of.handles as usize).map(|handle| HandleReport::new(&(of, handle))).collect();
@@ -245,12 +245,12 @@ figures! {
     #[derive(Eq)]
     pub struct HandleReport("drive.placement.handles", of: (&PlacementSource<'_>, usize)) {
         /// Number of bytes that the host sent with this handle.
-        host_bytes: u64 = of.0.drives.page_bytes(of.0.drives.counts.by_handle.pages_received[of.1]), row 32 "bytes of the host" in "B";
+        host_bytes: u64 = of.0.drives.page_bytes(of.0.drives.counts.by_placement_handle.pages_received[of.1]), row 32 "bytes of the host" in "B";
         /// Number of bytes programmed into the superblocks of this handle.
         media_bytes: u64 = {
-            let (by, handle) = (&of.0.drives.counts.by_handle, of.1);
-            let moved = if of.0.is_persistent { by.collection_units[handle] } else { 0 };
-            of.0.drives.unit_bytes(by.host_units[handle] + moved)
+            let (by, handle) = (&of.0.drives.counts.by_placement_handle, of.1);
+            let moved = if of.0.is_persistent { by.collection_units_programmed[handle] } else { 0 };
+            of.0.drives.unit_bytes(by.host_units_programmed[handle] + moved)
         }, row 32 "bytes programmed" in "B";
     }
 }

@@ -7,8 +7,8 @@ use super::figures::{Part, section};
 use super::table::{Row, Section};
 use super::{Mark, Member, ReportInputs, is_zero};
 use crate::config::ScaleBy;
-use flashraid_model::space::Wear;
-use flashraid_model::ssd::{DriveCounters, MemberCounters, Owed as MemberOwed};
+use flashraid_model::space::EraseCountSummary;
+use flashraid_model::ssd::{MemberCounters, SuperblockCounters, UnfinishedWork as MemberOwed};
 
 const NS_PER_DAY: f64 = 86_400e9;
 /// Mean number of erases per block, in the measured time, from which on a lifetime is projected.
@@ -55,9 +55,9 @@ figures! {
         write_amplification_max: Option<f64> = of.amplification(of.inputs.owed.iter().copied().sum()),
             row 5 "the same with all that is still owed" in "";
         /// Number of summary pages programmed.
-        summary_programs: u64 = of.sum.summary_programs;
+        summary_programs: u64 = of.sum.summary_pages_programmed;
         /// Erase counts of all blocks, including those of the warm-up.
-        wear: WearReport = WearReport::new(&Wear::of_all(of.inputs.wear));
+        wear: WearReport = WearReport::new(&EraseCountSummary::over_members(of.inputs.wear));
         /// Projected lifetime at this load of the member with the shortest one. `None` below a mean of 20 erases per block in the measured
         /// time.
         lifetime: Option<Lifetime> = {
@@ -98,7 +98,7 @@ impl Flash {
 figures! {
     /// Number of erases per block.
     #[derive(Copy)]
-    pub struct WearReport("flash.wear", of: Wear) {
+    pub struct WearReport("flash.wear", of: EraseCountSummary) {
         /// Number of erases of the least erased block.
         min: u32 = of.min;
         /// Mean number of erases over all blocks.
@@ -247,17 +247,17 @@ pub(super) fn amplification(inputs: &ReportInputs, members: std::ops::Range<usiz
     let sum: MemberCounters = inputs.counts.members[members.clone()].iter().copied().sum();
     let (programmed, sent) = match inputs.drive {
         Some(drive) => {
-            let units: u64 = inputs.counts.drives[members].iter().map(DriveCounters::programmed_units).sum();
+            let units: u64 = inputs.counts.superblocks[members].iter().map(SuperblockCounters::programmed_units).sum();
             (units * u64::from(drive.unit_pages), sum.host_pages_written)
         }
         None => {
             // A page counts as written here when its program begins. Before that, another may have replaced it in the buffer.
             let fronts = inputs.counts.fronts.get(members).unwrap_or_default().iter();
-            let never_programmed: u64 = fronts.map(|front| front.overwritten + front.dropped).sum();
+            let never_programmed: u64 = fronts.map(|front| front.units_overwritten_in_buffer + front.units_trimmed_in_buffer).sum();
             (sum.host_pages_written + sum.gc_pages_moved, sum.host_pages_written + never_programmed + owed.buffered_pages)
         }
     };
-    (sent > 0).then(|| (programmed + owed.buffered_pages + owed.moves_pages) as f64 / sent as f64)
+    (sent > 0).then(|| (programmed + owed.buffered_pages + owed.pages_to_move) as f64 / sent as f64)
 }
 
 /// Returns two factors: how much larger than the simulated ones the full-size drive is, and how much larger the load on it is.

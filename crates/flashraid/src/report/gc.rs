@@ -24,19 +24,19 @@ pub(super) struct CollectionSource<'a> {
 
 impl<'a> CollectionSource<'a> {
     pub(super) fn new(inputs: &'a ReportInputs<'a>) -> Self {
-        let (members, cleans) = (inputs.counts.members.iter().copied(), inputs.measured.cleans.iter().copied());
+        let (members, cleans) = (inputs.counts.members.iter().copied(), inputs.measured.clean_times_by_member.iter().copied());
         Self { inputs, sum: members.sum(), times: cleans.sum(), is_drive: inputs.drive.is_some() }
     }
 
     fn share_of_dies(&self) -> Option<f64> {
         match self.is_drive {
-            true => share_of_dies(self.inputs, self.inputs.counts.drives.len(), self.sum.gc_time_ns),
+            true => share_of_dies(self.inputs, self.inputs.counts.superblocks.len(), self.sum.gc_time_ns),
             false => self.inputs.measured.gc.busy_fraction(),
         }
     }
 
     fn by_state(&self) -> [f64; 3] {
-        let CleanTimes { whole_ns, free_for_all_ns, writes_wait_ns } = self.times;
+        let CleanTimes { total_ns: whole_ns, open_to_all_requests_ns: free_for_all_ns, writes_must_wait_ns: writes_wait_ns } = self.times;
         let of_cleans = [free_for_all_ns, writes_wait_ns, whole_ns - free_for_all_ns - writes_wait_ns];
         of_cleans.map(|ns| if self.is_drive { 0.0 } else { ns as f64 / 1e6 })
     }
@@ -53,18 +53,18 @@ figures! {
         busy_fraction: Option<f64> = of.share_of_dies(), row 4 "share of die time" in "%";
         /// Mean length of a collection, in microseconds; `None` for drives with superblocks, which collect in small steps.
         mean_length_us: Option<f64> =
-            (of.sum.collections > 0 && !of.is_drive).then(|| us(of.times.whole_ns) / of.sum.collections as f64),
+            (of.sum.collections > 0 && !of.is_drive).then(|| us(of.times.total_ns) / of.sum.collections as f64),
             row 3 "mean length of a collection" in "µs";
         /// Mean number of members that collect at the same time: in a slice of time in which at least one does.
-        synchronised_mean: Option<f64> = of.inputs.measured.gc.synchronised_mean(), row 5 "members collecting together, mean" in "";
+        synchronised_mean: Option<f64> = of.inputs.measured.gc.mean_members_collecting_together(), row 5 "members collecting together, mean" in "";
         /// Number of page operations that were served between the steps of a collection.
         preemptions: u64 = of.sum.preemptions, row 10 "preemptions" in "" if |gc| gc.preemptions > 0;
         /// Number of page operations served from the page register during the move of a page.
-        merges: u64 = of.sum.merges, row 11 "merges" in "" if |gc| gc.merges > 0;
+        merges: u64 = of.sum.merged_operations, row 11 "merges" in "" if |gc| gc.merges > 0;
         /// Number of page operations that overlapped with a step of a collection.
-        pipelined: u64 = of.sum.pipelined, row 12 "pipelined operations" in "" if |gc| gc.pipelined > 0;
+        pipelined: u64 = of.sum.pipelined_operations, row 12 "pipelined operations" in "" if |gc| gc.pipelined > 0;
         /// Number of messages between controller and members, by kind.
-        messages: BTreeMap<String, u64> = of.inputs.counts.messages(),
+        messages: BTreeMap<String, u64> = of.inputs.counts.messages_by_name(),
             rows 22 in "" (|gc| gc.messages.iter().map(|(kind, number)| (format!("messages {kind}"), TableValue::of(number))).collect());
         /// Number of cleans that members had to begin although the controller had not answered their request (`coordination.notify =
         /// "soft"`).
@@ -76,20 +76,20 @@ figures! {
         cleans: u64 = if of.is_drive { of.sum.collections } else { of.sum.erases };
         /// Time that dies spent collecting, in milliseconds. It covers whole cleans that began in the measured time. For drives with
         /// superblocks, it covers the part within the measured time.
-        time_ms: f64 = if of.is_drive { of.sum.gc_time_ns } else { of.times.whole_ns } as f64 / 1e6;
+        time_ms: f64 = if of.is_drive { of.sum.gc_time_ns } else { of.times.total_ns } as f64 / 1e6;
         /// Length of a slice, in microseconds.
         slice_us: f64 = us(of.inputs.measured.gc.slice_ns);
         /// Number of slices in which no member, one, two … members collected.
-        slices_by_members: Vec<u64> = of.inputs.measured.gc.slices_by_members.clone();
+        slices_by_members: Vec<u64> = of.inputs.measured.gc.slices_by_collecting_members.clone();
         /// Number of requests that waited for collections on no member, one, two … members.
-        requests_by_members_met: Vec<u64> = of.inputs.measured.requests_by_members_met.clone(),
+        requests_by_members_met: Vec<u64> = of.inputs.measured.requests_by_collecting_members_met.clone(),
             row 6 "requests that met a collection" in "%" of (|gc| share_that_met(&gc.requests_by_members_met));
         /// Number of programs and erases suspended for a read.
         suspensions: u64 = of.sum.suspensions, row 13 "suspensions" in "" if |gc| gc.suspensions > 0;
         /// Number of page writes that waited because no pool had room for them.
-        exhausted: u64 = of.sum.exhausted, row 14 "writes that waited for a free block" in "" if |gc| gc.exhausted > 0;
+        exhausted: u64 = of.sum.writes_waiting_for_room, row 14 "writes that waited for a free block" in "" if |gc| gc.exhausted > 0;
         /// Sum of these waits, in milliseconds.
-        exhausted_ms: f64 = of.sum.exhausted_ns as f64 / 1e6,
+        exhausted_ms: f64 = of.sum.writes_waiting_for_room_ns as f64 / 1e6,
             row 16 "mean wait for a free block" in "µs" of (|gc| Some(gc.exhausted_ms * 1e3 / gc.exhausted as f64)) if |gc| gc.exhausted > 0;
         /// Number of cleans that began because a die had no other work.
         idle_cleans: u64 = of.sum.idle_cleans, row 15 "victims of idle time" in "" if |gc| gc.idle_cleans > 0;

@@ -8,7 +8,7 @@ use super::figures::{Part, in_order};
 use super::flash::amplification;
 use super::table::{Section, format_figure};
 use super::{ImpliedLife, Lifetime, ReportInputs, WearReport};
-use flashraid_model::ssd::{MemberCounters, Owed as MemberOwed};
+use flashraid_model::ssd::{MemberCounters, UnfinishedWork as MemberOwed};
 
 /// Maximum number of members that get separate columns.
 const COLUMNS_MAX: usize = 8;
@@ -27,11 +27,11 @@ impl<'a> MemberSource<'a> {
 
     /// Returns true for a drive with superblocks.
     fn is_drive(&self) -> bool {
-        self.index < self.inputs.counts.drives.len()
+        self.index < self.inputs.counts.superblocks.len()
     }
 
     fn collected_ns(&self) -> u64 {
-        if self.is_drive() { self.counters.gc_time_ns } else { self.inputs.measured.cleans[self.index].whole_ns }
+        if self.is_drive() { self.counters.gc_time_ns } else { self.inputs.measured.clean_times_by_member[self.index].total_ns }
     }
 
     fn share_of_dies(&self) -> Option<f64> {
@@ -43,9 +43,9 @@ impl<'a> MemberSource<'a> {
 
     fn share_with_a_collection(&self) -> Option<f64> {
         let measured_ns = self.inputs.measured.end_ns - self.inputs.measured.from_ns;
-        match self.inputs.counts.drives.get(self.index) {
+        match self.inputs.counts.superblocks.get(self.index) {
             Some(drive) => (measured_ns > 0).then(|| drive.collecting_ns as f64 / measured_ns as f64),
-            None => self.inputs.measured.gc.member_any_fraction(self.index),
+            None => self.inputs.measured.gc.member_any_die_fraction(self.index),
         }
     }
 }
@@ -62,7 +62,7 @@ figures! {
         /// Number of valid pages that collections moved.
         gc_pages_moved: u64 = of.counters.gc_pages_moved;
         /// Number of summary pages programmed.
-        summary_programs: u64 = of.counters.summary_programs;
+        summary_programs: u64 = of.counters.summary_pages_programmed;
         /// Number of pages programmed divided by the number sent to the member, as in `flash`.
         write_amplification: Option<f64> = amplification(of.inputs, of.index..of.index + 1, MemberOwed::default()),
             row 2 "write amplification" in "";

@@ -23,8 +23,8 @@
 //! - A write cache holds more than a tenth of the written data at the end.
 
 use super::Mark;
-use flashraid_model::metrics::trend::is_supported;
-use flashraid_model::metrics::{Latency, Tenth, TrendSummary};
+use flashraid_model::metrics::trend::has_enough_samples_beyond;
+use flashraid_model::metrics::{LatencyHistogram, TenthOfRun, TrendSummary};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -84,7 +84,7 @@ pub(super) struct Facts<'a> {
     /// True if the host waits for one request before it sends another.
     pub is_closed: bool,
     /// Response times of all requests.
-    pub all: &'a Latency,
+    pub all: &'a LatencyHistogram,
     pub measured_from_ns: u64,
     /// True if the write cache still holds much of the written data, so that members have not done all the work.
     pub fills_cache: bool,
@@ -119,10 +119,10 @@ impl Verdict {
         let by_requests = if facts.is_closed { Load::Closed } else { load(facts.whole_trend) };
         let may_be_steady = matches!(by_requests, Load::Closed | Load::Stable) && !facts.fills_cache;
         let steady_from_ns = if may_be_steady { steady_from(&trend.tenths) } else { None };
-        let deepest = super::PERCENTILES.iter().rev().find(|(_, quantile)| is_supported(all.moments(), *quantile));
+        let deepest = super::PERCENTILES.iter().rev().find(|(_, quantile)| has_enough_samples_beyond(all.moments(), *quantile));
         let is_empty = all.moments().count() == 0;
         let begins_early = steady_from_ns.is_none_or(|steady_from_ns| steady_from_ns > facts.measured_from_ns);
-        let is_guess = super::PERCENTILES.iter().any(|(_, quantile)| !is_supported(all.moments(), *quantile));
+        let is_guess = super::PERCENTILES.iter().any(|(_, quantile)| !has_enough_samples_beyond(all.moments(), *quantile));
         let holds = |mark: &Mark| match mark {
             Mark::NothingMeasured => is_empty && !facts.has_lost_data,
             Mark::DataLost => facts.has_lost_data,
@@ -148,8 +148,9 @@ impl Verdict {
 
 fn load(trend: &TrendSummary) -> Load {
     let requests = trend.requests();
-    let grows = trend.halves_ns.is_some_and(|(first, second)| second > GROWTH_MIN * first && stays_behind(&trend.tenths, first));
-    match trend.outstanding {
+    let grows =
+        trend.mean_response_of_halves_ns.is_some_and(|(first, second)| second > GROWTH_MIN * first && stays_behind(&trend.tenths, first));
+    match trend.outstanding_at_last_arrival {
         Some(outstanding) if outstanding * 100 > requests && grows => Load::Unstable,
         Some(outstanding) if outstanding * 50 > requests => Load::Saturated,
         _ => Load::Stable,
@@ -158,24 +159,24 @@ fn load(trend: &TrendSummary) -> Load {
 
 /// Returns true if requests in each of the last tenths of time were slower than the first half of the requests, by the factor
 /// [`GROWTH_MIN`]. Tenths without requests are ignored.
-fn stays_behind(tenths: &[Tenth], first_half_ns: f64) -> bool {
+fn stays_behind(tenths: &[TenthOfRun], first_half_ns: f64) -> bool {
     let last = &tenths[tenths.len().saturating_sub(LAST_TENTHS)..];
-    last.iter().filter(|tenth| tenth.requests > 0).all(|tenth| tenth.response_ns.mean > GROWTH_MIN * first_half_ns)
+    last.iter().filter(|tenth| tenth.requests_arrived > 0).all(|tenth| tenth.response_ns.mean > GROWTH_MIN * first_half_ns)
 }
 
 /// Returns the time at which the steady part of the run begins.
-fn steady_from(tenths: &[Tenth]) -> Option<u64> {
-    if tenths.is_empty() || tenths.iter().any(|tenth| tenth.requests < TENTH_REQUESTS_MIN) {
+fn steady_from(tenths: &[TenthOfRun]) -> Option<u64> {
+    if tenths.is_empty() || tenths.iter().any(|tenth| tenth.requests_arrived < TENTH_REQUESTS_MIN) {
         return None;
     }
     let first = (0..=tenths.len().saturating_sub(TENTHS_MIN)).find(|&first| {
         let rest = &tenths[first..];
-        let responses: Vec<(f64, f64)> = rest.iter().map(|tenth| (tenth.response_ns.mean, tenth.response_ns.error)).collect();
+        let responses: Vec<(f64, f64)> = rest.iter().map(|tenth| (tenth.response_ns.mean, tenth.response_ns.standard_error)).collect();
         // Pages moved are counted with a page for each page written, the least value. Only ratios matter.
         let moved: Vec<(f64, f64)> = rest
             .iter()
             .filter(|tenth| tenth.written_bytes > 0)
-            .map(|tenth| (tenth.pages_moved_per_byte.mean, tenth.pages_moved_per_byte.error))
+            .map(|tenth| (tenth.pages_moved_per_byte.mean, tenth.pages_moved_per_byte.standard_error))
             .collect();
         is_steady(&responses, 0.0) && is_steady(&moved, PAGES_PER_BYTE)
     })?;
@@ -209,14 +210,14 @@ fn is_steady(means: &[(f64, f64)], constant: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flashraid_model::metrics::trend::TenthMean;
+    use flashraid_model::metrics::trend::MeanWithError;
 
-    fn tenths(means: [f64; 10], error: f64, requests: u64) -> Vec<Tenth> {
-        let tenth = |(index, mean): (usize, f64)| Tenth {
+    fn tenths(means: [f64; 10], error: f64, requests: u64) -> Vec<TenthOfRun> {
+        let tenth = |(index, mean): (usize, f64)| TenthOfRun {
             from_ns: index as u64 * 100,
-            requests,
-            response_ns: TenthMean { mean, error: error * mean },
-            pages_moved_per_byte: TenthMean { mean: 1.0 / 4096.0, error: 0.0 },
+            requests_arrived: requests,
+            response_ns: MeanWithError { mean, standard_error: error * mean },
+            pages_moved_per_byte: MeanWithError { mean: 1.0 / 4096.0, standard_error: 0.0 },
             written_bytes: 1 << 20,
         };
         means.into_iter().enumerate().map(tenth).collect()
@@ -247,7 +248,11 @@ mod tests {
     #[test]
     fn load_follows_its_rules() {
         let growing = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0];
-        let of = |means, outstanding, halves| TrendSummary { tenths: tenths(means, 0.0, 100), halves_ns: Some(halves), outstanding };
+        let of = |means, outstanding, halves| TrendSummary {
+            tenths: tenths(means, 0.0, 100),
+            mean_response_of_halves_ns: Some(halves),
+            outstanding_at_last_arrival: outstanding,
+        };
         let trend = |outstanding, halves| of(growing, outstanding, halves);
         assert_eq!(load(&trend(Some(11), (1.0, 1.6))), Load::Unstable);
         assert_eq!(load(&trend(Some(10), (1.0, 1.6))), Load::Stable);
@@ -271,7 +276,7 @@ mod tests {
                     let arrival_ns = index * 1_000;
                     let request = Request::new(OpKind::Write, arrival_ns, 0, 4096);
                     let (done_ns, time) = (arrival_ns + wait_ns(index), TimeParts::default());
-                    CompletedRequest { index, request, arrival_ns, done_ns, gc_members_met: 0, time }
+                    CompletedRequest { arrival_index: index, request, arrival_ns, done_ns, gc_members_met: 0, time }
                 })
                 .collect();
             done.sort_by_key(|done| done.done_ns);
@@ -280,15 +285,15 @@ mod tests {
             for done in &done {
                 if !begun && done.done_ns >= skipped * 1_000 {
                     begun = true;
-                    metrics.restart(skipped * 1_000, skipped);
+                    metrics.restart_measuring(skipped * 1_000, skipped);
                 }
                 if !ended && done.done_ns >= (REQUESTS - 1) * 1_000 {
                     ended = true;
-                    metrics.arrivals_end((REQUESTS - 1) * 1_000, 0);
+                    metrics.record_last_arrival((REQUESTS - 1) * 1_000, 0);
                 }
                 metrics.record_request(done);
             }
-            load(&metrics.finish(done[done.len() - 1].done_ns, 1).whole_trend)
+            load(&metrics.finish(done[done.len() - 1].done_ns, 1).trend_of_whole_run)
         };
         for skipped in [0, REQUESTS / 4, REQUESTS / 2, REQUESTS * 9 / 10] {
             assert_eq!(load_of(skipped, |index| 500 + index * 500), Load::Unstable, "{skipped} skipped");
@@ -299,7 +304,13 @@ mod tests {
     /// Bursts make the second half slow, but the requests that piled up in them were served later.
     #[test]
     fn bursts_are_no_queue_without_bound() {
-        let of = |means, halves| load(&TrendSummary { tenths: tenths(means, 0.0, 100), halves_ns: Some(halves), outstanding: Some(15) });
+        let of = |means, halves| {
+            load(&TrendSummary {
+                tenths: tenths(means, 0.0, 100),
+                mean_response_of_halves_ns: Some(halves),
+                outstanding_at_last_arrival: Some(15),
+            })
+        };
         assert_eq!(of([1.0, 2.0, 1.0, 1.0, 2.0, 1.0, 1.0, 2.0, 1.0, 90.0], (1.4, 19.0)), Load::Stable);
         assert_eq!(of([1.0, 2.0, 1.0, 1.0, 2.0, 1.0, 1.0, 20.0, 1.0, 90.0], (1.4, 22.6)), Load::Stable);
         assert_eq!(of([1.0, 2.0, 1.0, 1.0, 2.0, 1.0, 1.0, 20.0, 40.0, 90.0], (1.4, 30.4)), Load::Unstable);
@@ -310,7 +321,7 @@ mod tests {
     fn tenths_without_requests_say_nothing() {
         let mut run = tenths([1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 9.0, 9.0], 0.0, 100);
         assert!(!stays_behind(&run, 1.0));
-        run[7].requests = 0;
+        run[7].requests_arrived = 0;
         assert!(stays_behind(&run, 1.0) && !stays_behind(&run, 6.0));
     }
 }

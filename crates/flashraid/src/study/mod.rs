@@ -350,7 +350,7 @@ impl StudyResult {
 
     /// Returns the mean of a value over the seeds of a point, with its 95 % confidence interval. It is `None` if a report lacks the value.
     pub fn estimate(&self, point: usize, figure: impl Fn(&Report) -> Option<f64>) -> Option<Estimate> {
-        Estimate::of(&self.reports(point).map(figure).collect::<Option<Vec<f64>>>()?)
+        Estimate::from_values(&self.reports(point).map(figure).collect::<Option<Vec<f64>>>()?)
     }
 
     /// Returns the ratio of a value to that of the point's baseline, paired by seed. It is `None` if a report lacks the value or the
@@ -358,6 +358,6 @@ impl StudyResult {
     pub fn ratio(&self, point: usize, figure: impl Fn(&Report) -> Option<f64>) -> Option<Estimate> {
         let values = |point: usize| self.reports(point).map(&figure).collect::<Option<Vec<f64>>>();
         let (own, baseline) = (values(point)?, values(self.baselines[point])?);
-        Estimate::of_ratios(&own, &baseline)
+        Estimate::from_ratios(&own, &baseline)
     }
 }

@@ -14,7 +14,7 @@ use super::{Axis, Setting, StudyProblem, StudyResult, StudyRow};
 use crate::Error;
 use crate::report::Report;
 use crate::warm_up::warm_up_key;
-use flashraid_model::units::counted;
+use flashraid_model::units::count_with_noun;
 use flashraid_workload::files::is_wrong_path;
 
 /// Name of the file that describes the study, in the folder of the study or of one of its shards.
@@ -112,7 +112,7 @@ pub(super) fn refuse_foreign(plan: &StudyPlan, folder: &Path) -> Result<(), Erro
         Ok(there) => {
             let keys: Vec<&str> = there.axes.iter().map(|(key, _)| key.as_str()).collect();
             let keys = if keys.is_empty() { "nothing varied".to_owned() } else { keys.join(", ") };
-            refuse(format!("holds another study ({}: {keys})", counted(there.simulations.len() as u64, "simulation")))
+            refuse(format!("holds another study ({}: {keys})", count_with_noun(there.simulations.len() as u64, "simulation")))
         }
         // A description that cannot be understood is written again.
         Err(Error::Study(_)) => Ok(()),

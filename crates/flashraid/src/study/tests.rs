@@ -178,9 +178,9 @@ fn figures_are_estimated_over_seeds() {
     let values: Vec<f64> = result.reports(1).filter_map(mean).collect();
     let estimate = result.estimate(1, mean).unwrap();
     assert_eq!(estimate.mean, (values[0] + values[1]) / 2.0);
-    assert!(estimate.half_width.unwrap() > 0.0);
+    assert!(estimate.interval_half_width.unwrap() > 0.0);
     let with_itself = result.ratio(0, mean).unwrap();
-    assert_eq!((with_itself.mean, with_itself.half_width), (1.0, Some(0.0)));
+    assert_eq!((with_itself.mean, with_itself.interval_half_width), (1.0, Some(0.0)));
     assert_eq!(result.estimate(0, |report| report.failure.as_ref()?.failed_ms), None);
 }
 

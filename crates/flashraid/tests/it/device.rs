@@ -113,7 +113,8 @@ fn a_device_answers_as_a_run_does() {
         for way in [Way::AllFirst, Way::OneByOne, Way::Moments] {
             let mut device = Simulation::from_toml(&text).unwrap().open().unwrap();
             let answers = drive(&mut device, &requests, way);
-            let of_run: Vec<_> = ends.iter().map(|end| (end.index, end.arrival_ns, end.done_ns, end.gc_members_met, end.time)).collect();
+            let of_run: Vec<_> =
+                ends.iter().map(|end| (end.arrival_index, end.arrival_ns, end.done_ns, end.gc_members_met, end.time)).collect();
             let of_device: Vec<_> = answers
                 .iter()
                 .filter(|answer| answer.pages_lost == 0)

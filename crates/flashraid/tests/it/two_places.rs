@@ -33,7 +33,7 @@ fn main() {
     assert!(schema.contains("Greedy among the older blocks") && schema.contains("Share of the useful blocks"), "{schema}");
     // Random test cases must draw the new policy, with different parameters.
     let mut stream = rng::stream(1, "test", 0);
-    let drawn: Vec<VictimPolicy> = (0..200).map(|_| VictimPolicy::any(&mut stream)).collect();
+    let drawn: Vec<VictimPolicy> = (0..200).map(|_| VictimPolicy::random_for_tests(&mut stream)).collect();
     let different = drawn.iter().filter(|policy| policy.name() == "oldest-half" && **policy != named).count();
     assert!(different > 10, "{drawn:?}");
     assert!(drawn.iter().all(|policy| policy.problems().is_empty()));
@@ -45,7 +45,7 @@ fn main() {
     // The page also adds a write cache.
     let cache: CachePolicy = serde_json::from_str("\"lawc-stow\"").unwrap();
     assert_eq!((cache.parts().groups, cache.parts().members), (StowCache::PARTS.groups, LawcCache::PARTS.members));
-    assert!((0..200).any(|_| CachePolicy::any(&mut stream).name() == "lawc-stow"));
+    assert!((0..200).any(|_| CachePolicy::random_for_tests(&mut stream).name() == "lawc-stow"));
     assert!(schemars::schema_for!(CachePolicy).to_value().to_string().contains("a queue of its own for sequential writes in the first level"));
     print!("two places suffice");
 }

@@ -9,13 +9,13 @@ mod home;
 use crate::placement::{Extent, Layout};
 use crate::request::OpKind;
 use avoid::Avoid;
-pub(super) use avoid::{Part, Sight, Way};
+pub(super) use avoid::{ReadPlanner, ReadWay, StripeRead};
 use home::Home;
 use std::ops::Range;
 
 /// A strip with its copies, all of which can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Copies {
+pub(crate) struct StripCopies {
     /// Number of the stripe.
     pub stripe: u64,
     /// Member that holds the first copy. The others follow it.
@@ -27,7 +27,7 @@ pub(crate) struct Copies {
 /// A rule that chooses among copies.
 trait Plan {
     /// Returns the copy to read, counted from 0. If that copy is lost, the next one that is left is read instead (rule 61).
-    fn copy(&self, strip: &Copies) -> u32;
+    fn copy(&self, strip: &StripCopies) -> u32;
 }
 
 /// Makes the enumeration of the plans, from which their names and their dispatch follow.
@@ -58,7 +58,7 @@ macro_rules! plans {
             }
 
             #[inline]
-            fn choose(self, strip: &Copies) -> u32 {
+            fn choose(self, strip: &StripCopies) -> u32 {
                 match self {
                     $(Self::$name => $name.copy(strip),)+
                 }
@@ -75,24 +75,24 @@ plans! {
 impl ReadPlan {
     /// Returns true if the plan looks at the members before it chooses.
     #[inline]
-    pub fn looks(self) -> bool {
+    pub fn looks_at_members(self) -> bool {
         self == Self::Avoid
     }
 
     /// Returns the copy for a read of a strip with `copies` copies, of which the first lies on `first_member`.
     #[inline]
-    pub fn copy(self, stripe: u64, first_member: u32, copies: u32) -> u32 {
-        if copies == 1 { 0 } else { self.choose(&Copies { stripe, first_member, copies }) }
+    pub fn choose_copy(self, stripe: u64, first_member: u32, copies: u32) -> u32 {
+        if copies == 1 { 0 } else { self.choose(&StripCopies { stripe, first_member, copies }) }
     }
 
     /// Returns the members that an operation on an extent goes to: one for a read, otherwise all that hold it.
     #[inline]
-    pub fn members(self, layout: &Layout, extent: &Extent, kind: OpKind) -> Range<u32> {
+    pub fn members_to_access(self, layout: &Layout, extent: &Extent, kind: OpKind) -> Range<u32> {
         if kind != OpKind::Read || extent.copies == 1 {
             return extent.members();
         }
         let stripe = u64::from(extent.first_page / layout.strip_pages());
-        let member = extent.first_member + self.copy(stripe, extent.first_member, extent.copies);
+        let member = extent.first_member + self.choose_copy(stripe, extent.first_member, extent.copies);
         member..member + 1
     }
 }
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn strips_with_one_copy_leave_no_choice_and_others_take_turns() {
-        assert_eq!((0..4).map(|stripe| ReadPlan::Home.copy(stripe, 2, 3)).collect::<Vec<_>>(), [0, 1, 2, 0]);
-        assert!(ReadPlan::ALL.iter().all(|plan| plan.copy(7, 0, 1) == 0));
+        assert_eq!((0..4).map(|stripe| ReadPlan::Home.choose_copy(stripe, 2, 3)).collect::<Vec<_>>(), [0, 1, 2, 0]);
+        assert!(ReadPlan::ALL.iter().all(|plan| plan.choose_copy(7, 0, 1) == 0));
     }
 }

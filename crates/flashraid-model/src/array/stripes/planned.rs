@@ -3,30 +3,30 @@
 //! They begin after all else of the nanosecond at which they arrive. Each part of a read then chooses its way by what the members tell. A
 //! way that goes round a strip by parity needs a share of the lock of its stripe.
 
-use super::super::read_plan::{Part, Sight, Way};
-use super::super::stripe_pages::{StripePages, WriteKind, fill_write, plan_read, read_around};
-use super::super::{ArrayParams, Knowledge, PlanCounters, PlanningParams};
+use super::super::read_plan::{ReadPlanner, ReadWay, StripeRead};
+use super::super::stripe_pages::{ParityMethod, StripePages, fill_write, plan_read, read_around};
+use super::super::{ArrayParams, CollectionKnowledge, ReadPlanCounters, ReadPlanParams};
 use super::{Access, Continuation, Members, Stripes, Work};
 use crate::TimeNs;
 use crate::events::TimeParts;
-use crate::placement::LostRoles;
+use crate::placement::StripRoles;
 use crate::request::OpKind;
 use crate::rng::{self, Stream};
-use crate::ssd::Busy;
+use crate::ssd::ReadForecast;
 
 /// State of a read plan that looks at the members.
 #[derive(Debug, Clone)]
-pub(super) struct Planning {
-    params: PlanningParams,
+pub(super) struct ReadPlanning {
+    params: ReadPlanParams,
     draws: Stream,
-    pub counters: PlanCounters,
+    pub counters: ReadPlanCounters,
 }
 
 /// A read of which a member refuses a part. What was not refused is read at once, and the rest after the refusal.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Refused {
+pub(super) struct RefusedReads {
     /// Time at which the read was planned.
-    pub(crate) planned_ns: TimeNs,
+    pub(crate) planned_at: TimeNs,
     /// Time from then to the reads after the refusal, in nanoseconds.
     delay_ns: u64,
     /// Number of sets of reads that have not ended: those at once and those after the refusal.
@@ -35,7 +35,7 @@ pub(super) struct Refused {
     last: (TimeNs, TimeParts),
 }
 
-impl Refused {
+impl RefusedReads {
     /// Ends a set of reads. Returns the parts of the time since the read was planned if it was the last set.
     pub(crate) fn set_ended(&mut self, now: TimeNs, after_refusal: bool, time: TimeParts) -> Option<TimeParts> {
         let parity_ns = time.parity_ns + if after_refusal { self.delay_ns } else { 0 };
@@ -48,45 +48,45 @@ impl Refused {
 /// The way that a part takes.
 #[derive(Debug, Clone, Copy, Default)]
 struct Chosen {
-    way: Way,
+    way: ReadWay,
     /// Number of wanted columns that collect.
     busy: usize,
     /// Number of pages that it reads beyond those that it would read without a plan.
     pages_added: u32,
 }
 
-impl Planning {
+impl ReadPlanning {
     /// Counts the way of a part.
     fn count_way(&mut self, chosen: &Chosen) {
         let replaced = chosen.way.replaced.iter().count();
-        self.counters.avoided += u64::from(replaced > 0);
-        self.counters.pages_added += u64::from(chosen.pages_added);
-        self.counters.waited += u64::from(chosen.busy > replaced);
+        self.counters.stripe_reads_around_collection += u64::from(replaced > 0);
+        self.counters.pages_added_to_read_around += u64::from(chosen.pages_added);
+        self.counters.stripe_reads_that_waited += u64::from(chosen.busy > replaced);
     }
 
     /// Returns the state of the plan of an array that plans reads.
-    pub(super) fn of(params: &ArrayParams, seed: u64) -> Option<Box<Self>> {
-        params.plans_reads().then(|| {
+    pub(super) fn from_params(params: &ArrayParams, seed: u64) -> Option<Box<Self>> {
+        params.plans_reads_by_member_state().then(|| {
             let draws = rng::stream(seed, "read-plan", 0);
-            Box::new(Self { params: params.planning, draws, counters: PlanCounters::default() })
+            Box::new(Self { params: params.read_plan_params, draws, counters: ReadPlanCounters::default() })
         })
     }
 
     /// Returns the knowledge and means for one choice.
-    fn sight(&mut self, now: TimeNs) -> Sight<'_> {
-        let draws = (!self.params.knows_remaining).then_some(&mut self.draws);
-        Sight { now, fast_fail_ns: self.params.fast_fail_ns, draws }
+    fn sight(&mut self, now: TimeNs) -> ReadPlanner<'_> {
+        let draws = (!self.params.knows_remaining_time).then_some(&mut self.draws);
+        ReadPlanner { now, fast_fail_ns: self.params.fast_fail_ns, draws }
     }
 
     /// Returns the prospect of reads of these pages of a member.
-    fn look(&self, now: TimeNs, member: u32, pages: impl Iterator<Item = u32>, members: &mut Members) -> Busy {
-        let mut busy = Busy::not_on_flash(now);
+    fn look(&self, now: TimeNs, member: u32, pages: impl Iterator<Item = u32>, members: &mut Members) -> ReadForecast {
+        let mut busy = ReadForecast::not_on_flash(now);
         for page in pages {
-            let _taken_later = members.with(member, |ssd, out| busy = busy.and(ssd.busy(now, page, out)));
+            let _taken_later = members.act_on_member(member, |ssd, out| busy = busy.combine(ssd.busy(now, page, out)));
         }
-        if self.params.knowledge == Knowledge::Member {
+        if self.params.knowledge == CollectionKnowledge::OfMember {
             let until = members.ssds[member as usize].collects_until(now);
-            (busy.collecting, busy.start) = (until.is_some(), busy.start.max(until.unwrap_or(0)));
+            (busy.meets_collection, busy.read_begins) = (until.is_some(), busy.read_begins.max(until.unwrap_or(0)));
         }
         busy
     }
@@ -97,17 +97,17 @@ impl Stripes {
     pub(super) fn submit_planned(&mut self, now: TimeNs, id: u32, members: &mut Members) -> u32 {
         self.leave_out_lost(id, members);
         let operation = &mut self.operations[id as usize];
-        if operation.pages.count() == 0 {
+        if operation.pages.page_count() == 0 {
             self.unused.push(id);
             return 0;
         }
         operation.work = Work::PlannedRead;
-        members.go_on(now, operation.sequence, id);
+        members.schedule_continuation(now, operation.sequence, id);
         1
     }
 
     /// Continues an operation that has waited for the end of a nanosecond, or for a refusal.
-    pub(crate) fn goes_on(&mut self, now: TimeNs, id: u32, members: &mut Members) {
+    pub(crate) fn continue_operation(&mut self, now: TimeNs, id: u32, members: &mut Members) {
         let operation = &self.operations[id as usize];
         if !operation.to_read_later.is_empty() {
             return self.read_after_refusal(now, id, members);
@@ -119,7 +119,7 @@ impl Stripes {
         }
     }
 
-    fn planning(&mut self) -> &mut Planning {
+    fn planning(&mut self) -> &mut ReadPlanning {
         self.planning.as_mut().expect("reads are planned")
     }
 
@@ -128,18 +128,18 @@ impl Stripes {
         let operation = &self.operations[id as usize];
         let stripe = operation.stripe;
         let lost = self.route.lost(stripe);
-        if lost.iter().any(|role| operation.pages.count_of(role) > 0) {
+        if lost.iter().any(|role| operation.pages.page_count_of_strip(role) > 0) {
             return self.ask(now, id, Work::Read, members, true);
         }
         let mut chosen = self.look_for_way(now, id, lost, members);
         if !chosen.way.replaced.is_empty() && !self.locks.try_share(stripe) {
-            self.planning().counters.locked_out += 1;
+            self.planning().counters.stripe_reads_locked_out += 1;
             chosen = Chosen { busy: chosen.busy, ..Chosen::default() };
         }
         self.planning().count_way(&chosen);
         let way = chosen.way;
         if way.replaced.is_empty() {
-            let places = self.places(stripe, self.operations[id as usize].pages.iter());
+            let places = self.places(stripe, self.operations[id as usize].pages.roles_and_offsets());
             return self.read_directly(now, id, &places, members);
         }
         self.operations[id as usize].work = Work::Read;
@@ -147,11 +147,11 @@ impl Stripes {
     }
 
     /// Plans a part of a read that has the lock of its stripe.
-    pub(super) fn plan_locked_read(&mut self, now: TimeNs, id: u32, lost: LostRoles, members: &mut Members) {
-        let shape = self.route.layout.shape();
+    pub(super) fn plan_locked_read(&mut self, now: TimeNs, id: u32, lost: StripRoles, members: &mut Members) {
+        let shape = self.route.layout.stripe_shape();
         let chosen = self.look_for_way(now, id, lost, members);
         self.planning().count_way(&chosen);
-        if !lost.is_dead(shape) {
+        if !lost.exceeds_parity(shape) {
             self.reads.copy_from(&self.operations[id as usize].pages);
             let (replaced, more) = plan_read(shape, lost, &mut self.reads);
             self.counters.pages_reconstructed += u64::from(replaced);
@@ -161,55 +161,55 @@ impl Stripes {
     }
 
     /// Looks at the strips of a part, and chooses its way.
-    fn look_for_way(&mut self, now: TimeNs, id: u32, lost: LostRoles, members: &mut Members) -> Chosen {
+    fn look_for_way(&mut self, now: TimeNs, id: u32, lost: StripRoles, members: &mut Members) -> Chosen {
         let layout = self.route.layout;
-        let shape = layout.shape();
+        let shape = layout.stripe_shape();
         let planning = self.planning.as_mut().expect("reads are planned");
         let operation = &self.operations[id as usize];
         let (stripe, pages) = (operation.stripe, &operation.pages);
-        let (first_page, wanted) = (layout.first_page(stripe), pages.roles());
-        let member = |role| self.route.replacement(layout.strip_member(stripe, role), stripe).expect("it is not lost");
-        let mut strips = vec![Busy::default(); shape.width() as usize];
+        let (first_page, wanted) = (layout.first_page_of_stripe(stripe), pages.roles());
+        let member = |role| self.route.replacement(layout.member_of_strip(stripe, role), stripe).expect("it is not lost");
+        let mut strips = vec![ReadForecast::default(); shape.strips_per_stripe() as usize];
         for role in wanted.iter().filter(|&role| !lost.has(role)) {
-            let pages = pages.offsets_of(role).map(|offset| first_page + offset);
+            let pages = pages.offsets_in_strip(role).map(|offset| first_page + offset);
             strips[role as usize] = planning.look(now, member(role), pages, members);
         }
-        let busy = strips.iter().filter(|strip| strip.collecting).count();
+        let busy = strips.iter().filter(|strip| strip.meets_collection).count();
         if busy == 0 {
             planning.counters.count_part(0);
             if wanted.0 & lost.0 == 0 {
                 return Chosen::default();
             }
         }
-        for role in (0..shape.width()).filter(|&role| !lost.has(role) && !wanted.has(role)) {
+        for role in (0..shape.strips_per_stripe()).filter(|&role| !lost.has(role) && !wanted.has(role)) {
             strips[role as usize] = planning.look(now, member(role), pages.offsets().map(|offset| first_page + offset), members);
         }
         if busy > 0 {
-            planning.counters.count_part(strips.iter().filter(|strip| strip.collecting).count());
+            planning.counters.count_part(strips.iter().filter(|strip| strip.meets_collection).count());
         }
-        let part = Part { shape, lost, wanted, strips: &strips };
-        let way = planning.sight(now).way(&part, |way| pages_of(&part, way, pages));
+        let part = StripeRead { shape, lost, wanted, strips: &strips };
+        let way = planning.sight(now).choose_way(&part, |way| pages_of(&part, way, pages));
         Chosen { way, busy, pages_added: pages_of(&part, &way, pages) - pages_of(&part, &without_plan(&part), pages) }
     }
 
     /// Reads a part that has the lock of its stripe by its way.
-    fn read_by(&mut self, now: TimeNs, id: u32, lost: LostRoles, way: &Way, members: &mut Members) {
-        let shape = self.route.layout.shape();
+    fn read_by(&mut self, now: TimeNs, id: u32, lost: StripRoles, way: &ReadWay, members: &mut Members) {
+        let shape = self.route.layout.stripe_shape();
         let operation = &mut self.operations[id as usize];
         let (stripe, sequence) = (operation.stripe, operation.sequence);
         self.reads.copy_from(&operation.pages);
-        if !lost.is_dead(shape) {
-            read_around(shape, LostRoles(lost.0 | way.replaced.0), way.parity, &mut operation.pages);
+        if !lost.exceeds_parity(shape) {
+            read_around(shape, StripRoles(lost.0 | way.replaced.0), way.parity, &mut operation.pages);
         }
         if way.delay_ns == 0 {
             return self.issue_phase(now, id, members, true);
         }
-        let later = operation.pages.split_off(&self.reads);
-        let sets_left = if operation.pages.count() > 0 { 2 } else { 1 };
-        operation.refused = Some(Refused { planned_ns: now, delay_ns: way.delay_ns, sets_left, last: (now, TimeParts::default()) });
+        let later = operation.pages.remove_all_but(&self.reads);
+        let sets_left = if operation.pages.page_count() > 0 { 2 } else { 1 };
+        operation.refused = Some(RefusedReads { planned_at: now, delay_ns: way.delay_ns, sets_left, last: (now, TimeParts::default()) });
         let places = self.places(stripe, later.into_iter());
         self.operations[id as usize].to_read_later = places;
-        members.go_on(now + way.delay_ns, sequence, id);
+        members.schedule_continuation(now + way.delay_ns, sequence, id);
         if sets_left == 2 {
             self.issue_phase(now, id, members, true);
         }
@@ -218,12 +218,12 @@ impl Stripes {
     /// Plans a part of a read of mirrors, and reads one copy (rule 244).
     fn plan_read_of_copies(&mut self, now: TimeNs, id: u32, members: &mut Members) {
         let layout = self.route.layout;
-        let (copies, operation) = (layout.copies(), &self.operations[id as usize]);
+        let (copies, operation) = (layout.copies_of_each_page(), &self.operations[id as usize]);
         let (stripe, sequence) = (operation.stripe, operation.sequence);
         let role = operation.pages.roles().iter().next().expect("it asks for pages of a strip");
-        let pages: Vec<u32> = operation.pages.offsets_of(role).map(|offset| layout.first_page(stripe) + offset).collect();
-        let first_member = layout.strip_member(stripe, role);
-        let first = self.route.read_plan.copy(stripe, first_member, copies);
+        let pages: Vec<u32> = operation.pages.offsets_in_strip(role).map(|offset| layout.first_page_of_stripe(stripe) + offset).collect();
+        let first_member = layout.member_of_strip(stripe, role);
+        let first = self.route.read_plan.choose_copy(stripe, first_member, copies);
         let turns = (0..copies).map(|copy| first_member + (first + copy) % copies);
         let left: Vec<u32> = turns.filter_map(|member| self.route.replacement(member, stripe)).collect();
         let planning = self.planning();
@@ -231,25 +231,25 @@ impl Stripes {
         let mut free = None;
         for (at, &member) in left.iter().enumerate() {
             let prospect = planning.look(now, member, pages.iter().copied(), members);
-            if !prospect.collecting {
+            if !prospect.meets_collection {
                 free = Some(at);
                 break;
             }
             busy.push(prospect);
         }
         let delay_ns = planning.params.fast_fail_ns * if busy.len() > 1 { 2 } else { 1 };
-        let chosen = free.unwrap_or_else(|| planning.sight(now).copy_of_busy(&busy, delay_ns));
+        let chosen = free.unwrap_or_else(|| planning.sight(now).choose_collecting_copy(&busy, delay_ns));
         planning.counters.count_part(busy.len());
-        planning.counters.avoided += u64::from(chosen > 0);
-        planning.counters.waited += u64::from(free.is_none());
+        planning.counters.stripe_reads_around_collection += u64::from(chosen > 0);
+        planning.counters.stripe_reads_that_waited += u64::from(free.is_none());
         let places: Vec<(u32, u32)> = pages.into_iter().map(|page| (left[chosen], page)).collect();
         if chosen == 0 || delay_ns == 0 {
             return self.read_directly(now, id, &places, members);
         }
         let operation = &mut self.operations[id as usize];
-        operation.refused = Some(Refused { planned_ns: now, delay_ns, sets_left: 1, last: (now, TimeParts::default()) });
+        operation.refused = Some(RefusedReads { planned_at: now, delay_ns, sets_left: 1, last: (now, TimeParts::default()) });
         operation.to_read_later = places;
-        members.go_on(now + delay_ns, sequence, id);
+        members.schedule_continuation(now + delay_ns, sequence, id);
     }
 
     /// Chooses the way of the reads before a write (rule 245). `kind` is the way with fewest reads, which are in `reads`. Returns the way
@@ -258,68 +258,68 @@ impl Stripes {
         &mut self,
         now: TimeNs,
         id: u32,
-        lost: LostRoles,
-        kind: WriteKind,
+        lost: StripRoles,
+        kind: ParityMethod,
         members: &mut Members,
-    ) -> (WriteKind, u64) {
+    ) -> (ParityMethod, u64) {
         let other = match kind {
-            WriteKind::Reconstruct => WriteKind::ReadModify,
-            WriteKind::ReadModify => WriteKind::Reconstruct,
-            WriteKind::FullStripe | WriteKind::NoParity => return (kind, 0),
+            ParityMethod::Reconstruct => ParityMethod::ReadModify,
+            ParityMethod::ReadModify => ParityMethod::Reconstruct,
+            ParityMethod::FullStripe | ParityMethod::NoParity => return (kind, 0),
         };
-        if !self.planning().params.pre_reads {
+        if !self.planning().params.plans_reads_before_writes {
             return (kind, 0);
         }
         let stripe = self.operations[id as usize].stripe;
         let first = self.look_at_strips(now, stripe, &self.reads, members);
-        if !first.iter().any(|strip| strip.collecting) {
+        if !first.iter().any(|strip| strip.meets_collection) {
             return (kind, 0);
         }
-        let shape = self.route.layout.shape();
+        let shape = self.route.layout.stripe_shape();
         let mut reads = self.reads.clone();
         fill_write(shape, lost, &self.operations[id as usize].pages, other, &mut reads);
         let second = self.look_at_strips(now, stripe, &reads, members);
-        let refuses_again = second.iter().any(|strip| strip.collecting);
+        let refuses_again = second.iter().any(|strip| strip.meets_collection);
         let planning = self.planning();
         let delay_ns = planning.params.fast_fail_ns * if refuses_again { 2 } else { 1 };
         let sight = planning.sight(now);
-        if sight.rank_of_reads(&second, delay_ns) >= sight.rank_of_reads(&first, 0) {
+        if sight.rank_reads_before_write(&second, delay_ns) >= sight.rank_reads_before_write(&first, 0) {
             return (kind, 0);
         }
-        planning.counters.writes_changed += 1;
+        planning.counters.writes_by_other_parity_method += 1;
         self.reads = reads;
         if delay_ns > 0 {
-            self.operations[id as usize].to_read_later = self.places(stripe, self.reads.iter());
+            self.operations[id as usize].to_read_later = self.places(stripe, self.reads.roles_and_offsets());
         }
         (other, delay_ns)
     }
 
     /// Returns the prospects of reads of these pages, strip by strip.
-    fn look_at_strips(&self, now: TimeNs, stripe: u64, pages: &StripePages, members: &mut Members) -> Vec<Busy> {
+    fn look_at_strips(&self, now: TimeNs, stripe: u64, pages: &StripePages, members: &mut Members) -> Vec<ReadForecast> {
         let planning = self.planning.as_ref().expect("reads are planned");
-        let first_page = self.route.layout.first_page(stripe);
+        let first_page = self.route.layout.first_page_of_stripe(stripe);
         let strip = |role| {
             let member = self.member_of(stripe, role);
-            planning.look(now, member, pages.offsets_of(role).map(|offset| first_page + offset), members)
+            planning.look(now, member, pages.offsets_in_strip(role).map(|offset| first_page + offset), members)
         };
         pages.roles().iter().map(strip).collect()
     }
 
     /// Returns the member with a strip that is not lost.
     fn member_of(&self, stripe: u64, role: u32) -> u32 {
-        self.route.replacement(self.route.layout.strip_member(stripe, role), stripe).expect("it is not lost")
+        self.route.replacement(self.route.layout.member_of_strip(stripe, role), stripe).expect("it is not lost")
     }
 
     /// Returns the members and pages of pages of a stripe with parity.
     fn places(&self, stripe: u64, pages: impl Iterator<Item = (u32, u32)>) -> Vec<(u32, u32)> {
-        let first_page = self.route.layout.first_page(stripe);
+        let first_page = self.route.layout.first_page_of_stripe(stripe);
         pages.map(|(role, offset)| (self.member_of(stripe, role), first_page + offset)).collect()
     }
 
     /// Reads pages of members for the operation that asks for them. Nothing else follows from their ends.
     fn read_directly(&mut self, now: TimeNs, id: u32, places: &[(u32, u32)], members: &mut Members) {
         let completion = self.operations[id as usize].completion.expect("somebody asks for them");
-        members.expect(completion, places.len() as u32);
+        members.expect_more_ends(completion, places.len() as u32);
         let access = self.access_of_read(now, id);
         places.iter().for_each(|&(member, page)| members.submit(&access, member, page, completion));
         self.unused.push(id);
@@ -330,10 +330,10 @@ impl Stripes {
         let access = self.access_of_read(now, id);
         let operation = &mut self.operations[id as usize];
         operation.phase_began_ns = now;
-        let open = members.open(Continuation::Stripe { operation: id, after_refusal: true, tie_break: operation.sequence });
+        let open = members.open_completion(Continuation::Stripe { operation: id, after_refusal: true, tie_break: operation.sequence });
         let places = std::mem::take(&mut operation.to_read_later);
-        places.iter().for_each(|&(member, page)| members.submit(&access, member, page, open.number()));
-        members.close(open, places.len() as u32, now);
+        places.iter().for_each(|&(member, page)| members.submit(&access, member, page, open.completion_number()));
+        members.close_completion(open, places.len() as u32, now);
     }
 
     fn access_of_read(&self, now: TimeNs, id: u32) -> Access {
@@ -343,16 +343,16 @@ impl Stripes {
 }
 
 /// Returns the way that goes round lost strips only.
-fn without_plan(part: &Part) -> Way {
-    let Part { shape, lost, wanted, .. } = *part;
-    let needed = if wanted.0 & lost.0 == 0 { 0 } else { lost.columns(shape) as usize };
+fn without_plan(part: &StripeRead) -> ReadWay {
+    let StripeRead { shape, lost, wanted, .. } = *part;
+    let needed = if wanted.0 & lost.0 == 0 { 0 } else { lost.count_data_strips(shape) as usize };
     let parity = lost.parity_left(shape).take(needed).fold(0, |roles, role| roles | 1 << role);
-    Way { parity: LostRoles(parity), ..Way::default() }
+    ReadWay { parity: StripRoles(parity), ..ReadWay::default() }
 }
 
 /// Returns the number of pages that a way reads for a part that asks for `pages`.
-fn pages_of(part: &Part, way: &Way, pages: &StripePages) -> u32 {
+fn pages_of(part: &StripeRead, way: &ReadWay, pages: &StripePages) -> u32 {
     let mut reads = pages.clone();
-    read_around(part.shape, LostRoles(part.lost.0 | way.replaced.0), way.parity, &mut reads);
-    reads.count()
+    read_around(part.shape, StripRoles(part.lost.0 | way.replaced.0), way.parity, &mut reads);
+    reads.page_count()
 }

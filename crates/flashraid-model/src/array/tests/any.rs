@@ -8,7 +8,7 @@ fn requests(pages: u64) -> impl Strategy<Value = Vec<Asked>> {
         let mut at = 0;
         let asked = |(gap, first, length, write): (u64, u64, u32, bool)| {
             // Many requests arrive together, and many at the ends of phases.
-            at += [0, gap, READ, WRITE, READ_WRITE][gap as usize % 5];
+            at += [0, gap, READ_NS, WRITE_NS, READ_WRITE][gap as usize % 5];
             (at, first, length.min((pages - first) as u32), write)
         };
         drawn.into_iter().map(asked).collect()
@@ -36,12 +36,12 @@ fn any_case() -> impl Strategy<Value = (ArrayParams, Vec<Asked>)> {
             }
         }
         params.rebuild = rebuild.map(|(delay_ns, strip_ns, in_flight, spares, finish)| RebuildParams {
-            delay_ns,
-            strip_ns,
-            in_flight,
+            start_delay_ns: delay_ns,
+            strip_interval_min_ns: strip_ns,
+            strips_in_flight_max: in_flight,
             spares,
-            spare: Spare::Warm,
-            finish,
+            spare_state: SpareState::Warm,
+            continues_after_last_request: finish,
         });
         let pages = params.layout().exported_pages();
         (Just(params), requests(pages))
@@ -85,15 +85,15 @@ proptest! {
     fn immediate_and_stepwise_members_agree((params, asked) in any_case()) {
         let deaf = CoordinationParams {
             scheme: schemes::inclusive(),
-            work: Work::OneVictim,
+            forced_work: ForcedWork::OneVictim,
             t_soft_free_blocks: 0,
-            notify: Notify::AtStart,
-            delay_ns: 0,
-            at_idle: false,
-            across_dies: true,
-            answers: false,
-            ggc_aware: MemberSet(u128::MAX),
-            latency_ns: [0; KINDS],
+            notification: Notification::AtStartThreshold,
+            cycle_delay_ns: 0,
+            begins_cycles_when_idle: false,
+            all_dies_collect: true,
+            controller_answers: false,
+            ggc_aware_members: MemberSet(u128::MAX),
+            message_latency_ns: [0; MESSAGE_KINDS],
         };
         let stepwise = ArrayParams { coordination: Some(deaf), ..params.clone() };
         let (immediate, stepwise) = (run(&params, &asked), run(&stepwise, &asked));
@@ -114,15 +114,15 @@ proptest! {
     ) {
         let coordination = CoordinationParams {
             scheme,
-            work: Work::OneVictim,
+            forced_work: ForcedWork::OneVictim,
             t_soft_free_blocks: 2,
-            notify: Notify::AtStart,
-            delay_ns,
-            at_idle: false,
-            across_dies: true,
-            answers: true,
-            ggc_aware: MemberSet::first(params.members),
-            latency_ns: [latency; KINDS],
+            notification: Notification::AtStartThreshold,
+            cycle_delay_ns: delay_ns,
+            begins_cycles_when_idle: false,
+            all_dies_collect: true,
+            controller_answers: true,
+            ggc_aware_members: MemberSet::first_members(params.members),
+            message_latency_ns: [latency; MESSAGE_KINDS],
         };
         run(&ArrayParams { coordination: Some(coordination), ..params }, &asked);
     }

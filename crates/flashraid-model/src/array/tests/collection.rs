@@ -22,7 +22,7 @@ const CLEAN: TimeNs = 2 * 220 + 1000;
 
 /// Parts of the time of a write that reads old data and parity and waits for nothing.
 const READ_WRITE_PARTS: TimeParts =
-    TimeParts { collection_ns: 0, queue_ns: 0, parity_ns: READ, cache_ns: 0, transfer_ns: 7, flash_ns: 200, other_ns: 1 };
+    TimeParts { collection_ns: 0, queue_ns: 0, parity_ns: READ_NS, cache_ns: 0, transfer_ns: 7, flash_ns: 200, other_ns: 1 };
 
 /// Runs five small writes that use up member 4, which holds P of their stripes, so that its next operation waits for a clean. Then it runs
 /// `asked`, to stripe 0.
@@ -50,6 +50,6 @@ fn a_wait_for_a_lock_is_booked_as_what_its_holders_wait_for() {
     let (done, parts) = run_on_a_worn_member(&[(10_000, 3, 1, true), (10_500, 2, 1, true), (11_000, 1, 1, true)]);
     let first = 10_000 + CLEAN + READ_WRITE;
     assert_eq!(done, [first, first + READ_WRITE, first + 2 * READ_WRITE + CLEAN]);
-    let waits = |collection_ns, parity_ns| TimeParts { collection_ns, parity_ns: parity_ns + READ, ..READ_WRITE_PARTS };
+    let waits = |collection_ns, parity_ns| TimeParts { collection_ns, parity_ns: parity_ns + READ_NS, ..READ_WRITE_PARTS };
     assert_eq!(parts, [waits(CLEAN, 0), waits(CLEAN - 500, READ_WRITE), waits(CLEAN - 1000 + CLEAN, 2 * READ_WRITE)]);
 }

@@ -23,7 +23,7 @@ fn reads_that_reconstruct_share_the_lock_and_wait_for_writes() {
     let got = run(&failing(Level::Raid5, 5, 1, 0, 1000), &asked);
     // The first write reads member 1 and P. Both reads begin when it is done and read the members in turn. Then the second write follows.
     let reads_from = 2000 + READ_WRITE;
-    assert_eq!(got.done, [reads_from, reads_from + READ, reads_from + 2 * READ, reads_from + 2 * READ + READ_WRITE]);
+    assert_eq!(got.done, [reads_from, reads_from + READ_NS, reads_from + 2 * READ_NS, reads_from + 2 * READ_NS + READ_WRITE]);
     assert_eq!(got.counters.lock_waits, 3);
 }
 
@@ -38,7 +38,7 @@ fn writes_with_a_lost_strip() {
     assert_eq!(write(0, 1, 1).pages, [(0, 0), (1, 1), (0, 0), (0, 0), (1, 1)]);
     // If P is lost, nothing is read.
     let bare = write(4, 0, 1);
-    assert_eq!((bare.pages[0], bare.done[0], bare.kinds()), ((0, 1), 2000 + WRITE, [0, 0, 0, 1]));
+    assert_eq!((bare.pages[0], bare.done[0], bare.kinds()), ((0, 1), 2000 + WRITE_NS, [0, 0, 0, 1]));
     assert_eq!(bare.traffic(), [0, 0, 0]);
     // A full stripe leaves the lost strip out.
     let full = write(0, 0, 4);
@@ -52,11 +52,11 @@ fn writes_with_a_lost_strip() {
 fn what_was_issued_before_the_failure_is_served() {
     // Member 0 fails between the phases of a write. The read is served, and the write is left out.
     let got = run(&failing(Level::Raid5, 5, 1, 0, 10), &[(0, 0, 1, true), (5, 0, 1, false)]);
-    assert_eq!(got.done, [READ_WRITE, 2 * READ]);
+    assert_eq!(got.done, [READ_WRITE, 2 * READ_NS]);
     assert_eq!(got.pages, [(2, 0), (0, 0), (0, 0), (0, 0), (1, 1)]);
     // An arrival at the moment of the failure comes before it, and so does the end of a phase.
-    let at = |failure| run(&failing(Level::Raid5, 5, 1, 0, failure), &[(0, 0, 1, true), (READ, 0, 1, false)]).pages[0];
-    assert_eq!((at(READ - 1), at(READ)), ((1, 0), (2, 1)));
+    let at = |failure| run(&failing(Level::Raid5, 5, 1, 0, failure), &[(0, 0, 1, true), (READ_NS, 0, 1, false)]).pages[0];
+    assert_eq!((at(READ_NS - 1), at(READ_NS)), ((1, 0), (2, 1)));
 }
 
 fn failing_all(level: Level, members: u32, failures: &[(u32, TimeNs)]) -> ArrayParams {
@@ -70,7 +70,7 @@ fn raid6_goes_on_without_two_members() {
     let two_columns = |asked: Asked| run(&failing_all(Level::Raid6, 6, &[(1, 1000), (2, 1000)]), &[asked]);
     let reads = |members: [u64; 6]| members.map(|pages| (pages, 0)).to_vec();
     let one = two_columns((2000, 0, 1, false));
-    assert_eq!((one.done[0], one.pages.clone()), (2000 + READ, reads([1, 0, 0, 1, 1, 1])));
+    assert_eq!((one.done[0], one.pages.clone()), (2000 + READ_NS, reads([1, 0, 0, 1, 1, 1])));
     assert_eq!((one.counters.pages_reconstructed, one.counters.pages_read_to_reconstruct), (1, 4));
     let both = two_columns((2000, 0, 2, false));
     assert_eq!((both.pages.clone(), both.counters.pages_reconstructed), (reads([1, 0, 0, 1, 1, 1]), 2));
@@ -83,7 +83,7 @@ fn raid6_goes_on_without_two_members() {
     assert_eq!((write.pages[0], write.pages[3], write.pages[5]), ((1, 1), (1, 0), (1, 1)));
     // Without P and Q, only data are written.
     let bare = run(&failing_all(Level::Raid6, 6, &[(5, 1000), (0, 1000)]), &[(2000, 0, 1, true)]);
-    assert_eq!((bare.done[0], bare.kinds(), bare.lost[0]), (2000 + WRITE, [0, 0, 0, 1], 0));
+    assert_eq!((bare.done[0], bare.kinds(), bare.lost[0]), (2000 + WRITE_NS, [0, 0, 0, 1], 0));
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn what_too_many_failures_take_is_lost_and_not_served() {
     let params = failing_all(Level::Raid5, 5, &[(0, 1000), (1, 1500)]);
     let asked = [(1200, 0, 1, false), (2000, 0, 1, false), (2000, 0, 4, false), (3000, 2, 1, true), (4000, 0, 1, true), (5000, 1, 2, true)];
     let got = run(&params, &asked);
-    assert_eq!(got.done, [1200 + READ, 2000, 2000 + READ, 3000 + WRITE, 4000, 5000 + WRITE]);
+    assert_eq!(got.done, [1200 + READ_NS, 2000, 2000 + READ_NS, 3000 + WRITE_NS, 4000, 5000 + WRITE_NS]);
     assert_eq!((got.lost.clone(), got.counters.pages_lost), (vec![0, 1, 2, 0, 1, 1], 5));
     assert_eq!((got.kinds(), got.traffic()), ([0, 0, 0, 3], [0, 0, 0]));
     // Data that are left are read and written, and parity is not.
@@ -100,7 +100,7 @@ fn what_too_many_failures_take_is_lost_and_not_served() {
     // Both copies of a mirror are lost.
     let got = run(&failing_all(Level::Raid1, 2, &[(0, 1000), (1, 1000)]), &[(0, 0, 1, true), (2000, 0, 2, false), (2000, 0, 3, true)]);
     assert_eq!((got.lost.clone(), got.health), (vec![0, 2, 3], Health::Degraded));
-    assert_eq!(got.done, [WRITE, 2000, 2000]);
+    assert_eq!(got.done, [WRITE_NS, 2000, 2000]);
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn a_second_failure_during_rebuilding_takes_what_is_not_rebuilt() {
     // Strips that are given up take no time except the time from one begin to the next.
     assert_eq!((progress(0), progress(1)), ((3, 9, Some(12_000)), (3, 9, Some(14_500))));
     assert_eq!((got.health, got.lost.clone()), (Health::Rebuilt, vec![0, 0, 2]));
-    assert_eq!(got.done[1..], [3600 + READ, 3600]);
+    assert_eq!(got.done[1..], [3600 + READ_NS, 3600]);
     assert_eq!((got.pages[3].1, got.pages[4].1), (3, 3));
     assert_eq!((got.counters.rebuild_pages_read, got.counters.rebuild_pages_written), (12, 6));
 }

@@ -12,15 +12,15 @@ mod stripes;
 
 use super::events::done_requests;
 use super::*;
-use crate::coordination::{CoordinationParams, KINDS, Notify, Work, tiny as schemes};
+use crate::coordination::{CoordinationParams, ForcedWork, MESSAGE_KINDS, Notification, tiny as schemes};
 use crate::events::TimeParts;
 use crate::ids::MemberSet;
 use crate::ssd::MemberCounters;
-use crate::ssd::tiny::{self, READ, WRITE};
+use crate::ssd::tiny::{self, READ_NS, WRITE_NS};
 use proptest::prelude::*;
 
 /// A write that has to read before.
-const READ_WRITE: TimeNs = READ + WRITE;
+const READ_WRITE: TimeNs = READ_NS + WRITE_NS;
 
 /// Time, first page, number of pages, and true for a write.
 type Asked = (TimeNs, u64, u32, bool);
@@ -36,7 +36,7 @@ fn params(level: Level, members: u32, strip_pages: u32) -> ArrayParams {
         failures: Vec::new(),
         rebuild: None,
         read_plan: ReadPlan::Home,
-        planning: Default::default(),
+        read_plan_params: Default::default(),
         cache: None,
         host_port: None,
     }
@@ -48,7 +48,14 @@ fn failing(level: Level, members: u32, strip_pages: u32, member: u32, at_ns: Tim
 
 fn rebuilt(mut params: ArrayParams, delay_ns: u64, strip_ns: u64, in_flight: u32) -> ArrayParams {
     let spares = params.failures.len() as u32;
-    params.rebuild = Some(RebuildParams { delay_ns, strip_ns, in_flight, spares, spare: Spare::Fresh, finish: true });
+    params.rebuild = Some(RebuildParams {
+        start_delay_ns: delay_ns,
+        strip_interval_min_ns: strip_ns,
+        strips_in_flight_max: in_flight,
+        spares,
+        spare_state: SpareState::Fresh,
+        continues_after_last_request: true,
+    });
     params
 }
 
@@ -62,7 +69,7 @@ struct Outcome {
     pages: Vec<(u64, u64)>,
     members: Vec<MemberCounters>,
     counters: StripeCounters,
-    planned: PlanCounters,
+    planned: ReadPlanCounters,
     progress: Option<FailureProgress>,
     failures: Vec<FailureProgress>,
     /// Number of pages of each request that were lost.
@@ -85,7 +92,7 @@ impl Outcome {
 }
 
 fn run(params: &ArrayParams, asked: &[Asked]) -> Outcome {
-    run_on(Array::new(params, 1, Setup::default()), asked)
+    run_on(Array::new(params, 1, ArraySetup::default()), asked)
 }
 
 fn run_on(mut array: Array, asked: &[Asked]) -> Outcome {
@@ -101,11 +108,11 @@ fn run_on(mut array: Array, asked: &[Asked]) -> Outcome {
                     tag: tag as u64,
                     first_page,
                     pages,
-                    kind: OpKind::of(write),
+                    kind: OpKind::from_is_write(write),
                     fua: false,
                     high_priority: false,
                     stream: 0,
-                    one_member: false,
+                    stays_on_one_member: false,
                 },
             )
             .unwrap();
@@ -114,7 +121,7 @@ fn run_on(mut array: Array, asked: &[Asked]) -> Outcome {
     while let Some(event) = array.next_time() {
         if done_requests(&events).len() == asked.len() && !is_over {
             is_over = true;
-            array.reach(event, Milestone::RequestsEnd, &mut events);
+            array.reach_milestone(event, Milestone::RequestsEnd, &mut events);
             continue;
         }
         array.advance(event, &mut events);
@@ -132,11 +139,11 @@ fn run_on(mut array: Array, asked: &[Asked]) -> Outcome {
     Outcome {
         done: done.iter().map(|done| done.at).collect(),
         met: done.iter().map(|done| done.gc_members_met).collect(),
-        parts: done.iter().map(|done| done.parts).collect(),
+        parts: done.iter().map(|done| done.time).collect(),
         pages: members.iter().map(|member| (member.host_pages_read, member.host_pages_written)).collect(),
         members,
         counters: counts.stripes.unwrap_or_default(),
-        planned: counts.planned.unwrap_or_default(),
+        planned: counts.read_plan.unwrap_or_default(),
         progress: counts.failures.first().copied(),
         failures: counts.failures,
         lost: done.iter().map(|done| done.pages_lost).collect(),

@@ -15,31 +15,35 @@ const WORN: [Asked; 4] = [(0, 0, 1, true), (1000, 5, 1, true), (2000, 6, 1, true
 /// Time at which member 1 begins to clean.
 const T: TimeNs = 10_000;
 
-fn planned(planning: PlanningParams) -> ArrayParams {
+fn planned(planning: ReadPlanParams) -> ArrayParams {
     let coordination = CoordinationParams {
         scheme: schemes::inclusive(),
-        work: Work::OneVictim,
+        forced_work: ForcedWork::OneVictim,
         t_soft_free_blocks: 2,
-        notify: Notify::AtStart,
-        delay_ns: 0,
-        at_idle: false,
-        across_dies: true,
-        answers: false,
-        ggc_aware: MemberSet::first(3),
-        latency_ns: [0; KINDS],
+        notification: Notification::AtStartThreshold,
+        cycle_delay_ns: 0,
+        begins_cycles_when_idle: false,
+        all_dies_collect: true,
+        controller_answers: false,
+        ggc_aware_members: MemberSet::first_members(3),
+        message_latency_ns: [0; MESSAGE_KINDS],
     };
-    ArrayParams { read_plan: ReadPlan::Avoid, planning, coordination: Some(coordination), ..params(Level::Raid5, 3, 1) }
+    ArrayParams { read_plan: ReadPlan::Avoid, read_plan_params: planning, coordination: Some(coordination), ..params(Level::Raid5, 3, 1) }
 }
 
-fn soon(fast_fail_ns: u64) -> PlanningParams {
-    PlanningParams { fast_fail_ns, ..PlanningParams::default() }
+fn soon(fast_fail_ns: u64) -> ReadPlanParams {
+    ReadPlanParams { fast_fail_ns, ..ReadPlanParams::default() }
 }
 
 /// Runs `asked` behind the earlier writes. Returns ends, parts and counts of these alone, and the pages that each member has read for them.
-fn run_planned(params: &ArrayParams, forced: &[(TimeNs, u32)], asked: &[Asked]) -> (Vec<TimeNs>, Vec<TimeParts>, PlanCounters, Vec<u64>) {
+fn run_planned(
+    params: &ArrayParams,
+    forced: &[(TimeNs, u32)],
+    asked: &[Asked],
+) -> (Vec<TimeNs>, Vec<TimeParts>, ReadPlanCounters, Vec<u64>) {
     let array = |forced: &[(TimeNs, u32)]| {
-        let mut array = Array::new(params, 1, Setup::default());
-        forced.iter().for_each(|&(at, member)| array.deliver(at, member, ToMember::Force(Work::OneVictim)));
+        let mut array = Array::new(params, 1, ArraySetup::default());
+        forced.iter().for_each(|&(at, member)| array.deliver(at, member, ToMember::Force(ForcedWork::OneVictim)));
         array
     };
     let before = run_on(array(&[]), &WORN);
@@ -54,41 +58,55 @@ const READ_OF_1: Asked = (T + 500, 1, 1, false);
 #[test]
 fn a_read_goes_round_a_member_that_collects() {
     let (done, parts, counts, pages) = run_planned(&planned(soon(0)), &[(T, 1)], &[READ_OF_1]);
-    assert_eq!((done, pages), (vec![T + 500 + READ], vec![1, 0, 1]));
-    assert_eq!(counts, PlanCounters { parts_one_busy: 1, avoided: 1, pages_added: 1, ..PlanCounters::default() });
+    assert_eq!((done, pages), (vec![T + 500 + READ_NS], vec![1, 0, 1]));
+    assert_eq!(
+        counts,
+        ReadPlanCounters {
+            stripe_reads_with_one_strip_collecting: 1,
+            stripe_reads_around_collection: 1,
+            pages_added_to_read_around: 1,
+            ..ReadPlanCounters::default()
+        }
+    );
     assert_eq!(parts[0].parity_ns, 0);
     // Without the plan it waits.
     let home = ArrayParams { read_plan: ReadPlan::Home, ..planned(soon(0)) };
     let (done, parts, counts, pages) = run_planned(&home, &[(T, 1)], &[READ_OF_1]);
-    assert_eq!((done, pages, counts), (vec![T + CLEAN + READ], vec![0, 1, 0], PlanCounters::default()));
+    assert_eq!((done, pages, counts), (vec![T + CLEAN + READ_NS], vec![0, 1, 0], ReadPlanCounters::default()));
     assert_eq!(parts[0].collection_ns, CLEAN - 500);
 }
 
 #[test]
 fn the_substitute_that_collects_is_waited_for_if_that_is_sooner() {
     let (done, parts, counts, pages) = run_planned(&planned(soon(0)), &[(T, 1), (T, 2)], &[READ_OF_1]);
-    assert_eq!((done, pages), (vec![T + 1220 + READ], vec![1, 0, 1]));
-    assert_eq!((counts.parts_two_busy, counts.avoided, counts.waited), (1, 1, 0));
+    assert_eq!((done, pages), (vec![T + 1220 + READ_NS], vec![1, 0, 1]));
+    assert_eq!(
+        (counts.stripe_reads_with_two_strips_collecting, counts.stripe_reads_around_collection, counts.stripe_reads_that_waited),
+        (1, 1, 0)
+    );
     assert_eq!(parts[0].collection_ns, 720);
     // If it collects as long, one read is better than two.
     let (done, _, counts, pages) = run_planned(&planned(soon(0)), &[(T, 1), (T + 440, 2)], &[READ_OF_1]);
-    assert_eq!((done, pages), (vec![T + CLEAN + READ], vec![0, 1, 0]));
-    assert_eq!((counts.parts_two_busy, counts.avoided, counts.waited), (1, 0, 1));
+    assert_eq!((done, pages), (vec![T + CLEAN + READ_NS], vec![0, 1, 0]));
+    assert_eq!(
+        (counts.stripe_reads_with_two_strips_collecting, counts.stripe_reads_around_collection, counts.stripe_reads_that_waited),
+        (1, 0, 1)
+    );
 }
 
 #[test]
 fn a_refusal_takes_its_time() {
     let (done, parts, ..) = run_planned(&planned(soon(5)), &[(T, 1)], &[READ_OF_1]);
-    assert_eq!((done, parts[0].parity_ns), (vec![T + 505 + READ], 5));
+    assert_eq!((done, parts[0].parity_ns), (vec![T + 505 + READ_NS], 5));
     // A substitute refuses, too. It collects until 1220, and the other column is read 10 after the plan.
     let (done, parts, ..) = run_planned(&planned(soon(5)), &[(T, 1), (T, 2)], &[READ_OF_1]);
-    assert_eq!((done, parts[0].parity_ns, parts[0].collection_ns), (vec![T + 1220 + READ], 10, 710));
+    assert_eq!((done, parts[0].parity_ns, parts[0].collection_ns), (vec![T + 1220 + READ_NS], 10, 710));
     // Collection would be over sooner.
     let (done, ..) = run_planned(&planned(soon(CLEAN)), &[(T, 1)], &[READ_OF_1]);
-    assert_eq!(done, [T + CLEAN + READ]);
+    assert_eq!(done, [T + CLEAN + READ_NS]);
     // A wanted column that does not collect is read at once, and P later.
     let (done, parts, counts, pages) = run_planned(&planned(soon(5)), &[(T, 1)], &[(T + 500, 0, 2, false)]);
-    assert_eq!((done, pages, counts.pages_added), (vec![T + 505 + READ], vec![1, 0, 1], 0));
+    assert_eq!((done, pages, counts.pages_added_to_read_around), (vec![T + 505 + READ_NS], vec![1, 0, 1], 0));
     assert_eq!(parts[0], TimeParts { parity_ns: 5, transfer_ns: 7, flash_ns: 20, other_ns: 1, ..TimeParts::default() });
 }
 
@@ -97,15 +115,15 @@ fn a_stripe_that_is_being_written_locks_reads_out() {
     // The write would read the other column, but that collects, so it reads its own and P. It holds the lock until its writes end.
     let write = (T + 490, 0, 1, true);
     let (done, _, counts, _) = run_planned(&planned(soon(0)), &[(T, 1)], &[write, READ_OF_1]);
-    assert_eq!(done, [T + 490 + READ_WRITE, T + CLEAN + READ]);
-    assert_eq!((counts.locked_out, counts.waited, counts.writes_changed), (1, 1, 1));
+    assert_eq!(done, [T + 490 + READ_WRITE, T + CLEAN + READ_NS]);
+    assert_eq!((counts.stripe_reads_locked_out, counts.stripe_reads_that_waited, counts.writes_by_other_parity_method), (1, 1, 1));
     // With a refusal it reads later.
     let (done, ..) = run_planned(&planned(soon(7)), &[(T, 1)], &[write]);
     assert_eq!(done, [T + 497 + READ_WRITE]);
     // Reads before writes can be left as they are.
-    let planning = PlanningParams { pre_reads: false, ..soon(0) };
+    let planning = ReadPlanParams { plans_reads_before_writes: false, ..soon(0) };
     let (done, _, counts, _) = run_planned(&planned(planning), &[(T, 1)], &[write]);
-    assert_eq!((done, counts.writes_changed), (vec![T + CLEAN + READ_WRITE], 0));
+    assert_eq!((done, counts.writes_by_other_parity_method), (vec![T + CLEAN + READ_WRITE], 0));
 }
 
 #[test]
@@ -117,8 +135,8 @@ fn a_read_begins_the_collection_that_it_goes_round() {
     // Column 0 of stripe 1 lies on member 2, column 1 on member 0, and P on member 1.
     let read = [(20_000, 2, 1, false), (20_001, 2, 1, false)];
     let got = run(&params, &[worn.clone(), read.to_vec()].concat());
-    assert_eq!((&got.done[5..], got.members[2].erases), (&[20_000 + READ, 20_000 + 2 * READ][..], 1));
-    assert_eq!((got.planned.avoided, got.met[5..].to_vec()), (2, vec![0, 0]));
+    assert_eq!((&got.done[5..], got.members[2].erases), (&[20_000 + READ_NS, 20_000 + 2 * READ_NS][..], 1));
+    assert_eq!((got.planned.stripe_reads_around_collection, got.met[5..].to_vec()), (2, vec![0, 0]));
     let home = run(&ArrayParams { read_plan: ReadPlan::Home, ..params }, &[worn, read.to_vec()].concat());
     assert!(home.done[5] > 20_000 + 1000 && home.members[2].erases == 1, "{:?}", home.done);
 }
@@ -128,7 +146,7 @@ fn lost_strips_use_parity_up() {
     // Member 0 has failed, so that column 1 of stripe 0 has no substitute left.
     let failed = ArrayParams { failures: vec![FailureParams { member: 0, at_ns: 5000 }], ..planned(soon(0)) };
     let (done, _, counts, _) = run_planned(&failed, &[(T, 1)], &[READ_OF_1]);
-    assert_eq!((done, counts.waited, counts.avoided), (vec![T + CLEAN + READ], 1, 0));
+    assert_eq!((done, counts.stripe_reads_that_waited, counts.stripe_reads_around_collection), (vec![T + CLEAN + READ_NS], 1, 0));
 }
 
 #[test]
@@ -136,16 +154,22 @@ fn another_copy_is_read_if_one_collects() {
     // Both members of a mirror hold each page, and stripe 0 is read on member 0.
     let mut mirror = planned(soon(3));
     (mirror.level, mirror.members) = (Level::Raid1, 2);
-    mirror.coordination.as_mut().expect("it has one").ggc_aware = MemberSet::first(2);
+    mirror.coordination.as_mut().expect("it has one").ggc_aware_members = MemberSet::first_members(2);
     let run = |forced: &[(TimeNs, u32)]| run_planned(&mirror, forced, &[(T + 500, 0, 1, false)]);
     let (done, parts, counts, pages) = run(&[(T, 0)]);
-    assert_eq!((done, parts[0].parity_ns, pages), (vec![T + 503 + READ], 3, vec![0, 1]));
-    assert_eq!(counts, PlanCounters { parts_one_busy: 1, avoided: 1, ..PlanCounters::default() });
+    assert_eq!((done, parts[0].parity_ns, pages), (vec![T + 503 + READ_NS], 3, vec![0, 1]));
+    assert_eq!(
+        counts,
+        ReadPlanCounters { stripe_reads_with_one_strip_collecting: 1, stripe_reads_around_collection: 1, ..ReadPlanCounters::default() }
+    );
     // Both collect, the first one for less long.
     let (done, _, counts, pages) = run(&[(T, 0), (T + 400, 1)]);
-    assert_eq!((counts.parts_two_busy, counts.avoided, counts.waited, pages), (1, 0, 1, vec![1, 0]));
+    assert_eq!(
+        (counts.stripe_reads_with_two_strips_collecting, counts.stripe_reads_around_collection, counts.stripe_reads_that_waited, pages),
+        (1, 0, 1, vec![1, 0])
+    );
     let (later, _, counts, pages) = run(&[(T + 400, 0), (T, 1)]);
-    assert_eq!((counts.avoided, counts.waited, pages), (1, 1, vec![0, 1]));
+    assert_eq!((counts.stripe_reads_around_collection, counts.stripe_reads_that_waited, pages), (1, 1, vec![0, 1]));
     assert_eq!(done, later);
 }
 
@@ -168,6 +192,6 @@ proptest! {
         let (home, avoid) = (run(&params, &asked), run(&planned, &asked));
         prop_assert_eq!(home.done, avoid.done);
         prop_assert_eq!(home.pages, avoid.pages);
-        prop_assert_eq!(avoid.planned.avoided + avoid.planned.waited, 0);
+        prop_assert_eq!(avoid.planned.stripe_reads_around_collection + avoid.planned.stripe_reads_that_waited, 0);
     }
 }

@@ -9,7 +9,7 @@ fn strips_are_rebuilt_in_order_at_the_rate() {
         let got = run(&rebuilt(failing(Level::Raid5, 3, 1, 1, 1000), 500, strip_ns, in_flight), &[(0, 0, 1, false), (1400, 0, 1, false)]);
         let progress = got.progress.unwrap();
         assert_eq!((progress.failed_ns, progress.rebuild_began_ns, progress.spare), (Some(1000), Some(1500), Some(3)));
-        assert_eq!((progress.strips_rebuilt, progress.strips, got.health), (12, 12, Health::Rebuilt));
+        assert_eq!((progress.strips_rebuilt, progress.strips_of_member, got.health), (12, 12, Health::Rebuilt));
         assert_eq!((got.counters.rebuild_pages_read, got.counters.rebuild_pages_written), (24, 12));
         assert_eq!((got.pages[1], got.pages[3]), ((0, 0), (0, 12)));
         progress.rebuild_ended_ns.unwrap() - 1500
@@ -17,9 +17,9 @@ fn strips_are_rebuilt_in_order_at_the_rate() {
     assert_eq!(rebuild(300, 1), 11 * 300 + READ_WRITE);
     assert_eq!(rebuild(100, 1), 12 * READ_WRITE);
     // With two at a time, all members read both, and the spare writes all.
-    assert_eq!(rebuild(0, 12), 12 * WRITE + READ);
+    assert_eq!(rebuild(0, 12), 12 * WRITE_NS + READ_NS);
     // The second reads behind the first and ends a write later. Then the next two follow.
-    assert_eq!(rebuild(150, 2), READ + 12 * WRITE);
+    assert_eq!(rebuild(150, 2), READ_NS + 12 * WRITE_NS);
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn during_rebuilding_each_stripe_is_served_by_what_it_has() {
     let got = run(&params, &[(2100, 3, 1, false), (2500, 3, 1, false), (2600, 5, 1, false), (2700, 1, 1, true), (3050, 5, 1, true)]);
     // The first read waits for the stripe being rebuilt and reads the spare. The second reads the spare at once. The third reads member 0
     // and P.
-    assert_eq!(got.done[..3], [2236 + READ, 2500 + READ, 2600 + READ]);
+    assert_eq!(got.done[..3], [2236 + READ_NS, 2500 + READ_NS, 2600 + READ_NS]);
     // Stripe 0 is rebuilt: column 0 is read (a tie of two reads), the spare and P are written. Stripe 2 is being rebuilt.
     assert_eq!(got.done[3..], [2700 + READ_WRITE, 3236 + READ_WRITE]);
     assert_eq!(got.counters.lock_waits, 2);
@@ -42,7 +42,7 @@ fn during_rebuilding_each_stripe_is_served_by_what_it_has() {
 fn without_finish_rebuilding_ends_with_the_load() {
     let mut params = rebuilt(failing(Level::Raid5, 3, 1, 1, 1000), 0, 1000, 1);
     let finish = |params: &mut ArrayParams, finish| {
-        params.rebuild.as_mut().unwrap().finish = finish;
+        params.rebuild.as_mut().unwrap().continues_after_last_request = finish;
         run(params, &[(3500, 0, 1, false)]).progress.unwrap().strips_rebuilt
     };
     assert_eq!((finish(&mut params, false), finish(&mut params, true)), (3, 12));
@@ -56,14 +56,14 @@ fn mirrors_fail_and_are_rebuilt() {
     let asked = [(2000, 0, 1, false), (2000, 1, 1, false), (2000, 2, 1, true)];
     let mirror = run(&failing(Level::Raid1, 3, 1, 1, 1000), &asked);
     // The read of strip 1 goes to the copy behind the lost one.
-    assert_eq!(mirror.done, [2000 + READ, 2000 + READ, 2000 + READ + WRITE]);
+    assert_eq!(mirror.done, [2000 + READ_NS, 2000 + READ_NS, 2000 + READ_NS + WRITE_NS]);
     assert_eq!(mirror.pages, [(1, 1), (0, 0), (1, 1)]);
 
     // Member 2 belongs to the second of two pairs, which holds strips 1, 3, …. Reads of odd rows go to copy 1 in any case.
     let params = rebuilt(failing(Level::Raid10, 4, 1, 2, 1000), 0, 1000, 1);
     let got = run(&params, &[(3100, 5, 1, true), (3100, 4, 1, true), (3500, 5, 1, true), (3600, 5, 1, false), (20_000, 7, 1, false)]);
     // Row 2 is being rebuilt at 3100, which does not concern the other pair.
-    assert_eq!(got.done, [3236 + WRITE, 3100 + WRITE, 3500 + WRITE, 3708 + READ, 20_000 + READ]);
+    assert_eq!(got.done, [3236 + WRITE_NS, 3100 + WRITE_NS, 3500 + WRITE_NS, 3708 + READ_NS, 20_000 + READ_NS]);
     assert_eq!(got.pages[..2], [(0, 1), (0, 1)]);
     // Twelve pages are rebuilt, and two written. The read of row 2 goes to the spare instead of copy 0.
     assert_eq!((got.pages[2], got.pages[3], got.pages[4]), ((0, 0), (13, 2), (1, 14)));

@@ -6,7 +6,8 @@ use super::*;
 fn limited(outstanding: Option<u32>, bandwidth: bool) -> ArrayParams {
     let params = params(Level::Raid0, 2, 1);
     let page_bytes = u64::from(params.ssd.geometry.page_bytes);
-    let host_port = Some(HostPortParams { outstanding, bytes_per_s: bandwidth.then_some(page_bytes * 10_000_000) });
+    let host_port =
+        Some(HostPortParams { outstanding_requests_max: outstanding, bytes_per_s: bandwidth.then_some(page_bytes * 10_000_000) });
     ArrayParams { host_port, ..params }
 }
 
@@ -15,38 +16,38 @@ fn only_so_many_requests_are_in_work() {
     // Even pages lie on member 0. The second request waits for the first, the third for the second. The fourth comes when all are done.
     let asked = [(0, 0, 1, false), (0, 1, 1, false), (10, 1, 1, true), (500, 0, 1, false)];
     let got = run(&limited(Some(1), false), &asked);
-    assert_eq!(got.done, [READ, 2 * READ, 2 * READ + WRITE, 500 + READ]);
-    let waited = HostPortCounters { waits: 2, wait_ns: u128::from(READ + 2 * READ - 10), busy_ns: 0 };
+    assert_eq!(got.done, [READ_NS, 2 * READ_NS, 2 * READ_NS + WRITE_NS, 500 + READ_NS]);
+    let waited = HostPortCounters { waits: 2, wait_ns: u128::from(READ_NS + 2 * READ_NS - 10), busy_ns: 0 };
     assert_eq!(got.host_port, Some(waited));
     let got = run(&limited(Some(2), false), &asked);
-    assert_eq!(got.done, [READ, READ, READ + WRITE, 500 + READ]);
-    assert_eq!(got.host_port.map(|counters| counters.wait_ns), Some(u128::from(READ - 10)));
+    assert_eq!(got.done, [READ_NS, READ_NS, READ_NS + WRITE_NS, 500 + READ_NS]);
+    assert_eq!(got.host_port.map(|counters| counters.wait_ns), Some(u128::from(READ_NS - 10)));
 }
 
 #[test]
 fn data_pass_one_after_another() {
     // The write's data pass first. The member finishes the read at 28; its data wait until the write's have passed.
     let got = run(&limited(None, true), &[(0, 0, 1, true), (0, 1, 1, false)]);
-    assert_eq!(got.done, [100 + WRITE, 200]);
+    assert_eq!(got.done, [100 + WRITE_NS, 200]);
     assert_eq!(got.host_port, Some(HostPortCounters { waits: 0, wait_ns: 0, busy_ns: 200 }));
     // Both reads are read at 28, and pass in order of arrival. The pages of a request pass together.
     let got = run(&limited(None, true), &[(0, 1, 1, false), (0, 0, 1, false), (1000, 0, 2, false)]);
-    assert_eq!(got.done, [READ + 100, READ + 200, 1000 + READ + 200]);
+    assert_eq!(got.done, [READ_NS + 100, READ_NS + 200, 1000 + READ_NS + 200]);
     // A request is in work until its data have passed.
     let got = run(&limited(Some(1), true), &[(0, 0, 1, false), (0, 1, 1, true)]);
-    assert_eq!(got.done, [READ + 100, READ + 200 + WRITE]);
-    assert_eq!(HostPortParams { outstanding: None, bytes_per_s: Some(3) }.passing_ns(1), 333_333_334);
+    assert_eq!(got.done, [READ_NS + 100, READ_NS + 200 + WRITE_NS]);
+    assert_eq!(HostPortParams { outstanding_requests_max: None, bytes_per_s: Some(3) }.transfer_ns(1), 333_333_334);
 }
 
 fn operation(kind: OpKind, first_page: u64, pages: u32) -> PageRequest {
-    PageRequest { tag: 0, first_page, pages, kind, fua: false, high_priority: false, stream: 0, one_member: false }
+    PageRequest { tag: 0, first_page, pages, kind, fua: false, high_priority: false, stream: 0, stays_on_one_member: false }
 }
 
 #[test]
 fn what_does_not_fit_is_refused() {
-    let mut array = Array::new(&params(Level::Raid5, 3, 1), 1, Setup::default());
+    let mut array = Array::new(&params(Level::Raid5, 3, 1), 1, ArraySetup::default());
     let exported_pages = array.shape().layout.exported_pages();
-    assert_eq!(array.submit(0, &operation(OpKind::Read, 0, 0)), Err(SubmitError::Empty));
+    assert_eq!(array.submit(0, &operation(OpKind::Read, 0, 0)), Err(SubmitError::NoPages));
     let beyond = SubmitError::BeyondTheArray { first_page: exported_pages - 1, pages: 2, exported_pages };
     assert_eq!(array.submit(0, &operation(OpKind::Write, exported_pages - 1, 2)), Err(beyond));
     assert_eq!(array.submit_many(&[(0, operation(OpKind::Trim, u64::MAX, 1))]).map_err(|error| error.to_string().is_empty()), Err(false));
@@ -56,7 +57,7 @@ fn what_does_not_fit_is_refused() {
 #[test]
 fn whole_stripes_are_trimmed_with_their_parity_and_a_flush_is_done_at_once() {
     // With two data columns of one page, this is all of stripe 0 and half of stripe 1.
-    let mut array = Array::new(&params(Level::Raid5, 3, 1), 1, Setup::default());
+    let mut array = Array::new(&params(Level::Raid5, 3, 1), 1, ArraySetup::default());
     array.submit(0, &operation(OpKind::Trim, 0, 3)).unwrap();
     array.submit(0, &operation(OpKind::Trim, 2, 1)).unwrap();
     array.submit(0, &operation(OpKind::Flush, 0, 0)).unwrap();
@@ -77,11 +78,11 @@ fn whole_stripes_are_trimmed_with_their_parity_and_a_flush_is_done_at_once() {
 fn an_array_is_made_member_by_member_while_it_is_wanted() {
     let params = params(Level::Raid0, 3, 1);
     let mut asked = 0;
-    let stopped = Setup::default().array_while(&params, 1, &mut || {
+    let stopped = ArraySetup::default().new_array_while(&params, 1, &mut || {
         asked += 1;
         asked < 3
     });
     assert!(stopped.is_none() && asked == 3);
-    let made = Setup::default().array_while(&params, 1, &mut || true).expect("nobody says no");
-    assert_eq!(made.shape().members, Array::new(&params, 1, Setup::default()).shape().members);
+    let made = ArraySetup::default().new_array_while(&params, 1, &mut || true).expect("nobody says no");
+    assert_eq!(made.shape().members_with_spares, Array::new(&params, 1, ArraySetup::default()).shape().members_with_spares);
 }

@@ -6,7 +6,7 @@ use super::*;
 fn a_full_stripe_is_written_without_reading() {
     // There are two data columns of two pages, and their parity.
     let got = run(&params(Level::Raid5, 3, 2), &[(0, 0, 4, true)]);
-    assert_eq!(got.done, [2 * WRITE]);
+    assert_eq!(got.done, [2 * WRITE_NS]);
     assert_eq!(got.pages, [(0, 2); 3]);
     assert_eq!((got.kinds(), got.traffic()), ([1, 0, 0, 0], [0, 0, 2]));
 }
@@ -34,7 +34,7 @@ fn pages_of_several_strips_share_parity_by_offset() {
     // The second page of column 0 and the first of column 1 are two offsets, so two pages of parity.
     let got = run(&params(Level::Raid5, 5, 2), &[(0, 1, 2, true)]);
     assert_eq!((got.kinds(), got.traffic()), ([0, 0, 1, 0], [2, 2, 2]));
-    assert_eq!(got.done, [2 * READ + 2 * WRITE]);
+    assert_eq!(got.done, [2 * READ_NS + 2 * WRITE_NS]);
     // For both pages of column 0 and the first of column 1, read-modify-write reads 3 + 2 pages, and reconstruct 1 + 2 · 2.
     let got = run(&params(Level::Raid5, 5, 2), &[(0, 0, 3, true)]);
     assert_eq!((got.kinds(), got.traffic()), ([0, 1, 0, 0], [5, 0, 2]));
@@ -48,7 +48,7 @@ fn a_request_over_stripes_is_done_with_its_last_part() {
     // Member 4 reads P of stripe 0 (28), writes column 0 of stripe 1 (236), then writes P of stripe 0, asked for by 56. Member 3 reads
     // column 3 of stripe 0 (28), writes P of stripe 1 (236), and reads column 0 of stripe 2 (264). Then it does both writes.
     assert_eq!(got.pages[3], (2, 3));
-    assert_eq!(got.done, [READ + WRITE + READ + 2 * WRITE]);
+    assert_eq!(got.done, [READ_NS + WRITE_NS + READ_NS + 2 * WRITE_NS]);
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn writes_to_a_stripe_go_one_after_another() {
 fn reads_need_no_lock() {
     let got = run(&params(Level::Raid5, 5, 1), &[(0, 0, 1, true), (10, 0, 1, false), (40, 0, 1, false)]);
     // The first read stands between the phases of the write, the second behind the write.
-    assert_eq!(got.done, [2 * READ + WRITE, 2 * READ, 3 * READ + WRITE]);
+    assert_eq!(got.done, [2 * READ_NS + WRITE_NS, 2 * READ_NS, 3 * READ_NS + WRITE_NS]);
 }
 
 #[test]
@@ -81,5 +81,5 @@ fn raid6_keeps_two_parities() {
     let tie = run(&params(Level::Raid6, 6, 1), &[(0, 0, 1, true)]);
     assert_eq!((tie.kinds(), tie.traffic()), ([0, 1, 0, 0], [3, 0, 2]));
     let full = run(&params(Level::Raid6, 6, 2), &[(0, 0, 8, true)]);
-    assert_eq!((full.done[0], full.kinds(), full.traffic()), (2 * WRITE, [1, 0, 0, 0], [0, 0, 4]));
+    assert_eq!((full.done[0], full.kinds(), full.traffic()), (2 * WRITE_NS, [1, 0, 0, 0], [0, 0, 4]));
 }

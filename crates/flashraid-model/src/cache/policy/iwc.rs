@@ -1,6 +1,6 @@
 //! IWC (LAWC section 3): a cache for each member.
 
-use super::{CacheParts, MemberPart, WritePolicy};
+use super::{CacheParts, MemberCachePart, WritePolicy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ pub struct IwcCache {}
 
 impl IwcCache {
     /// The kinds of caches: one for each member, which destage independently.
-    pub const PARTS: CacheParts = CacheParts { groups: None, members: Some(MemberPart { together: false }) };
+    pub const PARTS: CacheParts = CacheParts { group_cache: None, member_caches: Some(MemberCachePart { destages_together: false }) };
 }
 
 impl WritePolicy for IwcCache {

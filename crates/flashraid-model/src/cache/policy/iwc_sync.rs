@@ -1,6 +1,6 @@
 //! IWC-sync (LAWC section 3): the caches of the members destage together.
 
-use super::{CacheParts, MemberPart, SYNC_TIMEOUT, WritePolicy, any_timeout};
+use super::{CacheParts, MemberCachePart, SYNC_TIMEOUT, WritePolicy, any_timeout};
 use crate::rng::Stream;
 use crate::units::Duration;
 use schemars::JsonSchema;
@@ -16,7 +16,7 @@ pub struct IwcSyncCache {
 
 impl IwcSyncCache {
     /// The kinds of caches: one for each member, which destage at the same time.
-    pub const PARTS: CacheParts = CacheParts { groups: None, members: Some(MemberPart { together: true }) };
+    pub const PARTS: CacheParts = CacheParts { group_cache: None, member_caches: Some(MemberCachePart { destages_together: true }) };
 }
 
 impl Default for IwcSyncCache {
@@ -34,7 +34,7 @@ impl WritePolicy for IwcSyncCache {
         self.sync_timeout
     }
 
-    fn any(stream: &mut Stream) -> Self {
+    fn random_for_tests(stream: &mut Stream) -> Self {
         Self { sync_timeout: any_timeout(stream) }
     }
 }

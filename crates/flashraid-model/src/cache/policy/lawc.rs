@@ -1,6 +1,6 @@
 //! LAWC (section 3): caches of the members that destage at the same time, behind a small cache of write groups.
 
-use super::{CacheParts, GroupPart, MemberPart, SYNC_TIMEOUT, WritePolicy, any_timeout};
+use super::{CacheParts, GroupCachePart, MemberCachePart, SYNC_TIMEOUT, WritePolicy, any_timeout};
 use crate::rng::{self, Stream};
 use crate::units::{Duration, Fraction};
 use schemars::JsonSchema;
@@ -18,8 +18,10 @@ pub struct LawcCache {
 
 impl LawcCache {
     /// The kinds of caches: a cache of write groups before caches of the members, which destage at the same time.
-    pub const PARTS: CacheParts =
-        CacheParts { groups: Some(GroupPart { sequential_ring: false }), members: Some(MemberPart { together: true }) };
+    pub const PARTS: CacheParts = CacheParts {
+        group_cache: Some(GroupCachePart { has_sequential_ring: false }),
+        member_caches: Some(MemberCachePart { destages_together: true }),
+    };
 }
 
 impl Default for LawcCache {
@@ -42,7 +44,7 @@ impl WritePolicy for LawcCache {
         self.sync_timeout
     }
 
-    fn any(stream: &mut Stream) -> Self {
+    fn random_for_tests(stream: &mut Stream) -> Self {
         Self { first_level_fraction: Fraction((1 + rng::below(stream, 9)) as f64 / 10.0), sync_timeout: any_timeout(stream) }
     }
 }

@@ -4,8 +4,8 @@
 //! To add a policy, write its file and add a line to the list below. Configuration, schema, reference and random cases follow from the
 //! list.
 
-use super::parts::{CacheParts, GroupPart, MemberPart};
-use crate::policy::{PolicyProblem, policies};
+use super::parts::{CacheParts, GroupCachePart, MemberCachePart};
+use crate::policy::{ParameterProblem, policies};
 use crate::rng::{self, Stream};
 use crate::units::{Duration, Fraction};
 
@@ -28,7 +28,7 @@ policies! {
     /// Returns the time that a cache with something to destage waits for the others.
     pub fn sync_timeout(&self) -> Duration;
     /// Returns the problems of its parameters.
-    pub fn problems(&self) -> Vec<PolicyProblem>;
+    pub fn problems(&self) -> Vec<ParameterProblem>;
 }
 
 /// A policy of write caches. The fields of its type are the parameters that users write, each with a default.
@@ -47,12 +47,12 @@ pub(crate) trait WritePolicy: Default {
     }
 
     /// Returns the problems of its parameters that their types cannot exclude.
-    fn problems(&self) -> Vec<PolicyProblem> {
+    fn problems(&self) -> Vec<ParameterProblem> {
         timeout_problem(self.sync_timeout()).into_iter().collect()
     }
 
     /// Returns a policy with random parameters, for random cases in tests.
-    fn any(_stream: &mut Stream) -> Self {
+    fn random_for_tests(_stream: &mut Stream) -> Self {
         Self::default()
     }
 }
@@ -62,9 +62,9 @@ const SYNC_TIMEOUT: Duration = Duration { ns: 1_000_000 };
 /// Longest wait that is allowed. A longer one is a mistake.
 const LONGEST_TIMEOUT_NS: u64 = 3_600_000_000_000;
 
-fn timeout_problem(timeout: Duration) -> Option<PolicyProblem> {
+fn timeout_problem(timeout: Duration) -> Option<ParameterProblem> {
     let too_long = timeout.ns > LONGEST_TIMEOUT_NS;
-    too_long.then(|| PolicyProblem { key: "sync_timeout", message: "but at most 1h is allowed".to_owned() })
+    too_long.then(|| ParameterProblem { key: "sync_timeout", message: "but at most 1h is allowed".to_owned() })
 }
 
 /// Draws a random waiting time from ten microseconds to tens of milliseconds, for tests.

@@ -11,6 +11,6 @@ pub struct NoCache {}
 
 impl WritePolicy for NoCache {
     fn parts(&self) -> CacheParts {
-        CacheParts { groups: None, members: None }
+        CacheParts { group_cache: None, member_caches: None }
     }
 }

@@ -1,6 +1,6 @@
 //! STOW (Gill et al., USENIX ATC 2009): like WOW, with a separate ring for sequential writes.
 
-use super::{CacheParts, GroupPart, WritePolicy};
+use super::{CacheParts, GroupCachePart, WritePolicy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ pub struct StowCache {}
 
 impl StowCache {
     /// The kinds of caches: a cache of write groups with two rings.
-    pub const PARTS: CacheParts = CacheParts { groups: Some(GroupPart { sequential_ring: true }), members: None };
+    pub const PARTS: CacheParts = CacheParts { group_cache: Some(GroupCachePart { has_sequential_ring: true }), member_caches: None };
 }
 
 impl WritePolicy for StowCache {

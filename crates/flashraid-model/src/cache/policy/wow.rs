@@ -1,6 +1,6 @@
 //! WOW (Gill and Modha, FAST 2005): one cache of write groups.
 
-use super::{CacheParts, GroupPart, WritePolicy};
+use super::{CacheParts, GroupCachePart, WritePolicy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ pub struct WowCache {}
 
 impl WowCache {
     /// The kinds of caches: a cache of write groups with one ring.
-    pub const PARTS: CacheParts = CacheParts { groups: Some(GroupPart { sequential_ring: false }), members: None };
+    pub const PARTS: CacheParts = CacheParts { group_cache: Some(GroupCachePart { has_sequential_ring: false }), member_caches: None };
 }
 
 impl WritePolicy for WowCache {

@@ -38,15 +38,15 @@ struct Bench {
 fn params(parts: CacheParts, group_pages: u32, member_pages: u32) -> CacheParams {
     CacheParams {
         parts,
-        group_pages,
-        member_pages,
-        room: Room::Pages,
-        low: 0.0,
-        high: 0.0,
-        in_flight: 1,
+        group_cache_pages: group_pages,
+        member_cache_pages: member_pages,
+        capacity_unit: CapacityUnit::Pages,
+        destage_start_fill: 0.0,
+        destage_full_speed_fill: 0.0,
+        destages_in_flight_max: 1,
         sync_timeout_ns: 1000,
-        nvm_read_ns: 0,
-        nvm_write_ns: 0,
+        nvm_page_read_ns: 0,
+        nvm_page_write_ns: 0,
     }
 }
 
@@ -54,7 +54,16 @@ const IWC: CacheParts = IwcCache::PARTS;
 const IWC_SYNC: CacheParts = IwcSyncCache::PARTS;
 
 fn request(tag: u64, first_page: u64, pages: u32, write: bool) -> PageRequest {
-    PageRequest { tag, first_page, pages, kind: OpKind::of(write), fua: false, high_priority: false, stream: 0, one_member: false }
+    PageRequest {
+        tag,
+        first_page,
+        pages,
+        kind: OpKind::from_is_write(write),
+        fua: false,
+        high_priority: false,
+        stream: 0,
+        stays_on_one_member: false,
+    }
 }
 
 impl Bench {
@@ -133,7 +142,7 @@ impl Bench {
         let mut rows: Vec<u32> = locations.iter().map(|location| location.member_page).collect();
         rows.sort_unstable();
         rows.dedup();
-        self.pages_written += pages + rows.len() as u64 * u64::from(self.layout.shape().parity);
+        self.pages_written += pages + rows.len() as u64 * u64::from(self.layout.stripe_shape().parity_strips);
     }
 
     /// Runs all events until `until`.

@@ -55,14 +55,14 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let params = CacheParams {
-            low: thresholds.0, high: thresholds.1, in_flight, nvm_read_ns: nvm.0, nvm_write_ns: nvm.1,
-            room: [Room::Pages, Room::Whole, Room::Entries][(seed % 3) as usize],
+            destage_start_fill: thresholds.0, destage_full_speed_fill: thresholds.1, destages_in_flight_max: in_flight, nvm_page_read_ns: nvm.0, nvm_page_write_ns: nvm.1,
+            capacity_unit: [CapacityUnit::Pages, CapacityUnit::WholeWrites, CapacityUnit::Entries][(seed % 3) as usize],
             ..params(parts, group_pages, member_pages)
         };
         let mut bench = Bench::new(params, level, members, strip_pages);
         let mut state = seed;
         bench.duration_ns = Box::new(move |_| {
-            state = crate::rng::mix(state);
+            state = crate::rng::mix_bits(state);
             if state % 10 == 0 { 3000 } else { 50 + state % 100 }
         });
         let exported = bench.layout.exported_pages();
@@ -71,7 +71,7 @@ proptest! {
             bench.run_until(bench.now + step.gap_ns);
             let pages = step.pages.min(exported as u32);
             let mut request = request(tag as u64, step.page % (exported.min(60) + 1 - u64::from(pages.min(60))).max(1), pages, step.write);
-            request.one_member = step.one_member && pages < 12;
+            request.stays_on_one_member = step.one_member && pages < 12;
             bench.submit(&request);
             if may_fail && fails_after == Some(tag) {
                 bench.cache.member_failed(bench.now, members - 1);

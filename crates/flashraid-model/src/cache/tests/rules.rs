@@ -14,26 +14,29 @@ fn figure_4_four_writes_with_a_cache_of_write_groups() {
     bench.finish();
     assert_eq!(bench.writes(), ["3+3", "0+3"]);
     assert_eq!((bench.pages_written, bench.pages_read), (4 + 4, 0));
-    assert_eq!(bench.counters().host, Admissions { page_hits: 1, group_hits: 1, misses: 5 });
+    assert_eq!(
+        bench.counters().host_admissions,
+        PageAdmissions { replaced_pages: 1, new_pages_of_old_entries: 1, new_pages_of_new_entries: 5 }
+    );
 }
 
 /// Uses the sizes of LAWC 4.1. With strips of 32 pages on eight SSDs "the 1 MB request constitutes a write group". The cache has 64 pages.
 #[test]
 fn a_write_of_a_whole_group_is_one_destage_to_all_members() {
     let destages = |room, pages, first: u64| {
-        let mut bench = Bench::new(CacheParams { room, ..params(WowCache::PARTS, 64, 0) }, Level::Raid0, 8, 32);
+        let mut bench = Bench::new(CacheParams { capacity_unit: room, ..params(WowCache::PARTS, 64, 0) }, Level::Raid0, 8, 32);
         (0..5).for_each(|tag| bench.write(tag, tag * 256 + first, pages));
         bench.finish();
         bench.writes().iter().map(|text| (*text).to_owned()).collect::<Vec<_>>()
     };
     let groups: Vec<String> = (0..5).map(|group| format!("{}+256", group * 256)).collect();
-    assert_eq!(destages(Room::Whole, 256, 0), groups);
-    assert_eq!(destages(Room::Entries, 256, 0), groups);
+    assert_eq!(destages(CapacityUnit::WholeWrites, 256, 0), groups);
+    assert_eq!(destages(CapacityUnit::Entries, 256, 0), groups);
     // Page by page a write comes in four pieces of two strips each.
     let pieces: Vec<String> = (0..20).map(|piece| format!("{}+64", piece * 64)).collect();
-    assert_eq!(destages(Room::Pages, 256, 0), pieces);
+    assert_eq!(destages(CapacityUnit::Pages, 256, 0), pieces);
     // Unaligned, each write brings half a group to two entries.
-    assert_eq!(destages(Room::Whole, 256, 128)[..2], ["128+128", "256+128"]);
+    assert_eq!(destages(CapacityUnit::WholeWrites, 256, 128)[..2], ["128+128", "256+128"]);
 }
 
 /// Checks that a write that is longer than its cache enters as soon as a page of room is left, and not before (rule 89).
@@ -41,7 +44,7 @@ fn a_write_of_a_whole_group_is_one_destage_to_all_members() {
 fn what_takes_room() {
     // Stripes of four pages; the first write keeps the cache busy until 100.
     let done = |room| {
-        let mut bench = Bench::new(CacheParams { room, ..params(WowCache::PARTS, 2, 0) }, Level::Raid0, 2, 2);
+        let mut bench = Bench::new(CacheParams { capacity_unit: room, ..params(WowCache::PARTS, 2, 0) }, Level::Raid0, 2, 2);
         for (tag, stripe) in [(0, 0), (1, 1), (2, 2)] {
             bench.write(tag, stripe * 4, 4);
         }
@@ -49,24 +52,24 @@ fn what_takes_room() {
         (bench.done.clone(), bench.writes().len(), bench.counters().occupancy_max_pages.0)
     };
     // The first write takes its two pages and two that it does not have. Each of the others finds room when the one before has left.
-    assert_eq!(done(Room::Whole), (vec![(0, 0), (1, 100), (2, 200)], 3, 4));
+    assert_eq!(done(CapacityUnit::WholeWrites), (vec![(0, 0), (1, 100), (2, 200)], 3, 4));
     // Two entries: the third write waits for the first destage.
-    assert_eq!(done(Room::Entries), (vec![(0, 0), (1, 0), (2, 100)], 3, 8));
+    assert_eq!(done(CapacityUnit::Entries), (vec![(0, 0), (1, 0), (2, 100)], 3, 8));
     // Page by page each write is two destages; the last is in when the fifth is done.
-    let (ends, destages, most) = done(Room::Pages);
+    let (ends, destages, most) = done(CapacityUnit::Pages);
     assert_eq!((ends.last(), destages, most), (Some(&(2, 500)), 6, 2));
 }
 
 #[test]
 fn strips_enter_member_caches_as_a_whole() {
     let writes = |room| {
-        let mut bench = Bench::new(CacheParams { room, ..params(IWC, 0, 2) }, Level::Raid0, 2, 4);
+        let mut bench = Bench::new(CacheParams { capacity_unit: room, ..params(IWC, 0, 2) }, Level::Raid0, 2, 4);
         bench.write(0, 0, 8);
         bench.finish();
         bench.writes().iter().map(|text| (*text).to_owned()).collect::<Vec<_>>()
     };
-    assert_eq!(writes(Room::Whole), ["m0:0+4", "m1:0+4"]);
-    assert_eq!(writes(Room::Pages), ["m0:0+2", "m1:0+2", "m0:2+2", "m1:2+2"]);
+    assert_eq!(writes(CapacityUnit::WholeWrites), ["m0:0+4", "m1:0+4"]);
+    assert_eq!(writes(CapacityUnit::Pages), ["m0:0+2", "m1:0+2", "m0:2+2", "m1:2+2"]);
 }
 
 #[test]
@@ -83,7 +86,10 @@ fn figure_4_four_writes_and_a_read_with_independent_caches() {
     assert_eq!(bench.writes()[4..], ["m0:0+1", "m1:0+1", "m2:0+1", "m3:0+1"]);
     assert_eq!(bench.pages_written, 4 + 4);
     let counters = bench.counters();
-    assert_eq!((counters.parity_reads, counters.host.page_hits, counters.inner.page_hits), (1, 1, 1));
+    assert_eq!(
+        (counters.pages_read_for_parity, counters.host_admissions.replaced_pages, counters.internal_admissions.replaced_pages),
+        (1, 1, 1)
+    );
 }
 
 #[test]
@@ -100,7 +106,10 @@ fn groups_that_were_hit_survive_a_round_of_the_pointer_but_sequential_writes_do_
     bench.finish();
     assert_eq!(bench.writes(), ["0+1", "12+2", "16+1", "4+1", "8+1 10+1"]);
     assert_eq!(bench.log.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [0, 100, 200, 300, 400]);
-    assert_eq!(bench.counters().host, Admissions { page_hits: 1, group_hits: 2, misses: 5 });
+    assert_eq!(
+        bench.counters().host_admissions,
+        PageAdmissions { replaced_pages: 1, new_pages_of_old_entries: 2, new_pages_of_new_entries: 5 }
+    );
 }
 
 #[test]
@@ -128,9 +137,12 @@ fn pages_written_while_they_are_destaged_are_kept_in_two_versions() {
     assert_eq!(bench.done, [(0, 0), (1, 50), (2, 100), (3, 150)]);
     assert_eq!(bench.writes(), ["6+1", "8+1", "6+1"]);
     let counters = bench.counters();
-    assert_eq!((counters.waits, counters.waited_ns, counters.reads_partial, counters.read_pages_hit), (1, 50, 1, 2));
+    assert_eq!(
+        (counters.writes_waiting_for_room, counters.writes_waiting_for_room_ns, counters.reads_partly_hit, counters.read_pages_hit),
+        (1, 50, 1, 2)
+    );
     // The cache holds 1 page until 50, 2 until 200, and 1 until 300.
-    assert_eq!((counters.occupancy_max_pages.0, counters.occupancy_page_ns), (2, 50 + 2 * 150 + 100));
+    assert_eq!((counters.occupancy_max_pages.0, counters.occupancy_integral_page_ns), (2, 50 + 2 * 150 + 100));
 }
 
 /// A random case of the soak overflowed here: each wait fits into the time of a run, their sum does not.
@@ -143,7 +155,7 @@ fn waits_of_centuries_add_up() {
         bench.cache.common.waits(0, host);
         bench.cache.common.host_write_is_admitted(centuries, host);
     }
-    assert_eq!(bench.counters().waited_ns, 2 * u128::from(centuries));
+    assert_eq!(bench.counters().writes_waiting_for_room_ns, 2 * u128::from(centuries));
 }
 
 #[test]
@@ -164,7 +176,7 @@ fn a_write_larger_than_the_cache_enters_as_room_appears() {
 
 #[test]
 fn the_memory_takes_its_time() {
-    let times = CacheParams { nvm_read_ns: 5, nvm_write_ns: 20, ..params(WowCache::PARTS, 8, 0) };
+    let times = CacheParams { nvm_page_read_ns: 5, nvm_page_write_ns: 20, ..params(WowCache::PARTS, 8, 0) };
     let mut bench = Bench::new(times, Level::Raid0, 2, 2);
     bench.write(0, 0, 3);
     bench.read(1, 2, 1);
@@ -175,7 +187,7 @@ fn the_memory_takes_its_time() {
     // Three pages are written until 60 and read until 75, and the hit is read until 80. The read of the array is done at 100.
     assert_eq!(bench.done, [(0, 60), (1, 80), (2, 100), (3, 1100)]);
     assert_eq!(bench.log, [(0, "read 3+1".into()), (75, "write 0+3".into()), (1000, "read 0+1".into())]);
-    assert_eq!(bench.counters().occupancy_page_ns, 3 * 175);
+    assert_eq!(bench.counters().occupancy_integral_page_ns, 3 * 175);
 }
 
 #[test]
@@ -196,7 +208,10 @@ fn caches_of_members_destage_together_or_when_the_time_is_up() {
     bench.finish();
     assert_eq!(bench.log[3], (1700, "write m0:1+1".into()));
     let counters = bench.counters();
-    assert_eq!((counters.common_all_ready, counters.common_timeouts, counters.common_caches), (1, 1, 4));
+    assert_eq!(
+        (counters.synchronised_destages_all_ready, counters.synchronised_destages_by_timeout, counters.caches_in_synchronised_destages),
+        (1, 1, 4)
+    );
     assert_eq!(bench.now, 1800, "nothing is waited for at the end");
 }
 
@@ -219,7 +234,7 @@ fn writes_go_past_a_full_front_unless_they_depend_on_it() {
     let mut bench = Bench::new(params(LawcCache::PARTS, 2, 4), Level::Raid0, 2, 1);
     let pages = |bench: &mut Bench| {
         let counters = bench.counters();
-        (counters.bypasses, counters.dependent)
+        (counters.writes_bypassing_first_level, counters.writes_waiting_for_first_level)
     };
     // The memory takes no time, so the first level has destaged everything when the nanosecond is over.
     bench.write(0, 0, 1);
@@ -235,7 +250,7 @@ fn writes_go_past_a_full_front_unless_they_depend_on_it() {
     bench.finish();
     assert_eq!(bench.done.iter().map(|(tag, _)| *tag).collect::<Vec<_>>().len(), 6);
     let counters = bench.counters();
-    assert_eq!(counters.first_level_destages.count, 3, "page 0, page 2, and what page 0 and 1 became");
+    assert_eq!(counters.first_level_destages.entries, 3, "page 0, page 2, and what page 0 and 1 became");
 }
 
 #[test]
@@ -243,7 +258,7 @@ fn a_write_too_large_for_the_room_of_the_front_goes_past_it() {
     let mut bench = Bench::new(params(LawcCache::PARTS, 4, 8), Level::Raid0, 2, 2);
     bench.write(0, 0, 5);
     let counters = bench.counters();
-    assert_eq!((counters.bypasses, counters.first_level_destages.count), (1, 0));
+    assert_eq!((counters.writes_bypassing_first_level, counters.first_level_destages.entries), (1, 0));
     bench.finish();
     assert_eq!(bench.done, [(0, 0)]);
 }
@@ -261,7 +276,7 @@ fn parts_of_a_stripe_take_turns() {
     assert_eq!(bench.log[2..], [(100, "write m0:0+1".into()), (100, "write m3:0+1".into())]);
     bench.finish();
     assert_eq!(bench.done, [(2, 0), (0, 100), (1, 200)]);
-    assert_eq!(bench.counters().parity_reads, 3);
+    assert_eq!(bench.counters().pages_read_for_parity, 3);
 }
 
 #[test]
@@ -271,7 +286,7 @@ fn two_parities_follow_the_data() {
     assert_eq!(bench.pages_read, 0, "a full stripe needs nothing");
     bench.finish();
     let layout = bench.layout;
-    let mut expected: Vec<String> = (0..5).map(|role| format!("m{}:0+2", layout.strip_member(0, role))).collect();
+    let mut expected: Vec<String> = (0..5).map(|role| format!("m{}:0+2", layout.member_of_strip(0, role))).collect();
     expected.sort();
     assert_eq!(bench.writes(), expected);
 }
@@ -288,7 +303,7 @@ fn a_cache_of_mirrors_holds_every_copy() {
 
 #[test]
 fn nothing_is_destaged_below_the_low_threshold_and_at_a_part_of_the_rate_above() {
-    let slow = CacheParams { low: 0.25, high: 0.75, ..params(WowCache::PARTS, 8, 0) };
+    let slow = CacheParams { destage_start_fill: 0.25, destage_full_speed_fill: 0.75, ..params(WowCache::PARTS, 8, 0) };
     let mut bench = Bench::new(slow, Level::Raid0, 2, 1);
     bench.write(0, 0, 1);
     bench.write(1, 2, 1);
@@ -311,7 +326,7 @@ fn nothing_is_destaged_below_the_low_threshold_and_at_a_part_of_the_rate_above()
 
 #[test]
 fn several_destages_at_a_time_never_two_of_one_stripe() {
-    let two = CacheParams { in_flight: 2, ..params(WowCache::PARTS, 8, 0) };
+    let two = CacheParams { destages_in_flight_max: 2, ..params(WowCache::PARTS, 8, 0) };
     let mut bench = Bench::new(two, Level::Raid0, 2, 1);
     for (tag, page) in [0, 0, 2, 4].into_iter().enumerate() {
         bench.write(tag as u64, page, 1);
@@ -354,7 +369,7 @@ fn a_failure_flushes_what_is_cached_and_no_more() {
 
 #[test]
 fn a_flush_takes_the_front_with_it() {
-    let mut bench = Bench::new(CacheParams { nvm_read_ns: 10, ..params(LawcCache::PARTS, 4, 4) }, Level::Raid5, 3, 1);
+    let mut bench = Bench::new(CacheParams { nvm_page_read_ns: 10, ..params(LawcCache::PARTS, 4, 4) }, Level::Raid5, 3, 1);
     bench.write(0, 0, 1);
     bench.write(1, 2, 1);
     bench.cache.member_failed(0, 1);

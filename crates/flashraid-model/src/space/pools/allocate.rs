@@ -175,7 +175,7 @@ impl Pools {
 mod tests {
     use crate::flash::Geometry;
     use crate::ids::{DieId, Lpn};
-    use crate::space::pools::{PlaneChoice, Pool, Pools, PoolsParams, Procedure, VictimPolicy};
+    use crate::space::pools::{CollectionProcedure, PlaneChoice, PoolScope, Pools, PoolsParams, VictimPolicy};
 
     /// A plane is chosen by its own room, in turn or not: the room of another die does not count.
     #[test]
@@ -193,10 +193,10 @@ mod tests {
             let mut pools = Pools::filled(
                 &PoolsParams {
                     geometry,
-                    dynamic: false,
+                    moves_pages_between_dies: false,
                     plane_choice,
-                    pool: Pool::Plane,
-                    procedure: Procedure::AsSet,
+                    pool: PoolScope::Plane,
+                    procedure: CollectionProcedure::Standard,
                     start_free_blocks: 1,
                     stop_free_blocks: 2,
                     victim: VictimPolicy::default(),

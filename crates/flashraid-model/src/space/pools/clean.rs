@@ -14,8 +14,8 @@ pub struct CleanWork {
     pub pages_moved: u32,
     /// Number of blocks that were filled by the moved pages.
     pub(crate) blocks_sealed: u32,
-    /// True if moves cross planes, with [`super::Procedure::ReferenceNoCopyBack`]. The first entry stands for moves to the block that was
-    /// open at the start, the second for moves to the next block.
+    /// True if moves cross planes, with [`super::CollectionProcedure::ReferenceNoCopyBack`]. The first entry stands for moves to the block
+    /// that was open at the start, the second for moves to the next block.
     pub crosses: [bool; 2],
     /// Number of moved pages that cross planes.
     pub(crate) pages_crossing: u32,
@@ -65,7 +65,7 @@ impl Pools {
     /// random numbers, or keep a table, pick only when they must.
     pub(crate) fn foresee_clean(&mut self, die: DieId) {
         let DieState { need, next_pool_to_clean, foreseen, .. } = self.dies[die.index()];
-        if need == 0 || foreseen != NO_BLOCK || self.dynamic || self.victim.draws() || self.follows_reference() {
+        if need == 0 || foreseen != NO_BLOCK || self.dynamic || self.victim.needs_random_numbers() || self.follows_reference() {
             return;
         }
         if let Some(victim) = self.pick_victim(die, first_in_rotation(need, next_pool_to_clean)) {
@@ -230,7 +230,7 @@ fn first_in_rotation(candidates: u64, from: u32) -> u32 {
 mod tests {
     use super::*;
     use crate::flash::Geometry;
-    use crate::space::pools::{PlaneChoice, Pool, PoolsParams, Procedure};
+    use crate::space::pools::{CollectionProcedure, PlaneChoice, PoolScope, PoolsParams};
     use crate::space::victim::{CostBenefit, Greedy};
     use proptest::prelude::*;
 
@@ -246,10 +246,10 @@ mod tests {
         };
         let params = PoolsParams {
             geometry,
-            dynamic: false,
+            moves_pages_between_dies: false,
             plane_choice: PlaneChoice::MostFree,
-            pool: Pool::Plane,
-            procedure: Procedure::AsSet,
+            pool: PoolScope::Plane,
+            procedure: CollectionProcedure::Standard,
             start_free_blocks: 2,
             stop_free_blocks: 3,
             victim: if oldest_first { CostBenefit::default().into() } else { Greedy::default().into() },

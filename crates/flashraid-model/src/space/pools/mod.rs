@@ -31,7 +31,7 @@ use crate::space::tables::{LargeTable, prefetch};
 use crate::space::victim::VictimPolicy;
 pub use clean::CleanWork;
 pub(crate) use moves::Moved;
-pub use params::{PlaneChoice, Pool, PoolsParams, Procedure};
+pub use params::{CollectionProcedure, PlaneChoice, PoolScope, PoolsParams};
 use rounds::Round;
 use scores::Scores;
 
@@ -121,7 +121,7 @@ pub struct Pools {
     pub(crate) words: usize,
     pub(crate) plane_choice: PlaneChoice,
     pub(crate) victim: VictimPolicy,
-    procedure: Procedure,
+    procedure: CollectionProcedure,
     pub(crate) separate_open_block: bool,
     pub(crate) start_free_blocks: u32,
     pub(crate) stop_free_blocks: u32,
@@ -162,8 +162,8 @@ impl Pools {
     pub fn filled(params: &PoolsParams, seed: u64, member: u32) -> Self {
         let g = params.geometry;
         let (pools_per_die, blocks_per_pool) = match params.pool {
-            Pool::Plane => (g.planes, g.blocks_per_plane),
-            Pool::Die => (1, g.blocks_per_die()),
+            PoolScope::Plane => (g.planes, g.blocks_per_plane),
+            PoolScope::Die => (1, g.blocks_per_die()),
         };
         let data_pages = g.data_pages_per_block();
         let page_shift = g.pages_per_block.next_power_of_two().trailing_zeros();
@@ -185,7 +185,7 @@ impl Pools {
             stop_free_blocks: params.stop_free_blocks,
             exported_per_die: exported,
             fill_seals_last_block: params.fill_seals_last_block,
-            dynamic: params.dynamic,
+            dynamic: params.moves_pages_between_dies,
             map: LargeTable::zeroed((g.dies * exported) as usize),
             rmap: LargeTable::zeroed(blocks << page_shift),
             meta: LargeTable::zeroed(blocks * (words + 1)),
@@ -193,15 +193,15 @@ impl Pools {
             pools: Vec::with_capacity((g.dies * pools_per_die) as usize),
             rooms: Vec::with_capacity((g.dies * pools_per_die) as usize),
             dies: Vec::with_capacity(g.dies as usize),
-            streams: if params.victim.draws() {
+            streams: if params.victim.needs_random_numbers() {
                 (0..g.dies).map(|e| crate::rng::stream(seed, "victim", u64::from(member) << 32 | u64::from(e))).collect()
             } else {
                 Vec::new()
             },
             moving: vec![0; data_pages as usize],
             rounds: match params.procedure {
-                Procedure::AsSet => Vec::new(),
-                Procedure::ReferenceNoCopyBack => vec![Round::new(); (g.dies * pools_per_die) as usize],
+                CollectionProcedure::Standard => Vec::new(),
+                CollectionProcedure::ReferenceNoCopyBack => vec![Round::new(); (g.dies * pools_per_die) as usize],
             },
             to_fetch: NO_PAGE,
         };

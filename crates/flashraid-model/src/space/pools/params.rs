@@ -9,13 +9,13 @@ pub struct PoolsParams {
     /// Shape of the flash medium.
     pub geometry: Geometry,
     /// True if writes may move a page to another die.
-    pub dynamic: bool,
+    pub moves_pages_between_dies: bool,
     /// Rule that chooses the plane of a write inside its die.
     pub plane_choice: PlaneChoice,
     /// Group of blocks that share free blocks, open blocks and thresholds.
-    pub pool: Pool,
+    pub pool: PoolScope,
     /// Procedure that finds victims and free blocks.
-    pub procedure: Procedure,
+    pub procedure: CollectionProcedure,
     /// Number of free blocks at or below which a pool is collected.
     pub start_free_blocks: u32,
     /// Number of free blocks at which the collection of a pool ends; at least `start_free_blocks + 1`.
@@ -40,19 +40,19 @@ pub enum PlaneChoice {
 
 /// Procedure of a collection: how it finds victims and free blocks, and which moves need transfers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Procedure {
+pub enum CollectionProcedure {
     /// Uses the other parameters as they are set.
-    AsSet,
+    Standard,
     /// Follows the reference simulator without copy-back (rules 130 to 133). Victims come from a table made when a round begins, free
     /// blocks are taken plane by plane, and only pages that cross planes are transferred.
     ///
-    /// It requires [`Pool::Die`], greedy victims and no separate open block.
+    /// It requires [`PoolScope::Die`], greedy victims and no separate open block.
     ReferenceNoCopyBack,
 }
 
 /// Group of blocks that share free blocks, open blocks and thresholds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pool {
+pub enum PoolScope {
     /// Each plane has its own pool.
     Plane,
     /// All planes of a die form one pool.

@@ -5,17 +5,17 @@
 //! The victims come from a table that is made when the round begins. It holds the sealed blocks with invalid pages, and the open block.
 //! Blocks with the fewest valid pages come first, and among equals the lowest block number. Blocks opened later are not in the table.
 
-use super::{FREE_SCORE, OPEN_SCORE, Pools, Procedure};
+use super::{CollectionProcedure, FREE_SCORE, OPEN_SCORE, Pools};
 use crate::ids::{BlockId, DieId};
 
 /// The remaining victims of a pool's round, in reverse: the next one is the last entry. It is empty between rounds.
 pub(super) type Round = Vec<u32>;
 
 impl Pools {
-    /// Returns true if the collection follows [`Procedure::ReferenceNoCopyBack`].
+    /// Returns true if the collection follows [`CollectionProcedure::ReferenceNoCopyBack`].
     #[inline]
     pub(super) fn follows_reference(&self) -> bool {
-        self.procedure == Procedure::ReferenceNoCopyBack
+        self.procedure == CollectionProcedure::ReferenceNoCopyBack
     }
 
     /// Returns the block at a `position` in the order in which the free blocks of a pool are searched: plane by plane (rule 131).
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
     use crate::flash::Geometry;
     use crate::ids::Lpn;
-    use crate::space::pools::{PlaneChoice, Pool, PoolsParams, VictimPolicy};
+    use crate::space::pools::{PlaneChoice, PoolScope, PoolsParams, VictimPolicy};
 
     const DIE: DieId = DieId(0);
 
@@ -102,10 +102,10 @@ mod tests {
         };
         let params = PoolsParams {
             geometry,
-            dynamic: false,
+            moves_pages_between_dies: false,
             plane_choice: PlaneChoice::MostFree,
-            pool: Pool::Die,
-            procedure: Procedure::ReferenceNoCopyBack,
+            pool: PoolScope::Die,
+            procedure: CollectionProcedure::ReferenceNoCopyBack,
             start_free_blocks,
             stop_free_blocks: start_free_blocks + 2,
             victim: VictimPolicy::default(),

@@ -98,7 +98,7 @@ impl std::ops::Index<usize> for Scores {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::space::victim::Blocks;
+    use crate::space::victim::VictimCandidates;
     use proptest::prelude::*;
 
     proptest! {
@@ -120,8 +120,8 @@ mod tests {
                 let meta = vec![0; pool_blocks];
                 let useful = own.clone().filter(|&block| scores[block] < 32);
                 let expected = useful.min_by_key(|&block| (scores[block], std::cmp::Reverse(block))).map(|block| block - own.start);
-                let blocks = Blocks::of_pool(scores.of(own.clone()), scores.least_of(own), &meta, 1, 32, 1);
-                prop_assert_eq!(blocks.emptiest(), expected);
+                let blocks = VictimCandidates::of_pool(scores.of(own.clone()), scores.least_of(own), &meta, 1, 32, 1);
+                prop_assert_eq!(blocks.least_valid_useful_block(), expected);
             }
         }
     }

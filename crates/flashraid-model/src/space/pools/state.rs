@@ -229,7 +229,7 @@ mod tests {
     use crate::flash::Geometry;
     use crate::ids::{DieId, Lpn};
     use crate::rng;
-    use crate::space::pools::{PlaneChoice, Pool, Pools, PoolsParams, Procedure};
+    use crate::space::pools::{CollectionProcedure, PlaneChoice, PoolScope, Pools, PoolsParams};
     use crate::space::victim::{Greedy, Random};
     use proptest::prelude::*;
 
@@ -245,10 +245,10 @@ mod tests {
                 reserved_blocks_per_plane: 6,
                 summary_page: bit(2),
             },
-            dynamic: bit(3),
+            moves_pages_between_dies: bit(3),
             plane_choice: if bit(4) { PlaneChoice::Rotate } else { PlaneChoice::MostFree },
-            pool: if bit(5) { Pool::Die } else { Pool::Plane },
-            procedure: Procedure::AsSet,
+            pool: if bit(5) { PoolScope::Die } else { PoolScope::Plane },
+            procedure: CollectionProcedure::Standard,
             start_free_blocks: 2,
             stop_free_blocks: 3,
             victim: if bit(6) { Random {}.into() } else { Greedy {}.into() },

@@ -2,16 +2,16 @@
 
 use super::Pools;
 use crate::ids::{BlockId, DieId};
-use crate::space::victim::{Blocks, Draws};
+use crate::space::victim::{VictimCandidates, VictimDraws};
 
 impl Pools {
     /// Returns a view of the blocks of `pool` in `die` for a victim policy.
-    fn blocks_of(&self, die: DieId, pool: u32) -> Blocks<'_> {
+    fn blocks_of(&self, die: DieId, pool: u32) -> VictimCandidates<'_> {
         let (first, count, stride) = self.extent_of(die, pool);
         let own = first..first + count;
         let meta = &self.meta[own.start * stride..own.end * stride];
         let (scores, least) = (self.score.of(own.clone()), self.score.least_of(own));
-        Blocks::of_pool(scores, least, meta, stride, self.data_pages, self.dies[die.index()].sequence + 1)
+        VictimCandidates::of_pool(scores, least, meta, stride, self.data_pages, self.dies[die.index()].sequence + 1)
     }
 
     /// Returns the victim that the policy picks in `pool` of `die`. The block number counts over the device.
@@ -22,12 +22,15 @@ impl Pools {
         let foreseen = self.dies[die.index()].foreseen;
         let (first, blocks, _) = self.extent_of(die, pool);
         if (first..first + blocks).contains(&(foreseen as usize)) {
-            debug_assert_eq!(self.victim.pick(&self.blocks_of(die, pool), &mut Draws::new(None)), Some(foreseen as usize - first));
+            debug_assert_eq!(
+                self.victim.pick_victim(&self.blocks_of(die, pool), &mut VictimDraws::new(None)),
+                Some(foreseen as usize - first)
+            );
             return Some(BlockId(foreseen));
         }
         // The stream is taken out, because the blocks borrow everything else.
         let mut stream = self.streams.get(die.index()).cloned();
-        let found = self.victim.pick(&self.blocks_of(die, pool), &mut Draws::new(stream.as_mut()));
+        let found = self.victim.pick_victim(&self.blocks_of(die, pool), &mut VictimDraws::new(stream.as_mut()));
         if let Some(stream) = stream {
             self.streams[die.index()] = stream;
         }

@@ -74,7 +74,7 @@ impl Pools {
 #[cfg(test)]
 mod tests {
     use crate::flash::Geometry;
-    use crate::space::pools::{PlaneChoice, Pool, Pools, PoolsParams, Procedure, VictimPolicy};
+    use crate::space::pools::{CollectionProcedure, PlaneChoice, PoolScope, Pools, PoolsParams, VictimPolicy};
 
     #[test]
     fn progress_is_a_share_of_all_dies() {
@@ -89,10 +89,10 @@ mod tests {
         };
         let params = PoolsParams {
             geometry,
-            dynamic: false,
+            moves_pages_between_dies: false,
             plane_choice: PlaneChoice::MostFree,
-            pool: Pool::Plane,
-            procedure: Procedure::AsSet,
+            pool: PoolScope::Plane,
+            procedure: CollectionProcedure::Standard,
             start_free_blocks: 2,
             stop_free_blocks: 3,
             victim: VictimPolicy::default(),

@@ -20,7 +20,7 @@ use super::tables::{LargeTable, prefetch};
 use super::victim::VictimPolicy;
 use crate::flash::ChannelParams;
 use crate::rng;
-pub use shape::{Place, PlacementHandles, SUPERPAGE_UNITS_MAX, Shape, SlcRoom};
+pub use shape::{PlacementHandles, SUPERPAGE_UNITS_MAX, SlcLimit, SuperblockShape, UnitPlace};
 use std::collections::{BTreeMap, VecDeque};
 pub(crate) use victims::Upkeep;
 pub use victims::UpkeepParams;
@@ -112,7 +112,7 @@ pub(crate) struct Open {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SuperblocksParams {
     /// Sizes and numbers of superpages and superblocks.
-    pub shape: Shape,
+    pub shape: SuperblockShape,
     /// Assignment of dies to channels. Consecutive superpages go to different channels.
     pub channel: ChannelParams,
     /// Number of free superblocks that collection tries to keep. During a warm-up, a write collects first if no more are free.
@@ -120,13 +120,13 @@ pub struct SuperblocksParams {
     /// Policy that chooses the superblock to collect.
     pub victim: VictimPolicy,
     /// True if the drive starts empty, without an initial fill.
-    pub fresh: bool,
+    pub starts_empty: bool,
 }
 
 /// The mapping of one SSD with superblocks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Superblocks {
-    pub(crate) shape: Shape,
+    pub(crate) shape: SuperblockShape,
     /// Order of the dies for superpages that are written without simulated time. Consecutive ones lie on different channels.
     pub(crate) die_order: Vec<u32>,
     target_free_superblocks: u32,
@@ -157,7 +157,7 @@ pub struct Superblocks {
 
 impl Open {
     /// Returns the open superblock `block`, of which nothing has been written.
-    fn new(shape: &Shape, block: u32) -> Self {
+    fn new(shape: &SuperblockShape, block: u32) -> Self {
         let next_row = (0..shape.dies).map(|die| shape.data_row(block, die, 0)).collect();
         Self { block, next_row, superpages_left: shape.data_superpages() }
     }
@@ -167,14 +167,14 @@ impl Superblocks {
     /// Returns a drive whose exported units are all mapped in order, or an empty one with `fresh`. `member` and `seed` select the random
     /// stream of a victim policy that draws.
     pub fn filled(params: &SuperblocksParams, seed: u64, member: u32) -> Self {
-        let SuperblocksParams { shape, channel, target_free_superblocks, victim, fresh } = *params;
-        let places = shape.units() as usize;
+        let SuperblocksParams { shape, channel, target_free_superblocks, victim, starts_empty: fresh } = *params;
+        let places = shape.physical_units() as usize;
         let mut filled = Self {
             shape,
             die_order: channel.dies_channels_first(shape.dies),
             target_free_superblocks,
             victim,
-            streams: if victim.draws() { vec![rng::stream(seed, "victim", u64::from(member) << 32)] } else { Vec::new() },
+            streams: if victim.needs_random_numbers() { vec![rng::stream(seed, "victim", u64::from(member) << 32)] } else { Vec::new() },
             sequence: 0,
             map: LargeTable::filled(shape.exported_units as usize, NONE),
             units: LargeTable::filled(places, NONE),
@@ -184,7 +184,7 @@ impl Superblocks {
             open: vec![Vec::new(); shape.streams() as usize],
             slc_in_use: 0,
             rows_begun: BTreeMap::new(),
-            untimed: UntimedWriters::new(shape.placement),
+            untimed: UntimedWriters::new(shape.placement_handles),
         };
         if !fresh {
             filled.fill();
@@ -302,7 +302,7 @@ impl Superblocks {
 
     /// Returns the number of open superblocks with one bit per cell.
     fn slc_open(&self) -> u32 {
-        self.shape.slc.map_or(0, |_| self.open[self.number_of(Stream::Slc)].len() as u32)
+        self.shape.slc_room.map_or(0, |_| self.open[self.number_of(Stream::Slc)].len() as u32)
     }
 
     /// Returns true if some superblocks with one bit per cell are full, so that they can be folded.
@@ -312,8 +312,8 @@ impl Superblocks {
 
     /// Returns the number of superblocks that an idle drive keeps free for data with one bit per cell.
     pub(crate) fn reserved_for_slc(&self) -> u32 {
-        match self.shape.slc {
-            Some(SlcRoom::Superblocks(superblocks)) => superblocks.saturating_sub(self.slc_open()),
+        match self.shape.slc_room {
+            Some(SlcLimit::Superblocks(superblocks)) => superblocks.saturating_sub(self.slc_open()),
             _ => 0,
         }
     }

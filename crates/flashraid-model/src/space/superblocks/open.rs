@@ -1,14 +1,14 @@
 //! Allocation of superpages: the streams of writes, their open superblocks, and the next superpage on a die.
 
-use super::{Open, Shape, State, Stream, Superblocks};
+use super::{Open, State, Stream, SuperblockShape, Superblocks};
 
 impl Superblocks {
     /// Returns the index of a stream in `open`.
     pub(crate) fn number_of(&self, stream: Stream) -> usize {
         match stream {
             Stream::Host(handle) => usize::from(handle),
-            Stream::Collection(handle) => self.shape.placement.handles as usize + usize::from(handle),
-            Stream::Slc => self.shape.placement.streams() as usize,
+            Stream::Collection(handle) => self.shape.placement_handles.count as usize + usize::from(handle),
+            Stream::Slc => self.shape.placement_handles.streams() as usize,
         }
     }
 
@@ -20,7 +20,7 @@ impl Superblocks {
     /// Returns the stream for the host's next superpage with this placement handle (rule 222). `promised` is the number of superpages with
     /// one bit per cell that were decided on but have no place yet.
     pub(crate) fn stream_of_host(&self, handle: u8, promised: u32) -> Stream {
-        let Some(room) = self.shape.slc else { return Stream::Host(handle) };
+        let Some(room) = self.shape.slc_room else { return Stream::Host(handle) };
         let left: u32 = self.open[self.number_of(Stream::Slc)].iter().map(|open| open.superpages_left).sum();
         let more = room.superblocks_max(self.free(), self.slc_in_use, self.target_free_superblocks).saturating_sub(self.slc_in_use);
         let has_room = u64::from(promised) < u64::from(left) + u64::from(more) * u64::from(self.shape.data_superpages());
@@ -30,7 +30,7 @@ impl Superblocks {
     /// Returns true if the next superpage of the stream may be written to that die.
     pub(crate) fn has_room(&self, stream: Stream, die: u32) -> bool {
         let open = &self.open[self.number_of(stream)];
-        let rows = self.shape.rows;
+        let rows = self.shape.superpage_rows;
         let has_row = |&block: &u32| self.shape.data_row(block, die, 0) < rows;
         (open.len() < 2 && self.free.front().is_some_and(has_row)) || open.iter().any(|open| open.next_row[die as usize] < rows)
     }
@@ -42,8 +42,8 @@ impl Superblocks {
 
     /// Allocates a superpage of the stream on that die, which must have room, and returns its place.
     pub(crate) fn take_place(&mut self, stream: Stream, die: u32) -> u32 {
-        let Shape { dies, rows, .. } = self.shape;
-        let handle = if self.shape.placement.is_persistent { stream.handle() } else { 0 };
+        let SuperblockShape { dies, superpage_rows: rows, .. } = self.shape;
+        let handle = if self.shape.placement_handles.collection_keeps_handles { stream.handle() } else { 0 };
         let number = self.number_of(stream);
         let list = &mut self.open[number];
         let at = list.iter().position(|open| open.next_row[die as usize] < rows).unwrap_or_else(|| {

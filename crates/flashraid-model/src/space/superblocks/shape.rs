@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Sizes and numbers of superpages and superblocks of a drive, in units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shape {
+pub struct SuperblockShape {
     /// Number of dies in the drive.
     pub dies: u32,
     /// Number of planes in a die.
@@ -12,25 +12,36 @@ pub struct Shape {
     /// Number of units in a flash page.
     pub flash_page_units: u32,
     /// Number of flash pages that one program writes to each plane, which is the number of bits per cell.
-    pub pages_per_cell: u32,
+    pub bits_per_cell: u32,
     /// Number of superpages that a superblock has on each die.
-    pub rows: u32,
+    pub superpage_rows: u32,
     /// Number of superblocks in the drive.
     pub superblocks: u32,
     /// Number of units that the drive exports.
     pub exported_units: u32,
     /// True if one superpage of each row is parity (RAIN).
-    pub rain: bool,
+    pub has_parity_superpages: bool,
     /// Placement handles. Data with different handles lie in different superblocks.
-    pub placement: PlacementHandles,
+    pub placement_handles: PlacementHandles,
     /// Limit of superblocks with one bit per cell; `None` without such superblocks.
-    pub slc: Option<SlcRoom>,
+    pub slc_room: Option<SlcLimit>,
 }
 
 /// Writes all fields as words, so that different shapes give different texts.
-impl fmt::Display for Shape {
+impl fmt::Display for SuperblockShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { dies, planes, flash_page_units, pages_per_cell, rows, superblocks, exported_units, rain, placement, slc } = self;
+        let Self {
+            dies,
+            planes,
+            flash_page_units,
+            bits_per_cell: pages_per_cell,
+            superpage_rows: rows,
+            superblocks,
+            exported_units,
+            has_parity_superpages: rain,
+            placement_handles: placement,
+            slc_room: slc,
+        } = self;
         write!(
             f,
             "{superblocks} superblocks of {rows} rows over {dies} dies of {planes} planes, {flash_page_units} units in a flash page, \
@@ -40,14 +51,16 @@ impl fmt::Display for Shape {
             f.write_str(", parity in each row")?;
         }
         match placement {
-            PlacementHandles { handles: 1, is_persistent: false } => {}
-            PlacementHandles { handles, is_persistent: false } => write!(f, ", {handles} placement handles")?,
-            PlacementHandles { handles, is_persistent: true } => write!(f, ", {handles} placement handles that stay apart")?,
+            PlacementHandles { count: 1, collection_keeps_handles: false } => {}
+            PlacementHandles { count: handles, collection_keeps_handles: false } => write!(f, ", {handles} placement handles")?,
+            PlacementHandles { count: handles, collection_keeps_handles: true } => {
+                write!(f, ", {handles} placement handles that stay apart")?
+            }
         }
         match slc {
             None => Ok(()),
-            Some(SlcRoom::Superblocks(superblocks)) => write!(f, ", {superblocks} superblocks of SLC"),
-            Some(SlcRoom::ShareOfFree { millionths }) => write!(f, ", {millionths} millionths of SLC"),
+            Some(SlcLimit::Superblocks(superblocks)) => write!(f, ", {superblocks} superblocks of SLC"),
+            Some(SlcLimit::ShareOfFree { millionths }) => write!(f, ", {millionths} millionths of SLC"),
         }
     }
 }
@@ -55,10 +68,10 @@ impl fmt::Display for Shape {
 /// Maximum number of units in a superpage.
 pub const SUPERPAGE_UNITS_MAX: u32 = 128;
 
-impl Shape {
+impl SuperblockShape {
     /// Returns the number of units in a superpage.
     pub fn superpage_units(&self) -> u32 {
-        self.planes * self.pages_per_cell * self.flash_page_units
+        self.planes * self.bits_per_cell * self.flash_page_units
     }
 
     /// Returns the number of units in a superpage with one bit per cell. They take the first places, and the others stay empty.
@@ -68,17 +81,17 @@ impl Shape {
 
     /// Returns the number of streams of host and collection, each of which has its own superblocks.
     pub fn streams(&self) -> u32 {
-        self.placement.streams() + u32::from(self.slc.is_some())
+        self.placement_handles.streams() + u32::from(self.slc_room.is_some())
     }
 
     /// Returns the number of superpages in a superblock, including parity.
     pub fn superpages(&self) -> u32 {
-        self.dies * self.rows
+        self.dies * self.superpage_rows
     }
 
     /// Returns the number of superpages in a superblock that hold data.
     pub fn data_superpages(&self) -> u32 {
-        self.rows * (self.dies - u32::from(self.rain))
+        self.superpage_rows * (self.dies - u32::from(self.has_parity_superpages))
     }
 
     /// Returns the number of places for units in a superblock, including those of parity.
@@ -92,7 +105,7 @@ impl Shape {
     }
 
     /// Returns the number of places for units on the medium.
-    pub fn units(&self) -> u64 {
+    pub fn physical_units(&self) -> u64 {
         u64::from(self.superblocks) * u64::from(self.superblock_units())
     }
 
@@ -104,11 +117,11 @@ impl Shape {
     /// Returns true if a superblock with `valid` valid units is worth collecting, because moving them takes fewer superpages than the erase
     /// frees.
     pub(crate) fn is_useful(&self, valid: u32) -> bool {
-        valid < self.useful_below()
+        valid < self.useful_if_valid_units_below()
     }
 
     /// Returns the number of valid units below which a superblock is worth collecting.
-    pub(crate) fn useful_below(&self) -> u32 {
+    pub(crate) fn useful_if_valid_units_below(&self) -> u32 {
         (self.data_superpages() - 1) * self.superpage_units() + 1
     }
 
@@ -116,28 +129,28 @@ impl Shape {
     ///
     /// Apart from the free superblocks, at most two are open for each stream, and two more may be in progress. Every stream of collection
     /// finds a free one, and one is left for writes that overtake. A sealed superblock with one bit per cell is always worth collecting.
-    pub fn always_has_a_victim(&self, floor: u32) -> bool {
-        if floor < self.floor_min() {
+    pub fn guarantees_victim_at_floor(&self, floor: u32) -> bool {
+        if floor < self.floor_free_superblocks_min() {
             return false;
         }
-        let sealed = u64::from(self.superblocks.saturating_sub(floor + self.open_max() + 2));
+        let sealed = u64::from(self.superblocks.saturating_sub(floor + self.open_superblocks_max() + 2));
         let useless = u64::from(self.data_units() - self.superpage_units());
         sealed * useless > u64::from(self.exported_units)
     }
 
     /// Returns the maximum number of open superblocks: two for each stream.
-    pub fn open_max(&self) -> u32 {
+    pub fn open_superblocks_max(&self) -> u32 {
         2 * self.streams()
     }
 
     /// Returns the least number of free superblocks at which host writes may be stopped (rule 213).
-    pub fn floor_min(&self) -> u32 {
-        self.placement.collections() + 1
+    pub fn floor_free_superblocks_min(&self) -> u32 {
+        self.placement_handles.collections() + 1
     }
 
     /// Returns the minimum number of units in the write buffer: a superpage of each handle that is not full yet, and one more (rule 221).
     pub fn buffer_units_min(&self) -> u32 {
-        (self.placement.handles + 1) * self.superpage_units()
+        (self.placement_handles.count + 1) * self.superpage_units()
     }
 
     /// Returns the row in which a place lies. Rows are counted over all superblocks.
@@ -147,7 +160,7 @@ impl Shape {
 
     /// Returns the die that holds the parity of a row (rule 218). Rows are counted over all superblocks.
     pub(crate) fn parity_die(&self, row: u32) -> Option<u32> {
-        self.rain.then(|| row % self.dies)
+        self.has_parity_superpages.then(|| row % self.dies)
     }
 
     /// Returns the first place of the superpage that holds the parity of a row.
@@ -163,25 +176,25 @@ impl Shape {
     /// Returns the first row of the superblock, from `row` on, in which the die holds data. It is `rows` if there is none.
     pub(crate) fn data_row(&self, block: u32, die: u32, row: u32) -> u32 {
         // No die has the parity of two consecutive rows.
-        row + u32::from(row < self.rows && self.parity_die(block * self.rows + row) == Some(die))
+        row + u32::from(row < self.superpage_rows && self.parity_die(block * self.superpage_rows + row) == Some(die))
     }
 
     /// Returns the number of rows of the superblock, from `row` on, in which the die holds data.
     pub(crate) fn data_rows(&self, block: u32, die: u32, row: u32) -> u32 {
         let parity_before = |row: u32| (row + self.dies - 1 - die) / self.dies;
-        let (from, to) = (block * self.rows + row, (block + 1) * self.rows);
-        self.rows - row - if self.rain { parity_before(to) - parity_before(from) } else { 0 }
+        let (from, to) = (block * self.superpage_rows + row, (block + 1) * self.superpage_rows);
+        self.superpage_rows - row - if self.has_parity_superpages { parity_before(to) - parity_before(from) } else { 0 }
     }
 
     /// Converts the place number `ppn` of a unit to die, plane and page.
-    pub(crate) fn place(&self, ppn: u32) -> Place {
+    pub(crate) fn place(&self, ppn: u32) -> UnitPlace {
         let units = self.superpage_units();
         let superpage = ppn / units;
         let flash_page = ppn % units / self.flash_page_units;
-        Place {
+        UnitPlace {
             die: superpage % self.dies,
             plane: flash_page % self.planes,
-            page_of_block: superpage / self.dies % self.rows * self.pages_per_cell + flash_page / self.planes,
+            page_of_block: superpage / self.dies % self.superpage_rows * self.bits_per_cell + flash_page / self.planes,
             flash_page: ppn / self.flash_page_units,
             unit_of_page: ppn % self.flash_page_units,
         }
@@ -190,7 +203,7 @@ impl Shape {
 
 /// Position of a unit on the medium.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct UnitPlace {
     /// Number of the die in the drive.
     pub die: u32,
     /// Number of the plane in the die.
@@ -207,29 +220,29 @@ pub struct Place {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PlacementHandles {
     /// Number of handles. With 1, all host writes share superblocks.
-    pub handles: u32,
+    pub count: u32,
     /// True if collection keeps the units of different handles apart; false if it mixes them.
-    pub is_persistent: bool,
+    pub collection_keeps_handles: bool,
 }
 
 impl PlacementHandles {
     /// The setting with one handle: all host writes share superblocks, and all moved units, too.
-    pub const ONE: Self = Self { handles: 1, is_persistent: false };
+    pub const SINGLE_HANDLE: Self = Self { count: 1, collection_keeps_handles: false };
 
     /// Returns the number of streams that collection writes.
     pub fn collections(self) -> u32 {
-        if self.is_persistent { self.handles } else { 1 }
+        if self.collection_keeps_handles { self.count } else { 1 }
     }
 
     /// Returns the number of streams that the host and collection write.
     pub fn streams(self) -> u32 {
-        self.handles + self.collections()
+        self.count + self.collections()
     }
 }
 
 /// Limit on the number of superblocks that hold one bit per cell at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum SlcRoom {
+pub enum SlcLimit {
     /// A fixed number of superblocks, at least 1.
     Superblocks(u32),
     /// A share of certain superblocks: those that are free beyond the target of collection, and those that hold one bit per cell already.
@@ -239,7 +252,7 @@ pub enum SlcRoom {
     },
 }
 
-impl SlcRoom {
+impl SlcLimit {
     /// Returns the maximum number of superblocks with one bit per cell, while `free` superblocks are free and `in_use` hold one bit per
     /// cell.
     pub fn superblocks_max(self, free: u32, in_use: u32, target: u32) -> u32 {
@@ -255,37 +268,40 @@ impl SlcRoom {
 
 #[cfg(test)]
 mod tests {
-    use super::{PlacementHandles, Shape};
+    use super::{PlacementHandles, SuperblockShape};
 
     /// Twenty superblocks of 16 superpages of 8 units, of which each may be useless with 120 valid units.
-    fn shape(exported_units: u32) -> Shape {
-        Shape {
+    fn shape(exported_units: u32) -> SuperblockShape {
+        SuperblockShape {
             dies: 4,
             planes: 2,
             flash_page_units: 2,
-            pages_per_cell: 2,
-            rows: 4,
+            bits_per_cell: 2,
+            superpage_rows: 4,
             superblocks: 20,
             exported_units,
-            rain: false,
-            placement: PlacementHandles::ONE,
-            slc: None,
+            has_parity_superpages: false,
+            placement_handles: PlacementHandles::SINGLE_HANDLE,
+            slc_room: None,
         }
     }
 
     #[test]
     fn a_drive_never_stops_while_some_superblock_is_useful() {
-        assert_eq!((shape(1).superpage_units(), shape(1).data_units(), shape(1).open_max()), (8, 128, 4));
+        assert_eq!((shape(1).superpage_units(), shape(1).data_units(), shape(1).open_superblocks_max()), (8, 128, 4));
         // Two superblocks are free, four are open, and two are on their way.
-        assert!(shape(12 * 120 - 1).always_has_a_victim(2));
-        assert!(!shape(12 * 120).always_has_a_victim(2));
-        assert!(!shape(12 * 120 - 1).always_has_a_victim(3));
-        assert!(!shape(1).always_has_a_victim(1), "collection needs a superblock of its own");
+        assert!(shape(12 * 120 - 1).guarantees_victim_at_floor(2));
+        assert!(!shape(12 * 120).guarantees_victim_at_floor(2));
+        assert!(!shape(12 * 120 - 1).guarantees_victim_at_floor(3));
+        assert!(!shape(1).guarantees_victim_at_floor(1), "collection needs a superblock of its own");
     }
 
     #[test]
     fn a_buffer_holds_a_superpage_more_than_there_are_handles() {
-        let placement = PlacementHandles { handles: 3, is_persistent: true };
-        assert_eq!((shape(1).buffer_units_min(), Shape { placement, ..shape(1) }.buffer_units_min()), (16, 32));
+        let placement = PlacementHandles { count: 3, collection_keeps_handles: true };
+        assert_eq!(
+            (shape(1).buffer_units_min(), SuperblockShape { placement_handles: placement, ..shape(1) }.buffer_units_min()),
+            (16, 32)
+        );
     }
 }

@@ -16,7 +16,7 @@ impl Superblocks {
     /// Returns the saved state. The write buffer must be empty, and no operation may be in progress.
     pub fn save(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.state_bytes_max() as usize);
-        let unmapped = self.shape.units() as u32;
+        let unmapped = self.shape.physical_units() as u32;
         let mut packer = Packer::new(&mut out, self.bits_of_map());
         self.map.iter().for_each(|&place| packer.put(if place == NONE { unmapped } else { place }));
         packer.end();
@@ -31,10 +31,10 @@ impl Superblocks {
                 put_words(&mut out, open.next_row.iter().copied());
             }
         }
-        if self.shape.placement.is_persistent {
+        if self.shape.placement_handles.collection_keeps_handles {
             put_words(&mut out, self.superblocks.iter().map(|superblock| u32::from(superblock.handle)));
         }
-        if self.shape.slc.is_some() {
+        if self.shape.slc_room.is_some() {
             put_words(&mut out, self.superblocks.iter().map(|superblock| u32::from(superblock.is_slc)));
         }
         put_streams(&mut out, &self.streams);
@@ -44,7 +44,7 @@ impl Superblocks {
     /// Returns the number of bits of an entry in the packed map. It must hold the number of a place, or one number more for a unit without
     /// data.
     fn bits_of_map(&self) -> u32 {
-        bits_for(self.shape.units() as u32)
+        bits_for(self.shape.physical_units() as u32)
     }
 
     fn packed_map_bytes(&self) -> usize {
@@ -53,9 +53,9 @@ impl Superblocks {
 
     /// Returns the maximum number of bytes that [`Superblocks::save`] can return.
     pub fn state_bytes_max(&self) -> u64 {
-        let placement = self.shape.placement;
+        let placement = self.shape.placement_handles;
         let open = u64::from(self.shape.streams()) * (1 + 2 * (1 + u64::from(self.shape.dies)));
-        let by_superblock = 3 + u64::from(placement.is_persistent) + u64::from(self.shape.slc.is_some());
+        let by_superblock = 3 + u64::from(placement.collection_keeps_handles) + u64::from(self.shape.slc_room.is_some());
         let words = by_superblock * u64::from(self.shape.superblocks) + 2 + open;
         (self.packed_map_bytes() + self.streams.len() * STREAM_BYTES_MAX) as u64 + 4 * words
     }
@@ -95,7 +95,7 @@ impl Superblocks {
             for _ in 0..parts.word()?.min(3) {
                 let block = parts.word()?;
                 let next_row = (0..self.shape.dies).map(|_| parts.word()).collect::<Result<Vec<u32>, String>>()?;
-                let is_next = |(die, &row): (u32, &u32)| row <= self.shape.rows && row == self.shape.data_row(block, die, row);
+                let is_next = |(die, &row): (u32, &u32)| row <= self.shape.superpage_rows && row == self.shape.data_row(block, die, row);
                 if open.len() == 2 || block >= blocks || !(0..).zip(&next_row).all(is_next) {
                     return Err(format!("superblock {block} is open and has a row too many"));
                 }
@@ -104,9 +104,9 @@ impl Superblocks {
                     return Err(format!("superblock {block} is open and has no row left"));
                 }
                 let mut programmed = self.shape.data_superpages() - left;
-                for row in block * self.shape.rows..(block + 1) * self.shape.rows {
+                for row in block * self.shape.superpage_rows..(block + 1) * self.shape.superpage_rows {
                     let Some(parity) = self.shape.parity_die(row) else { break };
-                    let has_begun = |(die, &next): (u32, &u32)| die != parity && next > row % self.shape.rows;
+                    let has_begun = |(die, &next): (u32, &u32)| die != parity && next > row % self.shape.superpage_rows;
                     match (0..).zip(&next_row).filter(|&(die, next)| has_begun((die, next))).count() as u32 {
                         0 => {}
                         all if all + 1 == self.shape.dies => programmed += 1,
@@ -117,23 +117,23 @@ impl Superblocks {
                 open.push(Open { block, next_row, superpages_left: left });
             }
         }
-        if self.shape.placement.is_persistent {
+        if self.shape.placement_handles.collection_keeps_handles {
             for superblock in &mut self.superblocks {
                 let handle = parts.word()?;
-                if handle >= self.shape.placement.handles || (superblock.state == State::Free && handle > 0) {
+                if handle >= self.shape.placement_handles.count || (superblock.state == State::Free && handle > 0) {
                     return Err("a superblock belongs to a placement handle that it can't have".to_owned());
                 }
                 superblock.handle = handle as u8;
             }
             for (stream, open) in self.open.iter().enumerate() {
-                let handle = stream as u32 % self.shape.placement.handles;
+                let handle = stream as u32 % self.shape.placement_handles.count;
                 if open.iter().any(|open| u32::from(self.superblocks[open.block as usize].handle) != handle) {
                     return Err("a superblock is open for a placement handle that it does not belong to".to_owned());
                 }
             }
         }
         self.slc_in_use = 0;
-        if self.shape.slc.is_some() {
+        if self.shape.slc_room.is_some() {
             let open = &self.open[self.number_of(Stream::Slc)];
             for block in 0..blocks {
                 let is_open = open.iter().any(|open| open.block == block);
@@ -159,7 +159,7 @@ impl Superblocks {
         self.map.fill(NONE);
         self.units.fill(NONE);
         self.valid.fill(0);
-        let unmapped = self.shape.units() as u32;
+        let unmapped = self.shape.physical_units() as u32;
         let mut entries = Unpacker::new(packed, self.bits_of_map());
         for unit in 0..self.shape.exported_units {
             let place = entries.entry();
@@ -194,46 +194,46 @@ impl Superblocks {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{PlacementHandles, Shape, SlcRoom, SuperblocksParams};
+    use super::super::{PlacementHandles, SlcLimit, SuperblockShape, SuperblocksParams};
     use super::*;
     use crate::flash::ChannelParams;
     use crate::rng;
     use crate::space::victim::{DChoices, Greedy};
 
     /// Settings that keep units apart: placement handles, and one bit per cell.
-    type Apart = (PlacementHandles, Option<SlcRoom>);
+    type Apart = (PlacementHandles, Option<SlcLimit>);
 
     const APART: [Apart; 4] = [
-        (PlacementHandles::ONE, None),
-        (PlacementHandles { handles: 3, is_persistent: false }, None),
-        (PlacementHandles { handles: 3, is_persistent: true }, None),
-        (PlacementHandles::ONE, Some(SlcRoom::Superblocks(4))),
+        (PlacementHandles::SINGLE_HANDLE, None),
+        (PlacementHandles { count: 3, collection_keeps_handles: false }, None),
+        (PlacementHandles { count: 3, collection_keeps_handles: true }, None),
+        (PlacementHandles::SINGLE_HANDLE, Some(SlcLimit::Superblocks(4))),
     ];
 
     fn warm(overwrites: f64, fresh: bool, rain: bool, (placement, slc): Apart) -> Superblocks {
-        let shape = Shape {
+        let shape = SuperblockShape {
             dies: 3,
             planes: 2,
             flash_page_units: 2,
-            pages_per_cell: 2,
-            rows: 4,
+            bits_per_cell: 2,
+            superpage_rows: 4,
             superblocks: 30,
             exported_units: 1500,
-            rain,
-            placement,
-            slc,
+            has_parity_superpages: rain,
+            placement_handles: placement,
+            slc_room: slc,
         };
         // The policy draws random numbers, so that its stream is saved.
         let victim = if rain { DChoices { d: 50 }.into() } else { Greedy {}.into() };
         let mut space = Superblocks::filled(
-            &SuperblocksParams { shape, channel: ChannelParams::consecutive(1), target_free_superblocks: 5, victim, fresh },
+            &SuperblocksParams { shape, channel: ChannelParams::consecutive(1), target_free_superblocks: 5, victim, starts_empty: fresh },
             3,
             0,
         );
         assert!(space.warm_up(overwrites, 3, 0, &mut |_| true));
         // These writes use all handles, and some leave superblocks open.
         let units = 0..if overwrites > 0.0 { 150 } else { 0 };
-        space.overwrite_untimed(units.map(|unit| (unit, (unit / 5 % placement.handles) as u8)));
+        space.overwrite_untimed(units.map(|unit| (unit, (unit / 5 % placement.count) as u8)));
         space.warm_up_is_over();
         space
     }

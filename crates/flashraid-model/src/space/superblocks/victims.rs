@@ -1,17 +1,17 @@
 //! Choice of the superblock to collect: to gain room, to fold data with one bit per cell, or for upkeep.
 
 use super::{State, Superblock, Superblocks};
-use crate::space::victim::{Blocks, Candidate, Draws};
+use crate::space::victim::{SuperblockCandidate, VictimCandidates, VictimDraws};
 
 /// Limits for upkeep: moves that protect data or level wear, and are not made to gain room (rule 223).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct UpkeepParams {
     /// Number of reads of a superblock, since it was erased, after which its data are moved. Reads disturb the cells next to those that
     /// they read. At least 1.
-    pub refresh_reads: Option<u64>,
+    pub reads_before_refresh: Option<u64>,
     /// Wear difference at which the least worn sealed superblock is moved. It is the difference of its erases from those of the most worn
     /// superblock. At least 1.
-    pub wear_difference: Option<u32>,
+    pub erase_difference_to_level: Option<u32>,
 }
 
 /// Reason why a superblock is moved for upkeep.
@@ -31,14 +31,19 @@ impl Superblocks {
 
     /// Picks the superblock that the policy collects next, if any is worth it (rules 13 and 210).
     pub(crate) fn pick_victim(&mut self) -> Option<u32> {
-        let candidate = |block: &Superblock| Candidate {
-            valid: if block.state == State::Sealed { block.valid } else { u32::MAX },
-            sequence: block.sequence,
+        let candidate = |block: &Superblock| SuperblockCandidate {
+            valid_units: if block.state == State::Sealed { block.valid } else { u32::MAX },
+            open_sequence: block.sequence,
             erases: block.erases,
         };
-        let candidates: Vec<Candidate> = self.superblocks.iter().map(candidate).collect();
-        let blocks = Blocks::of_superblocks(&candidates, self.shape.data_units(), self.shape.useful_below(), self.sequence + 1);
-        let victim = self.victim.pick(&blocks, &mut Draws::new(self.streams.first_mut())).map(|block| block as u32);
+        let candidates: Vec<SuperblockCandidate> = self.superblocks.iter().map(candidate).collect();
+        let blocks = VictimCandidates::of_superblocks(
+            &candidates,
+            self.shape.data_units(),
+            self.shape.useful_if_valid_units_below(),
+            self.sequence + 1,
+        );
+        let victim = self.victim.pick_victim(&blocks, &mut VictimDraws::new(self.streams.first_mut())).map(|block| block as u32);
         assert!(victim.is_none_or(|block| blocks.is_useful(block as usize)), "a policy picks what is worth collecting");
         victim
     }
@@ -46,7 +51,7 @@ impl Superblocks {
     /// Returns the sealed superblock with one bit per cell that has the fewest valid units, to be folded. Among equals, it is the one with
     /// the highest number.
     pub(crate) fn folding_victim(&self) -> Option<u32> {
-        self.shape.slc?;
+        self.shape.slc_room?;
         let sealed = self.superblocks.iter().enumerate().filter(|(_, block)| block.state == State::Sealed && block.is_slc);
         sealed.min_by_key(|&(number, block)| (block.valid, std::cmp::Reverse(number))).map(|(block, _)| block as u32)
     }
@@ -55,13 +60,13 @@ impl Superblocks {
     /// `may_level`, the least erased one. Among equals, it is the one with the highest number.
     pub(crate) fn overdue(&self, upkeep: &UpkeepParams, may_level: bool) -> Option<(u32, Upkeep)> {
         let sealed = || self.superblocks.iter().enumerate().filter(|(_, block)| block.state == State::Sealed);
-        if let Some(reads) = upkeep.refresh_reads
+        if let Some(reads) = upkeep.reads_before_refresh
             && let Some((block, most)) = sealed().max_by_key(|&(number, block)| (block.reads, number))
             && most.reads >= reads
         {
             return Some((block as u32, Upkeep::Refresh));
         }
-        let difference = upkeep.wear_difference.filter(|_| may_level)?;
+        let difference = upkeep.erase_difference_to_level.filter(|_| may_level)?;
         let (block, least) = sealed().min_by_key(|&(number, block)| (block.erases, std::cmp::Reverse(number)))?;
         let most = self.superblocks.iter().map(|block| block.erases).max()?;
         (most - least.erases >= difference).then_some((block as u32, Upkeep::Wear))

@@ -1,6 +1,6 @@
 //! Writes without simulated time: the initial fill, a warm-up, and instantaneous collection.
 
-use super::{NONE, PlacementHandles, Shape, State, Stream, Superblock, Superblocks};
+use super::{NONE, PlacementHandles, State, Stream, Superblock, SuperblockShape, Superblocks};
 use crate::rng;
 use crate::space::tables::prefetch;
 
@@ -34,7 +34,7 @@ impl Superblocks {
     /// Closes the superpages that a warm-up has left open. The drive then continues as if its state had been loaded from a file.
     pub fn warm_up_is_over(&mut self) {
         std::mem::take(&mut self.untimed).close(self);
-        self.untimed = UntimedWriters::new(self.shape.placement);
+        self.untimed = UntimedWriters::new(self.shape.placement_handles);
     }
 
     /// Overwrites random units, `overwrites` × the exported units in all (rule 215). If no more superblocks are free than the target, it
@@ -45,7 +45,7 @@ impl Superblocks {
         let mut stream = warm_up_stream(seed, member);
         let exported = u64::from(self.shape.exported_units);
         let writes = (overwrites * exported as f64) as u64;
-        let mut writers = UntimedWriters::new(self.shape.placement);
+        let mut writers = UntimedWriters::new(self.shape.placement_handles);
         for done in 0..writes {
             if done % (1 << 14) == 0 && !go_on(done as f64 / writes as f64) {
                 return false;
@@ -76,7 +76,7 @@ impl Superblocks {
     /// If `go_on` returns false, it stops and returns false.
     pub(crate) fn make_steady(&mut self, seed: u64, member: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
         let stream = &mut warm_up_stream(seed, member);
-        let Shape { superblocks, exported_units, .. } = self.shape;
+        let SuperblockShape { superblocks, exported_units, .. } = self.shape;
         let (sealed, per_block) = (superblocks - self.target_free_superblocks - self.shape.streams(), self.shape.superblock_units());
         self.empty();
         let mut order: Vec<u32> = (0..exported_units).collect();
@@ -211,7 +211,7 @@ pub(super) struct UntimedWriters {
 impl UntimedWriters {
     pub(super) fn new(placement: PlacementHandles) -> Self {
         let writers = |count: u32, stream: fn(u8) -> Stream| (0..count).map(|of| UntimedWriter::new(stream(of as u8))).collect();
-        Self { host: writers(placement.handles, Stream::Host), collection: writers(placement.collections(), Stream::Collection) }
+        Self { host: writers(placement.count, Stream::Host), collection: writers(placement.collections(), Stream::Collection) }
     }
 
     /// Writes one unit for the host.

@@ -1,7 +1,7 @@
 //! Victim policy `d-choices`: draws `d` useful blocks with replacement, and picks the one with the fewest valid pages (Van Houdt,
 //! SIGMETRICS 2013). Among equals, the highest block number wins.
 
-use super::{Blocks, Draws, Theory, Victim};
+use super::{Victim, VictimCandidates, VictimDraws, WriteAmplificationTheory};
 use crate::rng::{self, Stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,20 +24,20 @@ impl Default for DChoices {
 }
 
 impl Victim for DChoices {
-    fn pick(&self, blocks: &Blocks<'_>, draws: &mut Draws<'_>) -> Option<usize> {
-        blocks.useful().next()?;
-        (0..self.d).map(|_| draws.useful(blocks)).min_by_key(|&b| (blocks.valid_pages(b), Reverse(b)))
+    fn pick_victim(&self, blocks: &VictimCandidates<'_>, draws: &mut VictimDraws<'_>) -> Option<usize> {
+        blocks.useful_blocks().next()?;
+        (0..self.d).map(|_| draws.draw_useful_block(blocks)).min_by_key(|&b| (blocks.valid_pages(b), Reverse(b)))
     }
 
-    fn draws(&self) -> bool {
+    fn needs_random_numbers(&self) -> bool {
         true
     }
 
-    fn theory(&self) -> Theory {
-        if self.d == 1 { Theory::Random } else { Theory::AtLeastGreedy }
+    fn write_amplification_theory(&self) -> WriteAmplificationTheory {
+        if self.d == 1 { WriteAmplificationTheory::Random } else { WriteAmplificationTheory::AtLeastGreedy }
     }
 
-    fn any(stream: &mut Stream) -> Self {
+    fn random_for_tests(stream: &mut Stream) -> Self {
         Self { d: 1 + rng::below(stream, 5) as u32 }
     }
 }

@@ -1,6 +1,6 @@
 //! Victim policy `fifo`: picks the useful block that was opened first (the LRU cleaning of Desnoyers, SYSTOR 2012).
 
-use super::{Blocks, Draws, Theory, Victim};
+use super::{Victim, VictimCandidates, VictimDraws, WriteAmplificationTheory};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 pub struct Fifo {}
 
 impl Victim for Fifo {
-    fn pick(&self, blocks: &Blocks<'_>, _: &mut Draws<'_>) -> Option<usize> {
-        blocks.useful().map(|(b, _)| b).min_by_key(|&b| blocks.sequence(b))
+    fn pick_victim(&self, blocks: &VictimCandidates<'_>, _: &mut VictimDraws<'_>) -> Option<usize> {
+        blocks.useful_blocks().map(|(b, _)| b).min_by_key(|&b| blocks.open_sequence(b))
     }
 
-    fn theory(&self) -> Theory {
-        Theory::OldestFirst
+    fn write_amplification_theory(&self) -> WriteAmplificationTheory {
+        WriteAmplificationTheory::OldestFirst
     }
 }

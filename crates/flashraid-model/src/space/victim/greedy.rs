@@ -1,7 +1,7 @@
 //! Victim policy `greedy`: picks the block with the fewest valid pages. Among equals, the highest block number wins, as in the reference
 //! simulator.
 
-use super::{Blocks, Draws, Theory, Victim};
+use super::{Victim, VictimCandidates, VictimDraws, WriteAmplificationTheory};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 pub struct Greedy {}
 
 impl Victim for Greedy {
-    fn pick(&self, blocks: &Blocks<'_>, _: &mut Draws<'_>) -> Option<usize> {
-        blocks.emptiest()
+    fn pick_victim(&self, blocks: &VictimCandidates<'_>, _: &mut VictimDraws<'_>) -> Option<usize> {
+        blocks.least_valid_useful_block()
     }
 
-    fn theory(&self) -> Theory {
-        Theory::Greedy
+    fn write_amplification_theory(&self) -> WriteAmplificationTheory {
+        WriteAmplificationTheory::Greedy
     }
 }

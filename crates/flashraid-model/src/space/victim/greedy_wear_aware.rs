@@ -6,8 +6,8 @@
 //! with the probability `remaining / (threshold × mean)`. One random number is drawn for that. If all blocks are passed over, the first is
 //! taken.
 
-use super::{Blocks, Draws, Victim};
-use crate::policy::PolicyProblem;
+use super::{Victim, VictimCandidates, VictimDraws};
+use crate::policy::ParameterProblem;
 use crate::rng::{self, Stream};
 use crate::units::Fraction;
 use schemars::JsonSchema;
@@ -32,21 +32,21 @@ impl Default for GreedyWearAware {
 }
 
 impl Victim for GreedyWearAware {
-    fn pick(&self, blocks: &Blocks<'_>, draws: &mut Draws<'_>) -> Option<usize> {
+    fn pick_victim(&self, blocks: &VictimCandidates<'_>, draws: &mut VictimDraws<'_>) -> Option<usize> {
         // Both sides are multiplied by the number of blocks, so that the limit is compared with whole numbers only.
         let life = |b: usize| u64::from(self.endurance_erases.saturating_sub(blocks.erases(b)));
         let limit = self.threshold.0 * (0..blocks.len()).map(life).sum::<u64>() as f64;
-        let mut candidates: Vec<_> = blocks.useful().rev().collect();
+        let mut candidates: Vec<_> = blocks.useful_blocks().rev().collect();
         candidates.sort_by_key(|&(_, valid)| valid);
         let scaled_life = |b: usize| (life(b) * blocks.len() as u64) as f64;
         candidates
             .iter()
-            .find(|&&(b, _)| scaled_life(b) >= limit || draws.unit() * limit < scaled_life(b))
+            .find(|&&(b, _)| scaled_life(b) >= limit || draws.uniform() * limit < scaled_life(b))
             .or(candidates.first())
             .map(|&(b, _)| b)
     }
 
-    fn draws(&self) -> bool {
+    fn needs_random_numbers(&self) -> bool {
         true
     }
 
@@ -58,14 +58,14 @@ impl Victim for GreedyWearAware {
         self.endurance_erases = erases;
     }
 
-    fn problems(&self) -> Vec<PolicyProblem> {
+    fn problems(&self) -> Vec<ParameterProblem> {
         if self.threshold.0 > 0.0 && self.threshold.0 < 1.0 {
             return Vec::new();
         }
-        vec![PolicyProblem { key: "threshold", message: "but must lie between 0 and 1, both excluded".to_owned() }]
+        vec![ParameterProblem { key: "threshold", message: "but must lie between 0 and 1, both excluded".to_owned() }]
     }
 
-    fn any(stream: &mut Stream) -> Self {
+    fn random_for_tests(stream: &mut Stream) -> Self {
         // Blocks wear out soon in these cases, so that some are spared.
         let threshold = Fraction((500 + rng::below(stream, 491)) as f64 / 1000.0);
         Self { threshold, endurance_erases: 2 + rng::below(stream, 59) as u32 }

@@ -4,7 +4,7 @@
 //! is sealed and collecting it gains room. A block of a pool must therefore have an invalid page. A superblock must free more superpages
 //! than its moves need.
 
-use crate::policy::{PolicyProblem, policies};
+use crate::policy::{ParameterProblem, policies};
 use crate::rng::{self, Stream};
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -22,26 +22,26 @@ policies! {
     }
 
     /// Returns the block to collect next, or `None` if no block is useful.
-    pub fn pick(&self, blocks: &Blocks<'_>, draws: &mut Draws<'_>) -> Option<usize>;
+    pub fn pick_victim(&self, blocks: &VictimCandidates<'_>, draws: &mut VictimDraws<'_>) -> Option<usize>;
     /// Returns true if the policy needs random numbers.
-    pub fn draws(&self) -> bool;
+    pub fn needs_random_numbers(&self) -> bool;
     /// Sets the number of erases that the SSD's blocks endure.
     pub fn set_endurance(&mut self, erases: u32);
     /// Returns true if the policy levels wear.
     pub fn levels_wear(&self) -> bool;
     /// Returns the problems of its parameters.
-    pub fn problems(&self) -> Vec<PolicyProblem>;
+    pub fn problems(&self) -> Vec<ParameterProblem>;
     /// Returns the known theory of its write amplification.
-    pub fn theory(&self) -> Theory;
+    pub fn write_amplification_theory(&self) -> WriteAmplificationTheory;
 }
 
 /// A victim policy. The fields of its type are the parameters that users write, each with a default.
 pub trait Victim: Default {
     /// Returns the block to collect next, which must be useful, or `None` if no block is.
-    fn pick(&self, blocks: &Blocks<'_>, draws: &mut Draws<'_>) -> Option<usize>;
+    fn pick_victim(&self, blocks: &VictimCandidates<'_>, draws: &mut VictimDraws<'_>) -> Option<usize>;
 
     /// Returns true if the policy needs random numbers.
-    fn draws(&self) -> bool {
+    fn needs_random_numbers(&self) -> bool {
         false
     }
 
@@ -54,24 +54,24 @@ pub trait Victim: Default {
     }
 
     /// Returns the problems of its parameters that their types cannot exclude.
-    fn problems(&self) -> Vec<PolicyProblem> {
+    fn problems(&self) -> Vec<ParameterProblem> {
         Vec::new()
     }
 
     /// Returns the theory that predicts its write amplification under uniform random writes.
-    fn theory(&self) -> Theory {
-        Theory::AtLeastGreedy
+    fn write_amplification_theory(&self) -> WriteAmplificationTheory {
+        WriteAmplificationTheory::AtLeastGreedy
     }
 
     /// Returns a policy with random parameters, for random cases in tests.
-    fn any(_stream: &mut Stream) -> Self {
+    fn random_for_tests(_stream: &mut Stream) -> Self {
         Self::default()
     }
 }
 
 /// Theory that predicts a policy's write amplification under uniform random writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Theory {
+pub enum WriteAmplificationTheory {
     /// The write amplification equals that of greedy.
     Greedy,
     /// The write amplification equals that of taking the oldest block.
@@ -84,16 +84,16 @@ pub enum Theory {
 
 /// A superblock in the view of a victim policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Candidate {
+pub struct SuperblockCandidate {
     /// Number of valid units if the superblock is sealed, otherwise [`u32::MAX`].
-    pub valid: u32,
+    pub valid_units: u32,
     /// Number of superblocks that the drive had opened when it opened this one.
-    pub sequence: u32,
+    pub open_sequence: u32,
     /// Number of times that it has been erased.
     pub erases: u32,
 }
 
-/// Tables from which [`Blocks`] reads, for pools and for superblocks.
+/// Tables from which [`VictimCandidates`] reads, for pools and for superblocks.
 #[derive(Debug, Clone, Copy)]
 enum BlockTables<'a> {
     /// `scores` has the number of valid pages of each sealed block, and a greater number for any other block. Block `i` has `sequence |
@@ -104,12 +104,12 @@ enum BlockTables<'a> {
         meta: &'a [u64],
         stride: usize,
     },
-    Superblocks(&'a [Candidate]),
+    Superblocks(&'a [SuperblockCandidate]),
 }
 
 /// The blocks of one pool, or the superblocks of a drive, in the view of a victim policy. For superblocks, a *page* means a unit.
 #[derive(Debug, Clone, Copy)]
-pub struct Blocks<'a> {
+pub struct VictimCandidates<'a> {
     held: BlockTables<'a>,
     /// Number of pages that hold data in a block.
     data_pages: u32,
@@ -138,7 +138,7 @@ impl LeastScores<'_> {
     }
 }
 
-impl<'a> Blocks<'a> {
+impl<'a> VictimCandidates<'a> {
     /// Returns a view of a pool whose blocks hold `data_pages` pages of data. The next block that the die opens gets the number
     /// `next_sequence`.
     ///
@@ -163,7 +163,7 @@ impl<'a> Blocks<'a> {
 
     /// Returns a view of all superblocks of a drive. They hold `data_units` units each, and are useful if fewer than `useful_below` of them
     /// are valid.
-    pub fn of_superblocks(superblocks: &'a [Candidate], data_units: u32, useful_below: u32, next_sequence: u32) -> Self {
+    pub fn of_superblocks(superblocks: &'a [SuperblockCandidate], data_units: u32, useful_below: u32, next_sequence: u32) -> Self {
         Self { held: BlockTables::Superblocks(superblocks), data_pages: data_units, useful_below, next_sequence }
     }
 
@@ -185,7 +185,7 @@ impl<'a> Blocks<'a> {
     pub fn valid_pages(&self, block: usize) -> u32 {
         match self.held {
             BlockTables::Pool { scores, .. } => scores[block] as u32,
-            BlockTables::Superblocks(superblocks) => superblocks[block].valid,
+            BlockTables::Superblocks(superblocks) => superblocks[block].valid_units,
         }
     }
 
@@ -195,16 +195,16 @@ impl<'a> Blocks<'a> {
     }
 
     /// Returns the sequence number of the block: the number of blocks that its die or drive had opened when it opened this one.
-    pub fn sequence(&self, block: usize) -> u32 {
+    pub fn open_sequence(&self, block: usize) -> u32 {
         match self.held {
             BlockTables::Pool { meta, stride, .. } => meta[(block + 1) * stride - 1] as u32,
-            BlockTables::Superblocks(superblocks) => superblocks[block].sequence,
+            BlockTables::Superblocks(superblocks) => superblocks[block].open_sequence,
         }
     }
 
     /// Returns the age of the block: the number of blocks that its die or drive has opened since, plus one.
     pub fn age(&self, block: usize) -> u32 {
-        self.next_sequence - self.sequence(block)
+        self.next_sequence - self.open_sequence(block)
     }
 
     /// Returns the number of times that the block has been erased.
@@ -216,7 +216,7 @@ impl<'a> Blocks<'a> {
     }
 
     /// Returns the useful blocks with their valid pages, in order of block number.
-    pub fn useful(&self) -> impl DoubleEndedIterator<Item = (usize, u32)> + '_ {
+    pub fn useful_blocks(&self) -> impl DoubleEndedIterator<Item = (usize, u32)> + '_ {
         (0..self.len()).map(|block| (block, self.valid_pages(block))).filter(|&(_, valid)| valid < self.useful_below)
     }
 
@@ -224,9 +224,9 @@ impl<'a> Blocks<'a> {
     ///
     /// In a pool of 2048 blocks, this reads the least scores of 32 groups, and then one group. Overwrites keep the least scores, which
     /// costs a comparison with a number in the processor's cache. Lists of blocks with equal counts would cost several scattered writes.
-    pub fn emptiest(&self) -> Option<usize> {
+    pub fn least_valid_useful_block(&self) -> Option<usize> {
         let BlockTables::Pool { scores, least: LeastScores { before, of_groups }, .. } = self.held else {
-            return self.useful().min_by_key(|&(block, valid)| (valid, Reverse(block))).map(|(block, _)| block);
+            return self.useful_blocks().min_by_key(|&(block, valid)| (valid, Reverse(block))).map(|(block, _)| block);
         };
         let least_of = |scores: &[i16]| scores.iter().copied().fold(i16::MAX, i16::min);
         let after = before + of_groups.len() * GROUP;
@@ -252,9 +252,9 @@ impl<'a> Blocks<'a> {
 
 /// Source of random numbers for a victim policy, with one stream for each die or drive.
 #[derive(Debug)]
-pub struct Draws<'a>(Option<&'a mut Stream>);
+pub struct VictimDraws<'a>(Option<&'a mut Stream>);
 
-impl<'a> Draws<'a> {
+impl<'a> VictimDraws<'a> {
     /// Returns a source of numbers from `stream`. A policy that does not draw needs no stream.
     pub fn new(stream: Option<&'a mut Stream>) -> Self {
         Self(stream)
@@ -270,12 +270,12 @@ impl<'a> Draws<'a> {
     }
 
     /// Draws a number from [0, 1).
-    pub fn unit(&mut self) -> f64 {
-        rng::unit(self.stream())
+    pub fn uniform(&mut self) -> f64 {
+        rng::uniform(self.stream())
     }
 
     /// Draws one of the useful blocks, each equally likely. There must be at least one.
-    pub fn useful(&mut self, blocks: &Blocks<'_>) -> usize {
+    pub fn draw_useful_block(&mut self, blocks: &VictimCandidates<'_>) -> usize {
         loop {
             let block = self.below(blocks.len() as u64) as usize;
             if blocks.is_useful(block) {
@@ -287,12 +287,15 @@ impl<'a> Draws<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Blocks, Candidate, DChoices, GreedyWearAware, LeastScores, Theory, Victim};
+    use super::{DChoices, GreedyWearAware, LeastScores, SuperblockCandidate, Victim, VictimCandidates, WriteAmplificationTheory};
     use crate::units::Fraction;
 
     #[test]
     fn policies_say_what_is_known_of_them() {
-        assert_eq!((DChoices { d: 1 }.theory(), DChoices { d: 2 }.theory()), (Theory::Random, Theory::AtLeastGreedy));
+        assert_eq!(
+            (DChoices { d: 1 }.write_amplification_theory(), DChoices { d: 2 }.write_amplification_theory()),
+            (WriteAmplificationTheory::Random, WriteAmplificationTheory::AtLeastGreedy)
+        );
         let wear_aware = |threshold| GreedyWearAware { threshold: Fraction(threshold), ..GreedyWearAware::default() };
         assert!(wear_aware(0.5).levels_wear());
         assert_eq!([0.0, 0.5, 1.0].map(|threshold| wear_aware(threshold).problems().len()), [1, 0, 1]);
@@ -302,10 +305,10 @@ mod tests {
     fn a_pool_tells_the_age_and_the_erases_of_its_blocks() {
         // Two blocks of one word of valid pages each, opened as numbers 3 and 5, and erased 7 and 9 times.
         let meta = [0b11, 3 | 7 << 32, 0b1, 5 | 9 << 32];
-        let blocks = Blocks::of_pool(&[2, 1], LeastScores::none(2), &meta, 2, 4, 6);
+        let blocks = VictimCandidates::of_pool(&[2, 1], LeastScores::none(2), &meta, 2, 4, 6);
         assert_eq!([0, 1].map(|block| (blocks.age(block), blocks.erases(block))), [(3, 7), (1, 9)]);
-        let superblocks = [Candidate { valid: 2, sequence: 3, erases: 7 }];
-        let blocks = Blocks::of_superblocks(&superblocks, 4, 4, 6);
+        let superblocks = [SuperblockCandidate { valid_units: 2, open_sequence: 3, erases: 7 }];
+        let blocks = VictimCandidates::of_superblocks(&superblocks, 4, 4, 6);
         assert_eq!((blocks.age(0), blocks.erases(0)), (3, 7));
     }
 }

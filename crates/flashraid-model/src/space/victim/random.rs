@@ -1,6 +1,6 @@
 //! Victim policy `random`: picks any useful block, each equally likely. It draws block numbers of the pool until one is useful.
 
-use super::{Blocks, Draws, Theory, Victim};
+use super::{Victim, VictimCandidates, VictimDraws, WriteAmplificationTheory};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,16 +10,16 @@ use serde::{Deserialize, Serialize};
 pub struct Random {}
 
 impl Victim for Random {
-    fn pick(&self, blocks: &Blocks<'_>, draws: &mut Draws<'_>) -> Option<usize> {
-        blocks.useful().next()?;
-        Some(draws.useful(blocks))
+    fn pick_victim(&self, blocks: &VictimCandidates<'_>, draws: &mut VictimDraws<'_>) -> Option<usize> {
+        blocks.useful_blocks().next()?;
+        Some(draws.draw_useful_block(blocks))
     }
 
-    fn draws(&self) -> bool {
+    fn needs_random_numbers(&self) -> bool {
         true
     }
 
-    fn theory(&self) -> Theory {
-        Theory::Random
+    fn write_amplification_theory(&self) -> WriteAmplificationTheory {
+        WriteAmplificationTheory::Random
     }
 }

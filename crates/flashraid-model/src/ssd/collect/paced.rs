@@ -1,18 +1,18 @@
 //! Collection at the pace of host writes (rule 209). Each superpage of the host earns credits, and moves spend them.
 
-use crate::ssd::params::SuperblockCollection;
+use crate::ssd::params::SuperblockCollectionParams;
 
 /// Balance that couples moves of collection to host writes.
 #[derive(Debug, Clone)]
 pub(crate) struct Paced {
-    limits: SuperblockCollection,
+    limits: SuperblockCollectionParams,
     /// Credits that host writes have earned and moves have not spent. A negative balance is a debt of moves.
     credits: i128,
 }
 
 impl Paced {
     /// Returns a balance of 0 with these limits.
-    pub(crate) fn new(limits: SuperblockCollection) -> Self {
+    pub(crate) fn new(limits: SuperblockCollectionParams) -> Self {
         Self { limits, credits: 0 }
     }
 
@@ -21,7 +21,7 @@ impl Paced {
     /// A `forced` drive has the greatest pace. A `controlled` drive does not collect above its floor. Superblocks that only wait for their
     /// erase count as free; `erased_soon` returns their number.
     pub(crate) fn pace(&self, free: u32, forced: bool, controlled: bool, erased_soon: impl FnOnce() -> u32) -> u32 {
-        let greatest = 4 * self.limits.span;
+        let greatest = 4 * self.limits.superblocks_below_target_to_double_pace;
         if forced {
             greatest
         } else if controlled && !self.is_at_floor(free) {
@@ -34,27 +34,27 @@ impl Paced {
 
     /// Returns true if dies prefer the work of collection to host programs at this pace.
     pub(crate) fn collection_first(&self, pace: u32) -> bool {
-        pace > self.limits.span
+        pace > self.limits.superblocks_below_target_to_double_pace
     }
 
     /// Returns true if the drive counts as collecting at this pace (rule 214).
     pub(crate) fn counts_as_collecting(&self, pace: u32) -> bool {
-        pace >= 2 * self.limits.span
+        pace >= 2 * self.limits.superblocks_below_target_to_double_pace
     }
 
     /// Returns true if too few superblocks are free for another superpage of the host.
     pub(crate) fn is_at_floor(&self, free: u32) -> bool {
-        free <= self.limits.floor
+        free <= self.limits.floor_free_superblocks
     }
 
     /// Returns the number of free superblocks that collection tries to keep.
     pub(crate) fn target(&self) -> u32 {
-        self.limits.target
+        self.limits.target_free_superblocks
     }
 
     /// Returns the number of free superblocks above which nothing is collected.
     pub(crate) fn goal(&self) -> u32 {
-        self.limits.target + self.limits.span
+        self.limits.target_free_superblocks + self.limits.superblocks_below_target_to_double_pace
     }
 
     /// Adds the credits that `units` host units earn. The current victim has `valid` valid units.
@@ -64,7 +64,7 @@ impl Paced {
 
     /// Returns the number of credits that moving one unit costs. `gained` is the number of units that collecting the victim frees.
     pub(crate) fn cost(&self, gained: u32) -> i128 {
-        i128::from(gained) * i128::from(self.limits.span)
+        i128::from(gained) * i128::from(self.limits.superblocks_below_target_to_double_pace)
     }
 
     /// Returns the number of units that must be moved to pay off the debt, if a move costs `cost` credits.
@@ -74,7 +74,7 @@ impl Paced {
 
     /// Returns true if a debt of `owed_units` units stops host writes.
     pub(crate) fn exceeds_debt(&self, owed_units: u64) -> bool {
-        owed_units > self.limits.debt_units
+        owed_units > self.limits.debt_max_units
     }
 
     /// Returns true if the balance allows another move of this cost.
@@ -91,10 +91,15 @@ impl Paced {
 
 #[cfg(test)]
 mod tests {
-    use super::{Paced, SuperblockCollection};
+    use super::{Paced, SuperblockCollectionParams};
 
     fn paced() -> Paced {
-        Paced::new(SuperblockCollection { target: 6, span: 3, floor: 2, debt_units: 10 })
+        Paced::new(SuperblockCollectionParams {
+            target_free_superblocks: 6,
+            superblocks_below_target_to_double_pace: 3,
+            floor_free_superblocks: 2,
+            debt_max_units: 10,
+        })
     }
 
     #[test]

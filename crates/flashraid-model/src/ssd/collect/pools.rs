@@ -4,7 +4,7 @@
 //! - in idle time (rules 38 and 98),
 //! - by the controller's word (rules 99, 100 and 117).
 
-use crate::coordination::Work;
+use crate::coordination::ForcedWork;
 use crate::ids::{BlockId, DieId};
 use crate::space::pools::Pools;
 use crate::ssd::params::SsdParams;
@@ -29,8 +29,8 @@ impl Watermarks {
         let gc = &params.gc;
         Self {
             stop_free_blocks: gc.stop_free_blocks,
-            hard_free_blocks: gc.preemption.map_or(0.0, |preemption| preemption.t_hard * f64::from(gc.start_free_blocks)),
-            idle_ns: gc.idle_ns,
+            hard_free_blocks: gc.preemption.map_or(0.0, |preemption| preemption.hard_limit_share * f64::from(gc.start_free_blocks)),
+            idle_ns: gc.idle_collection_after_ns,
         }
     }
 
@@ -64,9 +64,9 @@ impl Watermarks {
 
     /// Returns the next clean that forced `work` requires, except for pools in `busy`. If `idle_is_over`, work that may only be done in
     /// idle time requires none.
-    pub(crate) fn forced(&self, pools: &mut Pools, die: DieId, busy: u64, work: Work, idle_is_over: bool) -> Due {
+    pub(crate) fn forced(&self, pools: &mut Pools, die: DieId, busy: u64, work: ForcedWork, idle_is_over: bool) -> Due {
         match work {
-            Work::Watermark => pools.next_clean_below(die, self.stop_free_blocks + 1, busy),
+            ForcedWork::Watermark => pools.next_clean_below(die, self.stop_free_blocks + 1, busy),
             _ if idle_is_over => None,
             _ => self.in_idle_time(pools, die, busy),
         }
@@ -77,7 +77,7 @@ impl Watermarks {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Forced {
     /// The whole work of the die.
-    pub work: Work,
+    pub work: ForcedWork,
     owed_victims: OwedVictims,
     /// Set of scopes, one bit for each, that are being cleaned as part of the victims in [`OwedVictims`].
     counted: u64,
@@ -97,11 +97,11 @@ pub(crate) enum OwedVictims {
 impl Forced {
     /// Returns the work of a die with these `pools`, of which `cleaned` ones are being cleaned, in `busy` scopes. One bit stands for each
     /// pool or scope.
-    pub(crate) fn new(work: Work, pools: u64, cleaned: u64, busy: u64) -> Self {
+    pub(crate) fn new(work: ForcedWork, pools: u64, cleaned: u64, busy: u64) -> Self {
         let left = pools & !cleaned;
         let owed_victims = match work {
-            Work::OneVictim | Work::VictimAndWatermark if busy == 0 => OwedVictims::One,
-            Work::PoolVictims | Work::PoolVictimsAndWatermark if left != 0 => OwedVictims::Pools(left),
+            ForcedWork::OneVictim | ForcedWork::VictimAndWatermark if busy == 0 => OwedVictims::One,
+            ForcedWork::PoolVictims | ForcedWork::PoolVictimsAndWatermark if left != 0 => OwedVictims::Pools(left),
             _ => OwedVictims::Nothing,
         };
         let forced = Self { work, owed_victims, counted: 0 };
@@ -143,8 +143,8 @@ impl Forced {
 
     /// Returns the work that follows the victims; `None` if nothing follows.
     pub(crate) fn after_victims(self) -> Option<Self> {
-        let goes_on = matches!(self.work, Work::VictimAndWatermark | Work::PoolVictimsAndWatermark);
-        goes_on.then_some(Self { work: Work::Watermark, owed_victims: OwedVictims::Nothing, counted: 0 })
+        let goes_on = matches!(self.work, ForcedWork::VictimAndWatermark | ForcedWork::PoolVictimsAndWatermark);
+        goes_on.then_some(Self { work: ForcedWork::Watermark, owed_victims: OwedVictims::Nothing, counted: 0 })
     }
 }
 
@@ -154,27 +154,27 @@ mod tests {
 
     #[test]
     fn victims_are_over_when_all_that_counts_is() {
-        let mut forced = Forced::new(Work::VictimAndWatermark, 0b111, 0b101, 0b101);
+        let mut forced = Forced::new(ForcedWork::VictimAndWatermark, 0b111, 0b101, 0b101);
         assert!(forced.cleans_victims() && !forced.clean_is_over(1) && !forced.clean_is_over(0) && forced.clean_is_over(2));
         let then = forced.after_victims().expect("the watermark follows");
-        assert!(then.work == Work::Watermark && !then.is_about_victims());
-        assert!(Forced::new(Work::OneVictim, 0b1, 0b1, 1).after_victims().is_none());
+        assert!(then.work == ForcedWork::Watermark && !then.is_about_victims());
+        assert!(Forced::new(ForcedWork::OneVictim, 0b1, 0b1, 1).after_victims().is_none());
     }
 
     #[test]
     fn each_pool_owes_a_victim_unless_one_is_being_cleaned() {
-        let mut forced = Forced::new(Work::PoolVictims, 0b111, 0b010, 0b010);
+        let mut forced = Forced::new(ForcedWork::PoolVictims, 0b111, 0b010, 0b010);
         assert_eq!(forced.owed_victims(), OwedVictims::Pools(0b101));
         forced.victim_begins(0, 0);
         assert!(!forced.clean_is_over(0) && !forced.clean_is_over(1), "pool 2 has not begun");
         forced.victim_begins(2, 2);
         assert!(forced.owed_victims() == OwedVictims::Nothing && forced.clean_is_over(2) && forced.after_victims().is_none());
-        assert_eq!(Forced::new(Work::OneVictim, 0b11, 0, 0).owed_victims(), OwedVictims::One);
+        assert_eq!(Forced::new(ForcedWork::OneVictim, 0b11, 0, 0).owed_victims(), OwedVictims::One);
     }
 
     #[test]
     fn work_up_to_a_watermark_counts_no_victim() {
-        let mut forced = Forced::new(Work::Watermark, 0b1, 0b1, 0b1);
+        let mut forced = Forced::new(ForcedWork::Watermark, 0b1, 0b1, 0b1);
         assert!(!forced.cleans_victims() && !forced.clean_is_over(0));
     }
 }

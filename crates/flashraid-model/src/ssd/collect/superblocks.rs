@@ -6,7 +6,7 @@ use super::paced::Paced;
 use super::upkeep::Upkeep;
 use crate::events::{GcInterval, TimeNs};
 use crate::ids::MemberId;
-use crate::space::superblocks::{Shape, Superblocks, Upkeep as Reason};
+use crate::space::superblocks::{SuperblockShape, Superblocks, Upkeep as Reason};
 use crate::ssd::job::Table;
 use crate::ssd::params::SuperblockParams;
 
@@ -85,7 +85,7 @@ pub(crate) struct Collection {
     pub upkeep: Upkeep,
     /// Parts whose reads have been started but have not ended.
     pub parts: Table<Part>,
-    shape: Shape,
+    shape: SuperblockShape,
     /// True if collection takes no time.
     instantaneous: bool,
     victim: Option<Victim>,
@@ -98,7 +98,7 @@ pub(crate) struct Collection {
 
 impl Collection {
     /// Returns the state before any collection. Instantaneous collection is driven by [`Collection::next_instant_victim`].
-    pub(crate) fn new(shape: &Shape, params: &SuperblockParams, idle_ns: Option<u64>, instantaneous: bool) -> Self {
+    pub(crate) fn new(shape: &SuperblockShape, params: &SuperblockParams, idle_ns: Option<u64>, instantaneous: bool) -> Self {
         Self {
             paced: Paced::new(params.collection),
             idle: Idle::new(idle_ns),
@@ -114,7 +114,7 @@ impl Collection {
     }
 
     /// Returns the number of units that may have been read but not programmed.
-    fn room(shape: &Shape) -> u64 {
+    fn room(shape: &SuperblockShape) -> u64 {
         2 * u64::from(shape.dies) * u64::from(shape.superpage_units())
     }
 
@@ -361,7 +361,7 @@ impl Collection {
                     free_blocks_min: need.free,
                     writes_wait_from_ns: now,
                     all_wait_from_ns: now,
-                    forced: need.is_forced,
+                    is_forced: need.is_forced,
                 });
                 return self.paced.is_at_floor(need.free) && !self.idle.is_used();
             }

@@ -28,6 +28,6 @@ impl Upkeep {
 
     /// Returns true if a superblock must be refreshed after this number of reads. `reads` is called only if there is a limit.
     pub(crate) fn is_read_too_often(&self, reads: impl FnOnce() -> u64) -> bool {
-        self.limits.refresh_reads.is_some_and(|most| reads() >= most)
+        self.limits.reads_before_refresh.is_some_and(|most| reads() >= most)
     }
 }

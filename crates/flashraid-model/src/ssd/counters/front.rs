@@ -10,16 +10,16 @@ counts! {
         /// Sum of these waits, in nanoseconds.
         fetch_wait_ns: u128,
         /// Number of written units that replaced an older version in the buffer.
-        overwritten,
+        units_overwritten_in_buffer,
         /// Number of pages read from the buffer.
-        buffer_hits,
+        pages_read_from_buffer,
         /// Number of units that a trim removed from the buffer before they were programmed.
-        dropped,
+        units_trimmed_in_buffer,
         /// Number of commands that waited for room in the buffer.
-        room_waits,
+        buffer_room_waits,
         /// Sum of these waits, in nanoseconds.
-        room_wait_ns: u128,
+        buffer_room_wait_ns: u128,
         /// Number of writes with "force unit access" that waited for their programs.
-        forced_waits,
+        fua_write_waits,
     }
 }

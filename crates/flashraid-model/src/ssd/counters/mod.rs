@@ -4,7 +4,7 @@ mod front;
 mod superpages;
 
 pub use front::FrontCounters;
-pub use superpages::{ByHandle, DriveCounters};
+pub use superpages::{PlacementHandleCounters, SuperblockCounters};
 
 counts! {
     /// Counts of one member SSD since the end of its warm-up.
@@ -18,7 +18,7 @@ counts! {
         /// Number of erased blocks, which is also the number of cleans, because each clean erases its victim once.
         erases,
         /// Number of programmed summary pages.
-        summary_programs,
+        summary_pages_programmed,
         /// Number of collections. A collection is one or more cleans of a die without a pause.
         collections,
         /// Number of collections that the array's controller forced.
@@ -28,24 +28,24 @@ counts! {
         /// Number of page operations served between the steps of a collection (PGC III.A).
         preemptions,
         /// Number of page operations served from the page register during the move of a page (PGC III.B).
-        merges,
+        merged_operations,
         /// Number of page operations that ran at the same time as a step of a collection (PGC III.C).
-        pipelined,
+        pipelined_operations,
         /// Number of page moves whose program was replaced by a host write of the same page. They are not part of `gc_pages_moved`.
-        merged_moves,
+        moves_replaced_by_host_writes,
         /// Number of pages that a clean read in vain, because a host write invalidated them before their program. They are not part of
         /// `gc_pages_moved`.
-        gc_pages_dropped,
+        gc_pages_read_in_vain,
         /// Number of times that a program or erase was suspended for a read.
         suspensions,
         /// Number of writes that waited because no pool had room for them.
-        exhausted,
+        writes_waiting_for_room,
         /// Sum of these waits, in nanoseconds.
-        exhausted_ns,
+        writes_waiting_for_room_ns,
         /// Part of `gc_time_ns` in which any request could be served between two steps (state 1 of PGC III.D), in nanoseconds.
-        gc_free_for_all_ns,
+        gc_open_to_all_requests_ns,
         /// Part of `gc_time_ns` in which writes had to wait (state 2), in nanoseconds. The rest is state 3.
-        gc_writes_wait_ns,
+        gc_writes_must_wait_ns,
         /// Number of cleans that began because the die was idle. They are part of `erases`.
         idle_cleans,
         /// Number of pages trimmed by the host.
@@ -64,8 +64,8 @@ impl MemberCounters {
     /// for each dropped page, and the summaries.
     #[must_use]
     pub fn flash_page_ops(&self) -> u64 {
-        let moves = self.gc_pages_moved + self.merged_moves;
-        self.host_page_ops() + 2 * moves + self.gc_pages_dropped + self.summary_programs - self.merges
+        let moves = self.gc_pages_moved + self.moves_replaced_by_host_writes;
+        self.host_page_ops() + 2 * moves + self.gc_pages_read_in_vain + self.summary_pages_programmed - self.merged_operations
     }
 
     /// Returns (host pages + moved pages) / host pages, or `None` if the host wrote nothing. Summary pages do not count, so that the value
@@ -87,20 +87,20 @@ mod tests {
             host_pages_written: base + 1,
             gc_pages_moved: base + 2,
             erases: base + 3,
-            summary_programs: base + 4,
+            summary_pages_programmed: base + 4,
             collections: base + 5,
             forced_collections: base + 6,
             gc_time_ns: base + 7,
             preemptions: base + 8,
-            merges: base + 9,
-            pipelined: base + 10,
-            merged_moves: base + 11,
-            gc_pages_dropped: base + 12,
+            merged_operations: base + 9,
+            pipelined_operations: base + 10,
+            moves_replaced_by_host_writes: base + 11,
+            gc_pages_read_in_vain: base + 12,
             suspensions: base + 13,
-            exhausted: base + 14,
-            exhausted_ns: base + 15,
-            gc_free_for_all_ns: base + 16,
-            gc_writes_wait_ns: base + 17,
+            writes_waiting_for_room: base + 14,
+            writes_waiting_for_room_ns: base + 15,
+            gc_open_to_all_requests_ns: base + 16,
+            gc_writes_must_wait_ns: base + 17,
             idle_cleans: base + 18,
             host_pages_trimmed: base + 19,
         }

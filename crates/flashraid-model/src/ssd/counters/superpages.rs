@@ -1,73 +1,73 @@
 //! Counters that only drives with superblocks have.
 
 use crate::space::superblocks::Stream;
-use crate::ssd::params::HANDLES_MAX;
+use crate::ssd::params::PLACEMENT_HANDLES_MAX;
 
 counts! {
     /// Counts of a drive for each placement handle (rule 221).
-    pub struct ByHandle {
+    pub struct PlacementHandleCounters {
         /// Number of pages that write commands brought.
-        pages_received: [u64; HANDLES_MAX as usize],
+        pages_received: [u64; PLACEMENT_HANDLES_MAX as usize],
         /// Number of places programmed in superblocks of the host, including padding and parity.
-        host_units: [u64; HANDLES_MAX as usize],
+        host_units_programmed: [u64; PLACEMENT_HANDLES_MAX as usize],
         /// Number of places programmed in superblocks of collection, including padding and parity. If collection mixes handles, all of them
         /// count for handle 0.
-        collection_units: [u64; HANDLES_MAX as usize],
+        collection_units_programmed: [u64; PLACEMENT_HANDLES_MAX as usize],
     }
 }
 
-impl ByHandle {
+impl PlacementHandleCounters {
     pub(in crate::ssd) fn received(&mut self, handle: u8, pages: u64) {
         self.pages_received[usize::from(handle)] += pages;
     }
 
     pub(in crate::ssd) fn programmed(&mut self, stream: Stream, units: u64) {
         match stream {
-            Stream::Host(_) | Stream::Slc => self.host_units[usize::from(stream.handle())] += units,
-            Stream::Collection(handle) => self.collection_units[usize::from(handle)] += units,
+            Stream::Host(_) | Stream::Slc => self.host_units_programmed[usize::from(stream.handle())] += units,
+            Stream::Collection(handle) => self.collection_units_programmed[usize::from(handle)] += units,
         }
     }
 }
 
 counts! {
     /// Counts of superpages and superblocks since the end of the warm-up.
-    pub struct DriveCounters {
+    pub struct SuperblockCounters {
         /// Number of pages that write commands brought.
         pages_received,
         /// Number of units programmed for the host.
-        units_programmed,
+        host_units_programmed,
         /// Number of these that were programmed with one bit per cell.
-        units_slc,
+        host_units_programmed_slc,
         /// Number of units that collection moved and programmed.
-        units_moved,
+        units_moved_by_collection,
         /// Number of these that came from superblocks with one bit per cell.
-        units_folded,
+        units_folded_from_slc,
         /// Number of units that the host overwrote while collection was moving them, so that they were not programmed again.
-        units_dropped,
+        units_overwritten_during_move,
         /// Number of places programmed without data, because a superpage was closed early.
-        units_padded,
+        padding_units_programmed,
         /// Number of places programmed with parity.
-        units_parity,
+        parity_units_programmed,
         /// Number of units that the host wrote only in part, so that the rest had to be read from flash.
-        rmw_reads,
+        units_read_for_partial_writes,
         /// Number of trimmed pages that were ignored, because the trim did not cover their whole unit.
-        trimmed_in_part,
+        trimmed_pages_ignored,
         /// Number of reads from flash for the host, including those for partial writes.
-        array_reads,
+        flash_reads_for_host,
         /// Number of page reads that shared a read from flash with another one.
-        joined,
+        page_reads_sharing_flash_read,
         /// Number of host superpages that had to wait because collection was behind with its moves.
-        debt_waits,
+        waits_for_collection_debt,
         /// Number of host superpages that had to wait because no superblock was free.
-        foreground,
+        waits_for_free_superblock,
         /// Sum of these waits, in nanoseconds.
-        foreground_ns,
+        waits_for_free_superblock_ns,
         /// Number of host page reads that waited for collection on their die.
         reads_behind_collection,
         /// Sum of these waits, in nanoseconds.
         reads_behind_collection_ns: u128,
         /// Time that dies spent on programs for the host, including transfers, in nanoseconds.
-        program_ns,
+        host_program_ns,
         /// Time that dies spent on programs of collection, including transfers, in nanoseconds.
         collection_program_ns,
         /// Time that dies spent on programs of parity, including transfers, in nanoseconds.
@@ -79,17 +79,17 @@ counts! {
         /// Time in which at least one die worked for collection, in nanoseconds.
         collecting_ns,
         /// Number of superblocks whose units collection began to move.
-        victims,
+        victims_begun,
         /// Number of these that were moved because they had been read too often.
-        refreshed,
+        victims_for_refresh,
         /// Number of these that were moved to level wear.
-        levelled,
+        victims_for_wear_levelling,
         /// Counts for each placement handle.
-        by_handle: ByHandle,
+        by_placement_handle: PlacementHandleCounters,
     }
 }
 
-impl DriveCounters {
+impl SuperblockCounters {
     /// Returns the number of units programmed on flash divided by the number that the host sent; `None` if it sent nothing.
     #[must_use]
     pub fn write_amplification(&self, unit_pages: u32) -> Option<f64> {
@@ -99,7 +99,7 @@ impl DriveCounters {
     /// Returns the part of the write amplification that parity accounts for.
     #[must_use]
     pub fn write_amplification_of_parity(&self, unit_pages: u32) -> Option<f64> {
-        self.for_each_received(self.units_parity, unit_pages)
+        self.for_each_received(self.parity_units_programmed, unit_pages)
     }
 
     /// Returns `units` divided by the units that the host sent.
@@ -110,6 +110,6 @@ impl DriveCounters {
     /// Returns the number of places that were programmed: for the host, by collection, without data, and with parity.
     #[must_use]
     pub fn programmed_units(&self) -> u64 {
-        self.units_programmed + self.units_moved + self.units_padded + self.units_parity
+        self.host_units_programmed + self.units_moved_by_collection + self.padding_units_programmed + self.parity_units_programmed
     }
 }

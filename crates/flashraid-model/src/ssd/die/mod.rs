@@ -20,17 +20,17 @@ mod activity;
 mod pages;
 mod superpages;
 
-use super::counters::{DriveCounters, MemberCounters};
+use super::counters::{MemberCounters, SuperblockCounters};
 use super::front::Front;
-use super::job::{Busy, Owed, PageOp, SsdWake, SuperpageWake};
+use super::job::{PageOp, ReadForecast, SsdWake, SuperpageWake, UnfinishedWork};
 use super::mechanism::MechanismCounters;
 use super::outbox::Outbox;
-use super::params::{Shortcuts, SsdParams};
+use super::params::{ComputingShortcuts, SsdParams};
 use super::parts::SsdParts;
 use crate::coordination::ToMember;
 use crate::events::TimeNs;
 use crate::ids::MemberId;
-use crate::space::Space;
+use crate::space::Mapping;
 use crate::space::pools::Pools;
 pub(crate) use pages::{ImmediateContext, Served};
 use pages::{PageContext, PageDies};
@@ -59,10 +59,17 @@ const ONE_KIND: &str = "dies are made for their mapping";
 
 impl Dies {
     /// Returns idle dies. `controlled` is true if the array's controller may force the member to collect.
-    pub(super) fn new(params: &SsdParams, space: &Space, seed: u64, member: MemberId, controlled: bool, shortcuts: Shortcuts) -> Self {
+    pub(super) fn new(
+        params: &SsdParams,
+        space: &Mapping,
+        seed: u64,
+        member: MemberId,
+        controlled: bool,
+        shortcuts: ComputingShortcuts,
+    ) -> Self {
         match space {
-            Space::Pools(_) => Self::Pages(PageDies::new(params, seed, member, controlled, shortcuts)),
-            Space::Superblocks(media) => {
+            Mapping::Pools(_) => Self::Pages(PageDies::new(params, seed, member, controlled, shortcuts)),
+            Mapping::Superblocks(media) => {
                 let superblock = params.superblock.as_ref().expect(ONE_KIND);
                 Self::Superpages(Box::new(SuperpageDies::new(params, superblock, media, seed, member)))
             }
@@ -75,9 +82,9 @@ impl Dies {
     ///
     /// Panics if the member has superblocks.
     #[inline]
-    pub(super) fn of_pages<'a>(&'a self, space: &'a Space) -> (&'a PageDies, &'a Pools) {
+    pub(super) fn of_pages<'a>(&'a self, space: &'a Mapping) -> (&'a PageDies, &'a Pools) {
         match (self, space) {
-            (Self::Pages(own), Space::Pools(pools)) => (own, pools),
+            (Self::Pages(own), Mapping::Pools(pools)) => (own, pools),
             _ => unreachable!("{ONE_KIND}"),
         }
     }
@@ -102,7 +109,7 @@ impl Dies {
     }
 
     /// Returns the counters at `now`. If the member has superblocks, the counters of superpages come with them.
-    pub(crate) fn counters_at(&self, now: TimeNs, parts: &SsdParts) -> (MemberCounters, Option<DriveCounters>) {
+    pub(crate) fn counters_at(&self, now: TimeNs, parts: &SsdParts) -> (MemberCounters, Option<SuperblockCounters>) {
         match self {
             Self::Pages(_) => (parts.counters, None),
             Self::Superpages(own) => {
@@ -113,19 +120,19 @@ impl Dies {
     }
 
     /// Returns the work that what the host has written still causes, except for the contents of the write buffer.
-    pub(super) fn owed(&self, space: &Space, preemptive: bool, now: TimeNs) -> Owed {
+    pub(super) fn owed(&self, space: &Mapping, preemptive: bool, now: TimeNs) -> UnfinishedWork {
         match (self, space) {
-            (Self::Pages(own), Space::Pools(pools)) => own.owed(pools, preemptive, now),
-            (Self::Superpages(own), Space::Superblocks(media)) => own.owed(media, now),
+            (Self::Pages(own), Mapping::Pools(pools)) => own.owed(pools, preemptive, now),
+            (Self::Superpages(own), Mapping::Superblocks(media)) => own.owed(media, now),
             _ => unreachable!("{ONE_KIND}"),
         }
     }
 
     /// Returns the latest time at which collection lets a read into one of the dies, as estimated; `None` if none collects.
-    pub(super) fn collects_until(&self, space: &Space, parts: &SsdParts, now: TimeNs) -> Option<TimeNs> {
+    pub(super) fn collects_until(&self, space: &Mapping, parts: &SsdParts, now: TimeNs) -> Option<TimeNs> {
         match (self, space) {
-            (Self::Pages(own), Space::Pools(pools)) => own.collects_until(pools, parts, now),
-            (Self::Superpages(own), Space::Superblocks(media)) => own.collects_until(media, now),
+            (Self::Pages(own), Mapping::Pools(pools)) => own.collects_until(pools, parts, now),
+            (Self::Superpages(own), Mapping::Superblocks(media)) => own.collects_until(media, now),
             _ => unreachable!("{ONE_KIND}"),
         }
     }
@@ -158,9 +165,9 @@ impl Dies {
     ///
     /// # Errors
     /// Returns a sentence that names the first invariant that does not hold.
-    pub(crate) fn verify_space(&self, space: &Space) -> Result<(), String> {
+    pub(crate) fn verify_space(&self, space: &Mapping) -> Result<(), String> {
         match (self, space) {
-            (Self::Pages(own), Space::Pools(pools)) => pools.verify_during_cleans(|die| own.cleans(die)),
+            (Self::Pages(own), Mapping::Pools(pools)) => pools.verify_during_cleans(|die| own.cleans(die)),
             _ => space.verify(),
         }
     }
@@ -187,10 +194,10 @@ impl Dies {
     }
 
     /// Writes logical pages in order, each with its stream. It takes no simulated time and counts nothing.
-    pub(super) fn overwrite_untimed(&self, space: &mut Space, front: &Front, pages: &[(u32, u8)]) {
+    pub(super) fn overwrite_untimed(&self, space: &mut Mapping, front: &Front, pages: &[(u32, u8)]) {
         match (self, space) {
-            (Self::Pages(own), Space::Pools(pools)) => own.overwrite_untimed(pools, pages),
-            (Self::Superpages(own), Space::Superblocks(media)) => own.overwrite_untimed(media, front, pages),
+            (Self::Pages(own), Mapping::Pools(pools)) => own.overwrite_untimed(pools, pages),
+            (Self::Superpages(own), Mapping::Superblocks(media)) => own.overwrite_untimed(media, front, pages),
             _ => unreachable!("{ONE_KIND}"),
         }
     }
@@ -203,9 +210,9 @@ impl<'a> ImmediateContext<'a> {
     ///
     /// Panics if the member has superblocks.
     #[inline]
-    pub(super) fn new(dies: &'a mut Dies, space: &'a mut Space, parts: &'a mut SsdParts) -> Self {
+    pub(super) fn new(dies: &'a mut Dies, space: &'a mut Mapping, parts: &'a mut SsdParts) -> Self {
         match (dies, space) {
-            (Dies::Pages(own), Space::Pools(pools)) => Self { pools, parts, own },
+            (Dies::Pages(own), Mapping::Pools(pools)) => Self { pools, parts, own },
             _ => unreachable!("{ONE_KIND}"),
         }
     }
@@ -226,14 +233,14 @@ impl<'a> DieContext<'a> {
     #[inline]
     pub(super) fn new(
         dies: &'a mut Dies,
-        space: &'a mut Space,
+        space: &'a mut Mapping,
         front: &'a mut Front,
         parts: &'a mut SsdParts,
         out: &'a mut Outbox,
     ) -> Self {
         match (dies, space) {
-            (Dies::Pages(own), Space::Pools(pools)) => Self::Pages(PageContext { out, pools, front, parts, own }),
-            (Dies::Superpages(own), Space::Superblocks(media)) => Self::Superpages(SuperpageContext { out, media, front, parts, own }),
+            (Dies::Pages(own), Mapping::Pools(pools)) => Self::Pages(PageContext { out, pools, front, parts, own }),
+            (Dies::Superpages(own), Mapping::Superblocks(media)) => Self::Superpages(SuperpageContext { out, media, front, parts, own }),
             _ => unreachable!("{ONE_KIND}"),
         }
     }
@@ -253,10 +260,10 @@ impl<'a> DieContext<'a> {
     }
 
     /// Returns the prospect of a read of logical page `page`. An idle die with pools checks its pools first.
-    pub(super) fn busy(&mut self, now: TimeNs, page: u32) -> Busy {
+    pub(super) fn forecast_read(&mut self, now: TimeNs, page: u32) -> ReadForecast {
         match self {
-            Self::Pages(context) => context.busy(now, page),
-            Self::Superpages(context) => context.own.busy(context.media, now, page),
+            Self::Pages(context) => context.forecast_read(now, page),
+            Self::Superpages(context) => context.own.forecast_read(context.media, now, page),
         }
     }
 

@@ -45,16 +45,16 @@ impl Buffer {
     }
 
     pub(crate) fn ack_ns(&self) -> u64 {
-        self.params.map_or(0, |params| params.ack_ns)
+        self.params.map_or(0, |params| params.acknowledge_ns)
     }
 
     /// Returns true if the contents of the buffer survive a loss of power.
     pub(crate) fn is_protected(&self) -> bool {
-        self.params.is_none_or(|params| params.is_protected)
+        self.params.is_none_or(|params| params.survives_power_loss)
     }
 
     pub(crate) fn linger_ns(&self) -> Option<u64> {
-        self.params.and_then(|params| params.linger_ns)
+        self.params.and_then(|params| params.superpage_open_max_ns)
     }
 
     /// Returns the number of host units in the buffer.
@@ -64,7 +64,7 @@ impl Buffer {
 
     /// Reserves room for a unit. Returns false if the buffer is full.
     pub(crate) fn take_room(&mut self) -> bool {
-        let units = self.params.map_or(0, |params| params.units);
+        let units = self.params.map_or(0, |params| params.room_units);
         assert!(self.used <= units, "{} units are in a buffer of {units}", self.used);
         let has_room = self.used < units;
         self.used += u32::from(has_room);

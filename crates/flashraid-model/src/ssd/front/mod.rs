@@ -18,7 +18,7 @@ mod superpages;
 use super::counters::FrontCounters;
 use super::job::{FrontWake, OpEnd, PageOp, Table, Waiter};
 use super::outbox::Outbox;
-use super::params::{FirmwareParams, FrontParams, LinkParams};
+use super::params::{FirmwareParams, FrontParams, HostLinkParams};
 use super::wire::Wire;
 use super::work_times::WorkTimes;
 use crate::events::{TimeNs, TimeParts};
@@ -49,7 +49,7 @@ pub(super) struct Front {
     /// Submission queues; `None` if the drive does not model them.
     queues: Option<Queues>,
     cores: Cores,
-    link: Option<LinkParams>,
+    link: Option<HostLinkParams>,
     /// Lanes of the link. A half-duplex link has one lane. A full-duplex link has two: to the drive and to the host.
     lanes: [Wire; 2],
     pub buffer: Buffer,
@@ -59,9 +59,9 @@ pub(super) struct Front {
 impl Front {
     /// Returns the front of a member with units of `unit_pages` pages and `handles` placement handles. Without parameters, operations go
     /// directly to the dies.
-    pub(super) fn new(params: Option<FrontParams>, link: Option<LinkParams>, member: MemberId, unit_pages: u32, handles: u32) -> Self {
+    pub(super) fn new(params: Option<FrontParams>, link: Option<HostLinkParams>, member: MemberId, unit_pages: u32, handles: u32) -> Self {
         let is_on = params.is_some();
-        let params = params.unwrap_or(FrontParams { buffer: None, queues: None, firmware: FirmwareParams::FREE });
+        let params = params.unwrap_or(FrontParams { buffer: None, queues: None, firmware: FirmwareParams::WITHOUT_OVERHEAD });
         Self {
             is_on,
             member,
@@ -160,9 +160,12 @@ impl Front {
     fn ask_for_core(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
         let (firmware, command) = (&self.firmware, &self.commands[id]);
         let ns = match command.kind {
-            OpKind::Read => firmware.read_ns,
-            OpKind::Write | OpKind::Flush => firmware.write_ns,
-            OpKind::Trim => firmware.trim_ns + (command.ops.len() as u64).div_ceil(u64::from(self.unit_pages)) * firmware.trim_unit_ns,
+            OpKind::Read => firmware.core_ns_per_read,
+            OpKind::Write | OpKind::Flush => firmware.core_ns_per_write,
+            OpKind::Trim => {
+                firmware.core_ns_per_trim
+                    + (command.ops.len() as u64).div_ceil(u64::from(self.unit_pages)) * firmware.core_ns_per_trimmed_unit
+            }
         };
         self.cores.ask(CoreWork::Command(id), ns);
         self.assign_cores(now, out);
@@ -170,7 +173,7 @@ impl Front {
 
     /// Requests a core for a part of a victim with `units` units.
     pub(crate) fn ask_core_for_part(&mut self, now: TimeNs, part: u32, units: u32, out: &mut Outbox) {
-        self.cores.ask(CoreWork::Part(part), u64::from(units) * self.firmware.move_ns);
+        self.cores.ask(CoreWork::Part(part), u64::from(units) * self.firmware.core_ns_per_moved_unit);
         self.assign_cores(now, out);
     }
 
@@ -190,7 +193,7 @@ impl Front {
         match self.cores.end(core) {
             CoreWork::Part(part) => Some(part),
             CoreWork::Command(id) => {
-                out.wake(now + self.firmware.latency_ns, FrontWake::Delayed(id));
+                out.wake(now + self.firmware.latency_after_core_ns, FrontWake::Delayed(id));
                 None
             }
         }
@@ -214,7 +217,7 @@ impl Front {
     pub(crate) fn send_over_link(&mut self, now: TimeNs, to_host: bool, pages: u64) -> TimeNs {
         let Some(link) = self.link else { return now };
         let lane = usize::from(to_host && link.full_duplex);
-        self.lanes[lane].ask(now, pages * link.page_ns)
+        self.lanes[lane].ask(now, pages * link.page_transfer_ns)
     }
 
     /// Ends one page of a read, which has reached the host. Time that no cause accounts for counts as queueing.
@@ -280,7 +283,7 @@ impl Front {
         let command = &mut self.commands[id];
         if command.waits_since.is_none() {
             command.waits_since = Some(now);
-            self.counters.room_waits += 1;
+            self.counters.buffer_room_waits += 1;
         }
     }
 
@@ -294,7 +297,7 @@ impl Front {
             return None;
         }
         if let Some(since) = command.waits_since {
-            self.counters.room_wait_ns += u128::from(now - since);
+            self.counters.buffer_room_wait_ns += u128::from(now - since);
         }
         self.buffer.remove_first_of_queue();
         Some(id)
@@ -318,7 +321,7 @@ impl Front {
         if self.commands[id].fua && !self.buffer.is_protected() {
             let batches = batches();
             if !batches.is_empty() {
-                self.counters.forced_waits += 1;
+                self.counters.fua_write_waits += 1;
                 self.buffer.await_batches(id, batches, acknowledged);
                 return true;
             }

@@ -40,14 +40,14 @@ impl Queues {
 
     /// Fetches the next command; queues take turns.
     pub(super) fn fetch(&mut self) -> Option<u32> {
-        if self.in_flight == self.params.commands {
+        if self.in_flight == self.params.fetched_commands_max {
             return None;
         }
         let all = self.waiting.len();
         let queue = (self.turn..all).chain(0..self.turn).find(|&queue| !self.waiting[queue].is_empty())?;
         let command = self.waiting[queue].pop_front()?;
         let given = if queue == self.turn { self.given + 1 } else { 1 };
-        let turn_is_over = given == self.params.burst || self.waiting[queue].is_empty();
+        let turn_is_over = given == self.params.commands_per_fetch || self.waiting[queue].is_empty();
         (self.turn, self.given) = if turn_is_over { ((queue + 1) % all, 0) } else { (queue, given) };
         self.in_flight += 1;
         Some(command)

@@ -66,7 +66,7 @@ impl Superpages {
     pub(crate) fn new(placement: PlacementHandles, units_max: u32) -> Self {
         Self {
             units_max,
-            filling: vec![None; placement.handles as usize],
+            filling: vec![None; placement.count as usize],
             filling_moved: vec![None; placement.collections() as usize],
             ..Self::default()
         }
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_superpage_goes_to_a_die_when_it_is_closed_and_whole() {
-        let mut superpages = Superpages::new(PlacementHandles::ONE, 4);
+        let mut superpages = Superpages::new(PlacementHandles::SINGLE_HANDLE, 4);
         let id = superpages.open(0, Stream::Host(0), 7);
         assert_eq!(
             (superpages.filling(0), superpages.filled_by(7, u64::MAX), superpages.filled_by(6, u64::MAX)),
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn promises_of_one_bit_per_cell_are_kept_once() {
-        let mut superpages = Superpages::new(PlacementHandles::ONE, 4);
+        let mut superpages = Superpages::new(PlacementHandles::SINGLE_HANDLE, 4);
         let id = superpages.open(0, Stream::Slc, 0);
         assert_eq!(superpages.slc_promised(), 1);
         superpages.has_place(id, 12);

@@ -4,7 +4,7 @@
 use super::{AtOneDie, Mechanism};
 use crate::events::{TIME_MAX_NS, TimeNs};
 use crate::ids::{DieId, MemberId};
-use crate::policy::PolicyProblem;
+use crate::policy::ParameterProblem;
 use crate::rng::{self, Stream};
 use crate::units::Duration;
 use schemars::JsonSchema;
@@ -44,8 +44,8 @@ impl Mechanism for Background {
         stalls
     }
 
-    fn problems(&self) -> Vec<PolicyProblem> {
-        let problem = |key, message: String| PolicyProblem { key, message };
+    fn problems(&self) -> Vec<ParameterProblem> {
+        let problem = |key, message: String| ParameterProblem { key, message };
         let mut problems = Vec::new();
         if self.lasts.ns == 0 {
             problems.push(problem("lasts", "but must be at least 1ns; leave the table out to have no stalls".to_owned()));
@@ -59,7 +59,7 @@ impl Mechanism for Background {
         problems
     }
 
-    fn any(stream: &mut Stream, operation_ns: u64) -> Self {
+    fn random_for_tests(stream: &mut Stream, operation_ns: u64) -> Self {
         let lasts = 1 + rng::below(stream, 4 * operation_ns);
         Self { every: Duration { ns: lasts + 1 + rng::below(stream, 20 * operation_ns) }, lasts: Duration { ns: lasts } }
     }

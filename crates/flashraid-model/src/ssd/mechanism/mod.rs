@@ -5,13 +5,13 @@
 //! and the behaviour during the run. The schema, the reference of keys, the checks and the random cases of the tests are made from the
 //! list. So are the JSON and the tables of reports.
 //!
-//! A mechanism here only takes time. Settings that change the place of data belong to [`SpaceParams`](crate::space::SpaceParams), because
+//! A mechanism here only takes time. Settings that change the place of data belong to [`MappingParams`](crate::space::SpaceParams), because
 //! saved warm states are identified by these.
 
 use crate::counts::Count;
 use crate::events::TimeNs;
 use crate::ids::{DieId, MemberId};
-use crate::policy::PolicyProblem;
+use crate::policy::ParameterProblem;
 use crate::rng::{self, Stream};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -28,10 +28,10 @@ pub trait Mechanism: Sized {
     fn at_die(&self, seed: u64, member: MemberId, die: DieId) -> Self::AtDie;
 
     /// Returns contradictions between its settings that their types cannot exclude.
-    fn problems(&self) -> Vec<PolicyProblem>;
+    fn problems(&self) -> Vec<ParameterProblem>;
 
     /// Returns random settings for tests. An operation of a die takes about `operation_ns` there.
-    fn any(stream: &mut Stream, operation_ns: u64) -> Self;
+    fn random_for_tests(stream: &mut Stream, operation_ns: u64) -> Self;
 }
 
 /// State of a mechanism at one die, with methods that the die calls. By default, each does nothing.
@@ -227,7 +227,7 @@ macro_rules! mechanisms {
 
             /// Returns contradictions between the settings of each mechanism, with the name of its table.
             #[must_use]
-            pub fn problems(&self) -> Vec<(&'static str, PolicyProblem)> {
+            pub fn problems(&self) -> Vec<(&'static str, ParameterProblem)> {
                 let mut problems = Vec::new();
                 $(
                     let of_table = self.$table.iter().flat_map(Mechanism::problems);
@@ -238,8 +238,8 @@ macro_rules! mechanisms {
 
             /// Returns some mechanisms with random settings for tests. An operation of a die takes about `operation_ns` there.
             #[must_use]
-            pub fn any(stream: &mut Stream, operation_ns: u64) -> Self {
-                Self { $($table: (rng::below(stream, 2) == 0).then(|| $Type::any(stream, operation_ns)),)* }
+            pub fn random_for_tests(stream: &mut Stream, operation_ns: u64) -> Self {
+                Self { $($table: (rng::below(stream, 2) == 0).then(|| $Type::random_for_tests(stream, operation_ns)),)* }
             }
 
             /// Returns the counters of the mechanisms that the device has, as reports show them.

@@ -3,7 +3,7 @@
 
 use super::{AtOneDie, Mechanism};
 use crate::ids::{DieId, MemberId};
-use crate::policy::PolicyProblem;
+use crate::policy::ParameterProblem;
 use crate::rng::{self, Stream};
 use crate::units::Fraction;
 use schemars::JsonSchema;
@@ -37,17 +37,17 @@ impl Mechanism for ReadRetry {
     type AtDie = Retries;
 
     fn at_die(&self, seed: u64, member: MemberId, _die: DieId) -> Retries {
-        Retries { of: *self, seed: rng::seed_of(seed, "read_retry", u64::from(member.0)) }
+        Retries { of: *self, seed: rng::derive_seed(seed, "read_retry", u64::from(member.0)) }
     }
 
-    fn problems(&self) -> Vec<PolicyProblem> {
-        let problem = |key, message: &str| PolicyProblem { key, message: message.to_owned() };
+    fn problems(&self) -> Vec<ParameterProblem> {
+        let problem = |key, message: &str| ParameterProblem { key, message: message.to_owned() };
         let share = (self.share.0 == 0.0).then(|| problem("share", "but must be above 0; leave the table out to have no retries"));
         let times = (!(1..=TIMES_MAX).contains(&self.times)).then(|| problem("times", "but must be from 1 to 100"));
         share.into_iter().chain(times).collect()
     }
 
-    fn any(stream: &mut Stream, _operation_ns: u64) -> Self {
+    fn random_for_tests(stream: &mut Stream, _operation_ns: u64) -> Self {
         Self { share: Fraction((1 + rng::below(stream, 10)) as f64 / 10.0), times: 1 + rng::below(stream, 4) as u32 }
     }
 }
@@ -63,7 +63,7 @@ pub struct Retries {
 impl AtOneDie<ReadRetryCounters> for Retries {
     fn extra_array_ns(&mut self, page: u32, erases: u32, array_ns: u64, counters: &mut ReadRetryCounters) -> u64 {
         let mut draw = rng::stream(self.seed, "page", u64::from(erases) << 32 | u64::from(page));
-        if !rng::happens(&mut draw, self.of.share.0) {
+        if !rng::chance(&mut draw, self.of.share.0) {
             return 0;
         }
         let further_ns = u64::from(self.of.times) * array_ns;

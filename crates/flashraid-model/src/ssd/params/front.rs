@@ -1,7 +1,7 @@
 //! Parameters of the front of an SSD, as plain integers. The front comprises everything before the dies.
 
 /// Maximum number of placement handles of a drive.
-pub(crate) const HANDLES_MAX: u32 = 16;
+pub(crate) const PLACEMENT_HANDLES_MAX: u32 = 16;
 
 /// Queues, cores and write buffer before the dies of an SSD (sections 24 and 25 of the rules).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,13 +18,13 @@ pub struct FrontParams {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BufferParams {
     /// Number of units that fit, at least 1. With superblocks, at least two superpages must fit. Without superblocks, a unit is a page.
-    pub units: u32,
+    pub room_units: u32,
     /// Time that the acknowledgement of a write takes, in nanoseconds. It begins when the last unit of the command is in the buffer.
-    pub ack_ns: u64,
+    pub acknowledge_ns: u64,
     /// True if the contents survive a loss of power, so that flushes need not wait.
-    pub is_protected: bool,
+    pub survives_power_loss: bool,
     /// Maximum time that a superpage stays open in nanoseconds, after which it is closed even if it is not full; `None` for no limit.
-    pub linger_ns: Option<u64>,
+    pub superpage_open_max_ns: Option<u64>,
 }
 
 /// The submission queues of a drive (rule 219). All values are at least 1.
@@ -33,9 +33,9 @@ pub struct QueueParams {
     /// Number of submission queues.
     pub queues: u32,
     /// Number of commands fetched from a queue in one turn.
-    pub burst: u32,
+    pub commands_per_fetch: u32,
     /// Maximum number of commands that are fetched and not done.
-    pub commands: u32,
+    pub fetched_commands_max: u32,
 }
 
 /// The processor cores of a drive's controller.
@@ -44,20 +44,28 @@ pub struct FirmwareParams {
     /// Number of processor cores, at least 1.
     pub cores: u32,
     /// Time of a processor core for a read command, in nanoseconds.
-    pub read_ns: u64,
+    pub core_ns_per_read: u64,
     /// Time of a processor core for a write or flush command, in nanoseconds.
-    pub write_ns: u64,
+    pub core_ns_per_write: u64,
     /// Time of a processor core for a unit that collection moves, in nanoseconds. It has no effect without superblocks.
-    pub move_ns: u64,
+    pub core_ns_per_moved_unit: u64,
     /// Time of a processor core for a trim command, without its units, in nanoseconds.
-    pub trim_ns: u64,
+    pub core_ns_per_trim: u64,
     /// Time of a processor core for each unit of a trim command, in nanoseconds.
-    pub trim_unit_ns: u64,
+    pub core_ns_per_trimmed_unit: u64,
     /// Delay of each command after its time at the processor core, in nanoseconds.
-    pub latency_ns: u64,
+    pub latency_after_core_ns: u64,
 }
 
 impl FirmwareParams {
     /// Settings with which commands take no time.
-    pub const FREE: Self = Self { cores: 1, read_ns: 0, write_ns: 0, move_ns: 0, trim_ns: 0, trim_unit_ns: 0, latency_ns: 0 };
+    pub const WITHOUT_OVERHEAD: Self = Self {
+        cores: 1,
+        core_ns_per_read: 0,
+        core_ns_per_write: 0,
+        core_ns_per_moved_unit: 0,
+        core_ns_per_trim: 0,
+        core_ns_per_trimmed_unit: 0,
+        latency_after_core_ns: 0,
+    };
 }

@@ -4,18 +4,20 @@ mod front;
 mod superblock;
 
 use super::mechanism::Mechanisms;
-use crate::coordination::Pools;
+use crate::coordination::PoolSizes;
 use crate::flash::{ChannelParams, Geometry, Timing};
 use crate::request::OpKind;
-use crate::space::SpaceParams;
+use crate::space::MappingParams;
 use crate::space::pools::PoolsParams;
-pub use crate::space::pools::{PlaneChoice, Pool, Procedure};
+pub use crate::space::pools::{CollectionProcedure, PlaneChoice, PoolScope};
 use crate::space::superblocks::SuperblocksParams;
-pub use crate::space::superblocks::{PlacementHandles, SUPERPAGE_UNITS_MAX, Shape, SlcRoom, UpkeepParams};
+pub use crate::space::superblocks::{PlacementHandles, SUPERPAGE_UNITS_MAX, SlcLimit, SuperblockShape, UpkeepParams};
 pub use crate::space::victim::VictimPolicy;
-pub(crate) use front::HANDLES_MAX;
+pub(crate) use front::PLACEMENT_HANDLES_MAX;
 pub use front::{BufferParams, FirmwareParams, FrontParams, QueueParams};
-pub use superblock::{OperationSuspension, PlaneReads, SlcParams, SuperblockCollection, SuperblockParams, SuperblockSuspension};
+pub use superblock::{
+    OperationSuspensionParams, PlaneReadMode, SlcParams, SuperblockCollectionParams, SuperblockParams, SuperblockSuspensionParams,
+};
 
 /// Parameters of one member SSD.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,7 +40,7 @@ pub struct SsdParams {
     /// Dies that share a channel. With `None`, every die has its own pins, and transfers are part of its busy time.
     pub channel: Option<ChannelParams>,
     /// Limit of the host link. With `None`, transfers to the host take no time.
-    pub link: Option<LinkParams>,
+    pub link: Option<HostLinkParams>,
     /// Queues, cores and write buffer before pools of blocks. With `None`, operations go to their dies as they arrive. `superblock` has its
     /// own settings.
     pub front: Option<FrontParams>,
@@ -50,13 +52,13 @@ pub struct SsdParams {
 
 impl SsdParams {
     /// Returns true if cleans may be interrupted between their steps, or may begin in idle time (rules 30 to 40).
-    pub fn interruptible(&self) -> bool {
-        !self.gc.instantaneous && (self.gc.preemption.is_some() || self.gc.idle_ns.is_some())
+    pub fn can_interrupt_cleans(&self) -> bool {
+        !self.gc.takes_no_time && (self.gc.preemption.is_some() || self.gc.idle_collection_after_ns.is_some())
     }
 
     /// Returns true if the SSD levels wear, either by its victim policy or by moving superblocks with few erases (rule 223).
     pub fn levels_wear(&self) -> bool {
-        let by_upkeep = self.superblock.as_ref().is_some_and(|superblock| superblock.upkeep.wear_difference.is_some());
+        let by_upkeep = self.superblock.as_ref().is_some_and(|superblock| superblock.upkeep.erase_difference_to_level.is_some());
         by_upkeep || self.gc.victim.levels_wear()
     }
 
@@ -72,23 +74,23 @@ impl SsdParams {
 
     /// Returns the number of placement handles.
     pub(super) fn handles(&self) -> u32 {
-        self.superblock.as_ref().map_or(1, |superblock| superblock.placement.handles)
+        self.superblock.as_ref().map_or(1, |superblock| superblock.placement_handles.count)
     }
 
     /// Returns the parameters of the mapping.
-    pub fn space(&self) -> SpaceParams {
+    pub fn space_params(&self) -> MappingParams {
         if let Some(superblock) = &self.superblock {
-            return SpaceParams::Superblocks(SuperblocksParams {
+            return MappingParams::Superblocks(SuperblocksParams {
                 shape: superblock.shape(&self.geometry),
                 channel: self.channel.unwrap_or(ChannelParams::consecutive(1)),
-                target_free_superblocks: superblock.collection.target,
+                target_free_superblocks: superblock.collection.target_free_superblocks,
                 victim: self.gc.victim,
-                fresh: superblock.fresh,
+                starts_empty: superblock.starts_empty,
             });
         }
-        SpaceParams::Pools(PoolsParams {
+        MappingParams::Pools(PoolsParams {
             geometry: self.geometry,
-            dynamic: self.allocation == Allocation::Dynamic,
+            moves_pages_between_dies: self.allocation == Allocation::Dynamic,
             plane_choice: self.plane_choice,
             pool: self.gc.pool,
             procedure: self.gc.procedure,
@@ -101,16 +103,16 @@ impl SsdParams {
     }
 
     /// Returns the size of the pools, which thresholds refer to.
-    pub fn pools(&self) -> Pools {
+    pub fn pool_sizes(&self) -> PoolSizes {
         if let Some(superblock) = &self.superblock {
-            return Pools {
+            return PoolSizes {
                 blocks: self.geometry.blocks_per_plane,
                 reserved_blocks: self.geometry.reserved_blocks_per_plane,
-                start_free_blocks: superblock.collection.target,
+                start_free_blocks: superblock.collection.target_free_superblocks,
             };
         }
-        let planes = if self.gc.pool == Pool::Die { self.geometry.planes } else { 1 };
-        Pools {
+        let planes = if self.gc.pool == PoolScope::Die { self.geometry.planes } else { 1 };
+        PoolSizes {
             blocks: planes * self.geometry.blocks_per_plane,
             reserved_blocks: planes * self.geometry.reserved_blocks_per_plane,
             start_free_blocks: self.gc.start_free_blocks,
@@ -130,16 +132,16 @@ impl SsdParams {
 
 /// Faster ways of computing the same results that may be used. Tests switch them off to show that no result changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shortcuts {
+pub struct ComputingShortcuts {
     /// True to compute the end of an operation when it arrives, on members that allow it.
-    pub immediate: bool,
+    pub immediate_ends: bool,
     /// True to end waits without events, on dies that nothing can interrupt.
-    pub collapsed: bool,
+    pub collapsed_waits: bool,
 }
 
-impl Default for Shortcuts {
+impl Default for ComputingShortcuts {
     fn default() -> Self {
-        Self { immediate: true, collapsed: true }
+        Self { immediate_ends: true, collapsed_waits: true }
     }
 }
 
@@ -155,45 +157,45 @@ pub enum Allocation {
 /// Garbage collection of one SSD.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GcParams {
-    /// Procedure of a collection. The caller guarantees the requirements of [`Procedure::ReferenceNoCopyBack`].
-    pub procedure: Procedure,
+    /// Procedure of a collection. The caller guarantees the requirements of [`CollectionProcedure::ReferenceNoCopyBack`].
+    pub procedure: CollectionProcedure,
     /// Group of blocks that share free blocks, open blocks and thresholds.
-    pub pool: Pool,
+    pub pool: PoolScope,
     /// Blocking scope of a clean: the part of the SSD that serves no request during the clean.
-    pub blocking: Blocking,
+    pub blocking: BlockingScope,
     /// Number of free blocks at or below which a pool is collected.
     pub start_free_blocks: u32,
     /// Number of free blocks at which the collection of a pool ends; at least `start_free_blocks + 1`.
     pub stop_free_blocks: u32,
     /// Kinds of requests before which the free blocks are checked.
-    pub trigger: Trigger,
+    pub trigger: PoolCheckTrigger,
     /// Policy that chooses the block to collect.
     pub victim: VictimPolicy,
     /// True if moved pages go to a separate open block, false if they share the block of host writes.
     pub separate_open_block: bool,
     /// True if moved pages stay in their plane and need no transfer (copy-back).
     ///
-    /// Otherwise every move costs two transfers; with [`Procedure::ReferenceNoCopyBack`], only moves that cross planes do.
+    /// Otherwise every move costs two transfers; with [`CollectionProcedure::ReferenceNoCopyBack`], only moves that cross planes do.
     pub copy_back: bool,
     /// True if collection takes no time but still moves and erases (scheme `ideal`).
-    pub instantaneous: bool,
+    pub takes_no_time: bool,
     /// Interruption of cleans by requests; `None` if each clean runs to its end. It has no effect on instantaneous collection.
     pub preemption: Option<Preemption>,
     /// Idle time after which a die collects in the background, in nanoseconds, at least 1; `None` for never. It has no effect on
     /// instantaneous collection.
-    pub idle_ns: Option<u64>,
+    pub idle_collection_after_ns: Option<u64>,
 }
 
 impl GcParams {
     /// Returns true if a clean blocks only its plane.
     pub(super) fn blocks_planes(&self) -> bool {
-        self.blocking == Blocking::Plane && !self.instantaneous
+        self.blocking == BlockingScope::Plane && !self.takes_no_time
     }
 
     /// Returns true if a die checks the free blocks of its pools before it starts an operation of this kind (rule 10).
     #[inline]
     pub(super) fn checks_pools_before(&self, kind: OpKind) -> bool {
-        kind == OpKind::Write || self.trigger == Trigger::Request
+        kind == OpKind::Write || self.trigger == PoolCheckTrigger::EveryRequest
     }
 }
 
@@ -203,26 +205,26 @@ pub struct Preemption {
     /// Duration of a poll of the queue, between two steps of a clean, in nanoseconds.
     pub poll_ns: u64,
     /// Limit T_hard as a share of T_soft, the start threshold, from 0 to 1. With fewer free blocks, requests that consume free blocks wait.
-    pub t_hard: f64,
+    pub hard_limit_share: f64,
     /// Rule that decides which requests overlap with a step of a clean.
-    pub pipeline: Pipeline,
+    pub pipeline: PipeliningMode,
     /// True if a request for the page that is being moved is served from the register.
-    pub merge: bool,
+    pub merges_with_moves: bool,
     /// True if a page that a waiting request needs is moved next. It requires `merge`.
-    pub reorder: bool,
+    pub moves_requested_pages_first: bool,
     /// Suspension of programs and erases in progress by reads; `None` for no suspension.
     pub suspension: Option<Suspension>,
 }
 
 /// Rule that decides which requests overlap with a step of a clean (rule 37).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pipeline {
+pub enum PipeliningMode {
     /// No requests overlap with a step.
     Off,
     /// All requests that may be served before the step overlap with it, if all are of the same kind as the step.
-    AtPoints,
+    AtPreemptionPoints,
     /// Requests overlap with a step as with `AtPoints`. In addition, requests of the same kind that arrive during the step overlap with it.
-    InFlight,
+    AlsoDuringSteps,
 }
 
 /// Suspension of programs and erases by reads (Wu & He, FAST 2012).
@@ -233,32 +235,32 @@ pub struct Suspension {
     /// Time from the end of the last read until the operation continues, in nanoseconds.
     pub resume_ns: u64,
     /// Maximum number of suspensions of one operation.
-    pub times_max: u32,
+    pub suspensions_max: u32,
 }
 
 /// Part of an SSD that serves no requests during a clean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Blocking {
+pub enum BlockingScope {
     /// The whole die is blocked.
     Die,
-    /// Only the plane of the victim is blocked. It requires [`Pool::Plane`].
+    /// Only the plane of the victim is blocked. It requires [`PoolScope::Plane`].
     Plane,
 }
 
 /// Kinds of requests before which the free blocks are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trigger {
+pub enum PoolCheckTrigger {
     /// Every request of the host.
-    Request,
+    EveryRequest,
     /// Only writes of the host.
-    Write,
+    OnlyWrites,
 }
 
 /// Limit of the host link of one SSD.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LinkParams {
+pub struct HostLinkParams {
     /// Time to transfer one page over the link, in nanoseconds.
-    pub page_ns: u64,
+    pub page_transfer_ns: u64,
     /// True if both directions work at the same time (NVMe), false if they share the link (SATA).
     pub full_duplex: bool,
 }

@@ -11,8 +11,8 @@ fn a_write_is_done_in_the_buffer_and_waits_for_room() {
     let first_ends = crossed + 2 * 10 + 1000;
     let (done, drive) = bench.run();
     assert_eq!(done[&0], first_ends + 3);
-    assert_eq!((drive.front.counters.room_waits, drive.front.counters.room_wait_ns), (1, 1020));
-    assert_eq!(drive.parts.drive_counters.units_programmed, 6);
+    assert_eq!((drive.front.counters.buffer_room_waits, drive.front.counters.buffer_room_wait_ns), (1, 1020));
+    assert_eq!(drive.parts.drive_counters.host_units_programmed, 6);
 
     let mut bench = Bench::new(&params());
     bench.command(0, 0, OpKind::Write, 0..1);
@@ -21,7 +21,7 @@ fn a_write_is_done_in_the_buffer_and_waits_for_room() {
     let (done, drive) = bench.run();
     assert_eq!((done[&0], done[&1]), (7 + 20 + 4 + 3, 100 + 34), "the second replaces the first");
     assert_eq!(done[&2], 200 + 5 + 20 + 4, "a hit touches no flash");
-    assert_eq!((drive.front.counters.overwritten, drive.parts.drive_counters.units_programmed), (1, 0));
+    assert_eq!((drive.front.counters.units_overwritten_in_buffer, drive.parts.drive_counters.host_units_programmed), (1, 0));
 }
 
 #[test]
@@ -31,10 +31,10 @@ fn a_flush_waits_only_for_a_buffer_that_forgets() {
         bench.command(0, 0, OpKind::Write, 0..1);
         bench.command(100, 1, OpKind::Flush, 0..1);
         let (done, drive) = bench.run();
-        (done[&1], drive.parts.drive_counters.units_padded)
+        (done[&1], drive.parts.drive_counters.padding_units_programmed)
     };
     assert_eq!(flush(&params()), (100 + 7 + 20, 0));
-    let forgets = changed(|superblock| superblock.buffer.is_protected = false);
+    let forgets = changed(|superblock| superblock.buffer.survives_power_loss = false);
     assert_eq!(flush(&forgets), (100 + 27 + 20 + 1000, 1), "the superpage is closed, padded and programmed");
 }
 
@@ -47,11 +47,11 @@ fn a_write_with_force_unit_access_waits_for_its_own_programs_only() {
         bench.forced_write(500, 1, 2..3);
         bench.command(600, 2, OpKind::Write, 4..5);
         let (done, drive) = bench.run();
-        ([done[&0], done[&1], done[&2]], drive.parts.drive_counters.units_padded)
+        ([done[&0], done[&1], done[&2]], drive.parts.drive_counters.padding_units_programmed)
     };
     let acknowledged = |at: TimeNs, pages: TimeNs| at + 7 + 20 + pages * 4 + 3;
     assert_eq!(write(&params()), ([acknowledged(0, 2), acknowledged(500, 1), acknowledged(600, 1)], 0));
-    let forgets = changed(|superblock| superblock.buffer.is_protected = false);
+    let forgets = changed(|superblock| superblock.buffer.survives_power_loss = false);
     // The first program begins at 35, the second after it; what comes later waits for neither.
     let first_ends = 35 + 20 + 1000;
     assert_eq!(write(&forgets), ([acknowledged(0, 2), first_ends + 20 + 1000, acknowledged(600, 1)], 1));
@@ -62,17 +62,17 @@ fn a_write_with_force_unit_access_waits_for_its_own_programs_only() {
     bench.command(0, 0, OpKind::Write, 0..1);
     bench.forced_write(100, 1, 0..1);
     let (done, drive) = bench.run();
-    assert_eq!((done[&1], drive.front.counters.overwritten), (100 + 7 + 20 + 4 + 20 + 1000, 1));
+    assert_eq!((done[&1], drive.front.counters.units_overwritten_in_buffer), (100 + 7 + 20 + 4 + 20 + 1000, 1));
 }
 
 #[test]
 fn a_superpage_lingers_no_longer_than_it_may() {
-    let mut bench = Bench::new(&changed(|superblock| superblock.buffer.linger_ns = Some(50)));
+    let mut bench = Bench::new(&changed(|superblock| superblock.buffer.superpage_open_max_ns = Some(50)));
     bench.command(0, 0, OpKind::Write, 0..1);
     bench.run_before(31 + 50 + 20 + 1000);
-    assert_eq!(bench.drive.parts.drive_counters.units_programmed, 0);
+    assert_eq!(bench.drive.parts.drive_counters.host_units_programmed, 0);
     bench.run_before(31 + 50 + 20 + 1000 + 1);
-    assert_eq!((bench.drive.parts.drive_counters.units_programmed, bench.drive.parts.drive_counters.units_padded), (1, 1));
+    assert_eq!((bench.drive.parts.drive_counters.host_units_programmed, bench.drive.parts.drive_counters.padding_units_programmed), (1, 1));
 }
 
 #[test]
@@ -84,11 +84,15 @@ fn a_part_of_a_unit_reads_the_rest_first() {
     bench.command(0, 0, OpKind::Write, 0..3);
     // Unit 0 is whole; of unit 1 the rest is read: 39 to 139, out by 149; then both are programmed.
     bench.run_before(39 + 100 + 10 + 20 + 1000);
-    assert_eq!(bench.drive.parts.drive_counters.units_programmed, 0);
+    assert_eq!(bench.drive.parts.drive_counters.host_units_programmed, 0);
     let (done, drive) = bench.run();
     assert_eq!(done[&0], 7 + 20 + 3 * 4 + 3, "the command does not wait for it");
     assert_eq!(
-        (drive.parts.drive_counters.rmw_reads, drive.parts.drive_counters.units_programmed, drive.parts.drive_counters.array_reads),
+        (
+            drive.parts.drive_counters.units_read_for_partial_writes,
+            drive.parts.drive_counters.host_units_programmed,
+            drive.parts.drive_counters.flash_reads_for_host
+        ),
         (1, 2, 1)
     );
 }
@@ -105,7 +109,7 @@ fn trimmed_units_are_nowhere() {
 
 #[test]
 fn a_wait_for_room_behind_a_program_of_collection_is_booked_as_collection() {
-    let mut bench = Bench::new(&changed(|superblock| superblock.upkeep.refresh_reads = Some(4)));
+    let mut bench = Bench::new(&changed(|superblock| superblock.upkeep.reads_before_refresh = Some(4)));
     for (number, page) in [0, 2, 4, 4].into_iter().enumerate() {
         bench.command(if number == 3 { 20_001 } else { 10_000 * number as u64 }, number as u32, OpKind::Read, page..page + 1);
     }

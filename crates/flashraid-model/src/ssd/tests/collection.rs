@@ -6,7 +6,7 @@ use super::*;
 fn collection_keeps_superblocks_free_while_the_host_writes() {
     for (level, instantaneous) in [("timed", false), ("ideal", true)] {
         let mut params = params();
-        params.gc.instantaneous = instantaneous;
+        params.gc.takes_no_time = instantaneous;
         let mut bench = Bench::new(&params);
         let mut stream = rng::stream(7, level, 0);
         for write in 0..2000 {
@@ -17,7 +17,7 @@ fn collection_keeps_superblocks_free_while_the_host_writes() {
         assert_eq!(done.len(), 2000, "{level}");
         // In superblocks of eight units those of a victim that wait for the next one's weigh enough to delay the host now and then.
         let waits = if instantaneous { 0 } else { 20 };
-        assert!(drive.parts.drive_counters.foreground <= waits, "{level}: the host hardly waits for a superblock");
+        assert!(drive.parts.drive_counters.waits_for_free_superblock <= waits, "{level}: the host hardly waits for a superblock");
         assert!(drive.media().free() > 2 && drive.media().free() <= 8, "{level}: {} free", drive.media().free());
         let waf = drive.parts.drive_counters.write_amplification(1).unwrap();
         assert!((1.0..2.0).contains(&waf), "{level}: {waf}");
@@ -31,11 +31,11 @@ fn collection_keeps_superblocks_free_while_the_host_writes() {
 
 #[test]
 fn a_member_that_is_coordinated_collects_when_it_is_forced() {
-    use crate::coordination::{MemberEvent, MemberRole, Need, Notify, ToMember, Work};
+    use crate::coordination::{CollectionNeed, ForcedWork, MemberEvent, MemberRole, Notification, ToMember};
     let mut bench = Bench::new(&params());
-    let role = MemberRole { t_soft_free_blocks: 5, registers: true, notify: Notify::AtStart, across_dies: true };
+    let role = MemberRole { t_soft_free_blocks: 5, registers: true, notify: Notification::AtStartThreshold, across_dies: true };
     bench.drive.become_ggc_aware(0, role, &mut bench.out);
-    let asks = MemberEvent::Sends(ToController::GcRequest(Need::AT_LIMIT));
+    let asks = MemberEvent::Sends(ToController::GcRequest(CollectionNeed::AT_LIMIT));
     let mut stream = rng::stream(7, "coordinated", 0);
     let mut write = 0;
     while !bench.out.notices.iter().any(|notice| notice.event == asks) {
@@ -43,25 +43,25 @@ fn a_member_that_is_coordinated_collects_when_it_is_forced() {
         bench.command(u64::from(write) * 3000, write, OpKind::Write, page..page + 1);
         write += 1;
     }
-    assert_eq!(bench.drive.parts.drive_counters.victims, 0, "not granted, it keeps still");
+    assert_eq!(bench.drive.parts.drive_counters.victims_begun, 0, "not granted, it keeps still");
     assert_eq!(bench.drive.media().free(), 4, "it asks at its target");
     assert_eq!(bench.out.notices.iter().filter(|notice| notice.event == MemberEvent::Sends(ToController::Participate)).count(), 1);
-    bench.drive.receive(10_000_000, ToMember::Force(Work::OneVictim), &mut bench.out);
+    bench.drive.receive(10_000_000, ToMember::Force(ForcedWork::OneVictim), &mut bench.out);
     bench.gather();
     bench.run_before(TimeNs::MAX);
     assert_eq!(bench.out.notices.last().map(|notice| notice.event), Some(MemberEvent::Sends(ToController::GcDone)));
     assert!(bench.drive.media().free() >= 6, "until target and span are reached");
-    assert_eq!(bench.out.collections.iter().filter(|interval| interval.forced).count(), 1);
+    assert_eq!(bench.out.collections.iter().filter(|interval| interval.is_forced).count(), 1);
     bench.drive.media().verify().unwrap();
 }
 
 /// Frees one superblock whatever is free (rule 123), and more if the work goes on to the goal.
 #[test]
 fn a_drive_can_be_forced_to_free_one_superblock() {
-    use crate::coordination::{MemberEvent, MemberRole, Notify, ToMember, Work};
-    let freed_by = |work: Work, times: u64| {
+    use crate::coordination::{ForcedWork, MemberEvent, MemberRole, Notification, ToMember};
+    let freed_by = |work: ForcedWork, times: u64| {
         let mut bench = Bench::new(&params());
-        let role = MemberRole { t_soft_free_blocks: 5, registers: false, notify: Notify::AtStart, across_dies: true };
+        let role = MemberRole { t_soft_free_blocks: 5, registers: false, notify: Notification::AtStartThreshold, across_dies: true };
         bench.drive.become_ggc_aware(0, role, &mut bench.out);
         let mut stream = rng::stream(7, "coordinated", 0);
         let mut write = 0;
@@ -78,30 +78,30 @@ fn a_drive_can_be_forced_to_free_one_superblock() {
         let done = bench.out.notices.iter().filter(|notice| notice.event == MemberEvent::Sends(ToController::GcDone)).count();
         assert_eq!(done as u64, times);
         bench.drive.media().verify().unwrap();
-        bench.drive.parts.drive_counters.victims
+        bench.drive.parts.drive_counters.victims_begun
     };
     // The way from 4 free superblocks to the 6 of target and span takes two victims or more.
-    let to_goal = freed_by(Work::Watermark, 1);
+    let to_goal = freed_by(ForcedWork::Watermark, 1);
     assert!(to_goal >= 2);
-    assert_eq!(freed_by(Work::PoolVictims, 1), 1);
-    assert_eq!(freed_by(Work::PoolVictims, 3), 3);
-    assert_eq!(freed_by(Work::PoolVictimsAndWatermark, 1), to_goal);
+    assert_eq!(freed_by(ForcedWork::PoolVictims, 1), 1);
+    assert_eq!(freed_by(ForcedWork::PoolVictims, 3), 3);
+    assert_eq!(freed_by(ForcedWork::PoolVictimsAndWatermark, 1), to_goal);
     // Above its goal the drive still frees one. Without that work it frees none.
-    assert_eq!(freed_by(Work::PoolVictimsAndWatermark, 2), to_goal + 1);
-    assert_eq!(freed_by(Work::Watermark, 2), to_goal);
+    assert_eq!(freed_by(ForcedWork::PoolVictimsAndWatermark, 2), to_goal + 1);
+    assert_eq!(freed_by(ForcedWork::Watermark, 2), to_goal);
 }
 
 /// Collection at the controller's word is not owed for the writes that come meanwhile. With no debt allowed, none waits for a move.
 #[test]
 fn a_drive_that_is_forced_does_not_hold_the_host_back_for_moves() {
-    use crate::coordination::{MemberEvent, MemberRole, Notify, ToMember, Work};
+    use crate::coordination::{ForcedWork, MemberEvent, MemberRole, Notification, ToMember};
     let mut bench = Bench::new(&changed(|superblock| {
-        superblock.buffer.units = 8;
-        superblock.collection.debt_units = 0;
+        superblock.buffer.room_units = 8;
+        superblock.collection.debt_max_units = 0;
     }));
     bench.drive.become_ggc_aware(
         0,
-        MemberRole { t_soft_free_blocks: 5, registers: true, notify: Notify::AtStart, across_dies: true },
+        MemberRole { t_soft_free_blocks: 5, registers: true, notify: Notification::AtStartThreshold, across_dies: true },
         &mut bench.out,
     );
     let mut stream = rng::stream(7, "forced", 0);
@@ -118,7 +118,7 @@ fn a_drive_that_is_forced_does_not_hold_the_host_back_for_moves() {
         }
         now += 20_000;
         bench.run_before(now);
-        bench.drive.receive(now, ToMember::Force(Work::OneVictim), &mut bench.out);
+        bench.drive.receive(now, ToMember::Force(ForcedWork::OneVictim), &mut bench.out);
         bench.gather();
         while bench.drive.oldest_open_clean().is_some() {
             now += 800;
@@ -129,43 +129,46 @@ fn a_drive_that_is_forced_does_not_hold_the_host_back_for_moves() {
     let done = bench.out.notices.iter().filter(|notice| notice.event == MemberEvent::Sends(ToController::GcDone)).count();
     assert_eq!(done, 40, "every forced collection comes to its end");
     assert!(fullest >= 6, "three superpages waited for the die, not for moves: {fullest}");
-    assert_eq!(bench.drive.parts.drive_counters.debt_waits, 0);
+    assert_eq!(bench.drive.parts.drive_counters.waits_for_collection_debt, 0);
     bench.run();
 }
 
 #[test]
 fn what_is_read_often_is_moved() {
-    let mut bench = Bench::new(&changed(|superblock| superblock.upkeep.refresh_reads = Some(4)));
+    let mut bench = Bench::new(&changed(|superblock| superblock.upkeep.reads_before_refresh = Some(4)));
     // Four flash pages of the first superblock; the third is read for two at a time.
     for (number, page) in [0, 2, 4, 4].into_iter().enumerate() {
         bench.command(if number == 3 { 20_001 } else { 10_000 * number as u64 }, number as u32, OpKind::Read, page..page + 1);
     }
     bench.run_before(100_000);
-    assert_eq!((bench.drive.parts.drive_counters.array_reads, bench.drive.parts.drive_counters.joined), (4, 0));
+    assert_eq!(
+        (bench.drive.parts.drive_counters.flash_reads_for_host, bench.drive.parts.drive_counters.page_reads_sharing_flash_read),
+        (4, 0)
+    );
     let counters = &bench.drive.parts.drive_counters;
-    assert_eq!((counters.refreshed, counters.victims, counters.units_moved), (1, 1, 8));
+    assert_eq!((counters.victims_for_refresh, counters.victims_begun, counters.units_moved_by_collection), (1, 1, 8));
     assert_eq!((bench.drive.media().superblocks[0].erases, bench.drive.media().superblocks[0].reads), (1, 0));
     // Reads of others are their own; three are not enough.
     for (number, page) in [8, 10, 12].into_iter().enumerate() {
         bench.command(200_000 + 10_000 * number as u64, 10 + number as u32, OpKind::Read, page..page + 1);
     }
     let (_, drive) = bench.run();
-    assert_eq!((drive.parts.drive_counters.refreshed, drive.media().superblocks[1].reads), (1, 3));
+    assert_eq!((drive.parts.drive_counters.victims_for_refresh, drive.media().superblocks[1].reads), (1, 3));
 }
 
 #[test]
 fn what_is_erased_seldom_is_moved_in_turn_with_others() {
-    let mut bench = Bench::new(&changed(|superblock| superblock.upkeep.wear_difference = Some(2)));
+    let mut bench = Bench::new(&changed(|superblock| superblock.upkeep.erase_difference_to_level = Some(2)));
     bench.drive.space_mut().superblocks().unwrap().superblocks[15].erases = 1;
     bench.forced_write(0, 0, 0..2);
     bench.run_before(100_000);
-    assert_eq!(bench.drive.parts.drive_counters.levelled, 0, "one erase is no difference of two");
+    assert_eq!(bench.drive.parts.drive_counters.victims_for_wear_levelling, 0, "one erase is no difference of two");
     bench.drive.space_mut().superblocks().unwrap().superblocks[15].erases = 2;
     bench.command(100_000, 1, OpKind::Write, 2..4);
     bench.command(200_000, 2, OpKind::Write, 4..6);
     let (_, drive) = bench.run();
     // The one with the highest number of those that are full; then it would be another one's turn, but nothing needs collecting.
     let counters = &drive.parts.drive_counters;
-    assert_eq!((counters.levelled, counters.victims, counters.units_moved), (1, 1, 8));
+    assert_eq!((counters.victims_for_wear_levelling, counters.victims_begun, counters.units_moved_by_collection), (1, 1, 8));
     assert_eq!((drive.media().superblocks[7].erases, drive.media().superblocks[6].erases), (1, 0));
 }

@@ -14,16 +14,16 @@ fn what_is_written_with_different_handles_lies_apart() {
     let second_ends = first_ends + 1020;
     for (end, programmed) in [(first_ends, 0), (first_ends + 1, 2), (second_ends, 2), (second_ends + 1, 4)] {
         bench.run_before(end);
-        assert_eq!(bench.drive.parts.drive_counters.units_programmed, programmed, "before {end}");
+        assert_eq!(bench.drive.parts.drive_counters.host_units_programmed, programmed, "before {end}");
     }
     let (_, drive) = bench.run();
     // Superblocks of eight units: the second is handle 1's.
     assert_eq!([0, 1, 8, 9].map(|unit| drive.media().location(unit)), [Some(0), Some(1), Some(8), Some(9)]);
-    let of = drive.parts.drive_counters.by_handle;
-    assert_eq!((&of.pages_received[..3], &of.host_units[..3]), (&[2, 2, 0][..], &[2, 2, 0][..]));
+    let of = drive.parts.drive_counters.by_placement_handle;
+    assert_eq!((&of.pages_received[..3], &of.host_units_programmed[..3]), (&[2, 2, 0][..], &[2, 2, 0][..]));
 
     // With one handle they share superpages in the order in which they come.
-    let mut bench = Bench::new(&with_handles(false, |superblock| superblock.placement = PlacementHandles::ONE));
+    let mut bench = Bench::new(&with_handles(false, |superblock| superblock.placement_handles = PlacementHandles::SINGLE_HANDLE));
     for (at, source, page) in [(0, 0, 0), (100, 1, 8)] {
         bench.write_of(source, at, page, page..page + 1);
     }
@@ -33,7 +33,7 @@ fn what_is_written_with_different_handles_lies_apart() {
 
 #[test]
 fn a_flush_closes_the_superpages_of_all_handles_and_a_forced_write_its_own() {
-    let forgets = with_handles(false, |superblock| superblock.buffer.is_protected = false);
+    let forgets = with_handles(false, |superblock| superblock.buffer.survives_power_loss = false);
     let mut bench = Bench::new(&forgets);
     bench.write_of(1, 0, 0, 8..9);
     bench.write_of(0, 100, 1, 0..1);
@@ -41,7 +41,10 @@ fn a_flush_closes_the_superpages_of_all_handles_and_a_forced_write_its_own() {
     let (done, drive) = bench.run();
     // One after the other, handle 0 first.
     assert_eq!(done[&2], 200 + 27 + 2 * 1020);
-    assert_eq!((drive.media().location(0), drive.media().location(8), drive.parts.drive_counters.units_padded), (Some(0), Some(8), 2));
+    assert_eq!(
+        (drive.media().location(0), drive.media().location(8), drive.parts.drive_counters.padding_units_programmed),
+        (Some(0), Some(8), 2)
+    );
 
     let mut bench = Bench::new(&forgets);
     bench.write_of(0, 0, 0, 0..1);
@@ -49,7 +52,7 @@ fn a_flush_closes_the_superpages_of_all_handles_and_a_forced_write_its_own() {
     let (done, drive) = bench.run();
     assert_eq!(done[&1], 100 + 31 + 1020);
     assert_eq!(
-        (drive.parts.drive_counters.units_programmed, drive.parts.drive_counters.units_padded, drive.media().location(0)),
+        (drive.parts.drive_counters.host_units_programmed, drive.parts.drive_counters.padding_units_programmed, drive.media().location(0)),
         (1, 1, None)
     );
 
@@ -58,21 +61,21 @@ fn a_flush_closes_the_superpages_of_all_handles_and_a_forced_write_its_own() {
     bench.write_of(0, 0, 0, 0..1);
     bench.forced_write_of(1, 100, 1, 0..1);
     let (done, drive) = bench.run();
-    assert_eq!((done[&1], drive.front.counters.overwritten), (100 + 31 + 1020, 1));
-    let of = drive.parts.drive_counters.by_handle;
-    assert_eq!((&of.pages_received[..2], &of.host_units[..2]), (&[1, 1][..], &[2, 0][..]));
+    assert_eq!((done[&1], drive.front.counters.units_overwritten_in_buffer), (100 + 31 + 1020, 1));
+    let of = drive.parts.drive_counters.by_placement_handle;
+    assert_eq!((&of.pages_received[..2], &of.host_units_programmed[..2]), (&[1, 1][..], &[2, 0][..]));
 }
 
 #[test]
 fn a_superpage_of_each_handle_lingers() {
-    let mut bench = Bench::new(&with_handles(false, |superblock| superblock.buffer.linger_ns = Some(50)));
+    let mut bench = Bench::new(&with_handles(false, |superblock| superblock.buffer.superpage_open_max_ns = Some(50)));
     bench.write_of(0, 0, 0, 0..1);
     bench.write_of(1, 10, 1, 8..9);
     // Closed 50 after 31 and 41; the second waits for the die.
     let first_ends = 31 + 50 + 1020;
     for (end, programmed) in [(first_ends, 0), (first_ends + 1, 1), (first_ends + 1020, 1), (first_ends + 1020 + 1, 2)] {
         bench.run_before(end);
-        assert_eq!(bench.drive.parts.drive_counters.units_programmed, programmed, "before {end}");
+        assert_eq!(bench.drive.parts.drive_counters.host_units_programmed, programmed, "before {end}");
     }
 }
 
@@ -82,13 +85,13 @@ fn what_is_moved_stays_apart_only_with_persistent_isolation() {
     let mut padded = Vec::new();
     for is_persistent in [false, true] {
         for (dies, instantaneous, rain) in [(1, false, false), (2, false, false), (2, false, true), (2, true, false), (2, true, true)] {
-            let mut params = with_handles(is_persistent, |superblock| superblock.rain = rain);
+            let mut params = with_handles(is_persistent, |superblock| superblock.has_parity_superpages = rain);
             params.geometry.dies = dies;
-            params.gc.instantaneous = instantaneous;
+            params.gc.takes_no_time = instantaneous;
             // With parity half of each row of two takes units.
             params.geometry.blocks_per_plane = 60;
             params.geometry.reserved_blocks_per_plane = if rain { 44 } else { 25 };
-            assert!(params.superblock.as_ref().unwrap().shape(&params.geometry).always_has_a_victim(3));
+            assert!(params.superblock.as_ref().unwrap().shape(&params.geometry).guarantees_victim_at_floor(3));
             let mut bench = Bench::new(&params);
             let half = bench.drive.media().shape.exported_units / 2;
             let mut stream = rng::stream(7, "tenants", u64::from(dies));
@@ -109,13 +112,17 @@ fn what_is_moved_stays_apart_only_with_persistent_isolation() {
             let case = format!("persistent {is_persistent}, {dies} dies, ideal {instantaneous}, parity {rain}");
             assert_eq!(mixed.count() > 0, !is_persistent, "{case}");
             let counters = &drive.parts.drive_counters;
-            let of = &counters.by_handle;
-            assert!(counters.victims > 200 && counters.units_moved > 200, "{case}: {counters:?}");
-            assert_eq!(of.host_units.iter().chain(&of.collection_units).sum::<u64>(), counters.programmed_units(), "{case}");
+            let of = &counters.by_placement_handle;
+            assert!(counters.victims_begun > 200 && counters.units_moved_by_collection > 200, "{case}: {counters:?}");
+            assert_eq!(
+                of.host_units_programmed.iter().chain(&of.collection_units_programmed).sum::<u64>(),
+                counters.programmed_units(),
+                "{case}"
+            );
             assert_eq!(of.pages_received.iter().sum::<u64>(), 6000, "{case}");
-            assert_eq!(of.collection_units[1] > 0, is_persistent, "{case}");
+            assert_eq!(of.collection_units_programmed[1] > 0, is_persistent, "{case}");
             if (dies, instantaneous, rain) == (2, false, false) {
-                padded.push(counters.units_padded);
+                padded.push(counters.padding_units_programmed);
             }
         }
     }

@@ -24,27 +24,40 @@ fn params() -> SsdParams {
     let mut params = tiny::ssd(1, 20, 12);
     params.geometry.pages_per_block = 8;
     (params.timing.page_program_ns, params.timing.block_erase_ns) = (1000, 5000);
-    params.link = Some(LinkParams { page_ns: 4, full_duplex: true });
+    params.link = Some(HostLinkParams { page_transfer_ns: 4, full_duplex: true });
     params.superblock = Some(SuperblockParams {
         unit_pages: 1,
         flash_page_units: 2,
-        pages_per_cell: 1,
+        bits_per_cell: 1,
         page_read_ns: vec![100],
         unit_transfer_ns: 10,
-        plane_reads: PlaneReads::Independent,
-        cache_read: false,
-        reads_ahead: 2,
-        programs_at_once: 1,
-        rain: false,
-        placement: PlacementHandles::ONE,
+        plane_reads: PlaneReadMode::EachPlaneIndependently,
+        reads_during_transfer: false,
+        host_reads_in_a_row_max: 2,
+        dies_programming_max: 1,
+        has_parity_superpages: false,
+        placement_handles: PlacementHandles::SINGLE_HANDLE,
         slc: None,
-        buffer: BufferParams { units: 4, ack_ns: 3, is_protected: true, linger_ns: None },
+        buffer: BufferParams { room_units: 4, acknowledge_ns: 3, survives_power_loss: true, superpage_open_max_ns: None },
         queues: None,
-        firmware: FirmwareParams { cores: 1, read_ns: 5, write_ns: 7, move_ns: 0, trim_ns: 6, trim_unit_ns: 1, latency_ns: 20 },
-        collection: SuperblockCollection { target: 4, span: 2, floor: 2, debt_units: 8 },
+        firmware: FirmwareParams {
+            cores: 1,
+            core_ns_per_read: 5,
+            core_ns_per_write: 7,
+            core_ns_per_moved_unit: 0,
+            core_ns_per_trim: 6,
+            core_ns_per_trimmed_unit: 1,
+            latency_after_core_ns: 20,
+        },
+        collection: SuperblockCollectionParams {
+            target_free_superblocks: 4,
+            superblocks_below_target_to_double_pace: 2,
+            floor_free_superblocks: 2,
+            debt_max_units: 8,
+        },
         upkeep: UpkeepParams::default(),
         suspension: None,
-        fresh: false,
+        starts_empty: false,
     });
     params
 }
@@ -58,7 +71,7 @@ fn changed(change: impl FnOnce(&mut SuperblockParams)) -> SsdParams {
 /// Two dies with parity: rows of two superpages, one of which takes units.
 fn with_parity(change: impl FnOnce(&mut SuperblockParams)) -> SsdParams {
     let mut params = changed(|superblock| {
-        (superblock.rain, superblock.fresh, superblock.programs_at_once) = (true, true, 2);
+        (superblock.has_parity_superpages, superblock.starts_empty, superblock.dies_programming_max) = (true, true, 2);
         change(superblock);
     });
     (params.geometry.dies, params.geometry.blocks_per_plane, params.geometry.reserved_blocks_per_plane) = (2, 30, 22);
@@ -68,9 +81,10 @@ fn with_parity(change: impl FnOnce(&mut SuperblockParams)) -> SsdParams {
 /// Two placement handles, and nothing mapped.
 fn with_handles(is_persistent: bool, change: impl FnOnce(&mut SuperblockParams)) -> SsdParams {
     let mut params = changed(|superblock| {
-        (superblock.placement, superblock.fresh) = (PlacementHandles { handles: 2, is_persistent }, true);
-        superblock.buffer.units = 6;
-        (superblock.collection.target, superblock.collection.floor) = (5, 3);
+        (superblock.placement_handles, superblock.starts_empty) =
+            (PlacementHandles { count: 2, collection_keeps_handles: is_persistent }, true);
+        superblock.buffer.room_units = 6;
+        (superblock.collection.target_free_superblocks, superblock.collection.floor_free_superblocks) = (5, 3);
         change(superblock);
     });
     (params.geometry.blocks_per_plane, params.geometry.reserved_blocks_per_plane) = (28, 20);
@@ -91,7 +105,7 @@ struct Bench {
 
 impl Bench {
     fn new(params: &SsdParams) -> Self {
-        let mut drive = Ssd::new(params, 1, MemberId(0), false, Shortcuts::default());
+        let mut drive = Ssd::new(params, 1, MemberId(0), false, ComputingShortcuts::default());
         drive.begin(&mut Outbox::default());
         Self { drive, out: Outbox::default(), agenda: BTreeMap::new(), scheduled: 0, done: BTreeMap::new(), parts: BTreeMap::new() }
     }

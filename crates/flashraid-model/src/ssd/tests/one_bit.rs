@@ -3,10 +3,10 @@
 use super::*;
 
 /// Two bits per cell, so that a superpage has four units on four rows. With one bit per cell a program takes 300 and a read 40.
-fn with_slc(room: SlcRoom, change: impl FnOnce(&mut SuperblockParams)) -> SsdParams {
+fn with_slc(room: SlcLimit, change: impl FnOnce(&mut SuperblockParams)) -> SsdParams {
     let mut params = changed(|superblock| {
-        (superblock.pages_per_cell, superblock.fresh) = (2, true);
-        superblock.buffer = BufferParams { units: 16, ack_ns: 3, is_protected: false, linger_ns: None };
+        (superblock.bits_per_cell, superblock.starts_empty) = (2, true);
+        superblock.buffer = BufferParams { room_units: 16, acknowledge_ns: 3, survives_power_loss: false, superpage_open_max_ns: None };
         superblock.slc = Some(SlcParams { room, program_ns: 300, read_ns: 40 });
         change(superblock);
     });
@@ -16,7 +16,7 @@ fn with_slc(room: SlcRoom, change: impl FnOnce(&mut SuperblockParams)) -> SsdPar
 
 #[test]
 fn one_bit_per_cell_holds_less_and_takes_its_own_times() {
-    let mut bench = Bench::new(&with_slc(SlcRoom::Superblocks(1), |_| {}));
+    let mut bench = Bench::new(&with_slc(SlcLimit::Superblocks(1), |_| {}));
     // Four superpages of two units fill the superblock; each takes 7 + 20 + 8, then 20 on the channel and the program.
     for number in 0..4 {
         let page = 2 * number;
@@ -34,15 +34,15 @@ fn one_bit_per_cell_holds_less_and_takes_its_own_times() {
     assert_eq!(done[&4], 60_000 + 35 + 40 + 1000);
     assert_eq!(done[&11], 70_000 + 25 + 100 + 10 + 4);
     let counters = &drive.parts.drive_counters;
-    assert_eq!((counters.units_programmed, counters.units_slc, counters.units_padded), (10, 8, 2));
+    assert_eq!((counters.host_units_programmed, counters.host_units_programmed_slc, counters.padding_units_programmed), (10, 8, 2));
     assert_eq!((drive.media().slc_in_use, drive.media().superblocks[0].state), (1, State::Sealed));
     drive.media().verify().unwrap();
 }
 
 #[test]
 fn idle_time_folds_what_one_bit_per_cell_holds() {
-    let mut params = with_slc(SlcRoom::Superblocks(1), |_| {});
-    params.gc.idle_ns = Some(50_000);
+    let mut params = with_slc(SlcLimit::Superblocks(1), |_| {});
+    params.gc.idle_collection_after_ns = Some(50_000);
     let mut bench = Bench::new(&params);
     for number in 0..4 {
         let page = 2 * number;
@@ -51,10 +51,10 @@ fn idle_time_folds_what_one_bit_per_cell_holds() {
     // One of the eight is written again before it is folded, which takes a superpage that is not full.
     bench.forced_write(10_000, 4, 7..8);
     bench.run_before(10_000 + 50_000);
-    assert_eq!((bench.drive.media().slc_in_use, bench.drive.parts.drive_counters.units_folded), (1, 0));
+    assert_eq!((bench.drive.media().slc_in_use, bench.drive.parts.drive_counters.units_folded_from_slc), (1, 0));
     bench.run_before(1_000_000);
     let counters = &bench.drive.parts.drive_counters;
-    assert_eq!((counters.units_folded, counters.units_moved, bench.drive.media().slc_in_use), (7, 7, 0));
+    assert_eq!((counters.units_folded_from_slc, counters.units_moved_by_collection, bench.drive.media().slc_in_use), (7, 7, 0));
     // There is room again; and what was folded takes an array read of the second kind.
     bench.command(1_000_000, 5, OpKind::Read, 0..1);
     bench.forced_write(1_010_000, 6, 30..32);
@@ -67,7 +67,7 @@ fn idle_time_folds_what_one_bit_per_cell_holds() {
 #[test]
 fn a_full_drive_has_little_room_for_one_bit_per_cell() {
     let in_use = |millionths: u32, written: u32| {
-        let mut bench = Bench::new(&with_slc(SlcRoom::ShareOfFree { millionths }, |_| {}));
+        let mut bench = Bench::new(&with_slc(SlcLimit::ShareOfFree { millionths }, |_| {}));
         for number in 0..written {
             let page = 2 * number;
             bench.forced_write(u64::from(number) * 10_000, number, page..page + 2);

@@ -9,32 +9,36 @@ fn parity_follows_the_last_superpage_of_its_row() {
     bench.command(0, 0, OpKind::Write, 0..2);
     let begins = 7 + 20 + 2 * 4;
     bench.run_before(begins + 20 + 1000);
-    assert_eq!((bench.drive.parts.drive_counters.units_programmed, bench.drive.parts.drive_counters.units_parity), (0, 0));
+    assert_eq!((bench.drive.parts.drive_counters.host_units_programmed, bench.drive.parts.drive_counters.parity_units_programmed), (0, 0));
     bench.run_before(begins + 20 + 1000 + 1);
     let counters = bench.drive.parts.drive_counters;
-    assert_eq!((counters.units_programmed, counters.units_parity, counters.units_padded), (2, 2, 0));
-    assert_eq!((counters.program_ns, counters.parity_program_ns), (1020, 1020));
+    assert_eq!((counters.host_units_programmed, counters.parity_units_programmed, counters.padding_units_programmed), (2, 2, 0));
+    assert_eq!((counters.host_program_ns, counters.parity_program_ns), (1020, 1020));
     assert_eq!(counters.write_amplification(1), Some(2.0));
     assert_eq!(counters.write_amplification_of_parity(1), Some(1.0));
     let (place, shape) = (bench.drive.media().location(0).unwrap(), bench.drive.media().shape);
     assert_eq!((shape.row_of(place), shape.place(place).die, shape.parity_die(1)), (1, 0, Some(1)));
 
     // With power for one program it comes after it, and takes no room in the buffer.
-    let mut bench = Bench::new(&with_parity(|superblock| superblock.programs_at_once = 1));
+    let mut bench = Bench::new(&with_parity(|superblock| superblock.dies_programming_max = 1));
     bench.command(0, 0, OpKind::Write, 0..2);
     bench.run_before(begins + 2 * 1020);
     assert_eq!(
-        (bench.drive.parts.drive_counters.units_programmed, bench.drive.parts.drive_counters.units_parity, bench.drive.front.buffer.used()),
+        (
+            bench.drive.parts.drive_counters.host_units_programmed,
+            bench.drive.parts.drive_counters.parity_units_programmed,
+            bench.drive.front.buffer.used()
+        ),
         (2, 0, 0)
     );
     bench.run_before(begins + 2 * 1020 + 1);
-    assert_eq!(bench.drive.parts.drive_counters.units_parity, 2);
+    assert_eq!(bench.drive.parts.drive_counters.parity_units_programmed, 2);
 }
 
 #[test]
 fn parity_is_made_of_what_can_be_replaced_no_more() {
     // Three dies: rows of two superpages with data. That of the first row is begun once both are in their programs.
-    let mut params = with_parity(|superblock| superblock.programs_at_once = 1);
+    let mut params = with_parity(|superblock| superblock.dies_programming_max = 1);
     params.geometry.dies = 3;
     let mut bench = Bench::new(&params);
     // Die 0 takes row 1, die 1 row 0, die 2 row 0. The third superpage completes row 0, and waits for the power of two others.
@@ -42,39 +46,40 @@ fn parity_is_made_of_what_can_be_replaced_no_more() {
     bench.command(100, 1, OpKind::Write, 4..6);
     let begins = 7 + 20 + 4 * 4;
     bench.run_before(begins + 3 * 1020);
-    assert_eq!((bench.drive.parts.drive_counters.units_programmed, bench.drive.parts.drive_counters.units_parity), (4, 0));
+    assert_eq!((bench.drive.parts.drive_counters.host_units_programmed, bench.drive.parts.drive_counters.parity_units_programmed), (4, 0));
     bench.run_before(begins + 4 * 1020);
-    assert_eq!((bench.drive.parts.drive_counters.units_programmed, bench.drive.parts.drive_counters.units_parity), (6, 0));
+    assert_eq!((bench.drive.parts.drive_counters.host_units_programmed, bench.drive.parts.drive_counters.parity_units_programmed), (6, 0));
     bench.run_before(begins + 4 * 1020 + 1);
-    assert_eq!((bench.drive.parts.drive_counters.units_programmed, bench.drive.parts.drive_counters.units_parity), (6, 2));
+    assert_eq!((bench.drive.parts.drive_counters.host_units_programmed, bench.drive.parts.drive_counters.parity_units_programmed), (6, 2));
     assert_eq!(bench.drive.media().shape.parity_die(0), Some(0));
 }
 
 #[test]
 fn a_flush_waits_for_data_and_not_for_parity() {
-    let mut bench = Bench::new(&with_parity(|superblock| (superblock.buffer.is_protected, superblock.programs_at_once) = (false, 1)));
+    let mut bench =
+        Bench::new(&with_parity(|superblock| (superblock.buffer.survives_power_loss, superblock.dies_programming_max) = (false, 1)));
     bench.command(0, 0, OpKind::Write, 0..1);
     bench.command(100, 1, OpKind::Flush, 0..1);
     let (done, drive) = bench.run();
     assert_eq!(done[&1], 100 + 27 + 1020);
-    assert_eq!((drive.parts.drive_counters.units_padded, drive.parts.drive_counters.units_parity), (1, 2));
+    assert_eq!((drive.parts.drive_counters.padding_units_programmed, drive.parts.drive_counters.parity_units_programmed), (1, 2));
 }
 
 /// Every die has its share of parity, also with fewer rows in a superblock than dies.
 #[test]
 fn parity_goes_round_over_all_superblocks() {
     for (dies, rows) in [(2, 1), (3, 2), (4, 4), (5, 3), (4, 9)] {
-        let shape = Shape {
+        let shape = SuperblockShape {
             dies,
             planes: 1,
             flash_page_units: 2,
-            pages_per_cell: 1,
-            rows,
+            bits_per_cell: 1,
+            superpage_rows: rows,
             superblocks: 2 * dies,
             exported_units: 1,
-            rain: true,
-            placement: PlacementHandles::ONE,
-            slc: None,
+            has_parity_superpages: true,
+            placement_handles: PlacementHandles::SINGLE_HANDLE,
+            slc_room: None,
         };
         for die in 0..dies {
             let by_row = |block: u32, from: u32| (from..rows).filter(|row| shape.parity_die(block * rows + row) != Some(die)).collect();
@@ -96,8 +101,8 @@ fn parity_goes_round_over_all_superblocks() {
 #[test]
 fn collection_pays_for_what_superblocks_take_beside_parity() {
     for instantaneous in [false, true] {
-        let mut params = with_parity(|superblock| superblock.fresh = false);
-        params.gc.instantaneous = instantaneous;
+        let mut params = with_parity(|superblock| superblock.starts_empty = false);
+        params.gc.takes_no_time = instantaneous;
         let mut bench = Bench::new(&params);
         let mut stream = rng::stream(7, "parity", 0);
         for write in 0..4000 {
@@ -108,9 +113,9 @@ fn collection_pays_for_what_superblocks_take_beside_parity() {
         assert_eq!(done.len(), 4000);
         assert!(drive.media().free() > 2 && drive.media().free() <= 8, "{} free", drive.media().free());
         let counters = drive.parts.drive_counters;
-        let of_data = counters.units_programmed + counters.units_moved + counters.units_padded;
+        let of_data = counters.host_units_programmed + counters.units_moved_by_collection + counters.padding_units_programmed;
         // A row of each two superpages; some may lack theirs at the end. What moves without time pads nothing before the end.
-        assert!(counters.units_parity.abs_diff(of_data) <= 4, "{counters:?}");
-        assert!(counters.victims > 300, "{counters:?}");
+        assert!(counters.parity_units_programmed.abs_diff(of_data) <= 4, "{counters:?}");
+        assert!(counters.victims_begun > 300, "{counters:?}");
     }
 }

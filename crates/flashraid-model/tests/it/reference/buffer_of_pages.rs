@@ -140,7 +140,7 @@ impl Simulation<'_> {
                     operations.into_iter().partition(|operation| self.holder(member, operation.page).is_some());
                 for mut operation in hits {
                     self.front_does(member, |front| {
-                        front.counters.buffer_hits += 1;
+                        front.counters.pages_read_from_buffer += 1;
                         front.books(number, &mut operation);
                         front.goes_to_host(number, operation);
                     });
@@ -192,7 +192,7 @@ impl Simulation<'_> {
                 let command = self.front(member).command(number);
                 command.operations.get(command.passed)
             } {
-                if !self.enters(member, operation, buffer.units as usize) {
+                if !self.enters(member, operation, buffer.room_units as usize) {
                     return self.front_does(member, Front::finds_no_room);
                 }
                 self.front(member).command(number).passed += 1;
@@ -206,7 +206,7 @@ impl Simulation<'_> {
     fn enters(&mut self, member: usize, operation: Operation, units: usize) -> bool {
         let holder = self.holder(member, operation.page);
         if holder.is_some_and(|page| self.members[member].buffered[page].state != State::Begun) {
-            self.front(member).counters.overwritten += 1;
+            self.front(member).counters.units_overwritten_in_buffer += 1;
             return true;
         }
         let buffered = &mut self.members[member].buffered;
@@ -263,7 +263,7 @@ impl Simulation<'_> {
             of_buffer.is_hidden = true;
         }
         if let Some(holder) = holder.filter(|&holder| self.members[member].buffered[holder].state == State::Waits) {
-            self.front(member).counters.dropped += 1;
+            self.front(member).counters.units_trimmed_in_buffer += 1;
             self.leaves_buffer(member, holder);
         }
     }

@@ -63,7 +63,7 @@ fn a_page_touched_in_part_counts_whole() {
 fn the_write_that_fills_a_block_writes_its_summary_too() {
     let outcome = simulate(&one_plane().writes(0, &[0, 1, 2]));
     assert_eq!(outcome.done(), [208, 416, 416 + 208 + 203]);
-    assert_eq!(outcome.members[0].counters.summary_programs, 1);
+    assert_eq!(outcome.members[0].counters.summary_pages_programmed, 1);
     assert_eq!(outcome.members[0].pages[2], at(0, 0, 3, 2));
 }
 
@@ -84,11 +84,11 @@ fn one_clean_before_a_read() {
     assert_eq!(simulate(&over_the_pins).done()[4], 1035 + 220 + 2 * 7 + 1000 + 28);
 
     let mut before_writes = case.clone();
-    before_writes.params.ssd.gc.trigger = Trigger::Write;
+    before_writes.params.ssd.gc.trigger = PoolCheckTrigger::OnlyWrites;
     assert_eq!(simulate(&before_writes).done()[4], 1035 + 28);
 
     let mut ideal = case;
-    ideal.params.ssd.gc.instantaneous = true;
+    ideal.params.ssd.gc.takes_no_time = true;
     let outcome = simulate(&ideal);
     assert_eq!((outcome.done()[4], outcome.met()[4]), (1035 + 28, 0));
     assert_eq!(outcome.runs(), [(0, 1035, 1035, 1, 1)]);
@@ -100,7 +100,7 @@ fn equal_victims_and_a_block_filled_by_moves() {
     let outcome = simulate(&one_plane().writes(0, &[0, 3, 6, 0]).read(1035, 0, 1));
     assert_eq!(outcome.runs(), [(0, 1035, 1035 + 2 * 220 + 203 + 1000, 1, 2)]);
     assert_eq!(outcome.members[0].pages[6], at(0, 0, 4, 2));
-    assert_eq!(outcome.members[0].counters.summary_programs, 2);
+    assert_eq!(outcome.members[0].counters.summary_pages_programmed, 2);
     assert_eq!(outcome.met()[4], 1, "the read arrived as the clean began");
 }
 
@@ -199,7 +199,7 @@ fn interleaved_dies_share_a_channel_with_those_far_away() {
     case.params.ssd.channel = Some(ChannelParams::consecutive(2));
     // Dies 0 and 1 share a channel.
     assert_eq!(simulate(&case).done(), [28, 35, 28]);
-    case.params.ssd.channel = Some(ChannelParams { dies_per_channel: 2, order: ChannelOrder::Interleaved });
+    case.params.ssd.channel = Some(ChannelParams { dies_per_channel: 2, die_order: ChannelOrder::InterleavedDies });
     // Dies 0 and 2 do.
     assert_eq!(simulate(&case).done(), [28, 28, 35]);
 }
@@ -215,10 +215,10 @@ fn a_clean_on_a_channel_goes_step_by_step() {
 #[test]
 fn a_link_carries_one_page_at_a_time_and_direction() {
     let mut case = two_dies().read(0, 0, 2).write(30, 3, 1);
-    case.params.ssd.link = Some(LinkParams { page_ns: 10, full_duplex: true });
+    case.params.ssd.link = Some(HostLinkParams { page_transfer_ns: 10, full_duplex: true });
     // Both pages are read at 28 and arrive at 38 and 48; the write travels to 40 and is done 208 later.
     assert_eq!(simulate(&case).done(), [48, 248]);
-    case.params.ssd.link = Some(LinkParams { page_ns: 10, full_duplex: false });
+    case.params.ssd.link = Some(HostLinkParams { page_transfer_ns: 10, full_duplex: false });
     // The write travels after the second page of the read, which had joined before it.
     assert_eq!(simulate(&case).done(), [48, 48 + 10 + 208]);
 }
@@ -270,7 +270,7 @@ fn only_the_plane_of_the_victim_is_held() {
     assert_eq!(by_die.done()[7..], [3290, 4538, 4566, 4594]);
     assert_eq!(by_die.met()[7..], [1, 1, 1, 1]);
 
-    case.params.ssd.gc.blocking = Blocking::Plane;
+    case.params.ssd.gc.blocking = BlockingScope::Plane;
     let by_plane = simulate(&case);
     // The eighth write goes to plane 1 beside the clean of plane 0. Then page 2 waits for plane 0, page 5 for plane 1, page 8 for nothing.
     assert_eq!(by_plane.runs(), [(0, 1862, 3082, 1, 1), (0, 2070, 3290, 1, 1)]);
@@ -290,7 +290,7 @@ fn a_closed_loop_sends_the_next_when_one_is_done() {
 #[test]
 fn blocks_of_an_die_wide_pool_alternate_between_planes() {
     let mut case = two_planes().writes(0, &[0, 1, 2, 3]);
-    case.params.ssd.gc.pool = Pool::Die;
+    case.params.ssd.gc.pool = PoolScope::Die;
     let outcome = simulate(&case);
     assert_eq!(outcome.members[0].pages[2], at(0, 0, 3, 2), "the first reserved block is block 6 of the pool");
     assert_eq!(outcome.members[0].pages[3], at(0, 1, 3, 0));

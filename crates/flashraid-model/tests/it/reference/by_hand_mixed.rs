@@ -1,6 +1,6 @@
 //! Small examples of how mechanisms compose (rules 90 to 109), worked out by hand.
 
-use flashraid_model::coordination::{CoordinationParams, KINDS, Kind, Notify, ReactiveInclusive, Work};
+use flashraid_model::coordination::{CoordinationParams, ForcedWork, MESSAGE_KINDS, MessageKind, Notification, ReactiveInclusive};
 use flashraid_model::flash::ChannelParams;
 use flashraid_model::ids::MemberSet;
 use flashraid_model::request::OpKind;
@@ -14,8 +14,15 @@ use crate::cases::{PAGE_BYTES, one_plane};
 use crate::draw::draw_mixed_case;
 use crate::outcome::{Case, PhysicalPage};
 
-const SEMI: Preemption = Preemption { poll_ns: 10, t_hard: 0.0, pipeline: Pipeline::Off, merge: false, reorder: false, suspension: None };
-const SUSPEND: Preemption = Preemption { suspension: Some(Suspension { suspend_ns: 5, resume_ns: 6, times_max: 1 }), ..SEMI };
+const SEMI: Preemption = Preemption {
+    poll_ns: 10,
+    hard_limit_share: 0.0,
+    pipeline: PipeliningMode::Off,
+    merges_with_moves: false,
+    moves_requested_pages_first: false,
+    suspension: None,
+};
+const SUSPEND: Preemption = Preemption { suspension: Some(Suspension { suspend_ns: 5, resume_ns: 6, suspensions_max: 1 }), ..SEMI };
 
 impl Case {
     fn trim(self, at_ns: u64, page: u64) -> Case {
@@ -42,7 +49,7 @@ fn on_a_channel() -> Case {
 fn plane_blocking(writes: usize) -> Case {
     let mut case = two_planes().writes(0, &[0, 3, 6, 9, 12, 15, 1, 4][..writes]);
     case.params.ssd.plane_choice = PlaneChoice::Rotate;
-    case.params.ssd.gc.blocking = Blocking::Plane;
+    case.params.ssd.gc.blocking = BlockingScope::Plane;
     case
 }
 
@@ -59,7 +66,7 @@ fn a_point_on_a_channel() {
 
 #[test]
 fn pipelining_on_a_channel() {
-    let pipeline = Preemption { pipeline: Pipeline::AtPoints, ..SEMI };
+    let pipeline = Preemption { pipeline: PipeliningMode::AtPreemptionPoints, ..SEMI };
     let case = on_a_channel().preempted(pipeline).read(1035, 0, 1).read(1070, 1, 1).write(1105, 16, 1);
     let outcome = simulate(&case);
     // Both overlap from 1045 on. The host's array read lasts to 1066, and its transfer to 1073. The clean's array read lasts to 1086, and
@@ -68,12 +75,12 @@ fn pipelining_on_a_channel() {
     // so the summary is transferred to 1528 and programmed to 1728. A poll lasts to 1738, and the erase follows.
     assert_eq!(outcome.done()[4..], [1073, 1100, 1325]);
     assert_eq!(outcome.runs(), [(0, 1035, 2738, 1, 1)]);
-    assert_eq!((outcome.members[0].counters.pipelined, outcome.members[0].counters.preemptions), (2, 0));
+    assert_eq!((outcome.members[0].counters.pipelined_operations, outcome.members[0].counters.preemptions), (2, 0));
 }
 
 #[test]
 fn joining_a_step_in_flight_on_a_channel() {
-    let in_flight = Preemption { pipeline: Pipeline::InFlight, ..SEMI };
+    let in_flight = Preemption { pipeline: PipeliningMode::AlsoDuringSteps, ..SEMI };
     let case = on_a_channel().preempted(in_flight).read(1035, 16, 1).read(1050, 0, 1).read(1100, 4, 1).write(1200, 2, 1);
     let outcome = simulate(&case);
     // Together from 1045: page 16 is read in the array to 1066 and transferred to 1073, the clean reads to 1086. Page 0 joins at 1050: its
@@ -83,7 +90,7 @@ fn joining_a_step_in_flight_on_a_channel() {
     // 1756, the erase.
     assert_eq!(outcome.done()[4..], [1073, 1113, 1133, 1746]);
     assert_eq!(outcome.runs(), [(0, 1035, 2756, 1, 1)]);
-    assert_eq!((outcome.members[0].counters.pipelined, outcome.members[0].counters.preemptions), (4, 0));
+    assert_eq!((outcome.members[0].counters.pipelined_operations, outcome.members[0].counters.preemptions), (4, 0));
 }
 
 #[test]
@@ -131,7 +138,7 @@ fn a_write_at_a_point_goes_to_the_plane_of_the_clean() {
 #[test]
 fn a_clean_in_state_3_with_plane_blocking() {
     // Two blocks of T_hard: with one free block every clean begins in state 2.
-    let mut case = plane_blocking(7).preempted(Preemption { t_hard: 2.0, ..SEMI }).read(1862, 2, 1).write(1863, 9, 1);
+    let mut case = plane_blocking(7).preempted(Preemption { hard_limit_share: 2.0, ..SEMI }).read(1862, 2, 1).write(1863, 9, 1);
     case.requests[8].high_priority = true;
     let outcome = simulate(&case);
     // Page 2 waits for plane 0. The poll at 1872 finds the write of high priority, and there are no more polls. The clean reads to 1892,
@@ -140,7 +147,7 @@ fn a_clean_in_state_3_with_plane_blocking() {
     assert_eq!(outcome.runs(), [(0, 1862, 3092, 1, 1), (0, 3300, 3300 + 1643 + 50, 1, 2)]);
     assert_eq!(outcome.done()[7..], [3300 + 28, 3300]);
     let counters = outcome.members[0].counters;
-    assert_eq!((counters.gc_free_for_all_ns, counters.gc_writes_wait_ns), (0, 10 + 1693));
+    assert_eq!((counters.gc_open_to_all_requests_ns, counters.gc_writes_must_wait_ns), (0, 10 + 1693));
 }
 
 #[test]
@@ -160,7 +167,7 @@ fn suspension_with_plane_blocking() {
 /// All writes but the second go to die 0, because a write of the same page waits there. They end at 7 · 208 + 2 · 203 and leave one free
 /// block.
 fn merging_on_two_dies() -> Case {
-    let mut case = two_dies().preempted(Preemption { merge: true, ..SEMI }).writes(0, &[0; 8]);
+    let mut case = two_dies().preempted(Preemption { merges_with_moves: true, ..SEMI }).writes(0, &[0; 8]);
     case.params.ssd.allocation = Allocation::Dynamic;
     case.params.ssd.geometry.blocks_per_plane = 7;
     case.params.ssd.geometry.reserved_blocks_per_plane = 4;
@@ -180,7 +187,7 @@ fn merging_where_pages_change_dies() {
     assert_eq!(outcome.met()[8..], [1, 1, 0, 1]);
     assert_eq!(outcome.runs(), [(0, 1862, 3245, 1, 1)]);
     let counters = outcome.members[0].counters;
-    assert_eq!((counters.preemptions, counters.merges, counters.gc_pages_dropped), (2, 1, 1));
+    assert_eq!((counters.preemptions, counters.merged_operations, counters.gc_pages_read_in_vain), (2, 1, 1));
     assert_eq!(outcome.members[0].pages[1], at(1, 0, 3, 1));
 }
 
@@ -194,7 +201,7 @@ fn a_merged_write_is_done_when_its_page_is_dropped() {
     assert_eq!(outcome.done()[8..], [1945, 1900, 1957, 1950 + 208 + 203]);
     assert_eq!(outcome.runs(), [(0, 1862, 3207, 1, 1)]);
     let counters = outcome.members[0].counters;
-    assert_eq!((counters.merges, counters.merged_moves, counters.gc_pages_dropped), (1, 0, 1));
+    assert_eq!((counters.merged_operations, counters.moves_replaced_by_host_writes, counters.gc_pages_read_in_vain), (1, 0, 1));
     assert_eq!(outcome.members[0].pages[1], at(1, 0, 3, 2));
 }
 
@@ -203,7 +210,7 @@ fn idle_collection_with_plane_blocking() {
     let mut case = plane_blocking(8).read(2400, 2, 1);
     case.params.ssd.geometry.blocks_per_plane = 7;
     case.params.ssd.geometry.reserved_blocks_per_plane = 4;
-    case.params.ssd.gc.idle_ns = Some(100);
+    case.params.ssd.gc.idle_collection_after_ns = Some(100);
     let outcome = simulate(&case);
     // No pool needs a clean, but both have one free block fewer than after the fill when the die has rested, from 2070 to 2170.
     assert_eq!(outcome.runs(), [(0, 2170, 3390, 1, 1), (0, 2170, 3390, 1, 1)]);
@@ -216,15 +223,15 @@ fn forced_collection_with_plane_blocking() {
     let mut case = plane_blocking(8).read(2070, 2, 1);
     case.params.coordination = Some(CoordinationParams {
         scheme: ReactiveInclusive {}.into(),
-        work: Work::Watermark,
+        forced_work: ForcedWork::Watermark,
         t_soft_free_blocks: 0,
-        notify: Notify::AtStart,
-        delay_ns: 0,
-        at_idle: false,
-        across_dies: true,
-        answers: true,
-        ggc_aware: MemberSet::of(0),
-        latency_ns: [0; KINDS],
+        notification: Notification::AtStartThreshold,
+        cycle_delay_ns: 0,
+        begins_cycles_when_idle: false,
+        all_dies_collect: true,
+        controller_answers: true,
+        ggc_aware_members: MemberSet::single(0),
+        message_latency_ns: [0; MESSAGE_KINDS],
     });
     let outcome = simulate(&case);
     // Plane 0 needs a clean at 1862. The member asks and is forced at the same nanosecond, when the eighth write has the slot. At 2070
@@ -236,19 +243,19 @@ fn forced_collection_with_plane_blocking() {
     assert_eq!(forced, [false, true]);
     assert_eq!((outcome.done()[8], outcome.met()[8]), (first + 28, 1));
     let sent = outcome.messages.expect("there is a controller");
-    assert_eq!([Kind::GcRequest, Kind::ForceGc, Kind::GcDone].map(|kind| sent[kind as usize]), [1, 1, 1]);
+    assert_eq!([MessageKind::GcRequest, MessageKind::ForceGc, MessageKind::GcDone].map(|kind| sent[kind as usize]), [1, 1, 1]);
 
     // The clean in progress counts as the one victim, and the member is done when it ends. Page 2 is read then; at 2070 plane 1 needed
     // a clean, for which the member does not ask, being forced.
-    case.params.coordination.as_mut().expect("there is a controller").work = Work::OneVictim;
+    case.params.coordination.as_mut().expect("there is a controller").forced_work = ForcedWork::OneVictim;
     let outcome = simulate(&case);
     assert_eq!(outcome.runs(), [(0, 1862, 3082, 1, 1), (0, 2070, 3290, 1, 1)]);
     assert_eq!(outcome.done()[8], 3082 + 28);
     let sent = outcome.messages.expect("there is a controller");
-    assert_eq!([Kind::GcRequest, Kind::ForceGc, Kind::GcDone].map(|kind| sent[kind as usize]), [1, 1, 1]);
+    assert_eq!([MessageKind::GcRequest, MessageKind::ForceGc, MessageKind::GcDone].map(|kind| sent[kind as usize]), [1, 1, 1]);
 
     // Each plane owes one: the clean in progress is plane 0's, plane 1 gets its own when the slot is free.
-    case.params.coordination.as_mut().expect("there is a controller").work = Work::PoolVictims;
+    case.params.coordination.as_mut().expect("there is a controller").forced_work = ForcedWork::PoolVictims;
     let outcome = simulate(&case);
     assert_eq!(outcome.runs(), [(0, 1862, 3082, 1, 1), (0, 2070, 3290, 1, 1)]);
     let forced: Vec<bool> = outcome.gc_intervals.iter().map(|gc| gc.forced).collect();
@@ -256,7 +263,7 @@ fn forced_collection_with_plane_blocking() {
     assert_eq!(outcome.done()[8], 3082 + 28);
 
     // When both victims are clean, at 3290, it goes on as with the watermark: both planes still need blocks, for two more victims each.
-    case.params.coordination.as_mut().expect("there is a controller").work = Work::PoolVictimsAndWatermark;
+    case.params.coordination.as_mut().expect("there is a controller").forced_work = ForcedWork::PoolVictimsAndWatermark;
     assert_eq!(simulate(&case).runs(), [(0, 1862, 3082, 1, 1), (0, 2070, second, 3, 5), (0, 3290, second, 2, 4)]);
 }
 
@@ -288,7 +295,7 @@ fn a_page_in_the_register_is_trimmed() {
     assert_eq!(outcome.done()[7..], [1890, 1891]);
     assert_eq!(outcome.met()[7..], [0, 0]);
     assert_eq!(outcome.runs(), [(0, 1862, 2912, 1, 0)]);
-    assert_eq!(outcome.members[0].counters.gc_pages_dropped, 1);
+    assert_eq!(outcome.members[0].counters.gc_pages_read_in_vain, 1);
 }
 
 #[test]
@@ -297,7 +304,7 @@ fn trims_cross_no_link_and_follow_writes_of_their_page() {
     case.params.ssd.allocation = Allocation::Dynamic;
     case.params.ssd.geometry.blocks_per_plane = 7;
     case.params.ssd.geometry.reserved_blocks_per_plane = 4;
-    case.params.ssd.link = Some(LinkParams { page_ns: 10, full_duplex: true });
+    case.params.ssd.link = Some(HostLinkParams { page_transfer_ns: 10, full_duplex: true });
     let outcome = simulate(&case);
     // The writes arrive at 10, 20 and 30. The first goes to die 0, the second to die 1, and the third waits for die 0. At 40, the second
     // trim and then the read wait behind it, although page 0 lies on die 1. The first trim was done before, on die 0.

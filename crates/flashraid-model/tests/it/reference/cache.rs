@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use flashraid_model::cache::{CacheCounters, CacheParams, Room};
+use flashraid_model::cache::{CacheCounters, CacheParams, CapacityUnit};
 use flashraid_model::counts::Maximum;
 use flashraid_model::placement::Level;
 use flashraid_model::request::{OpKind, Request};
@@ -138,23 +138,26 @@ impl Caches {
         let cache = |pages: u32, circles: usize| Cache {
             room_pages: u64::from(pages),
             circles: (0..circles).map(|_| Circle::default()).collect(),
-            slots: vec![Slot::default(); params.in_flight as usize],
+            slots: vec![Slot::default(); params.destages_in_flight_max as usize],
             waiting: VecDeque::new(),
             given_last: None,
             ready: None,
             sequential_pages: u64::from(pages / 2),
         };
         let mut list = Vec::new();
-        if params.group_pages > 0 {
-            list.push(cache(params.group_pages, if params.parts.groups.is_some_and(|part| part.sequential_ring) { 2 } else { 1 }));
+        if params.group_cache_pages > 0 {
+            list.push(cache(
+                params.group_cache_pages,
+                if params.parts.group_cache.is_some_and(|part| part.has_sequential_ring) { 2 } else { 1 },
+            ));
         }
-        if params.member_pages > 0 {
-            list.extend((0..members).map(|_| cache(params.member_pages, 1)));
+        if params.member_cache_pages > 0 {
+            list.extend((0..members).map(|_| cache(params.member_cache_pages, 1)));
         }
         Caches {
             params: *params,
             list,
-            has_group: params.group_pages > 0,
+            has_group: params.group_cache_pages > 0,
             memory_free_ns: 0,
             stream_ends: Vec::new(),
             writers: Vec::new(),
@@ -194,7 +197,7 @@ impl Caches {
     }
 
     fn pages_change(&mut self, now: u64, change: i64) {
-        self.counters.occupancy_page_ns += u128::from(self.pages) * u128::from(now - self.pages_since);
+        self.counters.occupancy_integral_page_ns += u128::from(self.pages) * u128::from(now - self.pages_since);
         self.pages_since = now;
         self.pages = self.pages.checked_add_signed(change).expect("there are so many pages");
         self.counters.occupancy_max_pages = self.counters.occupancy_max_pages.max(Maximum(self.pages));
@@ -210,7 +213,7 @@ impl Caches {
 
     /// Returns the room that is taken in a cache, in pages or entries (rule 89).
     fn room_taken(&self, cache: usize) -> u64 {
-        if self.params.room != Room::Entries {
+        if self.params.capacity_unit != CapacityUnit::Entries {
             return self.pages_in(cache);
         }
         let in_circles: usize = self.list[cache].circles.iter().map(|circle| circle.entries.len()).sum();
@@ -243,8 +246,8 @@ impl Caches {
     /// The rate of a cache (rule 80) as a fraction.
     fn rate(&self, cache: usize) -> (u64, u64) {
         let size = self.list[cache].room_pages as f64;
-        let low = (self.params.low * size).floor() as u64;
-        let high = (self.params.high * size).floor() as u64;
+        let low = (self.params.destage_start_fill * size).floor() as u64;
+        let high = (self.params.destage_full_speed_fill * size).floor() as u64;
         let dirty = self.room_taken(cache);
         if !self.list[cache].waiting.is_empty() || self.are_flushed() || (dirty > low && dirty >= high) {
             (1, 1)
@@ -388,12 +391,12 @@ impl Simulation<'_> {
         let caches = self.caches();
         let counters = &mut caches.counters;
         *match (hits.is_empty(), others.is_empty()) {
-            (_, true) => &mut counters.reads_full,
+            (_, true) => &mut counters.reads_fully_hit,
             (true, false) => &mut counters.reads_missed,
-            (false, false) => &mut counters.reads_partial,
+            (false, false) => &mut counters.reads_partly_hit,
         } += 1;
         counters.read_pages_hit += hits.len() as u64;
-        let nvm_read_ns = caches.params.nvm_read_ns;
+        let nvm_read_ns = caches.params.nvm_page_read_ns;
         let memory_end = if hits.is_empty() { now } else { caches.ask_memory(now, hits.len(), nvm_read_ns) };
         if others.is_empty() {
             self.schedule_cache_event(memory_end, Awaited::Read { request: index });
@@ -509,7 +512,7 @@ impl Simulation<'_> {
     fn host_write(&mut self, index: usize, pages: Vec<u64>) {
         let sequential = self.is_sequential(pages[0], pages[pages.len() - 1] + 1);
         let parts = self.caches_now().params.parts;
-        let to_group = parts.groups.is_some() && (parts.members.is_none() || self.enters_front(&pages));
+        let to_group = parts.group_cache.is_some() && (parts.member_caches.is_none() || self.enters_front(&pages));
         let writer = self.new_writer(Some(index), None, sequential, pages);
         if to_group {
             let caches = self.caches();
@@ -525,10 +528,10 @@ impl Simulation<'_> {
     fn enters_front(&mut self, pages: &[u64]) -> bool {
         let caches = self.caches_now();
         let new_pages = pages.iter().filter(|&&page| !caches.in_circle(0, page)).count() as u64;
-        let needs = match caches.params.room {
-            Room::Pages => new_pages,
-            Room::Whole => new_pages.min(1),
-            Room::Entries => {
+        let needs = match caches.params.capacity_unit {
+            CapacityUnit::Pages => new_pages,
+            CapacityUnit::WholeWrites => new_pages.min(1),
+            CapacityUnit::Entries => {
                 let stripes: BTreeSet<u64> = pages.iter().map(|&page| self.stripe_of(page)).collect();
                 stripes.into_iter().filter(|&stripe| !caches.has_entry(0, stripe)).count() as u64
             }
@@ -540,7 +543,7 @@ impl Simulation<'_> {
         let waits = |page: &u64| caches.list[0].waiting.iter().any(|&(writer, _)| caches.writers[writer].not_admitted.contains(page));
         let depends = pages.iter().any(|page| caches.holds(0, *page) || waits(page));
         let counters = &mut self.caches().counters;
-        *if depends { &mut counters.dependent } else { &mut counters.bypasses } += 1;
+        *if depends { &mut counters.writes_waiting_for_first_level } else { &mut counters.writes_bypassing_first_level } += 1;
         depends
     }
 
@@ -602,23 +605,23 @@ impl Simulation<'_> {
         if !matches!(admission, Admission::PageHit) {
             caches.pages_change(now, 1);
         }
-        let counts = if for_host { &mut caches.counters.host } else { &mut caches.counters.inner };
+        let counts = if for_host { &mut caches.counters.host_admissions } else { &mut caches.counters.internal_admissions };
         *match admission {
-            Admission::PageHit => &mut counts.page_hits,
-            Admission::GroupHit => &mut counts.group_hits,
-            Admission::Miss => &mut counts.misses,
+            Admission::PageHit => &mut counts.replaced_pages,
+            Admission::GroupHit => &mut counts.new_pages_of_old_entries,
+            Admission::Miss => &mut counts.new_pages_of_new_entries,
         } += 1;
-        let nvm_write_ns = caches.params.nvm_write_ns;
+        let nvm_write_ns = caches.params.nvm_page_write_ns;
         caches.writers[writer].memory_end_ns = caches.ask_memory(now, 1, nvm_write_ns);
     }
 
     fn may_enter(&self, cache: usize, page: u64, writer: usize) -> bool {
         let caches = self.caches_now();
         let number = self.entry_number(cache, page);
-        let needs_none = match caches.params.room {
-            Room::Pages => false,
-            Room::Whole => caches.list[cache].given_last == Some((writer, number)),
-            Room::Entries => caches.has_entry(cache, number),
+        let needs_none = match caches.params.capacity_unit {
+            CapacityUnit::Pages => false,
+            CapacityUnit::WholeWrites => caches.list[cache].given_last == Some((writer, number)),
+            CapacityUnit::Entries => caches.has_entry(cache, number),
         };
         needs_none || caches.in_circle(cache, page) || caches.has_room(cache)
     }
@@ -673,8 +676,8 @@ impl Simulation<'_> {
         let caches = self.caches();
         let Writer { request, waited_since, memory_end_ns, .. } = caches.writers[writer];
         if let (Some(_), Some(since)) = (request, waited_since) {
-            caches.counters.waits += 1;
-            caches.counters.waited_ns += u128::from(now - since);
+            caches.counters.writes_waiting_for_room += 1;
+            caches.counters.writes_waiting_for_room_ns += u128::from(now - since);
         }
         self.schedule_cache_event(memory_end_ns.max(now), Awaited::Written { writer });
     }
@@ -712,7 +715,7 @@ impl Simulation<'_> {
         if missing.is_empty() {
             return self.turn_ends(part);
         }
-        self.caches().counters.parity_reads += missing.len() as u64;
+        self.caches().counters.pages_read_for_parity += missing.len() as u64;
         self.cache_job(Awaited::Missing { part }, vec![ArrayPart::Free(missing)], false);
     }
 
@@ -841,7 +844,7 @@ impl Simulation<'_> {
     /// Returns true if the cache is synchronised (rule 84) instead of independent (rule 83).
     fn synchronised(&self, cache: usize) -> bool {
         let caches = self.caches_now();
-        let by_policy = caches.params.parts.members.is_some_and(|part| part.together);
+        let by_policy = caches.params.parts.member_caches.is_some_and(|part| part.destages_together);
         by_policy && !caches.is_group(cache) && !caches.are_flushed()
     }
 
@@ -883,8 +886,12 @@ impl Simulation<'_> {
         for &(cache, _) in &ready {
             caches.list[cache].ready = None;
         }
-        caches.counters.common_caches += ready.len() as u64;
-        *if by_timer { &mut caches.counters.common_timeouts } else { &mut caches.counters.common_all_ready } += 1;
+        caches.counters.caches_in_synchronised_destages += ready.len() as u64;
+        *if by_timer {
+            &mut caches.counters.synchronised_destages_by_timeout
+        } else {
+            &mut caches.counters.synchronised_destages_all_ready
+        } += 1;
         for (cache, candidate) in ready {
             self.begin_destage(cache, candidate);
         }
@@ -911,14 +918,14 @@ impl Simulation<'_> {
             state.sequential_pages = (state.sequential_pages + 1).min(state.room_pages);
         }
         caches.flights.insert(flight, Flight { cache, slot, number, pages: entry.pages, began_ns: now, marked: entry.marked, void: false });
-        let is_front = caches.params.parts.members.is_some() && caches.is_group(cache);
+        let is_front = caches.params.parts.member_caches.is_some() && caches.is_group(cache);
         let counts = if is_front { &mut caches.counters.first_level_destages } else { &mut caches.counters.destages };
-        counts.count += 1;
+        counts.entries += 1;
         counts.pages += pages as u64;
         if holds_parity {
             caches.counters.parity_pages_destaged += pages as u64;
         }
-        let nvm_read_ns = caches.params.nvm_read_ns;
+        let nvm_read_ns = caches.params.nvm_page_read_ns;
         let memory_end = caches.ask_memory(now, pages, nvm_read_ns);
         if memory_end == now {
             self.taken(flight);
@@ -937,7 +944,7 @@ impl Simulation<'_> {
             return self.destage_ends(flight);
         }
         let group = caches.is_group(cache);
-        if group && caches.params.parts.members.is_some() {
+        if group && caches.params.parts.member_caches.is_some() {
             let writer = self.new_writer(None, Some(flight), false, pages);
             return self.write_to_member_caches(writer);
         }
@@ -1022,7 +1029,7 @@ impl Simulation<'_> {
     fn cache_job(&mut self, awaited: Awaited, parts: Vec<ArrayPart>, write: bool) {
         let order = self.next_cache_order();
         let job = self.begin_job(Purpose::Cache { order, awaited });
-        self.take_parts(job, parts, OpKind::of(write), false);
+        self.take_parts(job, parts, OpKind::from_is_write(write), false);
     }
 
     /// Returns the request that met collection because an operation of a cache did (rule 88).
@@ -1042,7 +1049,7 @@ impl Simulation<'_> {
         let mut counters = caches.counters;
         if caches.pages > 0 {
             // The integral of the occupancy continues.
-            counters.occupancy_page_ns = 0;
+            counters.occupancy_integral_page_ns = 0;
         }
         counters
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use flashraid_model::coordination::{
-    CoordinationParams, KINDS, Kind, Notify, Pools, ProactiveIdle, ProactiveSoftLimit, SchemePolicy, Work,
+    CoordinationParams, ForcedWork, MESSAGE_KINDS, MessageKind, Notification, PoolSizes, ProactiveIdle, ProactiveSoftLimit, SchemePolicy,
 };
 use flashraid_model::ssd::Allocation;
 
@@ -15,7 +15,7 @@ pub(super) struct Controller {
     params: CoordinationParams,
     /// The member that has failed (rule 65).
     lost: BTreeSet<usize>,
-    sent: [u64; KINDS],
+    sent: [u64; MESSAGE_KINDS],
     /// Forced members whose `GcDone` has not arrived: while there are any, a cycle is in progress.
     forced: BTreeSet<usize>,
     /// The cycle collects until reserved and no request has come since it began.
@@ -62,7 +62,7 @@ pub(super) struct Protocol {
     /// Time at which a clean last began because a pool needed it.
     cleaned_by_need: Option<u64>,
     /// Work of a forced cycle, and the dies that have not finished it.
-    pub forced: Option<(Work, BTreeSet<usize>)>,
+    pub forced: Option<(ForcedWork, BTreeSet<usize>)>,
     /// `StopGc` has arrived since it was forced.
     pub is_stopped: bool,
     /// Dies that have cleaned the victims with which their work begins, and go on.
@@ -81,20 +81,20 @@ pub(super) enum Message {
     Answer { free_blocks_least: u32 },
     GcRequest,
     SoftRequest(Need),
-    ForceGc(Work),
+    ForceGc(ForcedWork),
     StopGc,
     Question,
 }
 
 impl Message {
-    fn kind(self) -> Kind {
+    fn kind(self) -> MessageKind {
         match self {
-            Message::GcDone => Kind::GcDone,
-            Message::Participate => Kind::Participate,
-            Message::Answer { .. } | Message::Question => Kind::GcState,
-            Message::GcRequest | Message::SoftRequest(_) => Kind::GcRequest,
-            Message::ForceGc(_) => Kind::ForceGc,
-            Message::StopGc => Kind::StopGc,
+            Message::GcDone => MessageKind::GcDone,
+            Message::Participate => MessageKind::Participate,
+            Message::Answer { .. } | Message::Question => MessageKind::GcState,
+            Message::GcRequest | Message::SoftRequest(_) => MessageKind::GcRequest,
+            Message::ForceGc(_) => MessageKind::ForceGc,
+            Message::StopGc => MessageKind::StopGc,
         }
     }
 
@@ -121,7 +121,7 @@ impl Controller {
         Controller {
             params: params.clone(),
             lost: BTreeSet::new(),
-            sent: [0; KINDS],
+            sent: [0; MESSAGE_KINDS],
             forced: BTreeSet::new(),
             uses_idle_time: false,
             held_back: false,
@@ -137,7 +137,7 @@ impl Controller {
         }
     }
 
-    pub(super) fn messages(&self) -> [u64; KINDS] {
+    pub(super) fn messages(&self) -> [u64; MESSAGE_KINDS] {
         self.sent
     }
 
@@ -146,11 +146,11 @@ impl Controller {
     }
 
     fn is_soft(&self) -> bool {
-        self.params.notify == Notify::Soft
+        self.params.notification == Notification::AtSoftThreshold
     }
 
     fn is_capable(&self, member: usize) -> bool {
-        self.params.ggc_aware.0 >> member & 1 == 1
+        self.params.ggc_aware_members.0 >> member & 1 == 1
     }
 
     fn capable(&self) -> BTreeSet<usize> {
@@ -163,9 +163,9 @@ impl Controller {
     }
 
     /// Members whose last answer told of `soft_limit` free blocks or fewer.
-    fn low(&self, pools: &Pools) -> BTreeSet<usize> {
+    fn low(&self, pools: &PoolSizes) -> BTreeSet<usize> {
         let SchemePolicy::ProactiveSoftLimit(ProactiveSoftLimit { soft_limit, .. }) = self.params.scheme else { return BTreeSet::new() };
-        let limit = soft_limit.blocks_of(pools.blocks, pools.start_free_blocks);
+        let limit = soft_limit.free_blocks_in_pool_of(pools.blocks, pools.start_free_blocks);
         let is_low = |member: &usize| self.answers[*member].last().is_some_and(|&(_, free)| free <= limit);
         (0..self.answers.len()).filter(is_low).collect()
     }
@@ -194,7 +194,7 @@ fn check_interval_ns(params: &CoordinationParams) -> Option<u64> {
 impl Simulation<'_> {
     pub(super) fn start_checks(&mut self) {
         if let Some(Controller { params, .. }) = &self.controller
-            && params.answers
+            && params.controller_answers
             && let Some(interval_ns) = check_interval_ns(params)
         {
             self.schedule_with_rank(interval_ns, CHECK_RANK, Event::Check);
@@ -214,7 +214,7 @@ impl Simulation<'_> {
                 if idle && controller.is_free() && !controller.registered.is_empty() {
                     let members = controller.registered.clone();
                     controller.uses_idle_time = true;
-                    self.force(members, Work::UntilReserved);
+                    self.force(members, ForcedWork::UntilReserved);
                 }
             }
             SchemePolicy::ProactiveSoftLimit(_) => {
@@ -263,7 +263,7 @@ impl Simulation<'_> {
     /// Returns true if a soft cycle is due (rule 120).
     fn is_time(&self) -> bool {
         let controller = self.controller.as_ref().expect("there is a controller");
-        let CoordinationParams { delay_ns, at_idle, .. } = controller.params;
+        let CoordinationParams { cycle_delay_ns: delay_ns, begins_cycles_when_idle: at_idle, .. } = controller.params;
         let by_itself = |(member, (since, need)): (&usize, &(u64, Need))| {
             let waited = self.now >= since + delay_ns;
             waited || need.is_at_limit || controller.writes_given[*member] - need.writes_given > need.pages_left
@@ -279,10 +279,10 @@ impl Simulation<'_> {
     }
 
     fn controller_receives(&mut self, member: usize, message: Message) {
-        let pools = self.ssd.pools();
+        let pools = self.ssd.pool_sizes();
         let now = self.now;
         let controller = self.controller.as_mut().expect("there is a controller");
-        if !controller.params.answers {
+        if !controller.params.controller_answers {
             return;
         }
         let is_lost = controller.lost.contains(&member);
@@ -294,7 +294,7 @@ impl Simulation<'_> {
                 controller.registered.insert(member);
                 if !controller.held_back {
                     controller.held_back = true;
-                    let delay_ns = controller.params.delay_ns;
+                    let delay_ns = controller.params.cycle_delay_ns;
                     self.schedule_with_rank(delay_ns, CYCLE_BEGINS_RANK, Event::CycleBegins);
                 }
             }
@@ -307,7 +307,7 @@ impl Simulation<'_> {
                     Some((_, said)) => *said = need,
                     None => {
                         controller.asking.insert(member, (now, need));
-                        let delay_ns = controller.params.delay_ns;
+                        let delay_ns = controller.params.cycle_delay_ns;
                         self.schedule_with_rank(delay_ns, CYCLE_BEGINS_RANK, Event::CycleBegins);
                     }
                 }
@@ -337,7 +337,7 @@ impl Simulation<'_> {
                 let mut low = controller.low(&pools);
                 let is_time = little_waits || controller.is_pressing(pools.start_free_blocks, check_interval.ns);
                 if controller.asked.is_empty() && controller.is_free() && is_time && !low.is_empty() {
-                    let work = controller.params.work;
+                    let work = controller.params.forced_work;
                     low.extend(controller.asking.keys());
                     self.force(low, work);
                 }
@@ -348,7 +348,7 @@ impl Simulation<'_> {
 
     /// Begins a cycle (rule 44).
     pub(super) fn cycle_begins(&mut self) {
-        let pools = self.ssd.pools();
+        let pools = self.ssd.pool_sizes();
         let is_time = self.is_time();
         let controller = self.controller.as_mut().expect("there is a controller");
         if controller.is_soft() && !is_time {
@@ -364,7 +364,7 @@ impl Simulation<'_> {
             #[allow(unreachable_patterns, reason = "all that are listed may have rules")]
             _ => unreachable!("a scheme without a rule here"),
         }
-        let work = controller.params.work;
+        let work = controller.params.forced_work;
         self.force(members, work);
     }
 
@@ -381,14 +381,14 @@ impl Simulation<'_> {
     /// The spare takes part from now on.
     pub(super) fn controller_gets_spare(&mut self, failed: usize, spare: usize) {
         if let Some(controller) = &mut self.controller {
-            controller.params.ggc_aware.0 |= (controller.params.ggc_aware.0 >> failed & 1) << spare;
+            controller.params.ggc_aware_members.0 |= (controller.params.ggc_aware_members.0 >> failed & 1) << spare;
             if self.is_drive() {
                 self.drive_may_know_protocol(spare);
             }
         }
     }
 
-    fn force(&mut self, members: BTreeSet<usize>, work: Work) {
+    fn force(&mut self, members: BTreeSet<usize>, work: ForcedWork) {
         let controller = self.controller.as_mut().expect("there is a controller");
         assert!(controller.is_free(), "cycles do not overlap");
         controller.forced = members.clone();
@@ -404,7 +404,7 @@ impl Simulation<'_> {
     pub(super) fn send(&mut self, member: usize, message: Message) {
         let controller = self.controller.as_mut().expect("there is a controller");
         controller.sent[message.kind() as usize] += 1;
-        let latency_ns = controller.params.latency_ns[message.kind() as usize];
+        let latency_ns = controller.params.message_latency_ns[message.kind() as usize];
         self.schedule_with_rank(latency_ns, message.rank(), Event::Arrives { member, message });
     }
 
@@ -525,7 +525,7 @@ impl Simulation<'_> {
     pub(super) fn may_register(&mut self, member: usize, die: usize, pool: usize) {
         let free = self.members[member].flash.free_blocks(die, pool);
         let Some(controller) = &self.controller else { return };
-        let (registers, asks) = (controller.params.scheme.registers(), controller.is_soft());
+        let (registers, asks) = (controller.params.scheme.has_registration(), controller.is_soft());
         if !self.knows_protocol(member) || free > controller.params.t_soft_free_blocks {
             return;
         }
@@ -562,7 +562,7 @@ impl Simulation<'_> {
     /// Returns the settings by which a member follows the protocol.
     pub(super) fn role_of(&self, member: usize) -> Option<Role> {
         let params = &self.controller.as_ref()?.params;
-        let role = Role { registers: params.scheme.registers(), t_soft_free_blocks: params.t_soft_free_blocks };
+        let role = Role { registers: params.scheme.has_registration(), t_soft_free_blocks: params.t_soft_free_blocks };
         self.knows_protocol(member).then_some(role)
     }
 
@@ -584,12 +584,13 @@ impl Simulation<'_> {
         }
     }
 
-    fn is_forced(&mut self, member: usize, work: Work) {
+    fn is_forced(&mut self, member: usize, work: ForcedWork) {
         if self.is_drive() {
             self.protocol(member).times_forced += 1;
             return self.drive_does(member, |drive| drive.forced_to(work));
         }
-        let CoordinationParams { across_dies, t_soft_free_blocks, .. } = self.controller.as_ref().expect("somebody forces").params;
+        let CoordinationParams { all_dies_collect: across_dies, t_soft_free_blocks, .. } =
+            self.controller.as_ref().expect("somebody forces").params;
         let flash = &self.members[member].flash;
         let is_low = |die: usize| (0..flash.dies[die].pools.len()).any(|pool| flash.free_blocks(die, pool) <= t_soft_free_blocks);
         let dies: BTreeSet<usize> = (0..self.members[member].dies.len()).filter(|&die| across_dies || is_low(die)).collect();
@@ -613,10 +614,10 @@ impl Simulation<'_> {
         protocol.forced = Some((work, dies.clone()));
         protocol.past_victims.clear();
         protocol.owing.clear();
-        if !matches!(work, Work::Watermark | Work::UntilReserved) {
+        if !matches!(work, ForcedWork::Watermark | ForcedWork::UntilReserved) {
             protocol.on_victims = cleans.into_iter().filter(|(_, pools)| !pools.is_empty()).collect();
         }
-        if matches!(work, Work::PoolVictims | Work::PoolVictimsAndWatermark) {
+        if matches!(work, ForcedWork::PoolVictims | ForcedWork::PoolVictimsAndWatermark) {
             protocol.owing = owing.into_iter().filter(|(_, pools)| !pools.is_empty()).collect();
         }
         for die in dies {
@@ -628,7 +629,7 @@ impl Simulation<'_> {
     pub(super) fn victims_are_over(&mut self, member: usize, die: usize) -> bool {
         let protocol = self.protocol(member);
         protocol.owing.remove(&die);
-        let goes_on = matches!(protocol.forced, Some((Work::VictimAndWatermark | Work::PoolVictimsAndWatermark, _)));
+        let goes_on = matches!(protocol.forced, Some((ForcedWork::VictimAndWatermark | ForcedWork::PoolVictimsAndWatermark, _)));
         if goes_on {
             protocol.past_victims.insert(die);
         } else {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use flashraid_model::ssd::{Blocking, Trigger};
+use flashraid_model::ssd::{BlockingScope, PoolCheckTrigger};
 
 use super::clean::{Cause, Clean};
 use super::stalls::Stalls;
@@ -72,7 +72,7 @@ impl Simulation<'_> {
     }
 
     pub(super) fn blocks_die(&self) -> bool {
-        self.ssd.gc.blocking == Blocking::Die
+        self.ssd.gc.blocking == BlockingScope::Die
     }
 
     /// Pools in whose scope a clean is in progress.
@@ -154,7 +154,7 @@ impl Simulation<'_> {
             return;
         }
         if self.trigger_says_so(&head) {
-            if self.ssd.gc.instantaneous {
+            if self.ssd.gc.takes_no_time {
                 self.clean_at_once(member, die);
             } else {
                 self.needed_cleans(member, die, Cause::Need);
@@ -173,7 +173,7 @@ impl Simulation<'_> {
 
     /// Returns true if pools are checked before an operation (rule 10). Trims are no writes (rule 107).
     fn trigger_says_so(&self, head: &Operation) -> bool {
-        self.ssd.gc.trigger == Trigger::Request || head.kind == OpKind::Write
+        self.ssd.gc.trigger == PoolCheckTrigger::EveryRequest || head.kind == OpKind::Write
     }
 
     /// Serves the head of the queue, or lets it wait for a scope (rules 92 and 93).
@@ -245,7 +245,7 @@ impl Simulation<'_> {
     }
 
     pub(super) fn count_summary(&mut self, member: usize, fills_block: bool) {
-        self.members[member].counters.summary_programs += u64::from(fills_block && self.ssd.geometry.summary_page);
+        self.members[member].counters.summary_pages_programmed += u64::from(fills_block && self.ssd.geometry.summary_page);
     }
 
     /// An operation starts, is merged, or is done together with a step.
@@ -260,8 +260,8 @@ impl Simulation<'_> {
         }
         self.front_sees_begin(member, &operation);
         if let Some(refused) = operation.refused_ns {
-            self.members[member].counters.exhausted += 1;
-            self.members[member].counters.exhausted_ns += self.now - refused;
+            self.members[member].counters.writes_waiting_for_room += 1;
+            self.members[member].counters.writes_waiting_for_room_ns += self.now - refused;
         }
         operation
     }
@@ -276,7 +276,7 @@ impl Simulation<'_> {
     /// Returns true if an operation has met collection (rule 104).
     fn met_collection(&self, member: usize, die: usize, operation: &Operation, in_clean: bool) -> bool {
         let state = &self.members[member].dies[die];
-        if self.ssd.gc.instantaneous {
+        if self.ssd.gc.takes_no_time {
             return false;
         }
         if !self.blocks_die() {

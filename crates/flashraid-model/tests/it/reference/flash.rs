@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use flashraid_model::rng::{self, Stream};
-use flashraid_model::space::victim::{Blocks, DChoices, Draws, GreedyWearAware};
-use flashraid_model::ssd::{PlaneChoice, Pool, Procedure, SsdParams, VictimPolicy};
+use flashraid_model::space::victim::{DChoices, GreedyWearAware, VictimCandidates, VictimDraws};
+use flashraid_model::ssd::{CollectionProcedure, PlaneChoice, PoolScope, SsdParams, VictimPolicy};
 
 use crate::outcome::PhysicalPage;
 
@@ -122,8 +122,8 @@ impl Flash {
         let state = &mut self.dies[die];
         for nth in 0..filled_blocks {
             let (pool, block) = match self.params.gc.pool {
-                Pool::Plane => (nth % planes, nth / planes),
-                Pool::Die => (0, nth),
+                PoolScope::Plane => (nth % planes, nth / planes),
+                PoolScope::Die => (0, nth),
             };
             state.last_sequence += 1;
             state.pools[pool].blocks[block].sequence = state.last_sequence;
@@ -204,8 +204,8 @@ impl Flash {
     pub(super) fn free_blocks_after_fill(&self) -> u32 {
         let geometry = &self.params.geometry;
         let planes_per_pool = match self.params.gc.pool {
-            Pool::Plane => 1,
-            Pool::Die => geometry.planes,
+            PoolScope::Plane => 1,
+            PoolScope::Die => geometry.planes,
         };
         planes_per_pool * geometry.reserved_blocks_per_plane - 1
     }
@@ -236,7 +236,7 @@ impl Flash {
     }
 
     fn follows_reference(&self) -> bool {
-        self.params.gc.procedure == Procedure::ReferenceNoCopyBack
+        self.params.gc.procedure == CollectionProcedure::ReferenceNoCopyBack
     }
 
     /// The end of a clean.
@@ -279,8 +279,8 @@ impl Flash {
     pub(super) fn plane_on(&self, die: usize, page: Page) -> Option<usize> {
         let place = self.place(page).filter(|place| place.die == die)?;
         Some(match self.params.gc.pool {
-            Pool::Plane => place.pool,
-            Pool::Die => place.block % self.params.geometry.planes as usize,
+            PoolScope::Plane => place.pool,
+            PoolScope::Die => place.block % self.params.geometry.planes as usize,
         })
     }
 
@@ -345,7 +345,7 @@ impl Flash {
                 let limit = threshold.0 * all_lives as f64;
                 let taken = candidates.iter().copied().find(|&number| {
                     let scaled_life = (life(number) * blocks.len() as u64) as f64;
-                    scaled_life >= limit || rng::unit(stream) * limit < scaled_life
+                    scaled_life >= limit || rng::uniform(stream) * limit < scaled_life
                 });
                 taken.unwrap_or(greedy)
             }
@@ -355,8 +355,8 @@ impl Flash {
                 // A policy without a rule has no second opinion, but everything around it has.
                 let scores: Vec<i16> = blocks.iter().map(Block::score).collect();
                 let meta: Vec<u64> = blocks.iter().map(|block| block.sequence | u64::from(block.erases) << 32).collect();
-                let pool = Blocks::new(&scores, &meta, blocks[0].slots.len() as u32, next_sequence as u32);
-                return policy.pick(&pool, &mut Draws::new(Some(stream)));
+                let pool = VictimCandidates::new(&scores, &meta, blocks[0].slots.len() as u32, next_sequence as u32);
+                return policy.pick_victim(&pool, &mut VictimDraws::new(Some(stream)));
             }
         })
     }
@@ -538,8 +538,8 @@ impl Flash {
     /// The pool and its block that are block `block` of plane `plane` (rule 11).
     fn pool_and_block(&self, plane: usize, block: usize) -> (usize, usize) {
         match self.params.gc.pool {
-            Pool::Plane => (plane, block),
-            Pool::Die => (0, block * self.params.geometry.planes as usize + plane),
+            PoolScope::Plane => (plane, block),
+            PoolScope::Die => (0, block * self.params.geometry.planes as usize + plane),
         }
     }
 
@@ -573,8 +573,8 @@ impl Flash {
         let physical = |page: Page| {
             let Some(place) = self.place(page) else { return PhysicalPage::NOWHERE };
             let (plane, block) = match self.params.gc.pool {
-                Pool::Plane => (place.pool as u32, place.block as u32),
-                Pool::Die => (place.block as u32 % planes, place.block as u32 / planes),
+                PoolScope::Plane => (place.pool as u32, place.block as u32),
+                PoolScope::Die => (place.block as u32 % planes, place.block as u32 / planes),
             };
             PhysicalPage { die: place.die as u32, plane, block, page: place.slot as u32 }
         };
@@ -606,8 +606,8 @@ impl Block {
 fn empty_die(params: &SsdParams, seed: u64, member: usize, die: usize) -> Die {
     let geometry = params.geometry;
     let (pools, blocks) = match params.gc.pool {
-        Pool::Plane => (geometry.planes, geometry.blocks_per_plane),
-        Pool::Die => (1, geometry.blocks_per_die()),
+        PoolScope::Plane => (geometry.planes, geometry.blocks_per_plane),
+        PoolScope::Die => (1, geometry.blocks_per_die()),
     };
     let block = Block { state: BlockState::Free, sequence: 0, erases: 0, slots: vec![None; geometry.data_pages_per_block() as usize] };
     let pool = || BlockPool {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flashraid_model::ssd::{FirmwareParams, FrontCounters, FrontParams, LinkParams, SsdParams};
+use flashraid_model::ssd::{FirmwareParams, FrontCounters, FrontParams, HostLinkParams, SsdParams};
 
 use super::{Event, Message, OpKind, Operation};
 
@@ -23,7 +23,7 @@ pub(super) enum Told {
 pub(super) struct Front {
     member: usize,
     pub params: FrontParams,
-    link: Option<LinkParams>,
+    link: Option<HostLinkParams>,
     /// Pages of what the map knows.
     unit_pages: usize,
     pub now: u64,
@@ -206,7 +206,7 @@ impl Front {
     fn fetch(&mut self) {
         let Some(own) = self.params.queues else { return };
         let (now, queues) = (self.now, own.queues as usize);
-        while self.in_flight < own.commands {
+        while self.in_flight < own.fetched_commands_max {
             let queue_of = |front: &Front, number: usize| usize::from(front.commands[number].operations[0].source) % queues;
             let has_some = |front: &Front, queue: usize| front.unfetched.iter().any(|&number| queue_of(front, number) == queue);
             let Some(queue) = (0..queues).map(|step| (self.turn.0 + step) % queues).find(|&queue| has_some(self, queue)) else { return };
@@ -216,7 +216,7 @@ impl Front {
             let at = self.unfetched.iter().position(|&number| queue_of(self, number) == queue).expect("it has some");
             let number = self.unfetched.remove(at);
             self.turn.1 += 1;
-            if self.turn.1 == own.burst || !has_some(self, queue) {
+            if self.turn.1 == own.commands_per_fetch || !has_some(self, queue) {
                 self.turn = ((queue + 1) % queues, 0);
             }
             self.in_flight += 1;
@@ -234,7 +234,7 @@ impl Front {
 
     /// A part of a victim, of so many units, wants a core.
     pub(super) fn part_wants_core(&mut self, part: usize, units: usize) {
-        self.parts_for_core.push((part, units as u64 * self.params.firmware.move_ns));
+        self.parts_for_core.push((part, units as u64 * self.params.firmware.core_ns_per_moved_unit));
         self.use_cores();
     }
 
@@ -261,9 +261,11 @@ impl Front {
     fn cost_ns(&self, number: usize, firmware: FirmwareParams) -> u64 {
         let operations = &self.commands[number].operations;
         match operations[0].kind {
-            OpKind::Read => firmware.read_ns,
-            OpKind::Write | OpKind::Flush => firmware.write_ns,
-            OpKind::Trim => firmware.trim_ns + operations.len().div_ceil(self.unit_pages) as u64 * firmware.trim_unit_ns,
+            OpKind::Read => firmware.core_ns_per_read,
+            OpKind::Write | OpKind::Flush => firmware.core_ns_per_write,
+            OpKind::Trim => {
+                firmware.core_ns_per_trim + operations.len().div_ceil(self.unit_pages) as u64 * firmware.core_ns_per_trimmed_unit
+            }
         }
     }
 
@@ -272,7 +274,7 @@ impl Front {
         match self.cores[core].take().expect("it was held") {
             OnCore::Part(part) => Some(part),
             OnCore::Command(number) => {
-                self.schedule(self.now + self.params.firmware.latency_ns, FrontEvent::LatencyOver(number));
+                self.schedule(self.now + self.params.firmware.latency_after_core_ns, FrontEvent::LatencyOver(number));
                 None
             }
         }
@@ -282,7 +284,7 @@ impl Front {
     pub(super) fn crosses_by(&mut self, to_host: bool, pages: usize) -> u64 {
         let Some(link) = self.link else { return self.now };
         let lane = &mut self.lanes_free_ns[usize::from(link.full_duplex && to_host)];
-        *lane = self.now.max(*lane) + pages as u64 * link.page_ns;
+        *lane = self.now.max(*lane) + pages as u64 * link.page_transfer_ns;
         *lane
     }
 
@@ -344,7 +346,7 @@ impl Front {
         let (number, now) = (self.entering[0], self.now);
         if self.commands[number].no_room_since.is_none() {
             self.commands[number].no_room_since = Some(now);
-            self.counters.room_waits += 1;
+            self.counters.buffer_room_waits += 1;
         }
     }
 
@@ -352,20 +354,20 @@ impl Front {
     pub(super) fn is_in(&mut self, batches: BTreeSet<usize>) -> bool {
         let buffer = self.params.buffer.expect("something has entered it");
         let (number, now) = (self.entering.remove(0), self.now);
-        self.counters.room_wait_ns += self.commands[number].no_room_since.map_or(0, |since| u128::from(now - since));
-        let waits = self.commands[number].operations[0].fua && !buffer.is_protected && !batches.is_empty();
+        self.counters.buffer_room_wait_ns += self.commands[number].no_room_since.map_or(0, |since| u128::from(now - since));
+        let waits = self.commands[number].operations[0].fua && !buffer.survives_power_loss && !batches.is_empty();
         if waits {
-            self.counters.forced_waits += 1;
-            self.forced.push((number, batches, now + buffer.ack_ns));
+            self.counters.fua_write_waits += 1;
+            self.forced.push((number, batches, now + buffer.acknowledge_ns));
         } else {
-            self.command_ends(number, now + buffer.ack_ns);
+            self.command_ends(number, now + buffer.acknowledge_ns);
         }
         waits
     }
 
     /// A flush goes to its work; these batches are in the buffer. Says if it waits for them.
     pub(super) fn flush_begins(&mut self, number: usize, batches: BTreeSet<usize>) -> bool {
-        let is_protected = self.params.buffer.is_none_or(|buffer| buffer.is_protected);
+        let is_protected = self.params.buffer.is_none_or(|buffer| buffer.survives_power_loss);
         if is_protected || batches.is_empty() {
             self.command_ends(number, self.now);
             return false;

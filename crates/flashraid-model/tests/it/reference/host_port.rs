@@ -33,7 +33,7 @@ impl Simulation<'_> {
     }
 
     fn has_turn(&self) -> bool {
-        let most = self.case.params.host_port.and_then(|limits| limits.outstanding).unwrap_or(u32::MAX);
+        let most = self.case.params.host_port.and_then(|limits| limits.outstanding_requests_max).unwrap_or(u32::MAX);
         self.port.as_ref().is_some_and(|port| port.in_work < most as usize)
     }
 

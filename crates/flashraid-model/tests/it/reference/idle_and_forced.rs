@@ -1,6 +1,6 @@
 //! Cleans of a die that rests, and of one that is forced (rules 38, 45, 46, 98, 99 and 123).
 
-use flashraid_model::coordination::Work;
+use flashraid_model::coordination::ForcedWork;
 
 use super::clean::Cause;
 use super::{Event, Simulation};
@@ -10,7 +10,7 @@ impl Simulation<'_> {
     /// A die has nothing to do.
     pub(super) fn rest_begins(&mut self, member: usize, die: usize) {
         // Instantaneous cleans are not begun by idle time (rule 109).
-        let Some(idle_ns) = self.ssd.gc.idle_ns.filter(|_| !self.ssd.gc.instantaneous) else { return };
+        let Some(idle_ns) = self.ssd.gc.idle_collection_after_ns.filter(|_| !self.ssd.gc.takes_no_time) else { return };
         let state = self.die(member, die);
         if state.rests || !state.is_at_rest() {
             return;
@@ -47,18 +47,18 @@ impl Simulation<'_> {
             return;
         }
         match work {
-            Work::OneVictim => self.one_forced_clean(member, die),
-            Work::PoolVictims => self.forced_clean_of_each_pool(member, die),
-            Work::VictimAndWatermark if !self.members[member].protocol.past_victims.contains(&die) => {
+            ForcedWork::OneVictim => self.one_forced_clean(member, die),
+            ForcedWork::PoolVictims => self.forced_clean_of_each_pool(member, die),
+            ForcedWork::VictimAndWatermark if !self.members[member].protocol.past_victims.contains(&die) => {
                 self.one_forced_clean(member, die);
             }
-            Work::PoolVictimsAndWatermark if !self.members[member].protocol.past_victims.contains(&die) => {
+            ForcedWork::PoolVictimsAndWatermark if !self.members[member].protocol.past_victims.contains(&die) => {
                 self.forced_clean_of_each_pool(member, die);
             }
-            Work::Watermark | Work::VictimAndWatermark | Work::PoolVictimsAndWatermark => {
+            ForcedWork::Watermark | ForcedWork::VictimAndWatermark | ForcedWork::PoolVictimsAndWatermark => {
                 self.forced_cleans_up_to(member, die, self.ssd.gc.stop_free_blocks)
             }
-            Work::UntilReserved => {
+            ForcedWork::UntilReserved => {
                 let is_over = self.run_is_over() || self.members[member].protocol.is_stopped;
                 if is_over || !self.members[member].dies[die].queue.is_empty() {
                     self.may_be_done(member, die);

@@ -30,7 +30,7 @@ mod work;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flashraid_model::array::{Spare, WarmUpPattern};
+use flashraid_model::array::{SpareState, WarmUpPattern};
 use flashraid_model::events::TimeParts;
 use flashraid_model::request::{HostLoop, OpKind};
 use flashraid_model::ssd::{MechanismCounters, MemberCounters, SsdParams};
@@ -57,7 +57,7 @@ pub(crate) fn simulate(case: &Case) -> Outcome {
     let spares = rebuild.map_or(0, |rebuild| (rebuild.spares as usize).min(case.params.failures.len()));
     let count = case.params.members as usize + spares;
     let by_workload = case.warm_up.pattern == WarmUpPattern::Workload;
-    let fresh_spares = rebuild.is_some_and(|rebuild| rebuild.spare == Spare::Fresh);
+    let fresh_spares = rebuild.is_some_and(|rebuild| rebuild.spare_state == SpareState::Fresh);
     let is_fresh = |member: usize| by_workload || (member >= case.params.members as usize && fresh_spares);
     let mut simulation = Simulation {
         case,
@@ -300,7 +300,7 @@ impl Member {
         let drive = is_drive.then(|| Drive::new(ssd, case.seed, member, warm.then(|| case.warm_up.clone())));
         let mut flash = if is_drive { Flash::without_pools(ssd) } else { Flash::filled(ssd, case.seed, member) };
         if warm && !is_drive {
-            flash.warm_up(case.warm_up.overwrites, case.seed, member);
+            flash.warm_up(case.warm_up.overwrites_per_page, case.seed, member);
         }
         let dies = if is_drive { 0 } else { dies };
         let channels = ssd.channel.map_or(0, |channel| dies.div_ceil(channel.dies_per_channel as usize));

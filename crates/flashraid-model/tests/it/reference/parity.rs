@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flashraid_model::array::{ArrayParams, FailureParams, Spare, StripeCounters};
+use flashraid_model::array::{ArrayParams, FailureParams, SpareState, StripeCounters};
 use flashraid_model::events::TimeParts;
 use flashraid_model::placement::Level;
 use flashraid_model::request::OpKind;
@@ -459,7 +459,7 @@ impl Simulation<'_> {
         let page = self.name_of(logical_page);
         let failures = failures_in_order(&self.case.params);
         let spare = failures.iter().find(|failure| failure.params.member as usize == member).and_then(|failure| failure.spare);
-        let is_warm = self.case.params.rebuild.is_some_and(|rebuild| rebuild.spare == Spare::Warm);
+        let is_warm = self.case.params.rebuild.is_some_and(|rebuild| rebuild.spare_state == SpareState::Warm);
         for member in std::iter::once(member).chain(spare.filter(|_| is_warm)) {
             let of_member = &mut self.members[member];
             match of_member.drive {
@@ -871,7 +871,7 @@ impl Simulation<'_> {
         self.controller_loses(member);
         self.caches_lose(member);
         if let Some(rebuild) = self.case.params.rebuild {
-            self.schedule_rebuild(rebuild.delay_ns);
+            self.schedule_rebuild(rebuild.start_delay_ns);
         }
     }
 
@@ -879,7 +879,7 @@ impl Simulation<'_> {
     pub(super) fn rebuild_next(&mut self) {
         let params = &self.case.params;
         let Some(rebuild) = params.rebuild else { return };
-        if self.run_is_over() && !rebuild.finish {
+        if self.run_is_over() && !rebuild.continues_after_last_request {
             return;
         }
         let all = layout::stripes(params);
@@ -887,8 +887,12 @@ impl Simulation<'_> {
         let flushed = self.caches.as_ref().is_some_and(Caches::are_flushed);
         let is_due = |failure: &Failure| match failure.last_began_ns {
             _ if !failure.failed || failure.spare.is_none() => false,
-            None => now >= failure.params.at_ns + rebuild.delay_ns && !flushed,
-            Some(last) => last + rebuild.strip_ns <= now && failure.rebuilding < rebuild.in_flight && failure.next_to_rebuild < all,
+            None => now >= failure.params.at_ns + rebuild.start_delay_ns && !flushed,
+            Some(last) => {
+                last + rebuild.strip_interval_min_ns <= now
+                    && failure.rebuilding < rebuild.strips_in_flight_max
+                    && failure.next_to_rebuild < all
+            }
         };
         let Some(at) = self.stripes().failures.iter().position(is_due) else { return };
         let failure = &mut self.stripes().failures[at];
@@ -903,7 +907,7 @@ impl Simulation<'_> {
         }
         let number = self.new_operation(stripe, What::Rebuild { failure: at }, None, OpKind::Write, false);
         self.asks_for_lock(number);
-        self.schedule_rebuild(rebuild.strip_ns);
+        self.schedule_rebuild(rebuild.strip_interval_min_ns);
         // Another may be due.
         self.schedule_rebuild(0);
     }

@@ -1,6 +1,6 @@
 //! Operations at the points of a clean (rules 31, 33 to 36, 94 and 95).
 
-use flashraid_model::ssd::{Pipeline, Preemption};
+use flashraid_model::ssd::{PipeliningMode, Preemption};
 
 use super::clean::Phase;
 use super::die::{Slot, Use};
@@ -25,7 +25,7 @@ impl Simulation<'_> {
     /// Returns true if a pool has fewer free blocks than T_hard.
     pub(super) fn is_below_hard(&self, member: usize, die: usize, pool: usize) -> bool {
         let free = self.members[member].flash.free_blocks(die, pool);
-        self.preemption().is_some_and(|preemption| f64::from(free) < preemption.t_hard * f64::from(self.ssd.gc.start_free_blocks))
+        self.preemption().is_some_and(|preemption| f64::from(free) < preemption.hard_limit_share * f64::from(self.ssd.gc.start_free_blocks))
     }
 
     /// Sets the state of a clean (rule 33).
@@ -53,7 +53,7 @@ impl Simulation<'_> {
         let pages_left = self.pages_left(member, die, pool);
 
         // A request for the page in the register is served from it (rule 35).
-        let wanted = register.filter(|page| preemption.merge && pages_left.contains(page));
+        let wanted = register.filter(|page| preemption.merges_with_moves && pages_left.contains(page));
         let first_on_page = wanted.and_then(|page| queue.iter().position(|operation| operation.page == page));
         if let Some(index) = first_on_page.filter(|&index| queue[index].kind != OpKind::Trim) {
             return self.merge(member, die, pool, index);
@@ -77,7 +77,7 @@ impl Simulation<'_> {
         let admitted: Vec<usize> = concerned.iter().copied().filter(|&index| may_go_in(index)).collect();
 
         // A page that an operation needs is moved first (rule 36).
-        if preemption.reorder && register.is_none() {
+        if preemption.moves_requested_pages_first && register.is_none() {
             let mut reason = admitted.first().copied();
             if reason.is_none() && state == 2 {
                 let waits = |index: usize| queue[index].kind == OpKind::Write && !self.members[member].dies[die].overtakes(index);
@@ -93,7 +93,7 @@ impl Simulation<'_> {
         let operation = queue[first];
 
         // Operations overlap with the next step (rule 37).
-        if preemption.pipeline != Pipeline::Off {
+        if preemption.pipeline != PipeliningMode::Off {
             let all: Vec<Operation> = admitted.iter().map(|&index| queue[index]).collect();
             let is_mapped = |operation: &Operation| self.members[member].flash.place(operation.page).is_some();
             match register {
@@ -164,7 +164,7 @@ impl Simulation<'_> {
             }
             Some(_) => {
                 // The page has been overwritten or trimmed since it was read, and so have the writes that were merged with it.
-                self.members[member].counters.gc_pages_dropped += 1;
+                self.members[member].counters.gc_pages_read_in_vain += 1;
                 self.clean(member, die, pool).register = None;
                 self.merged_writes_are_done(member, die, pool);
                 self.point(member, die, pool);
@@ -184,7 +184,7 @@ impl Simulation<'_> {
         if self.clean(member, die, pool).merged.is_empty() {
             self.count_move(member, die, pool);
         } else {
-            self.members[member].counters.merged_moves += 1;
+            self.members[member].counters.moves_replaced_by_host_writes += 1;
         }
         let moved = self.members[member].flash.move_page(die, page);
         self.clean(member, die, pool).plane = self.members[member].flash.plane_on(die, page);
@@ -198,7 +198,7 @@ impl Simulation<'_> {
     fn merge(&mut self, member: usize, die: usize, pool: usize, index: usize) {
         let operation = self.leaves_queue(member, die, index, true);
         let counters = &mut self.members[member].counters;
-        counters.merges += 1;
+        counters.merged_operations += 1;
         let read = if operation.kind == OpKind::Read {
             counters.host_pages_read += 1;
             Some(operation)

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use flashraid_model::array::{ArrayParams, Knowledge, PlanCounters, ReadPlan};
+use flashraid_model::array::{ArrayParams, CollectionKnowledge, ReadPlan, ReadPlanCounters};
 use flashraid_model::placement::Level;
 use flashraid_model::request::OpKind;
 use flashraid_model::rng;
-use flashraid_model::ssd::{Allocation, Trigger};
+use flashraid_model::ssd::{Allocation, PoolCheckTrigger};
 
 use super::Simulation;
 use super::clean::{Cause, Phase};
@@ -18,12 +18,12 @@ use super::work::Worker;
 /// Draws and counts of the plan.
 pub(super) struct Planned {
     draws: rng::Stream,
-    pub counters: PlanCounters,
+    pub counters: ReadPlanCounters,
 }
 
 impl Planned {
     pub(super) fn new(seed: u64) -> Planned {
-        Planned { draws: rng::stream(seed, "read-plan", 0), counters: PlanCounters::default() }
+        Planned { draws: rng::stream(seed, "read-plan", 0), counters: ReadPlanCounters::default() }
     }
 }
 
@@ -66,7 +66,7 @@ impl Simulation<'_> {
             let seen = if self.is_drive() { self.see_in_drive(member, page) } else { self.see_in_pools(member, page) };
             all = Seen { collects: all.collects || seen.collects, start: all.start.max(seen.start), ns: all.ns.max(seen.ns) };
         }
-        if self.case.params.planning.knowledge == Knowledge::Member {
+        if self.case.params.read_plan_params.knowledge == CollectionKnowledge::OfMember {
             let until = self.collects_until(member);
             all.collects = until.is_some();
             all.start = all.start.max(until.unwrap_or(0));
@@ -85,7 +85,7 @@ impl Simulation<'_> {
         };
         let state = &self.members[member].dies[die];
         let is_idle = state.slot.is_none() && state.queue.is_empty() && !self.is_blocked(member, die);
-        if is_idle && self.ssd.gc.trigger == Trigger::Request && !self.ssd.gc.instantaneous {
+        if is_idle && self.ssd.gc.trigger == PoolCheckTrigger::EveryRequest && !self.ssd.gc.takes_no_time {
             self.needed_cleans(member, die, Cause::Need);
         }
         let in_pool = self.members[member].flash.place(page).filter(|place| place.die == die).map(|place| place.pool);
@@ -173,7 +173,7 @@ impl Simulation<'_> {
             let lock = self.stripes().locks.entry(stripe).or_default();
             let (is_awaited, held_by) = (!lock.waiting.is_empty(), lock.held_by.clone());
             if is_awaited || held_by.iter().any(|&holder| !self.shares(holder)) {
-                self.counts().locked_out += 1;
+                self.counts().stripe_reads_locked_out += 1;
                 way = Way { replaced: Vec::new(), read: places.clone(), delay_ns: 0 };
             }
         }
@@ -198,25 +198,25 @@ impl Simulation<'_> {
         self.reads_by(number, places, &way);
     }
 
-    fn counts(&mut self) -> &mut PlanCounters {
+    fn counts(&mut self) -> &mut ReadPlanCounters {
         &mut self.stripes().planned.counters
     }
 
     /// Counts a way. Without a plan, `plain` pages would be read.
     fn count_way(&mut self, way: &Way, plain: usize, busy: usize) {
         let replaced = way.replaced.len();
-        self.counts().pages_added += (in_order(&way.read).len() - plain) as u64;
-        self.counts().avoided += u64::from(replaced > 0);
-        self.counts().waited += u64::from(busy > replaced);
+        self.counts().pages_added_to_read_around += (in_order(&way.read).len() - plain) as u64;
+        self.counts().stripe_reads_around_collection += u64::from(replaced > 0);
+        self.counts().stripe_reads_that_waited += u64::from(busy > replaced);
     }
 
     fn count_part(&mut self, busy: usize) {
         let counts = self.counts();
         match busy {
-            0 => counts.parts_free += 1,
-            1 => counts.parts_one_busy += 1,
-            2 => counts.parts_two_busy += 1,
-            _ => counts.parts_more_busy += 1,
+            0 => counts.stripe_reads_without_collection += 1,
+            1 => counts.stripe_reads_with_one_strip_collecting += 1,
+            2 => counts.stripe_reads_with_two_strips_collecting += 1,
+            _ => counts.stripe_reads_with_more_strips_collecting += 1,
         }
     }
 
@@ -224,7 +224,7 @@ impl Simulation<'_> {
     fn ways(&mut self, stripe: u64, places: &Places) -> (Vec<Way>, usize, usize) {
         let params = &self.case.params;
         let (columns, strips) = (data_columns(params), params.members as usize);
-        let (planning, lost) = (params.planning, self.lost_strips(stripe));
+        let (planning, lost) = (params.read_plan_params, self.lost_strips(stripe));
         let mut seen: Vec<Option<Seen>> = vec![None; strips];
         for (&strip, of_strip) in places {
             if !lost.contains(&strip) {
@@ -251,7 +251,7 @@ impl Simulation<'_> {
         }
         let start = |strip: usize| seen[strip].expect("it is not lost").start;
         let mut parity = self.parity_left(stripe);
-        let knows = planning.knows_remaining;
+        let knows = planning.knows_remaining_time;
         if knows {
             busy.sort_by_key(|&strip| std::cmp::Reverse(start(strip)));
             parity.sort_by_key(|&strip| start(strip));
@@ -358,7 +358,7 @@ impl Simulation<'_> {
 
     /// Reads one copy of a strip.
     fn plan_read_of_copy(&mut self, number: usize, strip: u64, places: &BTreeSet<u64>) {
-        let planning = self.case.params.planning;
+        let planning = self.case.params.read_plan_params;
         let stripe = self.stripes().operations[number].stripe;
         let pages: Vec<u64> = places.iter().map(|&place| self.page_at(stripe, place)).collect();
         let copies = self.copies_in_turn(strip);
@@ -376,7 +376,7 @@ impl Simulation<'_> {
         let delay_ns = planning.fast_fail_ns * if busy.len() > 1 { 2 } else { 1 };
         let copy = match free {
             Some(copy) => copy,
-            None if !planning.knows_remaining => {
+            None if !planning.knows_remaining_time => {
                 let many = copies.len() as u64;
                 copies[if many > 1 { rng::below(&mut self.stripes().planned.draws, many) as usize } else { 0 }]
             }
@@ -385,8 +385,8 @@ impl Simulation<'_> {
                 copies[(0..copies.len()).min_by_key(|&at| end(at)).expect("a copy is left")]
             }
         };
-        self.counts().avoided += u64::from(copy != copies[0]);
-        self.counts().waited += u64::from(free.is_none());
+        self.counts().stripe_reads_around_collection += u64::from(copy != copies[0]);
+        self.counts().stripe_reads_that_waited += u64::from(free.is_none());
         let pages: Vec<(usize, u64)> = pages.into_iter().map(|page| (copy, page)).collect();
         if copy == copies[0] || delay_ns == 0 {
             return self.reads_for_job(number, pages);
@@ -401,8 +401,8 @@ impl Simulation<'_> {
 impl Simulation<'_> {
     /// Returns the time after which the second way reads, if it is the better one.
     pub(super) fn delay_of_other_way(&mut self, stripe: u64, first: &[(usize, u64)], second: &[(usize, u64)]) -> Option<u64> {
-        let planning = self.case.params.planning;
-        if !planning.pre_reads {
+        let planning = self.case.params.read_plan_params;
+        if !planning.plans_reads_before_writes {
             return None;
         }
         let seen_first = self.see_strips(stripe, first);
@@ -413,12 +413,12 @@ impl Simulation<'_> {
         let busy = |seen: &[Seen]| seen.iter().filter(|seen| seen.collects).count() as u64;
         let delay_ns = planning.fast_fail_ns * if busy(&seen_second) > 0 { 2 } else { 1 };
         let end = |seen: &[Seen], at: u64| seen.iter().map(|seen| seen.ends_if_sent(at)).max().unwrap_or(at);
-        let is_better = if planning.knows_remaining {
+        let is_better = if planning.knows_remaining_time {
             end(&seen_second, self.now + delay_ns) < end(&seen_first, self.now)
         } else {
             busy(&seen_second) < busy(&seen_first)
         };
-        self.counts().writes_changed += u64::from(is_better);
+        self.counts().writes_by_other_parity_method += u64::from(is_better);
         is_better.then_some(delay_ns)
     }
 

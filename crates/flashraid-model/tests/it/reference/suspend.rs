@@ -57,7 +57,7 @@ impl Simulation<'_> {
         let Some(suspension) = self.preemption().and_then(|preemption| preemption.suspension) else { return };
         let state = &self.members[member].dies[die];
         let read = state.queue[index];
-        if self.ssd.gc.instantaneous || read.kind != OpKind::Read || state.overtakes(index) {
+        if self.ssd.gc.takes_no_time || read.kind != OpKind::Read || state.overtakes(index) {
             return;
         }
         let Some(InFlight { worker, clean, page }) = self.in_flight(member, die, &read) else { return };
@@ -65,7 +65,7 @@ impl Simulation<'_> {
         let work = &self.members[member].work[&worker];
         let Doing::Waits { until, in_flight_from: Some(from) } = work.doing else { return };
         let state_3 = clean.is_some_and(|pool| self.members[member].dies[die].cleans[&pool].state == 3);
-        if from > now || until <= now || state_3 || page == Some(read.page) || work.suspensions >= suspension.times_max {
+        if from > now || until <= now || state_3 || page == Some(read.page) || work.suspensions >= suspension.suspensions_max {
             return;
         }
         self.members[member].counters.suspensions += 1;

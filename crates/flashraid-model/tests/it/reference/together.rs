@@ -1,6 +1,6 @@
 //! Host operations that overlap with a step of a clean (rules 37 and 103).
 
-use flashraid_model::ssd::Pipeline;
+use flashraid_model::ssd::PipeliningMode;
 
 use super::clean::Phase;
 use super::die::{Slot, Use};
@@ -123,10 +123,10 @@ impl Simulation<'_> {
 
     fn write_beside(&mut self, member: usize, die: usize, operation: &Operation, pool: usize) -> Beside {
         let (number, page) = (operation.number, operation.page);
-        let before = self.members[member].counters.summary_programs;
+        let before = self.members[member].counters.summary_pages_programmed;
         let operation = self.goes_beside(member, die, operation, Some(pool));
         assert_eq!((operation.number, operation.page), (number, page));
-        let fills_block = self.members[member].counters.summary_programs > before;
+        let fills_block = self.members[member].counters.summary_pages_programmed > before;
         let mut steps = vec![Step::Wait(self.ssd.timing.command_overhead_ns), Step::Await(Awaits::Register), self.transfer()];
         steps.extend([Step::Mark(Mark::Transferred), Step::Await(Awaits::PlaneProgrammed), Step::Mark(Mark::ProgramBegun)]);
         steps.extend(self.program_steps(fills_block));
@@ -152,7 +152,7 @@ impl Simulation<'_> {
     fn goes_beside(&mut self, member: usize, die: usize, operation: &Operation, pool: Option<usize>) -> Operation {
         let index = self.index_of(member, die, operation);
         let operation = self.leaves_queue(member, die, index, true);
-        self.members[member].counters.pipelined += 1;
+        self.members[member].counters.pipelined_operations += 1;
         self.command_starts(member, die, &operation, pool);
         operation
     }
@@ -195,7 +195,7 @@ type Beside = (Option<Operation>, Option<usize>, Vec<Step>);
 impl Simulation<'_> {
     /// An operation has just joined the queue, and waits: whether it has joined a step in flight.
     pub(super) fn joins_step(&mut self, member: usize, die: usize, index: usize) -> bool {
-        if self.ssd.gc.instantaneous || self.preemption().is_none_or(|preemption| preemption.pipeline != Pipeline::InFlight) {
+        if self.ssd.gc.takes_no_time || self.preemption().is_none_or(|preemption| preemption.pipeline != PipeliningMode::AlsoDuringSteps) {
             return false;
         }
         let operation = self.members[member].dies[die].queue[index];

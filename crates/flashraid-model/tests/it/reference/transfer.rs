@@ -46,9 +46,9 @@ impl Simulation<'_> {
     fn channel_of(&self, worker: Worker) -> usize {
         let (Worker::Slot { die } | Worker::Clean { die, .. } | Worker::Mate { die, .. }) = worker;
         let channel = self.ssd.channel.expect("there are channels");
-        match channel.order {
-            ChannelOrder::Consecutive => die / channel.dies_per_channel as usize,
-            ChannelOrder::Interleaved => die % self.members[0].channels.len(),
+        match channel.die_order {
+            ChannelOrder::ConsecutiveDies => die / channel.dies_per_channel as usize,
+            ChannelOrder::InterleavedDies => die % self.members[0].channels.len(),
         }
     }
 
@@ -127,7 +127,7 @@ impl Simulation<'_> {
         let state = &mut self.members[member].lanes[lane];
         if state.travelling.is_none() && !state.waiting.is_empty() {
             state.travelling = Some(state.waiting.remove(0));
-            let page_ns = self.ssd.link.expect("there is a link").page_ns;
+            let page_ns = self.ssd.link.expect("there is a link").page_transfer_ns;
             self.schedule(page_ns, Event::Travelled { member, lane });
         }
     }

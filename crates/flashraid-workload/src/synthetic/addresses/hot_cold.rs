@@ -54,9 +54,9 @@ impl AddressPattern for HotCold {
         Box::new(HotAndCold { request_share: self.request_share.0, hot, cold: count - hot, chunks })
     }
 
-    fn any(stream: &mut Stream) -> Self {
-        let (request_share, space_share) = (Fraction(rng::unit(stream)), Fraction(rng::unit(stream)));
-        Self { request_share, space_share, scatter: rng::happens(stream, 0.5), ..Self::default() }
+    fn random_for_tests(stream: &mut Stream) -> Self {
+        let (request_share, space_share) = (Fraction(rng::uniform(stream)), Fraction(rng::uniform(stream)));
+        Self { request_share, space_share, scatter: rng::chance(stream, 0.5), ..Self::default() }
     }
 }
 
@@ -71,7 +71,7 @@ struct HotAndCold {
 impl DrawPlaces for HotAndCold {
     fn draw(&self, stream: &mut Stream, batch: &mut [Request]) {
         for request in batch {
-            let is_hot = rng::happens(stream, self.request_share);
+            let is_hot = rng::chance(stream, self.request_share);
             let rank = if is_hot { rng::below(stream, self.hot) } else { self.hot + rng::below(stream, self.cold) };
             request.offset_bytes = self.chunks.place(rank, stream);
         }

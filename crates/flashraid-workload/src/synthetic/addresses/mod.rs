@@ -10,7 +10,7 @@ mod scatter;
 use super::check_share;
 use crate::units::Fraction;
 use crate::{AddressSpace, Grain, OpKind, Request, SpecProblem};
-use flashraid_model::policy::{flat, policies};
+use flashraid_model::policy::{flat_tables, policies};
 use flashraid_model::rng::{self, Stream};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::Error as _;
@@ -45,7 +45,7 @@ trait AddressPattern: Default {
     fn draw(&self, room: &Room<'_>, seed: u64) -> Box<dyn DrawPlaces>;
 
     /// Returns a pattern with random parameters, for random cases in tests.
-    fn any(stream: &mut Stream) -> Self;
+    fn random_for_tests(stream: &mut Stream) -> Self;
 }
 
 /// Generator of places, which are numbers of aligned addresses.
@@ -152,7 +152,7 @@ impl Serialize for AddressSpec {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { pattern, member_skew, footprint, align, .. } = self;
         let beside = BesidePattern { member_skew: *member_skew, footprint: *footprint, align: *align };
-        flat::write(flat::own(PATTERN, pattern), &beside, serializer)
+        flat_tables::serialize_table_with(flat_tables::own_parameters_table(PATTERN, pattern), &beside, serializer)
     }
 }
 
@@ -160,8 +160,8 @@ impl<'de> Deserialize<'de> for AddressSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut table = Map::deserialize(deserializer)?;
         let written: Vec<String> = table.keys().cloned().collect();
-        let (pattern, _) = flat::take::<Pattern>(PATTERN, &mut table).map_err(D::Error::custom)?;
-        let own = flat::own(PATTERN, &pattern);
+        let (pattern, _) = flat_tables::take_policy::<Pattern>(PATTERN, &mut table).map_err(D::Error::custom)?;
+        let own = flat_tables::own_parameters_table(PATTERN, &pattern);
         let unused = written.into_iter().filter(|key| !own.contains_key(key) && !table.contains_key(key)).collect();
         let BesidePattern { member_skew, footprint, align } = serde_json::from_value(table.into()).map_err(D::Error::custom)?;
         Ok(Self { pattern, member_skew, footprint, align, unused, ..Self::default() })
@@ -174,11 +174,12 @@ impl JsonSchema for AddressSpec {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        flat::policy_table_schema::<Pattern, BesidePattern>(PATTERN, "How addresses are drawn.", "Where requests go.", generator)
+        flat_tables::policy_table_schema::<Pattern, BesidePattern>(PATTERN, "How addresses are drawn.", "Where requests go.", generator)
     }
 }
 
-/// A share of the requests is aimed at one member, each with all its pages ([`Request::one_member`]). The others follow the pattern.
+/// A share of the requests is aimed at one member, each with all its pages ([`Request::stays_on_one_member`]). The others follow the
+/// pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MemberSkew {
@@ -230,7 +231,7 @@ impl AddressSpec {
             if skew.member >= space.shape.members_with_data() {
                 let text = format!("is {}; 0 to {} is allowed", skew.member, space.shape.members_with_data().saturating_sub(1));
                 problems.push(SpecProblem::new("member_skew.member", text));
-            } else if space.shape.data_strips(skew.member, footprint_bytes / space.stripe_bytes()) == 0 {
+            } else if space.shape.count_data_strips_of_member(skew.member, footprint_bytes / space.stripe_bytes()) == 0 {
                 let text = format!(
                     "needs a footprint in which the member holds data, of several stripes of {} bytes; it is {footprint_bytes}",
                     space.stripe_bytes()
@@ -296,7 +297,7 @@ impl AddressGenerator {
         match &mut self.special {
             None => {
                 for request in batch {
-                    request.one_member = false;
+                    request.stays_on_one_member = false;
                     request.offset_bytes = fold(request.offset_bytes, request.length_bytes, self.align_bytes, self.footprint_bytes);
                 }
             }
@@ -324,10 +325,10 @@ impl Special {
     fn place(&mut self, request: &mut Request, align_bytes: u64, footprint_bytes: u64) -> bool {
         let (unit_bytes, stripe_bytes) = (self.space.stripe_unit_bytes, self.space.stripe_bytes());
         let shape = self.space.shape;
-        let member_bytes = shape.data_strips(self.skew.member, footprint_bytes / stripe_bytes) * unit_bytes;
+        let member_bytes = shape.count_data_strips_of_member(self.skew.member, footprint_bytes / stripe_bytes) * unit_bytes;
         // Both numbers are drawn for every request, so that one choice does not change the other's stream.
-        let continues = rng::happens(&mut self.sequential, self.sequential_fraction);
-        let aimed = rng::happens(&mut self.aim, self.skew.request_share.0);
+        let continues = rng::chance(&mut self.sequential, self.sequential_fraction);
+        let aimed = rng::chance(&mut self.aim, self.skew.request_share.0);
 
         let (repeated_bytes, repeated_kind) = if self.sequential_repeats { self.last } else { (request.length_bytes, request.kind) };
         let room_bytes = if self.one_member { member_bytes } else { footprint_bytes };
@@ -355,9 +356,9 @@ impl Special {
         };
         self.end_bytes = start_bytes + length_bytes;
         self.last = (length_bytes, request.kind);
-        request.one_member = self.one_member;
+        request.stays_on_one_member = self.one_member;
         request.offset_bytes = if self.one_member {
-            let (stripe, column) = shape.data_strip(self.skew.member, start_bytes / unit_bytes);
+            let (stripe, column) = shape.locate_data_strip_of_member(self.skew.member, start_bytes / unit_bytes);
             stripe * stripe_bytes + u64::from(column) * unit_bytes + start_bytes % unit_bytes
         } else {
             start_bytes

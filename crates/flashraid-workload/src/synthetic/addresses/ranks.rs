@@ -30,7 +30,7 @@ impl Ranks {
 
     pub(super) fn draw(&self, stream: &mut Stream) -> u64 {
         loop {
-            let area = self.high + rng::unit(stream) * (self.low - self.high);
+            let area = self.high + rng::uniform(stream) * (self.low - self.high);
             let point = self.inverse(area);
             let rank = ((point + 0.5) as u64).clamp(1, self.ranks);
             let at = rank as f64;

@@ -42,7 +42,7 @@ impl Scatter {
 
 /// Returns `value` plus a hash of `by`, modulo `bound`.
 fn shift(value: u64, by: u64, bound: u64) -> u64 {
-    let step = ((u128::from(rng::mix(by)) * u128::from(bound)) >> 64) as u64;
+    let step = ((u128::from(rng::mix_bits(by)) * u128::from(bound)) >> 64) as u64;
     let moved = value + step;
     if moved >= bound { moved - bound } else { moved }
 }

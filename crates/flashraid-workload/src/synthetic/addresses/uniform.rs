@@ -18,7 +18,7 @@ impl AddressPattern for Uniform {
         Box::new(Below(room.places()))
     }
 
-    fn any(_stream: &mut Stream) -> Self {
+    fn random_for_tests(_stream: &mut Stream) -> Self {
         Self {}
     }
 }

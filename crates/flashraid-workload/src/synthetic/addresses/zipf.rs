@@ -47,8 +47,8 @@ impl AddressPattern for Zipf {
         Box::new(Ranked { ranks: Ranks::new(count, self.exponent), chunks })
     }
 
-    fn any(stream: &mut Stream) -> Self {
-        Self { exponent: 3.0 * rng::unit(stream), scatter: rng::happens(stream, 0.5), ..Self::default() }
+    fn random_for_tests(stream: &mut Stream) -> Self {
+        Self { exponent: 3.0 * rng::uniform(stream), scatter: rng::chance(stream, 0.5), ..Self::default() }
     }
 }
 

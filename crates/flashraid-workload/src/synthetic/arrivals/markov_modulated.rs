@@ -56,7 +56,7 @@ impl Arrival for MarkovModulated {
         let busy_share = self.busy_share.0;
         let mut states = rng::stream(seed, "workload.arrival.state", 0);
         let mean_durations_ns = [self.mean_burst.ns, self.mean_burst.ns * (1.0 - busy_share) / busy_share];
-        let state = if rng::happens(&mut states, busy_share) { BUSY } else { QUIET };
+        let state = if rng::chance(&mut states, busy_share) { BUSY } else { QUIET };
         let state_left_ns = mean_durations_ns[state] * rng::exponential(&mut states);
         Box::new(TwoStates { states, rates: self.state_rates(), mean_durations_ns, state, state_left_ns })
     }

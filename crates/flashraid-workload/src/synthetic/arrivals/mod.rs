@@ -167,7 +167,7 @@ impl ArrivalGenerator {
         gaps.draw(stream, batch_gaps_ns);
         if let Some((most_ns, stream)) = sequential {
             for position in continues {
-                batch_gaps_ns[*position] = *most_ns * rng::unit(stream);
+                batch_gaps_ns[*position] = *most_ns * rng::uniform(stream);
             }
         }
         batch.iter_mut().zip(&*batch_gaps_ns).for_each(|(request, gap_ns)| clock.arrive(*gap_ns, request));

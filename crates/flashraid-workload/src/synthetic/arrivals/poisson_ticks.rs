@@ -55,10 +55,10 @@ impl Gaps for Ticks {
     fn draw(&mut self, stream: &mut Stream, gaps_ns: &mut [f64]) {
         for gap_ns in gaps_ns {
             // Knuth's method counts how many numbers from 0 to 1 can be multiplied while the product stays above e^−mean.
-            let (mut ticks, mut product) = (0_u32, rng::unit(stream));
+            let (mut ticks, mut product) = (0_u32, rng::uniform(stream));
             while product > self.none {
                 ticks += 1;
-                product *= rng::unit(stream);
+                product *= rng::uniform(stream);
             }
             *gap_ns = f64::from(ticks) * self.tick_ns;
         }

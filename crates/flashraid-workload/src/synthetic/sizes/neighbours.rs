@@ -39,6 +39,6 @@ struct Mixed {
 
 impl Draw for Mixed {
     fn grains(&self, stream: &mut Stream, grains: &mut [u64]) {
-        grains.iter_mut().for_each(|grains| *grains = self.few + u64::from(rng::happens(stream, self.more)));
+        grains.iter_mut().for_each(|grains| *grains = self.few + u64::from(rng::chance(stream, self.more)));
     }
 }

@@ -51,7 +51,7 @@ pub(super) struct Table(pub(super) Vec<(f64, u64)>);
 impl Draw for Table {
     fn grains(&self, stream: &mut Stream, grains: &mut [u64]) {
         for grains in grains {
-            let number = rng::unit(stream);
+            let number = rng::uniform(stream);
             *grains = self.0[self.0.partition_point(|&(sum, _)| sum <= number).min(self.0.len() - 1)].1;
         }
     }

@@ -17,7 +17,7 @@ use super::super::record::TraceRecord;
 use super::super::time_unit::TimeUnit;
 use super::{Detection, FormatDescription, TraceFormat, Units, Writing};
 use crate::OpKind;
-use crate::units::counted;
+use crate::units::count_with_noun;
 
 /// Parser of the format: state of the preamble, number of requests that read ahead, and times of joined files.
 #[derive(Debug, Clone)]
@@ -65,12 +65,12 @@ impl TraceFormat for Blkreplay {
     fn closing_remark(&self) -> Option<String> {
         let mut remarks = Vec::new();
         if self.read_aheads > 0 {
-            remarks.push(format!("directions: {} marked RA (read ahead), counted as reads", counted(self.read_aheads, "request")));
+            remarks.push(format!("directions: {} marked RA (read ahead), counted as reads", count_with_noun(self.read_aheads, "request")));
         }
         if self.joined > 0 {
             remarks.push(format!(
                 "joined: the file has {} in a row; where times begin anew they are counted on from the last one",
-                counted(self.joined + 1, "trace")
+                count_with_noun(self.joined + 1, "trace")
             ));
         }
         if self.in_preamble {

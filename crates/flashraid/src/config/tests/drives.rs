@@ -2,7 +2,7 @@
 
 use super::*;
 use flashraid_model::ssd::{
-    BufferParams, FirmwareParams, FrontParams, PlacementHandles, QueueParams, SlcParams, SlcRoom, SuperblockSuspension, UpkeepParams,
+    BufferParams, FirmwareParams, FrontParams, PlacementHandles, QueueParams, SlcLimit, SlcParams, SuperblockSuspensionParams, UpkeepParams,
 };
 
 const GEN5: &str = "ssd.preset = \"nvme-gen5\"\narray.level = \"single\"\n";
@@ -14,9 +14,9 @@ fn a_drive_is_scaled_by_its_rows() {
         let ssd = &scenario.array.ssd;
         let superblock = ssd.superblock.as_ref().unwrap();
         let shape = superblock.shape(&ssd.geometry);
-        assert_eq!((shape.dies, shape.superblocks, shape.rows, shape.superpage_units()), (32, 910, rows, 72));
+        assert_eq!((shape.dies, shape.superblocks, shape.superpage_rows, shape.superpage_units()), (32, 910, rows, 72));
         // Values that do not grow with the superblocks stay, and an erase keeps its share of the time.
-        assert_eq!((superblock.buffer.units, superblock.collection.debt_units), (2 * 32 * 72, 4 * 32 * 72));
+        assert_eq!((superblock.buffer.room_units, superblock.collection.debt_max_units), (2 * 32 * 72, 4 * 32 * 72));
         assert_eq!(ssd.timing.block_erase_ns, 3_500_000 * u64::from(rows) / 512);
         assert_eq!(ssd.exported_pages(), 663 * u64::from(shape.superblock_units()));
     }
@@ -37,19 +37,23 @@ fn a_drive_is_scaled_by_its_width() {
         let (ssd, of_whole) = (&scenario.array.ssd, &whole.array.ssd);
         let (own, of_drive) = (ssd.superblock.as_ref().unwrap(), of_whole.superblock.as_ref().unwrap());
         // All parts that work at the same time become fewer.
-        assert_eq!((ssd.geometry.dies, own.firmware.cores, own.programs_at_once), (32 / scale, 8 / scale, 32 / scale));
-        assert_eq!((own.buffer.units, own.collection.debt_units), (8192 / scale, of_drive.collection.debt_units / u64::from(scale)));
+        assert_eq!((ssd.geometry.dies, own.firmware.cores, own.dies_programming_max), (32 / scale, 8 / scale, 32 / scale));
+        assert_eq!(
+            (own.buffer.room_units, own.collection.debt_max_units),
+            (8192 / scale, of_drive.collection.debt_max_units / u64::from(scale))
+        );
         assert_eq!(ssd.exported_pages() * u64::from(scale), of_whole.exported_pages());
         // These are 4 KiB at 14 GB/s, and the parts of that.
-        assert_eq!(ssd.link.unwrap().page_ns, (4096 * u64::from(scale)).div_ceil(14));
+        assert_eq!(ssd.link.unwrap().page_transfer_ns, (4096 * u64::from(scale)).div_ceil(14));
         // All times stay the same.
         assert_eq!((ssd.timing, ssd.channel, ssd.geometry.blocks_per_plane), (of_whole.timing, of_whole.channel, 910));
         assert_eq!(
-            (&own.page_read_ns, own.unit_transfer_ns, own.collection.target),
+            (&own.page_read_ns, own.unit_transfer_ns, own.collection.target_free_superblocks),
             (&of_drive.page_read_ns, of_drive.unit_transfer_ns, 6)
         );
-        let latency =
-            |drive: &flashraid_model::ssd::SuperblockParams| (drive.firmware.latency_ns, drive.firmware.write_ns, drive.buffer.ack_ns);
+        let latency = |drive: &flashraid_model::ssd::SuperblockParams| {
+            (drive.firmware.latency_after_core_ns, drive.firmware.core_ns_per_write, drive.buffer.acknowledge_ns)
+        };
         assert_eq!(latency(own), latency(of_drive));
         let (check, of_drive) = (crate::check::check(&scenario), crate::check::check(&whole));
         let (drive, of_drive) = (check.drive.clone().unwrap(), of_drive.drive.unwrap());
@@ -70,14 +74,26 @@ fn times_and_sizes_of_a_drive_are_those_of_its_keys() {
                 [ssd.firmware]\ncores = 2\nread = \"1us\"\nwrite = \"2us\"\nmove = \"3us\"\nlatency = \"4us\"\n[ssd.warm_up]\nstart = \"fresh\"\n";
     let scenario = good(&format!("{GEN5}{text}"));
     let superblock = scenario.array.ssd.superblock.unwrap();
-    assert_eq!((superblock.unit_pages, superblock.flash_page_units, superblock.pages_per_cell), (4, 1, 3));
+    assert_eq!((superblock.unit_pages, superblock.flash_page_units, superblock.bits_per_cell), (4, 1, 3));
     assert_eq!(superblock.page_read_ns, [40_000, 60_000, 80_000]);
-    assert_eq!((superblock.unit_transfer_ns, superblock.programs_at_once), (16_384, 7));
-    assert_eq!((superblock.buffer.units, superblock.buffer.ack_ns, superblock.buffer.is_protected), (1024, 3000, false));
-    assert_eq!(superblock.buffer.linger_ns, Some(1_000_000));
+    assert_eq!((superblock.unit_transfer_ns, superblock.dies_programming_max), (16_384, 7));
+    assert_eq!(
+        (superblock.buffer.room_units, superblock.buffer.acknowledge_ns, superblock.buffer.survives_power_loss),
+        (1024, 3000, false)
+    );
+    assert_eq!(superblock.buffer.superpage_open_max_ns, Some(1_000_000));
     let firmware = superblock.firmware;
-    assert_eq!((firmware.cores, firmware.read_ns, firmware.write_ns, firmware.move_ns, firmware.latency_ns), (2, 1000, 2000, 3000, 4000));
-    assert!(superblock.cache_read && superblock.fresh);
+    assert_eq!(
+        (
+            firmware.cores,
+            firmware.core_ns_per_read,
+            firmware.core_ns_per_write,
+            firmware.core_ns_per_moved_unit,
+            firmware.latency_after_core_ns
+        ),
+        (2, 1000, 2000, 3000, 4000)
+    );
+    assert!(superblock.reads_during_transfer && superblock.starts_empty);
 }
 
 #[test]
@@ -86,14 +102,17 @@ fn suspension_is_that_of_its_keys() {
         good(&format!("{GEN5}ssd.scale = 64\nssd.gc.preemption = \"suspend\"\n{text}")).array.ssd.superblock.unwrap().suspension
     };
     let by_default = of("").unwrap();
-    assert_eq!((by_default.program.suspend_ns, by_default.program.progress_ns, by_default.program.times_max), (100_000, 100_000, 10));
+    assert_eq!(
+        (by_default.program.suspend_ns, by_default.program.work_between_min_ns, by_default.program.suspensions_max),
+        (100_000, 100_000, 10)
+    );
     // Erases, and the times of their interruption, keep their share of the time.
-    assert_eq!((by_default.erase.suspend_ns, by_default.erase.progress_ns, by_default.erase.resume_ns), (10_937, 10_937, 0));
+    assert_eq!((by_default.erase.suspend_ns, by_default.erase.work_between_min_ns, by_default.erase.resume_ns), (10_937, 10_937, 0));
     let text = "[ssd.suspension]\nprogram = { suspend = \"5us\", resume = \"6us\", suspensions_max = 3, progress = \"0us\" }\nerase = { suspensions_max = 0 }\n";
     let suspension = of(text).unwrap();
-    let SuperblockSuspension { program, erase } = suspension;
-    assert_eq!((program.suspend_ns, program.resume_ns, program.times_max, program.progress_ns), (5_000, 6_000, 3, 0));
-    assert_eq!((erase.suspend_ns, erase.times_max), (10_937, 0));
+    let SuperblockSuspensionParams { program, erase } = suspension;
+    assert_eq!((program.suspend_ns, program.resume_ns, program.suspensions_max, program.work_between_min_ns), (5_000, 6_000, 3, 0));
+    assert_eq!((erase.suspend_ns, erase.suspensions_max), (10_937, 0));
 
     let without = good(&format!("{GEN5}[ssd.suspension]\n"));
     assert!(without.array.ssd.superblock.unwrap().suspension.is_none());
@@ -105,18 +124,18 @@ fn suspension_is_that_of_its_keys() {
 #[test]
 fn placement_handles_need_superblocks_and_room() {
     let of = |text: &str| good(&format!("{GEN5}ssd.scale = 64\n{text}"));
-    let placement = |scenario: &Scenario| scenario.array.ssd.superblock.as_ref().unwrap().placement;
+    let placement = |scenario: &Scenario| scenario.array.ssd.superblock.as_ref().unwrap().placement_handles;
     let persistent = "[ssd.superblock]\nfloor = 5\ntarget = 9\n[ssd.placement_handles]\nhandles = 4\nisolation = \"persistently\"\n";
-    assert_eq!(placement(&of("")), PlacementHandles::ONE);
-    assert_eq!(placement(&of("[ssd.placement_handles]\n")), PlacementHandles { handles: 2, is_persistent: false });
-    assert_eq!(placement(&of(persistent)), PlacementHandles { handles: 4, is_persistent: true });
+    assert_eq!(placement(&of("")), PlacementHandles::SINGLE_HANDLE);
+    assert_eq!(placement(&of("[ssd.placement_handles]\n")), PlacementHandles { count: 2, collection_keeps_handles: false });
+    assert_eq!(placement(&of(persistent)), PlacementHandles { count: 4, collection_keeps_handles: true });
     // One handle always stays with itself.
-    assert_eq!(placement(&of("[ssd.placement_handles]\nhandles = 1\nisolation = \"persistently\"\n")), PlacementHandles::ONE);
+    assert_eq!(placement(&of("[ssd.placement_handles]\nhandles = 1\nisolation = \"persistently\"\n")), PlacementHandles::SINGLE_HANDLE);
     // A buffer of the default size holds what the handles need.
     let small = of(
         "[ssd.geometry]\ndies = 1\n[ssd.channel]\ndies_per_channel = 1\n[ssd.superblock]\nprograms_at_once = 1\n[ssd.placement_handles]\nhandles = 7\n",
     );
-    assert_eq!(small.array.ssd.superblock.unwrap().buffer.units, 8 * 72);
+    assert_eq!(small.array.ssd.superblock.unwrap().buffer.room_units, 8 * 72);
 
     let check = |text: &str| crate::check::check(&of(text));
     let drive = check(persistent).drive.unwrap();
@@ -143,9 +162,9 @@ fn one_bit_per_cell_takes_its_share_of_superblocks() {
     let of = |mode: &str| good(&format!("{GEN5}ssd.scale = 64\n{SLC}\"{mode}\"\n"));
     let slc = |scenario: &Scenario| scenario.array.ssd.superblock.as_ref().unwrap().slc;
     // The share is of 910 superblocks, with fractions rounded up.
-    let times = |room: SlcRoom| Some(SlcParams { room, program_ns: 160_000, read_ns: 20_000 });
-    assert_eq!(slc(&of("static")), times(SlcRoom::Superblocks(46)));
-    assert_eq!(slc(&of("dynamic")), times(SlcRoom::ShareOfFree { millionths: 50_000 }));
+    let times = |room: SlcLimit| Some(SlcParams { room, program_ns: 160_000, read_ns: 20_000 });
+    assert_eq!(slc(&of("static")), times(SlcLimit::Superblocks(46)));
+    assert_eq!(slc(&of("dynamic")), times(SlcLimit::ShareOfFree { millionths: 50_000 }));
     assert_eq!(slc(&good(GEN5)), None);
 
     let check = |scenario: &Scenario| crate::check::check(scenario);
@@ -170,7 +189,7 @@ fn upkeep_is_that_of_its_keys() {
     assert_eq!(of(""), UpkeepParams::default());
     // A superblock has 32 dies of six planes. One row in 64 is read that much less.
     let text = "[ssd.superblock]\nrefresh_reads = 100000\nwear_difference = 20\n";
-    assert_eq!(of(text), UpkeepParams { refresh_reads: Some(100_000 * 32 * 6 / 64), wear_difference: Some(20) });
+    assert_eq!(of(text), UpkeepParams { reads_before_refresh: Some(100_000 * 32 * 6 / 64), erase_difference_to_level: Some(20) });
 }
 
 #[test]
@@ -186,9 +205,9 @@ fn few_rows_are_warned_of() {
 fn queues_are_those_of_their_keys() {
     let of = |text: &str| good(&format!("{GEN5}{text}")).array.ssd.superblock.unwrap().queues;
     assert_eq!(of(""), None);
-    assert_eq!(of("[ssd.queues]\n"), Some(QueueParams { queues: 64, burst: 1, commands: 256 }));
+    assert_eq!(of("[ssd.queues]\n"), Some(QueueParams { queues: 64, commands_per_fetch: 1, fetched_commands_max: 256 }));
     let text = "[ssd.queues]\nqueues = 3\nburst = 4\ncommands = 32\n";
-    assert_eq!(of(text), Some(QueueParams { queues: 3, burst: 4, commands: 32 }));
+    assert_eq!(of(text), Some(QueueParams { queues: 3, commands_per_fetch: 4, fetched_commands_max: 32 }));
     // A check shows that streams of a mix have their own queues, as far as there are enough.
     let stream = "[[workload.streams]]\narrivals = { process = \"poisson\", mean_gap = \"1ms\" }\n";
     for (streams, used) in [(0, 1), (1, 1), (2, 2), (5, 3)] {
@@ -201,7 +220,7 @@ fn queues_are_those_of_their_keys() {
     assert!(crate::check::check(&good(GEN5)).drive.unwrap().queues.is_none());
     // A drive of half the width works on half as many commands. The senders stay.
     let half = of(&format!("ssd.scale_by = \"width\"\nssd.scale = 2\n{text}"));
-    assert_eq!(half, Some(QueueParams { queues: 3, burst: 4, commands: 16 }));
+    assert_eq!(half, Some(QueueParams { queues: 3, commands_per_fetch: 4, fetched_commands_max: 16 }));
 }
 
 /// Zeroes deallocate units of the map, and with parity whole stripes.
@@ -332,13 +351,16 @@ fn what_cannot_be_is_refused_with_the_reason() {
     // These stand before the dies of any device.
     let front = |text: &str| good(text).array.ssd.front;
     assert_eq!(front(""), None);
-    let buffer = BufferParams { units: 16_384, ack_ns: 2000, is_protected: false, linger_ns: None };
+    let buffer = BufferParams { room_units: 16_384, acknowledge_ns: 2000, survives_power_loss: false, superpage_open_max_ns: None };
     let with_buffer = front("[ssd.buffer]\nsize = \"64MiB\"\nack = \"2us\"\nprotected = false\n");
-    assert_eq!(with_buffer, Some(FrontParams { buffer: Some(buffer), queues: None, firmware: FirmwareParams::FREE }));
-    let queues = QueueParams { queues: 64, burst: 1, commands: 256 };
+    assert_eq!(with_buffer, Some(FrontParams { buffer: Some(buffer), queues: None, firmware: FirmwareParams::WITHOUT_OVERHEAD }));
+    let queues = QueueParams { queues: 64, commands_per_fetch: 1, fetched_commands_max: 256 };
     let others = front("[ssd.queues]\n[ssd.firmware]\ncores = 2\nread = \"1us\"\nlatency = \"4us\"\n").unwrap();
     assert_eq!((others.buffer, others.queues), (None, Some(queues)));
-    assert_eq!(others.firmware, FirmwareParams { cores: 2, read_ns: 1000, latency_ns: 4000, ..FirmwareParams::FREE });
+    assert_eq!(
+        others.firmware,
+        FirmwareParams { cores: 2, core_ns_per_read: 1000, latency_after_core_ns: 4000, ..FirmwareParams::WITHOUT_OVERHEAD }
+    );
     for (text, expected) in [
         ("[ssd.buffer]\nsize = \"1KiB\"\n", "must hold a page (4KiB)"),
         ("[ssd.buffer]\nlinger = \"1ms\"\n", "closes superpages, but this device has pools of blocks"),

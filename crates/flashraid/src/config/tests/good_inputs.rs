@@ -1,6 +1,6 @@
 //! Tests of the results of correct configurations.
 
-use flashraid_model::coordination::Notify;
+use flashraid_model::coordination::Notification;
 use proptest::prelude::*;
 
 use super::*;
@@ -30,9 +30,9 @@ fn pipelining_is_off_on_or_in_flight() {
         let gc = good(&format!("[ssd.gc]\npreemption = \"semi\"\npipeline = {value}\n")).array.ssd.gc;
         gc.preemption.expect("it is set").pipeline
     };
-    assert_eq!(of("false"), ssd::Pipeline::Off);
-    assert_eq!(of("true"), ssd::Pipeline::AtPoints);
-    assert_eq!(of("\"in-flight\""), ssd::Pipeline::InFlight);
+    assert_eq!(of("false"), ssd::PipeliningMode::Off);
+    assert_eq!(of("true"), ssd::PipeliningMode::AtPreemptionPoints);
+    assert_eq!(of("\"in-flight\""), ssd::PipeliningMode::AlsoDuringSteps);
 }
 
 /// Each remedy was refused in earlier versions for one of these, all at once here (rules 90 to 109).
@@ -84,7 +84,7 @@ fn another_policy_keeps_the_other_keys_of_the_cache() {
     let sets = [("cache.high".to_string(), "0.6".to_string()), ("cache.policy".to_string(), "wow".to_string())];
     let cache = from_str("test.toml", text, &sets, None).unwrap().array.cache.unwrap();
     assert_eq!(
-        (cache.parts, cache.group_pages, cache.low, cache.high, cache.in_flight),
+        (cache.parts, cache.group_cache_pages, cache.destage_start_fill, cache.destage_full_speed_fill, cache.destages_in_flight_max),
         (flashraid_model::cache::WowCache::PARTS, 256, 0.5, 0.6, 4)
     );
 }
@@ -98,18 +98,30 @@ fn caches_share_out_their_size_as_the_paper_does() {
     // LAWC Table 2 in pages of 4 KiB has 64 KiB in front and 24 KiB for each of eight members. For nine, it is 72 KiB and 24 KiB.
     let pages = |array, policy| {
         let cache = cache(array, policy, "");
-        (cache.group_pages, cache.member_pages)
+        (cache.group_cache_pages, cache.member_cache_pages)
     };
     assert_eq!([pages("lawc-raid0-8", "lawc"), pages("lawc-raid5-9", "lawc")], [(16, 6), (18, 6)]);
     assert_eq!([pages("lawc-raid0-8", "wow"), pages("lawc-raid5-9", "stow")], [(64, 0), (72, 0)]);
     assert_eq!([pages("lawc-raid0-8", "iwc"), pages("lawc-raid5-9", "iwc-sync")], [(0, 8); 2]);
 
     let by_default = cache("lawc-raid0-8", "lawc", "");
-    assert_eq!((by_default.parts, by_default.low, by_default.high, by_default.in_flight), (LawcCache::PARTS, 0.0, 0.0, 1));
-    assert_eq!((by_default.nvm_read_ns, by_default.nvm_write_ns, by_default.sync_timeout_ns), (125, 1000, 1_000_000));
+    assert_eq!(
+        (by_default.parts, by_default.destage_start_fill, by_default.destage_full_speed_fill, by_default.destages_in_flight_max),
+        (LawcCache::PARTS, 0.0, 0.0, 1)
+    );
+    assert_eq!((by_default.nvm_page_read_ns, by_default.nvm_page_write_ns, by_default.sync_timeout_ns), (125, 1000, 1_000_000));
     let other = cache("lawc-raid0-8", "wow", "size = \"1MiB\"\nlow = \"80%\"\nhigh = 0.9\nin_flight = 20\nnvm_write = \"0ns\"\n");
-    assert_eq!((other.group_pages, other.low, other.high, other.in_flight, other.nvm_write_ns), (256, 0.8, 0.9, 20, 0));
-    assert_eq!(cache("lawc-raid0-8", "wow", "low = 0.5\n").high, 0.5, "at its full rate above");
+    assert_eq!(
+        (
+            other.group_cache_pages,
+            other.destage_start_fill,
+            other.destage_full_speed_fill,
+            other.destages_in_flight_max,
+            other.nvm_page_write_ns
+        ),
+        (256, 0.8, 0.9, 20, 0)
+    );
+    assert_eq!(cache("lawc-raid0-8", "wow", "low = 0.5\n").destage_full_speed_fill, 0.5, "at its full rate above");
 
     assert!(good("").array.cache.is_none());
     let warnings = good("[cache]\npolicy = \"iwc\"\nfirst_level_fraction = 0.1\nsync_timeout = \"2ms\"\n").warnings;
@@ -119,7 +131,7 @@ fn caches_share_out_their_size_as_the_paper_does() {
 
 #[test]
 fn levels_with_parity_and_a_member_that_fails() {
-    use flashraid_model::array::{FailureParams, Level, RebuildParams, Spare};
+    use flashraid_model::array::{FailureParams, Level, RebuildParams, SpareState};
     let plain = |level: &str| good(&format!("array.level = \"{level}\"\n")).array;
     assert_eq!([plain("raid4").members, plain("raid5").members, plain("raid6").members], [9, 9, 10]);
     // There are eight members for data in each.
@@ -129,15 +141,29 @@ fn levels_with_parity_and_a_member_that_fails() {
     assert_eq!(good(text).array.failures, [FailureParams { member: 2, at_ns: 10_000_000_000 }]);
     let rebuild = |more: &str| good(&format!("{text}[array.rebuild]\n{more}")).array.rebuild.unwrap();
     // This is a strip of 128 KiB at 100 MB/s.
-    let by_default = RebuildParams { delay_ns: 0, strip_ns: 1_310_720, in_flight: 1, spares: 1, spare: Spare::Warm, finish: false };
+    let by_default = RebuildParams {
+        start_delay_ns: 0,
+        strip_interval_min_ns: 1_310_720,
+        strips_in_flight_max: 1,
+        spares: 1,
+        spare_state: SpareState::Warm,
+        continues_after_last_request: false,
+    };
     assert_eq!(rebuild(""), by_default);
-    let other = RebuildParams { delay_ns: 5, strip_ns: 131_072_000_000, in_flight: 3, spares: 2, spare: Spare::Fresh, finish: true };
+    let other = RebuildParams {
+        start_delay_ns: 5,
+        strip_interval_min_ns: 131_072_000_000,
+        strips_in_flight_max: 3,
+        spares: 2,
+        spare_state: SpareState::Fresh,
+        continues_after_last_request: true,
+    };
     assert_eq!(rebuild("rate = \"1kB/s\"\ndelay = \"5ns\"\nin_flight = 3\nspares = 2\nspare = \"fresh\"\nfinish = true\n"), other);
     assert_eq!(good("array.level = \"raid4\"\n").array.level, Level::Raid4);
     let several = "array.level = \"raid6\"\n[[array.failure]]\nmember = 2\nat = \"10s\"\n[[array.failure]]\nmember = 0\nat = \"1s\"\n";
     let array = good(&format!("{several}[array.rebuild]\nspares = 3\n")).array;
-    assert_eq!(array.failures_in_order().iter().map(|failure| failure.member).collect::<Vec<_>>(), [0, 2]);
-    assert_eq!((array.spares(), array.warm_spares()), ((2, Some(Spare::Warm)), 2));
+    assert_eq!(array.failures_by_time().iter().map(|failure| failure.member).collect::<Vec<_>>(), [0, 2]);
+    assert_eq!((array.spares_and_state(), array.warmed_up_spares()), ((2, Some(SpareState::Warm)), 2));
 
     let warnings = good("array.rebuild.rate = \"1MB/s\"\n").warnings;
     assert!(warnings.iter().any(|warning| warning.contains("array.rebuild has no effect")), "{warnings:?}");
@@ -163,18 +189,27 @@ fn the_papers_devices_have_the_figures_of_the_reference() {
     assert_eq!(lawc.geometry.physical_pages() * 4096, 2 << 30);
     // This is ⌊5 % of 2048⌋, counted one too high (rule 130).
     assert_eq!((lawc.gc.start_free_blocks, lawc.gc.stop_free_blocks), (101, 103));
-    assert_eq!((lawc.gc.procedure, lawc.gc.pool, lawc.gc.copy_back), (ssd::Procedure::ReferenceNoCopyBack, ssd::Pool::Die, false));
+    assert_eq!(
+        (lawc.gc.procedure, lawc.gc.pool, lawc.gc.copy_back),
+        (ssd::CollectionProcedure::ReferenceNoCopyBack, ssd::PoolScope::Die, false)
+    );
 }
 
 #[test]
 fn a_procedure_replaces_what_a_preset_says_and_may_be_taken_back() {
     let gc = |text: &str| good(&format!("ssd.preset = {text}\n")).array.ssd.gc;
     let on_pgc = gc("\"pgc2011\"\nssd.gc.procedure = \"reference-no-copy-back\"");
-    assert_eq!((on_pgc.procedure, on_pgc.pool, on_pgc.copy_back), (ssd::Procedure::ReferenceNoCopyBack, ssd::Pool::Die, false));
+    assert_eq!(
+        (on_pgc.procedure, on_pgc.pool, on_pgc.copy_back),
+        (ssd::CollectionProcedure::ReferenceNoCopyBack, ssd::PoolScope::Die, false)
+    );
     // This is ⌊5 % of 8 × 2048⌋ blocks.
     assert_eq!((on_pgc.start_free_blocks, on_pgc.stop_free_blocks), (818, 820));
     let as_before = gc("\"lawc2017\"\nssd.gc.procedure = \"as-set\"\nssd.gc.pool = \"plane\"");
-    assert_eq!((as_before.procedure, as_before.pool, as_before.copy_back), (ssd::Procedure::AsSet, ssd::Pool::Plane, false));
+    assert_eq!(
+        (as_before.procedure, as_before.pool, as_before.copy_back),
+        (ssd::CollectionProcedure::Standard, ssd::PoolScope::Plane, false)
+    );
     assert_eq!((as_before.start_free_blocks, as_before.stop_free_blocks), (25, 26));
     // The configuration in a report can be run again.
     let scenario = good("ssd.preset = \"pgc2011\"\nssd.gc.procedure = \"reference-no-copy-back\"\n");
@@ -185,16 +220,16 @@ fn a_procedure_replaces_what_a_preset_says_and_may_be_taken_back() {
 fn summaries_can_be_spread_over_all_programs() {
     let spread = good("ssd.preset = \"pgc2011\"\nssd.summary_page = \"spread\"\n").array.ssd;
     assert_eq!(spread.geometry.data_pages_per_block(), 63);
-    assert_eq!(spread.timing.with_shares(&spread.geometry).page_program_ns, 203_384);
+    assert_eq!(spread.timing.with_spread_summaries(&spread.geometry).page_program_ns, 203_384);
     let plain = good("ssd.preset = \"pgc2011\"\n").array.ssd;
-    assert_eq!(plain.timing.with_shares(&plain.geometry).page_program_ns, 200_000);
+    assert_eq!(plain.timing.with_spread_summaries(&plain.geometry).page_program_ns, 200_000);
 }
 
 #[test]
 fn options_of_other_schemes_have_no_effect_and_are_named() {
     let scenario = good("[coordination]\nscheme = \"reactive-inclusive\"\nt_soft = \"start+4\"\nforce_until = \"watermark\"\n");
     let coordination = scenario.array.coordination.expect("there is a controller");
-    assert_eq!((coordination.ggc_aware.0, coordination.registration()), (0xff, None));
+    assert_eq!((coordination.ggc_aware_members.0, coordination.registration_free_blocks()), (0xff, None));
     assert_eq!(scenario.warnings, ["coordination.t_soft is set, but this scheme does not use it"]);
     assert!(good("[coordination]\nforce_until = \"watermark\"\n").array.coordination.is_none());
 }
@@ -204,12 +239,12 @@ fn members_ask_softly_where_the_controller_may_wait() {
     let read = |keys: &str| {
         let scenario = good(&format!("[coordination]\nscheme = \"reactive-inclusive\"\n{keys}"));
         let coordination = scenario.array.coordination.expect("there is a controller");
-        (coordination.notify, coordination.at_idle, coordination.across_dies, scenario.warnings)
+        (coordination.notification, coordination.begins_cycles_when_idle, coordination.all_dies_collect, scenario.warnings)
     };
-    assert_eq!(read(""), (Notify::AtStart, false, true, vec![]));
-    assert_eq!(read("delay = \"1ms\"\nt_soft = \"start+4\"\n"), (Notify::Soft, false, true, vec![]));
-    assert_eq!(read("delay = \"1ms\"\nnotify = \"at-start\"\n"), (Notify::AtStart, false, true, vec![]));
-    assert_eq!(read("notify = \"soft\"\nat_idle = true\nacross_dies = false\n"), (Notify::Soft, true, false, vec![]));
+    assert_eq!(read(""), (Notification::AtStartThreshold, false, true, vec![]));
+    assert_eq!(read("delay = \"1ms\"\nt_soft = \"start+4\"\n"), (Notification::AtSoftThreshold, false, true, vec![]));
+    assert_eq!(read("delay = \"1ms\"\nnotify = \"at-start\"\n"), (Notification::AtStartThreshold, false, true, vec![]));
+    assert_eq!(read("notify = \"soft\"\nat_idle = true\nacross_dies = false\n"), (Notification::AtSoftThreshold, true, false, vec![]));
     let (.., warnings) = read("at_idle = true\nt_soft = \"start+4\"\n");
     assert_eq!(warnings.len(), 2, "{warnings:?}");
     assert!(warnings[1].starts_with("coordination.at_idle has no effect with coordination.notify"), "{warnings:?}");

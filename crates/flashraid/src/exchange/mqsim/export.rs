@@ -207,7 +207,7 @@ fn channel(ssd: &SsdConfig, values: &mut Values, notes: &mut Vec<String>) {
     let byte_ps = match ssd.transfer {
         Transfer::None => 0,
         // MQSim transfers no spare bytes.
-        _ => ssd.timing.transfer_per_byte.ps * (512 + u64::from(ssd.timing.spare_bytes_per_sector)) / 512,
+        _ => ssd.timing.transfer_per_byte.picoseconds * (512 + u64::from(ssd.timing.spare_bytes_per_sector)) / 512,
     };
     if byte_ps == 0 {
         // Above a thousand transfers take no time.
@@ -323,10 +323,18 @@ fn collection(scenario: &Scenario, values: &mut Values, notes: &mut Vec<String>)
     values.set("GC_Block_Selection_Policy", policy);
     values.set("Use_Copyback_for_GC", ssd.superblock.is_none() && gc.copy_back);
     values.set("Preemptible_GC_Enabled", params.gc.preemption.is_some());
-    if let Some(Preempted { t_hard, pipeline, merge, reorder, suspension, .. }) = params.gc.preemption {
+    if let Some(Preempted {
+        hard_limit_share: t_hard,
+        pipeline,
+        merges_with_moves: merge,
+        moves_requested_pages_first: reorder,
+        suspension,
+        ..
+    }) = params.gc.preemption
+    {
         let hard = ((t_hard * f64::from(start)).round() as u32).clamp(1, blocks);
         values.set("GC_Hard_Threshold", share(hard, blocks));
-        let more = merge || reorder || pipeline != flashraid_model::ssd::Pipeline::Off;
+        let more = merge || reorder || pipeline != flashraid_model::ssd::PipeliningMode::Off;
         if more {
             notes.push("Pipelining, merging and reordering are left out.".to_owned());
         }
@@ -334,7 +342,7 @@ fn collection(scenario: &Scenario, values: &mut Values, notes: &mut Vec<String>)
             notes.push("Suspension is left out: MQSim has keys for it and cannot do it.".to_owned());
         }
     }
-    if params.gc.idle_ns.is_some() {
+    if params.gc.idle_collection_after_ns.is_some() {
         notes.push("Collection in idle time is left out.".to_owned());
     }
 }

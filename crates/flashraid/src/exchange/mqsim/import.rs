@@ -235,7 +235,7 @@ fn device(tags: &Tags<'_>, notes: &mut Vec<String>) -> Result<String, ImportErro
     line(format_args!("page_read = \"{}\"", latency(tags, "Page_Read_Latency", notes)));
     line(format_args!("page_program = \"{}\"", latency(tags, "Page_Program_Latency", notes)));
     line(format_args!("block_erase = \"{}\"", Duration { ns: tags.whole("Block_Erase_Latency") }));
-    line(format_args!("transfer_per_byte = \"{}\"", TimePerByte { ps: byte_ps }));
+    line(format_args!("transfer_per_byte = \"{}\"", TimePerByte { picoseconds: byte_ps }));
     line(format_args!("spare_bytes_per_sector = 0\ncommand_overhead = \"0ns\""));
 
     let of_blocks = |share: f64| (share * blocks as f64) as u32;

@@ -17,14 +17,14 @@ fn completed(index: u64, direction: OpKind, arrival_ns: u64, done_ns: u64, gc_me
         zeroes: false,
         high_priority: false,
         stream: 0,
-        one_member: false,
+        stays_on_one_member: false,
     };
     // Each part gets a little, and the parts add up to the response time.
     let time = TimeParts { flash_ns: (done_ns - arrival_ns) / 2, queue_ns: (done_ns - arrival_ns).div_ceil(2), ..TimeParts::default() };
-    CompletedRequest { index, request, arrival_ns, done_ns, gc_members_met, time }
+    CompletedRequest { arrival_index: index, request, arrival_ns, done_ns, gc_members_met, time }
 }
 
-fn inputs<'a>(measured: &'a Measured, counts: &'a Counts, wear: &'a [Wear]) -> ReportInputs<'a> {
+fn inputs<'a>(measured: &'a MeasuredResults, counts: &'a ArrayCounters, wear: &'a [EraseCountSummary]) -> ReportInputs<'a> {
     ReportInputs {
         config: json!({"seed": 7, "array": {"level": "raid0"}}),
         config_hash: "abc".to_owned(),
@@ -76,12 +76,12 @@ fn example_of(drive: Option<DriveInputs>) -> Report {
 
 fn example_with(change: impl FnOnce(&mut ReportInputs)) -> Report {
     const SECOND: u64 = 1_000_000_000;
-    let params = MetricsParams { timeline: Some((0, 2 * SECOND)), ..MetricsParams::default() };
+    let params = MetricsParams { timeline_window: Some((0, 2 * SECOND)), ..MetricsParams::default() };
     let mut metrics = Metrics::new(&params, 2, 4);
     metrics.record_request(&completed(0, OpKind::Read, 0, 2_000, 0));
     metrics.record_request(&completed(1, OpKind::Write, 0, 4_000, 1));
     metrics.record_request(&completed(2, OpKind::Read, 3 * SECOND, 3 * SECOND + 6_000, 2));
-    metrics.gc(&GcInterval {
+    metrics.record_clean(&GcInterval {
         pool: 2,
         free_blocks_before: 12,
         free_blocks_min: 11,
@@ -92,24 +92,24 @@ fn example_with(change: impl FnOnce(&mut ReportInputs)) -> Report {
         start_ns: SECOND,
         end_ns: SECOND + 8_000_000,
         pages_moved: 90,
-        forced: true,
+        is_forced: true,
     });
-    metrics.free_blocks(1, SECOND + 8_000_000, 24, 12);
+    metrics.record_free_blocks(1, SECOND + 8_000_000, 24, 12);
     let measured = metrics.finish(4 * SECOND, 4 * SECOND);
     let collected = MemberCounters {
         host_pages_read: 488,
         host_pages_written: 244,
         gc_pages_moved: 90,
         erases: 20_000,
-        summary_programs: 6,
+        summary_pages_programmed: 6,
         collections: 1,
         forced_collections: 1,
         gc_time_ns: 8_000_000,
         ..MemberCounters::default()
     };
-    let wear = Wear { min: 1, mean: 2.0, max: 4, stddev: 0.5 };
+    let wear = EraseCountSummary { min: 1, mean: 2.0, max: 4, stddev: 0.5 };
     let wear = [wear, wear];
-    let counts = |drives| Counts::of_members([MemberCounters::default(), collected], drives);
+    let counts = |drives| ArrayCounters::with_members_only([MemberCounters::default(), collected], drives);
     let (of_dies, of_drives) = (counts(0), counts(2));
     let mut inputs = inputs(&measured, &of_dies, &wear);
     change(&mut inputs);
@@ -225,8 +225,8 @@ fn little_wear_is_no_life() {
 /// Data in the buffers of drives, and owed moves, will be programmed later. Data in a write cache have not been sent to a member.
 #[test]
 fn write_amplification_at_most_counts_what_is_owed() {
-    const NOTHING: MemberOwed = MemberOwed { buffered_pages: 0, moves_pages: 0, collection_ns: 0 };
-    const OWED: [MemberOwed; 2] = [MemberOwed { buffered_pages: 10, moves_pages: 100, collection_ns: 1_500_000 }, NOTHING];
+    const NOTHING: MemberOwed = MemberOwed { buffered_pages: 0, pages_to_move: 0, collection_die_ns: 0 };
+    const OWED: [MemberOwed; 2] = [MemberOwed { buffered_pages: 10, pages_to_move: 100, collection_die_ns: 1_500_000 }, NOTHING];
     let report = example_with(|inputs| (inputs.owed, inputs.cached_pages) = (&OWED, 7));
     assert_eq!((report.flash.write_amplification, report.flash.write_amplification_max), (Some(334.0 / 244.0), Some(444.0 / 254.0)));
     assert_eq!(report.owed, Owed { buffered_bytes: 17 * 4096, moves_pages: 100, collection_us: 1500.0 });
@@ -296,7 +296,11 @@ proptest::proptest! {
 #[test]
 fn an_empty_run_has_no_figures_but_a_report() {
     let measured = Metrics::new(&MetricsParams::default(), 1, 1).finish(0, 0);
-    let report = Report::build(inputs(&measured, &Counts::of_members([MemberCounters::default()], 0), &[Wear::default()]));
+    let report = Report::build(inputs(
+        &measured,
+        &ArrayCounters::with_members_only([MemberCounters::default()], 0),
+        &[EraseCountSummary::default()],
+    ));
     let text = serde_json::to_string(&report).unwrap();
     assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), report);
     assert_eq!((report.response_us.all.mean, report.bandwidth_mb_s.cv, report.flash.write_amplification), (None, None, None));

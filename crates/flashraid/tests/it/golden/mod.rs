@@ -150,7 +150,7 @@ impl Watch for Seen {
     }
 
     fn completed(&mut self, request: &CompletedRequest) {
-        self.0.push([request.index, request.arrival_ns, request.done_ns]);
+        self.0.push([request.arrival_index, request.arrival_ns, request.done_ns]);
     }
 }
 

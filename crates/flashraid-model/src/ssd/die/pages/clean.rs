@@ -240,8 +240,8 @@ impl PageContext<'_> {
         let all_wait_from = clean.all_wait_from.min(at);
         let writes_wait_from = clean.writes_wait_from.min(all_wait_from);
         self.parts.counters.gc_time_ns += at - clean.began;
-        self.parts.counters.gc_free_for_all_ns += writes_wait_from - clean.began;
-        self.parts.counters.gc_writes_wait_ns += all_wait_from - writes_wait_from;
+        self.parts.counters.gc_open_to_all_requests_ns += writes_wait_from - clean.began;
+        self.parts.counters.gc_writes_must_wait_ns += all_wait_from - writes_wait_from;
         self.out.collections.push(GcInterval {
             member: self.parts.member.0,
             die: die.0,
@@ -253,7 +253,7 @@ impl PageContext<'_> {
             free_blocks_min: clean.free_blocks_min,
             writes_wait_from_ns: writes_wait_from,
             all_wait_from_ns: all_wait_from,
-            forced: clean.cause == Cause::Forced,
+            is_forced: clean.cause == Cause::Forced,
         });
         self.note_clean_ended(at, die, scope, clean.needed.then_some(clean.began));
         clean
@@ -321,7 +321,7 @@ impl SsdParts {
     /// Counts the moves of a clean.
     fn count_moves(&mut self, work: CleanWork) {
         self.counters.gc_pages_moved += u64::from(work.pages_moved);
-        self.counters.summary_programs += u64::from(work.blocks_sealed) * u64::from(self.params.geometry.summary_page);
+        self.counters.summary_pages_programmed += u64::from(work.blocks_sealed) * u64::from(self.params.geometry.summary_page);
     }
 
     /// Counts and reports a clean whose end is known when it begins.
@@ -349,7 +349,7 @@ impl SsdParts {
             free_blocks_min: work.free_blocks_min,
             writes_wait_from_ns: time.start,
             all_wait_from_ns: time.start,
-            forced: false,
+            is_forced: false,
         });
     }
 }

@@ -13,10 +13,10 @@ use crate::request::OpKind;
 use crate::space::pools::Pools;
 use crate::ssd::collect::pools::Watermarks;
 use crate::ssd::front::{Front, PageBuffer};
-use crate::ssd::job::{NEVER, OpEnd, Origin, Owed, PageOp, SsdWake};
+use crate::ssd::job::{NEVER, OpEnd, Origin, PageOp, SsdWake, UnfinishedWork};
 use crate::ssd::mechanism::{AtDie, MechanismCounters};
 use crate::ssd::outbox::Outbox;
-use crate::ssd::params::{Allocation, Shortcuts, SsdParams, Suspension};
+use crate::ssd::params::{Allocation, ComputingShortcuts, SsdParams, Suspension};
 use crate::ssd::parts::SsdParts;
 use std::collections::VecDeque;
 
@@ -68,22 +68,23 @@ pub(crate) struct PageContext<'a> {
 
 impl PageDies {
     /// Returns idle dies. `controlled` is true if the array's controller may force the member to collect.
-    pub(crate) fn new(params: &SsdParams, seed: u64, member: MemberId, controlled: bool, shortcuts: Shortcuts) -> Self {
+    pub(crate) fn new(params: &SsdParams, seed: u64, member: MemberId, controlled: bool, shortcuts: ComputingShortcuts) -> Self {
         let g = params.geometry;
         let by_plane = params.gc.blocks_planes();
         let scopes = if by_plane { g.planes } else { 1 };
-        let channels = params.channel.map_or(0, |channel| channel.count(g.dies));
-        let (immediate, in_steps) = if shortcuts.immediate && may_be_immediate(params, controlled) { (g.dies, 0) } else { (0, g.dies) };
+        let channels = params.channel.map_or(0, |channel| channel.channel_count(g.dies));
+        let (immediate, in_steps) =
+            if shortcuts.immediate_ends && may_be_immediate(params, controlled) { (g.dies, 0) } else { (0, g.dies) };
         let die = |die: u32| {
             let mechanisms = AtDie::new(&params.mechanisms, seed, member, DieId(die));
-            Die::new(scopes, by_plane, params.gc.idle_ns, mechanisms)
+            Die::new(scopes, by_plane, params.gc.idle_collection_after_ns, mechanisms)
         };
         let dynamic = params.allocation == Allocation::Dynamic;
         Self {
             durations: Durations::new(params),
             immediate: vec![ImmediateDie::new(g.planes, params.gc.blocking); immediate as usize],
             dies: (0..in_steps).map(die).collect(),
-            lazy: shortcuts.collapsed && may_be_lazy(params),
+            lazy: shortcuts.collapsed_waits && may_be_lazy(params),
             by_plane,
             dynamic,
             suspension: params.gc.preemption.and_then(|preemption| preemption.suspension),
@@ -118,11 +119,11 @@ impl PageDies {
     }
 
     /// Returns the work that what the host has written still causes at `now`.
-    pub(crate) fn owed(&self, pools: &Pools, preemptive: bool, now: TimeNs) -> Owed {
+    pub(crate) fn owed(&self, pools: &Pools, preemptive: bool, now: TimeNs) -> UnfinishedWork {
         let immediate = self.immediate.iter().map(|die| die.cleaning_left_ns(now));
         let in_steps = (0..self.dies.len() as u32).map(|die| self.cleans_left(pools, preemptive, now, DieId(die)));
         let (moves_pages, collection_ns) = in_steps.fold((0, immediate.sum()), |(pages, ns), die| (pages + die.0, ns + die.1));
-        Owed { buffered_pages: 0, moves_pages, collection_ns }
+        UnfinishedWork { buffered_pages: 0, pages_to_move: moves_pages, collection_die_ns: collection_ns }
     }
 
     /// Returns the counters of the mechanisms, summed over the dies.

@@ -4,8 +4,8 @@ use super::work::Step;
 use crate::events::TimeParts;
 use crate::flash::Timing;
 use crate::request::OpKind;
-use crate::space::pools::{CleanWork, Procedure};
-use crate::ssd::params::{Pipeline, SsdParams};
+use crate::space::pools::{CleanWork, CollectionProcedure};
+use crate::ssd::params::{PipeliningMode, SsdParams};
 
 /// Durations of all operations of a die.
 #[derive(Debug, Clone)]
@@ -40,24 +40,28 @@ pub(super) struct Durations {
 impl Durations {
     pub(super) fn new(params: &SsdParams) -> Self {
         let t = params.timing;
-        let transfers_crossing = params.gc.procedure == Procedure::ReferenceNoCopyBack;
+        let transfers_crossing = params.gc.procedure == CollectionProcedure::ReferenceNoCopyBack;
         let transfers_all = !params.gc.copy_back && !transfers_crossing;
         Self {
             around_read_ns: t.command_overhead_ns + t.page_transfer_ns,
             array_ns: t.page_read_ns,
             write_ns: t.command_overhead_ns + t.page_transfer_ns + t.page_program_ns,
-            seal_ns: if params.geometry.summary_page && !t.spread_summaries { t.summary_transfer_ns + t.page_program_ns } else { 0 },
+            seal_ns: if params.geometry.summary_page && !t.spreads_summary_programs {
+                t.summary_transfer_ns + t.page_program_ns
+            } else {
+                0
+            },
             no_flash_ns: t.command_overhead_ns.max(1),
             move_ns: t.page_read_ns + t.page_program_ns + if transfers_all { 2 * t.page_transfer_ns } else { 0 },
             erase_ns: t.block_erase_ns,
             poll_ns: params.gc.preemption.map_or(0, |preemption| preemption.poll_ns),
             transfer_ns: t.page_transfer_ns,
-            instantaneous_gc: params.gc.instantaneous,
+            instantaneous_gc: params.gc.takes_no_time,
             timing: t,
             data_pages: params.geometry.data_pages_per_block(),
             transfers_all,
             transfers_crossing,
-            reads_join: params.gc.preemption.is_some_and(|preemption| preemption.pipeline == Pipeline::InFlight),
+            reads_join: params.gc.preemption.is_some_and(|preemption| preemption.pipeline == PipeliningMode::AlsoDuringSteps),
         }
     }
 

@@ -64,7 +64,7 @@ impl PageContext<'_> {
             let is_buffered = self.own.buffered.held.contains_key(&op.page);
             if is_buffered {
                 let front = &mut *self.front;
-                front.counters.buffer_hits += 1;
+                front.counters.pages_read_from_buffer += 1;
                 let command = &front.commands[id];
                 let waiter = Waiter {
                     completion: op.completion,
@@ -173,7 +173,7 @@ impl PageContext<'_> {
         let (front, buffered) = (&mut *self.front, &self.own.buffered);
         let page = entering.unit;
         if buffered.held.get(&page).is_some_and(|&held| buffered.pages[held].stage != Stage::Begun) {
-            front.counters.overwritten += 1;
+            front.counters.units_overwritten_in_buffer += 1;
             return true;
         }
         if !front.buffer.take_room() {
@@ -205,7 +205,7 @@ impl PageContext<'_> {
             return;
         }
         self.own.buffered.lanes[lane as usize].retain(|&waiting| waiting != id);
-        self.front.counters.dropped += 1;
+        self.front.counters.units_trimmed_in_buffer += 1;
         self.page_leaves_buffer(now, id);
     }
 

@@ -22,7 +22,7 @@ use crate::events::TimeNs;
 use crate::ids::{DieId, Lpn};
 use crate::request::OpKind;
 use crate::ssd::job::{NEVER, Worker};
-use crate::ssd::params::Pipeline;
+use crate::ssd::params::PipeliningMode;
 
 /// Host operations of one die that overlap with a step of a clean.
 #[derive(Debug, Clone)]
@@ -262,7 +262,7 @@ impl PageContext<'_> {
     /// flash array.
     fn start_beside_clean(&mut self, at: TimeNs, id: u32, kind: OpKind, array_ns: Option<u64>, sealed: bool) {
         self.take_waiting(at, id, true);
-        self.parts.counters.pipelined += 1;
+        self.parts.counters.pipelined_operations += 1;
         match kind {
             OpKind::Write => self.parts.counters.host_pages_written += 1,
             _ => self.parts.counters.host_pages_read += 1,
@@ -311,7 +311,7 @@ impl PageContext<'_> {
     /// Lets an operation that has just entered the queue overlap with the step in progress. The settings must allow it, and the operation
     /// must be of the same kind.
     pub(super) fn join_step(&mut self, now: TimeNs, scheduled: TimeNs, id: u32) {
-        if self.parts.params.gc.preemption.is_none_or(|preemption| preemption.pipeline != Pipeline::InFlight) {
+        if self.parts.params.gc.preemption.is_none_or(|preemption| preemption.pipeline != PipeliningMode::AlsoDuringSteps) {
             return;
         }
         let Waiting { op, lpn, die, .. } = self.own.waiting[id];

@@ -10,7 +10,7 @@
 use super::{Clean, Die, NO_PAGE, PageContext, Phase, SlotPhase, State};
 use crate::events::TimeNs;
 use crate::ids::DieId;
-use crate::space::pools::Procedure;
+use crate::space::pools::CollectionProcedure;
 use crate::ssd::job::{NEVER, SsdWake, Worker};
 use crate::ssd::params::{Allocation, SsdParams};
 
@@ -159,7 +159,7 @@ impl PageContext<'_> {
         let state = &self.own.dies[die.index()];
         let clean = state.clean(0);
         // Which pages cross planes is seen step by step.
-        let crosses = self.parts.params.gc.procedure == Procedure::ReferenceNoCopyBack;
+        let crosses = self.parts.params.gc.procedure == CollectionProcedure::ReferenceNoCopyBack;
         let was_interrupted = crosses || !state.queue.is_empty() && self.may_admit_later(clean, &state.queue);
         if clean.register != NO_PAGE || clean.state == State::AllWait || was_interrupted {
             return;
@@ -187,7 +187,7 @@ impl PageContext<'_> {
                 break;
             }
             self.pools.move_page(die, pool, lpn);
-            self.parts.counters.summary_programs += u64::from(seals && self.parts.params.geometry.summary_page);
+            self.parts.counters.summary_pages_programmed += u64::from(seals && self.parts.params.geometry.summary_page);
             room = self.pools.room_for_moves(die, pool);
             moved += 1;
             at = next;

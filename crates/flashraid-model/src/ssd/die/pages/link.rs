@@ -21,7 +21,7 @@ impl PageContext<'_> {
     fn start_crossing(&mut self, now: TimeNs, lane: u32) {
         if !self.own.lanes[lane as usize].is_empty() {
             let link = self.parts.params.link.expect("only a member with a link has traffic on it");
-            self.out.wake(now + link.page_ns, SsdWake::Crossed(lane));
+            self.out.wake(now + link.page_transfer_ns, SsdWake::Crossed(lane));
         }
     }
 
@@ -34,7 +34,7 @@ impl PageContext<'_> {
     pub(super) fn page_crossed(&mut self, now: TimeNs, lane: u32) {
         let id = self.own.lanes[lane as usize][0];
         if self.own.waiting[id].op.kind == OpKind::Write {
-            let travel_ns = self.parts.params.link.map_or(0, |link| link.page_ns);
+            let travel_ns = self.parts.params.link.map_or(0, |link| link.page_transfer_ns);
             self.arrive(now, now - travel_ns, id);
         } else {
             self.finish(id, now);

@@ -450,7 +450,7 @@ impl PageContext<'_> {
         }
         let kind = self.own.waiting[head].op.kind;
         if self.parts.params.gc.checks_pools_before(kind) {
-            if self.parts.params.gc.instantaneous {
+            if self.parts.params.gc.takes_no_time {
                 self.clean_instantly(at, die);
             } else if self.begin_needed(at, die, Cause::Needed) && !by_plane {
                 return;
@@ -563,7 +563,7 @@ impl PageContext<'_> {
         } else {
             let ended = state.clean_ended[0];
             // Instantaneous cleans keep nothing waiting.
-            let takes_time = !self.parts.params.gc.instantaneous;
+            let takes_time = !self.parts.params.gc.takes_no_time;
             operation.met_gc = state.cleans[0].is_some() || (takes_time && ended != NEVER && ended > operation.reached_ns);
             operation.time.collection_ns = state.collecting.at(at) - operation.before.collected_ns;
         }
@@ -571,8 +571,8 @@ impl PageContext<'_> {
             operation.held_ns = state.activity.held.at(at) - operation.before.held_ns;
         }
         if operation.refused_at != NEVER {
-            self.parts.counters.exhausted += 1;
-            self.parts.counters.exhausted_ns += at - operation.refused_at;
+            self.parts.counters.writes_waiting_for_room += 1;
+            self.parts.counters.writes_waiting_for_room_ns += at - operation.refused_at;
         }
         if let Origin::Buffer(page) = operation.origin {
             self.own.buffered.begin_program(page);
@@ -610,7 +610,7 @@ impl PageContext<'_> {
     /// Programs a page for the host. Returns true if the page fills a block.
     fn write(&mut self, die: DieId, pool: u32, lpn: Lpn) -> bool {
         let sealed = self.pools.write(die, pool, lpn);
-        self.parts.counters.summary_programs += u64::from(sealed && self.parts.params.geometry.summary_page);
+        self.parts.counters.summary_pages_programmed += u64::from(sealed && self.parts.params.geometry.summary_page);
         sealed
     }
 

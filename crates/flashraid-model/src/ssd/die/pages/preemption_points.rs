@@ -8,7 +8,7 @@ use crate::ids::{DieId, Lpn};
 use crate::request::OpKind;
 use crate::space::pools::Moved;
 use crate::ssd::job::Worker;
-use crate::ssd::params::{Pipeline, Preemption};
+use crate::ssd::params::{PipeliningMode, Preemption};
 
 impl PageContext<'_> {
     pub(super) fn preemption(&self) -> &Preemption {
@@ -109,7 +109,7 @@ impl PageContext<'_> {
     }
 
     fn at_point_1(&mut self, at: TimeNs, die: DieId, scope: u32) {
-        let Preemption { merge, pipeline, .. } = *self.preemption();
+        let Preemption { merges_with_moves: merge, pipeline, .. } = *self.preemption();
         let clean = self.own.dies[die.index()].clean(scope);
         let (register, pool) = (clean.register, clean.pool);
         let register_is_valid = self.pools.lies_in(register, clean.victim);
@@ -122,7 +122,7 @@ impl PageContext<'_> {
         }
         let admitted = Admitted { reads: false, writes: self.writes_may_go_in(at, die, scope) };
         let Some(id) = self.first_candidate(die, scope, admitted) else { return self.next_step(at, die, scope) };
-        if pipeline != Pipeline::Off
+        if pipeline != PipeliningMode::Off
             && register_is_valid
             && self.own.dies[die.index()]
                 .queue
@@ -137,7 +137,7 @@ impl PageContext<'_> {
     }
 
     fn at_point_2(&mut self, at: TimeNs, die: DieId, scope: u32) {
-        let Preemption { reorder, pipeline, .. } = *self.preemption();
+        let Preemption { moves_requested_pages_first: reorder, pipeline, .. } = *self.preemption();
         let admitted = Admitted { reads: true, writes: self.writes_may_go_in(at, die, scope) };
         let first = self.first_candidate(die, scope, admitted);
         let clean = self.own.dies[die.index()].clean(scope);
@@ -153,7 +153,7 @@ impl PageContext<'_> {
             }
         }
         let Some(id) = first else { return self.next_step(at, die, scope) };
-        if pipeline != Pipeline::Off
+        if pipeline != PipeliningMode::Off
             && let Some(lpn) = self.pools.first_valid_lpn(victim)
             && let Some(ids) = self.all_of_kind(die, scope, admitted, OpKind::Read)
         {
@@ -179,7 +179,7 @@ impl PageContext<'_> {
         } else if self.pools.lies_in(register, victim) {
             self.program_page(at, die, scope);
         } else {
-            self.parts.counters.gc_pages_dropped += 1;
+            self.parts.counters.gc_pages_read_in_vain += 1;
             let clean = self.own.dies[die.index()].clean_mut(scope);
             clean.register = NO_PAGE;
             let merged = std::mem::take(&mut clean.merged);
@@ -205,9 +205,9 @@ impl PageContext<'_> {
             self.parts.counters.gc_pages_moved += 1;
             clean.pages_moved += 1;
         } else {
-            self.parts.counters.merged_moves += 1;
+            self.parts.counters.moves_replaced_by_host_writes += 1;
         }
-        self.parts.counters.summary_programs += u64::from(moved.sealed && self.parts.params.geometry.summary_page);
+        self.parts.counters.summary_pages_programmed += u64::from(moved.sealed && self.parts.params.geometry.summary_page);
         moved
     }
 
@@ -242,7 +242,7 @@ impl PageContext<'_> {
         self.take_waiting(at, id, true);
         let transfer_ns = self.own.durations.transfer_ns;
         let (lazy, steps) = (self.own.lazy, self.own.durations.merge_steps());
-        self.parts.counters.merges += 1;
+        self.parts.counters.merged_operations += 1;
         self.own.waiting[id].starts(at, true);
         self.own.waiting[id].time.transfer_ns += transfer_ns;
         let state = self.die(die);
@@ -278,7 +278,7 @@ impl PageContext<'_> {
     pub(super) fn may_admit_later(&self, clean: &Clean, queue: &super::Queue) -> bool {
         match clean.state {
             State::AllMayGoIn => true,
-            State::WritesWait => queue.reads() > 0 || queue.high_priority_waits() || self.preemption().merge,
+            State::WritesWait => queue.reads() > 0 || queue.high_priority_waits() || self.preemption().merges_with_moves,
             State::AllWait => false,
         }
     }

@@ -5,14 +5,14 @@ use crate::events::TimeNs;
 use crate::ids::{DieId, Lpn};
 use crate::request::OpKind;
 use crate::space::pools::Pools;
-use crate::ssd::job::{Busy, Cause, Worker};
+use crate::ssd::job::{Cause, ReadForecast, Worker};
 use crate::ssd::parts::SsdParts;
 
 impl PageContext<'_> {
     /// Returns the prospect of a read of a page that would be sent now. An idle die checks its pools first, as it would for the read.
-    pub(crate) fn busy(&mut self, now: TimeNs, page: u32) -> Busy {
+    pub(crate) fn forecast_read(&mut self, now: TimeNs, page: u32) -> ReadForecast {
         if self.own.buffered.held.contains_key(&page) {
-            return Busy::not_on_flash(now);
+            return ReadForecast::not_on_flash(now);
         }
         let (home, lpn) = self.die_and_lpn(page);
         let die = self.die_of_read(home, lpn);
@@ -23,7 +23,11 @@ impl PageContext<'_> {
         let work_ends = now.max(state.current_work_ends());
         let begins = clean.map_or(work_ends, |(scope, clean)| self.own.lets_reads_in(self.pools, self.parts, now, state, scope, clean));
         let plain_ns = |kind| self.own.durations.plain_ns(kind);
-        Busy { collecting: clean.is_some(), start: begins + state.queue.sum_ns(plain_ns), read_ns: plain_ns(OpKind::Read) }
+        ReadForecast {
+            meets_collection: clean.is_some(),
+            read_begins: begins + state.queue.sum_ns(plain_ns),
+            read_length_ns: plain_ns(OpKind::Read),
+        }
     }
 
     /// Returns the die that a read is sent to (rules 7, 8 and 101).
@@ -38,7 +42,7 @@ impl PageContext<'_> {
     /// Lets an idle die begin the cleans that pools need, if a read lets it check them.
     fn check_for_read(&mut self, now: TimeNs, die: DieId) {
         let gc = &self.parts.params.gc;
-        if gc.instantaneous || !gc.checks_pools_before(OpKind::Read) {
+        if gc.takes_no_time || !gc.checks_pools_before(OpKind::Read) {
             return;
         }
         let state = &self.own.dies[die.index()];

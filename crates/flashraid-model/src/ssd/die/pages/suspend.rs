@@ -70,7 +70,7 @@ impl PageContext<'_> {
         }
         let state = self.die(die);
         let work = state.work_mut(worker);
-        if !work.is_interruptible(now) || work.lpn == lpn || work.interruptions >= suspension.times_max {
+        if !work.is_interruptible(now) || work.lpn == lpn || work.interruptions >= suspension.suspensions_max {
             return;
         }
         work.interruptions += 1;

@@ -10,15 +10,22 @@
 //! ```
 
 use crate::TimeNs;
-use crate::array::{Array, ArrayParams, Done, Event, Level, Milestone, PageRequest, ReadPlan, Setup};
+use crate::array::{Array, ArrayParams, ArraySetup, Event, Level, Milestone, PageRequest, ReadPlan, RequestDone};
 use crate::events::GcInterval;
 use crate::request::OpKind;
 use crate::ssd::mechanism::ReadRetry;
-use crate::ssd::{MemberCounters, Pipeline, Preemption, Shortcuts, Suspension, tiny};
+use crate::ssd::{ComputingShortcuts, MemberCounters, PipeliningMode, Preemption, Suspension, tiny};
 use crate::units::Fraction;
 
 const T: TimeNs = 10_000;
-const SEMI: Preemption = Preemption { poll_ns: 5, t_hard: 0.0, pipeline: Pipeline::Off, merge: false, reorder: false, suspension: None };
+const SEMI: Preemption = Preemption {
+    poll_ns: 5,
+    hard_limit_share: 0.0,
+    pipeline: PipeliningMode::Off,
+    merges_with_moves: false,
+    moves_requested_pages_first: false,
+    suspension: None,
+};
 
 #[derive(Clone, Copy)]
 enum Op {
@@ -58,7 +65,7 @@ fn params(planes: u32, spare_blocks: u32, preemption: Option<Preemption>) -> Arr
         failures: Vec::new(),
         rebuild: None,
         read_plan: ReadPlan::Home,
-        planning: Default::default(),
+        read_plan_params: Default::default(),
         cache: None,
         host_port: None,
     }
@@ -67,13 +74,13 @@ fn params(planes: u32, spare_blocks: u32, preemption: Option<Preemption>) -> Arr
 /// Runs operations at times counted from `T`, after writes that bring a pool to its start threshold.
 fn run(params: &ArrayParams, operations: &[(i64, Op)]) -> Outcome {
     let writes: &[u64] = if params.ssd.geometry.planes == 1 { &[0, 1, 4, 5, 8] } else { &[0, 4, 1, 5, 8, 12, 9, 13, 16] };
-    run_after(params, Shortcuts::default(), writes, T, operations)
+    run_after(params, ComputingShortcuts::default(), writes, T, operations)
 }
 
 /// Runs operations after other writes, with times counted from `from`.
-fn run_after(params: &ArrayParams, shortcuts: Shortcuts, writes: &[u64], from: TimeNs, operations: &[(i64, Op)]) -> Outcome {
+fn run_after(params: &ArrayParams, shortcuts: ComputingShortcuts, writes: &[u64], from: TimeNs, operations: &[(i64, Op)]) -> Outcome {
     let members = u64::from(params.members);
-    let mut array = Array::new(params, 1, Setup { shortcuts, ..Setup::default() });
+    let mut array = Array::new(params, 1, ArraySetup { shortcuts, ..ArraySetup::default() });
     let mut arrivals: Vec<(TimeNs, Op)> = writes.iter().map(|&page| (0, Write(page))).collect();
     arrivals.extend(operations.iter().map(|&(at, op)| ((from as i64 + at) as TimeNs, op)));
     let mut events: Vec<Event> = Vec::new();
@@ -91,25 +98,26 @@ fn run_after(params: &ArrayParams, shortcuts: Shortcuts, writes: &[u64], from: T
         };
         // The same page of every member, so that an array does on each what a single one does.
         let (first_page, pages) = (page * members, members as u32);
-        let request = PageRequest { tag: tag as u64, first_page, pages, kind, fua: false, high_priority, stream: 0, one_member: false };
+        let request =
+            PageRequest { tag: tag as u64, first_page, pages, kind, fua: false, high_priority, stream: 0, stays_on_one_member: false };
         array.submit(at, &request).expect("it fits");
     }
     while let Some(event) = array.next_time() {
         now = event;
         array.advance(event, &mut events);
         array.verify().expect("the state is consistent at any moment");
-        if events.iter().filter(|event| matches!(event, Event::Done(_))).count() == arrivals.len() {
-            array.reach(now, Milestone::RequestsEnd, &mut events);
+        if events.iter().filter(|event| matches!(event, Event::RequestDone(_))).count() == arrivals.len() {
+            array.reach_milestone(now, Milestone::RequestsEnd, &mut events);
         }
     }
     assert!(now > 0);
     array.verify().expect("the state is consistent");
-    array.reach(now, Milestone::RunEnds, &mut events);
-    let (mut done, mut cleans): (Vec<Done>, Vec<GcInterval>) = Default::default();
+    array.reach_milestone(now, Milestone::RunEnds, &mut events);
+    let (mut done, mut cleans): (Vec<RequestDone>, Vec<GcInterval>) = Default::default();
     for event in events {
         match event {
-            Event::Done(one) => done.push(one),
-            Event::Collection(clean) => cleans.push(clean),
+            Event::RequestDone(one) => done.push(one),
+            Event::CleanEnded(clean) => cleans.push(clean),
             other => unreachable!("{other:?}: there is no cache, no drive with superblocks, and nothing fails"),
         }
     }
@@ -141,7 +149,7 @@ fn a_clean_that_nothing_disturbs_costs_a_poll_at_every_point() {
     let outcome = semi(SEMI, &[(0, Read(9))]);
     assert_eq!((outcome.done, outcome.cleans[0].end_ns), (vec![33], T + 1498));
     assert_eq!((outcome.counters.preemptions, outcome.counters.gc_pages_moved, outcome.counters.erases), (1, 2, 1));
-    assert_eq!((outcome.counters.gc_time_ns, outcome.counters.gc_free_for_all_ns), (1498, 1498));
+    assert_eq!((outcome.counters.gc_time_ns, outcome.counters.gc_open_to_all_requests_ns), (1498, 1498));
     assert_eq!(outcome.met, [1]);
     let without_polling = semi(Preemption { poll_ns: 0, ..SEMI }, &[(0, Read(9))]);
     assert_eq!((without_polling.done, without_polling.cleans[0].end_ns), (vec![28], T + 1498 - 6 * 5));
@@ -196,7 +204,7 @@ fn a_page_overwritten_while_it_is_in_the_register_is_dropped() {
     assert_eq!(outcome.done[1], 271);
     // After the poll at point 1 (–276) the one at point 2 (–281), then page 7.
     assert_eq!(outcome.clean_end(), 281 + 20 + 5 + 200 + 5 + 1000);
-    assert_eq!((outcome.counters.gc_pages_dropped, outcome.counters.gc_pages_moved), (1, 1));
+    assert_eq!((outcome.counters.gc_pages_read_in_vain, outcome.counters.gc_pages_moved), (1, 1));
     assert_eq!(outcome.counters.flash_page_ops(), 1 + 6 + 2 + 1);
 }
 
@@ -210,16 +218,22 @@ fn a_page_overwritten_before_its_read_is_not_moved() {
 
 #[test]
 fn reads_and_writes_of_the_page_in_the_register_are_merged() {
-    let merge = Preemption { merge: true, ..SEMI };
+    let merge = Preemption { merges_with_moves: true, ..SEMI };
     let outcome = semi(merge, &[(0, Read(9)), (45, Read(6))]);
     assert_eq!((outcome.done[1], outcome.clean_end()), (63 + 7, 1498 + 7 + 5));
-    assert_eq!((outcome.counters.merges, outcome.counters.merged_moves, outcome.counters.gc_pages_moved), (1, 0, 2));
+    assert_eq!(
+        (outcome.counters.merged_operations, outcome.counters.moves_replaced_by_host_writes, outcome.counters.gc_pages_moved),
+        (1, 0, 2)
+    );
 
     let outcome = semi(merge, &[(0, Read(9)), (45, Write(6)), (46, Write(6)), (47, Read(6))]);
     // Merged one by one: –70, poll –75, –82, poll –87, –94, poll –99, then the program for both writes.
     assert_eq!(outcome.done, [33, 299, 299, 94]);
     assert_eq!(outcome.clean_end(), 1498 + 3 * (7 + 5));
-    assert_eq!((outcome.counters.merges, outcome.counters.merged_moves, outcome.counters.gc_pages_moved), (3, 1, 1));
+    assert_eq!(
+        (outcome.counters.merged_operations, outcome.counters.moves_replaced_by_host_writes, outcome.counters.gc_pages_moved),
+        (3, 1, 1)
+    );
     assert_eq!((outcome.counters.host_pages_written, outcome.cleans[0].pages_moved), (7, 1));
     // Five writes before, the first read, two pages moved.
     assert_eq!(outcome.counters.flash_page_ops(), 5 + 1 + 4);
@@ -227,21 +241,21 @@ fn reads_and_writes_of_the_page_in_the_register_are_merged() {
 
 #[test]
 fn the_page_that_is_wanted_moves_first() {
-    let reorder = Preemption { merge: true, reorder: true, ..SEMI };
+    let reorder = Preemption { merges_with_moves: true, moves_requested_pages_first: true, ..SEMI };
     let outcome = semi(reorder, &[(0, Read(9)), (36, Read(7))]);
     assert_eq!(outcome.done[1], 63 + 7);
-    assert_eq!((outcome.clean_end(), outcome.counters.merges), (1498 + 7 + 5, 1));
-    let in_order = semi(Preemption { reorder: false, ..reorder }, &[(0, Read(9)), (36, Read(7))]);
-    assert_eq!((in_order.done[1], in_order.counters.merges), (66, 0));
+    assert_eq!((outcome.clean_end(), outcome.counters.merged_operations), (1498 + 7 + 5, 1));
+    let in_order = semi(Preemption { moves_requested_pages_first: false, ..reorder }, &[(0, Read(9)), (36, Read(7))]);
+    assert_eq!((in_order.done[1], in_order.counters.merged_operations), (66, 0));
 }
 
 #[test]
 fn a_read_overlaps_with_the_read_of_a_move() {
-    let pipeline = Some(Preemption { pipeline: Pipeline::AtPoints, ..SEMI });
+    let pipeline = Some(Preemption { pipeline: PipeliningMode::AtPreemptionPoints, ..SEMI });
     // The same plane: the second array read begins when the first has ended, 5 + 1 + 2 × 20.
     let same = run(&params(1, 0, pipeline), &[(0, Read(9))]);
     assert_eq!((same.done[0], same.clean_end()), (33, 46 + 1498 - 58));
-    assert_eq!((same.counters.pipelined, same.counters.preemptions), (1, 0));
+    assert_eq!((same.counters.pipelined_operations, same.counters.preemptions), (1, 0));
     let same = run(&params(2, 0, pipeline), &[(0, Read(2))]);
     assert_eq!((same.done[0], same.clean_end()), (33, 46 + 1498 - 58));
     // Different planes: only the transfer separates them.
@@ -253,32 +267,32 @@ fn a_read_overlaps_with_the_read_of_a_move() {
     assert_eq!(run(&transfers, &[(0, Read(6))]).clean_end(), 33 + 14 + 1498 - 58 + 14);
     // Two at a time: array reads –26, –46 and the clean's –66, transfers –33 and –53.
     let two = run(&params(1, 0, pipeline), &[(0, Read(9)), (1, Read(10))]);
-    assert_eq!((two.clean_end(), two.counters.preemptions, two.counters.pipelined), (66 + 1498 - 58, 0, 2));
+    assert_eq!((two.clean_end(), two.counters.preemptions, two.counters.pipelined_operations), (66 + 1498 - 58, 0, 2));
     assert_eq!(two.done, [33, 53]);
     // If a write may also be admitted, the reads are not done together with the step.
     let mixed = run(&params(1, 0, pipeline), &[(0, Read(9)), (1, Read(10)), (2, Write(11))]);
-    assert_eq!((mixed.done[..2].to_vec(), mixed.counters.pipelined), (vec![33, 66], 0));
+    assert_eq!((mixed.done[..2].to_vec(), mixed.counters.pipelined_operations), (vec![33, 66], 0));
 }
 
 #[test]
 fn a_write_overlaps_with_the_program_of_a_move() {
-    let pipeline = Some(Preemption { pipeline: Pipeline::AtPoints, ..SEMI });
+    let pipeline = Some(Preemption { pipeline: PipeliningMode::AtPreemptionPoints, ..SEMI });
     // The same plane: read of both –46, poll –51, program of the write 59–259, of the move –459.
     let same = run(&params(1, 0, pipeline), &[(0, Read(9)), (48, Write(10))]);
     assert_eq!((same.done[1], same.clean_end()), (259, 459 + 1498 - 263));
     // Different planes: poll –38, the write's program after its transfer, –246.
     let different = run(&params(2, 0, pipeline), &[(0, Read(6)), (36, Write(7))]);
-    assert_eq!((different.done[1], different.counters.pipelined), (246, 2));
+    assert_eq!((different.done[1], different.counters.pipelined_operations), (246, 2));
     assert_eq!(different.clean_end(), 246 + 1498 - 263);
     // A write of the page in the register replaces it.
     let replaced = run(&params(1, 0, pipeline), &[(0, Read(9)), (48, Write(6))]);
-    assert_eq!((replaced.done[1], replaced.counters.pipelined, replaced.counters.gc_pages_dropped), (51 + 208, 1, 1));
+    assert_eq!((replaced.done[1], replaced.counters.pipelined_operations, replaced.counters.gc_pages_read_in_vain), (51 + 208, 1, 1));
 }
 
 #[test]
 fn writes_wait_when_free_blocks_fall_below_t_hard() {
     // T_soft is 2 and T_hard 1.8. Three writes fill the open block, the fourth opens another: one block is left.
-    let params = params(1, 1, Some(Preemption { t_hard: 0.9, ..SEMI }));
+    let params = params(1, 1, Some(Preemption { hard_limit_share: 0.9, ..SEMI }));
     let writes: Vec<_> = [9, 10, 11, 0, 1].iter().map(|&page| (0, Write(page))).collect();
     let outcome = run(&params, &writes);
     assert_eq!(outcome.done[..4], [213, 426, 639, 852]);
@@ -290,19 +304,19 @@ fn writes_wait_when_free_blocks_fall_below_t_hard() {
     // The next clean begins with two free blocks, in state 1, and lets the last write in at its first poll.
     assert_eq!((outcome.cleans[1].start_ns, outcome.cleans[1].writes_wait_from_ns), (clean.end_ns, outcome.cleans[1].end_ns));
     assert_eq!(outcome.done[4], 857 + 1460 + 5 + 208);
-    assert_eq!(outcome.counters.exhausted, 0);
+    assert_eq!(outcome.counters.writes_waiting_for_room, 0);
     // A read is admitted in state 2 nevertheless, at the next point 2.
     let with_read: Vec<_> = writes.into_iter().chain([(860, Read(3))]).collect();
     assert_eq!(run(&params, &with_read).done[5], 857 + 20 + 5 + 200 + 5 + 28);
     // With T_hard equal to the free blocks the state is still 1: they have to fall below it.
-    let equal = run(&self::params(1, 1, Some(Preemption { t_hard: 1.0, ..SEMI })), &[(0, Write(9))]);
+    let equal = run(&self::params(1, 1, Some(Preemption { hard_limit_share: 1.0, ..SEMI })), &[(0, Write(9))]);
     assert_eq!(equal.done, [213]);
 }
 
 #[test]
 fn a_clean_that_begins_below_t_hard_begins_in_state_2() {
     // T_soft is 3 and T_hard 2.7. The fourth write opens a block and the first move another: two are left after the erase.
-    let mut params = params(1, 2, Some(Preemption { t_hard: 0.9, ..SEMI }));
+    let mut params = params(1, 2, Some(Preemption { hard_limit_share: 0.9, ..SEMI }));
     params.ssd.gc.separate_open_block = true;
     let writes: Vec<_> = [9, 10, 11, 0, 1].iter().map(|&page| (0, Write(page))).collect();
     let outcome = run(&params, &writes);
@@ -313,7 +327,7 @@ fn a_clean_that_begins_below_t_hard_begins_in_state_2() {
     assert_eq!((second.free_blocks_before, second.start_ns, second.writes_wait_from_ns), (2, T + 2317, T + 2317));
     assert_eq!((second.pages_moved, second.end_ns, second.all_wait_from_ns), (0, T + 3322, T + 3322));
     assert_eq!((outcome.cleans[2].free_blocks_before, outcome.done[4]), (3, 3322 + 5 + 208));
-    assert_eq!((outcome.counters.gc_writes_wait_ns, outcome.counters.exhausted), (1460 + 1005, 0));
+    assert_eq!((outcome.counters.gc_writes_must_wait_ns, outcome.counters.writes_waiting_for_room), (1460 + 1005, 0));
     // A read is admitted at the first poll of the second clean.
     let with_read: Vec<_> = writes.iter().copied().chain([(2320, Read(3))]).collect();
     let with_read = run(&params, &with_read);
@@ -329,7 +343,7 @@ fn a_clean_that_begins_below_t_hard_begins_in_state_2() {
 fn a_high_priority_write_stops_all_polls_until_the_erase() {
     // T_hard is 1.8. The fourth write leaves one free block: state 2 from 857 on. Page 6 is read –877, poll –882, program –1082. At the
     // next poll the state becomes 3: read –1107, program –1307, erase –2307, then the write.
-    let params = params(1, 1, Some(Preemption { t_hard: 0.9, ..SEMI }));
+    let params = params(1, 1, Some(Preemption { hard_limit_share: 0.9, ..SEMI }));
     let mut operations: Vec<_> = [9, 10, 11, 0].iter().map(|&page| (0, Write(page))).collect();
     operations.extend([(900, Urgent(1)), (901, Read(3)), (902, Write(2))]);
     let outcome = run(&params, &operations);
@@ -344,7 +358,7 @@ fn a_high_priority_write_stops_all_polls_until_the_erase() {
 fn above_t_hard_a_high_priority_write_goes_in_like_any_other() {
     for t_hard in [0.0, 1.0] {
         // One free block is not less than one.
-        let preemption = Preemption { t_hard, ..SEMI };
+        let preemption = Preemption { hard_limit_share: t_hard, ..SEMI };
         let with = |write: fn(u64) -> Op| semi(preemption, &[(0, Read(9)), (45, write(10)), (46, Read(11)), (47, Write(0))]);
         let (urgent, plain) = (with(Urgent), with(Write));
         // At the poll 58–63 the write is admitted, at the next one the other; the read at point 2 after the program 489–689.
@@ -362,7 +376,7 @@ fn an_exhausted_pool_makes_writes_wait_and_loses_nothing() {
     // Three writes fill the open block; the poll that ends at 644 refuses the fourth. The clean takes the last free block and ends
     // 1460 later; the next one lets the write in at its first poll.
     assert_eq!(outcome.done, [213, 426, 639, 644 + 1460 + 5 + 208]);
-    assert_eq!((outcome.counters.exhausted, outcome.counters.exhausted_ns), (1, 1465));
+    assert_eq!((outcome.counters.writes_waiting_for_room, outcome.counters.writes_waiting_for_room_ns), (1, 1465));
     assert_eq!(outcome.cleans[0].free_blocks_min, 0);
 }
 
@@ -371,14 +385,14 @@ fn idle_time_is_used_and_a_request_waits_for_the_victim_or_the_next_point() {
     // The writes are done at 1040; 500 later the clean begins.
     let at = |time: i64| time - T as i64;
     let mut alone = params(1, 0, None);
-    alone.ssd.gc.idle_ns = Some(500);
+    alone.ssd.gc.idle_collection_after_ns = Some(500);
     let outcome = run(&alone, &[(at(1900), Read(9))]);
     assert_eq!((outcome.cleans[0].start_ns, outcome.cleans[0].end_ns), (1540, 1540 + 1440));
     assert_eq!((outcome.done[0], outcome.met[0]), (at(2980 + 28), 1));
     assert_eq!((outcome.counters.idle_cleans, outcome.counters.erases), (1, 1));
 
     let mut both = params(1, 0, Some(SEMI));
-    both.ssd.gc.idle_ns = Some(500);
+    both.ssd.gc.idle_collection_after_ns = Some(500);
     let outcome = run(&both, &[(at(1900), Read(9))]);
     // Poll –1545, read, poll –1570, program –1770, poll –1775, read, poll –1800, program –2000, poll –2005.
     assert_eq!(outcome.done[0], at(2005 + 28));
@@ -395,7 +409,7 @@ fn idle_collection_stops_at_the_blocks_of_the_fill_and_after_a_disturbed_victim(
     let mut spare = params(1, 4, Some(SEMI));
     spare.ssd.gc.start_free_blocks = 1;
     spare.ssd.gc.stop_free_blocks = 2;
-    spare.ssd.gc.idle_ns = Some(500);
+    spare.ssd.gc.idle_collection_after_ns = Some(500);
     let outcome = run(&spare, &[(0, Read(9))]);
     assert_eq!((outcome.counters.idle_cleans, outcome.done[0]), (1, 28));
     // Eight writes more take another two blocks; the read arrives during the first victim and no second one is begun before the end.
@@ -409,7 +423,7 @@ fn idle_collection_stops_at_the_blocks_of_the_fill_and_after_a_disturbed_victim(
 #[test]
 fn reads_suspend_programs_and_erases() {
     let suspend = |times_max| {
-        let suspension = Some(Suspension { suspend_ns: 3, resume_ns: 4, times_max });
+        let suspension = Some(Suspension { suspend_ns: 3, resume_ns: 4, suspensions_max: times_max });
         Preemption { suspension, ..SEMI }
     };
     // The program 63–263 is interrupted at 100: read 103–131, on from 135 with the rest of 163.
@@ -432,7 +446,7 @@ fn reads_suspend_programs_and_erases() {
 
 #[test]
 fn reads_suspend_host_programs_outside_of_cleans() {
-    let preemption = Preemption { suspension: Some(Suspension { suspend_ns: 3, resume_ns: 4, times_max: 1 }), ..SEMI };
+    let preemption = Preemption { suspension: Some(Suspension { suspend_ns: 3, resume_ns: 4, suspensions_max: 1 }), ..SEMI };
     let mut spare = params(1, 4, Some(preemption));
     (spare.ssd.gc.start_free_blocks, spare.ssd.gc.stop_free_blocks) = (1, 2);
     // Its program is in flight from 8 to 208.
@@ -446,7 +460,8 @@ fn reads_suspend_host_programs_outside_of_cleans() {
 
 #[test]
 fn members_of_an_array_preempt_on_their_own() {
-    let preemption = Preemption { merge: true, pipeline: Pipeline::AtPoints, reorder: true, ..SEMI };
+    let preemption =
+        Preemption { merges_with_moves: true, pipeline: PipeliningMode::AtPreemptionPoints, moves_requested_pages_first: true, ..SEMI };
     let operations = [(0, Read(9)), (45, Read(6)), (100, Write(10)), (300, Read(7)), (600, Read(11))];
     let single = run(&params(1, 0, Some(preemption)), &operations);
     let mut array = params(1, 0, Some(preemption));
@@ -458,7 +473,7 @@ fn members_of_an_array_preempt_on_their_own() {
 }
 
 /// pgc2011: PGC Table II.
-fn as_pgc2011(planes: u32, pipeline: Pipeline) -> ArrayParams {
+fn as_pgc2011(planes: u32, pipeline: PipeliningMode) -> ArrayParams {
     let mut params = params(planes, 0, Some(Preemption { poll_ns: 600, pipeline, ..SEMI }));
     let timing = &mut params.ssd.timing;
     (timing.page_read_ns, timing.page_program_ns, timing.block_erase_ns) = (25_000, 200_000, 1_500_000);
@@ -481,7 +496,7 @@ fn at_a_step(params: &ArrayParams, collapsed: bool, operations: &[(i64, Op)]) ->
     let transfers_ns = if params.ssd.gc.copy_back { 0 } else { 2 * t.page_transfer_ns };
     let (read, program, look) = ((t.page_read_ns + transfers_ns) as i64, t.page_program_ns as i64, preemption.poll_ns as i64);
     let rest_behind_program = read + program + t.block_erase_ns as i64 + 3 * look;
-    let shortcuts = Shortcuts { immediate: true, collapsed };
+    let shortcuts = ComputingShortcuts { immediate_ends: true, collapsed_waits: collapsed };
     let run = |operations: &[(i64, Op)]| run_after(params, shortcuts, &writes, 10_000_000, operations);
     if matches!(operations[0].1, Read(_)) {
         // They come during the first look.
@@ -514,15 +529,16 @@ fn pipelining_of_pgc2011_in_nanoseconds() {
     for collapsed in [true, false] {
         for (planes, operations, pipelined, serially) in &cases {
             let measured = |pipeline| at_a_step(&as_pgc2011(*planes, pipeline), collapsed, &before(operations));
-            assert_eq!(measured(Pipeline::AtPoints), *pipelined, "{planes} planes, {} operations", operations.len());
-            assert_eq!(measured(Pipeline::Off), *serially, "{planes} planes, {} operations, serially", operations.len());
+            assert_eq!(measured(PipeliningMode::AtPreemptionPoints), *pipelined, "{planes} planes, {} operations", operations.len());
+            assert_eq!(measured(PipeliningMode::Off), *serially, "{planes} planes, {} operations, serially", operations.len());
         }
         // A write that comes 50,000 into the program joins it; with points only it waits for the next one.
-        let in_flight =
-            |planes| at_a_step(&as_pgc2011(planes, Pipeline::InFlight), collapsed, &[(50_000, Write(if planes == 1 { 9 } else { 41 }))]);
+        let in_flight = |planes| {
+            at_a_step(&as_pgc2011(planes, PipeliningMode::AlsoDuringSteps), collapsed, &[(50_000, Write(if planes == 1 { 9 } else { 41 }))])
+        };
         assert_eq!(in_flight(4), (vec![355_600], 355_600), "another plane");
         assert_eq!(in_flight(1), (vec![400_000], 400_000), "the same plane");
-        let at_points = at_a_step(&as_pgc2011(4, Pipeline::AtPoints), collapsed, &[(50_000, Write(41))]);
+        let at_points = at_a_step(&as_pgc2011(4, PipeliningMode::AtPreemptionPoints), collapsed, &[(50_000, Write(41))]);
         assert_eq!(at_points.0, [506_200]);
     }
 }
@@ -545,7 +561,8 @@ fn with_pipelining_none_ends_later() {
                     let operations: Vec<_> = operations[..count].iter().map(|&op| (-1, op)).collect();
                     at_a_step(&params, true, &operations)
                 };
-                let ((pipelined, over), (serially, over_serially)) = (measured(Pipeline::AtPoints), measured(Pipeline::Off));
+                let ((pipelined, over), (serially, over_serially)) =
+                    (measured(PipeliningMode::AtPreemptionPoints), measured(PipeliningMode::Off));
                 assert!(pipelined.iter().zip(&serially).all(|(one, other)| one <= other), "{pipelined:?} {serially:?}");
                 assert!(pipelined[1..].iter().zip(&serially[1..]).all(|(one, other)| one < other), "{pipelined:?} {serially:?}");
                 assert!(over <= over_serially, "{over} {over_serially}");
@@ -562,20 +579,20 @@ fn pages_that_need_retries_keep_the_array_longer() {
         params.ssd.mechanisms.read_retry = Some(ReadRetry { share: Fraction(1.0), times: 2 });
         params
     };
-    let alone = run_after(&retrying(1, None), Shortcuts::default(), &[], 0, &[(0, Read(0)), (0, Write(1)), (0, Read(2))]);
+    let alone = run_after(&retrying(1, None), ComputingShortcuts::default(), &[], 0, &[(0, Read(0)), (0, Write(1)), (0, Read(2))]);
     assert_eq!(alone.done, [68, 68 + 208, 68 + 208 + 68]);
     // A page in the register of a move needs no array read: the clean reads page 6 once, from 78 to 98.
-    let merge = Preemption { merge: true, ..SEMI };
+    let merge = Preemption { merges_with_moves: true, ..SEMI };
     let merged = run(&retrying(1, Some(merge)), &[(0, Read(9)), (80, Read(6))]);
-    assert_eq!((merged.done[0], merged.done[1], merged.counters.merges), (73, 103 + 7, 1));
+    assert_eq!((merged.done[0], merged.done[1], merged.counters.merged_operations), (73, 103 + 7, 1));
     // Together with the read of a move, the array reads for the host from 6 to 66. The clean reads behind it, or on another plane.
-    let pipeline = Some(Preemption { pipeline: Pipeline::AtPoints, ..SEMI });
+    let pipeline = Some(Preemption { pipeline: PipeliningMode::AtPreemptionPoints, ..SEMI });
     let same = run(&retrying(1, pipeline), &[(0, Read(9))]);
     assert_eq!((same.done[0], same.clean_end()), (73, 86 + 1498 - 58));
     let different = run(&retrying(2, pipeline), &[(0, Read(6))]);
     assert_eq!((different.done[0], different.clean_end()), (73, 73 + 1498 - 58));
     // A read that suspends the program of a move, which began at 103.
-    let suspension = Some(Suspension { suspend_ns: 3, resume_ns: 4, times_max: 1 });
+    let suspension = Some(Suspension { suspend_ns: 3, resume_ns: 4, suspensions_max: 1 });
     let suspended = run(&retrying(1, Some(Preemption { suspension, ..SEMI })), &[(0, Read(9)), (140, Read(10))]);
     assert_eq!((suspended.done[1], suspended.counters.suspensions), (143 + 68, 1));
 }

@@ -250,7 +250,7 @@ impl PageContext<'_> {
 
     fn channel_of(&self, die: DieId) -> usize {
         let params = &self.parts.params;
-        params.channel.map_or(die.index(), |channel| channel.of(die.0, params.geometry.dies) as usize)
+        params.channel.map_or(die.index(), |channel| channel.channel_of_die(die.0, params.geometry.dies) as usize)
     }
 
     fn ask_for_channel(&mut self, at: TimeNs, die: DieId, worker: Worker, ns: u64) {

@@ -5,7 +5,7 @@ use crate::events::TimeNs;
 use crate::space::superblocks::{NONE, Stream};
 use crate::ssd::front::{Entering, Superpage, SuperpageStage, units_of};
 use crate::ssd::job::{Reader, SuperpageWake};
-use crate::ssd::outbox::Programmed;
+use crate::ssd::outbox::UnitsProgrammed;
 
 /// Number of units by which prefetching of map entries runs ahead.
 const AHEAD: usize = 12;
@@ -61,7 +61,7 @@ impl SuperpageContext<'_> {
         let place = self.media.map[unit as usize];
         let held_by = self.own.buffer.superpage_at(place);
         if held_by.is_some_and(|superpage| superpage.stage != SuperpageStage::Programming) {
-            self.front.counters.overwritten += 1;
+            self.front.counters.units_overwritten_in_buffer += 1;
             return true;
         }
         if !self.front.buffer.take_room() {
@@ -85,7 +85,7 @@ impl SuperpageContext<'_> {
             self.close_filling(now, handle);
         }
         if reads {
-            self.parts.drive_counters.rmw_reads += 1;
+            self.parts.drive_counters.units_read_for_partial_writes += 1;
             self.enqueue_read(now, place, Reader::Rest(id));
             self.look_at_touched(now);
         }
@@ -131,14 +131,14 @@ impl SuperpageContext<'_> {
             if self.own.collection.paced.is_at_floor(self.media.free()) {
                 if self.own.buffer.foreground_since.is_none() {
                     self.own.buffer.foreground_since = Some(now);
-                    self.parts.drive_counters.foreground += 1;
+                    self.parts.drive_counters.waits_for_free_superblock += 1;
                     self.note_pace(now);
                 }
                 self.begin_parts(now);
                 return;
             }
             if let Some(since) = self.own.buffer.foreground_since.take() {
-                self.parts.drive_counters.foreground_ns += now - since;
+                self.parts.drive_counters.waits_for_free_superblock_ns += now - since;
                 self.note_pace(now);
             }
             if self.own.collection.owes_too_much() {
@@ -146,7 +146,7 @@ impl SuperpageContext<'_> {
             }
             if self.own.collection.owes_too_much() {
                 if !std::mem::replace(&mut self.own.buffer.waits_for_debt, true) {
-                    self.parts.drive_counters.debt_waits += 1;
+                    self.parts.drive_counters.waits_for_collection_debt += 1;
                 }
                 return;
             }
@@ -199,9 +199,9 @@ impl SuperpageContext<'_> {
     fn parity_programmed(&mut self, now: TimeNs, id: u32) {
         let stream = self.own.buffer[id].stream;
         let units = u64::from(self.media.superpage_units(stream));
-        self.parts.drive_counters.units_parity += units;
-        self.parts.drive_counters.by_handle.programmed(stream, units);
-        self.out.programmed.push(Programmed { at: now, member: self.parts.member, units, pages_moved: 0 });
+        self.parts.drive_counters.parity_units_programmed += units;
+        self.parts.drive_counters.by_placement_handle.programmed(stream, units);
+        self.out.programmed.push(UnitsProgrammed { at: now, member: self.parts.member, units, pages_moved: 0 });
         let is_sealed = self.media.superpage_programmed(self.own.buffer[id].first);
         let units = std::mem::take(&mut self.own.buffer[id].units);
         self.own.buffer.recycle(id, units);
@@ -278,13 +278,13 @@ impl SuperpageContext<'_> {
         let Superpage { stream, number, units, sources, first, .. } = std::mem::take(&mut self.own.buffer[id]);
         let of_host = stream.is_host();
         let all = self.media.superpage_units(stream);
-        self.parts.drive_counters.units_padded += u64::from(all - units.len() as u32);
-        self.parts.drive_counters.by_handle.programmed(stream, u64::from(all));
+        self.parts.drive_counters.padding_units_programmed += u64::from(all - units.len() as u32);
+        self.parts.drive_counters.by_placement_handle.programmed(stream, u64::from(all));
         let pages_moved = if of_host { 0 } else { units.len() as u64 * u64::from(self.own.params.unit_pages) };
-        self.out.programmed.push(Programmed { at: now, member: self.parts.member, units: u64::from(all), pages_moved });
+        self.out.programmed.push(UnitsProgrammed { at: now, member: self.parts.member, units: u64::from(all), pages_moved });
         if of_host {
-            self.parts.drive_counters.units_programmed += units.len() as u64;
-            self.parts.drive_counters.units_slc += if stream == Stream::Slc { units.len() as u64 } else { 0 };
+            self.parts.drive_counters.host_units_programmed += units.len() as u64;
+            self.parts.drive_counters.host_units_programmed_slc += if stream == Stream::Slc { units.len() as u64 } else { 0 };
             for (at, &unit) in units.iter().enumerate() {
                 self.media.prefetch_map(units[(at + AHEAD).min(units.len() - 1)]);
                 if self.media.map[unit as usize] == self.own.buffer.slot(id, at) {
@@ -293,8 +293,8 @@ impl SuperpageContext<'_> {
             }
             self.front.buffer.free_room(units.len() as u32);
         } else {
-            self.parts.drive_counters.units_moved += units.len() as u64;
-            self.parts.drive_counters.units_folded += sources.iter().filter(|&&source| self.media.is_slc(source)).count() as u64;
+            self.parts.drive_counters.units_moved_by_collection += units.len() as u64;
+            self.parts.drive_counters.units_folded_from_slc += sources.iter().filter(|&&source| self.media.is_slc(source)).count() as u64;
             self.parts.counters.gc_pages_moved += pages_moved;
             for (at, (&unit, &source)) in units.iter().zip(&sources).enumerate() {
                 self.media.prefetch_map(units[(at + AHEAD).min(units.len() - 1)]);
@@ -321,7 +321,7 @@ impl SuperpageContext<'_> {
     /// Processes a flush. If it must wait for data, it closes the open superpages of the host (rule 208).
     pub(super) fn flush_command(&mut self, now: TimeNs, id: u32) {
         if self.front.flush_begins(now, id, self.out) {
-            (0..self.own.shape.placement.handles).for_each(|handle| self.close_filling(now, handle as u8));
+            (0..self.own.shape.placement_handles.count).for_each(|handle| self.close_filling(now, handle as u8));
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::space::superblocks::Upkeep as Reason;
 use crate::ssd::agent::Agent;
 use crate::ssd::collect::superblocks::{Collection, Need, Next};
 use crate::ssd::job::SuperpageWake;
-use crate::ssd::outbox::Programmed;
+use crate::ssd::outbox::UnitsProgrammed;
 
 impl SuperpageContext<'_> {
     pub(super) fn need(&self) -> Need {
@@ -38,11 +38,11 @@ impl SuperpageContext<'_> {
     fn count_victim(&mut self, reason: Option<Reason>) {
         let is_forced = self.is_forced();
         let (counters, of_superblocks) = (&mut self.parts.counters, &mut self.parts.drive_counters);
-        of_superblocks.victims += 1;
+        of_superblocks.victims_begun += 1;
         counters.collections += 1;
         counters.forced_collections += u64::from(is_forced);
-        of_superblocks.refreshed += u64::from(reason == Some(Reason::Refresh));
-        of_superblocks.levelled += u64::from(reason == Some(Reason::Wear));
+        of_superblocks.victims_for_refresh += u64::from(reason == Some(Reason::Refresh));
+        of_superblocks.victims_for_wear_levelling += u64::from(reason == Some(Reason::Wear));
     }
 
     /// Starts to read parts of victims while credits (or urgent need) and room allow it.
@@ -65,7 +65,7 @@ impl SuperpageContext<'_> {
                 }
             }
         }
-        for handle in 0..self.own.shape.placement.collections() as u8 {
+        for handle in 0..self.own.shape.placement_handles.collections() as u8 {
             if self.own.collection.gets_no_more_units(self.media, handle, self.need()) {
                 self.close_moved(now, handle);
             }
@@ -100,8 +100,8 @@ impl SuperpageContext<'_> {
                 self.add_moved_unit(now, source);
             } else {
                 self.own.merging.remove(source);
-                self.parts.drive_counters.units_dropped += 1;
-                self.parts.counters.gc_pages_dropped += u64::from(self.own.params.unit_pages);
+                self.parts.drive_counters.units_overwritten_during_move += 1;
+                self.parts.counters.gc_pages_read_in_vain += u64::from(self.own.params.unit_pages);
             }
         }
         self.erase_if_empty(now, block);
@@ -170,14 +170,14 @@ impl SuperpageContext<'_> {
             let parity = moved.parity_superpages * per_superpage;
             let units = u64::from(moved.units);
             let (counters, of_superblocks) = (&mut self.parts.counters, &mut self.parts.drive_counters);
-            of_superblocks.units_parity += parity;
-            of_superblocks.by_handle.programmed(moved.stream, units + parity);
-            of_superblocks.units_moved += units;
-            of_superblocks.units_folded += if of_slc { units } else { 0 };
+            of_superblocks.parity_units_programmed += parity;
+            of_superblocks.by_placement_handle.programmed(moved.stream, units + parity);
+            of_superblocks.units_moved_by_collection += units;
+            of_superblocks.units_folded_from_slc += if of_slc { units } else { 0 };
             let pages_moved = units * u64::from(self.own.params.unit_pages);
             counters.gc_pages_moved += pages_moved;
             counters.erases += planes;
-            self.out.programmed.push(Programmed { at: now, member: self.parts.member, units: units + parity, pages_moved });
+            self.out.programmed.push(UnitsProgrammed { at: now, member: self.parts.member, units: units + parity, pages_moved });
         }
     }
 

@@ -16,7 +16,7 @@ impl SuperpageContext<'_> {
             OpKind::Write => {
                 let pages = self.front.commands[id].ops.len() as u64;
                 self.parts.drive_counters.pages_received += pages;
-                self.parts.drive_counters.by_handle.received(self.front.commands[id].handle, pages);
+                self.parts.drive_counters.by_placement_handle.received(self.front.commands[id].handle, pages);
                 self.parts.counters.host_pages_written += pages;
                 self.front.send_data(now, id, self.out);
             }
@@ -41,7 +41,7 @@ impl SuperpageContext<'_> {
             if place & BUFFERED == 0 {
                 self.enqueue_read(now, place, Reader::Host(waiter));
             } else {
-                self.front.counters.buffer_hits += u64::from(place != NONE);
+                self.front.counters.pages_read_from_buffer += u64::from(place != NONE);
                 let at = self.front.send_over_link(now, true, 1);
                 self.read_ends(at, &waiter, TimeParts { transfer_ns: at - now, ..TimeParts::default() });
             }
@@ -65,7 +65,7 @@ impl SuperpageContext<'_> {
         self.parts.counters.host_pages_trimmed += ops.len() as u64;
         for (unit, pages) in units_of(&ops, self.own.params.unit_pages) {
             if pages.len() < self.own.params.unit_pages as usize {
-                self.parts.drive_counters.trimmed_in_part += pages.len() as u64;
+                self.parts.drive_counters.trimmed_pages_ignored += pages.len() as u64;
                 continue;
             }
             let place = std::mem::replace(&mut self.media.map[unit as usize], NONE);

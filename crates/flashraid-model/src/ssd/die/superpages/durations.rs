@@ -5,7 +5,7 @@ use super::schedule::{Die, Exclusive, Job, Step};
 use crate::events::TimeNs;
 use crate::space::superblocks::{Stream, Superblocks};
 use crate::ssd::collect::superblocks::Part;
-use crate::ssd::counters::DriveCounters;
+use crate::ssd::counters::SuperblockCounters;
 
 impl SuperpageDies {
     /// Returns the time that the flash array needs to read page `page_of_block` of a block. `ppn` is a place in that block.
@@ -31,7 +31,7 @@ impl SuperpageDies {
 
     pub(crate) fn next_type(&self, id: u32, from: u32) -> Option<u32> {
         let part = &self.collection.parts[id];
-        (from..self.shape.pages_per_cell).find(|&page_type| self.units_of_type(part, page_type) > 0)
+        (from..self.shape.bits_per_cell).find(|&page_type| self.units_of_type(part, page_type) > 0)
     }
 
     /// Returns the time that the flash array needs for the current step of a part, and the number of units that are transferred after it.
@@ -48,7 +48,7 @@ impl SuperpageDies {
     /// Returns the time that reading a part still takes if it never waits for a channel.
     pub(crate) fn part_plain_ns(&self, media: &Superblocks, id: u32) -> u64 {
         let part = &self.collection.parts[id];
-        let steps = (part.page_type..self.shape.pages_per_cell).map(|page_type| self.step_of(media, part, page_type));
+        let steps = (part.page_type..self.shape.bits_per_cell).map(|page_type| self.step_of(media, part, page_type));
         steps.filter(|&(_, units)| units > 0).map(|(ns, units)| ns + u64::from(units) * self.params.unit_transfer_ns).sum()
     }
 
@@ -69,10 +69,10 @@ impl SuperpageDies {
     }
 
     /// Returns the counter for the time that dies spend on this kind of job.
-    pub(super) fn time_of(&self, job: Job) -> fn(&mut DriveCounters) -> &mut u64 {
+    pub(super) fn time_of(&self, job: Job) -> fn(&mut SuperblockCounters) -> &mut u64 {
         match job {
             Job::Program(id) | Job::MovedProgram(id) if self.buffer[id].is_parity => |counters| &mut counters.parity_program_ns,
-            Job::Program(_) => |counters| &mut counters.program_ns,
+            Job::Program(_) => |counters| &mut counters.host_program_ns,
             Job::MovedProgram(_) => |counters| &mut counters.collection_program_ns,
             Job::Erase(_) => |counters| &mut counters.erase_ns,
             Job::Move(_) => |counters| &mut counters.collection_read_ns,

@@ -1,10 +1,10 @@
 //! Collection of superblocks that the array's controller forces, and the reports to the agent (rules 123 and 216).
 
 use super::SuperpageContext;
-use crate::coordination::{MemberState, ToMember, Work};
+use crate::coordination::{ForcedWork, MemberState, ToMember};
 use crate::events::TimeNs;
 use crate::ssd::agent::Consequence;
-use crate::ssd::params::SuperblockCollection;
+use crate::ssd::params::SuperblockCollectionParams;
 
 impl SuperpageContext<'_> {
     /// Prepares the dies for the protocol, after the member was given an agent.
@@ -18,7 +18,7 @@ impl SuperpageContext<'_> {
         let Some(agent) = &mut self.parts.agent else { return };
         let state = || {
             let free = media.free();
-            MemberState { free_blocks_min: free, blocks_above_start: free.saturating_sub(params.collection.target) }
+            MemberState { free_blocks_min: free, blocks_above_start: free.saturating_sub(params.collection.target_free_superblocks) }
         };
         match agent.receive(now, message, state, self.out) {
             Consequence::Collect(work) => {
@@ -39,7 +39,7 @@ impl SuperpageContext<'_> {
 
     /// Stops forced work that may only be done in idle time, because idle time has ended.
     pub(super) fn stop_idle_work(&mut self, now: TimeNs) {
-        if self.parts.agent.as_ref().is_some_and(|agent| agent.forced() == Some(Work::UntilReserved)) {
+        if self.parts.agent.as_ref().is_some_and(|agent| agent.forced() == Some(ForcedWork::UntilReserved)) {
             self.agent_done(now);
         }
     }
@@ -64,7 +64,7 @@ impl SuperpageContext<'_> {
     /// Tells the agent that a free superblock was opened. The member may then register or ask to collect.
     pub(super) fn tell_agent_of_opened(&mut self, now: TimeNs) {
         let free = self.media.free();
-        let SuperblockCollection { target, floor, .. } = self.own.params.collection;
+        let SuperblockCollectionParams { target_free_superblocks: target, floor_free_superblocks: floor, .. } = self.own.params.collection;
         if let Some(agent) = &mut self.parts.agent {
             let pages_left = u64::from(free.saturating_sub(floor + 1)) * u64::from(self.own.shape.data_units());
             agent.superblock_opened(now, free, free <= target, pages_left, free <= floor, self.out);

@@ -23,11 +23,11 @@ mod suspend;
 use crate::events::TimeNs;
 use crate::flash::ChannelParams;
 use crate::ids::{DieId, MemberId};
-use crate::space::superblocks::{Shape, Superblocks};
+use crate::space::superblocks::{SuperblockShape, Superblocks};
 use crate::ssd::collect::superblocks::Collection;
-use crate::ssd::counters::{DriveCounters, MemberCounters};
+use crate::ssd::counters::{MemberCounters, SuperblockCounters};
 use crate::ssd::front::{Front, Superpages};
-use crate::ssd::job::{FrontWake, Owed, SsdWake, SuperpageWake, Table};
+use crate::ssd::job::{FrontWake, SsdWake, SuperpageWake, Table, UnfinishedWork};
 use crate::ssd::mechanism::{AtDie, MechanismCounters};
 use crate::ssd::outbox::Outbox;
 use crate::ssd::params::{SsdParams, SuperblockParams};
@@ -39,7 +39,7 @@ use schedule::{Die, FlashRead};
 /// The dies of an SSD with superblocks, and the work that has not reached them yet.
 #[derive(Debug, Clone)]
 pub(crate) struct SuperpageDies {
-    shape: Shape,
+    shape: SuperblockShape,
     params: SuperblockParams,
     program_ns: u64,
     erase_ns: u64,
@@ -90,7 +90,7 @@ impl SuperpageDies {
         let gc = &params.gc;
         let die = |die: u32| {
             let mechanisms = AtDie::new(&params.mechanisms, seed, member, DieId(die));
-            Die::new(shape.planes, channels.of(die, shape.dies), mechanisms)
+            Die::new(shape.planes, channels.channel_of_die(die, shape.dies), mechanisms)
         };
         Self {
             shape,
@@ -99,23 +99,23 @@ impl SuperpageDies {
             erase_ns: params.timing.block_erase_ns,
             semi: gc.preemption.is_some(),
             overlap: Overlap::of(gc.preemption.as_ref(), superblock),
-            merging: Merging::new(gc.preemption.is_some_and(|preemption| preemption.merge)),
-            buffer: Superpages::new(shape.placement, shape.superpage_units()),
+            merging: Merging::new(gc.preemption.is_some_and(|preemption| preemption.merges_with_moves)),
+            buffer: Superpages::new(shape.placement_handles, shape.superpage_units()),
             reads: Table::default(),
             touched_dies: Vec::new(),
             dies: (0..shape.dies).map(die).collect(),
-            channels: vec![Wire::default(); channels.count(shape.dies) as usize],
+            channels: vec![Wire::default(); channels.channel_count(shape.dies) as usize],
             die_order: media.die_order.clone(),
             next_die: 0,
             programs_running: 0,
             waiting_to_program: Default::default(),
-            collection: Collection::new(&shape, superblock, gc.idle_ns, gc.instantaneous),
+            collection: Collection::new(&shape, superblock, gc.idle_collection_after_ns, gc.takes_no_time),
             collecting_since: 0,
         }
     }
 
     /// Returns the counters at `now`, including the work that the dies have done so far.
-    pub(crate) fn count_until(&self, now: TimeNs, parts: &SsdParts) -> (MemberCounters, DriveCounters) {
+    pub(crate) fn count_until(&self, now: TimeNs, parts: &SsdParts) -> (MemberCounters, SuperblockCounters) {
         let (mut counters, mut drive_counters) = (parts.counters, parts.drive_counters);
         for die in &self.dies {
             if let Some((job, ns)) = die.works_on_for(now) {
@@ -128,11 +128,11 @@ impl SuperpageDies {
     }
 
     /// Returns the work that what the host has written still causes, except for the contents of the write buffer.
-    pub(crate) fn owed(&self, media: &Superblocks, now: TimeNs) -> Owed {
+    pub(crate) fn owed(&self, media: &Superblocks, now: TimeNs) -> UnfinishedWork {
         let unit_pages = u64::from(self.params.unit_pages);
         let units = self.collection.owed_units() + self.collection.units_on_their_way();
         let collection_ns = self.dies.iter().map(|die| self.collection_left_ns(media, now, die)).sum();
-        Owed { buffered_pages: 0, moves_pages: units * unit_pages, collection_ns }
+        UnfinishedWork { buffered_pages: 0, pages_to_move: units * unit_pages, collection_die_ns: collection_ns }
     }
 
     /// Returns the counters of the mechanisms, summed over the dies.

@@ -4,7 +4,7 @@ use super::SuperpageContext;
 use super::schedule::{Job, Step};
 use crate::events::{TimeNs, TimeParts};
 use crate::ssd::job::{Reader, WorkSnapshot};
-use crate::ssd::params::{Pipeline, PlaneReads, Preemption, SuperblockParams};
+use crate::ssd::params::{PipeliningMode, PlaneReadMode, Preemption, SuperblockParams};
 use std::collections::HashSet;
 
 /// Overlap of host reads with collection steps in one die.
@@ -21,11 +21,11 @@ pub(super) enum Overlap {
 impl Overlap {
     /// Returns the overlap that the settings allow. Planes need a second register and must read independently.
     pub(super) fn of(preemption: Option<&Preemption>, superblock: &SuperblockParams) -> Self {
-        let has_registers = superblock.cache_read && superblock.plane_reads == PlaneReads::Independent;
-        match preemption.filter(|_| has_registers).map_or(Pipeline::Off, |preemption| preemption.pipeline) {
-            Pipeline::Off => Overlap::Off,
-            Pipeline::AtPoints => Overlap::BehindReads,
-            Pipeline::InFlight => Overlap::Both,
+        let has_registers = superblock.reads_during_transfer && superblock.plane_reads == PlaneReadMode::EachPlaneIndependently;
+        match preemption.filter(|_| has_registers).map_or(PipeliningMode::Off, |preemption| preemption.pipeline) {
+            PipeliningMode::Off => Overlap::Off,
+            PipeliningMode::AtPreemptionPoints => Overlap::BehindReads,
+            PipeliningMode::AlsoDuringSteps => Overlap::Both,
         }
     }
 }
@@ -70,7 +70,7 @@ impl SuperpageContext<'_> {
         let shape = &self.own.shape;
         let of_flash_page = (1_u128 << shape.flash_page_units) - 1;
         let planes = &mut self.own.dies[die as usize].planes;
-        for flash_page in 0..shape.planes * shape.pages_per_cell {
+        for flash_page in 0..shape.planes * shape.bits_per_cell {
             if units >> (flash_page * shape.flash_page_units) & of_flash_page != 0 {
                 let plane = &mut planes[shape.place(first + flash_page * shape.flash_page_units).plane as usize];
                 plane.holds = if are_there { plane.holds + 1 } else { plane.holds - 1 };
@@ -89,10 +89,10 @@ impl SuperpageContext<'_> {
         let may = |turn: &Self| {
             let state = &turn.own.dies[die as usize];
             let leaves = state.exclusive.is_some_and(|exclusive| matches!((exclusive.job, exclusive.step), (Job::Move(_), Step::Transfer)));
-            leaves && !state.reads.is_empty() && state.reads_in_a_row < turn.own.params.reads_ahead
+            leaves && !state.reads.is_empty() && state.reads_in_a_row < turn.own.params.host_reads_in_a_row_max
         };
         while self.own.overlap == Overlap::Both && may(self) && self.begin_read(now, die, true) {
-            self.parts.counters.pipelined += 1;
+            self.parts.counters.pipelined_operations += 1;
         }
     }
 
@@ -108,7 +108,7 @@ impl SuperpageContext<'_> {
         let is_merged = |id: u32| {
             let read = &reads[id];
             let first_page = first / shape.flash_page_units;
-            let at = read.flash_page.checked_sub(first_page).filter(|&at| at < shape.planes * shape.pages_per_cell);
+            let at = read.flash_page.checked_sub(first_page).filter(|&at| at < shape.planes * shape.bits_per_cell);
             at.is_some_and(|at| read.units & !((units >> (at * shape.flash_page_units)) as u64 & of_flash_page) == 0)
         };
         let state = &mut self.own.dies[die as usize];
@@ -137,7 +137,7 @@ impl SuperpageContext<'_> {
     pub(super) fn serve_merged(&mut self, now: TimeNs, reader: Reader, waited: WorkSnapshot) {
         match reader {
             Reader::Host(waiter) => {
-                self.parts.counters.merges += 1;
+                self.parts.counters.merged_operations += 1;
                 let at = self.front.send_over_link(now, true, 1);
                 let WorkSnapshot { collected_ns: collection_ns, held_ns: other_ns } = waited;
                 let time = TimeParts { collection_ns, transfer_ns: at - now, other_ns, ..TimeParts::default() };

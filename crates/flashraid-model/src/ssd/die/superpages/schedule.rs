@@ -7,7 +7,7 @@ use crate::ssd::die::activity::Activity;
 use crate::ssd::front::SuperpageStage;
 use crate::ssd::job::{Reader, SuperpageWake, WorkSnapshot};
 use crate::ssd::mechanism::AtDie;
-use crate::ssd::params::PlaneReads;
+use crate::ssd::params::PlaneReadMode;
 use std::collections::VecDeque;
 
 /// Read of one flash page for the host.
@@ -189,7 +189,7 @@ impl SuperpageContext<'_> {
         if let Some(&id) = die.reads.iter().find(|&&id| reads[id].flash_page == place.flash_page) {
             reads[id].units |= 1 << place.unit_of_page;
             reads[id].readers.push(reader);
-            self.parts.drive_counters.joined += 1;
+            self.parts.drive_counters.page_reads_sharing_flash_read += 1;
             return;
         }
         let id = reads.take();
@@ -240,7 +240,7 @@ impl SuperpageContext<'_> {
             let next = if is_suspended { None } else { self.next_job(die) };
             let others_wait = is_suspended || next.is_some();
             let state = &self.own.dies[die as usize];
-            let may_read = !others_wait || state.reads_in_a_row < self.own.params.reads_ahead;
+            let may_read = !others_wait || state.reads_in_a_row < self.own.params.host_reads_in_a_row_max;
             if may_read && !state.reads.is_empty() {
                 if !self.begin_read(now, die, others_wait) {
                     return;
@@ -260,10 +260,10 @@ impl SuperpageContext<'_> {
     /// Starts the first waiting read whose plane is free. Returns true if there was one.
     pub(super) fn begin_read(&mut self, now: TimeNs, die: u32, others_wait: bool) -> bool {
         let state = &mut self.own.dies[die as usize];
-        if self.own.params.plane_reads == PlaneReads::Die && state.reading > 0 {
+        if self.own.params.plane_reads == PlaneReadMode::OnePlaneAtATime && state.reading > 0 {
             return false;
         }
-        let holds_max = u8::from(self.own.params.cache_read);
+        let holds_max = u8::from(self.own.params.reads_during_transfer);
         let reads = &mut self.own.reads;
         let is_free = |plane: &Plane| !plane.reads && plane.holds <= holds_max;
         let Some(at) = state.reads.iter().position(|&id| is_free(&state.planes[reads[id].plane as usize])) else { return false };
@@ -281,7 +281,7 @@ impl SuperpageContext<'_> {
         state.current_work_ends = state.current_work_ends.max(ends);
         read.before = state.done_before(now);
         let over = now + read.array_ns;
-        self.parts.drive_counters.array_reads += 1;
+        self.parts.drive_counters.flash_reads_for_host += 1;
         self.out.wake(over, SuperpageWake::ArrayRead(id));
         true
     }
@@ -295,7 +295,7 @@ impl SuperpageContext<'_> {
         plane.holds += 1;
         let left = self.transfer(now, die, units * self.own.params.unit_transfer_ns);
         self.out.wake(left, SuperpageWake::ReadOut(id));
-        if self.own.params.cache_read {
+        if self.own.params.reads_during_transfer {
             self.dispatch(now, die);
         }
     }
@@ -335,7 +335,7 @@ impl SuperpageContext<'_> {
     /// Returns the next job that needs all planes, in the order of the classes (rule 211).
     fn next_job(&mut self, die: u32) -> Option<Job> {
         let collection_first = self.own.collection.paced.collection_first(self.own.collection.pace(self.need()));
-        let may_program = self.own.programs_running < self.own.params.programs_at_once;
+        let may_program = self.own.programs_running < self.own.params.dies_programming_max;
         let state = &mut self.own.dies[die as usize];
         let program = state.programs.front().map(|&id| Job::Program(id));
         let moved_program = state.moved_programs.front().map(|&id| Job::MovedProgram(id));
@@ -376,7 +376,7 @@ impl SuperpageContext<'_> {
         state.waiting_ns -= plain_ns;
         let of_reads = if state.reading > 0 { state.current_work_ends } else { 0 };
         state.current_work_ends = of_reads.max(now + plain_ns);
-        self.parts.counters.pipelined += u64::from(state.reading > 0);
+        self.parts.counters.pipelined_operations += u64::from(state.reading > 0);
         let step = Step::Transfer;
         state.exclusive = Some(Exclusive { job, step, began: now, suspensions: 0, suspended_from: 0, reads_came: false });
         self.begin_work_on(now, job);
@@ -486,7 +486,7 @@ impl SuperpageContext<'_> {
 
     /// Lets waiting dies program, in the order of their requests, up to the number that may program at a time.
     fn grant_programs(&mut self, now: TimeNs) {
-        while self.own.programs_running < self.own.params.programs_at_once
+        while self.own.programs_running < self.own.params.dies_programming_max
             && let Some(die) = self.own.waiting_to_program.pop_front()
         {
             self.own.dies[die as usize].waits_to_program = false;

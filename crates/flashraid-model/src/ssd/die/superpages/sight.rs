@@ -4,23 +4,23 @@ use super::SuperpageDies;
 use super::schedule::{Die, Exclusive, Job, Step};
 use crate::events::TimeNs;
 use crate::space::superblocks::{BUFFERED, Superblocks};
-use crate::ssd::job::Busy;
+use crate::ssd::job::ReadForecast;
 
 impl SuperpageDies {
     /// Returns the prospect of a read of a page that would be sent now.
-    pub(crate) fn busy(&self, media: &Superblocks, now: TimeNs, page: u32) -> Busy {
+    pub(crate) fn forecast_read(&self, media: &Superblocks, now: TimeNs, page: u32) -> ReadForecast {
         let ppn = media.map[(page / self.params.unit_pages) as usize];
         if ppn & BUFFERED != 0 || self.merging.holds(ppn) {
-            return Busy::not_on_flash(now);
+            return ReadForecast::not_on_flash(now);
         }
         let place = self.shape.place(ppn);
         let die = &self.dies[place.die as usize];
         let unit_ns = self.params.unit_transfer_ns;
         let waiting_ns: u64 = die.reads.iter().map(|&id| self.reads[id].array_ns + unit_ns).sum();
-        Busy {
-            collecting: die.works_for_collection(),
-            start: self.lets_reads_in(media, now, die) + waiting_ns,
-            read_ns: self.array_read_ns(media, ppn, place.page_of_block) + unit_ns,
+        ReadForecast {
+            meets_collection: die.works_for_collection(),
+            read_begins: self.lets_reads_in(media, now, die) + waiting_ns,
+            read_length_ns: self.array_read_ns(media, ppn, place.page_of_block) + unit_ns,
         }
     }
 
@@ -37,7 +37,7 @@ impl SuperpageDies {
             }
             Step::Array { ends } => {
                 let of = self.params.suspension.as_ref().and_then(|suspension| suspension.of(job));
-                let halts = of.filter(|of| suspensions < of.times_max).map(|of| now.max(suspended_from) + of.suspend_ns);
+                let halts = of.filter(|of| suspensions < of.suspensions_max).map(|of| now.max(suspended_from) + of.suspend_ns);
                 halts.filter(|&halts| halts < ends).unwrap_or(work_ends)
             }
             Step::Transfer | Step::Suspending { .. } | Step::Resuming { .. } => work_ends,

@@ -4,11 +4,11 @@ use super::SuperpageContext;
 use super::schedule::{Job, Step};
 use crate::events::TimeNs;
 use crate::ssd::job::SuperpageWake;
-use crate::ssd::params::{OperationSuspension, SuperblockSuspension};
+use crate::ssd::params::{OperationSuspensionParams, SuperblockSuspensionParams};
 
-impl SuperblockSuspension {
+impl SuperblockSuspensionParams {
     /// Returns the settings for this job; `None` for a job that is never suspended.
-    pub(super) fn of(&self, job: Job) -> Option<&OperationSuspension> {
+    pub(super) fn of(&self, job: Job) -> Option<&OperationSuspensionParams> {
         match job {
             Job::Program(_) | Job::MovedProgram(_) => Some(&self.program),
             Job::Erase(_) => Some(&self.erase),
@@ -24,7 +24,7 @@ impl SuperpageContext<'_> {
         let state = &mut self.own.dies[die as usize];
         let Some(exclusive) = &mut state.exclusive else { return };
         let (Step::Array { ends }, Some(of)) = (exclusive.step, suspension.of(exclusive.job)) else { return };
-        let may = exclusive.suspensions < of.times_max && exclusive.suspended_from <= now && ends > now + of.suspend_ns;
+        let may = exclusive.suspensions < of.suspensions_max && exclusive.suspended_from <= now && ends > now + of.suspend_ns;
         if !exclusive.reads_came || !may {
             return;
         }
@@ -51,8 +51,8 @@ impl SuperpageContext<'_> {
                 let suspension = self.own.params.suspension.as_ref().expect("something was suspended");
                 let of = suspension.of(exclusive.job).expect("it was suspended");
                 exclusive.reads_came = !state.reads.is_empty();
-                exclusive.suspended_from = now + of.progress_ns;
-                let comes_again = exclusive.suspensions < of.times_max && remaining_ns > of.progress_ns + of.suspend_ns;
+                exclusive.suspended_from = now + of.work_between_min_ns;
+                let comes_again = exclusive.suspensions < of.suspensions_max && remaining_ns > of.work_between_min_ns + of.suspend_ns;
                 let suspended_from = exclusive.suspended_from;
                 if comes_again && suspended_from > now {
                     self.out.wake(suspended_from, SuperpageWake::Progress(die));

@@ -41,7 +41,7 @@ impl Drive {
                             }
                         }
                         found => {
-                            self.front.counters.buffer_hits += u64::from(found != Where::Nowhere);
+                            self.front.counters.pages_read_from_buffer += u64::from(found != Where::Nowhere);
                             self.front.goes_to_host(number, operation);
                         }
                     }
@@ -119,15 +119,15 @@ impl Drive {
         if let Where::Buffer(superpage, _) = before
             && !self.superpages[&superpage].begun
         {
-            self.front.counters.overwritten += 1;
+            self.front.counters.units_overwritten_in_buffer += 1;
             return true;
         }
-        if self.buffered() == self.own.buffer.units {
+        if self.buffered() == self.own.buffer.room_units {
             return false;
         }
         let number = self.opened(handle);
         if self.superpages[&number].units.is_empty()
-            && let Some(linger_ns) = self.own.buffer.linger_ns
+            && let Some(linger_ns) = self.own.buffer.superpage_open_max_ns
         {
             self.schedule(self.now + linger_ns, DriveEvent::Linger(number));
         }
@@ -191,10 +191,10 @@ impl Drive {
 
     pub(super) fn place_host(&mut self) {
         while let Some(&number) = self.to_place[0].front() {
-            if self.ssd.gc.instantaneous {
+            if self.ssd.gc.takes_no_time {
                 self.collect_in_no_time();
             }
-            if self.free.len() as u32 <= self.own.collection.floor {
+            if self.free.len() as u32 <= self.own.collection.floor_free_superblocks {
                 if !std::mem::replace(&mut self.in_foreground, true) {
                     self.count("foreground", 1);
                     self.looks_if_it_collects();
@@ -204,7 +204,7 @@ impl Drive {
             if std::mem::take(&mut self.in_foreground) {
                 self.looks_if_it_collects();
             }
-            let debt = i128::from(self.own.collection.debt_units);
+            let debt = i128::from(self.own.collection.debt_max_units);
             if self.owed() > debt {
                 self.begin_parts();
             }
@@ -215,7 +215,7 @@ impl Drive {
             self.to_place[0].pop_front();
             self.gets_place(number, die);
             let of = &self.superpages[&number];
-            let times = if of.stream == self.slc_stream() { self.own.pages_per_cell } else { 1 };
+            let times = if of.stream == self.slc_stream() { self.own.bits_per_cell } else { 1 };
             let units = of.units.len() as i128 * i128::from(times);
             let pace = if self.is_urgent() { 0 } else { i128::from(self.pace()) };
             if pace > 0 && self.victim.is_none() {

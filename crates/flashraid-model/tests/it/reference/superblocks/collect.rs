@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use flashraid_model::coordination::Work;
-use flashraid_model::ssd::SlcRoom;
+use flashraid_model::coordination::ForcedWork;
+use flashraid_model::ssd::SlcLimit;
 
 use super::super::coordination::Message;
 use super::super::front::Told;
@@ -13,10 +13,10 @@ impl Drive {
     /// Returns the goal of idle collection. Superblocks reserved for one bit per cell should be free, unless they take units.
     pub(super) fn idle_goal(&self) -> u32 {
         let set_aside = match self.own.slc.map(|slc| slc.room) {
-            Some(SlcRoom::Superblocks(superblocks)) => superblocks.saturating_sub(self.open[self.slc_stream()].len() as u32),
+            Some(SlcLimit::Superblocks(superblocks)) => superblocks.saturating_sub(self.open[self.slc_stream()].len() as u32),
             _ => 0,
         };
-        self.own.collection.target + self.own.collection.span + set_aside
+        self.own.collection.target_free_superblocks + self.own.collection.superblocks_below_target_to_double_pace + set_aside
     }
 
     /// Enough is free, and nothing but what takes units holds one bit per cell.
@@ -27,7 +27,7 @@ impl Drive {
     }
 
     pub(super) fn idle_ns(&self) -> Option<u64> {
-        self.ssd.gc.idle_ns.filter(|_| !self.ssd.gc.instantaneous)
+        self.ssd.gc.idle_collection_after_ns.filter(|_| !self.ssd.gc.takes_no_time)
     }
 
     /// Superpages of collection that nothing is worth waiting for are closed.
@@ -53,22 +53,24 @@ impl Drive {
     }
 
     pub(super) fn cost(&self, valid: u32) -> i128 {
-        i128::from(self.data_per_block() - valid) * i128::from(self.own.collection.span)
+        i128::from(self.data_per_block() - valid) * i128::from(self.own.collection.superblocks_below_target_to_double_pace)
     }
 
     pub(super) fn pace(&self) -> u32 {
         let collection = self.own.collection;
-        if self.ssd.gc.instantaneous {
+        if self.ssd.gc.takes_no_time {
             return 0;
         }
         if self.is_forced() {
-            return 4 * collection.span;
+            return 4 * collection.superblocks_below_target_to_double_pace;
         }
-        if self.role.is_some() && self.free.len() as u32 > collection.floor {
+        if self.role.is_some() && self.free.len() as u32 > collection.floor_free_superblocks {
             return 0;
         }
         let erased_soon = self.ways.values().filter(|way| way.erases.is_some()).count();
-        (collection.target + collection.span).saturating_sub((self.free.len() + erased_soon) as u32).min(4 * collection.span)
+        (collection.target_free_superblocks + collection.superblocks_below_target_to_double_pace)
+            .saturating_sub((self.free.len() + erased_soon) as u32)
+            .min(4 * collection.superblocks_below_target_to_double_pace)
     }
 
     pub(super) fn choose(&mut self) -> bool {
@@ -83,13 +85,13 @@ impl Drive {
         let sealed: Vec<u32> = (0..self.blocks.len() as u32).filter(|&block| self.blocks[block as usize] == Block::Sealed).collect();
         let reads = |block: u32| self.reads[block as usize];
         let most_read = sealed.iter().copied().max_by_key(|&block| (reads(block), block));
-        if let Some(block) = most_read.filter(|&block| upkeep.refresh_reads.is_some_and(|most| reads(block) >= most)) {
+        if let Some(block) = most_read.filter(|&block| upkeep.reads_before_refresh.is_some_and(|most| reads(block) >= most)) {
             return Some((block, "refreshed"));
         }
         let erases = |block: u32| self.erases[block as usize];
         let least = sealed.into_iter().min_by_key(|&block| (erases(block), u32::MAX - block))?;
         let most = *self.erases.iter().max().unwrap();
-        let is_due = upkeep.wear_difference.is_some_and(|difference| !self.has_levelled && most - erases(least) >= difference);
+        let is_due = upkeep.erase_difference_to_level.is_some_and(|difference| !self.has_levelled && most - erases(least) >= difference);
         is_due.then_some((least, "levelled"))
     }
 
@@ -110,7 +112,7 @@ impl Drive {
     }
 
     pub(super) fn begin_parts(&mut self) {
-        if self.ssd.gc.instantaneous {
+        if self.ssd.gc.takes_no_time {
             return;
         }
         self.begin_those_that_may();
@@ -118,7 +120,7 @@ impl Drive {
     }
 
     pub(super) fn is_urgent(&self) -> bool {
-        self.is_forced() || self.is_idle || self.free.len() as u32 <= self.own.collection.floor
+        self.is_forced() || self.is_idle || self.free.len() as u32 <= self.own.collection.floor_free_superblocks
     }
 
     pub(super) fn begin_those_that_may(&mut self) {
@@ -126,12 +128,16 @@ impl Drive {
         loop {
             let is_urgent = self.is_urgent();
             let Some(victim) = self.victim.clone() else {
-                if let Some((block, upkeep)) = self.overdue().filter(|_| self.free.len() as u32 > collection.floor) {
+                if let Some((block, upkeep)) = self.overdue().filter(|_| self.free.len() as u32 > collection.floor_free_superblocks) {
                     self.begin_victim(block, Some(upkeep));
                     continue;
                 }
                 let coming = (self.free.len() + self.ways.len()) as u32;
-                let goal = if self.is_idle { self.idle_goal() } else { collection.target + collection.span };
+                let goal = if self.is_idle {
+                    self.idle_goal()
+                } else {
+                    collection.target_free_superblocks + collection.superblocks_below_target_to_double_pace
+                };
                 let in_general = !self.is_only_owing() && coming < goal;
                 let for_owed = self.owes_superblock() && self.ways.is_empty();
                 if is_urgent && (in_general || for_owed) && self.choose() {
@@ -212,17 +218,17 @@ impl Drive {
 
     /// Returns true if the drive is forced to free one superblock and no more (rule 123).
     fn frees_one(&self) -> bool {
-        self.forced == Some(Work::PoolVictims)
+        self.forced == Some(ForcedWork::PoolVictims)
     }
 
     /// Returns true if the drive still has to free a superblock, however many are free (rule 123).
     fn owes_superblock(&self) -> bool {
-        matches!(self.forced, Some(Work::PoolVictims | Work::PoolVictimsAndWatermark)) && !self.has_freed
+        matches!(self.forced, Some(ForcedWork::PoolVictims | ForcedWork::PoolVictimsAndWatermark)) && !self.has_freed
     }
 
     /// Returns true if the drive collects only the superblock that it has to free (rule 123).
     fn is_only_owing(&self) -> bool {
-        self.frees_one() && !self.is_idle && self.free.len() as u32 > self.own.collection.floor
+        self.frees_one() && !self.is_idle && self.free.len() as u32 > self.own.collection.floor_free_superblocks
     }
 
     /// A superblock has been taken, or forced collection has ended: the drive registers, or asks (rule 216).
@@ -233,19 +239,19 @@ impl Drive {
             self.has_registered = true;
             self.front.told.push(Told::Sends(Message::Participate));
         }
-        if free <= collection.target {
+        if free <= collection.target_free_superblocks {
             self.has_asked = true;
-            let pages_left = u64::from(free.saturating_sub(collection.floor + 1)) * u64::from(self.data_per_block());
-            self.front.told.push(Told::Asks(pages_left, free <= collection.floor));
+            let pages_left = u64::from(free.saturating_sub(collection.floor_free_superblocks + 1)) * u64::from(self.data_per_block());
+            self.front.told.push(Told::Asks(pages_left, free <= collection.floor_free_superblocks));
         }
     }
 
     /// The controller forces it.
-    pub(crate) fn forced_to(&mut self, work: Work) {
+    pub(crate) fn forced_to(&mut self, work: ForcedWork) {
         assert!(self.forced.is_none(), "cycles do not overlap");
         (self.forced, self.has_freed, self.has_asked, self.has_registered) = (Some(work), false, false, false);
         self.looks_if_it_collects();
-        if self.idle_is_over && work == Work::UntilReserved {
+        if self.idle_is_over && work == ForcedWork::UntilReserved {
             return self.is_done();
         }
         self.begin_parts();
@@ -255,7 +261,7 @@ impl Drive {
 
     /// Idle time that was to be used is over (`StopGc`).
     pub(crate) fn is_stopped(&mut self) {
-        if self.forced == Some(Work::UntilReserved) {
+        if self.forced == Some(ForcedWork::UntilReserved) {
             self.is_done();
         }
     }
@@ -278,12 +284,12 @@ impl Drive {
 
     /// Begins or ends a stretch of collection, if necessary (rule 214).
     pub(super) fn looks_if_it_collects(&mut self) {
-        let span = self.own.collection.span;
-        let collects = !self.ssd.gc.instantaneous && (self.is_urgent() || self.pace() >= 2 * span);
+        let span = self.own.collection.superblocks_below_target_to_double_pace;
+        let collects = !self.ssd.gc.takes_no_time && (self.is_urgent() || self.pace() >= 2 * span);
         match self.collects_since {
             None if collects => {
                 self.collects_since = Some((self.now, self.is_forced()));
-                let by_need = self.free.len() as u32 <= self.own.collection.floor && !self.is_idle;
+                let by_need = self.free.len() as u32 <= self.own.collection.floor_free_superblocks && !self.is_idle;
                 if by_need && self.has_asked {
                     self.front.told.push(Told::CollectsByNeed);
                 }
@@ -302,7 +308,7 @@ impl Drive {
             self.is_idle = false;
             self.looks_if_it_collects();
         }
-        let goal = self.own.collection.target + self.own.collection.span;
+        let goal = self.own.collection.target_free_superblocks + self.own.collection.superblocks_below_target_to_double_pace;
         let nothing_is_left = self.ways.is_empty() && self.useful().is_empty();
         let is_reached = !self.owes_superblock() && (self.frees_one() || self.free.len() as u32 >= goal);
         if self.is_forced() && (is_reached || nothing_is_left) {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use flashraid_model::events::TimeParts;
 use flashraid_model::flash::{ChannelOrder, ChannelParams};
-use flashraid_model::ssd::{OperationSuspension, Pipeline, PlaneReads};
+use flashraid_model::ssd::{OperationSuspensionParams, PipeliningMode, PlaneReadMode};
 
 use super::super::Operation;
 use super::super::read_around::Seen;
@@ -13,7 +13,7 @@ use super::{Die, Drive, DriveEvent, Halt, Job, Part, Read, Reader, Where};
 impl Drive {
     pub(super) fn next_job(&mut self, die: usize) -> Option<Job> {
         let in_programs = self.dies.iter().filter(|die| matches!(die.job, Some((Job::Program(_), _)))).count();
-        let may_program = in_programs < self.own.programs_at_once as usize;
+        let may_program = in_programs < self.own.dies_programming_max as usize;
         let state = &self.dies[die];
         let wants_to = !state.programs.is_empty() || !state.moved.is_empty();
         if wants_to && !may_program && !self.asks.contains(&die) {
@@ -23,7 +23,11 @@ impl Drive {
         let moved = state.moved.front().filter(|_| may_program).map(|&number| Job::Program(number));
         let erase = state.erases.front().map(|&block| Job::Erase(block));
         let part = state.parts.front().map(|&part| Job::Part(part));
-        let order = if self.pace() > self.own.collection.span { [erase, moved, part, program] } else { [program, erase, moved, part] };
+        let order = if self.pace() > self.own.collection.superblocks_below_target_to_double_pace {
+            [erase, moved, part, program]
+        } else {
+            [program, erase, moved, part]
+        };
         order.into_iter().flatten().next()
     }
 
@@ -40,9 +44,9 @@ impl Drive {
             let busy = (0..state.reading.len()).any(|plane| state.reading[plane] || state.holding[plane] > 0);
             // With pipelining a step needs no more than a host read does, in all planes.
             let almost_free = (0..state.reading.len()).all(|plane| !state.reading[plane] && state.holding[plane] <= 1);
-            let may_overlap = almost_free && matches!(next, Some(Job::Part(_))) && self.pipeline() != Pipeline::Off;
+            let may_overlap = almost_free && matches!(next, Some(Job::Part(_))) && self.pipeline() != PipeliningMode::Off;
             let state = &mut self.dies[die];
-            if !state.reads.is_empty() && (!something_waits || state.in_a_row < self.own.reads_ahead) {
+            if !state.reads.is_empty() && (!something_waits || state.in_a_row < self.own.host_reads_in_a_row_max) {
                 if !self.begins_a_read(die, something_waits) {
                     return;
                 }
@@ -63,10 +67,10 @@ impl Drive {
             }
         }
         // The data of a step leave: host reads go beside them (rule 229).
-        while self.pipeline() == Pipeline::InFlight
+        while self.pipeline() == PipeliningMode::AlsoDuringSteps
             && matches!(self.dies[die].job, Some((Job::Part(_), false)))
             && !self.dies[die].reads.is_empty()
-            && self.dies[die].in_a_row < self.own.reads_ahead
+            && self.dies[die].in_a_row < self.own.host_reads_in_a_row_max
             && self.begins_a_read(die, true)
         {
             self.count("pipelined", 1);
@@ -96,10 +100,10 @@ impl Drive {
         let of_step = self.planes_of_step(die);
         let state = &mut self.dies[die];
         let busy = (0..state.reading.len()).any(|plane| state.reading[plane] || state.holding[plane] > 0);
-        if self.own.plane_reads == PlaneReads::Die && busy {
+        if self.own.plane_reads == PlaneReadMode::OnePlaneAtATime && busy {
             return false;
         }
-        let most = u32::from(self.own.cache_read);
+        let most = u32::from(self.own.reads_during_transfer);
         let may = |read: &Read| !state.reading[read.plane] && state.holding[read.plane] + u32::from(of_step.contains(&read.plane)) <= most;
         let Some(at) = state.reads.iter().position(may) else { return false };
         let mut read = state.reads.remove(at);
@@ -119,9 +123,9 @@ impl Drive {
         true
     }
 
-    pub(super) fn pipeline(&self) -> Pipeline {
-        let has_registers = self.own.cache_read && self.own.plane_reads == PlaneReads::Independent;
-        self.ssd.gc.preemption.filter(|_| has_registers).map_or(Pipeline::Off, |preemption| preemption.pipeline)
+    pub(super) fn pipeline(&self) -> PipeliningMode {
+        let has_registers = self.own.reads_during_transfer && self.own.plane_reads == PlaneReadMode::EachPlaneIndependently;
+        self.ssd.gc.preemption.filter(|_| has_registers).map_or(PipeliningMode::Off, |preemption| preemption.pipeline)
     }
 
     pub(super) fn places_of_step(&self, part: usize) -> Vec<u32> {
@@ -138,7 +142,7 @@ impl Drive {
     }
 
     pub(super) fn merges(&self) -> bool {
-        self.ssd.gc.preemption.is_some_and(|preemption| preemption.merge)
+        self.ssd.gc.preemption.is_some_and(|preemption| preemption.merges_with_moves)
     }
 
     /// Collection has read it and not programmed it.
@@ -246,7 +250,7 @@ impl Drive {
         }
     }
 
-    pub(super) fn of_suspension(&self, die: usize) -> Option<OperationSuspension> {
+    pub(super) fn of_suspension(&self, die: usize) -> Option<OperationSuspensionParams> {
         let suspension = self.own.suspension?;
         match self.dies[die].job?.0 {
             Job::Program(_) => Some(suspension.program),
@@ -268,7 +272,7 @@ impl Drive {
         let state = &self.dies[die];
         let works = state.halt.is_none() && state.job.is_some_and(|(_, works)| works);
         let rest = state.array_ends.saturating_sub(self.now);
-        let worth_it = rest > of.suspend_ns && state.times_suspended < of.times_max;
+        let worth_it = rest > of.suspend_ns && state.times_suspended < of.suspensions_max;
         if works && state.read_came && worth_it && self.now >= state.works_until {
             let state = &mut self.dies[die];
             state.halt = Some(Halt::Coming(rest));
@@ -289,11 +293,11 @@ impl Drive {
                 let of = self.of_suspension(die).unwrap();
                 let state = &mut self.dies[die];
                 state.halt = None;
-                state.works_until = self.now + of.progress_ns;
+                state.works_until = self.now + of.work_between_min_ns;
                 state.read_came = !state.reads.is_empty();
-                let again = state.times_suspended < of.times_max && rest > of.progress_ns + of.suspend_ns;
-                if again && of.progress_ns > 0 {
-                    self.schedule(self.now + of.progress_ns, DriveEvent::MayHalt(die));
+                let again = state.times_suspended < of.suspensions_max && rest > of.work_between_min_ns + of.suspend_ns;
+                if again && of.work_between_min_ns > 0 {
+                    self.schedule(self.now + of.work_between_min_ns, DriveEvent::MayHalt(die));
                 }
                 self.array_works(die, rest);
             }
@@ -339,7 +343,7 @@ impl Drive {
                 self.is_programmed(number);
                 while let Some(&other) = self.asks.front() {
                     let in_programs = self.dies.iter().filter(|die| matches!(die.job, Some((Job::Program(_), _)))).count();
-                    if in_programs >= self.own.programs_at_once as usize {
+                    if in_programs >= self.own.dies_programming_max as usize {
                         break;
                     }
                     self.asks.pop_front();
@@ -376,8 +380,8 @@ impl Drive {
     /// The channel of a die; without channels each die has one of its own.
     pub(super) fn channel_of(&self, die: usize) -> usize {
         match self.ssd.channel {
-            Some(ChannelParams { dies_per_channel, order: ChannelOrder::Consecutive }) => die / dies_per_channel as usize,
-            Some(ChannelParams { order: ChannelOrder::Interleaved, .. }) => die % self.channels.len(),
+            Some(ChannelParams { dies_per_channel, die_order: ChannelOrder::ConsecutiveDies }) => die / dies_per_channel as usize,
+            Some(ChannelParams { die_order: ChannelOrder::InterleavedDies, .. }) => die % self.channels.len(),
             None => die,
         }
     }
@@ -406,7 +410,7 @@ impl Drive {
                 self.now.max(state.job_began + ns + units * self.own.unit_transfer_ns)
             }
             (Some((_, true)), None) => {
-                let Some(of) = self.of_suspension(die).filter(|of| state.times_suspended < of.times_max) else { return ends };
+                let Some(of) = self.of_suspension(die).filter(|of| state.times_suspended < of.suspensions_max) else { return ends };
                 let halts = state.works_until.max(self.now) + of.suspend_ns;
                 if halts < state.array_ends { halts } else { ends }
             }

@@ -10,7 +10,7 @@ mod start;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use flashraid_model::array::{WarmUp, WarmUpPattern};
-use flashraid_model::coordination::Work;
+use flashraid_model::coordination::ForcedWork;
 use flashraid_model::events::TimeParts;
 use flashraid_model::rng;
 use flashraid_model::ssd::{SsdParams, SuperblockParams};
@@ -217,7 +217,7 @@ pub(super) struct Drive {
     in_foreground: bool,
     /// Role of the drive, if it knows the protocol (rule 216).
     role: Option<Role>,
-    forced: Option<Work>,
+    forced: Option<ForcedWork>,
     /// True if the drive has freed a superblock since it was forced (rule 123).
     has_freed: bool,
     has_registered: bool,
@@ -235,7 +235,7 @@ impl Drive {
         let own = ssd.superblock.clone().expect("a drive with superblocks");
         let g = ssd.geometry;
         let superblocks = g.blocks_per_plane as usize;
-        let streams = 2 * own.placement.handles as usize;
+        let streams = 2 * own.placement_handles.count as usize;
         let per_channel = ssd.channel.map_or(1, |channel| channel.dies_per_channel);
         let exported = (u64::from(g.exported_pages_per_die()) * u64::from(g.dies) / u64::from(own.unit_pages)) as usize;
         let die = |number: usize| Die {
@@ -291,7 +291,7 @@ impl Drive {
             has_asked: false,
             collects_since: None,
             collections: Vec::new(),
-            handles: vec![[0; 3]; own.placement.handles as usize],
+            handles: vec![[0; 3]; own.placement_handles.count as usize],
             counts: BTreeMap::new(),
             ssd: ssd.clone(),
             own,
@@ -302,12 +302,12 @@ impl Drive {
             drive.is_steady(seed);
             return drive;
         }
-        if !drive.own.fresh {
+        if !drive.own.starts_empty {
             drive.write_untimed(0, &(0..exported as u32).collect::<Vec<_>>());
         }
         // What is written later in no time begins at the first die again.
         drive.turns_in_no_time.fill(0);
-        if let Some(WarmUp { pattern: WarmUpPattern::Random, overwrites }) = warm_up {
+        if let Some(WarmUp { pattern: WarmUpPattern::Random, overwrites_per_page: overwrites }) = warm_up {
             drive.warm_up(overwrites, seed);
         }
         drive
@@ -411,7 +411,7 @@ impl Drive {
                     parts.transfer_ns += out - self.now;
                 }
                 self.schedule(out, DriveEvent::ReadOut(read));
-                if self.own.cache_read {
+                if self.own.reads_during_transfer {
                     self.die_looks(die);
                 }
             }
@@ -422,7 +422,7 @@ impl Drive {
                 }
                 self.die_looks(read.die);
                 let block = read.flash_page * self.own.flash_page_units / self.per_block();
-                if self.own.upkeep.refresh_reads.is_some_and(|reads| self.reads[block as usize] >= reads) {
+                if self.own.upkeep.reads_before_refresh.is_some_and(|reads| self.reads[block as usize] >= reads) {
                     self.begin_parts();
                 }
             }

@@ -1,14 +1,14 @@
 //! Places in a drive with superblocks: units, streams, superblocks and victims.
 
 use flashraid_model::rng;
-use flashraid_model::space::victim::{Blocks, Candidate, DChoices, Draws, GreedyWearAware};
-use flashraid_model::ssd::{SlcRoom, VictimPolicy};
+use flashraid_model::space::victim::{DChoices, GreedyWearAware, SuperblockCandidate, VictimCandidates, VictimDraws};
+use flashraid_model::ssd::{SlcLimit, VictimPolicy};
 
 use super::{Block, Drive, Superpage, Where};
 
 impl Drive {
     pub(super) fn handle_count(&self) -> usize {
-        self.own.placement.handles as usize
+        self.own.placement_handles.count as usize
     }
 
     pub(super) fn handle_of_command(&self, number: usize) -> usize {
@@ -17,7 +17,7 @@ impl Drive {
 
     /// The stream of what is moved out of a superblock: behind those of the host one for each handle, or one.
     pub(super) fn moves_to(&self, block: u32) -> usize {
-        self.handle_count() + if self.own.placement.is_persistent { self.handle_of[block as usize] } else { 0 }
+        self.handle_count() + if self.own.placement_handles.collection_keeps_handles { self.handle_of[block as usize] } else { 0 }
     }
 
     /// Counts the units that a stream has programmed.
@@ -32,7 +32,7 @@ impl Drive {
     }
 
     pub(super) fn units_of_stream(&self, stream: usize) -> u32 {
-        if stream == self.slc_stream() { self.per_superpage() / self.own.pages_per_cell } else { self.per_superpage() }
+        if stream == self.slc_stream() { self.per_superpage() / self.own.bits_per_cell } else { self.per_superpage() }
     }
 
     /// Returns the stream for the next superpage of the host.
@@ -41,9 +41,9 @@ impl Drive {
         let Some(slc) = self.own.slc else { return handle };
         let in_use = self.slc.iter().filter(|&&slc| slc).count();
         let most = match slc.room {
-            SlcRoom::Superblocks(superblocks) => superblocks as usize,
-            SlcRoom::ShareOfFree { millionths } => {
-                let beyond = self.free.len().saturating_sub(self.own.collection.target as usize);
+            SlcLimit::Superblocks(superblocks) => superblocks as usize,
+            SlcLimit::ShareOfFree { millionths } => {
+                let beyond = self.free.len().saturating_sub(self.own.collection.target_free_superblocks as usize);
                 (beyond + in_use) * millionths as usize / 1_000_000
             }
         };
@@ -63,7 +63,7 @@ impl Drive {
     pub(super) fn is_parity(&self, place: u32) -> bool {
         let superpage = place / self.per_superpage();
         let dies = self.ssd.geometry.dies;
-        self.own.rain && superpage / dies % dies == superpage % dies
+        self.own.has_parity_superpages && superpage / dies % dies == superpage % dies
     }
 
     pub(super) fn place_of(&self, block: u32, row: u32, die: usize) -> u32 {
@@ -76,7 +76,7 @@ impl Drive {
     }
 
     pub(super) fn data_per_block(&self) -> u32 {
-        let rain = u32::from(self.own.rain);
+        let rain = u32::from(self.own.has_parity_superpages);
         self.per_superpage() * self.rows() * (self.ssd.geometry.dies - rain)
     }
 
@@ -90,11 +90,11 @@ impl Drive {
     }
 
     pub(super) fn per_superpage(&self) -> u32 {
-        self.ssd.geometry.planes * self.own.pages_per_cell * self.own.flash_page_units
+        self.ssd.geometry.planes * self.own.bits_per_cell * self.own.flash_page_units
     }
 
     pub(super) fn rows(&self) -> u32 {
-        self.ssd.geometry.pages_per_block / (self.own.pages_per_cell * self.own.flash_page_units * self.own.unit_pages)
+        self.ssd.geometry.pages_per_block / (self.own.bits_per_cell * self.own.flash_page_units * self.own.unit_pages)
     }
 
     pub(super) fn per_block(&self) -> u32 {
@@ -121,7 +121,7 @@ impl Drive {
         if let Some(slc) = self.own.slc.filter(|_| self.slc[(place / self.per_block()) as usize]) {
             return slc.read_ns;
         }
-        let page = self.row_of(place) * self.own.pages_per_cell + self.type_of(place);
+        let page = self.row_of(place) * self.own.bits_per_cell + self.type_of(place);
         self.own.page_read_ns[page as usize % self.own.page_read_ns.len()]
     }
 
@@ -190,22 +190,22 @@ impl Drive {
                 in_order.sort_by_key(|&block| (self.valid(block), u32::MAX - block));
                 let is_taken = |&block: &u32| {
                     let scaled = (life(block) * all) as f64;
-                    scaled >= limit || rng::unit(stream) * limit < scaled
+                    scaled >= limit || rng::uniform(stream) * limit < scaled
                 };
                 in_order.into_iter().find(is_taken).unwrap_or(greedy)
             }
             #[allow(unreachable_patterns, reason = "all that are listed may have rules")]
             policy => {
                 // A policy without a rule has no second opinion, but everything around it has.
-                let candidate = |block: u32| Candidate {
-                    valid: if self.blocks[block as usize] == Block::Sealed { self.valid(block) } else { u32::MAX },
-                    sequence: self.opened[block as usize],
+                let candidate = |block: u32| SuperblockCandidate {
+                    valid_units: if self.blocks[block as usize] == Block::Sealed { self.valid(block) } else { u32::MAX },
+                    open_sequence: self.opened[block as usize],
                     erases: self.erases[block as usize],
                 };
-                let candidates: Vec<Candidate> = (0..all as u32).map(candidate).collect();
+                let candidates: Vec<SuperblockCandidate> = (0..all as u32).map(candidate).collect();
                 let below = self.data_per_block() - self.per_superpage() + 1;
-                let blocks = Blocks::of_superblocks(&candidates, self.data_per_block(), below, self.openings + 1);
-                policy.pick(&blocks, &mut Draws::new(Some(stream)))? as u32
+                let blocks = VictimCandidates::of_superblocks(&candidates, self.data_per_block(), below, self.openings + 1);
+                policy.pick_victim(&blocks, &mut VictimDraws::new(Some(stream)))? as u32
             }
         };
         self.victims_drawn = stream.clone();

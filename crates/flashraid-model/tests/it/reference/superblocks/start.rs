@@ -8,9 +8,10 @@ impl Drive {
     pub(super) fn is_steady(&mut self, seed: u64) {
         let mut stream = rng::stream(seed, "warm-up", (self.member as u64) << 32);
         let (per_block, exported) = (self.per_block(), self.units.len() as u32);
-        let streams = self.own.placement.handles + if self.own.placement.is_persistent { self.own.placement.handles } else { 1 };
+        let streams = self.own.placement_handles.count
+            + if self.own.placement_handles.collection_keeps_handles { self.own.placement_handles.count } else { 1 };
         let streams = streams + u32::from(self.own.slc.is_some());
-        let sealed = self.blocks.len() as u32 - self.own.collection.target - streams;
+        let sealed = self.blocks.len() as u32 - self.own.collection.target_free_superblocks - streams;
         let left = |lambda: f64| -> Vec<f64> {
             (0..sealed).map(|age| f64::from(self.data_per_block()) * (-lambda * (f64::from(age) + 0.5) / f64::from(sealed)).exp()).collect()
         };
@@ -101,7 +102,7 @@ impl Drive {
 
     /// Before a superpage: whole superblocks while no more than the target are free.
     pub(super) fn collect_whole(&mut self) {
-        while self.free.len() as u32 <= self.own.collection.target
+        while self.free.len() as u32 <= self.own.collection.target_free_superblocks
             && let Some(block) = self.pick()
         {
             self.blocks[block as usize] = Block::Victim;
@@ -167,7 +168,7 @@ impl Drive {
 
     /// Collects without time, as the scheme "ideal" does.
     pub(super) fn collect_in_no_time(&mut self) {
-        let may_collect = |drive: &Self| drive.free.len() as u32 <= drive.own.collection.target;
+        let may_collect = |drive: &Self| drive.free.len() as u32 <= drive.own.collection.target_free_superblocks;
         loop {
             let overdue = self.overdue().filter(|_| !may_collect(self));
             let others = |drive: &mut Self| drive.to_fold().or_else(|| if may_collect(drive) { drive.pick() } else { None });
