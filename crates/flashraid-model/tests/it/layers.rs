@@ -169,8 +169,20 @@ fn every_crate_uses_only_what_stands_below_it() {
 }
 
 /// Methods of an array that code outside the model calls.
-const DOOR: [&str; 12] =
-    ["advance", "counters", "members", "new", "next_time", "prefetch", "reach_milestone", "shape", "submit", "submit_many", "untimed_access", "verify"];
+const DOOR: [&str; 12] = [
+    "advance",
+    "counters",
+    "members",
+    "new",
+    "next_time",
+    "prefetch",
+    "reach_milestone",
+    "shape",
+    "submit",
+    "submit_many",
+    "untimed_access",
+    "verify",
+];
 
 #[test]
 fn an_array_has_a_dozen_methods() {
