@@ -71,17 +71,24 @@ impl Base {
 
     /// Returns the configuration with which a job is simulated on one such drive.
     ///
-    /// Requests before the measured ones fill the buffer, so that writes are as fast as the flash takes them. They continue until each
-    /// superblock of the scaled drive has had its share, within limits.
+    /// Random writes begin in the steady state (rule 215 of docs/rules.md). Whatever that state leaves in free space and in the buffer is
+    /// used up by writes that do not count, and whole superblocks are written while a job is measured. Measured shorter, a drive that
+    /// has credit seems up to twice as fast as it is (docs/probe-and-fit.md, "Jobs of a fit").
     ///
     /// The number of measured requests is `times` that of a search.
     pub(crate) fn configuration(&self, job: &Job, times: u32, scale: u32, seed: u64) -> Value {
-        /// Most requests that are measured, which are enough for a 99th percentile.
-        const MEASURED_MAX: f64 = 60_000.0;
+        /// Superblocks that the host fills before writes are measured, and while they are.
+        const SUPERBLOCKS: f64 = 8.0;
         let drive = superblock(&self.params);
-        let unit_bytes = u64::from(drive.unit_pages) * u64::from(self.params.geometry.page_bytes);
+        let geometry = &self.params.geometry;
+        let own_scale = self.ssd["scale"].as_u64().unwrap_or(1);
+        let scale = own_scale.max(u64::from(scale));
+        let of_whole = own_scale as f64 / scale as f64;
+        let row_pages = f64::from(geometry.dies) * f64::from(geometry.planes) * f64::from(geometry.pages_per_block);
+        let superblock_bytes = row_pages * f64::from(geometry.page_bytes) * of_whole;
+        let unit_bytes = u64::from(drive.unit_pages) * u64::from(geometry.page_bytes);
         let buffer_bytes = f64::from(drive.buffer.room_units) * unit_bytes as f64;
-        let written_bytes = job.size_bytes as f64 * f64::from(100 - job.read_percent) / 100.0;
+        let written_bytes = job.size_bytes.next_multiple_of(unit_bytes) as f64 * f64::from(100 - job.read_percent) / 100.0;
         let depth = job.depth as f64;
         let (skipped, measured) = if !job.writes() {
             (100.0 + 4.0 * depth, (3000.0 + 60.0 * depth).min(20_000.0))
@@ -89,14 +96,13 @@ impl Base {
             // It never fills the buffer.
             (500.0, 10_000.0)
         } else {
-            let skipped = (1.5 * buffer_bytes / written_bytes).min(MEASURED_MAX);
-            (500.0 + skipped + 4.0 * depth, (3.0 * buffer_bytes / written_bytes).clamp(10_000.0, MEASURED_MAX))
+            let filling = SUPERBLOCKS * superblock_bytes / written_bytes;
+            (4.0 * depth + 1.5 * buffer_bytes / written_bytes + filling, filling.max(10_000.0))
         };
         let measured = f64::from(times) * measured;
         let mut ssd = self.ssd.clone();
-        let own_scale = ssd["scale"].as_u64().unwrap_or(1);
-        ssd["scale"] = json!(own_scale.max(u64::from(scale)));
-        ssd["warm_up"] = json!({ "overwrites": if job.begins_worn_in() { 2.0 } else { 0.0 } });
+        ssd["scale"] = json!(scale);
+        ssd["warm_up"] = if job.begins_worn_in() { json!({ "pattern": "steady" }) } else { json!({ "overwrites": 0.0 }) };
         json!({
             "seed": seed,
             "array": { "level": "single", "members": 1 },

@@ -17,6 +17,8 @@ pub struct SimulatedOptions<'a> {
     pub set: Set,
     /// Factor by which superblocks have fewer rows than in the base, at least 1.
     pub scale: u32,
+    /// Number of measured requests of each job, as a multiple of those in a fit; at least 1.
+    pub times: u32,
     /// Seed of all simulations.
     pub seed: u64,
     /// Called from time to time, to ask whether to stop.
@@ -43,7 +45,7 @@ pub fn results(base: &Base, options: SimulatedOptions<'_>) -> Outcome<Vec<(Strin
     let jobs = jobs(options.set, &setup);
     let with_scenarios = |probe: ProbeJob| {
         let job = probe.simulated()?;
-        Some(base.scenario(&job, 1, options.scale, options.seed).map(|scenario| (probe, scenario)))
+        Some(base.scenario(&job, options.times, options.scale, options.seed).map(|scenario| (probe, scenario)))
     };
     let jobs = jobs.into_iter().filter_map(with_scenarios).collect::<Outcome<Vec<_>>>()?;
     let warm_ups = SharedWarmUps::of(jobs.iter().map(|(_, scenario)| scenario));

@@ -56,7 +56,7 @@ fn simulate(arguments: &ProbeArgs, base: &str) -> Outcome {
         bar.set_position(index as u64);
         bar.set_message(format!("{}/{count} {name}", index + 1));
     };
-    let options = SimulatedOptions { set, scale: arguments.scale, seed: 1, stopped: &interrupt::requested, begins: &begins };
+    let options = SimulatedOptions { set, scale: arguments.scale, times: 1, seed: 1, stopped: &interrupt::requested, begins: &begins };
     let documents = results(&base, options);
     bar.finish_and_clear();
     let documents = documents?;
