@@ -1,20 +1,20 @@
 //! What the fuzz targets share: read whatever the bytes are to the end, and hold what comes out to its promises.
 
-use flashraid::workload::trace::{Devices, Format, Reorder, TraceSpec, info::info_bytes, open_bytes};
+use flashraid::workload::trace::{DevicePlacement, Format, ReorderMethod, TraceSpec, info::trace_info_of_bytes, open_trace_bytes};
 use flashraid::workload::{Source, SourceError};
 
 /// Reads `bytes` as a trace, of `format` if given, in several ways. Panics when a promise is broken.
 pub fn read_trace(format: Option<Format>, bytes: &[u8]) {
     let strict = TraceSpec { format, ..TraceSpec::new("fuzz") };
     let lenient = TraceSpec {
-        devices: Devices::Fold,
-        reorder: Reorder::Window(8),
+        devices: DevicePlacement::Fold,
+        reorder: ReorderMethod::Window(8),
         skip_bad_lines: true,
         drop_repeats_within_ns: Some(1_000_000),
         ..strict.clone()
     };
     for spec in [&strict, &lenient] {
-        if let Ok(mut reader) = open_bytes(bytes, spec) {
+        if let Ok(mut reader) = open_trace_bytes(bytes, spec) {
             let mut last_ns = 0;
             loop {
                 match reader.next_request() {
@@ -29,7 +29,7 @@ pub fn read_trace(format: Option<Format>, bytes: &[u8]) {
                 }
             }
         }
-        if let Err(error) = info_bytes(bytes, spec) {
+        if let Err(error) = trace_info_of_bytes(bytes, spec) {
             assert!(matches!(error, SourceError::Input(_)), "bytes in memory can't fail to be read: {error}");
         }
     }

@@ -10,10 +10,10 @@ use std::ffi::CString;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use flashraid::config::address_space;
-use flashraid::driver::{Limit, Progress, Watch, simulate};
+use flashraid::config::workload_address_space;
+use flashraid::driver::{Progress, RunLimit, RunWatcher, simulate};
 use flashraid::model::metrics::CompletedRequest;
-use flashraid::warm_up::{SharedWarmUps, warm_array};
+use flashraid::warm_up::{SharedWarmUps, warmed_up_array};
 use flashraid::{OpKind, Request, Simulation, Source, SourceError, workload};
 use flashraid_c::*;
 
@@ -79,8 +79,9 @@ fn main() -> ExitCode {
 /// The requests that a run of this configuration sends.
 fn requests(text: &str) -> Vec<Request> {
     let scenario = Simulation::from_toml(text).and_then(|simulation| simulation.scenario()).expect("a configuration of ours");
-    let mut source = workload::open(&scenario.workload, scenario.seed, &address_space(&scenario.array)).expect("a workload of ours");
-    let count = scenario.limit.requests.expect("the number of requests is given");
+    let mut source =
+        workload::open_workload(&scenario.workload, scenario.seed, &workload_address_space(&scenario.array)).expect("a workload of ours");
+    let count = scenario.run_limit.max_requests.expect("the number of requests is given");
     (0..count).map_while(|_| source.next_request().expect("a generator goes on")).collect()
 }
 
@@ -95,12 +96,12 @@ impl Source for Given {
 /// Sums up what it sees, as a caller does with answers.
 struct Sum(u64);
 
-impl Watch for Sum {
-    fn tick(&mut self, _: &Progress) -> bool {
+impl RunWatcher for Sum {
+    fn report_progress(&mut self, _: &Progress) -> bool {
         true
     }
 
-    fn completed(&mut self, request: &CompletedRequest) {
+    fn request_completed(&mut self, request: &CompletedRequest) {
         self.0 += request.done_ns - request.arrival_ns;
     }
 }
@@ -108,11 +109,11 @@ impl Watch for Sum {
 /// Seconds of the run's own loop.
 fn of_run(text: &str, requests: &[Request]) -> f64 {
     let scenario = Simulation::from_toml(text).and_then(|simulation| simulation.scenario()).expect("a configuration of ours");
-    let array = warm_array(&scenario, &SharedWarmUps::default(), &mut ()).expect("a warm-up without files");
+    let array = warmed_up_array(&scenario, &SharedWarmUps::default(), &mut ()).expect("a warm-up without files");
     let source = Box::new(Given(requests.iter().copied().collect()));
     let begin = Instant::now();
     let mut sum = Sum(0);
-    simulate(array, source, Limit::default(), &scenario.metrics, &mut sum).expect("requests that fit");
+    simulate(array, source, RunLimit::default(), &scenario.metrics, &mut sum).expect("requests that fit");
     assert!(sum.0 > 0);
     begin.elapsed().as_secs_f64()
 }

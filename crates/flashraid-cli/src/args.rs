@@ -12,8 +12,8 @@ use flashraid_fit::Parameter;
 use flashraid_fit::datasheet::Flash;
 use flashraid_fit::sets::Set;
 use flashraid_report::figures;
-use flashraid_workload::trace::write::WRITABLE;
-use flashraid_workload::trace::{Devices, Discards, Format, Reorder, TimeUnit, TraceSpec};
+use flashraid_workload::trace::write::WRITABLE_FORMATS;
+use flashraid_workload::trace::{DevicePlacement, DiscardPolicy, Format, ReorderMethod, TimeUnit, TraceSpec};
 use flashraid_workload::units::{Duration, Rate, Size};
 
 /// Default folder for results.
@@ -944,14 +944,14 @@ pub struct TraceInputArgs {
 impl TraceInputArgs {
     /// Returns the trace in `file`, with these options.
     pub fn spec(&self, file: &Path) -> TraceSpec {
-        let devices = if self.devices.is_empty() { Devices::Concat } else { Devices::List(self.devices.clone()) };
+        let devices = if self.devices.is_empty() { DevicePlacement::Concat } else { DevicePlacement::List(self.devices.clone()) };
         TraceSpec {
             format: self.format,
             time_unit: self.time_unit,
             sector_bytes: self.sector_bytes,
             devices,
             skip_bad_lines: self.skip_bad_lines,
-            discards: if self.ignore_discards { Discards::Ignore } else { Discards::Trim },
+            discards: if self.ignore_discards { DiscardPolicy::Ignore } else { DiscardPolicy::Trim },
             drop_repeats_within_ns: self.drop_repeats_within_us.map(|us| us.saturating_mul(1000)),
             ..TraceSpec::new(file)
         }
@@ -982,14 +982,14 @@ pub struct TraceConvertArgs {
     #[command(flatten)]
     pub options: TraceInputArgs,
     /// Format of the output
-    #[arg(long, value_name = "FORMAT", value_parser = one_of(&WRITABLE))]
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(&WRITABLE_FORMATS))]
     pub to: Format,
     /// Requests per second for a trace without times, if the format needs times
     #[arg(long, value_name = "PER_SECOND", value_parser = parse_rate)]
     pub rate: Option<f64>,
     /// Method to sort requests whose times go backwards: a number of requests to hold back, or sort (in memory)
     #[arg(long, value_name = "N|sort", value_parser = parse_reorder, default_value = "0")]
-    pub reorder: Reorder,
+    pub reorder: ReorderMethod,
 }
 
 /// Reads the name of one of these formats, which the help lists.
@@ -1001,10 +1001,10 @@ fn unit() -> impl TypedValueParser<Value = TimeUnit> {
     PossibleValuesParser::new(TimeUnit::ALL.map(TimeUnit::name)).map(|name| name.parse().expect("the name of a unit"))
 }
 
-fn parse_reorder(text: &str) -> Result<Reorder, String> {
+fn parse_reorder(text: &str) -> Result<ReorderMethod, String> {
     match text {
-        "sort" => Ok(Reorder::Sort),
-        number => number.parse().map(Reorder::Window).map_err(|_| "write a number of requests, or sort".to_owned()),
+        "sort" => Ok(ReorderMethod::Sort),
+        number => number.parse().map(ReorderMethod::Window).map_err(|_| "write a number of requests, or sort".to_owned()),
     }
 }
 

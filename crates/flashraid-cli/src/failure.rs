@@ -83,7 +83,7 @@ impl From<Error> for Failure {
             Error::Study(problem) => Failure::Input(in_options(&problem)),
             Error::Interrupted => Failure::Interrupted("stopped before the first request: there is nothing to report".to_owned()),
             Error::StudyInterrupted { .. } => Failure::Interrupted(error.to_string()),
-            error if error.is_input() => Failure::Input(error.to_string()),
+            error if error.is_caller_mistake() => Failure::Input(error.to_string()),
             error => Failure::Run(error.to_string()),
         }
     }
@@ -105,7 +105,7 @@ fn in_options(problem: &StudyProblem) -> String {
     match problem {
         StudyProblem::RepeatedKey { key, .. } => format!("--vary {key} is there twice; give all values at once: --vary {key}=A,B,C"),
         StudyProblem::SeedTwice => "--vary seed=… together with --seed or --seeds: leave out one of them".to_owned(),
-        StudyProblem::Baseline { .. } => format!("--{problem}"),
+        StudyProblem::BaselineNotFound { .. } => format!("--{problem}"),
         problem => problem.to_string(),
     }
 }

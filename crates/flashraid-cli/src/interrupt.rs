@@ -27,7 +27,7 @@ pub fn stop_at_once() -> Outcome {
 }
 
 fn stop() {
-    files::discard_unfinished();
+    files::discard_unfinished_files();
     std::process::exit(130);
 }
 

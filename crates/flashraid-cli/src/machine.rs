@@ -2,8 +2,8 @@
 
 use flashraid::Stop;
 use flashraid::config::Scenario;
-use flashraid::duration::{self, Estimates, Seconds};
-use flashraid::study::Resources;
+use flashraid::duration::{self, DurationEstimates, EstimatedSeconds};
+use flashraid::study::MachineResources;
 use flashraid::warm_cache::WarmCache;
 use flashraid_report::number::count_with_noun;
 use flashraid_report::text;
@@ -18,9 +18,9 @@ use crate::interrupt;
 /// # Errors
 ///
 /// Fails if the simulations need more memory than the machine has.
-pub fn resources(arguments: MachineArgs, simulations: &[&Scenario], jobs: Option<u16>) -> Outcome<Resources> {
-    let cache = if arguments.no_cache { None } else { WarmCache::of_user() };
-    Resources::of_machine(simulations, jobs.map(usize::from), arguments.threads.map(usize::from), cache)
+pub fn resources(arguments: MachineArgs, simulations: &[&Scenario], jobs: Option<u16>) -> Outcome<MachineResources> {
+    let cache = if arguments.no_cache { None } else { WarmCache::for_user() };
+    MachineResources::of_this_machine(simulations, jobs.map(usize::from), arguments.threads.map(usize::from), cache)
         .map_err(|lack| Failure::Input(text::too_little_memory(&lack, "--jobs")))
 }
 
@@ -33,21 +33,21 @@ const LONG_S: f64 = 10.0;
 /// # Errors
 ///
 /// Fails if no handler for Ctrl-C can be installed.
-pub fn announce(simulations: &[&Scenario], resources: &Resources, quiet: bool) -> Outcome {
+pub fn announce(simulations: &[&Scenario], resources: &MachineResources, quiet: bool) -> Outcome {
     interrupt::stop_at_next_step()?;
     if !quiet {
-        let seconds = Estimates::default().of_all(simulations, resources, &Stop::when(interrupt::requested));
+        let seconds = DurationEstimates::default().estimate_all(simulations, resources, &Stop::stop_when(interrupt::requested));
         announce_seconds(Some(seconds), simulations.len(), resources, quiet);
     }
     Ok(())
 }
 
 /// Tells how long simulations will take if the estimate, in seconds, is known already.
-pub fn announce_seconds(seconds: Option<Seconds>, simulations: usize, resources: &Resources, quiet: bool) {
-    let Some(seconds) = seconds.filter(|seconds| seconds.total() >= LONG_S && !quiet && !interrupt::requested()) else { return };
-    let run = seconds
-        .run
-        .map_or("and then the requests, however many there are".to_owned(), |run| format!("{} of requests", duration::rounded(run)));
+pub fn announce_seconds(seconds: Option<EstimatedSeconds>, simulations: usize, resources: &MachineResources, quiet: bool) {
+    let Some(seconds) = seconds.filter(|seconds| seconds.total_seconds() >= LONG_S && !quiet && !interrupt::requested()) else { return };
+    let run = seconds.run.map_or("and then the requests, however many there are".to_owned(), |run| {
+        format!("{} of requests", duration::rounded_duration_text(run))
+    });
     let count = if simulations == 1 {
         String::new()
     } else {
@@ -55,7 +55,7 @@ pub fn announce_seconds(seconds: Option<Seconds>, simulations: usize, resources:
     };
     crate::complain(&format!(
         "note: this takes about {} ({} of warm-up, {run}{count})",
-        duration::rounded(seconds.total()),
-        duration::rounded(seconds.warm_up)
+        duration::rounded_duration_text(seconds.total_seconds()),
+        duration::rounded_duration_text(seconds.warm_up)
     ));
 }

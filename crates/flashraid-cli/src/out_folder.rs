@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use flashraid_report::files::make_folder;
-use flashraid_workload::files::is_temporary;
+use flashraid_workload::files::is_temporary_name;
 
 use crate::failure::{Failure, Outcome};
 
@@ -45,7 +45,7 @@ impl OutFolder {
     }
 
     fn try_claim(path: &Path, force: bool) -> Outcome<Option<OutFolder>> {
-        make_folder(flashraid_workload::files::folder_of(path))?;
+        make_folder(flashraid_workload::files::parent_folder(path))?;
         // Creating the folder is atomic, so only one of two simultaneous commands gets it.
         match fs::create_dir(path) {
             Ok(()) => return Ok(Some(OutFolder { path: path.to_owned(), is_new: true })),
@@ -85,7 +85,7 @@ pub fn all_or_nothing<T>(folder: &Path, write: impl FnOnce() -> Outcome<T>) -> O
     let before: BTreeSet<OsString> = names(folder).collect();
     let written = write();
     if written.is_err() {
-        for name in names(folder).filter(|name| !before.contains(name) && !name.to_str().is_some_and(is_temporary)) {
+        for name in names(folder).filter(|name| !before.contains(name) && !name.to_str().is_some_and(is_temporary_name)) {
             // Only files are removed; folders stay.
             let _ = fs::remove_file(folder.join(name));
         }

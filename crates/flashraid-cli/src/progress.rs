@@ -133,7 +133,7 @@ impl Board {
     /// Records the progress of one simulation, and redraws the bar.
     pub fn update(&self, simulation: usize, progress: &Progress) {
         let mut simulations = self.lock();
-        simulations[simulation].update(progress.phase, progress.fraction, progress.requests);
+        simulations[simulation].update(progress.phase, progress.fraction_done, progress.requests_sent);
         self.draw(&simulations);
     }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use flashraid::config::Problems;
 use flashraid::study::Setting;
 use flashraid::{Error, Simulation, Study};
-use flashraid_workload::trace::{self, Devices, TraceSpec};
+use flashraid_workload::trace::{self, DevicePlacement, TraceSpec};
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Severity};
 
 use crate::args::ScenarioArgs;
@@ -76,12 +76,12 @@ fn start(arguments: &ScenarioArgs) -> Outcome<Start> {
     let no_configuration = match Simulation::from_file(file) {
         Ok(_) if says_something(file) => return Ok(Start::File),
         Ok(_) => "it says nothing".to_owned(),
-        Err(Error::Config(problems)) if problems.unreadable => return Err(refuse(&problems)),
+        Err(Error::Config(problems)) if problems.has_unreadable_file => return Err(refuse(&problems)),
         Err(Error::Config(problems)) => problems.list.first().map(|problem| problem.message.clone()).unwrap_or_default(),
         Err(error) => return Err(error.into()),
     };
     // Detecting the format needs no devices, and finding them would read the whole file.
-    match trace::open(&TraceSpec { devices: Devices::Fold, ..TraceSpec::new(file) }) {
+    match trace::open_trace(&TraceSpec { devices: DevicePlacement::Fold, ..TraceSpec::new(file) }) {
         Ok(_) => replay(arguments),
         Err(no_trace) => Err(Failure::Input(format!(
             "{0} is neither a configuration nor a trace that can be recognised\n  as a configuration: {1}\n  as a trace: {no_trace}\n\
@@ -132,7 +132,7 @@ fn standard_input() -> Outcome<String> {
 
 /// Turns problems of a configuration into a failure. A file that can't be read is a failure of the run; the rest is bad input.
 pub fn refuse(problems: &Problems) -> Failure {
-    match (problems.unreadable, problems.list.as_slice()) {
+    match (problems.has_unreadable_file, problems.list.as_slice()) {
         (true, _) => Failure::Run(problems.to_string()),
         (false, [only]) if only.place.is_none() => Failure::Input(problems.to_string()),
         (false, _) => Failure::Input(render(problems)),
@@ -148,11 +148,11 @@ fn render(problems: &Problems) -> String {
     };
     for problem in &problems.list {
         let mut diagnostic = MietteDiagnostic::new(problem.message.clone()).with_severity(Severity::Error);
-        diagnostic.help = problem.help.clone();
+        diagnostic.help = problem.suggested_fix.clone();
         let report = match &problem.place {
             None => miette::Report::new(diagnostic),
             Some(place) => {
-                let source = &problems.sources[place.source];
+                let source = &problems.sources[place.source_index];
                 let (text, span) = excerpt(&source.text, &place.span);
                 diagnostic.labels = Some(vec![LabeledSpan::new_with_span(None, span)]);
                 miette::Report::new(diagnostic).with_source_code(NamedSource::new(without_control(&source.name), text))

@@ -37,8 +37,8 @@ impl Observer for Watcher<'_> {
         self.board.note(text);
     }
 
-    fn stop(&self) -> Stop {
-        Stop::when(interrupt::requested)
+    fn stop_signal(&self) -> Stop {
+        Stop::stop_when(interrupt::requested)
     }
 
     fn progress(&mut self, progress: &Progress) -> bool {
@@ -46,7 +46,7 @@ impl Observer for Watcher<'_> {
         self.failure.is_none() && !interrupt::requested()
     }
 
-    fn request(&mut self, request: &CompletedRequest) {
+    fn request_completed(&mut self, request: &CompletedRequest) {
         if let Some(fio) = &mut self.fio {
             fio.record(request);
         }
@@ -66,22 +66,22 @@ impl Observer for Watcher<'_> {
 impl StudyObserver for Board {
     fn progress(&self, simulation: usize, progress: &Progress) -> bool {
         self.update(simulation, progress);
-        self.go_on()
+        self.may_continue()
     }
 
-    fn stop(&self) -> Stop {
-        Stop::when(interrupt::requested)
+    fn stop_signal(&self) -> Stop {
+        Stop::stop_when(interrupt::requested)
     }
 
     fn note(&self, text: &str) {
         Board::note(self, text);
     }
 
-    fn done(&self, simulation: usize) {
+    fn simulation_done(&self, simulation: usize) {
         self.end(simulation);
     }
 
-    fn go_on(&self) -> bool {
+    fn may_continue(&self) -> bool {
         !interrupt::requested()
     }
 }

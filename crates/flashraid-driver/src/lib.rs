@@ -7,7 +7,7 @@ mod live;
 mod overwrite;
 mod upcoming;
 
-pub use live::{Answer, Live, Refused};
+pub use live::{Answer, LiveArray, RefusedCall};
 pub use overwrite::overwrite_untimed;
 
 use flashraid_model::TimeNs;
@@ -43,43 +43,44 @@ pub enum DriverError {
         "the run was stopped: simulated time passed 2^62 ns (146 years), which is as far as it goes; requests wait or think so long that \
          shorter times (ssd.timing, workload.arrivals), fewer requests (workload.requests) or an end (workload.duration) are needed"
     )]
-    ClockEnds,
+    TimeBeyondClock,
 }
 
 /// Limits of a run. It ends at the first limit that is reached, and in any case at the end of the workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Limit {
+pub struct RunLimit {
     /// Number of requests after which the run ends; `None` for no limit.
-    pub requests: Option<u64>,
+    pub max_requests: Option<u64>,
     /// Simulated time at which the run ends, in nanoseconds. No request is sent then or later.
-    pub duration_ns: Option<u64>,
+    pub max_duration_ns: Option<u64>,
 }
 
 /// Watches a simulation and may stop it.
-pub trait Watch {
+pub trait RunWatcher {
     /// Reports the progress from time to time. The simulation stops if it returns false.
-    fn tick(&mut self, progress: &Progress) -> bool;
+    fn report_progress(&mut self, progress: &Progress) -> bool;
     /// Reports a completed request.
-    fn completed(&mut self, request: &CompletedRequest);
-    /// Returns false if [`Watch::completed`] does nothing, so that the driver need not call it. The driver asks once, at the beginning.
-    fn watches_requests(&self) -> bool {
+    fn request_completed(&mut self, request: &CompletedRequest);
+    /// Returns false if [`RunWatcher::request_completed`] does nothing, so that the driver need not call it. The driver asks once, at the
+    /// beginning.
+    fn wants_completed_requests(&self) -> bool {
         true
     }
     /// Reports a victim that has been cleaned.
-    fn collected(&mut self, _clean: &GcInterval) {}
+    fn victim_cleaned(&mut self, _clean: &GcInterval) {}
     /// Reports the number of units that drives with superblocks have just programmed.
-    fn programmed(&mut self, _units: u64) {}
+    fn units_programmed(&mut self, _units: u64) {}
 }
 
 /// Progress of a simulation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
     /// Share of the work done, from 0 to 1, or `None` if the end is not known.
-    pub fraction: Option<f64>,
+    pub fraction_done: Option<f64>,
     /// Number of requests sent so far.
-    pub requests: u64,
+    pub requests_sent: u64,
     /// Simulated time so far, in nanoseconds.
-    pub simulated_ns: u64,
+    pub simulated_time_ns: u64,
 }
 
 /// Result of a simulation.
@@ -87,50 +88,50 @@ pub struct Progress {
 /// The measured time ends when the last measured request is answered. The run continues until nothing is left to do, but no statistics
 /// count that time.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct RunOutcome {
     /// The array in its last state.
     pub array: Array,
     /// Measurements over the measured time.
     pub metrics: Metrics,
     /// Counters of the measured time.
-    pub counts: ArrayCounters,
+    pub counters: ArrayCounters,
     /// Erase counts of each member's blocks at the end of the measured time, in order of members.
     pub wear: Vec<EraseCountSummary>,
     /// Work that what the host had written still caused in each member at that time, in order of members.
-    pub owed: Vec<UnfinishedWork>,
+    pub unfinished_work: Vec<UnfinishedWork>,
     /// Number of pages in the write cache at that time.
     pub cached_pages: u64,
     /// The end of the measured time, in nanoseconds.
-    pub measured_to_ns: TimeNs,
+    pub measured_until_ns: TimeNs,
     /// Use of the queue depth of a closed loop in the measured time; `None` for an open loop.
-    pub slots: Option<DepthUse>,
+    pub depth_use: Option<QueueDepthUse>,
     /// The end of the run, in nanoseconds.
-    pub end_ns: TimeNs,
+    pub run_end_ns: TimeNs,
     /// Number of requests in the measured time that lost pages. No other statistics count these requests.
     pub requests_lost: u64,
     /// Number of requests sent.
-    pub requests: u64,
+    pub requests_sent: u64,
     /// True if the run was stopped before its end.
-    pub stopped: bool,
+    pub was_stopped: bool,
     /// True if the run ended before measuring began, so that there are no measurements.
-    pub skipped_all: bool,
+    pub ended_before_measuring: bool,
     /// Assumptions made while reading the workload, and parts of it that were left out.
-    pub notes: Vec<String>,
+    pub workload_notes: Vec<String>,
 }
 
 /// Use of the queue depth of a closed loop in the measured time, which the check of Little's law needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DepthUse {
+pub struct QueueDepthUse {
     /// Queue depth: the number of requests that are outstanding or waiting for the think time, at any time.
     pub depth: u32,
     /// Time between an answer and the next request, in nanoseconds.
     pub think_ns: u64,
     /// Time for which slots of the queue depth had no more requests to send, in nanoseconds, summed over the slots. The think time after
     /// their last answers is subtracted if it lies after the end of the measured time.
-    pub idle_ns: i128,
+    pub unused_slot_ns: i128,
     /// Time for which slots of the queue depth had requests that the statistics do not count (trims, flushes, and lost ones), in
     /// nanoseconds.
-    pub uncounted_ns: u128,
+    pub uncounted_slot_ns: u128,
 }
 
 /// State at the end of the measured time.
@@ -153,13 +154,13 @@ struct End {
 pub fn simulate(
     array: Array,
     source: Box<dyn Source>,
-    limit: Limit,
+    limit: RunLimit,
     params: &MetricsParams,
-    watch: &mut dyn Watch,
-) -> Result<Outcome, DriverError> {
+    watch: &mut dyn RunWatcher,
+) -> Result<RunOutcome, DriverError> {
     let host = source.host_loop();
     let mut loop_ = Loop::new(array, source, limit, params);
-    loop_.watches_requests = watch.watches_requests();
+    loop_.watches_requests = watch.wants_completed_requests();
     loop_.begin();
     let ended = match host {
         HostLoop::Open => loop_.run_open(watch),
@@ -187,7 +188,7 @@ struct Loop<S> {
     array: Array,
     metrics: Metrics,
     params: MetricsParams,
-    limit: Limit,
+    limit: RunLimit,
     /// True if the array serves requests ahead of their time, and the host sends them in an open loop.
     serves_ahead_of_time: bool,
     /// True if the part of the run that the statistics leave out is over.
@@ -197,7 +198,7 @@ struct Loop<S> {
     /// State at the time when all measured requests had been answered.
     end: Option<End>,
     /// Use of the queue depth of a closed loop.
-    slots: Option<DepthUse>,
+    slots: Option<QueueDepthUse>,
     /// Times from which slots of the queue depth have no more requests to send, one time for each such slot.
     idle_since: Vec<TimeNs>,
     /// Times at which the host sends its next requests after thinking, in ascending order, because all thinks are equally long.
@@ -236,7 +237,7 @@ struct Loop<S> {
 
 impl<S: Source> Loop<S> {
     /// Connects the parts at time 0.
-    fn new(array: Array, source: S, limit: Limit, params: &MetricsParams) -> Self {
+    fn new(array: Array, source: S, limit: RunLimit, params: &MetricsParams) -> Self {
         let shape = *array.shape();
         let metrics = Metrics::new(params, shape.members_with_spares, shape.dies_per_member).with_phases(if shape.has_member_failures {
             Health::ALL.len()
@@ -252,7 +253,7 @@ impl<S: Source> Loop<S> {
             end: None,
             slots: match host {
                 HostLoop::Open => None,
-                HostLoop::Closed { depth, think_ns } => Some(DepthUse { depth, think_ns, idle_ns: 0, uncounted_ns: 0 }),
+                HostLoop::Closed { depth, think_ns } => Some(QueueDepthUse { depth, think_ns, unused_slot_ns: 0, uncounted_slot_ns: 0 }),
             },
             idle_since: Vec::new(),
             thinking: VecDeque::new(),
@@ -289,7 +290,7 @@ impl<S: Source> Loop<S> {
     }
 
     /// Sends requests at the times that they carry. Returns true if the watcher stopped the run.
-    fn run_open(&mut self, watch: &mut dyn Watch) -> Result<bool, DriverError> {
+    fn run_open(&mut self, watch: &mut dyn RunWatcher) -> Result<bool, DriverError> {
         let mut last_arrival = 0;
         loop {
             let arrival = self.next_arrival()?;
@@ -330,7 +331,7 @@ impl<S: Source> Loop<S> {
     }
 
     /// Keeps `depth` requests outstanding. Returns true if the watcher stopped the run.
-    fn run_closed(&mut self, depth: u32, think_ns: u64, watch: &mut dyn Watch) -> Result<bool, DriverError> {
+    fn run_closed(&mut self, depth: u32, think_ns: u64, watch: &mut dyn RunWatcher) -> Result<bool, DriverError> {
         for _ in 0..depth {
             self.send_next(0)?;
         }
@@ -403,7 +404,7 @@ impl<S: Source> Loop<S> {
         self.array.reach_milestone(now, Milestone::MeasuringEnds, &mut self.events);
         self.metrics.end_measuring(now);
         if let Some(slots) = &mut self.slots {
-            slots.idle_ns = self.idle_since.iter().chain(&self.thinking).map(|&since| i128::from(now) - i128::from(since)).sum();
+            slots.unused_slot_ns = self.idle_since.iter().chain(&self.thinking).map(|&since| i128::from(now) - i128::from(since)).sum();
         }
         let counts = self.array.counters(now);
         let cached_pages = counts.cached_pages;
@@ -418,21 +419,21 @@ impl<S: Source> Loop<S> {
 
     #[inline]
     fn may_send(&self) -> bool {
-        self.limit.requests.is_none_or(|limit| self.sent < limit)
+        self.limit.max_requests.is_none_or(|limit| self.sent < limit)
     }
 
     /// Returns the time of the next request of an open loop, if one arrives.
     #[inline]
     fn next_arrival(&mut self) -> Result<Option<TimeNs>, SourceError> {
         let arrival = if self.may_send() { self.upcoming.next_arrival()? } else { None };
-        Ok(arrival.filter(|&at| self.limit.duration_ns.is_none_or(|end| at < end)))
+        Ok(arrival.filter(|&at| self.limit.max_duration_ns.is_none_or(|end| at < end)))
     }
 
     /// Returns true if a closed loop has a request to send at `now`.
     #[inline]
     fn can_send(&mut self, now: TimeNs) -> Result<bool, DriverError> {
         check_clock(now)?;
-        let in_time = self.limit.duration_ns.is_none_or(|end| now < end);
+        let in_time = self.limit.max_duration_ns.is_none_or(|end| now < end);
         Ok(in_time && self.may_send() && self.upcoming.next_arrival()?.is_some())
     }
 
@@ -537,25 +538,25 @@ impl<S: Source> Loop<S> {
 
     /// Counts a step. From time to time, asks the watcher whether to continue.
     #[inline]
-    fn may_step(&mut self, watch: &mut dyn Watch) -> bool {
+    fn may_step(&mut self, watch: &mut dyn RunWatcher) -> bool {
         self.steps_since_question += 1;
         self.steps_since_question < STEPS_PER_QUESTION || self.may_continue(watch)
     }
 
-    fn may_continue(&mut self, watch: &mut dyn Watch) -> bool {
+    fn may_continue(&mut self, watch: &mut dyn RunWatcher) -> bool {
         self.steps_since_question = 0;
-        let by_requests = self.limit.requests.map(|limit| self.sent as f64 / limit as f64);
-        let by_time = self.limit.duration_ns.map(|end| self.now as f64 / end as f64);
+        let by_requests = self.limit.max_requests.map(|limit| self.sent as f64 / limit as f64);
+        let by_time = self.limit.max_duration_ns.map(|end| self.now as f64 / end as f64);
         let fraction = [by_requests, by_time, self.upcoming.source.progress()].into_iter().flatten().max_by(f64::total_cmp);
-        watch.tick(&Progress { fraction, requests: self.sent, simulated_ns: self.now })
+        watch.report_progress(&Progress { fraction_done: fraction, requests_sent: self.sent, simulated_time_ns: self.now })
     }
 
     #[inline]
-    fn take_event(&mut self, event: &Event, watch: &mut dyn Watch) {
+    fn take_event(&mut self, event: &Event, watch: &mut dyn RunWatcher) {
         match event {
             Event::RequestDone(done) => self.complete(done, watch),
             Event::CleanEnded(clean) => {
-                watch.collected(clean);
+                watch.victim_cleaned(clean);
                 self.metrics.record_clean(clean);
                 let start = self.start_free_blocks;
                 self.metrics.record_free_blocks(clean.member, clean.start_ns, clean.free_blocks_before, start);
@@ -564,14 +565,14 @@ impl<S: Source> Loop<S> {
             Event::DestageEnded(destage) => self.metrics.record_destage(destage),
             Event::UnitsProgrammed(UnitsProgrammed { at, units, pages_moved, .. }) => {
                 self.metrics.record_moved_pages(*at, *pages_moved);
-                watch.programmed(*units);
+                watch.units_programmed(*units);
             }
             Event::HealthChanged { health, .. } => self.health = *health,
         }
     }
 
     #[inline]
-    fn complete(&mut self, done: &RequestDone, watch: &mut dyn Watch) {
+    fn complete(&mut self, done: &RequestDone, watch: &mut dyn RunWatcher) {
         // The request is read in place, because a copy of it costs more than recording it.
         self.in_flight.release(done.tag as u32);
         let InFlight { request, index, arrival_ns, health } = &self.in_flight[done.tag as u32];
@@ -584,7 +585,7 @@ impl<S: Source> Loop<S> {
             && (done.pages_lost > 0 || matches!(request.kind, OpKind::Trim | OpKind::Flush))
         {
             let from_ns = arrival_ns.max(self.measured_from_ns);
-            slots.uncounted_ns += u128::from(done.at - from_ns) + u128::from(slots.think_ns);
+            slots.uncounted_slot_ns += u128::from(done.at - from_ns) + u128::from(slots.think_ns);
         }
         if done.pages_lost > 0 {
             self.requests_lost += u64::from(is_measured);
@@ -597,7 +598,7 @@ impl<S: Source> Loop<S> {
             self.metrics.record_request_of_phase(health as usize, &completed);
         }
         if self.watches_requests {
-            watch.completed(&completed);
+            watch.request_completed(&completed);
         }
     }
 
@@ -606,7 +607,7 @@ impl<S: Source> Loop<S> {
         self.upcoming.requests_since_tick >= REQUESTS_PER_TICK || self.upcoming.pages_since_tick >= PAGES_PER_TICK
     }
 
-    fn tick(&mut self, watch: &mut dyn Watch) -> Result<bool, DriverError> {
+    fn tick(&mut self, watch: &mut dyn RunWatcher) -> Result<bool, DriverError> {
         self.upcoming.requests_since_tick = 0;
         self.upcoming.pages_since_tick = 0;
         let reached = self.array.reach_milestone(self.now, Milestone::ReadCounters, &mut self.events);
@@ -616,7 +617,7 @@ impl<S: Source> Loop<S> {
         Ok(self.may_continue(watch))
     }
 
-    fn finish(mut self, stopped: bool, watch: &mut dyn Watch) -> Outcome {
+    fn finish(mut self, stopped: bool, watch: &mut dyn RunWatcher) -> RunOutcome {
         let skipped_all = !self.measuring;
         if skipped_all {
             self.restart(self.now);
@@ -629,21 +630,21 @@ impl<S: Source> Loop<S> {
             self.end_at(self.now.max(self.last_done_ns));
         }
         let Some(End { at, counts, wear, owed, cached_pages }) = self.end else { unreachable!("the measured time has just ended") };
-        Outcome {
-            counts,
+        RunOutcome {
+            counters: counts,
             wear,
-            owed,
+            unfinished_work: owed,
             cached_pages,
-            measured_to_ns: at,
-            slots: self.slots,
-            notes: self.upcoming.source.notes(),
+            measured_until_ns: at,
+            depth_use: self.slots,
+            workload_notes: self.upcoming.source.notes(),
             array: self.array,
             metrics: self.metrics,
             requests_lost: self.requests_lost,
-            end_ns: self.now,
-            requests: self.sent,
-            stopped,
-            skipped_all,
+            run_end_ns: self.now,
+            requests_sent: self.sent,
+            was_stopped: stopped,
+            ended_before_measuring: skipped_all,
         }
     }
 }
@@ -651,5 +652,5 @@ impl<S: Source> Loop<S> {
 /// Returns an error if `at` is later than the last moment of simulated time.
 #[inline]
 fn check_clock(at: TimeNs) -> Result<(), DriverError> {
-    if at <= TIME_MAX_NS { Ok(()) } else { Err(DriverError::ClockEnds) }
+    if at <= TIME_MAX_NS { Ok(()) } else { Err(DriverError::TimeBeyondClock) }
 }

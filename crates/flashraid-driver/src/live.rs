@@ -1,7 +1,7 @@
 //! An array that another program drives: it submits requests one by one, at times that it chooses, and receives the answers.
 
 use crate::upcoming::Upcoming;
-use crate::{AHEAD, Loop, Outcome, Progress, REQUESTS_PER_TICK, STEP_NS, Watch};
+use crate::{AHEAD, Loop, Progress, REQUESTS_PER_TICK, RunOutcome, RunWatcher, STEP_NS};
 use flashraid_model::TimeNs;
 use flashraid_model::array::{Array, Event, Milestone, page_request_of};
 use flashraid_model::events::{TIME_MAX_NS, TimeParts};
@@ -34,7 +34,7 @@ pub struct Answer {
 /// Reason why a call was refused. A refused call changes nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refused {
+pub enum RefusedCall {
     /// The time lies before a time that has already passed.
     #[error("time goes back: the call says {at_ns} ns, but simulated time is {now_ns} ns already")]
     TimeGoesBack {
@@ -45,13 +45,13 @@ pub enum Refused {
     },
     /// Simulated time would exceed the last moment that the clock can hold.
     #[error("simulated time ends at {TIME_MAX_NS} ns (146 years), but the call says {at_ns} ns")]
-    ClockEnds {
+    TimeBeyondClock {
         /// Time of the call, in nanoseconds.
         at_ns: TimeNs,
     },
     /// The request is a read, write or trim without bytes.
     #[error("a {} of 0 bytes: only a flush has no length", kind.name())]
-    Empty {
+    EmptyRequest {
         /// Kind of the requested operation.
         kind: OpKind,
     },
@@ -68,7 +68,7 @@ pub enum Refused {
 }
 
 /// An array with its statistics, and the requests that it is serving.
-pub struct Live {
+pub struct LiveArray {
     inner: Loop<Nothing>,
     /// Tags of the caller, by the internal number of the request.
     tags: Vec<u64>,
@@ -87,7 +87,7 @@ pub struct Live {
     exported_pages: u64,
 }
 
-impl Live {
+impl LiveArray {
     /// Returns a run that starts at time 0 with a warmed-up `array`.
     pub fn new(array: Array, params: &MetricsParams) -> Self {
         let shape = *array.shape();
@@ -116,7 +116,7 @@ impl Live {
 
     /// Returns the number of requests that have not been answered.
     #[inline]
-    pub fn under_way(&self) -> usize {
+    pub fn requests_under_way(&self) -> usize {
         self.inner.in_flight.len()
     }
 
@@ -134,7 +134,7 @@ impl Live {
     /// - The time goes back, or lies beyond the last moment of the clock.
     /// - The request has no bytes, or reaches beyond the array.
     #[inline]
-    pub fn submit(&mut self, request: &Request, tag: u64) -> Result<(), Refused> {
+    pub fn submit(&mut self, request: &Request, tag: u64) -> Result<(), RefusedCall> {
         let now = request.arrival_ns;
         self.check_time(now)?;
         let Some(pages) = page_request_of(request, self.page_bytes, self.exported_pages) else {
@@ -196,7 +196,7 @@ impl Live {
     /// # Errors
     /// Returns an error if the time goes back, or lies beyond the last moment of the clock.
     #[inline]
-    pub fn advance(&mut self, until: TimeNs, room: usize, mut take: impl FnMut(&Answer)) -> Result<usize, Refused> {
+    pub fn advance(&mut self, until: TimeNs, room: usize, mut take: impl FnMut(&Answer)) -> Result<usize, RefusedCall> {
         let to_the_last_answer = until == TimeNs::MAX;
         if !to_the_last_answer {
             self.check_time(until)?;
@@ -221,7 +221,7 @@ impl Live {
             let to = if is_safe { until.min(next.saturating_add(STEP_NS)) } else { next };
             if to > TIME_MAX_NS {
                 // Answers that have been given are told first.
-                return if given > 0 { Ok(given) } else { Err(Refused::ClockEnds { at_ns: to }) };
+                return if given > 0 { Ok(given) } else { Err(RefusedCall::TimeBeyondClock { at_ns: to }) };
             }
             self.run_to(to.max(self.inner.now));
             if self.inner.now >= until && self.answers.is_empty() {
@@ -236,7 +236,7 @@ impl Live {
 
     /// Returns the statistics up to now, as if the run had ended here. Unanswered requests do not count. The array and the statistics are
     /// copied, so that the run can continue.
-    pub fn outcome(&mut self) -> Outcome {
+    pub fn outcome_so_far(&mut self) -> RunOutcome {
         self.hand_over();
         let mut copy = self.inner.copy();
         let outstanding = self.answered_since + copy.in_flight.len() as u64 - self.arrived_last;
@@ -257,20 +257,20 @@ impl Live {
     }
 
     #[inline]
-    fn check_time(&self, at_ns: TimeNs) -> Result<(), Refused> {
+    fn check_time(&self, at_ns: TimeNs) -> Result<(), RefusedCall> {
         if at_ns > TIME_MAX_NS {
-            return Err(Refused::ClockEnds { at_ns });
+            return Err(RefusedCall::TimeBeyondClock { at_ns });
         }
         let now_ns = self.inner.now;
-        if at_ns < now_ns { Err(Refused::TimeGoesBack { at_ns, now_ns }) } else { Ok(()) }
+        if at_ns < now_ns { Err(RefusedCall::TimeGoesBack { at_ns, now_ns }) } else { Ok(()) }
     }
 
     #[cold]
-    fn reason_to_refuse(&self, request: &Request) -> Refused {
+    fn reason_to_refuse(&self, request: &Request) -> RefusedCall {
         let Request { offset_bytes, length_bytes, kind, .. } = *request;
         match length_bytes {
-            0 if kind != OpKind::Flush => Refused::Empty { kind },
-            _ => Refused::BeyondTheArray { offset_bytes, length_bytes, capacity_bytes: self.capacity_bytes() },
+            0 if kind != OpKind::Flush => RefusedCall::EmptyRequest { kind },
+            _ => RefusedCall::BeyondTheArray { offset_bytes, length_bytes, capacity_bytes: self.capacity_bytes() },
         }
     }
 
@@ -406,10 +406,10 @@ impl Source for Nothing {
 /// A watcher that ignores every event.
 struct Unwatched;
 
-impl Watch for Unwatched {
-    fn tick(&mut self, _: &Progress) -> bool {
+impl RunWatcher for Unwatched {
+    fn report_progress(&mut self, _: &Progress) -> bool {
         true
     }
 
-    fn completed(&mut self, _: &CompletedRequest) {}
+    fn request_completed(&mut self, _: &CompletedRequest) {}
 }

@@ -16,7 +16,7 @@ const BATCH: usize = 256;
 
 /// Requests read ahead of their time, so that the memory they need can be prefetched.
 pub(crate) struct Upcoming<S> {
-    pub source: S,
+    pub(crate) source: S,
     /// Requests of the source, and before them `taken` ones that have left the queue. They stay in place, because copies cost time.
     requests: Vec<Request>,
     /// The pages of each of these requests.
@@ -115,7 +115,7 @@ impl<S: Source> Upcoming<S> {
         self.requests.drain(..self.taken);
         self.pages.drain(..self.taken);
         self.taken = 0;
-        match self.source.fill(&mut self.requests, BATCH) {
+        match self.source.next_requests(&mut self.requests, BATCH) {
             Ok(filled) => self.ended = filled < BATCH,
             Err(error) => (self.ended, self.error) = (true, Some(error)),
         }

@@ -222,7 +222,8 @@ mod tests {
                 let points = variation.points(figure);
                 assert!(!points.is_empty(), "{}: no point is called {:?}", fact.id, variation.points);
                 for point in points {
-                    let loaded = flashraid::config::from_str(&point.name, point.text, &point.settings(crate::Size::Full, &[]), Some(7));
+                    let loaded =
+                        flashraid::config::scenario_from_toml(&point.name, point.text, &point.settings(crate::Size::Full, &[]), Some(7));
                     assert!(loaded.is_ok(), "{} {}: {}", fact.id, variation.set, loaded.unwrap_err());
                 }
             }

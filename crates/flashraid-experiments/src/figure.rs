@@ -165,7 +165,7 @@ mod tests {
         for figure in crate::figures() {
             for point in &figure.points {
                 for size in [Size::Quick, Size::Full] {
-                    let loaded = flashraid::config::from_str(&point.name, point.text, &point.settings(size, &[]), Some(7));
+                    let loaded = flashraid::config::scenario_from_toml(&point.name, point.text, &point.settings(size, &[]), Some(7));
                     assert!(loaded.is_ok(), "{} {}: {}", figure.id, point.name, loaded.unwrap_err());
                 }
             }

@@ -35,7 +35,7 @@ pub struct Strips {
 /// they arrive. Its strips do not count.
 pub fn strips(policy: &str) -> Strips {
     let settings = [("cache.policy".to_owned(), policy.to_owned())];
-    let scenario = config::from_str("LAWC Fig. 4", ARRAY, &settings, Some(1)).expect("the array of Fig. 4 is a configuration");
+    let scenario = config::scenario_from_toml("LAWC Fig. 4", ARRAY, &settings, Some(1)).expect("the array of Fig. 4 is a configuration");
     let both = count(&scenario.array, &[(9, 3), (0, 2), (1, 2)]);
     let first = count(&scenario.array, &[(9, 3)]);
     Strips { written: both.written - first.written, read: both.read - first.read }

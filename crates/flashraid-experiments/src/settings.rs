@@ -193,7 +193,7 @@ fn is_generated(workload: &str) -> bool {
 }
 
 fn is_stand_in(workload: &str) -> bool {
-    catalogue::find(workload).is_ok_and(|workload| workload.is_stand_in)
+    catalogue::find_workload(workload).is_ok_and(|workload| workload.is_stand_in)
 }
 
 /// Sets the number of requests, of which the first `skipped` do not count. Both are fewer in the quick size.

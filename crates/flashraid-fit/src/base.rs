@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use flashraid::config::{ScaleBy, Scenario, presets};
+use flashraid::config::{ScaleBy, Scenario, all_presets};
 use flashraid::model::ssd::SsdParams;
 use flashraid::{Simulation, config};
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ impl Base {
         let simulation = if Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
             Simulation::from_file(name)?
         } else {
-            let is_known = presets().iter().any(|preset| preset.kind == config::PresetKind::Device && preset.name == name);
+            let is_known = all_presets().iter().any(|preset| preset.kind == config::PresetKind::Device && preset.name == name);
             if !is_known {
                 return refused(format!(
                     "base {name}: there is no such device; `flashraid preset list` names the devices, and a file ends in .toml"

@@ -111,7 +111,7 @@ impl Runner<'_> {
         let failed = |error: &dyn std::fmt::Display| FitError::Failed(format!("{}: can't be written: {error}", self.folder.display()));
         fs::create_dir_all(self.folder).map_err(|error| failed(&error))?;
         let text = toml::to_string(about).map_err(|error| failed(&error))?;
-        files::write(&self.folder.join(ABOUT), text.as_bytes()).map_err(|error| failed(&error))
+        files::write_atomically(&self.folder.join(ABOUT), text.as_bytes()).map_err(|error| failed(&error))
     }
 
     /// Returns true if a job was finished with the same options.
@@ -139,7 +139,7 @@ impl Runner<'_> {
     pub fn run(&self, job: &ProbeJob) -> Outcome {
         let (jobs, partial, errors) = (self.path(job, "fio"), self.path(job, "json.part"), self.path(job, "log"));
         let failed = |path: &Path, error: io::Error| FitError::Failed(format!("{}: {error}", path.display()));
-        files::write(&jobs, job.file(self.setup).as_bytes()).map_err(|error| failed(&jobs, error))?;
+        files::write_atomically(&jobs, job.file(self.setup).as_bytes()).map_err(|error| failed(&jobs, error))?;
         // fio appends nothing: what an earlier attempt left would stay in logs of bandwidth.
         let log = File::create(&errors).map_err(|error| failed(&errors, error))?;
         let mut fio = Command::new("fio");

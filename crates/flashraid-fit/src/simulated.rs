@@ -48,7 +48,7 @@ pub fn results(base: &Base, options: SimulatedOptions<'_>) -> Outcome<Vec<(Strin
         Some(base.scenario(&job, options.times, options.scale, options.seed).map(|scenario| (probe, scenario)))
     };
     let jobs = jobs.into_iter().filter_map(with_scenarios).collect::<Outcome<Vec<_>>>()?;
-    let warm_ups = SharedWarmUps::of(jobs.iter().map(|(_, scenario)| scenario));
+    let warm_ups = SharedWarmUps::for_runs(jobs.iter().map(|(_, scenario)| scenario));
     let mut results = Vec::new();
     for (index, (probe, scenario)) in jobs.iter().enumerate() {
         (options.begins)(index, jobs.len(), &probe.name);
@@ -75,7 +75,7 @@ impl Observer for Recording<'_> {
         !(self.stopped)()
     }
 
-    fn request(&mut self, request: &CompletedRequest) {
+    fn request_completed(&mut self, request: &CompletedRequest) {
         self.recorder.record(request);
     }
 }

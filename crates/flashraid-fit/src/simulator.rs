@@ -7,7 +7,7 @@ use std::thread;
 
 use flashraid::config::Scenario;
 use flashraid::report::{Report, ResponseTime};
-use flashraid::run::{RunError, run_sharing};
+use flashraid::run::{RunError, run_with_shared_warm_ups};
 use flashraid::warm_up::SharedWarmUps;
 use flashraid::{Observer, Progress};
 
@@ -74,7 +74,7 @@ impl<'a> Simulator<'a> {
     ) -> Outcome<Self> {
         let scenario = |job: Job| base.scenario(&job, times, scale, seed).map(|scenario| (job, scenario));
         let jobs = jobs.into_iter().map(scenario).collect::<Outcome<Vec<_>>>()?;
-        let warm_ups = SharedWarmUps::lasting(jobs.iter().map(|(_, scenario)| scenario));
+        let warm_ups = SharedWarmUps::for_any_runs(jobs.iter().map(|(_, scenario)| scenario));
         let parameters = parameters.to_vec();
         Ok(Self { jobs, parameters, warm_ups, threads: threads.max(1), stopped, known: Mutex::default(), runs: AtomicUsize::new(0) })
     }
@@ -143,7 +143,7 @@ pub(crate) fn simulate(
     stopped: Stopped<'_>,
     observer: &mut dyn Observer,
 ) -> Outcome<Report> {
-    match run_sharing(scenario, warm_ups, observer) {
+    match run_with_shared_warm_ups(scenario, warm_ups, observer) {
         Ok(report) if report.partial || stopped() => Err(FitError::Interrupted),
         Ok(report) => Ok(report),
         Err(RunError::Interrupted) => Err(FitError::Interrupted),

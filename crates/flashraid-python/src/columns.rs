@@ -121,7 +121,7 @@ impl Source for Rows {
         Ok(request)
     }
 
-    fn fill(&mut self, out: &mut Vec<Request>, n: usize) -> Result<usize, SourceError> {
+    fn next_requests(&mut self, out: &mut Vec<Request>, n: usize) -> Result<usize, SourceError> {
         let end = self.list.len().min(self.next + n);
         out.extend_from_slice(&self.list[self.next..end]);
         let filled = end - self.next;
@@ -137,7 +137,7 @@ impl Source for Rows {
         Some(self.next as f64 / self.list.len().max(1) as f64)
     }
 
-    fn place(&self) -> Option<String> {
+    fn position_in_input(&self) -> Option<String> {
         Some(format!("row {}", self.next.saturating_sub(1)))
     }
 }

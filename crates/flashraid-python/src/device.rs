@@ -28,7 +28,7 @@ impl Device {
         let means = machine::means(py, &[&scenario], None, threads, keep_warm)?;
         let watch = Arc::new(Watch::default());
         let mut watcher = WarmUp(Arc::clone(&watch));
-        let work = || spec.simulation()?.threads(means.threads).warm_cache(means.cache).observe(&mut watcher).open();
+        let work = || spec.simulation()?.threads(means.threads).warm_cache(means.warm_cache).observe(&mut watcher).open();
         let (result, raised) = interruptible(py, &watch, || Ok(()), work)?;
         match (result, raised) {
             (_, Some(raised)) => Err(raised),
@@ -110,7 +110,7 @@ impl Observer for WarmUp {
         self.0.note(progress)
     }
 
-    fn stop(&self) -> Stop {
+    fn stop_signal(&self) -> Stop {
         self.0.asked()
     }
 }

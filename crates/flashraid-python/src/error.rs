@@ -14,9 +14,9 @@ type Problem = (String, Option<String>, Option<String>, Option<String>, String, 
 pub fn exception(py: Python<'_>, error: &Error) -> PyErr {
     let text = error.to_string();
     match error {
-        Error::Config(problems) if error.is_input() => config_error(py, &text, list(problems)),
+        Error::Config(problems) if error.is_caller_mistake() => config_error(py, &text, list(problems)),
         Error::Study(problem) => config_error(py, &text, vec![of_study(problem)]),
-        _ if error.is_input() => config_error(py, &text, vec![plain(&text)]),
+        _ if error.is_caller_mistake() => config_error(py, &text, vec![plain(&text)]),
         _ => simulation_error(py, &text),
     }
 }
@@ -68,23 +68,23 @@ fn plain(text: &str) -> Problem {
 
 fn list(problems: &Problems) -> Vec<Problem> {
     let of = |problem: &flashraid::config::Problem| {
-        let found = problems.found(problem).map(str::to_owned);
-        let allowed = problem.allowed().map(str::to_owned);
-        (problem.key.clone(), found, allowed, problem.help.clone(), problem.message.clone(), problems.location(problem))
+        let found = problems.found_text(problem).map(str::to_owned);
+        let allowed = problem.allowed_values().map(str::to_owned);
+        (problem.key.clone(), found, allowed, problem.suggested_fix.clone(), problem.message.clone(), problems.file_line_column(problem))
     };
     problems.list.iter().map(of).collect()
 }
 
 fn of_study(problem: &StudyProblem) -> Problem {
     let (key, found, allowed) = match problem {
-        StudyProblem::NoValue { key, .. } | StudyProblem::RepeatedKey { key, .. } => (key.clone(), None, None),
+        StudyProblem::AxisWithoutValues { key, .. } | StudyProblem::RepeatedKey { key, .. } => (key.clone(), None, None),
         StudyProblem::RepeatedValue { key, value, .. } => (key.clone(), Some(value.clone()), None),
-        StudyProblem::Baseline { wanted, choices, .. } => ("baseline".to_owned(), Some(wanted.clone()), Some(choices.join(", "))),
+        StudyProblem::BaselineNotFound { wanted, choices, .. } => ("baseline".to_owned(), Some(wanted.clone()), Some(choices.join(", "))),
         StudyProblem::SeedTwice | StudyProblem::SeedTooLarge { .. } => ("seed".to_owned(), None, None),
-        StudyProblem::Shard { index, count, .. } => {
+        StudyProblem::InvalidShard { index, count, .. } => {
             ("shard".to_owned(), Some(format!("{index} of {count}")), Some("1 of N to N of N".to_owned()))
         }
-        StudyProblem::Folder { folder, .. } => ("folder".to_owned(), Some(folder.display().to_string()), None),
+        StudyProblem::UnusableFolder { folder, .. } => ("folder".to_owned(), Some(folder.display().to_string()), None),
         _ => (String::new(), None, None),
     };
     (key, found, allowed, None, problem.to_string(), None)

@@ -26,11 +26,11 @@ pub fn presets() -> Vec<(&'static str, String, String, String)> {
         PresetKind::Array => "array",
         PresetKind::Workload => "workload",
     };
-    config::presets().into_iter().map(|preset| (kind(preset.kind), preset.name, preset.summary, preset.text)).collect()
+    config::all_presets().into_iter().map(|preset| (kind(preset.kind), preset.name, preset.summary, preset.toml_text)).collect()
 }
 
 /// The JSON Schema of the configuration, as a JSON text.
 #[pyfunction]
 pub fn schema() -> String {
-    config::schema().to_string()
+    config::config_schema().to_string()
 }

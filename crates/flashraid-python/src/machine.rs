@@ -1,7 +1,7 @@
 //! Use of the machine by a call: processors, memory and kept states. Nothing here changes a result.
 
 use flashraid::config::Scenario;
-use flashraid::study::Resources;
+use flashraid::study::MachineResources;
 use flashraid::warm_cache::WarmCache;
 use flashraid_report::text;
 use pyo3::prelude::*;
@@ -19,7 +19,8 @@ pub fn means(
     workers: Option<usize>,
     threads: Option<usize>,
     keep_warm: bool,
-) -> PyResult<Resources> {
-    let cache = if keep_warm { WarmCache::of_user() } else { None };
-    Resources::of_machine(simulations, workers, threads, cache).map_err(|lack| refused(py, &text::too_little_memory(&lack, "workers")))
+) -> PyResult<MachineResources> {
+    let cache = if keep_warm { WarmCache::for_user() } else { None };
+    MachineResources::of_this_machine(simulations, workers, threads, cache)
+        .map_err(|lack| refused(py, &text::too_little_memory(&lack, "workers")))
 }

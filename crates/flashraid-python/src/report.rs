@@ -15,10 +15,10 @@ use crate::table::{Table, numbers_u32};
 /// Writes a text as a file that appears whole or not at all.
 #[pyfunction]
 pub fn write_file(py: Python<'_>, path: PathBuf, text: &str) -> PyResult<()> {
-    let written = py.detach(|| flashraid::files::write(&path, text.as_bytes()));
+    let written = py.detach(|| flashraid::files::write_atomically(&path, text.as_bytes()));
     written.map_err(|error| {
         let text = format!("can't write {}: {error}", path.display());
-        if flashraid::files::is_wrong_path(&error) { refused(py, &text) } else { simulation_error(py, &text) }
+        if flashraid::files::is_path_error(&error) { refused(py, &text) } else { simulation_error(py, &text) }
     })
 }
 

@@ -24,12 +24,12 @@ impl Observer for Watcher {
         self.watch.note(progress)
     }
 
-    fn stop(&self) -> Stop {
+    fn stop_signal(&self) -> Stop {
         self.watch.asked()
     }
 
     #[inline]
-    fn request(&mut self, done: &CompletedRequest) {
+    fn request_completed(&mut self, done: &CompletedRequest) {
         if let Some(requests) = &mut self.requests {
             requests.add(done);
         }
@@ -64,7 +64,7 @@ pub fn run(
         None => Ok(()),
     };
     let work = || -> Result<(flashraid::Report, Watcher), Error> {
-        let mut simulation = spec.simulation()?.threads(means.threads).warm_cache(means.cache);
+        let mut simulation = spec.simulation()?.threads(means.threads).warm_cache(means.warm_cache);
         if let Some(source) = source {
             simulation = simulation.source(source);
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use flashraid::config::Scenario;
-use flashraid::run::run_sharing;
+use flashraid::run::run_with_shared_warm_ups;
 use flashraid::study::{Axis, Study as Library, StudyPlan};
 use flashraid::warm_cache::WarmCache;
 use flashraid::warm_up::SharedWarmUps;
@@ -45,7 +45,7 @@ impl Plan {
     }
 
     fn __len__(&self) -> usize {
-        self.0.len()
+        self.0.simulation_count()
     }
 
     /// Names the study: the same for the same simulations.
@@ -73,13 +73,13 @@ impl Plan {
     fn keep(&self, py: Python<'_>, reports: Vec<(usize, String)>) -> PyResult<()> {
         reports.iter().try_for_each(|(index, report)| {
             let report = Report::from_json(py, report)?;
-            py.detach(|| self.0.keep(*index, report.0)).map_err(|error| exception(py, &error))
+            py.detach(|| self.0.save_report(*index, report.0)).map_err(|error| exception(py, &error))
         })
     }
 
     /// Removes and returns the finished simulations, from the folder or handed in.
     fn take_done(&self, py: Python<'_>) -> Study {
-        Study { result: py.detach(|| self.0.take_done()), all: self.0.len() }
+        Study { result: py.detach(|| self.0.take_finished()), all: self.0.simulation_count() }
     }
 
     /// Runs what the folder does not hold yet: what is done, and what a signal handler or `progress` raised.
@@ -93,7 +93,7 @@ impl Plan {
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<(Study, Option<PyErr>)> {
         let means = machine::means(py, &self.0.scenarios(), workers, threads, keep_warm)?;
-        let (watch, all) = (Arc::new(Watch::default()), self.0.len());
+        let (watch, all) = (Arc::new(Watch::default()), self.0.simulation_count());
         let tick = || match &progress {
             Some(progress) => progress.call1((watch.of_study(), all)).map(drop),
             None => Ok(()),
@@ -228,7 +228,7 @@ impl Study {
         let made = py.detach(|| {
             let State { all, axes, baselines, rows } = serde_json::from_str(text).map_err(|error| error.to_string())?;
             let axes = axes.into_iter().map(|(key, values)| Axis { key, values }).collect();
-            StudyResult::of_parts(axes, baselines, rows).map(|result| Study { result, all })
+            StudyResult::from_parts(axes, baselines, rows).map(|result| Study { result, all })
         });
         made.map_err(|error: String| refused(py, &format!("this is no study of flashraid: {error}")))
     }
@@ -293,8 +293,8 @@ impl Batch {
         // What differs by its seed alone is read once.
         let same = simulations.chunk_by(|one, next| one.0 == next.0);
         let simulations = same.map(of_each).collect::<Result<Vec<_>, Error>>().map_err(|error| exception(py, &error))?.concat();
-        let cache = if keep_warm { WarmCache::of_user() } else { None };
-        let warm_ups = SharedWarmUps::of(&simulations).kept_in(cache).on_threads(threads);
+        let cache = if keep_warm { WarmCache::for_user() } else { None };
+        let warm_ups = SharedWarmUps::for_runs(&simulations).with_cache(cache).with_threads(threads);
         Ok(Batch { simulations, warm_ups })
     }
 
@@ -310,7 +310,7 @@ impl Batch {
             let begin = Instant::now();
             let (mut texts, mut simulated_s) = (Vec::new(), 0.0);
             for scenario in &self.simulations[first..] {
-                let report = run_sharing(scenario, &self.warm_ups, &mut observer)?;
+                let report = run_with_shared_warm_ups(scenario, &self.warm_ups, &mut observer)?;
                 simulated_s += report.wall_s;
                 texts.push(serde_json::to_string(&report).expect("a report is plain data"));
                 if begin.elapsed().as_secs_f64() >= for_s || !watch.goes_on() {
@@ -335,7 +335,7 @@ impl Observer for OfOne {
         self.0.note(progress)
     }
 
-    fn stop(&self) -> Stop {
+    fn stop_signal(&self) -> Stop {
         self.0.asked()
     }
 }

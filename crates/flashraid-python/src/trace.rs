@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use flashraid::workload::trace::write::{WRITABLE, write_records};
-use flashraid::workload::trace::{Devices, Format, Reorder, TraceRecord, TraceSpec, info, open_until};
+use flashraid::workload::trace::write::{WRITABLE_FORMATS, write_trace_records};
+use flashraid::workload::trace::{DevicePlacement, Format, ReorderMethod, TraceRecord, TraceSpec, open_trace_until};
 use flashraid::workload::{SourceError, Stop};
 use pyo3::prelude::*;
 
@@ -17,8 +17,8 @@ fn spec(py: Python<'_>, path: PathBuf, format: Option<&str>, devices: Option<Vec
     let parse =
         |name: &str| name.parse().map_err(|_| refused_at(py, "format", &format!("{name:?}"), &format!("one of {}", Format::names()), None));
     let format = format.map(parse).transpose()?;
-    let devices = devices.map_or(Devices::Fold, Devices::List);
-    Ok(TraceSpec { format, devices, reorder: Reorder::default(), ..TraceSpec::new(path) })
+    let devices = devices.map_or(DevicePlacement::Fold, DevicePlacement::List);
+    Ok(TraceSpec { format, devices, reorder: ReorderMethod::default(), ..TraceSpec::new(path) })
 }
 
 /// The requests of a trace as columns.
@@ -43,7 +43,7 @@ pub fn read_trace(
 }
 
 fn read(spec: &TraceSpec, stop: &Stop, limit: usize) -> Result<Table, SourceError> {
-    let mut reader = open_until(spec, stop)?;
+    let mut reader = open_trace_until(spec, stop)?;
     let (mut arrivals, mut devices, mut offsets, mut lengths) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut directions = Names::with_capacity(0);
     let mut first_ns = None;
@@ -51,7 +51,7 @@ fn read(spec: &TraceSpec, stop: &Stop, limit: usize) -> Result<Table, SourceErro
         && let Some(record) = reader.next_record()?
     {
         if arrivals.len() % (1 << 16) == 0 {
-            stop.check()?;
+            stop.error_if_stopped()?;
         }
         arrivals.push(record.time_ns - *first_ns.get_or_insert(record.time_ns));
         devices.push(record.device);
@@ -73,15 +73,15 @@ fn read(spec: &TraceSpec, stop: &Stop, limit: usize) -> Result<Table, SourceErro
 #[pyo3(signature = (path, *, format, devices))]
 pub fn trace_info(py: Python<'_>, path: PathBuf, format: Option<&str>, devices: Option<Vec<u32>>) -> PyResult<String> {
     let spec = spec(py, path, format, devices)?;
-    let info = py.detach(|| info(&spec)).map_err(|error| of_trace(py, &error))?;
+    let info = py.detach(|| flashraid::workload::trace::trace_info(&spec)).map_err(|error| of_trace(py, &error))?;
     Ok(serde_json::to_string(&info).expect("statistics are plain data"))
 }
 
 /// Writes requests as a trace; gives the number written, and what the format could not hold, as a JSON document.
 #[pyfunction]
 pub fn write_trace(py: Python<'_>, requests: Bound<'_, Requests>, path: PathBuf, format: &str) -> PyResult<String> {
-    let writable = || WRITABLE.map(|format| format.name()).join(", ");
-    let format = WRITABLE
+    let writable = || WRITABLE_FORMATS.map(|format| format.name()).join(", ");
+    let format = WRITABLE_FORMATS
         .into_iter()
         .find(|known| known.name() == format)
         .ok_or_else(|| refused_at(py, "format", &format!("{format:?}"), &format!("one of {}", writable()), None))?;
@@ -113,6 +113,6 @@ pub fn write_trace(py: Python<'_>, requests: Bound<'_, Requests>, path: PathBuf,
             zeroes: request.zeroes,
         }))
     };
-    let written = py.detach(|| write_records(&path, format, &devices, next)).map_err(|error| of_trace(py, &error))?;
+    let written = py.detach(|| write_trace_records(&path, format, &devices, next)).map_err(|error| of_trace(py, &error))?;
     Ok(serde_json::to_string(&written).expect("counts are plain data"))
 }

@@ -27,7 +27,7 @@ impl Watch {
     /// Notes how far a run is, and says whether it is to go on.
     pub fn note(&self, progress: &Progress) -> bool {
         self.is_warm.store(progress.phase == Phase::Run, Ordering::Relaxed);
-        self.done.store(progress.fraction.unwrap_or(0.0).to_bits(), Ordering::Relaxed);
+        self.done.store(progress.fraction_done.unwrap_or(0.0).to_bits(), Ordering::Relaxed);
         self.goes_on()
     }
 
@@ -44,7 +44,7 @@ impl Watch {
     /// The same for what asks by itself.
     pub fn asked(self: &Arc<Self>) -> Stop {
         let watch = Arc::clone(self);
-        Stop::when(move || !watch.goes_on())
+        Stop::stop_when(move || !watch.goes_on())
     }
 
     /// Returns the progress of a run: the phase, and its share that is done.
@@ -67,15 +67,15 @@ impl StudyObserver for OfStudy {
         self.0.goes_on()
     }
 
-    fn stop(&self) -> Stop {
+    fn stop_signal(&self) -> Stop {
         self.0.asked()
     }
 
-    fn done(&self, _: usize) {
+    fn simulation_done(&self, _: usize) {
         self.0.done.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn go_on(&self) -> bool {
+    fn may_continue(&self) -> bool {
         self.0.goes_on()
     }
 }

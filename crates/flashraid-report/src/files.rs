@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use flashraid::files::{self, folder_of};
-pub use flashraid::files::{discard_unfinished, try_discard_unfinished};
+use flashraid::files::{self, parent_folder};
+pub use flashraid::files::{discard_unfinished_files, try_discard_unfinished_files};
 
 use crate::error::{Outcome, WriteError};
 
@@ -18,14 +18,14 @@ pub struct NewFile {
 impl NewFile {
     /// Begins a new file, and creates missing folders.
     pub fn begin(path: &Path) -> Outcome<NewFile> {
-        make_folder(folder_of(path))?;
-        let file = files::NewFile::begin(path).map_err(|error| WriteError::writing(path, &error))?;
+        make_folder(parent_folder(path))?;
+        let file = files::NewFile::create_temporary(path).map_err(|error| WriteError::writing(path, &error))?;
         Ok(NewFile { path: path.to_owned(), file })
     }
 
     /// Returns a handle of the open file.
     pub fn handle(&self) -> io::Result<File> {
-        self.file.handle()
+        self.file.open_temporary()
     }
 
     /// Writes the whole content of the file.
@@ -36,7 +36,7 @@ impl NewFile {
 
     /// Gives the file its final name, and replaces an older one.
     pub fn finish(self) -> Outcome {
-        self.file.finish().map_err(|error| WriteError::writing(&self.path, &error))
+        self.file.replace_target().map_err(|error| WriteError::writing(&self.path, &error))
     }
 }
 
@@ -68,8 +68,8 @@ impl GrowingFile {
 
 /// Writes a whole file, and creates missing folders.
 pub fn write(path: &Path, contents: &[u8]) -> Outcome {
-    make_folder(folder_of(path))?;
-    files::write(path, contents).map_err(|error| WriteError::writing(path, &error))
+    make_folder(parent_folder(path))?;
+    files::write_atomically(path, contents).map_err(|error| WriteError::writing(path, &error))
 }
 
 /// Creates a folder and its parents, unless they exist.

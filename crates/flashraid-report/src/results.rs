@@ -5,7 +5,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use flashraid::Report;
-use flashraid::report::REPORT_SCHEMA;
+use flashraid::report::REPORT_SCHEMA_NAME;
 use serde_json::{Map, Value};
 
 use crate::chart::{Axis as ChartAxis, BarSeries, Bars, Chart, Content};
@@ -124,12 +124,12 @@ fn recognised(document: Value) -> Result<Found, String> {
 /// A report whose figures mean what they mean here.
 fn of_this_version(report: &Value) -> Result<(), String> {
     match report["schema"].as_str() {
-        Some(REPORT_SCHEMA) => Ok(()),
+        Some(REPORT_SCHEMA_NAME) => Ok(()),
         Some(schema) if schema.starts_with("flashraid.report/") => {
-            Err(format!("was made by another version of flashraid ({schema}, where this one has {REPORT_SCHEMA}): run it again"))
+            Err(format!("was made by another version of flashraid ({schema}, where this one has {REPORT_SCHEMA_NAME}): run it again"))
         }
-        Some(schema) => Err(format!("has a report of schema \"{schema}\", where \"{REPORT_SCHEMA}\" is expected")),
-        None => Err(format!("has a report without \"schema\", which must be \"{REPORT_SCHEMA}\"")),
+        Some(schema) => Err(format!("has a report of schema \"{schema}\", where \"{REPORT_SCHEMA_NAME}\" is expected")),
+        None => Err(format!("has a report without \"schema\", which must be \"{REPORT_SCHEMA_NAME}\"")),
     }
 }
 
@@ -338,10 +338,9 @@ mod tests {
 
     #[test]
     fn a_comparison_is_read_as_it_was_written() {
-        let report =
-            |mean: f64, seed: u64| json!({ "schema": REPORT_SCHEMA, "seed": seed, "response_us": { "all": { "mean": mean, "count": 1 } } });
+        let report = |mean: f64, seed: u64| json!({ "schema": REPORT_SCHEMA_NAME, "seed": seed, "response_us": { "all": { "mean": mean, "count": 1 } } });
         let axes = vec!["array.members=2,4".parse::<Axis>().unwrap(), "coordination.scheme=local,ideal".parse::<Axis>().unwrap()];
-        let points = flashraid::study::combinations(&axes);
+        let points = flashraid::study::all_combinations(&axes);
         let points = points
             .into_iter()
             .enumerate()
@@ -363,7 +362,7 @@ mod tests {
         assert!(reason(json!({ "schema": "x/1" })).contains("its schema is \"x/1\""));
         assert!(reason(json!([])).contains("a run has \"response_us\""));
         assert!(reason(json!({ "points": [] })).contains("without points"));
-        assert!(reason(json!({ "response_us": {}, "schema": REPORT_SCHEMA })).contains("can't read"));
+        assert!(reason(json!({ "response_us": {}, "schema": REPORT_SCHEMA_NAME })).contains("can't read"));
         let older = json!({ "response_us": {}, "schema": "flashraid.report/1" });
         let text = reason(older.clone());
         assert!(text.contains("another version") && text.contains("flashraid.report/1") && text.contains("run it again"), "{text}");

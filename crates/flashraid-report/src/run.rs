@@ -1,6 +1,6 @@
 //! The report of one run as tables.
 
-use flashraid::report::{FEW_SAMPLES_MARK, Load, Mark, PERCENTILES, Report, ResponseTime, Section};
+use flashraid::report::{FEW_SAMPLES_MARK, LoadKind, Mark, REPORTED_PERCENTILES, Report, ResponseTime, TableSection};
 
 use super::number;
 use super::page;
@@ -8,7 +8,7 @@ use super::sheet::{Cell, Sheet};
 
 /// The tables of a report.
 pub fn sheets(report: &Report) -> Vec<Sheet> {
-    report.table().into_iter().map(sheet).collect()
+    report.table_sections().into_iter().map(sheet).collect()
 }
 
 /// The one table that is looked at first: response times of all requests, reads and writes.
@@ -22,7 +22,7 @@ pub fn summary(report: &Report) -> Sheet {
     sheet.unit_column = true;
     for (name, times) in times.into_iter().filter(|(_, times)| times.count > 0) {
         let figure = |value: Option<f64>, quantile: f64| {
-            let guess = if times.supports(quantile) { "" } else { FEW_SAMPLES_MARK };
+            let guess = if times.has_enough_samples_for(quantile) { "" } else { FEW_SAMPLES_MARK };
             value.map_or("–".to_owned(), |value| number::three_digits(value / divisor) + guess)
         };
         let plain = |value: Option<f64>| value.map_or("–".to_owned(), |value| number::three_digits(value / divisor));
@@ -70,21 +70,22 @@ pub fn notes(report: &Report, has_life: bool) -> Vec<String> {
         format!("PARTIAL: the run was stopped before its end{reason}")
     });
     let load = match report.verdict.load {
-        Load::Unstable => Some("verdict: unstable; requests pile up, so that response times grow with the length of the run"),
-        Load::Saturated => Some("verdict: saturated; less than 98 % of the requests are served in time"),
-        Load::DataLost | Load::Stable | Load::Closed => None,
+        LoadKind::Unstable => Some("verdict: unstable; requests pile up, so that response times grow with the length of the run"),
+        LoadKind::Saturated => Some("verdict: saturated; less than 98 % of the requests are served in time"),
+        LoadKind::DataLost | LoadKind::Stable | LoadKind::Closed => None,
     };
     let times = [&report.response_us.all, &report.response_us.read, &report.response_us.write];
-    let is_guess = |of: &&ResponseTime| of.count > 0 && PERCENTILES.iter().any(|(_, quantile)| !of.supports(*quantile));
+    let is_guess =
+        |of: &&ResponseTime| of.count > 0 && REPORTED_PERCENTILES.iter().any(|(_, quantile)| !of.has_enough_samples_for(*quantile));
     let has_guess = times.iter().any(is_guess);
     let holds = |mark: &Mark| match mark {
-        Mark::FewSamples => has_guess || report.verdict.has(*mark),
-        Mark::LittleWear => has_life && report.verdict.has(*mark),
-        _ => report.verdict.has(*mark),
+        Mark::FewSamples => has_guess || report.verdict.has_mark(*mark),
+        Mark::LittleWear => has_life && report.verdict.has_mark(*mark),
+        _ => report.verdict.has_mark(*mark),
     };
     let marks = Mark::ALL.into_iter().filter(holds).map(|mark| format!("{} {}: {}", mark.symbol(), mark.name(), mark.explanation()));
     let verdict = load.map(str::to_owned).into_iter().chain(marks);
-    let idle = report.idle().map(|idle| idle.to_string());
+    let idle = report.idle_array().map(|idle| idle.to_string());
     let warnings = report.warnings.iter().map(|warning| format!("warning: {warning}"));
     partial
         .into_iter()
@@ -96,14 +97,14 @@ pub fn notes(report: &Report, has_life: bool) -> Vec<String> {
         .collect()
 }
 
-fn sheet(section: Section) -> Sheet {
+fn sheet(section: TableSection) -> Sheet {
     let has_units = section.rows.iter().any(|row| !row.unit.is_empty());
     let columns = if section.columns.is_empty() { vec![String::new()] } else { section.columns };
     let header = std::iter::once(String::new()).chain(columns).chain(has_units.then(String::new)).collect();
-    let rows_of = section.rows.iter().map(|row| row.figure.clone()).collect();
+    let rows_of = section.rows.iter().map(|row| row.figure_name.clone()).collect();
     let rows = section.rows.into_iter().map(|row| {
         let unit = has_units.then(|| row.unit.to_owned());
-        std::iter::once(row.name).chain(row.values).chain(unit).map(Cell::from).collect()
+        std::iter::once(row.label).chain(row.values).chain(unit).map(Cell::from).collect()
     });
     Sheet { unit_column: has_units, header, rows: rows.collect(), rows_of, ..Sheet::new(section.title, &[]) }
 }

@@ -25,14 +25,14 @@ fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
 }
 
 /// Removes files that are not complete. Call it only just before the process ends.
-pub fn discard_unfinished() {
+pub fn discard_unfinished_files() {
     for path in unfinished().drain(..) {
         let _ = fs::remove_file(path);
     }
 }
 
 /// Removes incomplete files if it need not wait for that. A process that must end at once calls it, for example when memory has run out.
-pub fn try_discard_unfinished() {
+pub fn try_discard_unfinished_files() {
     if let Ok(mut paths) = UNFINISHED.try_lock() {
         for path in paths.drain(..) {
             let _ = fs::remove_file(path);
@@ -40,7 +40,7 @@ pub fn try_discard_unfinished() {
     }
 }
 
-/// A file that is being written. If it is dropped without [`NewFile::finish`], the old file stays as it was.
+/// A file that is being written. If it is dropped without [`NewFile::replace_target`], the old file stays as it was.
 #[derive(Debug)]
 pub struct NewFile {
     target: Target,
@@ -60,7 +60,7 @@ impl NewFile {
     /// # Errors
     /// Returns the error of the operating system. Examples are a folder that does not exist, a `path` that is a folder, and a lack of
     /// permission.
-    pub fn begin(path: &Path) -> io::Result<Self> {
+    pub fn create_temporary(path: &Path) -> io::Result<Self> {
         if let Some(stream) = standard_stream(path)? {
             return Ok(Self { target: Target::Stream(stream) });
         }
@@ -85,7 +85,7 @@ impl NewFile {
             use std::os::unix::fs::PermissionsExt;
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
-        let temporary = builder.prefix(&own_prefix()).suffix(TEMPORARY.1).tempfile_in(folder_of(&path))?;
+        let temporary = builder.prefix(&own_prefix()).suffix(TEMPORARY.1).tempfile_in(parent_folder(&path))?;
         unfinished().push(temporary.path().to_owned());
         let new = Self { target: Target::Replace(path, temporary) };
         if let (Some(old), Target::Replace(_, temporary)) = (old, &new.target) {
@@ -102,7 +102,7 @@ impl NewFile {
     ///
     /// # Errors
     /// Returns an error if the operating system has no more handles.
-    pub fn handle(&self) -> io::Result<File> {
+    pub fn open_temporary(&self) -> io::Result<File> {
         match &self.target {
             Target::Replace(_, temporary) => temporary.as_file().try_clone(),
             Target::Stream(file) => file.try_clone(),
@@ -113,7 +113,7 @@ impl NewFile {
     ///
     /// # Errors
     /// Returns an error if the disk is full or the name cannot be taken. Nothing is left of the new file then.
-    pub fn finish(mut self) -> io::Result<()> {
+    pub fn replace_target(mut self) -> io::Result<()> {
         if let Target::Replace(_, temporary) = &self.target {
             temporary.as_file().sync_all()?;
         }
@@ -123,8 +123,8 @@ impl NewFile {
     /// Gives the file its name without making it durable, for a file that can be made again. A crash of the machine may leave it damaged.
     ///
     /// # Errors
-    /// Returns the same errors as [`NewFile::finish`].
-    pub fn finish_undurable(mut self) -> io::Result<()> {
+    /// Returns the same errors as [`NewFile::replace_target`].
+    pub fn replace_target_without_sync(mut self) -> io::Result<()> {
         self.take_name()
     }
 
@@ -146,11 +146,11 @@ impl Drop for NewFile {
 /// Writes a whole file.
 ///
 /// # Errors
-/// Returns the errors of [`NewFile::begin`] and [`NewFile::finish`].
-pub fn write(path: &Path, contents: &[u8]) -> io::Result<()> {
-    let file = NewFile::begin(path)?;
-    file.handle()?.write_all(contents)?;
-    file.finish()
+/// Returns the errors of [`NewFile::create_temporary`] and [`NewFile::replace_target`].
+pub fn write_atomically(path: &Path, contents: &[u8]) -> io::Result<()> {
+    let file = NewFile::create_temporary(path)?;
+    file.open_temporary()?.write_all(contents)?;
+    file.replace_target()
 }
 
 /// Reads a file of at most `bytes_max` bytes. The limit protects from paths that lead to an endless file.
@@ -166,18 +166,18 @@ pub fn read_at_most(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Writes a whole file that can be made again; see [`NewFile::finish_undurable`].
+/// Writes a whole file that can be made again; see [`NewFile::replace_target_without_sync`].
 ///
 /// # Errors
-/// Returns the same errors as [`write`](fn@write).
-pub fn write_undurable(path: &Path, contents: &[u8]) -> io::Result<()> {
-    let file = NewFile::begin(path)?;
-    file.handle()?.write_all(contents)?;
-    file.finish_undurable()
+/// Returns the same errors as [`write_atomically`](fn@write_atomically).
+pub fn write_atomically_without_sync(path: &Path, contents: &[u8]) -> io::Result<()> {
+    let file = NewFile::create_temporary(path)?;
+    file.open_temporary()?.write_all(contents)?;
+    file.replace_target_without_sync()
 }
 
 /// Returns true if the error is due to a wrong path, which is a mistake of the user, and false if the disk failed.
-pub fn is_wrong_path(error: &io::Error) -> bool {
+pub fn is_path_error(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound, PermissionDenied};
     #[cfg(unix)]
     let is_loop = error.raw_os_error() == Some(libc::ELOOP);
@@ -190,23 +190,23 @@ pub fn is_wrong_path(error: &io::Error) -> bool {
 const ABANDONED: Duration = Duration::from_secs(3600);
 
 /// Returns true if `name` is a temporary name of this program.
-pub fn is_temporary(name: &str) -> bool {
+pub fn is_temporary_name(name: &str) -> bool {
     name.starts_with(TEMPORARY.0) && name.ends_with(TEMPORARY.1)
 }
 
 /// Returns true if a file that was last changed at `changed` is abandoned, because its writer was killed.
-pub fn is_abandoned(changed: SystemTime) -> bool {
+pub fn is_abandoned_since(changed: SystemTime) -> bool {
     changed.elapsed().is_ok_and(|age| age > ABANDONED)
 }
 
 /// Returns the beginning of the temporary names of this process.
 fn own_prefix() -> String {
-    format!("{}{}-", TEMPORARY.0, name_of_this_process())
+    format!("{}{}-", TEMPORARY.0, this_process_name())
 }
 
 /// Returns a name for this process that no other running process has on any machine. It consists of the machine and the number of the
 /// process.
-pub fn name_of_this_process() -> String {
+pub fn this_process_name() -> String {
     format!("{}-{}", machine().unwrap_or_default(), std::process::id())
 }
 
@@ -219,8 +219,8 @@ fn machine() -> Option<String> {
     Some(format!("{:016x}", hasher.finish()))
 }
 
-/// Returns true if the process of this name ([`name_of_this_process`]) is known to have ended.
-pub fn has_ended(process: &str) -> bool {
+/// Returns true if the process of this name ([`this_process_name`]) is known to have ended.
+pub fn has_process_ended(process: &str) -> bool {
     let Some((its_machine, number)) = process.split_once('-') else { return false };
     let is_number = number.bytes().all(|byte| byte.is_ascii_digit()) && !number.is_empty();
     is_number && machine().is_some_and(|own| own == its_machine) && !Path::new("/proc").join(number).exists()
@@ -233,15 +233,16 @@ fn has_no_writer(name: &str) -> bool {
         let (end, _) = rest.match_indices('-').nth(1)?;
         Some(&rest[..end])
     };
-    process().is_some_and(has_ended)
+    process().is_some_and(has_process_ended)
 }
 
 /// Removes the temporary files from `folder` that killed writers have left there. Errors are ignored.
-pub fn remove_abandoned(folder: &Path) {
+pub fn remove_abandoned_files(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let is_left = name.to_str().is_some_and(|name| is_temporary(name) && has_no_writer(name))
-            || name.to_str().is_some_and(is_temporary) && entry.metadata().and_then(|metadata| metadata.modified()).is_ok_and(is_abandoned);
+        let is_left = name.to_str().is_some_and(|name| is_temporary_name(name) && has_no_writer(name))
+            || name.to_str().is_some_and(is_temporary_name)
+                && entry.metadata().and_then(|metadata| metadata.modified()).is_ok_and(is_abandoned_since);
         if is_left {
             let _ = fs::remove_file(entry.path());
         }
@@ -249,7 +250,7 @@ pub fn remove_abandoned(folder: &Path) {
 }
 
 /// Returns the folder that holds `path`.
-pub fn folder_of(path: &Path) -> &Path {
+pub fn parent_folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
@@ -284,7 +285,7 @@ fn follow(path: &Path) -> io::Result<(PathBuf, Option<Metadata>)> {
         match fs::symlink_metadata(&path) {
             Ok(metadata) if metadata.is_symlink() => {
                 let to = fs::read_link(&path)?;
-                path = folder_of(&path).join(to);
+                path = parent_folder(&path).join(to);
             }
             Ok(metadata) => return Ok((path, Some(metadata))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((path, None)),
@@ -322,16 +323,16 @@ mod tests {
     fn a_file_that_is_not_finished_leaves_what_was_there() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("report.json");
-        drop(NewFile::begin(&path).unwrap());
+        drop(NewFile::create_temporary(&path).unwrap());
         assert!(names(folder.path()).is_empty());
-        write(&path, b"old").unwrap();
-        let new = NewFile::begin(&path).unwrap();
-        new.handle().unwrap().write_all(b"new").unwrap();
+        write_atomically(&path, b"old").unwrap();
+        let new = NewFile::create_temporary(&path).unwrap();
+        new.open_temporary().unwrap().write_all(b"new").unwrap();
         drop(new);
         assert_eq!((fs::read(&path).unwrap(), names(folder.path()).len()), (b"old".to_vec(), 1));
-        write(&path, b"new").unwrap();
+        write_atomically(&path, b"new").unwrap();
         assert_eq!((fs::read(&path).unwrap(), names(folder.path()).len()), (b"new".to_vec(), 1));
-        assert!(write(&folder.path().join("no/such"), b"").is_err() && write(folder.path(), b"").is_err());
+        assert!(write_atomically(&folder.path().join("no/such"), b"").is_err() && write_atomically(folder.path(), b"").is_err());
     }
 
     #[test]
@@ -352,7 +353,7 @@ mod tests {
         std::thread::scope(|scope| {
             for writer in 0..4_u8 {
                 let path = &path;
-                scope.spawn(move || (0..20).for_each(|_| write(path, &[writer; 100_000]).unwrap()));
+                scope.spawn(move || (0..20).for_each(|_| write_atomically(path, &[writer; 100_000]).unwrap()));
             }
         });
         let written = fs::read(&path).unwrap();
@@ -371,11 +372,11 @@ mod tests {
         let left =
             [name(&machine, gone.id()), name(&machine, std::process::id()), name("another", gone.id()), ".flashraid-x.part".to_owned()];
         left.iter().for_each(|name| fs::write(folder.path().join(name), "").unwrap());
-        remove_abandoned(folder.path());
+        remove_abandoned_files(folder.path());
         let mut kept = left[1..].to_vec();
         kept.sort();
         assert_eq!(names(folder.path()), kept);
-        assert!(is_temporary(&left[0]));
+        assert!(is_temporary_name(&left[0]));
     }
 
     #[cfg(unix)]
@@ -389,15 +390,15 @@ mod tests {
         fs::set_permissions(at("deep/real"), fs::Permissions::from_mode(0o640)).unwrap();
         symlink("deep/real", at("link")).unwrap();
         symlink("link", at("link-to-link")).unwrap();
-        write(&at("link-to-link"), b"new").unwrap();
+        write_atomically(&at("link-to-link"), b"new").unwrap();
         assert!(fs::symlink_metadata(at("link")).unwrap().is_symlink() && fs::symlink_metadata(at("link-to-link")).unwrap().is_symlink());
         assert_eq!(fs::read(at("deep/real")).unwrap(), b"new");
         assert_eq!(fs::metadata(at("deep/real")).unwrap().permissions().mode() & 0o777, 0o640);
         symlink("deep/none-yet", at("dangling")).unwrap();
-        write(&at("dangling"), b"made").unwrap();
+        write_atomically(&at("dangling"), b"made").unwrap();
         assert_eq!(fs::read(at("deep/none-yet")).unwrap(), b"made");
         symlink("circle", at("circle")).unwrap();
-        assert!(write(&at("circle"), b"").is_err());
+        assert!(write_atomically(&at("circle"), b"").is_err());
         assert_eq!(names(&at("deep")), ["none-yet", "real"]);
     }
 
@@ -415,18 +416,18 @@ mod tests {
             let pipe = pipe.clone();
             move || fs::read(pipe).unwrap()
         });
-        write(&pipe, b"through the pipe").unwrap();
+        write_atomically(&pipe, b"through the pipe").unwrap();
         assert_eq!(reader.join().unwrap(), b"through the pipe");
         assert!(fs::symlink_metadata(&pipe).unwrap().file_type().is_fifo());
 
-        write(Path::new("/dev/null"), b"nothing").unwrap();
+        write_atomically(Path::new("/dev/null"), b"nothing").unwrap();
         assert!(fs::symlink_metadata("/dev/null").unwrap().file_type().is_char_device());
         // Only root may make a device.
         let device = folder.path().join("null");
         if made("mknod", &[device.to_str().unwrap(), "c", "1", "3"]) {
             // Some systems do not open devices in this folder.
             if File::options().write(true).open(&device).is_ok() {
-                write(&device, b"nothing").unwrap();
+                write_atomically(&device, b"nothing").unwrap();
             }
             assert!(fs::symlink_metadata(&device).unwrap().file_type().is_char_device());
         }

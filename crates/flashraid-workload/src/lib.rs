@@ -19,11 +19,11 @@ use std::sync::Arc;
 pub use flashraid_model::quantity_impls;
 pub use flashraid_model::request::{HostLoop, OpKind, Request};
 pub use flashraid_model::units;
-pub use mix::Mix;
-pub(crate) use read_ahead::read_ahead;
-pub use space::{AddressSpace, Grain};
-pub use spec::{SourceSpec, SpecProblem, WorkloadSpec, open, open_ahead, open_until};
-pub use transform::{AddressFit, Transform, TransformSpec};
+pub use mix::MixedSource;
+pub(crate) use read_ahead::read_on_separate_thread;
+pub use space::{AddressSpace, Granularity};
+pub use spec::{SourceSpec, SpecProblem, WorkloadSpec, open_workload, open_workload_read_ahead, open_workload_until};
+pub use transform::{AddressFit, TransformSpec, TransformedSource};
 
 /// A stream of requests in order of arrival.
 pub trait Source {
@@ -37,7 +37,7 @@ pub trait Source {
     ///
     /// # Errors
     /// Returns the same errors as [`Source::next_request`]. The requests before the bad one have been appended.
-    fn fill(&mut self, out: &mut Vec<Request>, n: usize) -> Result<usize, SourceError> {
+    fn next_requests(&mut self, out: &mut Vec<Request>, n: usize) -> Result<usize, SourceError> {
         for filled in 0..n {
             match self.next_request()? {
                 Some(request) => out.push(request),
@@ -64,7 +64,7 @@ pub trait Source {
 
     /// Returns the place of the last request in its source, such as `trace.csv:17`, for messages. It is `None` if there is only a request
     /// number.
-    fn place(&self) -> Option<String> {
+    fn position_in_input(&self) -> Option<String> {
         None
     }
 }
@@ -74,8 +74,8 @@ impl<S: Source + ?Sized> Source for Box<S> {
         (**self).next_request()
     }
 
-    fn fill(&mut self, out: &mut Vec<Request>, n: usize) -> Result<usize, SourceError> {
-        (**self).fill(out, n)
+    fn next_requests(&mut self, out: &mut Vec<Request>, n: usize) -> Result<usize, SourceError> {
+        (**self).next_requests(out, n)
     }
 
     fn host_loop(&self) -> HostLoop {
@@ -90,8 +90,8 @@ impl<S: Source + ?Sized> Source for Box<S> {
         (**self).notes()
     }
 
-    fn place(&self) -> Option<String> {
-        (**self).place()
+    fn position_in_input(&self) -> Option<String> {
+        (**self).position_in_input()
     }
 }
 
@@ -101,7 +101,7 @@ pub struct Stop(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
 
 impl Stop {
     /// Returns a stop callback that calls `asked`. Operations stop when it returns true.
-    pub fn when(asked: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+    pub fn stop_when(asked: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(asked)))
     }
 
@@ -114,7 +114,7 @@ impl Stop {
     ///
     /// # Errors
     /// Returns [`SourceError::Stopped`] if it must stop.
-    pub fn check(&self) -> Result<(), SourceError> {
+    pub fn error_if_stopped(&self) -> Result<(), SourceError> {
         if self.must_stop() { Err(SourceError::Stopped) } else { Ok(()) }
     }
 }
@@ -147,8 +147,8 @@ pub enum SourceError {
 
 impl SourceError {
     /// Returns the error for an input `what` that cannot be read. It distinguishes mistakes of the user from faults of the disk.
-    pub fn reading(what: &str, error: io::Error) -> Self {
-        match files::is_wrong_path(&error) {
+    pub fn while_reading(what: &str, error: io::Error) -> Self {
+        match files::is_path_error(&error) {
             true => Self::Input(format!("can't read {what}: {error}")),
             false => Self::Io { context: format!("can't read {what}"), source: error },
         }

@@ -3,7 +3,7 @@
 use super::{HostLoop, Request, Source, SourceError};
 
 /// Several streams merged into one. If requests have the same time, the stream with the lower number comes first.
-pub struct Mix {
+pub struct MixedSource {
     streams: Vec<Stream>,
 }
 
@@ -12,11 +12,11 @@ struct Stream {
     next: Option<Request>,
 }
 
-impl Mix {
+impl MixedSource {
     /// Maximum number of streams, because requests hold the stream number in a byte.
     pub const STREAMS_MAX: usize = 1 << u8::BITS;
 
-    /// Merges `sources`, of which there are at most [`Mix::STREAMS_MAX`].
+    /// Merges `sources`, of which there are at most [`MixedSource::STREAMS_MAX`].
     ///
     /// # Errors
     /// Returns an error if one of them is a closed loop, or if its first request cannot be read.
@@ -31,7 +31,7 @@ impl Mix {
     }
 }
 
-impl Source for Mix {
+impl Source for MixedSource {
     fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
         // There are few streams, so that a scan is as fast as a heap. `min_by_key` returns the first among equals.
         let waiting = self.streams.iter().enumerate().filter_map(|(index, s)| s.next.map(|request| (index, request)));
@@ -88,14 +88,14 @@ mod tests {
                 HostLoop::Closed { depth: 1, think_ns: 0 }
             }
         }
-        let message = Mix::new(vec![Box::new(Closed)]).err().unwrap().to_string();
+        let message = MixedSource::new(vec![Box::new(Closed)]).err().unwrap().to_string();
         assert!(message.contains("mix[0]"), "{message}");
     }
 
     #[test]
     fn merges_in_time_order_and_lower_streams_go_first() {
         let given = |arrivals| -> Box<dyn Source> { Box::new(Given(arrivals, 0)) };
-        let mut mix = Mix::new(vec![given(&[5, 7, 7, 9]), given(&[]), given(&[1, 5, 7])]).unwrap();
+        let mut mix = MixedSource::new(vec![given(&[5, 7, 7, 9]), given(&[]), given(&[1, 5, 7])]).unwrap();
         let mut merged = Vec::new();
         while let Some(r) = mix.next_request().unwrap() {
             merged.push((r.arrival_ns, r.stream, r.offset_bytes));

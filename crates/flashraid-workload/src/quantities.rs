@@ -1,22 +1,22 @@
 //! Quantities in the settings of workloads, as users write them.
 
-use crate::Grain;
+use crate::Granularity;
 use crate::units::{NumberRange, Quantity, Size, UnitError};
 use flashraid_model::events::TIME_MAX_NS;
 use flashraid_model::quantity_impls;
 
-quantity_impls!(Gap, MeanSize, Grain);
+quantity_impls!(RequestGap, MeanSize, Granularity);
 
 /// A mean time between events, which may be a fraction of a nanosecond.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Gap {
+pub struct RequestGap {
     /// Number of nanoseconds, above 0.
     pub ns: f64,
 }
 
-impl Gap {
+impl RequestGap {
     /// Returns the mean gap between `per_second` events per second.
-    pub fn at(per_second: f64) -> Self {
+    pub fn from_rate(per_second: f64) -> Self {
         Self { ns: 1e9 / per_second }
     }
 
@@ -26,7 +26,7 @@ impl Gap {
     }
 }
 
-impl Quantity for Gap {
+impl Quantity for RequestGap {
     const NAME: &'static str = "gap";
     const ALLOWED_TEXT: &'static str = "a duration above 0 with a unit, such as \"3ms\", or a rate, such as \"476.5/s\"";
     const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d|/s)\s*$";
@@ -124,7 +124,7 @@ fn shortest(value: f64, units: &[(&str, f64)]) -> String {
     texts.min_by_key(String::len).unwrap_or_else(|| format!("{value}{}", units[0].0))
 }
 
-impl Quantity for Grain {
+impl Quantity for Granularity {
     const NAME: &'static str = "grain";
     const ALLOWED_TEXT: &'static str = "\"page\", \"sector\", or a size above 0 with a unit, such as \"4KiB\"";
     const PATTERN: &'static str = r"^\s*(page|sector|[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMGT]B|[KMGT]iB))\s*$";

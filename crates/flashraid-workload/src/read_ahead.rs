@@ -35,7 +35,7 @@ struct ReadAhead {
 
 /// Returns a source that reads `source` ahead on a separate thread. The requests are the same. If the operating system provides no thread,
 /// it returns `source` itself.
-pub(crate) fn read_ahead(source: Box<dyn Source + Send>) -> Box<dyn Source> {
+pub(crate) fn read_on_separate_thread(source: Box<dyn Source + Send>) -> Box<dyn Source> {
     let (host_loop, notes, progress) = (source.host_loop(), source.notes(), source.progress());
     let (sender, ready) = sync_channel(READY);
     let shared = Arc::new(Mutex::new(Some(source)));
@@ -62,9 +62,9 @@ fn read(mut source: Box<dyn Source + Send>, sender: &SyncSender<Vec<Block>>) {
         let mut ended = false;
         while !ended && blocks.len() < BLOCKS_AT_A_TIME {
             let mut requests = Vec::with_capacity(BLOCK_REQUESTS);
-            let filled = source.fill(&mut requests, BLOCK_REQUESTS);
+            let filled = source.next_requests(&mut requests, BLOCK_REQUESTS);
             ended = !matches!(filled, Ok(BLOCK_REQUESTS));
-            let (progress, notes, place) = (source.progress(), source.notes(), source.place());
+            let (progress, notes, place) = (source.progress(), source.notes(), source.position_in_input());
             blocks.push(Block { requests: requests.into_iter(), error: filled.err(), progress, notes, place });
         }
         if sender.send(blocks).is_err() || ended {
@@ -123,7 +123,7 @@ impl Source for ReadAhead {
         self.block.notes.clone()
     }
 
-    fn place(&self) -> Option<String> {
+    fn position_in_input(&self) -> Option<String> {
         self.block.place.clone()
     }
 }
@@ -156,7 +156,7 @@ mod tests {
 
     fn arrivals(source: &mut dyn Source) -> (Vec<u64>, Result<usize, String>) {
         let mut requests = Vec::new();
-        let filled = source.fill(&mut requests, 1 << 20).map_err(|error| error.to_string());
+        let filled = source.next_requests(&mut requests, 1 << 20).map_err(|error| error.to_string());
         (requests.iter().map(|request| request.arrival_ns).collect(), filled)
     }
 
@@ -166,7 +166,7 @@ mod tests {
         for until in [0, 1, 255, 256, 257, 4096, 10_000] {
             for end in [bad, || Ok(None)] {
                 let counting = || Counting { given: 0, until, end };
-                let mut ahead = read_ahead(Box::new(counting()));
+                let mut ahead = read_on_separate_thread(Box::new(counting()));
                 assert_eq!(arrivals(&mut *ahead), arrivals(&mut counting()), "{until}");
                 assert!(ahead.next_request().unwrap().is_none(), "nothing follows the end");
             }
@@ -176,24 +176,24 @@ mod tests {
     /// Checks that remarks belong to the requests that were returned, 256 at a time.
     #[test]
     fn remarks_are_those_of_the_requests_given_out() {
-        let mut ahead = read_ahead(Box::new(Counting { given: 0, until: 10_000, end: || Ok(None) }));
+        let mut ahead = read_on_separate_thread(Box::new(Counting { given: 0, until: 10_000, end: || Ok(None) }));
         assert_eq!(ahead.notes(), ["0 given"]);
         for block in 1..=30 {
-            ahead.fill(&mut Vec::new(), 256).unwrap();
+            ahead.next_requests(&mut Vec::new(), 256).unwrap();
             assert_eq!(ahead.notes(), [format!("{} given", block * 256)]);
         }
     }
 
     #[test]
     fn a_source_that_is_not_read_to_its_end_is_left() {
-        let mut ahead = read_ahead(Box::new(Counting { given: 0, until: u64::MAX, end: || Ok(None) }));
-        assert_eq!(ahead.fill(&mut Vec::new(), 1000).unwrap(), 1000);
+        let mut ahead = read_on_separate_thread(Box::new(Counting { given: 0, until: u64::MAX, end: || Ok(None) }));
+        assert_eq!(ahead.next_requests(&mut Vec::new(), 1000).unwrap(), 1000);
     }
 
     #[test]
     #[should_panic(expected = "a bug of the source")]
     fn a_panic_of_the_source_is_passed_on() {
-        let mut ahead = read_ahead(Box::new(Counting { given: 0, until: 5000, end: || panic!("a bug of the source") }));
+        let mut ahead = read_on_separate_thread(Box::new(Counting { given: 0, until: 5000, end: || panic!("a bug of the source") }));
         let _ = arrivals(&mut *ahead);
     }
 }

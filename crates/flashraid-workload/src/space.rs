@@ -12,13 +12,13 @@ pub struct AddressSpace {
     /// Number of consecutive bytes that lie on one member before the next member follows.
     pub stripe_unit_bytes: u64,
     /// Number and rotation of the strips of a stripe on the members (or mirrored pairs).
-    pub shape: StripeShape,
+    pub stripe_shape: StripeShape,
 }
 
 impl AddressSpace {
     /// Returns the number of bytes of data in a stripe.
     pub fn stripe_bytes(&self) -> u64 {
-        self.stripe_unit_bytes * u64::from(self.shape.data_strips)
+        self.stripe_unit_bytes * u64::from(self.stripe_shape.data_strips)
     }
 }
 
@@ -27,7 +27,7 @@ pub(crate) const SECTOR_BYTES: u64 = 512;
 
 /// Unit of which sizes or addresses are multiples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Grain {
+pub enum Granularity {
     /// A sector of 512 bytes.
     Sector,
     /// A logical page of the device.
@@ -36,9 +36,9 @@ pub enum Grain {
     Bytes(u64),
 }
 
-impl Grain {
+impl Granularity {
     /// Returns the unit in bytes.
-    pub fn bytes(self, space: &AddressSpace) -> u64 {
+    pub fn bytes_in(self, space: &AddressSpace) -> u64 {
         match self {
             Self::Sector => SECTOR_BYTES,
             Self::Page => space.page_bytes,

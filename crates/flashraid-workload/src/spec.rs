@@ -1,8 +1,8 @@
 //! A workload as plain data, and functions that open it as a stream of requests.
 
-use super::synthetic::{Synthetic, SyntheticSpec};
+use super::synthetic::{SyntheticSource, SyntheticSpec};
 use super::trace::{self, TraceReader, TraceSpec};
-use super::{AddressSpace, Mix, Source, SourceError, Stop, Transform, TransformSpec, read_ahead};
+use super::{AddressSpace, MixedSource, Source, SourceError, Stop, TransformSpec, TransformedSource, read_on_separate_thread};
 
 /// A workload: a source of requests, and the changes made to them.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,13 +54,13 @@ impl WorkloadSpec {
             SourceSpec::Trace(_) => Vec::new(),
             SourceSpec::Mix(streams) => mix_problems(streams, space),
         };
-        problems.extend(self.transform.problems(self.is_closed()).into_iter().map(|p| p.below("transform")));
+        problems.extend(self.transform.problems(self.is_closed_loop()).into_iter().map(|p| p.below("transform")));
         problems
     }
 
     /// Returns true if the workload is a closed loop.
-    pub fn is_closed(&self) -> bool {
-        matches!(&self.source, SourceSpec::Synthetic(spec) if spec.arrivals.is_closed())
+    pub fn is_closed_loop(&self) -> bool {
+        matches!(&self.source, SourceSpec::Synthetic(spec) if spec.arrivals.is_closed_loop())
     }
 
     /// Returns the workload without settings for times and priorities, but with the same requests in the same order. Two workloads that
@@ -68,13 +68,13 @@ impl WorkloadSpec {
     ///
     /// Times may decide which requests there are, as in a window of time or a mix. It then returns the workload itself.
     #[must_use]
-    pub fn without_times(&self) -> Self {
+    pub fn without_arrival_times(&self) -> Self {
         let Self { source, transform } = self;
         if transform.start_ns != 0 || transform.limit_ns.is_some() {
             return self.clone();
         }
         let source = match source {
-            SourceSpec::Synthetic(spec) => SourceSpec::Synthetic(spec.without_times()),
+            SourceSpec::Synthetic(spec) => SourceSpec::Synthetic(spec.without_arrival_times()),
             SourceSpec::Trace(_) => source.clone(),
             SourceSpec::Mix(_) => return self.clone(),
         };
@@ -84,12 +84,12 @@ impl WorkloadSpec {
 
 fn mix_problems(streams: &[WorkloadSpec], space: &AddressSpace) -> Vec<SpecProblem> {
     let mut problems = Vec::new();
-    if streams.is_empty() || streams.len() > Mix::STREAMS_MAX {
-        problems.push(SpecProblem::new("mix", format!("has {} streams; 1 to {} are allowed", streams.len(), Mix::STREAMS_MAX)));
+    if streams.is_empty() || streams.len() > MixedSource::STREAMS_MAX {
+        problems.push(SpecProblem::new("mix", format!("has {} streams; 1 to {} are allowed", streams.len(), MixedSource::STREAMS_MAX)));
     }
     for (index, stream) in streams.iter().enumerate() {
         let place = format!("mix[{index}]");
-        if stream.is_closed() {
+        if stream.is_closed_loop() {
             problems.push(SpecProblem::new(&place, "is a closed loop, but streams are merged by time of arrival; give it a rate".into()));
         }
         problems.extend(stream.problems(space).into_iter().map(|p| p.below(&place)));
@@ -113,15 +113,15 @@ impl SpecProblem {
 ///
 /// # Errors
 /// Returns [`SourceError::Input`] if the specification has problems, and names all of them, or if a trace cannot be read.
-pub fn open(spec: &WorkloadSpec, seed: u64, space: &AddressSpace) -> Result<Box<dyn Source>, SourceError> {
-    open_until(spec, seed, space, &Stop::default())
+pub fn open_workload(spec: &WorkloadSpec, seed: u64, space: &AddressSpace) -> Result<Box<dyn Source>, SourceError> {
+    open_workload_until(spec, seed, space, &Stop::default())
 }
 
-/// Opens a workload like [`open`]. Long operations, now and later, stop soon after `stop` says so.
+/// Opens a workload like [`open_workload`]. Long operations, now and later, stop soon after `stop` says so.
 ///
 /// # Errors
-/// Returns the errors of [`open`], and [`SourceError::Stopped`].
-pub fn open_until(spec: &WorkloadSpec, seed: u64, space: &AddressSpace, stop: &Stop) -> Result<Box<dyn Source>, SourceError> {
+/// Returns the errors of [`open_workload`], and [`SourceError::Stopped`].
+pub fn open_workload_until(spec: &WorkloadSpec, seed: u64, space: &AddressSpace, stop: &Stop) -> Result<Box<dyn Source>, SourceError> {
     let problems = spec.problems(space);
     if !problems.is_empty() {
         let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
@@ -130,16 +130,16 @@ pub fn open_until(spec: &WorkloadSpec, seed: u64, space: &AddressSpace, stop: &S
     open_checked(spec, seed, space, stop)
 }
 
-/// Opens a workload like [`open_until`], but a separate thread reads traces ahead. The requests are the same.
+/// Opens a workload like [`open_workload_until`], but a separate thread reads traces ahead. The requests are the same.
 ///
 /// # Errors
-/// Returns the same errors as [`open_until`].
-pub fn open_ahead(spec: &WorkloadSpec, seed: u64, space: &AddressSpace, stop: &Stop) -> Result<Box<dyn Source>, SourceError> {
+/// Returns the same errors as [`open_workload_until`].
+pub fn open_workload_read_ahead(spec: &WorkloadSpec, seed: u64, space: &AddressSpace, stop: &Stop) -> Result<Box<dyn Source>, SourceError> {
     match &spec.source {
         SourceSpec::Trace(trace) if spec.problems(space).is_empty() => {
-            Ok(read_ahead(Box::new(open_trace(trace, spec, seed, space, stop)?)))
+            Ok(read_on_separate_thread(Box::new(open_trace(trace, spec, seed, space, stop)?)))
         }
-        _ => open_until(spec, seed, space, stop),
+        _ => open_workload_until(spec, seed, space, stop),
     }
 }
 
@@ -150,19 +150,19 @@ fn open_trace(
     seed: u64,
     space: &AddressSpace,
     stop: &Stop,
-) -> Result<Transform<TraceReader>, SourceError> {
-    Transform::open(&spec.transform, seed, space, stop, || trace::open_until(trace, stop))
+) -> Result<TransformedSource<TraceReader>, SourceError> {
+    TransformedSource::open(&spec.transform, seed, space, stop, || trace::open_trace_until(trace, stop))
 }
 
 /// Opens a specification that has no problems.
 fn open_checked(spec: &WorkloadSpec, seed: u64, space: &AddressSpace, stop: &Stop) -> Result<Box<dyn Source>, SourceError> {
     let open_source = || open_source(&spec.source, seed, space, stop);
-    if spec.transform.is_identity() && spec.source.stays_inside() {
+    if spec.transform.changes_nothing() && spec.source.stays_inside() {
         return open_source();
     }
     match &spec.source {
         SourceSpec::Trace(trace) => Ok(Box::new(open_trace(trace, spec, seed, space, stop)?)),
-        _ => Ok(Box::new(Transform::open(&spec.transform, seed, space, stop, open_source)?)),
+        _ => Ok(Box::new(TransformedSource::open(&spec.transform, seed, space, stop, open_source)?)),
     }
 }
 
@@ -175,12 +175,12 @@ impl SourceSpec {
 
 fn open_source(source: &SourceSpec, seed: u64, space: &AddressSpace, stop: &Stop) -> Result<Box<dyn Source>, SourceError> {
     match source {
-        SourceSpec::Synthetic(spec) => Ok(Box::new(Synthetic::new(spec, seed, space))),
-        SourceSpec::Trace(spec) => Ok(Box::new(trace::open_until(spec, stop)?)),
+        SourceSpec::Synthetic(spec) => Ok(Box::new(SyntheticSource::new(spec, seed, space))),
+        SourceSpec::Trace(spec) => Ok(Box::new(trace::open_trace_until(spec, stop)?)),
         SourceSpec::Mix(streams) => {
             let open_stream =
                 |(index, stream)| open_checked(stream, flashraid_model::rng::derive_seed(seed, "workload.mix", index as u64), space, stop);
-            Ok(Box::new(Mix::new(streams.iter().enumerate().map(open_stream).collect::<Result<_, _>>()?)?))
+            Ok(Box::new(MixedSource::new(streams.iter().enumerate().map(open_stream).collect::<Result<_, _>>()?)?))
         }
     }
 }
@@ -193,7 +193,7 @@ mod tests {
     use flashraid_model::placement::StripeShape;
 
     const SPACE: AddressSpace =
-        AddressSpace { capacity_bytes: 1 << 30, page_bytes: 4096, stripe_unit_bytes: 4096, shape: StripeShape::without_parity(4) };
+        AddressSpace { capacity_bytes: 1 << 30, page_bytes: 4096, stripe_unit_bytes: 4096, stripe_shape: StripeShape::without_parity(4) };
 
     fn poisson(per_second: f64) -> WorkloadSpec {
         SyntheticSpec { arrivals: ArrivalSpec::poisson(per_second), ..SyntheticSpec::random_writes() }.into()
@@ -207,7 +207,7 @@ mod tests {
     fn all_problems_are_named_at_once() {
         let broken = SyntheticSpec { read_fraction: 2.0, write_size: SizeSpec::fixed(0), ..SyntheticSpec::random_writes() };
         let inner = WorkloadSpec { transform: TransformSpec { size_scale: 0.0, ..TransformSpec::default() }, ..broken.into() };
-        let message = open(&mix(vec![poisson(1.0), inner]), 1, &SPACE).err().unwrap().to_string();
+        let message = open_workload(&mix(vec![poisson(1.0), inner]), 1, &SPACE).err().unwrap().to_string();
         for key in ["mix[1]: is a closed loop", "mix[1].read_fraction", "mix[1].write_size:", "mix[1].transform.size_scale"] {
             assert!(message.contains(key), "{key} in {message}");
         }
@@ -224,13 +224,13 @@ mod tests {
     fn traces_are_fitted_to_the_array() {
         let mut file = tempfile::NamedTempFile::with_suffix(".spc").unwrap();
         std::io::Write::write_all(&mut file, b"0,8,4096,w,0.000\n0,24,4096,r,0.001\n0,4194304,4096,w,0.002\n").unwrap();
-        let mut refused = open(&trace(&file, AddressFit::Error), 1, &SPACE).unwrap();
-        let message = refused.fill(&mut Vec::new(), 9).unwrap_err().to_string();
+        let mut refused = open_workload(&trace(&file, AddressFit::Error), 1, &SPACE).unwrap();
+        let message = refused.next_requests(&mut Vec::new(), 9).unwrap_err().to_string();
         assert!(message.contains("line 3: 4096 bytes at byte 2147483648") && message.contains("1073741824 bytes"), "{message}");
 
         let offsets = |spec: &WorkloadSpec| {
             let mut requests = Vec::new();
-            open(spec, 1, &SPACE).unwrap().fill(&mut requests, 9).unwrap();
+            open_workload(spec, 1, &SPACE).unwrap().next_requests(&mut requests, 9).unwrap();
             requests.iter().map(|r| (r.stream, r.offset_bytes)).collect::<Vec<_>>()
         };
         assert_eq!(offsets(&trace(&file, AddressFit::Wrap)), [(0, 4096), (0, 12_288), (0, 0)]);
@@ -248,27 +248,27 @@ mod tests {
         let bursts = SyntheticSpec {
             read_fraction: 0.3,
             high_priority_fraction: 0.5,
-            sequential_gap: Some(crate::quantities::Gap { ns: 5e5 }),
-            address: crate::synthetic::AddressSpec { sequential_fraction: 0.4, ..crate::synthetic::AddressSpec::default() },
+            sequential_gap: Some(crate::quantities::RequestGap { ns: 5e5 }),
+            addresses: crate::synthetic::AddressSpec { sequential_fraction: 0.4, ..crate::synthetic::AddressSpec::default() },
             ..SyntheticSpec { arrivals: ArrivalSpec::poisson(50.0), ..SyntheticSpec::random_writes() }
         };
         let faster = TransformSpec { rate_scale: 7.0, size_scale: 2.0, high_priority_fraction: 0.1, ..TransformSpec::default() };
         for timed in [bursts.clone().into(), WorkloadSpec { transform: faster, ..bursts.clone().into() }, trace(&file, AddressFit::Error)] {
             let written = |spec: &WorkloadSpec| {
                 let mut requests = Vec::new();
-                open(spec, 3, &SPACE).unwrap().fill(&mut requests, 1000).unwrap();
+                open_workload(spec, 3, &SPACE).unwrap().next_requests(&mut requests, 1000).unwrap();
                 requests.iter().map(|r| (r.kind, r.offset_bytes, r.length_bytes)).collect::<Vec<_>>()
             };
-            let untimed = timed.without_times();
+            let untimed = timed.without_arrival_times();
             assert_eq!(written(&timed), written(&untimed));
-            assert_eq!(untimed.without_times(), untimed);
+            assert_eq!(untimed.without_arrival_times(), untimed);
         }
         let other = SyntheticSpec { arrivals: ArrivalSpec::poisson(99.0), sequential_gap: None, ..bursts.clone() };
-        assert_eq!(WorkloadSpec::from(other).without_times(), WorkloadSpec::from(bursts.clone()).without_times());
+        assert_eq!(WorkloadSpec::from(other).without_arrival_times(), WorkloadSpec::from(bursts.clone()).without_arrival_times());
 
         let window = WorkloadSpec { transform: TransformSpec { limit_ns: Some(9), ..TransformSpec::default() }, ..bursts.into() };
         let mixed = mix(vec![poisson(1.0), poisson(2.0)]);
-        assert_eq!((window.without_times(), mixed.without_times()), (window, mixed));
+        assert_eq!((window.without_arrival_times(), mixed.without_arrival_times()), (window, mixed));
     }
 
     /// Streams of a mix, and their changes, are independent of each other. Each has its own seed.
@@ -276,9 +276,9 @@ mod tests {
     fn streams_of_a_mix_differ() {
         let doubled = TransformSpec { rate_scale: 2.0, limit_requests: Some(2000), ..TransformSpec::default() };
         let streams = vec![poisson(1000.0), WorkloadSpec { transform: doubled, ..poisson(1000.0) }];
-        let mut source = open(&mix(streams), 1, &SPACE).unwrap();
+        let mut source = open_workload(&mix(streams), 1, &SPACE).unwrap();
         let mut requests = Vec::new();
-        source.fill(&mut requests, 4000).unwrap();
+        source.next_requests(&mut requests, 4000).unwrap();
         assert!(requests.is_sorted_by_key(|r| r.arrival_ns));
         let second: Vec<_> = requests.iter().filter(|r| r.stream == 1).collect();
         assert_eq!(second.len(), 2000);

@@ -68,7 +68,7 @@ impl Default for TransformSpec {
 
 impl TransformSpec {
     /// Returns true if requests that fit into the array are not changed.
-    pub fn is_identity(&self) -> bool {
+    pub fn changes_nothing(&self) -> bool {
         *self == Self { address_fit: self.address_fit, ..Self::default() } && !matches!(self.address_fit, AddressFit::Scale { .. })
     }
 
@@ -102,7 +102,7 @@ impl TransformSpec {
 const REQUESTS_PER_QUESTION: u64 = 1 << 14;
 
 /// A stream of requests after its changes.
-pub struct Transform<S = Box<dyn Source>> {
+pub struct TransformedSource<S = Box<dyn Source>> {
     source: S,
     spec: TransformSpec,
     /// True if the settings do not change requests that fit into the array.
@@ -127,7 +127,7 @@ pub struct Transform<S = Box<dyn Source>> {
     stop: Stop,
 }
 
-impl<S: Source> Transform<S> {
+impl<S: Source> TransformedSource<S> {
     /// Applies `spec` to the source that `open` returns. Random choices come from streams of `seed`.
     ///
     /// The source is opened a second time if its extent must be found out.
@@ -156,7 +156,7 @@ impl<S: Source> Transform<S> {
         Ok(Self {
             source,
             spec: spec.clone(),
-            is_identity: spec.is_identity(),
+            is_identity: spec.changes_nothing(),
             space: *space,
             extent_pages,
             read: 0,
@@ -176,7 +176,7 @@ impl<S: Source> Transform<S> {
             self.read += 1;
             if self.read <= self.spec.start_requests || request.arrival_ns < self.spec.start_ns {
                 if self.read.is_multiple_of(REQUESTS_PER_QUESTION) {
-                    self.stop.check()?;
+                    self.stop.error_if_stopped()?;
                 }
                 continue;
             }
@@ -247,7 +247,7 @@ impl<S: Source> Transform<S> {
 
     #[cold]
     fn place_of_last(&self) -> String {
-        self.source.place().unwrap_or_else(|| format!("request {}", self.read))
+        self.source.position_in_input().unwrap_or_else(|| format!("request {}", self.read))
     }
 
     #[cold]
@@ -259,7 +259,7 @@ impl<S: Source> Transform<S> {
     }
 }
 
-impl<S: Source> Source for Transform<S> {
+impl<S: Source> Source for TransformedSource<S> {
     #[inline]
     fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
         if self.is_identity {
@@ -290,12 +290,12 @@ impl<S: Source> Source for Transform<S> {
         notes
     }
 
-    fn place(&self) -> Option<String> {
-        self.source.place()
+    fn position_in_input(&self) -> Option<String> {
+        self.source.position_in_input()
     }
 }
 
-impl<S: Source> Transform<S> {
+impl<S: Source> TransformedSource<S> {
     /// Returns the next request, if the settings change requests.
     fn next_changed(&mut self) -> Result<Option<Request>, SourceError> {
         if let Some(request) = self.rest.pop() {
@@ -352,7 +352,7 @@ fn extent_of(source: &mut dyn Source, spec: &TransformSpec, stop: &Stop) -> Resu
     for read in 0..last {
         let Some(request) = source.next_request()? else { break };
         if read.is_multiple_of(REQUESTS_PER_QUESTION) {
-            stop.check()?;
+            stop.error_if_stopped()?;
         }
         extent = extent.max(request.offset_bytes.saturating_add(request.length_bytes));
     }
@@ -365,7 +365,7 @@ mod tests {
     use flashraid_model::placement::StripeShape;
 
     const SPACE: AddressSpace =
-        AddressSpace { capacity_bytes: 1 << 20, page_bytes: 4096, stripe_unit_bytes: 4096, shape: StripeShape::without_parity(1) };
+        AddressSpace { capacity_bytes: 1 << 20, page_bytes: 4096, stripe_unit_bytes: 4096, stripe_shape: StripeShape::without_parity(1) };
 
     /// Ten requests of 4 KiB, one every 100 ns from 50 ns on, 1 MiB / 4 apart.
     struct Ten(u64);
@@ -391,9 +391,9 @@ mod tests {
     }
 
     fn all(spec: TransformSpec) -> Result<Vec<Request>, SourceError> {
-        let mut transform = Transform::open(&spec, 1, &SPACE, &Stop::default(), || Ok(Box::new(Ten(0))))?;
+        let mut transform = TransformedSource::open(&spec, 1, &SPACE, &Stop::default(), || Ok(Box::new(Ten(0))))?;
         let mut out = Vec::new();
-        transform.fill(&mut out, 100)?;
+        transform.next_requests(&mut out, 100)?;
         Ok(out)
     }
 
@@ -422,9 +422,10 @@ mod tests {
         let places = vec![(0, 8192), (4096, 4096), (512, 20_000), (4096, 8704), (8191, 4097), (512, 4096), (0, 1 << 20)];
         let of = |deallocate_bytes: Option<u64>| {
             let spec = TransformSpec { deallocate_bytes, ..wrapped() };
-            let mut transform = Transform::open(&spec, 1, &SPACE, &Stop::default(), || Ok(Box::new(OfZeroes(places.clone())))).unwrap();
+            let mut transform =
+                TransformedSource::open(&spec, 1, &SPACE, &Stop::default(), || Ok(Box::new(OfZeroes(places.clone())))).unwrap();
             let mut out = Vec::new();
-            transform.fill(&mut out, 100).unwrap();
+            transform.next_requests(&mut out, 100).unwrap();
             assert!(out.iter().all(|r| r.arrival_ns == 7 && r.fua == (r.kind == OpKind::Write)));
             (out.iter().map(|r| (r.kind, r.offset_bytes, r.length_bytes)).collect::<Vec<_>>(), transform.notes())
         };

@@ -56,7 +56,7 @@ impl Source for Log {
 struct DelayedReads(u64);
 
 impl Observer for DelayedReads {
-    fn request(&mut self, done: &CompletedRequest) {
+    fn request_completed(&mut self, done: &CompletedRequest) {
         self.0 += u64::from(done.request.kind == OpKind::Read && done.gc_members_met > 0);
     }
 }

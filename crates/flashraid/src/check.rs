@@ -17,15 +17,15 @@ pub use sample::WorkloadSample;
 use std::fs::File;
 use std::path::Path;
 
-use crate::config::{Scenario, WorkloadConfig, address_space};
+use crate::config::{Scenario, WorkloadConfig, workload_address_space};
 use crate::content::traces;
-use crate::duration::Seconds;
-use crate::idle::Idle;
+use crate::duration::EstimatedSeconds;
+use crate::idle::IdleArray;
 use crate::run::RunError;
 use crate::warm_state;
 use flashraid_model::array::{ArrayParams, WarmUpPattern};
 use flashraid_model::ssd::{CollectionProcedure, PlaneChoice, PoolScope, SsdParams};
-use flashraid_workload::files::is_wrong_path;
+use flashraid_workload::files::is_path_error;
 use flashraid_workload::{SourceError, Stop};
 
 /// Results of checking a scenario without a run. `Display` writes them as text for people.
@@ -66,7 +66,7 @@ pub struct CheckReport {
     /// Number of bytes that the state of all members needs.
     pub memory_bytes: u64,
     /// Estimated time of the warm-up and of the run on one processor, in seconds.
-    pub seconds: Option<Seconds>,
+    pub seconds: Option<EstimatedSeconds>,
     /// Warnings about settings that are allowed but probably not intended.
     pub warnings: Vec<String>,
 }
@@ -144,10 +144,10 @@ pub struct LoadCheck {
 impl LoadCheck {
     /// Returns how far the load is from one at which remedies matter, if the array is idle.
     #[must_use]
-    pub fn idle(&self) -> Option<Idle> {
+    pub fn idle_array(&self) -> Option<IdleArray> {
         let busy = self.dies_with_gc?;
         let fullest = [self.link, self.channels, self.controller].into_iter().flatten().fold(busy, f64::max);
-        Idle::of(busy, fullest, self.collection_wait?)
+        IdleArray::from_shares(busy, fullest, self.collection_wait?)
     }
 }
 
@@ -174,7 +174,7 @@ pub enum FirstCollection {
 }
 
 /// Explains `scenario`. A workload that cannot be read becomes a warning.
-pub fn check(scenario: &Scenario) -> CheckReport {
+pub fn check_scenario(scenario: &Scenario) -> CheckReport {
     explain(scenario, draw(scenario, sample::REQUESTS, &Stop::default()))
 }
 
@@ -185,7 +185,7 @@ pub(crate) fn first_requests(scenario: &Scenario, most: u64, stop: &Stop) -> Opt
 
 /// Returns the number of pages that a warm-up overwrites on all members and warm spares together.
 pub(crate) fn warm_up_pages(scenario: &Scenario) -> u64 {
-    if scenario.warm_state.load.is_some() {
+    if scenario.warm_state.load_from.is_some() {
         return 0;
     }
     let ssd = &scenario.array.ssd;
@@ -198,12 +198,12 @@ pub(crate) fn warm_up_pages(scenario: &Scenario) -> u64 {
 ///
 /// # Errors
 /// Returns the error with which the run would end.
-pub fn preflight(scenario: &Scenario, stop: &Stop) -> Result<CheckReport, RunError> {
+pub fn check_before_run(scenario: &Scenario, stop: &Stop) -> Result<CheckReport, RunError> {
     trace_files(&scenario.config.workload, "workload")?;
-    if let Some(path) = &scenario.warm_state.load {
+    if let Some(path) = &scenario.warm_state.load_from {
         warm_state::preflight_load(path, &scenario.array)?;
     }
-    if let Some(path) = &scenario.warm_state.save {
+    if let Some(path) = &scenario.warm_state.save_to {
         warm_state::preflight_save(path)?;
     }
     Ok(explain(scenario, Ok(draw(scenario, sample::REQUESTS, stop)?)))
@@ -216,7 +216,7 @@ fn trace_files(workload: &WorkloadConfig, section: &str) -> Result<(), RunError>
         let found = std::fs::metadata(path).and_then(|metadata| if metadata.is_file() { File::open(path).map(drop) } else { Ok(()) });
         found.map_err(|error| {
             let text = format!("`{section}.path`: can't read {path}: {error}; the path is relative to the folder of the configuration");
-            if is_wrong_path(&error) { RunError::Input(text) } else { RunError::Io(text) }
+            if is_path_error(&error) { RunError::Input(text) } else { RunError::Io(text) }
         })?;
     }
     let streams = workload.streams.iter().flatten().enumerate();
@@ -271,7 +271,7 @@ fn explain_with(scenario: &Scenario, workload: Option<WorkloadSample>, mut warni
     let page_bytes = u64::from(array.ssd.geometry.page_bytes);
     let (spares, _) = array.spares_and_state();
     let report = CheckReport {
-        array_bytes: address_space(array).capacity_bytes,
+        array_bytes: workload_address_space(array).capacity_bytes,
         cache: array.cache.map(|cache| CacheCheck {
             group_bytes: u64::from(cache.group_cache_pages) * page_bytes,
             member_bytes: u64::from(cache.member_cache_pages) * page_bytes,
@@ -297,7 +297,7 @@ fn explain_with(scenario: &Scenario, workload: Option<WorkloadSample>, mut warni
         seconds: None,
         warnings,
     };
-    CheckReport { seconds: Some(Seconds::of(scenario, report.workload.as_ref())), ..report }
+    CheckReport { seconds: Some(EstimatedSeconds::estimate(scenario, report.workload.as_ref())), ..report }
 }
 
 /// Returns true if the planes of a die may run out of free blocks at different times, which raises write amplification.
@@ -351,8 +351,9 @@ fn gc_check(ssd: &SsdParams) -> GcCheck {
     let data_pages = ssd.geometry.data_pages_per_block();
     // The value is just above 1 if the thresholds leave no room for invalid pages.
     let alpha = alpha(ssd).max(1.000_001);
-    let oldest_first = theory::oldest_first(alpha);
-    let (write_amplification, write_amplification_is) = theory::expected(ssd.gc.victim.write_amplification_theory(), data_pages, alpha);
+    let oldest_first = theory::oldest_first_write_amplification(alpha);
+    let (write_amplification, write_amplification_is) =
+        theory::expected_write_amplification(ssd.gc.victim.write_amplification_theory(), data_pages, alpha);
     let pages_moved_per_clean = f64::from(data_pages) * (1.0 - 1.0 / write_amplification);
     GcCheck {
         pool_blocks: ssd.geometry.blocks_per_plane * planes_per_pool(ssd),
@@ -457,7 +458,7 @@ fn load_check(array: &ArrayParams, gc: &GcCheck, sample: &WorkloadSample) -> Loa
 fn first_collection(scenario: &Scenario, sample: Option<&WorkloadSample>) -> FirstCollection {
     let ssd = &scenario.array.ssd;
     let g = &ssd.geometry;
-    let Some(sample) = sample.filter(|_| scenario.warm_state.load.is_none()) else { return FirstCollection::Unknown };
+    let Some(sample) = sample.filter(|_| scenario.warm_state.load_from.is_none()) else { return FirstCollection::Unknown };
     if scenario.warm_up.pattern == WarmUpPattern::Steady {
         return FirstCollection::AtOnce;
     }
@@ -488,8 +489,8 @@ fn after(scenario: &Scenario, sample: &WorkloadSample, pages_per_member: u64) ->
     let per_request = sample.pages_written_per_request / f64::from(scenario.array.members);
     let requests_needed = pages_per_member as f64 / per_request;
     let rate = sample.requests_per_s;
-    let by_count = scenario.limit.requests.is_none_or(|limit| limit as f64 >= requests_needed);
-    let by_time = match (scenario.limit.duration_ns, rate) {
+    let by_count = scenario.run_limit.max_requests.is_none_or(|limit| limit as f64 >= requests_needed);
+    let by_time = match (scenario.run_limit.max_duration_ns, rate) {
         (Some(limit_ns), Some(rate)) => limit_ns as f64 >= requests_needed / rate * 1e9,
         _ => true,
     };
@@ -543,7 +544,7 @@ fn warn(
             "{percent:.0} % of the written pages are written only in part, and each of them costs the write of a whole page"
         ));
     }
-    let capacity = address_space(&scenario.array).capacity_bytes;
+    let capacity = workload_address_space(&scenario.array).capacity_bytes;
     if sample.extent_bytes > capacity {
         let over = sample.extent_bytes;
         warnings.push(format!(

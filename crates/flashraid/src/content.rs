@@ -2,7 +2,7 @@
 
 use crate::config::Scenario;
 use crate::run::RunError;
-use flashraid_workload::files::is_wrong_path;
+use flashraid_workload::files::is_path_error;
 use flashraid_workload::{SourceSpec, WorkloadSpec};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ const CHUNK_BYTES: usize = 1 << 20;
 /// # Errors
 /// Returns the error of `go_on`, or an error if the file cannot be read.
 pub(crate) fn hash_of_file(path: &Path, go_on: &mut dyn FnMut() -> Result<(), RunError>) -> Result<String, RunError> {
-    let failed = |error: io::Error| match is_wrong_path(&error) {
+    let failed = |error: io::Error| match is_path_error(&error) {
         true => RunError::Input(format!("can't read {}: {error}", path.display())),
         false => RunError::Io(format!("can't read {}: {error}", path.display())),
     };
@@ -38,16 +38,16 @@ pub(crate) fn hash_of_file(path: &Path, go_on: &mut dyn FnMut() -> Result<(), Ru
 
 /// Hashes of the files that simulations read. Each is computed once.
 #[derive(Debug, Default)]
-pub struct Contents {
+pub struct InputFileHashes {
     known: HashMap<PathBuf, String>,
 }
 
-impl Contents {
+impl InputFileHashes {
     /// Returns the hashes of all files that `scenario` reads: its traces, and the state that it loads.
     pub(crate) fn hashes_of_inputs(&mut self, scenario: &Scenario) -> Result<Vec<String>, RunError> {
         let mut paths = Vec::new();
         traces(&scenario.workload, &mut paths);
-        paths.extend(scenario.warm_state.load.as_deref());
+        paths.extend(scenario.warm_state.load_from.as_deref());
         paths.into_iter().map(|path| self.of(path)).collect()
     }
 

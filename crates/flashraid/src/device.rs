@@ -10,8 +10,8 @@ use crate::observer::Observer;
 use crate::report::Report;
 use crate::run::{OWN_SOURCE, RunError, RunFacts, report_of};
 use crate::warm_up::{self, SharedWarmUps};
-pub use flashraid_driver::Refused as DeviceError;
-use flashraid_driver::{Answer, Live};
+pub use flashraid_driver::RefusedCall as DeviceError;
+use flashraid_driver::{Answer, LiveArray};
 use flashraid_model::TimeNs;
 use flashraid_workload::Request;
 use flashraid_workload::units::count_with_noun;
@@ -27,7 +27,7 @@ use flashraid_workload::units::count_with_noun;
 ///
 /// [`Simulation::open`](crate::Simulation::open) makes one.
 pub struct Device {
-    live: Live,
+    live: LiveArray,
     scenario: Scenario,
     warnings: Vec<String>,
     begin: Instant,
@@ -36,7 +36,7 @@ pub struct Device {
 
 impl std::fmt::Debug for Device {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Device").field("now_ns", &self.now_ns()).field("under_way", &self.under_way()).finish_non_exhaustive()
+        f.debug_struct("Device").field("now_ns", &self.now_ns()).field("under_way", &self.requests_under_way()).finish_non_exhaustive()
     }
 }
 
@@ -45,8 +45,8 @@ impl Device {
     pub(crate) fn warm(scenario: Scenario, warm_ups: &SharedWarmUps, observer: &mut dyn Observer) -> Result<Self, RunError> {
         let begin = Instant::now();
         let warnings = check_without_workload(&scenario).warnings;
-        let array = warm_up::warm_array(&scenario, warm_ups, observer)?;
-        let live = Live::new(array, &scenario.metrics);
+        let array = warm_up::warmed_up_array(&scenario, warm_ups, observer)?;
+        let live = LiveArray::new(array, &scenario.metrics);
         Ok(Self { live, scenario, warnings, begin, warm_up_s: begin.elapsed().as_secs_f64() })
     }
 
@@ -88,14 +88,14 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Inconsistent`], which is a bug of the simulator.
+    /// Returns [`Error::FailedVerification`], which is a bug of the simulator.
     pub fn report(&mut self) -> Result<Report, Error> {
-        let under_way = self.live.under_way() as u64;
-        let outcome = self.live.outcome();
+        let under_way = self.live.requests_under_way() as u64;
+        let outcome = self.live.outcome_so_far();
         let mut warnings = self.warnings.clone();
-        if outcome.requests == under_way {
+        if outcome.requests_sent == under_way {
             warnings.push("nothing was measured: no request has been answered yet".to_owned());
-        } else if outcome.skipped_all {
+        } else if outcome.ended_before_measuring {
             warnings
                 .push("nothing was measured: the part that report.skip_requests or report.skip_time leaves out is not over yet".to_owned());
         }
@@ -120,8 +120,8 @@ impl Device {
 
     /// Returns the number of requests that the array is serving. Answers that have not been taken yet do not count.
     #[inline]
-    pub fn under_way(&self) -> usize {
-        self.live.under_way()
+    pub fn requests_under_way(&self) -> usize {
+        self.live.requests_under_way()
     }
 
     /// Returns the number of bytes that the array offers. No request may reach beyond them.

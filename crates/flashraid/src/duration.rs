@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::check::{WorkloadSample, first_requests, warm_up_pages};
 use crate::config::Scenario;
-use crate::study::Resources;
+use crate::study::MachineResources;
 use crate::warm_up::warm_up_key;
 use flashraid_model::array::WarmUpPattern;
 use flashraid_workload::Stop;
@@ -32,17 +32,17 @@ const SAMPLES_MAX: usize = 200;
 
 /// Estimated time of a simulation on one processor, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
-pub struct Seconds {
+pub struct EstimatedSeconds {
     /// Time of the warm-up.
     pub warm_up: f64,
     /// Time of the run itself; `None` if the number of requests is unknown.
     pub run: Option<f64>,
 }
 
-impl Seconds {
+impl EstimatedSeconds {
     /// Returns an estimate for a scenario, from the first requests of its workload.
     #[must_use]
-    pub fn of(scenario: &Scenario, sample: Option<&WorkloadSample>) -> Seconds {
+    pub fn estimate(scenario: &Scenario, sample: Option<&WorkloadSample>) -> EstimatedSeconds {
         let has_superblocks = scenario.array.ssd.superblock.is_some();
         let (pages, speed) = match (scenario.warm_up.pattern, has_superblocks) {
             (WarmUpPattern::Steady, _) => {
@@ -53,8 +53,9 @@ impl Seconds {
             (_, false) => (warm_up_pages(scenario), WARM_UP_PAGES_PER_S),
         };
         let run = sample.and_then(|sample| {
-            let by_time = scenario.limit.duration_ns.zip(sample.requests_per_s).map(|(ns, rate)| ns as f64 / 1e9 * rate);
-            let requests = [scenario.limit.requests.map(|requests| requests as f64), by_time].into_iter().flatten().reduce(f64::min)?;
+            let by_time = scenario.run_limit.max_duration_ns.zip(sample.requests_per_s).map(|(ns, rate)| ns as f64 / 1e9 * rate);
+            let requests =
+                [scenario.run_limit.max_requests.map(|requests| requests as f64), by_time].into_iter().flatten().reduce(f64::min)?;
             let is_plain =
                 scenario.array.coordination.is_none() && scenario.array.cache.is_none() && scenario.array.ssd.gc.preemption.is_none();
             let speed = match (has_superblocks, is_plain) {
@@ -64,51 +65,51 @@ impl Seconds {
             };
             Some(requests * (sample.pages_read_per_request + sample.pages_written_per_request) / speed)
         });
-        Seconds { warm_up: if scenario.warm_state.load.is_some() { 0.0 } else { pages as f64 / speed }, run }
+        EstimatedSeconds { warm_up: if scenario.warm_state.load_from.is_some() { 0.0 } else { pages as f64 / speed }, run }
     }
 
     /// Returns the estimate for a warm-up on `threads` threads, each of which warms up a member at a time.
     #[must_use]
-    pub fn on_threads(self, threads: usize) -> Seconds {
-        Seconds { warm_up: self.warm_up / threads.max(1) as f64, ..self }
+    pub fn on_threads(self, threads: usize) -> EstimatedSeconds {
+        EstimatedSeconds { warm_up: self.warm_up / threads.max(1) as f64, ..self }
     }
 
     /// Returns the time of warm-up and run together.
     #[must_use]
-    pub fn total(self) -> f64 {
+    pub fn total_seconds(self) -> f64 {
         self.warm_up + self.run.unwrap_or(0.0)
     }
 }
 
 /// Estimator that remembers the workloads that it has examined.
 #[derive(Debug, Default)]
-pub struct Estimates {
+pub struct DurationEstimates {
     samples: HashMap<String, Option<WorkloadSample>>,
     last: Option<WorkloadSample>,
 }
 
-impl Estimates {
+impl DurationEstimates {
     /// Returns the time that all simulations take on the machine that `resources` describes.
     ///
     /// Simulations that begin in the same state share their warm-up. If `stop` says so, it examines fewer workloads.
-    pub fn of_all(&mut self, simulations: &[&Scenario], resources: &Resources, stop: &Stop) -> Seconds {
+    pub fn estimate_all(&mut self, simulations: &[&Scenario], resources: &MachineResources, stop: &Stop) -> EstimatedSeconds {
         let mut warm_ups = HashSet::new();
         let (mut warm_up, mut run) = (0.0, Some(0.0));
         for scenario in simulations {
-            let seconds = Seconds::of(scenario, self.sample(scenario, stop));
+            let seconds = EstimatedSeconds::estimate(scenario, self.sample(scenario, stop));
             if warm_ups.insert(format!("{} {}", scenario.seed, warm_up_key(scenario))) {
                 warm_up += seconds.warm_up;
             }
             run = run.zip(seconds.run).map(|(sum, run)| sum + run);
         }
         let at_a_time = resources.workers.clamp(1, simulations.len().max(1)) as f64;
-        Seconds { warm_up: warm_up / at_a_time, run: run.map(|run| run / at_a_time) }.on_threads(resources.threads)
+        EstimatedSeconds { warm_up: warm_up / at_a_time, run: run.map(|run| run / at_a_time) }.on_threads(resources.threads)
     }
 
     fn sample(&mut self, scenario: &Scenario, stop: &Stop) -> Option<&WorkloadSample> {
         // The number of pages of a request depends on these values.
         let array = (scenario.array.level, scenario.array.stripe_unit_pages, scenario.array.ssd.geometry.page_bytes);
-        let key = format!("{:?} {:?} {array:?}", scenario.workload, scenario.limit);
+        let key = format!("{:?} {:?} {array:?}", scenario.workload, scenario.run_limit);
         if !self.samples.contains_key(&key) {
             if self.samples.len() >= SAMPLES_MAX {
                 return self.last.as_ref();
@@ -122,7 +123,7 @@ impl Estimates {
 
 /// Returns a duration with about two digits: `40 s`, `3 min`.
 #[must_use]
-pub fn rounded(seconds: f64) -> String {
+pub fn rounded_duration_text(seconds: f64) -> String {
     match seconds {
         seconds if seconds < 1.0 => "less than 1 s".to_owned(),
         seconds if seconds < 10.0 => format!("{seconds:.0} s"),
@@ -138,7 +139,7 @@ mod tests {
 
     #[test]
     fn durations_are_rounded() {
-        let texts = [0.2, 3.4, 42.0, 180.0, 9000.0].map(rounded);
+        let texts = [0.2, 3.4, 42.0, 180.0, 9000.0].map(rounded_duration_text);
         assert_eq!(texts, ["less than 1 s", "3 s", "40 s", "3 min", "2.5 h"]);
     }
 
@@ -146,12 +147,13 @@ mod tests {
     fn more_work_takes_longer_and_warm_ups_are_shared() {
         let scenario = |settings: &[(&str, &str)]| {
             let settings: Vec<(String, String)> = settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-            crate::config::from_str("test", "[workload]\npreset = \"hpc-w\"\nrequests = 20000\n", &settings, None).unwrap()
+            crate::config::scenario_from_toml("test", "[workload]\npreset = \"hpc-w\"\nrequests = 20000\n", &settings, None).unwrap()
         };
-        let resources = |workers| Resources { workers, threads: 1, cache: None };
+        let resources = |workers| MachineResources { workers, threads: 1, warm_cache: None };
         let (one, twice) = (scenario(&[]), scenario(&[("workload.requests", "40000")]));
-        let of_all =
-            |simulations: &[&Scenario], resources: Resources| Estimates::default().of_all(simulations, &resources, &Stop::default());
+        let of_all = |simulations: &[&Scenario], resources: MachineResources| {
+            DurationEstimates::default().estimate_all(simulations, &resources, &Stop::default())
+        };
         let alone = of_all(&[&one], resources(1));
         let both = of_all(&[&one, &twice], resources(1));
         assert_eq!(both.warm_up, alone.warm_up);

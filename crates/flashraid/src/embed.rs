@@ -6,13 +6,13 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::Error;
-use crate::check::{CheckReport, preflight};
-use crate::config::{Config, Problem, Problems, Scenario, address_space};
+use crate::check::{CheckReport, check_before_run};
+use crate::config::{Config, Problem, Problems, Scenario, workload_address_space};
 use crate::device::Device;
 use crate::observer::Observer;
 use crate::report::Report;
 use crate::run;
-use crate::study::Resources;
+use crate::study::MachineResources;
 use crate::template::Template;
 use crate::warm_cache::WarmCache;
 use crate::warm_up::SharedWarmUps;
@@ -49,8 +49,8 @@ impl<'a> Simulation<'a> {
         Self::of(Template::new(config.borrow()))
     }
 
-    /// Returns a simulation of a configuration text. Missing keys have their defaults ([`config::schema`](crate::config::schema)), and
-    /// paths are relative to the working folder.
+    /// Returns a simulation of a configuration text. Missing keys have their defaults ([`config::config_schema`](crate::config::config_schema)),
+    /// and paths are relative to the working folder.
     ///
     /// # Errors
     /// Returns [`Error::Config`] if the text is not TOML.
@@ -133,7 +133,7 @@ impl<'a> Simulation<'a> {
     /// # Errors
     /// Returns [`Error::Config`] with all problems of the configuration.
     pub fn capacity_bytes(&self) -> Result<u64, Error> {
-        Ok(address_space(&self.scenario()?.array).capacity_bytes)
+        Ok(workload_address_space(&self.scenario()?.array).capacity_bytes)
     }
 
     /// Explains the configuration without running it. Files that a run would read or write are checked, too.
@@ -151,12 +151,12 @@ impl<'a> Simulation<'a> {
     /// Returns the errors of [`Simulation::check`], and [`Error::Interrupted`].
     #[doc(hidden)]
     pub fn check_until(&self, stop: &Stop) -> Result<CheckReport, Error> {
-        Ok(preflight(&self.scenario()?, stop)?)
+        Ok(check_before_run(&self.scenario()?, stop)?)
     }
 
     /// Uses the result of an earlier [`Simulation::check`] of the same configuration, so that [`Simulation::run`] does not repeat it.
     #[doc(hidden)]
-    pub fn checked(mut self, report: CheckReport) -> Self {
+    pub fn with_check_report(mut self, report: CheckReport) -> Self {
         self.checked = Some(report);
         self
     }
@@ -181,7 +181,7 @@ impl<'a> Simulation<'a> {
     pub fn run(self) -> Result<Report, Error> {
         let scenario = self.scenario()?;
         let mut observer = self.observer.unwrap_or_else(|| Box::new(()));
-        let warm_ups = SharedWarmUps::default().kept_in(self.cache).on_threads(self.threads);
+        let warm_ups = SharedWarmUps::default().with_cache(self.cache).with_threads(self.threads);
         let settings = run::RunSettings { warm_ups: &warm_ups, source: self.source, checked: self.checked, verify: self.verify };
         Ok(run::run_with(&scenario, settings, &mut *observer)?)
     }
@@ -195,7 +195,7 @@ impl<'a> Simulation<'a> {
     pub fn open(self) -> Result<Device, Error> {
         let scenario = self.scenario()?;
         // Another program's process is not ours to end for want of memory.
-        if let Err(lack) = Resources::of_machine(&[&scenario], None, Some(self.threads), None) {
+        if let Err(lack) = MachineResources::of_this_machine(&[&scenario], None, Some(self.threads), None) {
             let (needed_mib, available_mib) = (lack.needed_bytes >> 20, lack.available_bytes >> 20);
             return Err(Error::Input(format!(
                 "this needs about {needed_mib} MiB of memory, and there are {available_mib} MiB ({}); reduce array.members or ssd.geometry \
@@ -204,7 +204,7 @@ impl<'a> Simulation<'a> {
             )));
         }
         let mut observer = self.observer.unwrap_or_else(|| Box::new(()));
-        let warm_ups = SharedWarmUps::default().kept_in(self.cache).on_threads(self.threads);
+        let warm_ups = SharedWarmUps::default().with_cache(self.cache).with_threads(self.threads);
         Ok(Device::warm(scenario, &warm_ups, &mut *observer)?)
     }
 
@@ -219,7 +219,10 @@ impl<'a> Simulation<'a> {
             let key = "ssd.warm_up.pattern".to_owned();
             let message = format!("`{key}` is \"workload\", but the requests come from a source that can be read only once");
             let help = Some("use \"random\"".to_owned());
-            return Err(Error::Config(Problems { list: vec![Problem { key, message, help, place: None }], ..Problems::default() }));
+            return Err(Error::Config(Problems {
+                list: vec![Problem { key, message, suggested_fix: help, place: None }],
+                ..Problems::default()
+            }));
         }
         Ok(scenario)
     }
@@ -241,9 +244,9 @@ mod tests {
     fn what_was_checked_is_not_looked_for_again() {
         let simulation = || Simulation::from_toml(SMALL).unwrap();
         let checked = simulation().check().unwrap();
-        assert_eq!(document(simulation().checked(checked.clone())), document(simulation()));
+        assert_eq!(document(simulation().with_check_report(checked.clone())), document(simulation()));
         let other = CheckReport { warnings: vec!["as it was found".to_owned()], ..checked };
-        assert_eq!(simulation().checked(other).run().unwrap().warnings, ["as it was found"]);
+        assert_eq!(simulation().with_check_report(other).run().unwrap().warnings, ["as it was found"]);
     }
 
     #[test]
@@ -267,14 +270,14 @@ mod tests {
 
     impl Observer for Counts {
         fn progress(&mut self, progress: &Progress) -> bool {
-            !self.stop || progress.requests == 0
+            !self.stop || progress.requests_sent == 0
         }
 
-        fn request(&mut self, _: &CompletedRequest) {
+        fn request_completed(&mut self, _: &CompletedRequest) {
             self.requests += 1;
         }
 
-        fn collection(&mut self, clean: &GcInterval) {
+        fn victim_cleaned(&mut self, clean: &GcInterval) {
             assert!(clean.end_ns > clean.start_ns && clean.member < 2);
             self.cleans += 1;
         }
@@ -323,7 +326,7 @@ mod tests {
     fn what_a_caller_gets_wrong_is_an_error_that_says_so() {
         let simulation = || Simulation::from_toml(SMALL).unwrap();
         let error = simulation().source(Faulty { good: 100 }).run().unwrap_err();
-        assert!(matches!(error, Error::Source(_)) && error.is_input() && error.to_string().contains("does not fit"), "{error}");
+        assert!(matches!(error, Error::Source(_)) && error.is_caller_mistake() && error.to_string().contains("does not fit"), "{error}");
 
         let error = simulation().set("ssd.warm_up.pattern", "workload").unwrap().source(Faulty { good: 1 }).run().unwrap_err();
         assert!(matches!(&error, Error::Config(problems) if problems.list[0].key == "ssd.warm_up.pattern"), "{error}");
@@ -337,7 +340,7 @@ mod tests {
         }
         assert!(matches!(Simulation::from_toml("array = ["), Err(Error::Config(_))));
         assert!(matches!(Simulation::from_value(&Value::from(3)), Err(Error::Config(_))));
-        assert!(Simulation::from_file("there/is/no/such.toml").is_err_and(|error| error.is_input()));
+        assert!(Simulation::from_file("there/is/no/such.toml").is_err_and(|error| error.is_caller_mistake()));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use flashraid_driver::Refused as DeviceError;
+use flashraid_driver::RefusedCall as DeviceError;
 use flashraid_workload::SourceError;
 
 use crate::config::Problems;
@@ -37,7 +37,7 @@ pub enum Error {
     },
     /// Simulated time would exceed the last moment that the clock can hold. The text says what to do.
     #[error("{0}")]
-    ClockEnds(String),
+    TimeBeyondClock(String),
     /// A [`Device`](crate::Device) refused a call, which has changed nothing.
     #[error("{0}")]
     Refused(#[from] DeviceError),
@@ -55,18 +55,22 @@ pub enum Error {
     },
     /// The state of a member contradicts itself. [`Simulation::verify`](crate::Simulation::verify) has found a bug of the simulator.
     #[error("the state at the end is inconsistent: {0}")]
-    Inconsistent(String),
+    FailedVerification(String),
 }
 
 impl Error {
     /// Returns true if the error is due to the caller's input, and false if due to a disk or the simulator. The program then ends with
     /// status 2, and otherwise with 1.
-    pub fn is_input(&self) -> bool {
+    pub fn is_caller_mistake(&self) -> bool {
         match self {
-            Self::Config(problems) => !problems.unreadable,
+            Self::Config(problems) => !problems.has_unreadable_file,
             Self::Study(_) | Self::Input(_) | Self::Refused(_) => true,
             Self::Source(error) => matches!(error, SourceError::Input(_)),
-            Self::Io { .. } | Self::ClockEnds(_) | Self::Interrupted | Self::StudyInterrupted { .. } | Self::Inconsistent(_) => false,
+            Self::Io { .. }
+            | Self::TimeBeyondClock(_)
+            | Self::Interrupted
+            | Self::StudyInterrupted { .. }
+            | Self::FailedVerification(_) => false,
         }
     }
 
@@ -89,9 +93,9 @@ impl From<RunError> for Error {
             RunError::Source(error) => Self::Source(error),
             RunError::Input(text) => Self::Input(text),
             RunError::Io(message) => Self::Io { path: None, message },
-            RunError::ClockEnds(text) => Self::ClockEnds(text),
+            RunError::TimeBeyondClock(text) => Self::TimeBeyondClock(text),
             RunError::Interrupted => Self::Interrupted,
-            RunError::Inconsistent(text) => Self::Inconsistent(text),
+            RunError::FailedVerification(text) => Self::FailedVerification(text),
         }
     }
 }

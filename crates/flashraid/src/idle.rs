@@ -14,31 +14,36 @@ const HALF: f64 = 0.5;
 /// By operational analysis, the share of the time that a die works is the load times the work of a request. Twice the load therefore gives
 /// twice the share.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Idle {
+pub struct IdleArray {
     /// Share of the time for which the dies of the busiest member work, from 0 to 0.1.
-    pub busy: f64,
+    pub busy_share: f64,
     /// Factor by which the load would have to rise for these dies to work half of the time.
-    pub factor_to_half_busy: f64,
+    pub load_factor_to_half_busy: f64,
     /// Factor by which the load would have to rise for these dies, or another part of the array, to fall behind.
-    pub factor_to_saturation: f64,
+    pub load_factor_to_saturation: f64,
 }
 
-impl Idle {
+impl IdleArray {
     /// Returns how far the load is from one at which remedies matter, if the array is idle under an open load.
     ///
     /// A closed loop sends a request as soon as it has an answer, so it is never idle. `fullest` is the share of the time for which the
     /// busiest part works, whether it is a die or not. `collection` is the share of response times spent waiting for collection. Long
     /// collections can be felt even if dies have little to do.
     #[must_use]
-    pub fn of(busy: f64, fullest: f64, collection: f64) -> Option<Idle> {
+    pub fn from_shares(busy: f64, fullest: f64, collection: f64) -> Option<IdleArray> {
         let is_idle = busy > 0.0 && fullest < IDLE_MAX && collection < COLLECTION_MAX;
-        is_idle.then(|| Idle { busy, factor_to_half_busy: HALF / busy, factor_to_saturation: 1.0 / fullest.max(busy) })
+        is_idle.then(|| IdleArray {
+            busy_share: busy,
+            load_factor_to_half_busy: HALF / busy,
+            load_factor_to_saturation: 1.0 / fullest.max(busy),
+        })
     }
 }
 
-impl fmt::Display for Idle {
+impl fmt::Display for IdleArray {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Idle { busy, factor_to_half_busy, factor_to_saturation } = self;
+        let IdleArray { busy_share: busy, load_factor_to_half_busy: factor_to_half_busy, load_factor_to_saturation: factor_to_saturation } =
+            self;
         let percent = busy * 100.0;
         let digits = if percent >= 1.0 { 0 } else { 2 };
         write!(
@@ -64,14 +69,14 @@ mod tests {
 
     #[test]
     fn factors_follow_from_the_share() {
-        let idle = Idle::of(0.003, 0.004, 0.0).unwrap();
-        assert!((idle.factor_to_half_busy - 500.0 / 3.0).abs() < 1e-9 && idle.factor_to_saturation == 250.0);
+        let idle = IdleArray::from_shares(0.003, 0.004, 0.0).unwrap();
+        assert!((idle.load_factor_to_half_busy - 500.0 / 3.0).abs() < 1e-9 && idle.load_factor_to_saturation == 250.0);
         let text = idle.to_string();
         assert!(text.contains("0.30 %") && text.contains("At 170 times") && text.contains("at 250 times"), "{text}");
-        assert_eq!(Idle::of(0.2, 0.2, 0.0), None);
-        assert_eq!(Idle::of(0.02, 0.7, 0.0), None, "a link that is full is not idle");
-        assert_eq!(Idle::of(0.0, 0.0, 0.0), None, "nothing is asked for");
-        assert_eq!(Idle::of(0.02, 0.02, 0.8), None, "few collections that last long");
-        assert!(Idle::of(0.09, 0.09, 0.0).unwrap().to_string().contains("At 5.6 times"));
+        assert_eq!(IdleArray::from_shares(0.2, 0.2, 0.0), None);
+        assert_eq!(IdleArray::from_shares(0.02, 0.7, 0.0), None, "a link that is full is not idle");
+        assert_eq!(IdleArray::from_shares(0.0, 0.0, 0.0), None, "nothing is asked for");
+        assert_eq!(IdleArray::from_shares(0.02, 0.02, 0.8), None, "few collections that last long");
+        assert!(IdleArray::from_shares(0.09, 0.09, 0.0).unwrap().to_string().contains("At 5.6 times"));
     }
 }

@@ -20,7 +20,8 @@
 //!
 //! - [`Simulation`] runs one configuration to a [`Report`], which is the document of `flashraid run --json` as a type.
 //! - [`Study`] runs every combination of varied keys with every seed, on several threads or machines. It continues where it was stopped.
-//! - [`config`] has the keys of a configuration and all their possible errors. [`config::schema`] describes the keys. [`config::presets`]
+//! - [`config`] has the keys of a configuration and all their possible errors. [`config::config_schema`] describes the keys.
+//!   [`config::all_presets`]
 //!   lists the devices, arrays and workloads that are built in.
 //!
 //! The same configuration and seed give the same results on every machine.

@@ -13,11 +13,11 @@ use crate::report;
 /// Kind of a documented name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum MeaningKind {
     /// A key of a configuration.
-    Key,
+    ConfigurationKey,
     /// A value of a report.
-    Figure,
+    ReportFigure,
 }
 
 /// A key or a value of a report, with its documentation.
@@ -27,7 +27,7 @@ pub struct Meaning {
     /// Full name, such as `ssd.gc.victim` or `response_us.all.p99`.
     pub name: String,
     /// Kind of the name: key or value of a report.
-    pub kind: Kind,
+    pub kind: MeaningKind,
     /// Documentation of this name.
     pub text: String,
     /// JSON Schema of the value.
@@ -37,9 +37,9 @@ pub struct Meaning {
 /// A property at any depth below the root of a schema.
 pub(crate) struct Property<'a> {
     /// Path to the property: names separated by dots.
-    pub path: String,
+    pub(crate) path: String,
     /// Schema of the property's value.
-    pub schema: &'a Value,
+    pub(crate) schema: &'a Value,
 }
 
 /// Maximum depth below the root. A mix contains workloads, which may be mixes again, so the schema has no end.
@@ -81,22 +81,22 @@ pub(crate) fn follow<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
 }
 
 /// Returns all documented keys and report values, keys first.
-pub fn all() -> &'static [Meaning] {
+pub fn all_meanings() -> &'static [Meaning] {
     static ALL: OnceLock<Vec<Meaning>> = OnceLock::new();
     static REPORT: OnceLock<Value> = OnceLock::new();
     ALL.get_or_init(|| {
-        let (configuration, report) = (validate::schema(), REPORT.get_or_init(report::schema));
-        let meanings = |root: &'static Value, kind: Kind| {
+        let (configuration, report) = (validate::schema(), REPORT.get_or_init(report::report_schema));
+        let meanings = |root: &'static Value, kind: MeaningKind| {
             let meaning = move |property: Property<'static>| {
                 let own = property.schema["description"].as_str();
                 let text = own.or_else(|| follow(root, property.schema)["description"].as_str())?;
                 Some(Meaning { name: property.path, kind, text: plain(text), schema: property.schema })
             };
-            properties(root, kind == Kind::Figure).into_iter().filter_map(meaning)
+            properties(root, kind == MeaningKind::ReportFigure).into_iter().filter_map(meaning)
         };
         // A report repeats the configuration, whose keys are there already.
-        let figures = meanings(report, Kind::Figure).filter(|figure| !figure.name.starts_with("config."));
-        meanings(configuration, Kind::Key).chain(figures).collect()
+        let figures = meanings(report, MeaningKind::ReportFigure).filter(|figure| !figure.name.starts_with("config."));
+        meanings(configuration, MeaningKind::ConfigurationKey).chain(figures).collect()
     })
 }
 
@@ -110,11 +110,11 @@ fn plain(text: &str) -> String {
 /// # Errors
 ///
 /// Returns similar names, the most likely first. There may be none.
-pub fn find(name: &str) -> Result<Vec<&'static Meaning>, Vec<&'static str>> {
+pub fn find_meanings(name: &str) -> Result<Vec<&'static Meaning>, Vec<&'static str>> {
     let name = name.trim().trim_start_matches("config.");
-    let whole: Vec<&Meaning> = all().iter().filter(|meaning| meaning.name == name).collect();
+    let whole: Vec<&Meaning> = all_meanings().iter().filter(|meaning| meaning.name == name).collect();
     let tail = format!(".{name}");
-    let found = if whole.is_empty() { all().iter().filter(|meaning| meaning.name.ends_with(&tail)).collect() } else { whole };
+    let found = if whole.is_empty() { all_meanings().iter().filter(|meaning| meaning.name.ends_with(&tail)).collect() } else { whole };
     if found.is_empty() { Err(likely(name)) } else { Ok(found) }
 }
 
@@ -123,11 +123,15 @@ const SUGGESTED_MAX: usize = 4;
 
 /// Returns the existing key that the user probably meant by an unknown name.
 pub(crate) fn likely_key(name: &str) -> Option<&'static str> {
-    likely_among(name, || all().iter().filter(|meaning| meaning.kind == Kind::Key).map(|meaning| meaning.name.as_str())).first().copied()
+    likely_among(name, || {
+        all_meanings().iter().filter(|meaning| meaning.kind == MeaningKind::ConfigurationKey).map(|meaning| meaning.name.as_str())
+    })
+    .first()
+    .copied()
 }
 
 fn likely(name: &str) -> Vec<&'static str> {
-    likely_among(name, || all().iter().map(|meaning| meaning.name.as_str()))
+    likely_among(name, || all_meanings().iter().map(|meaning| meaning.name.as_str()))
 }
 
 /// Returns the names that the user probably meant. They resemble the whole name, or their last part resembles its last part.
@@ -149,31 +153,31 @@ fn likely_among<I: Iterator<Item = &'static str>>(name: &str, names: impl Fn() -
 impl Meaning {
     /// Returns the documentation of this name, and then of the tables above it, one line each: `gc.runs: …`, `gc: …`.
     #[must_use]
-    pub fn lines(&self) -> String {
+    pub fn explanation_lines(&self) -> String {
         let line = |meaning: &Meaning| format!("{}: {}", meaning.name, meaning.text);
         let mut lines = vec![line(self)];
         let mut name = self.name.as_str();
         while let Some((table, _)) = name.rsplit_once('.') {
-            lines.extend(all().iter().find(|meaning| meaning.kind == self.kind && meaning.name == table).map(line));
+            lines.extend(all_meanings().iter().find(|meaning| meaning.kind == self.kind && meaning.name == table).map(line));
             name = table;
         }
         lines.join("\n")
     }
 
     /// Returns the names directly below this one, if it is a table.
-    pub fn parts(&self) -> impl Iterator<Item = &'static Meaning> + use<'_> {
+    pub fn meanings_of_parts(&self) -> impl Iterator<Item = &'static Meaning> + use<'_> {
         let is_part = |meaning: &&Meaning| {
             let rest = meaning.name.strip_prefix(&self.name).and_then(|rest| rest.strip_prefix('.'));
             meaning.kind == self.kind && rest.is_some_and(|rest| !rest.contains('.'))
         };
-        all().iter().filter(is_part)
+        all_meanings().iter().filter(is_part)
     }
 }
 
-/// Returns the text to show beside a key or report value, as [`Meaning::lines`]. It is `None` for a name without documentation.
+/// Returns the text to show beside a key or report value, as [`Meaning::explanation_lines`]. It is `None` for a name without documentation.
 #[must_use]
-pub fn hint(name: &str) -> Option<String> {
-    all().iter().find(|meaning| meaning.name == name).map(Meaning::lines)
+pub fn similar_names_hint(name: &str) -> Option<String> {
+    all_meanings().iter().find(|meaning| meaning.name == name).map(Meaning::explanation_lines)
 }
 
 #[cfg(test)]
@@ -182,32 +186,32 @@ mod tests {
 
     #[test]
     fn keys_and_figures_are_found_by_their_whole_names_and_by_their_ends() {
-        let victim = find("ssd.gc.victim").unwrap();
-        assert_eq!((victim.len(), victim[0].kind), (1, Kind::Key));
+        let victim = find_meanings("ssd.gc.victim").unwrap();
+        assert_eq!((victim.len(), victim[0].kind), (1, MeaningKind::ConfigurationKey));
         assert!(victim[0].text.starts_with("Choice of the block"), "{}", victim[0].text);
-        assert_eq!(find("victim").unwrap()[0].name, "ssd.gc.victim");
-        let p99 = find("response_us.all.p99").unwrap();
+        assert_eq!(find_meanings("victim").unwrap()[0].name, "ssd.gc.victim");
+        let p99 = find_meanings("response_us.all.p99").unwrap();
         assert_eq!(
-            p99[0].lines(),
+            p99[0].explanation_lines(),
             "response_us.all.p99: 99th percentile: 99 % of the requests took no longer; at most 0.1 % too long.\n\
              response_us.all: Result for reads and writes together.\nresponse_us: Response times, in microseconds."
         );
-        assert_eq!(find("config.ssd.gc.victim").unwrap(), victim, "as a report has it");
-        assert!(find("gc").unwrap()[0].parts().any(|part| part.name == "gc.runs"));
+        assert_eq!(find_meanings("config.ssd.gc.victim").unwrap(), victim, "as a report has it");
+        assert!(find_meanings("gc").unwrap()[0].meanings_of_parts().any(|part| part.name == "gc.runs"));
     }
 
     #[test]
     fn near_misses_are_told() {
-        assert_eq!(find("ssd.gc.victm").unwrap_err()[0], "ssd.gc.victim");
-        assert_eq!(find("flash.erasse").unwrap_err()[0], "flash.erases");
-        assert!(find("victm").unwrap_err().contains(&"ssd.gc.victim"));
-        assert_eq!(find("qqqqqqqqqqqqqqqqqqqqqqqqqq").unwrap_err(), Vec::<&str>::new());
+        assert_eq!(find_meanings("ssd.gc.victm").unwrap_err()[0], "ssd.gc.victim");
+        assert_eq!(find_meanings("flash.erasse").unwrap_err()[0], "flash.erases");
+        assert!(find_meanings("victm").unwrap_err().contains(&"ssd.gc.victim"));
+        assert_eq!(find_meanings("qqqqqqqqqqqqqqqqqqqqqqqqqq").unwrap_err(), Vec::<&str>::new());
     }
 
     /// Every row of every table that names a figure names one that there is.
     #[test]
     fn every_figure_of_a_report_has_a_text() {
-        let schema = report::schema();
+        let schema = report::report_schema();
         let missing: Vec<String> = properties(&schema, true)
             .into_iter()
             .filter(|property| property.schema["description"].is_null() && follow(&schema, property.schema)["description"].is_null())

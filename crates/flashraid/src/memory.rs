@@ -22,14 +22,14 @@ pub struct TooLittleMemory {
 }
 
 /// Returns the estimated number of bytes that a run of `scenario` needs.
-pub fn needed_bytes(scenario: &Scenario) -> u64 {
+pub fn memory_needed_bytes(scenario: &Scenario) -> u64 {
     let (spares, _) = scenario.array.spares_and_state();
     check::memory_bytes(&scenario.array.ssd).saturating_mul(u64::from(scenario.array.members + spares))
 }
 
 /// Returns the number of bytes that `workers` of these simulations need at a time, with the states that their warm-ups share.
-pub fn needed_by_all<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>, workers: usize) -> u64 {
-    let mut each: Vec<u64> = scenarios.into_iter().map(needed_bytes).collect();
+pub fn memory_needed_by_all_bytes<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>, workers: usize) -> u64 {
+    let mut each: Vec<u64> = scenarios.into_iter().map(memory_needed_bytes).collect();
     each.sort_unstable_by(|a, b| b.cmp(a));
     let copies = if each.len() > 1 { 2 } else { 1 };
     each.iter().take(workers).fold(BASE_BYTES, |all, bytes| all.saturating_add(bytes.saturating_mul(copies)))
@@ -40,14 +40,14 @@ const ADDRESS_SPACE: &str = "ulimit -v";
 
 /// Returns the number of bytes that threads add to the need, for a limit with this name. Their stacks take addresses rather than memory, so
 /// they count only if addresses are limited.
-pub fn needed_by_threads(threads: usize, limit_name: &str) -> u64 {
+pub fn memory_needed_by_threads_bytes(threads: usize, limit_name: &str) -> u64 {
     /// Size of a thread's stack, which is the default of the standard library.
     const STACK_BYTES: u64 = 2 << 20;
     if limit_name == ADDRESS_SPACE { STACK_BYTES.saturating_mul(threads as u64) } else { 0 }
 }
 
 /// Returns the number of bytes that are still available, and the name of the limit. It is `None` if the operating system does not tell.
-pub fn available_bytes() -> Option<(u64, &'static str)> {
+pub fn available_memory_bytes() -> Option<(u64, &'static str)> {
     let read = |path: &str| fs::read_to_string(path).ok();
     let machine = read("/proc/meminfo").and_then(|text| kib_of(&text, "MemAvailable:")).map(|bytes| (bytes, "the machine"));
     let container = read("/proc/self/cgroup").and_then(|groups| left_in_groups(&groups, Path::new("/sys/fs/cgroup")));

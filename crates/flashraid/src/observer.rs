@@ -19,21 +19,21 @@ pub trait Observer {
 
     /// Returns a callback that is asked whether to stop. It is used where [`Observer::progress`] cannot be called: while a trace is read,
     /// skipped or sorted.
-    fn stop(&self) -> Stop {
+    fn stop_signal(&self) -> Stop {
         Stop::default()
     }
 
     /// Reports every request when it is done, in the order of ends. This includes requests that the statistics skip.
-    fn request(&mut self, _request: &CompletedRequest) {}
+    fn request_completed(&mut self, _request: &CompletedRequest) {}
 
     /// Reports every victim that was cleaned, as soon as the end of its erase is known.
     ///
     /// Victims of one die come in order. Cleans that follow each other without a gap are one collection of the report.
-    fn collection(&mut self, _clean: &GcInterval) {}
+    fn victim_cleaned(&mut self, _clean: &GcInterval) {}
 
     /// Reports the number of units that drives with superblocks have programmed since the last call: units of the host, moved ones, and
     /// padding.
-    fn programmed(&mut self, _units: u64) {}
+    fn units_programmed(&mut self, _units: u64) {}
 }
 
 /// Observer that ignores every event.
@@ -48,20 +48,20 @@ impl<O: Observer + ?Sized> Observer for &mut O {
         (**self).progress(progress)
     }
 
-    fn stop(&self) -> Stop {
-        (**self).stop()
+    fn stop_signal(&self) -> Stop {
+        (**self).stop_signal()
     }
 
-    fn request(&mut self, request: &CompletedRequest) {
-        (**self).request(request);
+    fn request_completed(&mut self, request: &CompletedRequest) {
+        (**self).request_completed(request);
     }
 
-    fn collection(&mut self, clean: &GcInterval) {
-        (**self).collection(clean);
+    fn victim_cleaned(&mut self, clean: &GcInterval) {
+        (**self).victim_cleaned(clean);
     }
 
-    fn programmed(&mut self, units: u64) {
-        (**self).programmed(units);
+    fn units_programmed(&mut self, units: u64) {
+        (**self).units_programmed(units);
     }
 }
 
@@ -81,9 +81,9 @@ pub struct Progress {
     /// Current phase of the run.
     pub phase: Phase,
     /// Share of the phase that is done, from 0 to 1; `None` if its end is not known.
-    pub fraction: Option<f64>,
+    pub fraction_done: Option<f64>,
     /// Number of requests sent so far.
-    pub requests: u64,
+    pub requests_sent: u64,
     /// Simulated time so far, in nanoseconds.
-    pub simulated_ns: u64,
+    pub simulated_time_ns: u64,
 }

@@ -37,21 +37,22 @@ pub use gc::{Gc, UncoordinatedCleans};
 pub(crate) use little::check_closed_loop;
 pub use marks::Mark;
 pub use members::Member;
-pub use schema::schema;
-pub use table::{FEW_SAMPLES_MARK, Row, Section, format_figure};
-pub use verdict::{Load, Verdict};
+pub use schema::report_schema;
+pub use table::{FEW_SAMPLES_MARK, TableRow, TableSection, format_figure};
+pub use verdict::{LoadKind, Verdict};
 
 /// Percentiles of response times: their names in documents, and the share of requests that are at most as long.
-pub const PERCENTILES: [(&str, f64); 6] = [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p99_9", 0.999), ("p99_99", 0.9999)];
+pub const REPORTED_PERCENTILES: [(&str, f64); 6] =
+    [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p99_9", 0.999), ("p99_99", 0.9999)];
 
 /// Name and version of the format of a report.
-pub const REPORT_SCHEMA: &str = "flashraid.report/2";
+pub const REPORT_SCHEMA_NAME: &str = "flashraid.report/2";
 
 /// The report of one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Report {
-    /// Name and version of the format: [`REPORT_SCHEMA`].
+    /// Name and version of the format: [`REPORT_SCHEMA_NAME`].
     pub schema: String,
     /// Version of the program that made the report.
     pub version: String,
@@ -80,7 +81,7 @@ pub struct Report {
     /// Garbage collection of all members.
     pub gc: Gc,
     /// Policy and counts of the write cache; empty without a cache.
-    #[schemars(schema_with = "cache::schema")]
+    #[schemars(schema_with = "cache::cache_report_schema")]
     pub cache: serde_json::Map<String, Value>,
     /// Waits caused by the limits of the array's controller; `None` without limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -177,7 +178,7 @@ impl Report {
     /// Returns how far the load is from one at which remedies matter, if the array was idle. The dies of the busiest member decide. It is
     /// `None` for a closed loop.
     #[must_use]
-    pub fn idle(&self) -> Option<crate::idle::Idle> {
+    pub fn idle_array(&self) -> Option<crate::idle::IdleArray> {
         let mean = |member: &MemberOverTime| {
             let intervals = member.utilisation.len();
             (intervals > 0).then(|| member.utilisation.iter().sum::<f64>() / intervals as f64)
@@ -188,7 +189,7 @@ impl Report {
         }
         let share = |time: TimeSpent| time.collection / time.total().max(f64::MIN_POSITIVE);
         let collection = [self.time_us.all, self.time_us.slowest_1_percent].into_iter().flatten().map(share).fold(0.0, f64::max);
-        (self.verdict.load == Load::Stable).then(|| crate::idle::Idle::of(busy, busy, collection)).flatten()
+        (self.verdict.load == LoadKind::Stable).then(|| crate::idle::IdleArray::from_shares(busy, busy, collection)).flatten()
     }
 
     /// Returns the report without values that differ between two runs of the same inputs: times of the wall clock, rates, and memory.
@@ -281,7 +282,7 @@ pub struct TimeByShare {
 impl TimeByShare {
     /// Returns these means, each with its name for people.
     #[must_use]
-    pub fn named(&self) -> [(&'static str, Option<TimeSpent>); 4] {
+    pub fn named_shares(&self) -> [(&'static str, Option<TimeSpent>); 4] {
         [
             ("all", self.all),
             ("slowest 10 %", self.slowest_10_percent),
@@ -315,7 +316,7 @@ pub struct TimeSpent {
 impl TimeSpent {
     /// Returns the causes with their names, in order.
     #[must_use]
-    pub fn named(&self) -> [(&'static str, f64); 7] {
+    pub fn named_causes(&self) -> [(&'static str, f64); 7] {
         let Self { queue, collection, parity, cache, transfer, flash, other } = *self;
         let parts = [queue, collection, parity, cache, transfer, flash, other];
         std::array::from_fn(|index| (flashraid_model::metrics::breakdown::CAUSE_NAMES[index], parts[index]))
@@ -324,7 +325,7 @@ impl TimeSpent {
     /// Returns the response time, which is the sum of all causes.
     #[must_use]
     pub fn total(&self) -> f64 {
-        self.named().iter().map(|(_, part)| part).sum()
+        self.named_causes().iter().map(|(_, part)| part).sum()
     }
 }
 
@@ -480,7 +481,7 @@ pub struct Perf {
 impl ResponseTime {
     /// Returns true if at least ten requests took longer than this percentile, so that it is more than a guess.
     #[must_use]
-    pub fn supports(&self, quantile: f64) -> bool {
+    pub fn has_enough_samples_for(&self, quantile: f64) -> bool {
         self.count as f64 * (1.0 - quantile) >= SAMPLES_BEYOND_QUANTILE_MIN as f64 - 1e-6
     }
 }

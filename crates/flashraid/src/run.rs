@@ -1,11 +1,11 @@
 //! One simulation, from a checked configuration to a report.
 
-use crate::check::{CheckReport, check_without_workload, preflight};
-use crate::config::{ScaleBy, Scenario, address_space, changed_workload_keys};
+use crate::check::{CheckReport, check_before_run, check_without_workload};
+use crate::config::{ScaleBy, Scenario, changed_workload_keys, workload_address_space};
 use crate::observer::{Observer, Phase, Progress};
 use crate::report::{self, DriveInputs, Perf, Report, ReportInputs};
 use crate::warm_up::{self, SharedWarmUps};
-use flashraid_driver::{DriverError, Outcome, Watch};
+use flashraid_driver::{DriverError, RunOutcome, RunWatcher};
 use flashraid_model::array::{FailureProgress, Layout};
 use flashraid_model::events::GcInterval;
 use flashraid_model::metrics::{CompletedRequest, OverTime, SkippedStart};
@@ -28,19 +28,19 @@ pub enum RunError {
     Io(String),
     /// Simulated time would exceed the last moment that the clock can hold. The program exits with status 1.
     #[error("{0}")]
-    ClockEnds(String),
+    TimeBeyondClock(String),
     /// The run was stopped before its first request, so that there is nothing to report.
     #[error("stopped before the first request")]
     Interrupted,
     /// An invariant does not hold at the end of the run.
     #[error("the state at the end is inconsistent: {0}")]
-    Inconsistent(String),
+    FailedVerification(String),
 }
 
 impl From<DriverError> for RunError {
     fn from(error: DriverError) -> Self {
         match error {
-            DriverError::ClockEnds => Self::ClockEnds(error.to_string()),
+            DriverError::TimeBeyondClock => Self::TimeBeyondClock(error.to_string()),
             DriverError::Source(error) => Self::Source(error),
         }
     }
@@ -50,107 +50,107 @@ impl From<DriverError> for RunError {
 ///
 /// # Errors
 /// Returns an error if a trace or a warm state cannot be used, or if the observer stops the run before its first request.
-pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Report, RunError> {
-    run_sharing(scenario, &SharedWarmUps::default(), observer)
+pub fn run_scenario(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Report, RunError> {
+    run_with_shared_warm_ups(scenario, &SharedWarmUps::default(), observer)
 }
 
-/// Runs one of several scenarios that share the states after their warm-ups. The report is the same as that of [`run`].
+/// Runs one of several scenarios that share the states after their warm-ups. The report is the same as that of [`run_scenario`].
 ///
 /// # Errors
-/// Returns the same errors as [`run`].
-pub fn run_sharing(scenario: &Scenario, warm_ups: &SharedWarmUps, observer: &mut dyn Observer) -> Result<Report, RunError> {
+/// Returns the same errors as [`run_scenario`].
+pub fn run_with_shared_warm_ups(scenario: &Scenario, warm_ups: &SharedWarmUps, observer: &mut dyn Observer) -> Result<Report, RunError> {
     run_with(scenario, RunSettings { warm_ups, source: None, checked: None, verify: false }, observer)
 }
 
 /// Settings of a run that are not part of the scenario.
 pub(crate) struct RunSettings<'a> {
     /// States after warm-ups, which the run shares with others.
-    pub warm_ups: &'a SharedWarmUps,
+    pub(crate) warm_ups: &'a SharedWarmUps,
     /// Source of requests, in place of the scenario's workload.
-    pub source: Option<Box<dyn Source>>,
+    pub(crate) source: Option<Box<dyn Source>>,
     /// Result of an earlier check of the scenario.
-    pub checked: Option<CheckReport>,
+    pub(crate) checked: Option<CheckReport>,
     /// True to verify the whole state of every member at the end.
-    pub verify: bool,
+    pub(crate) verify: bool,
 }
 
 /// Runs a scenario with these settings.
 pub(crate) fn run_with(scenario: &Scenario, settings: RunSettings<'_>, observer: &mut dyn Observer) -> Result<Report, RunError> {
     let RunSettings { warm_ups, source, checked, verify } = settings;
     let begin = Instant::now();
-    let stop = observer.stop();
+    let stop = observer.stop_signal();
     // Problems that would appear after the warm-up are found now.
     let mut warnings = match (&source, checked) {
         (Some(_), _) => check_without_workload(scenario),
         (None, Some(checked)) => checked,
-        (None, None) => preflight(scenario, &stop)?,
+        (None, None) => check_before_run(scenario, &stop)?,
     }
     .warnings;
-    let array = warm_up::warm_array(scenario, warm_ups, observer)?;
+    let array = warm_up::warmed_up_array(scenario, warm_ups, observer)?;
     let warm_up_s = begin.elapsed().as_secs_f64();
 
     let workload_note = if source.is_some() { Some(OWN_SOURCE.to_owned()) } else { workload_note(scenario) };
     let source = match source {
         Some(source) => source,
         None => {
-            let open = if warm_ups.threads() > 1 { workload::open_ahead } else { workload::open_until };
-            open(&scenario.workload, scenario.seed, &address_space(&scenario.array), &stop)?
+            let open = if warm_ups.threads() > 1 { workload::open_workload_read_ahead } else { workload::open_workload_until };
+            open(&scenario.workload, scenario.seed, &workload_address_space(&scenario.array), &stop)?
         }
     };
     let is_closed = source.host_loop() != HostLoop::Open;
     let run_begin = Instant::now();
     let mut watch = RunWatch { observer };
-    let outcome = flashraid_driver::simulate(array, source, scenario.limit, &scenario.metrics, &mut watch)?;
+    let outcome = flashraid_driver::simulate(array, source, scenario.run_limit, &scenario.metrics, &mut watch)?;
     let run_s = run_begin.elapsed().as_secs_f64();
 
-    warnings.extend(nothing_measured(scenario, outcome.requests, outcome.skipped_all));
-    let partial_reason = outcome.stopped.then(|| format!("interrupted after {}", count_with_noun(outcome.requests, "request")));
+    warnings.extend(nothing_measured(scenario, outcome.requests_sent, outcome.ended_before_measuring));
+    let partial_reason = outcome.was_stopped.then(|| format!("interrupted after {}", count_with_noun(outcome.requests_sent, "request")));
     report_of(scenario, outcome, RunFacts { begin, warm_up_s, run_s, warnings, workload_note, partial_reason, is_closed, verify })
 }
 
-/// Facts about a run that its [`Outcome`] does not contain.
+/// Facts about a run that its [`RunOutcome`] does not contain.
 pub(crate) struct RunFacts {
     /// Time at which the warm-up began, on the wall clock.
-    pub begin: Instant,
+    pub(crate) begin: Instant,
     /// Time that the warm-up took, in seconds.
-    pub warm_up_s: f64,
+    pub(crate) warm_up_s: f64,
     /// Time that the requests took, in seconds.
-    pub run_s: f64,
+    pub(crate) run_s: f64,
     /// Warnings from the check and from the run.
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
     /// Note about the origin of the requests.
-    pub workload_note: Option<String>,
+    pub(crate) workload_note: Option<String>,
     /// Reason why the run ended early, if it did.
-    pub partial_reason: Option<String>,
+    pub(crate) partial_reason: Option<String>,
     /// True if the requests came from a closed loop.
-    pub is_closed: bool,
+    pub(crate) is_closed: bool,
     /// True to verify the whole state of every member.
-    pub verify: bool,
+    pub(crate) verify: bool,
 }
 
 /// Returns the report of a run.
-pub(crate) fn report_of(scenario: &Scenario, outcome: Outcome, facts: RunFacts) -> Result<Report, RunError> {
+pub(crate) fn report_of(scenario: &Scenario, outcome: RunOutcome, facts: RunFacts) -> Result<Report, RunError> {
     let RunFacts { begin, warm_up_s, run_s, warnings, workload_note, partial_reason, is_closed, verify } = facts;
-    let Outcome {
+    let RunOutcome {
         array,
         mut metrics,
-        counts,
+        counters: counts,
         wear,
-        owed,
+        unfinished_work: owed,
         cached_pages,
-        measured_to_ns,
-        slots,
+        measured_until_ns: measured_to_ns,
+        depth_use: slots,
         requests_lost,
-        end_ns,
-        requests,
-        stopped,
-        skipped_all,
-        notes,
+        run_end_ns: end_ns,
+        requests_sent: requests,
+        was_stopped: stopped,
+        ended_before_measuring: skipped_all,
+        workload_notes: notes,
     } = outcome;
     // Places of the depth of a closed loop end one after the other. A rate refers to the time that each was in use.
     let measured_ns = measured_to_ns - metrics.measured_from_ns();
     let load_ns = match slots.filter(|_| !stopped && !skipped_all) {
-        Some(slots) => (i128::from(measured_ns) - slots.idle_ns / i128::from(slots.depth.max(1))) as u64,
+        Some(slots) => (i128::from(measured_ns) - slots.unused_slot_ns / i128::from(slots.depth.max(1))) as u64,
         None => measured_ns,
     };
     let totals: MemberCounters = counts.members.iter().copied().sum();
@@ -163,7 +163,7 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: Outcome, facts: RunFacts) 
     let g = &scenario.array.ssd.geometry;
     let report = Report::build(ReportInputs {
         config: serde_json::to_value(&scenario.config).expect("a configuration is plain data"),
-        config_hash: scenario.hash.clone(),
+        config_hash: scenario.config_hash.clone(),
         seed: scenario.seed,
         measured: &measured,
         simulated_ns: end_ns,
@@ -173,7 +173,7 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: Outcome, facts: RunFacts) 
         wear: &wear,
         usage: &usage,
         member_capacity_bytes: scenario.array.ssd.exported_pages() * u64::from(g.page_bytes),
-        array_capacity_bytes: address_space(&scenario.array).capacity_bytes,
+        array_capacity_bytes: workload_address_space(&scenario.array).capacity_bytes,
         blocks_per_member: u64::from(g.dies) * u64::from(g.blocks_per_die()),
         start_free_blocks: scenario.array.ssd.gc.start_free_blocks,
         pages_per_block: g.pages_per_block,
@@ -207,10 +207,10 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: Outcome, facts: RunFacts) 
         perf: Perf::new(totals.host_page_ops(), totals.flash_page_ops(), requests, run_s, warm_up_s, peak_rss_bytes()),
     });
     if verify {
-        array.verify().map_err(RunError::Inconsistent)?;
+        array.verify().map_err(RunError::FailedVerification)?;
     }
     if let Some(slots) = slots.filter(|_| (verify || cfg!(debug_assertions)) && !stopped && !skipped_all) {
-        report::check_closed_loop(&report, &slots, scenario.metrics.skip == SkippedStart::Nothing).map_err(RunError::Inconsistent)?;
+        report::check_closed_loop(&report, &slots, scenario.metrics.skip == SkippedStart::Nothing).map_err(RunError::FailedVerification)?;
     }
     Ok(report)
 }
@@ -266,15 +266,18 @@ pub(crate) const OWN_SOURCE: &str = "the requests came from a source of the call
 
 /// Returns the note in the report for a workload from the catalogue.
 fn workload_note(scenario: &Scenario) -> Option<String> {
-    let named = catalogue::find(scenario.config.workload.preset.as_deref()?).ok()?;
+    let named = catalogue::find_workload(scenario.config.workload.preset.as_deref()?).ok()?;
     if scenario.workload != named.spec {
         let changed = changed_workload_keys(&scenario.config.workload, &named.spec);
-        return Some(format!("the workload is {} ({}) with other values of {}", named.name, named.source, changed.join(", ")));
+        return Some(format!("the workload is {} ({}) with other values of {}", named.name, named.paper_or_trace, changed.join(", ")));
     }
     Some(if named.is_stand_in {
-        format!("{} is a stand-in with the published statistics ({}), not the trace itself: {}", named.name, named.source, named.note)
+        format!(
+            "{} is a stand-in with the published statistics ({}), not the trace itself: {}",
+            named.name, named.paper_or_trace, named.note
+        )
     } else {
-        format!("{} ({}): {}", named.name, named.source, named.note)
+        format!("{} ({}): {}", named.name, named.paper_or_trace, named.note)
     })
 }
 
@@ -282,23 +285,28 @@ struct RunWatch<'a> {
     observer: &'a mut dyn Observer,
 }
 
-impl Watch for RunWatch<'_> {
-    fn tick(&mut self, progress: &flashraid_driver::Progress) -> bool {
-        let flashraid_driver::Progress { fraction, requests, simulated_ns } = *progress;
-        self.observer.progress(&Progress { phase: Phase::Run, fraction, requests, simulated_ns })
+impl RunWatcher for RunWatch<'_> {
+    fn report_progress(&mut self, progress: &flashraid_driver::Progress) -> bool {
+        let flashraid_driver::Progress { fraction_done: fraction, requests_sent: requests, simulated_time_ns: simulated_ns } = *progress;
+        self.observer.progress(&Progress {
+            phase: Phase::Run,
+            fraction_done: fraction,
+            requests_sent: requests,
+            simulated_time_ns: simulated_ns,
+        })
     }
 
     #[inline]
-    fn completed(&mut self, request: &CompletedRequest) {
-        self.observer.request(request);
+    fn request_completed(&mut self, request: &CompletedRequest) {
+        self.observer.request_completed(request);
     }
 
-    fn collected(&mut self, clean: &GcInterval) {
-        self.observer.collection(clean);
+    fn victim_cleaned(&mut self, clean: &GcInterval) {
+        self.observer.victim_cleaned(clean);
     }
 
-    fn programmed(&mut self, units: u64) {
-        self.observer.programmed(units);
+    fn units_programmed(&mut self, units: u64) {
+        self.observer.units_programmed(units);
     }
 }
 

@@ -16,7 +16,7 @@ pub(crate) struct Template {
     text: String,
     sets: Vec<(String, String)>,
     /// Seed that replaces the one in the configuration.
-    pub seed: Option<u64>,
+    pub(crate) seed: Option<u64>,
     /// Problems that make the text unusable. They are reported later, together with all others.
     refused: Option<Problems>,
 }
@@ -37,7 +37,10 @@ impl Template {
         if path.parent().is_some_and(|folder| folder.to_str().is_none()) {
             let message = format!("the name of the folder of {} is not UTF-8, so that paths in it can't be found", path.display());
             let help = Some("run flashraid in that folder, with the name of the file alone".to_owned());
-            return Err(Problems { list: vec![Problem { key: String::new(), message, help, place: None }], ..Problems::default() });
+            return Err(Problems {
+                list: vec![Problem { key: String::new(), message, suggested_fix: help, place: None }],
+                ..Problems::default()
+            });
         }
         Self::named(&path.display().to_string(), &text)
     }
@@ -48,7 +51,7 @@ impl Template {
         leave_out_nulls(&mut value);
         let refused = |message: String| {
             let help = Some("a configuration is a table of tables, as in {\"array\": {\"members\": 4}}".to_owned());
-            Problems { list: vec![Problem { key: String::new(), message, help, place: None }], ..Problems::default() }
+            Problems { list: vec![Problem { key: String::new(), message, suggested_fix: help, place: None }], ..Problems::default() }
         };
         if !value.is_object() {
             return Err(refused("the configuration is not a table".to_owned()));
@@ -87,7 +90,7 @@ impl Template {
             return Err(problems.clone());
         }
         let sets: Vec<(String, String)> = self.sets.iter().cloned().chain(more).collect();
-        config::from_str(&self.name, &self.text, &sets, seed.or(self.seed))
+        config::scenario_from_toml(&self.name, &self.text, &sets, seed.or(self.seed))
     }
 }
 

@@ -4,7 +4,7 @@
 //! The name of a file depends only on the settings that determine its state. Arrays of other sizes, schemes and timings can therefore share
 //! it. If a file is damaged or does not fit, the warm-up is computed instead.
 
-use crate::files::{NewFile, is_abandoned, is_temporary};
+use crate::files::{NewFile, is_abandoned_since, is_temporary_name};
 use crate::warm_claim::{self, Turn};
 use crate::warm_state;
 use flashraid_model::ssd::Ssd;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// Default limit for the total size of all kept states, in bytes.
-pub const LIMIT_BYTES: u64 = 4 << 30;
+pub const DEFAULT_LIMIT_BYTES: u64 = 4 << 30;
 /// Number of page writes, over all members, from which on computing a warm-up takes longer than finding a file.
 pub(crate) const WRITES_MIN: f64 = 1e6;
 /// Beginning and end of the name of a state's file.
@@ -36,9 +36,9 @@ pub struct KeptState {
     /// Number of bytes in its file.
     pub bytes: u64,
     /// Time of its last use.
-    pub used: SystemTime,
+    pub last_used: SystemTime,
     /// Description of the state: first words for people, then all settings that determine it.
-    pub of: String,
+    pub description: String,
 }
 
 /// Text that separates the words of a description from the settings.
@@ -46,8 +46,8 @@ pub(crate) const AFTER_WORDS: &str = " | ";
 
 impl KeptState {
     /// Returns the words of the description.
-    pub fn in_words(&self) -> &str {
-        self.of.split(AFTER_WORDS).next().unwrap_or_default()
+    pub fn description_in_words(&self) -> &str {
+        self.description.split(AFTER_WORDS).next().unwrap_or_default()
     }
 }
 
@@ -60,7 +60,7 @@ impl WarmCache {
     /// Returns the cache of the user: the folder `$FLASHRAID_CACHE`, or else `flashraid` in `$XDG_CACHE_HOME` or `~/.cache`.
     ///
     /// It is `None` if there is no such folder, or if `FLASHRAID_CACHE` is `off`.
-    pub fn of_user() -> Option<Self> {
+    pub fn for_user() -> Option<Self> {
         let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let folder = match variable("FLASHRAID_CACHE") {
             Some(own) if own.as_os_str() == "off" => return None,
@@ -72,7 +72,7 @@ impl WarmCache {
                 of_system.or_else(home)?.join("flashraid")
             }
         };
-        Some(Self::new(folder, LIMIT_BYTES))
+        Some(Self::new(folder, DEFAULT_LIMIT_BYTES))
     }
 
     /// Returns the folder of the states.
@@ -89,7 +89,7 @@ impl WarmCache {
     ///
     /// # Errors
     /// Returns an error if the folder exists and cannot be read.
-    pub fn list(&self) -> io::Result<Vec<KeptState>> {
+    pub fn list_states(&self) -> io::Result<Vec<KeptState>> {
         let mut states: Vec<KeptState> = self
             .files(|name| name.starts_with(NAME.0) && name.ends_with(NAME.1))?
             .into_iter()
@@ -97,10 +97,10 @@ impl WarmCache {
                 let of = File::open(&path)
                     .map_err(|error| error.to_string())
                     .and_then(|file| warm_state::read_header(&mut BufReader::new(file)));
-                KeptState { of: of.unwrap_or_else(|problem| format!("not usable: {problem}")), path, bytes, used }
+                KeptState { description: of.unwrap_or_else(|problem| format!("not usable: {problem}")), path, bytes, last_used: used }
             })
             .collect();
-        states.sort_by(|a, b| b.used.cmp(&a.used).then_with(|| a.path.cmp(&b.path)));
+        states.sort_by(|a, b| b.last_used.cmp(&a.last_used).then_with(|| a.path.cmp(&b.path)));
         Ok(states)
     }
 
@@ -108,7 +108,7 @@ impl WarmCache {
     ///
     /// # Errors
     /// Returns an error if the folder cannot be read, or if a file cannot be removed.
-    pub fn clear(&self) -> io::Result<(usize, u64)> {
+    pub fn remove_all_states(&self) -> io::Result<(usize, u64)> {
         let files = self.files(is_own)?;
         files.iter().try_for_each(|(path, ..)| fs::remove_file(path))?;
         Ok((
@@ -151,10 +151,10 @@ impl WarmCache {
         if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{} is no regular file", path.display())));
         }
-        let file = NewFile::begin(&path)?;
-        warm_state::write_states(&mut file.handle()?, key, std::iter::once(member))?;
+        let file = NewFile::create_temporary(&path)?;
+        warm_state::write_states(&mut file.open_temporary()?, key, std::iter::once(member))?;
         // A state that a crash of the machine damages is made again.
-        file.finish_undurable()
+        file.replace_target_without_sync()
     }
 
     /// Removes files, the least recently used first, until the rest is within the limit.
@@ -165,7 +165,7 @@ impl WarmCache {
         for (path, bytes, used) in files {
             let is_temporary = path.extension().is_some_and(|end| end != "state");
             kept_bytes += bytes;
-            if (is_temporary && is_abandoned(used)) || (!is_temporary && kept_bytes > self.limit_bytes) {
+            if (is_temporary && is_abandoned_since(used)) || (!is_temporary && kept_bytes > self.limit_bytes) {
                 kept_bytes -= bytes;
                 // Another process may have removed the file, too.
                 let _ = fs::remove_file(path);
@@ -210,7 +210,7 @@ impl WarmCache {
 
 /// Returns true for a file that this program wrote. Other files in the folder are never removed.
 fn is_own(name: &str) -> bool {
-    (name.starts_with(NAME.0) && (name.ends_with(NAME.1) || name.ends_with(warm_claim::CLAIM_SUFFIX))) || is_temporary(name)
+    (name.starts_with(NAME.0) && (name.ends_with(NAME.1) || name.ends_with(warm_claim::CLAIM_SUFFIX))) || is_temporary_name(name)
 }
 
 #[cfg(test)]
@@ -233,10 +233,10 @@ mod tests {
             file(name, age_s);
         }
         cache.trim().unwrap();
-        let names: Vec<_> = cache.list().unwrap().iter().map(|state| state.path.file_name().unwrap().to_owned()).collect();
+        let names: Vec<_> = cache.list_states().unwrap().iter().map(|state| state.path.file_name().unwrap().to_owned()).collect();
         assert_eq!(names, ["warm-b.state", "warm-c.state"]);
-        assert_eq!(cache.clear().unwrap(), (2, 200));
+        assert_eq!(cache.remove_all_states().unwrap(), (2, 200));
         assert!(folder.path().join("thesis.txt").exists() && !folder.path().join(".flashraid-x.part").exists());
-        assert_eq!(WarmCache::new(folder.path().join("none"), 1).list().unwrap(), []);
+        assert_eq!(WarmCache::new(folder.path().join("none"), 1).list_states().unwrap(), []);
     }
 }

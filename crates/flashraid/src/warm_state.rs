@@ -1,7 +1,7 @@
 //! Files for warm states. A line of JSON describes the state, and the data of each member follow. These consist of a length, a checksum,
 //! and the bytes that [`Mapping::save_state`](flashraid_model::space::Mapping::save_state) returns.
 
-use crate::files::{NewFile, is_wrong_path};
+use crate::files::{NewFile, is_path_error};
 use crate::run::RunError;
 use flashraid_model::array::{Array, ArrayParams};
 use flashraid_model::space::checksum;
@@ -45,11 +45,11 @@ fn fingerprint(params: &ArrayParams) -> String {
 ///
 /// # Errors
 /// Returns [`RunError::Io`] with the path. No half-written file is left.
-pub fn save(path: &Path, params: &ArrayParams, array: &Array) -> Result<(), RunError> {
+pub fn save_warm_state(path: &Path, params: &ArrayParams, array: &Array) -> Result<(), RunError> {
     let write = || -> io::Result<()> {
-        let file = NewFile::begin(path)?;
-        write_states(&mut file.handle()?, &fingerprint(params), array.members().iter())?;
-        file.finish()
+        let file = NewFile::create_temporary(path)?;
+        write_states(&mut file.open_temporary()?, &fingerprint(params), array.members().iter())?;
+        file.replace_target()
     };
     write().map_err(|error| RunError::Io(format!("`ssd.warm_up.save`: can't write {}: {error}", path.display())))
 }
@@ -59,12 +59,12 @@ pub fn save(path: &Path, params: &ArrayParams, array: &Array) -> Result<(), RunE
 /// # Errors
 /// Returns [`RunError::Input`] if the file is no warm state, is damaged, or belongs to another array, and [`RunError::Io`] if it cannot be
 /// read.
-pub fn load(path: &Path, params: &ArrayParams, array: &mut Array) -> Result<(), RunError> {
+pub fn load_warm_state(path: &Path, params: &ArrayParams, array: &mut Array) -> Result<(), RunError> {
     let bad = |what: String| bad(path, &what);
     let mut file = begin(path, params)?;
     let loaded = array.untimed_access().members().iter_mut().try_for_each(|member| {
         read_state(&mut file, member)?;
-        member.space().verify()
+        member.space().verify_invariants()
     });
     let ended = loaded.and_then(|()| match file.read(&mut [0]) {
         Ok(0) => Ok(()),
@@ -84,9 +84,9 @@ pub(crate) fn preflight_save(path: &Path) -> Result<(), RunError> {
     if path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
         return Ok(());
     }
-    NewFile::begin(path).map(drop).map_err(|error| {
+    NewFile::create_temporary(path).map(drop).map_err(|error| {
         let text = format!("`ssd.warm_up.save`: can't write {}: {error}", path.display());
-        if is_wrong_path(&error) { RunError::Input(text) } else { RunError::Io(text) }
+        if is_path_error(&error) { RunError::Input(text) } else { RunError::Io(text) }
     })
 }
 
@@ -97,7 +97,7 @@ fn bad(path: &Path, what: &str) -> RunError {
 /// Opens a state and reads its description, which must match `params`.
 fn begin(path: &Path, params: &ArrayParams) -> Result<BufReader<File>, RunError> {
     let bad = |what: String| bad(path, &what);
-    let metadata = path.metadata().map_err(|error| match is_wrong_path(&error) {
+    let metadata = path.metadata().map_err(|error| match is_path_error(&error) {
         true => bad(format!("can't be read: {error}; ssd.warm_up.save writes one")),
         false => RunError::Io(format!("{}: {error}", path.display())),
     })?;
@@ -166,7 +166,7 @@ mod tests {
     fn a_forged_state_is_refused_or_consistent() {
         let text =
             "array.members = 2\nssd.geometry = { dies = 2, planes = 2, blocks = 32, pages = 16, reserved = 0.3 }\nssd.gc.start = 0.1";
-        let scenario = config::from_str("test.toml", text, &[], None).unwrap();
+        let scenario = config::scenario_from_toml("test.toml", text, &[], None).unwrap();
         let array = || Array::new(&scenario.array, scenario.seed, ArraySetup::default());
         let mut state = {
             let mut warm = array();
@@ -185,12 +185,12 @@ mod tests {
             file.extend(&state);
             let mut array = array();
             let member = &mut array.untimed_access().members()[0];
-            match read_state(&mut file.as_slice(), member).and_then(|()| member.space().verify()) {
+            match read_state(&mut file.as_slice(), member).and_then(|()| member.space().verify_invariants()) {
                 Err(_) => refused += 1,
                 // The loaded state can be used without a panic.
                 Ok(()) => {
                     member.warm_up(0.5, 1);
-                    member.space().verify().unwrap();
+                    member.space().verify_invariants().unwrap();
                 }
             }
             state[at] ^= bit;

@@ -1,6 +1,6 @@
 //! Brings arrays to their working state before the first request. Runs that begin in the same state share the work.
 
-use crate::config::{Scenario, address_space};
+use crate::config::{Scenario, workload_address_space};
 use crate::content::hash_of_file;
 use crate::observer::{Observer, Phase, Progress};
 use crate::run::RunError;
@@ -50,7 +50,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl SharedWarmUps {
     /// Returns the shared states for these runs, each of which must come exactly once.
-    pub fn of<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>) -> Self {
+    pub fn for_runs<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>) -> Self {
         let mut shared: BTreeMap<String, Shared> = BTreeMap::new();
         for scenario in scenarios {
             shared.entry(warm_up_key(scenario)).or_default().runs_left += 1;
@@ -61,18 +61,18 @@ impl SharedWarmUps {
 
     /// Returns the shared states for any number of runs that begin in the same states as these. They are kept as long as the returned
     /// value.
-    pub fn lasting<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>) -> Self {
+    pub fn for_any_runs<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>) -> Self {
         let shared = scenarios.into_iter().map(|scenario| (warm_up_key(scenario), Shared { runs_left: usize::MAX, ..Shared::default() }));
         Self { shared: Mutex::new(shared.collect()), ..Self::default() }
     }
 
     /// Keeps the states in `cache` from one run of the program to the next. Without a cache they are computed again.
-    pub fn kept_in(self, cache: Option<WarmCache>) -> Self {
+    pub fn with_cache(self, cache: Option<WarmCache>) -> Self {
         Self { cache, ..self }
     }
 
     /// Sets the number of threads of a run. They warm up its members, and serve requests ahead of their time. The number changes no result.
-    pub fn on_threads(self, threads: usize) -> Self {
+    pub fn with_threads(self, threads: usize) -> Self {
         Self { threads, ..self }
     }
 
@@ -83,7 +83,7 @@ impl SharedWarmUps {
 
     /// Returns true if a run with this key need not wait for another one's warm-up. If the state does not exist yet, the caller's run must
     /// then compute it.
-    pub fn claim(&self, key: &str) -> bool {
+    pub fn claim_warm_up(&self, key: &str) -> bool {
         let mut shared = lock(&self.shared);
         let Some(shared) = shared.get_mut(key) else { return true };
         let is_made = shared.state.try_lock().map(|state| state.is_some());
@@ -137,7 +137,7 @@ pub fn warm_up_key(scenario: &Scenario) -> String {
     let spares = scenario.array.spares_and_state();
     let workload = match scenario.warm_up.pattern {
         WarmUpPattern::Random | WarmUpPattern::Steady => None,
-        WarmUpPattern::Workload => Some(scenario.workload.without_times()),
+        WarmUpPattern::Workload => Some(scenario.workload.without_arrival_times()),
     };
     format!("{members} members, spares {spares:?}, {}, {workload:?}", key_of_members(scenario))
 }
@@ -178,7 +178,7 @@ fn key_of_members(scenario: &Scenario) -> String {
 fn keys_of_kept(scenario: &Scenario, members: usize, go_on: GoOn<'_>) -> Result<Vec<String>, RunError> {
     let content = match scenario.warm_up.pattern {
         WarmUpPattern::Random | WarmUpPattern::Steady => String::new(),
-        WarmUpPattern::Workload => format!(", {}", content_of(&scenario.workload.without_times(), go_on)?),
+        WarmUpPattern::Workload => format!(", {}", content_of(&scenario.workload.without_arrival_times(), go_on)?),
     };
     let common = key_of_members(scenario) + &content;
     let Geometry { dies, planes, blocks_per_plane, pages_per_block, .. } = scenario.array.ssd.geometry;
@@ -201,10 +201,10 @@ fn content_of(workload: &WorkloadSpec, go_on: GoOn<'_>) -> Result<String, RunErr
 }
 
 /// Returns the array of a scenario in its working state.
-pub fn warm_array(scenario: &Scenario, shared: &SharedWarmUps, observer: &mut dyn Observer) -> Result<Array, RunError> {
-    let stop = observer.stop();
+pub fn warmed_up_array(scenario: &Scenario, shared: &SharedWarmUps, observer: &mut dyn Observer) -> Result<Array, RunError> {
+    let stop = observer.stop_signal();
     let mut go_on = |fraction| {
-        let progress = Progress { phase: Phase::WarmUp, fraction: Some(fraction), requests: 0, simulated_ns: 0 };
+        let progress = Progress { phase: Phase::WarmUp, fraction_done: Some(fraction), requests_sent: 0, simulated_time_ns: 0 };
         if observer.progress(&progress) { Ok(()) } else { Err(RunError::Interrupted) }
     };
     let setup = ArraySetup {
@@ -215,8 +215,8 @@ pub fn warm_array(scenario: &Scenario, shared: &SharedWarmUps, observer: &mut dy
     };
     let filled = setup.new_array_while(&scenario.array, scenario.seed, &mut || go_on(0.0).is_ok());
     let mut array = filled.ok_or(RunError::Interrupted)?;
-    if let Some(path) = &scenario.warm_state.load {
-        warm_state::load(path, &scenario.array, &mut array)?;
+    if let Some(path) = &scenario.warm_state.load_from {
+        warm_state::load_warm_state(path, &scenario.array, &mut array)?;
     } else {
         let notes = Mutex::new(Vec::new());
         shared.warm_up_or_copy(scenario, &mut array, &mut go_on, |array, go_on| match kept(scenario, shared, array, go_on)? {
@@ -227,8 +227,8 @@ pub fn warm_array(scenario: &Scenario, shared: &SharedWarmUps, observer: &mut dy
             observer.note(&note);
         }
     }
-    if let Some(path) = &scenario.warm_state.save {
-        warm_state::save(path, &scenario.array, &array)?;
+    if let Some(path) = &scenario.warm_state.save_to {
+        warm_state::save_warm_state(path, &scenario.array, &array)?;
     }
     Ok(array)
 }
@@ -426,13 +426,19 @@ fn warm_up(array: &mut Array, scenario: &Scenario, threads: usize, stop: &Stop, 
             })
         }
         WarmUpPattern::Workload => {
-            let untimed = scenario.workload.without_times();
+            let untimed = scenario.workload.without_arrival_times();
             // The seed differs from the run's, so that the run does not repeat the writes of the warm-up.
-            let open =
-                |pass: u64| workload::open_until(&untimed, flashraid_model::rng::mix_bits(seed ^ (pass + 1)), &address_space(params), stop);
+            let open = |pass: u64| {
+                workload::open_workload_until(
+                    &untimed,
+                    flashraid_model::rng::mix_bits(seed ^ (pass + 1)),
+                    &workload_address_space(params),
+                    stop,
+                )
+            };
             // A trace has the same requests in each pass, with any seed.
             let is_trace = matches!(untimed.source, SourceSpec::Trace(_));
-            overwrite_by_workload(array, &address_space(params), overwrites, is_trace, open, go_on)?;
+            overwrite_by_workload(array, &workload_address_space(params), overwrites, is_trace, open, go_on)?;
             array.untimed_access().members_to_warm_up().iter_mut().for_each(Ssd::warm_up_is_over);
             Ok(())
         }

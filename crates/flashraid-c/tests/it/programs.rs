@@ -68,7 +68,7 @@ fn output_of(command: &mut Command) -> String {
 struct Ends(Vec<CompletedRequest>);
 
 impl Observer for Ends {
-    fn request(&mut self, done: &CompletedRequest) {
+    fn request_completed(&mut self, done: &CompletedRequest) {
         self.0.push(*done);
     }
 }

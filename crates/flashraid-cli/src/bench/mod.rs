@@ -10,8 +10,8 @@ pub use figures::*;
 use floor::Floor;
 
 use clap::ValueEnum;
-use flashraid::config::{self, Scenario, address_space};
-use flashraid::driver::{Limit, Outcome, Progress, Watch, simulate};
+use flashraid::config::{self, Scenario, workload_address_space};
+use flashraid::driver::{Progress, RunLimit, RunOutcome, RunWatcher, simulate};
 use flashraid::run::{RunError, peak_rss_bytes};
 use flashraid_model::array::{Array, ArraySetup};
 use flashraid_model::metrics::{CompletedRequest, MetricsParams};
@@ -219,7 +219,8 @@ fn arrays(size: BenchSize, wants: impl Fn(Line) -> bool, report: &mut impl FnMut
 /// Reads a built-in configuration with `settings` over it, with fewer dies if `size` says so.
 fn scenario(text: &str, settings: &[(&str, &str)], size: BenchSize) -> Result<Scenario, RunError> {
     let settings: Vec<_> = settings.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
-    let mut scenario = config::from_str("bench", text, &settings, None).map_err(|problems| RunError::Input(problems.to_string()))?;
+    let mut scenario =
+        config::scenario_from_toml("bench", text, &settings, None).map_err(|problems| RunError::Input(problems.to_string()))?;
     let dies = &mut scenario.array.ssd.geometry.dies;
     *dies = (*dies / size.shrink).max(1);
     Ok(scenario)
@@ -244,25 +245,25 @@ fn warm(array: &mut Array, scenario: &Scenario, threads: usize) -> Result<f64, R
 
 struct Unwatched;
 
-impl Watch for Unwatched {
-    fn tick(&mut self, _: &Progress) -> bool {
+impl RunWatcher for Unwatched {
+    fn report_progress(&mut self, _: &Progress) -> bool {
         true
     }
-    fn completed(&mut self, _: &CompletedRequest) {}
-    fn watches_requests(&self) -> bool {
+    fn request_completed(&mut self, _: &CompletedRequest) {}
+    fn wants_completed_requests(&self) -> bool {
         false
     }
 }
 
 fn timed(array: Array, scenario: &Scenario, requests: u64) -> Result<(f64, MemberCounters), RunError> {
-    let source = workload::open(&scenario.workload, scenario.seed, &address_space(&scenario.array))?;
+    let source = workload::open_workload(&scenario.workload, scenario.seed, &workload_address_space(&scenario.array))?;
     let (seconds, outcome) = timed_from(array, source, requests)?;
     Ok((seconds, outcome.array.members().iter().map(|member| *member.counters()).sum()))
 }
 
 /// Runs so many requests of `source` and returns the seconds that they took.
-fn timed_from(array: Array, source: Box<dyn Source>, requests: u64) -> Result<(f64, Outcome), RunError> {
-    let limit = Limit { requests: Some(requests), duration_ns: None };
+fn timed_from(array: Array, source: Box<dyn Source>, requests: u64) -> Result<(f64, RunOutcome), RunError> {
+    let limit = RunLimit { max_requests: Some(requests), max_duration_ns: None };
     let begin = processor_seconds();
     let outcome = simulate(array, source, limit, &MetricsParams::default(), &mut Unwatched)?;
     Ok((processor_seconds() - begin, outcome))

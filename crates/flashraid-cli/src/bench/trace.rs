@@ -1,10 +1,10 @@
 //! The cost of reading requests from text: the same requests once out of the generator and once out of a trace.
 
 use super::{BenchSize, TraceSpeed, scenario, timed_from, warmed, work};
-use flashraid::config::address_space;
+use flashraid::config::workload_address_space;
 use flashraid::run::RunError;
-use flashraid_workload::trace::{TraceSpec, open_bytes};
-use flashraid_workload::{self as workload, Source, SourceError, Stop, Transform, TransformSpec};
+use flashraid_workload::trace::{TraceSpec, open_trace_bytes};
+use flashraid_workload::{self as workload, Source, SourceError, Stop, TransformSpec, TransformedSource};
 use std::io::Write;
 
 /// Number of turns that generator and trace take each.
@@ -18,14 +18,14 @@ fn median(mut seconds: Vec<f64>) -> f64 {
 /// Runs both in turns, and compares the medians of their times.
 pub(super) fn measure(size: BenchSize, report: &mut impl FnMut(&str)) -> Result<TraceSpeed, RunError> {
     let scenario = scenario(work::DEVICE, work::AT_TIMES, size)?;
-    let (seed, space) = (scenario.seed, address_space(&scenario.array));
+    let (seed, space) = (scenario.seed, workload_address_space(&scenario.array));
     let requests = size.trace_requests;
-    let generator = || workload::open(&scenario.workload, seed, &space);
+    let generator = || workload::open_workload(&scenario.workload, seed, &space);
 
     report("writing the trace");
     let (text, first_ns) = disksim(&mut *generator()?, requests)?;
     let bytes = text.len() as u64;
-    let reader = || open_bytes(text.as_slice(), &TraceSpec::new("bench.trace"));
+    let reader = || open_trace_bytes(text.as_slice(), &TraceSpec::new("bench.trace"));
     // They take turns, since a machine that others use is slower at one moment than at the next.
     let (mut generator_s, mut trace_s) = (Vec::new(), Vec::new());
     for _ in 0..TURNS {
@@ -34,11 +34,11 @@ pub(super) fn measure(size: BenchSize, report: &mut impl FnMut(&str)) -> Result<
         generator_s.push(seconds);
         report("the device, requests from the trace");
         // Text is read behind a transformation, as in every run from a trace.
-        let source = Transform::open(&TransformSpec::default(), seed, &space, &Stop::default(), reader)?;
+        let source = TransformedSource::open(&TransformSpec::default(), seed, &space, &Stop::default(), reader)?;
         let (seconds, read) = timed_from(warmed(&scenario)?, Box::new(source), requests)?;
         trace_s.push(seconds);
-        let (from_first, sent) = (generated.end_ns - first_ns, generated.requests);
-        assert_eq!((read.end_ns, read.requests), (from_first, sent), "the trace holds the requests of the generator");
+        let (from_first, sent) = (generated.run_end_ns - first_ns, generated.requests_sent);
+        assert_eq!((read.run_end_ns, read.requests_sent), (from_first, sent), "the trace holds the requests of the generator");
     }
     let (generator_s, trace_s) = (median(generator_s), median(trace_s));
     Ok(TraceSpeed { requests_per_s: requests as f64 / trace_s, time_over_generator: trace_s / generator_s, bytes })

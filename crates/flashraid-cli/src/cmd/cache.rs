@@ -15,16 +15,16 @@ use flashraid_report::text;
 
 /// Runs `flashraid cache list` or `clear`; without either it lists.
 pub fn run(command: Option<&CacheCommand>) -> Outcome {
-    let Some(cache) = WarmCache::of_user() else {
+    let Some(cache) = WarmCache::for_user() else {
         return files::print("nothing is kept: FLASHRAID_CACHE is off, or there is no home folder\n");
     };
     let folder = cache.folder().display();
     let failed = |error| Failure::Run(format!("{folder}: {error}"));
     match command {
-        None | Some(CacheCommand::List { json: false }) => files::print(&list(&cache, &cache.list().map_err(failed)?)),
-        Some(CacheCommand::List { json: true }) => json::print(&document(&cache, &cache.list().map_err(failed)?)),
+        None | Some(CacheCommand::List { json: false }) => files::print(&list(&cache, &cache.list_states().map_err(failed)?)),
+        Some(CacheCommand::List { json: true }) => json::print(&document(&cache, &cache.list_states().map_err(failed)?)),
         Some(CacheCommand::Clear) => {
-            let (states, freed) = cache.clear().map_err(failed)?;
+            let (states, freed) = cache.remove_all_states().map_err(failed)?;
             files::print(&format!("{folder}: {} removed, {}\n", count_with_noun(states as u64, "state"), bytes(freed as f64)))
         }
     }
@@ -36,14 +36,16 @@ fn list(cache: &WarmCache, states: &[KeptState]) -> String {
     sheet.label_columns = 4;
     for state in states {
         let name = state.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        sheet.rows.push([name, bytes(state.bytes as f64), age(state.used), state.in_words().to_owned()].map(Into::into).into());
+        sheet
+            .rows
+            .push([name, bytes(state.bytes as f64), age(state.last_used), state.description_in_words().to_owned()].map(Into::into).into());
     }
     let table = if states.is_empty() { String::new() } else { text::render(&[sheet]) };
     format!("{table}{}: {} of at most {}\n", cache.folder().display(), bytes(all as f64), bytes(cache.limit_bytes() as f64))
 }
 
 fn document(cache: &WarmCache, states: &[KeptState]) -> serde_json::Value {
-    let state = |state: &KeptState| json!({ "path": state.path.display().to_string(), "bytes": state.bytes, "age_s": age_s(state.used), "of": state.of });
+    let state = |state: &KeptState| json!({ "path": state.path.display().to_string(), "bytes": state.bytes, "age_s": age_s(state.last_used), "of": state.description });
     json!({
         "folder": cache.folder().display().to_string(),
         "bytes": states.iter().map(|state| state.bytes).sum::<u64>(),

@@ -1,7 +1,7 @@
 //! `flashraid preset card`: simulates a drive and compares it with its data sheet.
 
-use flashraid::content::Contents;
-use flashraid::study::{Simulated, run_all};
+use flashraid::content::InputFileHashes;
+use flashraid::study::{StudySimulation, run_all};
 use flashraid_experiments::card::{Card, Graded, Job, Kind, MOVES_MAX, Moved, Window, cards, title};
 use flashraid_report::number;
 use flashraid_report::sheet::{Cell, Sheet, Tone};
@@ -36,12 +36,12 @@ pub fn run(arguments: &CardArgs) -> Outcome {
 /// Simulates the loads of a card, and compares its figures with them.
 fn make(card: &Card, window: Window, arguments: &CardArgs) -> Outcome<Graded> {
     let jobs = card.jobs();
-    let mut contents = Contents::default();
-    let simulated = |job: &Job| -> Outcome<Simulated> {
+    let mut contents = InputFileHashes::default();
+    let simulated = |job: &Job| -> Outcome<StudySimulation> {
         let scenario = card.scenario(*job, window).map_err(|problems| scenario::refuse(&problems))?;
-        Ok(Simulated::new(scenario, &mut contents)?)
+        Ok(StudySimulation::new(scenario, &mut contents)?)
     };
-    let tasks = jobs.iter().map(simulated).collect::<Outcome<Vec<Simulated>>>()?;
+    let tasks = jobs.iter().map(simulated).collect::<Outcome<Vec<StudySimulation>>>()?;
     let scenarios: Vec<_> = tasks.iter().map(|task| &task.scenario).collect();
     let resources = resources(arguments.machine, &scenarios, arguments.jobs)?;
 
@@ -63,7 +63,7 @@ fn find(name: &str) -> Outcome<&'static Card> {
     }
     let with_cards: Vec<&str> = cards().iter().map(|card| card.drive.as_str()).collect();
     let with_cards = with_cards.join(", ");
-    Err(Failure::Input(match flashraid::config::presets().iter().any(|preset| preset.name == name) {
+    Err(Failure::Input(match flashraid::config::all_presets().iter().any(|preset| preset.name == name) {
         true => format!("the preset {name:?} follows no data sheet, so that it has no card; these have one: {with_cards}"),
         false => format!("there is no preset {name:?}; these have a card: {with_cards}"),
     }))

@@ -7,9 +7,9 @@ use std::{env, fs};
 
 use flashraid::Stop;
 use flashraid::config::Scenario;
-use flashraid::duration::{self, Estimates};
+use flashraid::duration::{self, DurationEstimates};
 use flashraid::memory;
-use flashraid::study::{Resources, StudyPlan};
+use flashraid::study::{MachineResources, StudyPlan};
 use flashraid_report::number::count_with_noun;
 
 use crate::args::CompareArgs;
@@ -72,7 +72,7 @@ pub fn run(arguments: &CompareArgs, plan: StudyPlan, out: &Path) -> Outcome {
 
 impl Parts {
     fn of(arguments: &CompareArgs, plan: StudyPlan, out: &Path) -> Outcome<Self> {
-        let simulations = plan.len();
+        let simulations = plan.simulation_count();
         let (count, at_once) = arguments.parts.unwrap_or((simulations.min(PARTS_MAX), None));
         if count > simulations {
             return Err(Failure::Input(format!(
@@ -81,21 +81,21 @@ impl Parts {
             )));
         }
         let jobs = usize::from(arguments.jobs.unwrap_or(1));
-        let members = plan.parts(count);
+        let members = plan.divide_into_parts(count);
         let largest = members.iter().max_by_key(|part| part.len()).map_or(&[][..], Vec::as_slice);
         let (memory_bytes, estimate_s) = {
             let scenarios = plan.scenarios();
             let of = |part: &[usize]| part.iter().map(|&index| scenarios[index]).collect::<Vec<&Scenario>>();
-            let needed = members.iter().map(|part| memory::needed_by_all(of(part), jobs)).max().unwrap_or(0);
-            let resources = Resources { workers: jobs, threads: 1, cache: None };
-            let seconds = Estimates::default().of_all(&of(largest), &resources, &Stop::when(interrupt::requested));
+            let needed = members.iter().map(|part| memory::memory_needed_by_all_bytes(of(part), jobs)).max().unwrap_or(0);
+            let resources = MachineResources { workers: jobs, threads: 1, warm_cache: None };
+            let seconds = DurationEstimates::default().estimate_all(&of(largest), &resources, &Stop::stop_when(interrupt::requested));
             ((needed as f64 * MEMORY_FACTOR).max(MEMORY_LEAST), seconds.run.map(|run| seconds.warm_up + run))
         };
         // What is done in the folder tells how long a simulation takes on this machine.
         let done: Vec<f64> = if out.is_dir() {
             let plan = plan.folder(out);
             plan.unfinished_groups()?;
-            plan.take_done().rows.iter().map(|row| row.report.wall_s).collect()
+            plan.take_finished().rows.iter().map(|row| row.report.wall_s).collect()
         } else {
             Vec::new()
         };
@@ -104,7 +104,7 @@ impl Parts {
             let mean = done.iter().sum::<f64>() / done.len() as f64;
             (mean * turns * MEASURED_FACTOR, format!("measured on {} that are done", count_with_noun(done.len() as u64, "simulation")))
         } else if let Some(seconds) = estimate_s {
-            (seconds * ESTIMATED_FACTOR, format!("estimated: {} for the largest part", duration::rounded(seconds)))
+            (seconds * ESTIMATED_FACTOR, format!("estimated: {} for the largest part", duration::rounded_duration_text(seconds)))
         } else {
             (SECONDS_UNKNOWN, "not known: the workload does not say how many requests it has".to_owned())
         };

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use flashraid::study::{Resources, Setting, Study, StudyPlan};
+use flashraid::study::{MachineResources, Setting, Study, StudyPlan};
 use flashraid::{Error, StudyResult};
 use flashraid_report::grid::Grid;
 use flashraid_report::number::count_with_noun;
@@ -24,14 +24,14 @@ const TIMELINES_MAX: usize = 12;
 /// Runs `flashraid compare` with its arguments.
 pub fn run(arguments: &CompareArgs) -> Outcome {
     let plan = study(arguments)?.plan()?;
-    if arguments.timeline.is_some() && plan.len() > TIMELINES_MAX {
-        let many = count_with_noun(plan.len() as u64, "simulation");
+    if arguments.timeline.is_some() && plan.simulation_count() > TIMELINES_MAX {
+        let many = count_with_noun(plan.simulation_count() as u64, "simulation");
         return Err(Failure::Input(format!("--timeline: {many} are too many to look at one by one; vary less, {TIMELINES_MAX} at most")));
     }
     let is_for_others = arguments.slurm.is_some() || arguments.parallel;
     let resources = if is_for_others {
         // Other machines have the memory, or have not.
-        Resources { workers: 1, threads: 1, cache: None }
+        MachineResources { workers: 1, threads: 1, warm_cache: None }
     } else {
         resources(arguments.machine, &plan.scenarios(), arguments.jobs)?
     };
@@ -110,7 +110,7 @@ fn report_shard((index, count): (usize, usize), result: &StudyResult, out: &Path
 /// Runs a plan. Shows a progress bar, and stops at the next step after Ctrl-C. `how_to_go_on` then tells the user how to continue.
 pub fn run_plan(plan: StudyPlan, quiet: bool, how_to_go_on: &str) -> Outcome<StudyResult> {
     interrupt::stop_at_next_step()?;
-    let board = Board::new(plan.len(), quiet);
+    let board = Board::new(plan.simulation_count(), quiet);
     let result = plan.run(&board);
     board.clear();
     result.map_err(|error| match error {

@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn both_cases_have_all_remedies_and_their_own_baseline() {
         for quick in [false, true] {
-            assert_eq!(study(quick).unwrap().plan().unwrap().len(), CASES.len() * REMEDIES.len());
+            assert_eq!(study(quick).unwrap().plan().unwrap().simulation_count(), CASES.len() * REMEDIES.len());
         }
     }
 }

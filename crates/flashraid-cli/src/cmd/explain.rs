@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use flashraid::config;
-use flashraid::meaning::{self, Kind, Meaning};
+use flashraid::meaning::{self, Meaning, MeaningKind};
 use flashraid_report::figures;
 use flashraid_report::text::wrap;
 
@@ -20,7 +20,7 @@ pub fn run(name: &str) -> Outcome {
     // Tables head some figures with names of their own.
     let heads = |figure: &&figures::Figure| figure.name.eq_ignore_ascii_case(name);
     let key = figures::all().find(heads).map(figures::Figure::key);
-    let found = meaning::find(name).or_else(|likely| key.and_then(|key| meaning::find(&key).ok()).ok_or(likely));
+    let found = meaning::find_meanings(name).or_else(|likely| key.and_then(|key| meaning::find_meanings(&key).ok()).ok_or(likely));
     match found {
         Ok(found) => files::print(&shown(&found)),
         Err(likely) => Err(Failure::Input(unknown(name, &likely))),
@@ -54,16 +54,16 @@ fn shown(found: &[&Meaning]) -> String {
 fn whole(meaning: &Meaning) -> String {
     let width = columns();
     let kind = match meaning.kind {
-        Kind::Figure => "a figure of a report",
+        MeaningKind::ReportFigure => "a figure of a report",
         _ => "a key of a configuration",
     };
     let mut text = format!("{}, {kind}\n", meaning.name);
     let mut line = |line: &str| text += &(wrap(line, width, "  ") + "\n");
-    meaning.lines().lines().for_each(&mut line);
-    let parts: Vec<&Meaning> = meaning.parts().collect();
-    if meaning.kind == Kind::Key {
+    meaning.explanation_lines().lines().for_each(&mut line);
+    let parts: Vec<&Meaning> = meaning.meanings_of_parts().collect();
+    if meaning.kind == MeaningKind::ConfigurationKey {
         // What a table is made of stands below.
-        let facts = reference::of_key(&config::schema(), meaning.schema);
+        let facts = reference::of_key(&config::config_schema(), meaning.schema);
         facts.iter().filter(|fact| *fact != "value: table").for_each(|fact| line(fact));
     }
     for part in parts {

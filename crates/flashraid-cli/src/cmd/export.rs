@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use flashraid::Simulation;
-use flashraid::config::{PresetKind, presets};
-use flashraid::exchange::{Export, femu, mqsim, nvmevirt};
+use flashraid::config::{PresetKind, all_presets};
+use flashraid::exchange::{ExportedFiles, femu, mqsim, nvmevirt};
 
 use crate::args::{ExportArgs, Simulator};
 use crate::failure::{Failure, Outcome};
@@ -18,10 +18,10 @@ pub fn run(arguments: &ExportArgs) -> Outcome {
         simulation = simulation.set(&setting.key, &setting.value)?;
     }
     let scenario = simulation.scenario()?;
-    let Export { files: exported, notes } = match arguments.to {
-        Simulator::Mqsim => mqsim::export(&scenario),
-        Simulator::Nvmevirt => nvmevirt::export(&scenario),
-        Simulator::Femu => femu::export(&scenario),
+    let ExportedFiles { files: exported, notes } = match arguments.to {
+        Simulator::Mqsim => mqsim::export_mqsim(&scenario),
+        Simulator::Nvmevirt => nvmevirt::export_nvmevirt(&scenario),
+        Simulator::Femu => femu::export_femu(&scenario),
     };
     for note in &notes {
         crate::complain(&format!("note: {note}"));
@@ -32,7 +32,7 @@ pub fn run(arguments: &ExportArgs) -> Outcome {
     let folder = OutFolder::claim(out, Some(arguments.force))?;
     all_or_nothing(folder.path(), || {
         for file in &exported {
-            files::write(&folder.path().join(file.name), file.text.as_bytes())?;
+            files::write(&folder.path().join(file.file_name), file.text.as_bytes())?;
         }
         Ok(())
     })
@@ -44,7 +44,7 @@ fn configuration<'a>(what: &str) -> Outcome<Simulation<'a>> {
     if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
         return Ok(Simulation::from_file(path)?);
     }
-    let all = presets();
+    let all = all_presets();
     let Some(preset) = all.iter().find(|preset| preset.name.split('(').next() == Some(what)) else {
         let names: Vec<&str> = all.iter().map(|preset| preset.name.as_str()).collect();
         return Err(Failure::Input(format!("{what:?} is neither a file that ends in .toml nor a preset; there are {}", names.join(", "))));

@@ -25,7 +25,7 @@ pub fn run(arguments: &ImportArgs) -> Outcome {
     })?;
     let text = String::from_utf8(text)
         .map_err(|_| refused("is not text; a fio job file, or a device or workload of MQSim, is expected".to_owned()))?;
-    let imported = exchange::import(&text, arguments.part.as_deref()).map_err(|error| refused(error.to_string()))?;
+    let imported = exchange::import_file(&text, arguments.part.as_deref()).map_err(|error| refused(error.to_string()))?;
     // What no run would take is refused here, where the job stands, rather than written.
     Simulation::from_toml(&imported.toml).and_then(|simulation| simulation.validate()).map_err(|error| match error {
         Error::Config(problems) => {

@@ -1,6 +1,6 @@
 //! `flashraid preset`: shows the devices, arrays, and workloads that come with the program.
 
-use flashraid::config::{Preset, PresetKind, presets};
+use flashraid::config::{Preset, PresetKind, all_presets};
 use flashraid_experiments::card::{self, Grade, Graded};
 use flashraid_report::text::wrap;
 
@@ -14,7 +14,7 @@ pub fn run(command: Option<&PresetCommand>) -> Outcome {
     match command {
         Some(PresetCommand::List { json: true, .. }) => json::print(&document()),
         None | Some(PresetCommand::List { markdown: false, .. }) => list(),
-        Some(PresetCommand::List { markdown: true, .. }) => files::print(&reference::presets(&presets(), &card::kept)),
+        Some(PresetCommand::List { markdown: true, .. }) => files::print(&reference::presets(&all_presets(), &card::kept)),
         Some(PresetCommand::Show { name }) => show(name),
         Some(PresetCommand::Card(arguments)) => super::card::run(arguments),
     }
@@ -41,7 +41,7 @@ fn document() -> serde_json::Value {
             "card": kept(preset),
         })
     };
-    serde_json::json!({ "schema": "flashraid.presets/1", "presets": presets().iter().map(preset).collect::<Vec<_>>() })
+    serde_json::json!({ "schema": "flashraid.presets/1", "presets": all_presets().iter().map(preset).collect::<Vec<_>>() })
 }
 
 /// Returns the last stored report card of a preset, if its drive has a data sheet.
@@ -64,7 +64,7 @@ fn trust(preset: &Preset) -> String {
 }
 
 fn list() -> Outcome {
-    let all = presets();
+    let all = all_presets();
     let width = all.iter().map(|preset| preset.name.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
     for kind in KINDS {
@@ -112,7 +112,7 @@ fn shortened(text: &str, width: usize) -> String {
 
 /// Prints a preset as a configuration that can be run as it is.
 fn show(name: &str) -> Outcome {
-    let all = presets();
+    let all = all_presets();
     let found: Vec<&Preset> = all.iter().filter(|preset| preset.name == name).collect();
     if found.is_empty() {
         let names: Vec<&str> = all.iter().map(|preset| preset.name.as_str()).collect();
@@ -128,7 +128,7 @@ fn as_configuration(preset: &Preset) -> String {
     // The preset's text is the content of the section. Comments before its first key describe the whole preset.
     let mut text = String::new();
     let mut is_open = false;
-    for line in preset.text.trim_end().lines() {
+    for line in preset.toml_text.trim_end().lines() {
         let is_key = !line.is_empty() && !line.starts_with('#');
         if is_key && !is_open {
             is_open = true;

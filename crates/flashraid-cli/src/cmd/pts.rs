@@ -68,23 +68,23 @@ impl Observer for Watcher<'_> {
         self.board.note(text);
     }
 
-    fn stop(&self) -> Stop {
-        Stop::when(interrupt::requested)
+    fn stop_signal(&self) -> Stop {
+        Stop::stop_when(interrupt::requested)
     }
 
     fn progress(&mut self, progress: &Progress) -> bool {
         let mut progress = *progress;
-        progress.fraction = Some(self.watch.rounds() as f64 / f64::from(self.rounds_max));
+        progress.fraction_done = Some(self.watch.rounds() as f64 / f64::from(self.rounds_max));
         self.board.update(0, &progress);
         self.watch.progress(&progress) && !interrupt::requested()
     }
 
-    fn request(&mut self, request: &CompletedRequest) {
-        self.watch.request(request);
+    fn request_completed(&mut self, request: &CompletedRequest) {
+        self.watch.request_completed(request);
     }
 
-    fn programmed(&mut self, units: u64) {
-        self.watch.programmed(units);
+    fn units_programmed(&mut self, units: u64) {
+        self.watch.units_programmed(units);
     }
 }
 

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use flashraid::Stop;
 use flashraid::config::{self, Scenario};
-use flashraid::content::Contents;
-use flashraid::duration::Estimates;
-use flashraid::study::{Resources, Setting, Simulated, Store, default_workers, run_all};
+use flashraid::content::InputFileHashes;
+use flashraid::duration::DurationEstimates;
+use flashraid::study::{MachineResources, ReportStore, Setting, StudySimulation, default_workers, run_all};
 use flashraid_experiments::ledger::{self, Origin};
 use flashraid_experiments::{Claim, Evaluation, Figure, Point, Results, Row, Size, figures};
 use flashraid_workload::catalogue;
@@ -95,7 +95,7 @@ pub fn shown(document: &Value, tables: bool) -> String {
 fn list(arguments: &ReproduceArgs) -> Outcome {
     let figures = figures();
     let size = if arguments.quick { Size::Quick } else { Size::Full };
-    let mut estimates = Estimates::default();
+    let mut estimates = DurationEstimates::default();
     let seconds: Vec<f64> = figures.iter().map(|figure| seconds(figure, size, arguments, &mut estimates)).collect::<Outcome<_>>()?;
     match arguments.json {
         true => json::print(&reproduction::list_document(&figures, &seconds)),
@@ -104,16 +104,16 @@ fn list(arguments: &ReproduceArgs) -> Outcome {
 }
 
 /// Estimates the seconds that the simulations of a figure take. The extra ones for claims that disagree are left out.
-fn seconds(figure: &Figure, size: Size, arguments: &ReproduceArgs, estimates: &mut Estimates) -> Outcome<f64> {
+fn seconds(figure: &Figure, size: Size, arguments: &ReproduceArgs, estimates: &mut DurationEstimates) -> Outcome<f64> {
     let scenario = |point: &Point| {
-        let scenario = config::from_str(&point.name, point.text, &point.settings(size, &[]), Some(arguments.seed));
+        let scenario = config::scenario_from_toml(&point.name, point.text, &point.settings(size, &[]), Some(arguments.seed));
         Ok((scenario.map_err(|problems| scenario::refuse(&problems))?, arguments.seeds.unwrap_or(point.seeds(size))))
     };
     let points = figure.points.iter().map(scenario).collect::<Outcome<Vec<(Scenario, u64)>>>()?;
-    let resources = Resources { workers: arguments.jobs.map_or_else(default_workers, usize::from), threads: 1, cache: None };
+    let resources = MachineResources { workers: arguments.jobs.map_or_else(default_workers, usize::from), threads: 1, warm_cache: None };
     let of_seed = |seed: u64| {
         let simulations: Vec<&Scenario> = points.iter().filter(|(_, seeds)| *seeds > seed).map(|(scenario, _)| scenario).collect();
-        estimates.of_all(&simulations, &resources, &Stop::default()).total()
+        estimates.estimate_all(&simulations, &resources, &Stop::default()).total_seconds()
     };
     let most = points.iter().map(|(_, seeds)| *seeds).max().unwrap_or(0);
     Ok((0..most).map(of_seed).sum())
@@ -134,7 +134,7 @@ fn choose(ids: &[String]) -> Outcome<Vec<Figure>> {
 /// Converts the settings of `--trace` to pairs of workload and file. Refuses names that are no workload.
 fn traces(settings: &[Setting]) -> Outcome<Vec<(String, String)>> {
     for setting in settings {
-        if let Err(problem) = catalogue::find(&setting.key) {
+        if let Err(problem) = catalogue::find_workload(&setting.key) {
             return Err(Failure::Input(format!("--trace {setting}: {problem}")));
         }
     }
@@ -223,8 +223,8 @@ struct Plan<'a> {
     size: Size,
     first_seed: u64,
     traces: &'a [(String, String)],
-    contents: Contents,
-    tasks: Vec<Simulated>,
+    contents: InputFileHashes,
+    tasks: Vec<StudySimulation>,
     known: BTreeMap<String, usize>,
     /// Reports of the tasks that have run, which are the first ones.
     reports: Vec<Value>,
@@ -235,7 +235,15 @@ type PlannedPoint = (String, Vec<usize>);
 
 impl<'a> Plan<'a> {
     fn new(size: Size, first_seed: u64, traces: &'a [(String, String)]) -> Plan<'a> {
-        Plan { size, first_seed, traces, contents: Contents::default(), tasks: Vec::new(), known: BTreeMap::new(), reports: Vec::new() }
+        Plan {
+            size,
+            first_seed,
+            traces,
+            contents: InputFileHashes::default(),
+            tasks: Vec::new(),
+            known: BTreeMap::new(),
+            reports: Vec::new(),
+        }
     }
 
     /// Adds points, each with so many seeds. Returns where their tasks are.
@@ -249,10 +257,10 @@ impl<'a> Plan<'a> {
     }
 
     fn position(&mut self, point: &Point, seed: u64) -> Outcome<usize> {
-        let scenario = config::from_str(&point.name, point.text, &point.settings(self.size, self.traces), Some(seed));
-        let task = Simulated::new(scenario.map_err(|problems| scenario::refuse(&problems))?, &mut self.contents)?;
+        let scenario = config::scenario_from_toml(&point.name, point.text, &point.settings(self.size, self.traces), Some(seed));
+        let task = StudySimulation::new(scenario.map_err(|problems| scenario::refuse(&problems))?, &mut self.contents)?;
         let next = self.tasks.len();
-        let index = *self.known.entry(task.id.clone()).or_insert(next);
+        let index = *self.known.entry(task.result_file_name.clone()).or_insert(next);
         if index == next {
             self.tasks.push(task);
         }
@@ -261,10 +269,10 @@ impl<'a> Plan<'a> {
 
     /// Runs the tasks that have not run yet.
     fn run(&mut self, arguments: &ReproduceArgs, out: &Path) -> Outcome {
-        let tasks: Vec<&Simulated> = self.tasks[self.reports.len()..].iter().collect();
+        let tasks: Vec<&StudySimulation> = self.tasks[self.reports.len()..].iter().collect();
         let simulations: Vec<_> = tasks.iter().map(|task| &task.scenario).collect();
         let resources = resources(arguments.machine, &simulations, arguments.jobs)?;
-        let store = Store::open(out)?;
+        let store = ReportStore::open(out)?;
         let board = Board::new(tasks.len(), arguments.machine.quiet);
         let reports = run_all(&tasks, &resources, Some(&store), &board);
         board.clear();

@@ -9,11 +9,11 @@ use crate::output::{json, reference};
 /// Runs `flashraid schema`: prints a schema, or with `markdown` the page of all keys.
 pub fn run(report: bool, markdown: bool) -> Outcome {
     if report {
-        return json::print(&flashraid::report::schema());
+        return json::print(&flashraid::report::report_schema());
     }
-    let schema = config::schema();
+    let schema = config::config_schema();
     match markdown {
-        true => files::print(&reference::keys(&schema, config::quantities())),
+        true => files::print(&reference::keys(&schema, config::quantity_names_and_descriptions())),
         false => json::print(&schema),
     }
 }

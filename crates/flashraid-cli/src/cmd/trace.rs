@@ -2,8 +2,8 @@
 
 use flashraid::report::format_figure;
 use flashraid_workload::SourceError;
-use flashraid_workload::trace::info::{Sizes, TraceInfo};
-use flashraid_workload::trace::{self, TraceSpec, info, write};
+use flashraid_workload::trace::info::{RequestSizes, TraceInfo};
+use flashraid_workload::trace::{self, TraceSpec, trace_info, write};
 
 use crate::args::{TraceCommand, TraceConvertArgs, TraceInfoArgs};
 use crate::failure::{Failure, Outcome};
@@ -23,7 +23,7 @@ pub fn run(command: &TraceCommand) -> Outcome {
 }
 
 fn show(arguments: &TraceInfoArgs) -> Outcome {
-    let info = info(&arguments.input.spec(&arguments.file)).map_err(|error| refuse(&error))?;
+    let info = trace_info(&arguments.input.spec(&arguments.file)).map_err(|error| refuse(&error))?;
     match arguments.json {
         true => json::print(&json::document(&info)?),
         false => {
@@ -36,7 +36,7 @@ fn show(arguments: &TraceInfoArgs) -> Outcome {
 fn convert(arguments: &TraceConvertArgs) -> Outcome {
     let spec = TraceSpec { reorder: arguments.reorder, ..arguments.options.spec(&arguments.input) };
     interrupt::stop_at_once()?;
-    let written = write::convert(&spec, &arguments.output, arguments.to, arguments.rate).map_err(|error| refuse(&error))?;
+    let written = write::convert_trace(&spec, &arguments.output, arguments.to, arguments.rate).map_err(|error| refuse(&error))?;
     let losses = [
         (written.widened, "widened to whole sectors or pages"),
         (written.discards_lost, "discards left out, which the format does not know"),
@@ -59,7 +59,8 @@ fn convert(arguments: &TraceConvertArgs) -> Outcome {
 /// only in the units of their numbers.
 fn taken_for_another(arguments: &TraceConvertArgs) -> String {
     let path = &arguments.output;
-    let found = path.is_file().then(|| trace::open(&TraceSpec::new(path.clone())).ok()).flatten().map(|reader| reader.facts().format);
+    let found =
+        path.is_file().then(|| trace::open_trace(&TraceSpec::new(path.clone())).ok()).flatten().map(|reader| reader.properties().format);
     match found {
         Some(found) if found != arguments.to => {
             format!("  name the format where it is read (--format {}): by its content it would be taken for {found}\n", arguments.to)
@@ -121,7 +122,7 @@ fn sheets(info: &TraceInfo) -> Vec<Sheet> {
         ("left out", if skipped.is_empty() { "nothing".to_owned() } else { skipped.join(", ") }),
     ];
     let mut sizes = Sheet::new("Sizes", &["", "requests", "bytes", "mean", "min", "max"]);
-    for (name, Sizes { requests, bytes: all, mean_bytes, min_bytes, max_bytes }) in
+    for (name, RequestSizes { requests, bytes: all, mean_bytes, min_bytes, max_bytes }) in
         [("all", info.all), ("reads", info.read), ("writes", info.write), ("discards", info.trim)]
     {
         if name == "discards" && requests == 0 {

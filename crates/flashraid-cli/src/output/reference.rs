@@ -262,13 +262,13 @@ Where percentiles of the drive are published, a second table has them. A *bound*
 pub fn presets(presets: &[Preset], card: &dyn Fn(&str) -> Option<Graded>) -> String {
     let mut text = PRESETS_INTRO.to_owned();
     for (kind, title, key) in [
-        (PresetKind::Device, "Devices", "ssd.preset"),
+        (PresetKind::Device, "DevicePlacement", "ssd.preset"),
         (PresetKind::Array, "Arrays", "array.preset"),
         (PresetKind::Workload, "Workloads", "workload.preset"),
     ] {
         let _ = write!(text, "\n## {title}\n\nFor `{key}`.\n");
         for preset in presets.iter().filter(|preset| preset.kind == kind) {
-            let _ = write!(text, "\n### {}\n\n```toml\n{}\n```\n", preset.name, preset.text.trim_end());
+            let _ = write!(text, "\n### {}\n\n```toml\n{}\n```\n", preset.name, preset.toml_text.trim_end());
             if let Some(card) = Some(&preset.name).filter(|_| kind == PresetKind::Device).and_then(|name| card(name)) {
                 text += &card_table(&card);
             }

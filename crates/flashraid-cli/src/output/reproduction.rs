@@ -64,7 +64,13 @@ pub fn list(figures: &[Figure], seconds: &[f64]) -> Sheet {
     let row = |(figure, seconds): (&Figure, &f64)| {
         let counts = [figure.points.len(), claims_of(figure).len()];
         let [points, claims] = counts.map(|count| count.to_string());
-        vec![figure.id.into(), wrap(figure.title, TITLE_WIDTH, "").into(), points.into(), claims.into(), duration::rounded(*seconds).into()]
+        vec![
+            figure.id.into(),
+            wrap(figure.title, TITLE_WIDTH, "").into(),
+            points.into(),
+            claims.into(),
+            duration::rounded_duration_text(*seconds).into(),
+        ]
     };
     sheet.rows = figures.iter().zip(seconds).map(row).collect();
     sheet

@@ -227,8 +227,8 @@ kept_cards!(
 /// Returns the keys of a preset, without its comments.
 #[must_use]
 pub fn keys_of(drive: &str) -> Option<Value> {
-    let preset = config::presets().into_iter().find(|preset| preset.kind == PresetKind::Device && preset.name == drive)?;
-    let table: toml::Table = toml::from_str(&preset.text).expect("presets are TOML");
+    let preset = config::all_presets().into_iter().find(|preset| preset.kind == PresetKind::Device && preset.name == drive)?;
+    let table: toml::Table = toml::from_str(&preset.toml_text).expect("presets are TOML");
     serde_json::to_value(table).ok()
 }
 
@@ -333,9 +333,9 @@ impl Card {
             // A superblock keeps a least number of rows at any scale.
             settings.push(("ssd.scale".to_owned(), "4096".to_owned()));
         }
-        let plain = config::from_str(&self.drive, &text, &settings, Some(1))?;
+        let plain = config::scenario_from_toml(&self.drive, &text, &settings, Some(1))?;
         settings.extend(job.settings(&job::Space::of(&plain), window));
-        config::from_str(&self.drive, &text, &settings, Some(1))
+        config::scenario_from_toml(&self.drive, &text, &settings, Some(1))
     }
 
     /// Compares the figures with the simulations. `reports` are those of [`Card::jobs`], in their order.

@@ -151,11 +151,11 @@ impl Observer for Watch {
         !self.0.borrow().is_over
     }
 
-    fn request(&mut self, request: &CompletedRequest) {
+    fn request_completed(&mut self, request: &CompletedRequest) {
         self.0.borrow_mut().done(request);
     }
 
-    fn programmed(&mut self, units: u64) {
+    fn units_programmed(&mut self, units: u64) {
         if let Some(slot) = self.0.borrow_mut().open.iter_mut().rev().find(|slot| slot.began_ns.is_some()) {
             slot.programmed_units += units;
         }

@@ -14,12 +14,12 @@ use crate::request::OpKind;
 /// The write cache, and the state that the array keeps for it.
 #[derive(Debug, Clone)]
 pub(super) struct Caching {
-    pub cache: Cache,
+    pub(crate) cache: Cache,
     tie_breaks: TieBreaks,
     /// Buffer for the commands that the cache has just given. It is kept to reuse its memory.
     commands: Commands,
     /// Record of all destages for the timeline; `None` if they are not recorded.
-    pub destage_record: Option<DestageRecord>,
+    pub(crate) destage_record: Option<DestageRecord>,
 }
 
 /// Counter that orders events of the cache within one nanosecond. They happen in the order in which the cache asked for them, after the
@@ -49,7 +49,7 @@ fn pages_of(extent: &ArrayExtent, kind: OpKind) -> PageRequest {
 #[derive(Debug, Clone, Default)]
 pub(super) struct DestageRecord {
     under_way: Vec<(Destage, DestageInterval)>,
-    pub finished_destages: Vec<DestageInterval>,
+    pub(crate) finished_destages: Vec<DestageInterval>,
 }
 
 impl Caching {

@@ -17,7 +17,7 @@ pub(super) enum MemberAction {
 /// The controller and the messages that have not arrived yet.
 #[derive(Debug, Clone)]
 pub(super) struct Coordination {
-    pub controller: Controller,
+    pub(crate) controller: Controller,
     pub(crate) mailbox: Mailbox,
     actions: Vec<ControllerAction>,
     /// Members that report the number of their page writes, each with the number at which the controller must be told.

@@ -76,14 +76,14 @@ impl Event {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Outbox {
     /// Requests that were served ahead of time, in the order of their ends.
-    pub requests_held_back: Vec<Event>,
+    pub(crate) requests_held_back: Vec<Event>,
     /// Cleans whose ends are known in advance.
     cleans: Slab<GcInterval>,
     /// The end times of these cleans with their indices in `cleans`, in order of time. Large batches have thousands of them, so entries are
     /// small.
     ends: VecDeque<(TimeNs, u32)>,
     /// Changes of the array's health, in order.
-    pub health_changes: Vec<(TimeNs, Health)>,
+    pub(crate) health_changes: Vec<(TimeNs, Health)>,
 }
 
 impl Outbox {

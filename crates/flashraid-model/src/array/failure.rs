@@ -83,7 +83,7 @@ struct Failure {
 pub(super) struct Failures {
     rebuild: Option<RebuildParams>,
     list: Vec<Failure>,
-    pub lost_strips: LostStrips,
+    pub(crate) lost_strips: LostStrips,
     /// True after the last request has ended. From then on no member fails, and no further stripe is rebuilt unless the configuration asks
     /// for it.
     over: bool,

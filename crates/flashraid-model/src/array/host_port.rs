@@ -65,7 +65,7 @@ pub(super) struct HostPort {
     read: BTreeMap<u64, u32>,
     /// Time at which a request or a transfer last ended. Requests that wait may continue at that time.
     ended_ns: TimeNs,
-    pub counters: HostPortCounters,
+    pub(crate) counters: HostPortCounters,
 }
 
 impl HostPort {

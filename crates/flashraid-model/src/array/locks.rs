@@ -16,8 +16,8 @@ pub(super) struct Freed {
 /// Time that an operation waits for garbage collection, at the beginning of one of its phases (rule 115).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct CollectionWait {
-    pub from_ns: TimeNs,
-    pub length_ns: u64,
+    pub(crate) from_ns: TimeNs,
+    pub(crate) length_ns: u64,
 }
 
 impl CollectionWait {
@@ -57,9 +57,9 @@ struct Asking {
 /// An operation that gets the lock after waiting for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct LockGrant {
-    pub operation: u32,
+    pub(crate) operation: u32,
     /// Nanoseconds of its wait in which the holders waited for collection.
-    pub collection_ns: u64,
+    pub(crate) collection_ns: u64,
 }
 
 impl Lock {

@@ -119,13 +119,13 @@ struct Due {
 /// Properties of a read, write or trim of pages.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Access {
-    pub now: TimeNs,
+    pub(crate) now: TimeNs,
     /// Kind of operation: read, write or trim.
-    pub kind: OpKind,
-    pub fua: bool,
-    pub high_priority: bool,
+    pub(crate) kind: OpKind,
+    pub(crate) fua: bool,
+    pub(crate) high_priority: bool,
     /// Source of the operation; see [`PageOp::source`].
-    pub source: u8,
+    pub(crate) source: u8,
     /// True if all other events of this nanosecond have happened; see [`Ssd::submit`].
     pub(crate) moment_is_over: bool,
 }
@@ -180,9 +180,9 @@ pub(super) struct Completion {
     /// Members on which one of its pages waited for garbage collection.
     pub(crate) gc_members: MemberSet,
     /// Number of pages that were lost because too many members failed (rule 157).
-    pub pages_lost: u32,
+    pub(crate) pages_lost: u32,
     /// Parts of the time of the page operation that ended last.
-    pub time: TimeParts,
+    pub(crate) time: TimeParts,
 }
 
 impl Completion {
@@ -253,12 +253,12 @@ impl PageAllowances {
 pub(super) struct Members {
     pub(crate) ssds: Vec<Ssd>,
     pub(crate) agenda: MembersAgenda,
-    pub completions: Slab<Completion>,
+    pub(crate) completions: Slab<Completion>,
     /// Deferred events. They are kept outside the agenda, because their order must not depend on when a member learns its end times.
     deferred: BinaryHeap<Reverse<Due>>,
     /// Events that the members have reported and that have not been processed. Wake-ups are not among them, because they go to the agenda
     /// at once.
-    pub reports: Outbox,
+    pub(crate) reports: Outbox,
     /// Counts of page writes, only for a controller that needs them.
     pub(crate) page_allowances: Option<Box<PageAllowances>>,
     /// Ends of page operations that the cache waits for: purpose, member and time. `None` if they are not recorded.

@@ -364,6 +364,6 @@ impl Array {
         if let Some(caching) = &self.caching {
             caching.cache.verify().map_err(|error| format!("the cache: {error}"))?;
         }
-        self.volume.members.ssds.iter().enumerate().try_for_each(|(m, ssd)| ssd.verify().map_err(|e| format!("member {m}: {e}")))
+        self.volume.members.ssds.iter().enumerate().try_for_each(|(m, ssd)| ssd.verify_invariants().map_err(|e| format!("member {m}: {e}")))
     }
 }

@@ -129,7 +129,7 @@ pub(super) struct Stripes {
     reads: StripePages,
     /// State of a read plan that looks at the members.
     planning: Option<Box<ReadPlanning>>,
-    pub counters: StripeCounters,
+    pub(crate) counters: StripeCounters,
 }
 
 impl Stripes {

@@ -15,13 +15,13 @@ use crate::ssd::Served;
 /// The members, and the layout of the array's pages on them.
 #[derive(Debug, Clone)]
 pub(super) struct Volume {
-    pub layout: Layout,
-    pub read_plan: ReadPlan,
-    pub members: Members,
+    pub(crate) layout: Layout,
+    pub(crate) read_plan: ReadPlan,
+    pub(crate) members: Members,
     /// Parity and lost members; `None` for an array that has neither.
-    pub stripes: Option<Box<Stripes>>,
+    pub(crate) stripes: Option<Box<Stripes>>,
     /// Number of spares that are filled but not warmed up.
-    pub fresh_spares: u32,
+    pub(crate) fresh_spares: u32,
 }
 
 impl Volume {

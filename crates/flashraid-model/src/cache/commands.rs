@@ -7,9 +7,9 @@ use crate::request::OpKind;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Destage {
     /// Number of the cache: 0 for the cache of the array or the first level, `m + 1` for the cache of member m.
-    pub cache: u16,
+    pub(crate) cache: u16,
     /// Number of the slot in that cache.
-    pub slot: u16,
+    pub(crate) slot: u16,
 }
 
 /// Reason why the cache asked for an operation. The array passes it back when the operation is done.
@@ -40,20 +40,20 @@ pub(crate) enum CacheWake {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ArrayExtent {
     /// Number of the first page in the array.
-    pub first_page: u64,
+    pub(crate) first_page: u64,
     /// Number of pages, at least 1.
-    pub pages: u32,
+    pub(crate) pages: u32,
 }
 
 /// Consecutive pages of a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MemberExtent {
     /// Number of the member.
-    pub member: u32,
+    pub(crate) member: u32,
     /// Number of the first logical page in the member.
-    pub first_page: u32,
+    pub(crate) first_page: u32,
     /// Number of pages, at least 1.
-    pub pages: u32,
+    pub(crate) pages: u32,
 }
 
 /// A command for the array, which performs all commands at once and in order.
@@ -90,7 +90,7 @@ pub(crate) enum Command {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Commands {
     /// The commands in order.
-    pub list: Vec<Command>,
+    pub(crate) list: Vec<Command>,
     /// Pages of the array that the commands refer to.
     pub(crate) array_extents: Vec<ArrayExtent>,
     /// Pages of members that the commands refer to.

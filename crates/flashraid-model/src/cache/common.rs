@@ -14,11 +14,11 @@ use crate::placement::{Layout, PageRequest};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Writer {
     /// Number that identifies this source.
-    pub id: u64,
+    pub(crate) id: u64,
     /// True if the write continues an earlier one (a sequential stream).
-    pub sequential: bool,
+    pub(crate) sequential: bool,
     /// True if the entries that it makes must be destaged before rebuilding may begin.
-    pub marked: bool,
+    pub(crate) marked: bool,
     /// True for a host write, and false for a destage of the first level.
     pub(crate) is_host: bool,
 }
@@ -26,17 +26,17 @@ pub(super) struct Writer {
 /// A host request in progress.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Host {
-    pub tag: u64,
+    pub(crate) tag: u64,
     /// Number of the stream in a mix of workloads.
-    pub source: u8,
+    pub(crate) source: u8,
     /// Time at which the cache memory has finished its part of the request, as far as it is known.
-    pub end: TimeNs,
+    pub(crate) end: TimeNs,
     /// Members on which its reads from the array waited for garbage collection.
     pub(crate) gc_members: MemberSet,
     /// Number of its pages that were lost because too many members failed.
-    pub pages_lost: u32,
+    pub(crate) pages_lost: u32,
     /// Arrival time of the request.
-    pub arrival_ns: TimeNs,
+    pub(crate) arrival_ns: TimeNs,
     /// Division of the time of its read from the array into causes.
     pub(crate) read_time: TimeParts,
     /// Number of its sub-requests that are not done.
@@ -66,22 +66,22 @@ impl Host {
 /// Consecutive pages of a request in one strip.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Strip {
-    pub stripe: u64,
-    pub column: u32,
+    pub(crate) stripe: u64,
+    pub(crate) column: u32,
     /// Number of the first page within the strip.
-    pub row: u32,
-    pub pages: u32,
+    pub(crate) row: u32,
+    pub(crate) pages: u32,
 }
 
 /// State that all caches of an array share.
 #[derive(Debug, Clone)]
 pub(super) struct Common {
-    pub layout: Layout,
+    pub(crate) layout: Layout,
     pub(crate) nvm: Nvm,
-    pub hosts: Slab<Host>,
-    pub commands: Commands,
-    pub counters: CacheCounters,
-    pub occupancy: Occupancy,
+    pub(crate) hosts: Slab<Host>,
+    pub(crate) commands: Commands,
+    pub(crate) counters: CacheCounters,
+    pub(crate) occupancy: Occupancy,
     writers: u64,
 }
 

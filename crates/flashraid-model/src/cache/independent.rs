@@ -24,7 +24,7 @@ struct Piece {
 /// The caches of all members, and the writes on their way into them.
 #[derive(Debug, Clone)]
 pub(super) struct MemberCaches {
-    pub stores: Vec<Store>,
+    pub(crate) stores: Vec<Store>,
     queues: Vec<VecDeque<Piece>>,
     pub(crate) sub_requests: SubRequests,
     /// Pages of members that wait for room in one of the queues.
@@ -32,8 +32,8 @@ pub(super) struct MemberCaches {
     /// Pages of host writes that will enter later: their sub-request waits for its turn at a stripe, or for reads that its parity needs.
     pub(crate) announced: PageBag,
     /// State of synchronised destaging; `None` if the policy destages each cache by itself.
-    pub sync: Option<SyncedDestaging>,
-    pub lost: LostStrips,
+    pub(crate) sync: Option<SyncedDestaging>,
+    pub(crate) lost: LostStrips,
     /// Caches that have changed since their last scan, one bit for each member.
     touched: u128,
     rows: Vec<u32>,

@@ -98,13 +98,13 @@ impl CacheParams {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct HostRequestDone {
     /// Tag of the page request.
-    pub tag: u64,
+    pub(crate) tag: u64,
     /// Members on which its reads from the array waited for garbage collection.
     pub(crate) gc_members: MemberSet,
     /// Number of its pages that were lost because too many members failed.
-    pub pages_lost: u32,
+    pub(crate) pages_lost: u32,
     /// Time at which the request arrived, in nanoseconds.
-    pub arrival_ns: TimeNs,
+    pub(crate) arrival_ns: TimeNs,
     /// Division of the time of its read from the array into causes.
     pub(crate) read_time: TimeParts,
 }

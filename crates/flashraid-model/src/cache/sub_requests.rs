@@ -19,14 +19,14 @@ pub(super) enum Owner {
 #[derive(Debug, Clone)]
 pub(super) struct SubRequest {
     pub(crate) owner: Owner,
-    pub writer: Writer,
-    pub stripe: u64,
+    pub(crate) writer: Writer,
+    pub(crate) stripe: u64,
     /// Offsets of the data pages in the stripe, in ascending order: first all pages of column 0, then those of column 1, and so on.
-    pub offsets: Vec<u32>,
+    pub(crate) offsets: Vec<u32>,
     /// Number of its pages that wait for room.
-    pub waiting: u32,
+    pub(crate) waiting: u32,
     /// Time at which the memory has written those of its pages that were admitted.
-    pub end: TimeNs,
+    pub(crate) end: TimeNs,
     /// True if reads can find these pages although they have not entered a cache yet.
     pub(crate) announced: bool,
     /// The sub-request that gets its turn at the stripe after this one.

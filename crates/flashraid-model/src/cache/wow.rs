@@ -22,7 +22,7 @@ struct Waiting {
 /// A cache of write groups, and the host writes that wait for room in it.
 #[derive(Debug, Clone)]
 pub(super) struct GroupCache {
-    pub store: Store,
+    pub(crate) store: Store,
     queue: VecDeque<Waiting>,
     /// Pages of the array that wait for room.
     waiting: PageBag,

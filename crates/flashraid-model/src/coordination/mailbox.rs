@@ -47,7 +47,7 @@ pub(crate) struct Mailbox {
     sent: [u64; MESSAGE_KINDS],
     /// Messages that were sent, each with its time.
     #[cfg(test)]
-    pub log: Vec<(TimeNs, Mail)>,
+    pub(crate) log: Vec<(TimeNs, Mail)>,
 }
 
 impl Mailbox {

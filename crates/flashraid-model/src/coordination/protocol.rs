@@ -100,7 +100,7 @@ pub struct MemberRole {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct MemberState {
     /// Number of free blocks in the pool that has the fewest.
-    pub free_blocks_min: u32,
+    pub(crate) free_blocks_min: u32,
     /// Number of these blocks above the start threshold of the pool.
     pub(crate) blocks_above_start: u32,
 }
@@ -163,11 +163,11 @@ impl ToMember {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Notice {
     /// Time of the event, in nanoseconds.
-    pub at: TimeNs,
+    pub(crate) at: TimeNs,
     /// Number of the member.
-    pub member: u32,
+    pub(crate) member: u32,
     /// Kind of the event.
-    pub event: MemberEvent,
+    pub(crate) event: MemberEvent,
 }
 
 /// Kinds of events in a member that matter for coordination.

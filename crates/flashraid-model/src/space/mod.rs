@@ -148,7 +148,7 @@ impl<P: Borrow<Pools>, S: Borrow<Superblocks>> Mapping<P, S> {
     ///
     /// # Errors
     /// Returns a sentence that names the first invariant that does not hold.
-    pub fn verify(&self) -> Result<(), String> {
+    pub fn verify_invariants(&self) -> Result<(), String> {
         either!(self, held => held.borrow().verify())
     }
 }

@@ -43,11 +43,11 @@ pub struct OpEnd {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct ReadForecast {
     /// True if one of the pages lies where collection is in progress.
-    pub meets_collection: bool,
+    pub(crate) meets_collection: bool,
     /// Estimated time at which the last of the reads begins.
-    pub read_begins: TimeNs,
+    pub(crate) read_begins: TimeNs,
     /// Longest plain duration of these reads, in nanoseconds.
-    pub read_length_ns: u64,
+    pub(crate) read_length_ns: u64,
 }
 
 impl ReadForecast {
@@ -215,22 +215,22 @@ pub(super) enum Origin {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Waiter {
     /// Number of the completion.
-    pub completion: u32,
+    pub(crate) completion: u32,
     /// Number of its command among the fetched ones.
     pub(crate) fetched_id: u32,
     /// Arrival time of its command.
-    pub arrived: TimeNs,
+    pub(crate) arrived: TimeNs,
     /// Time that its command took at a processor core, and latency after that, in nanoseconds.
-    pub other_ns: u64,
+    pub(crate) other_ns: u64,
     /// Snapshot of its die's work at the time when it entered the queue.
-    pub before: WorkSnapshot,
+    pub(crate) before: WorkSnapshot,
 }
 
 /// Amount of work that a die had done up to some time.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct WorkSnapshot {
     /// Time for which the die had collected, in nanoseconds.
-    pub collected_ns: u64,
+    pub(crate) collected_ns: u64,
     /// Time for which mechanisms had occupied the die while operations had to wait, in nanoseconds.
     pub(crate) held_ns: u64,
 }

@@ -217,7 +217,7 @@ impl Ssd {
     /// # Errors
     ///
     /// Returns a sentence that names the first invariant that does not hold.
-    pub fn verify(&self) -> Result<(), String> {
+    pub fn verify_invariants(&self) -> Result<(), String> {
         self.front.verify()?;
         self.dies.verify_buffer(&self.front)?;
         self.dies.verify_space(&self.space)

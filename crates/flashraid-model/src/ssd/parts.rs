@@ -12,19 +12,19 @@ use crate::ids::MemberId;
 #[derive(Debug, Clone)]
 pub(crate) struct SsdParts {
     /// Number of the member in the array.
-    pub member: MemberId,
+    pub(crate) member: MemberId,
     /// Settings of the member.
-    pub params: SsdParams,
+    pub(crate) params: SsdParams,
     /// Protocol state of the member; `None` if it does not know the protocol of the array's controller.
-    pub agent: Option<Agent>,
+    pub(crate) agent: Option<Agent>,
     /// Time that the dies have worked. It is kept only for members that advance step by step.
-    pub work_times: WorkTimes,
+    pub(crate) work_times: WorkTimes,
     /// Counters since the end of the warm-up.
-    pub counters: MemberCounters,
+    pub(crate) counters: MemberCounters,
     /// Counters of superpages and superblocks. They are 0 if the member has pools.
-    pub drive_counters: SuperblockCounters,
+    pub(crate) drive_counters: SuperblockCounters,
     /// Record of the member's use over time; `None` if it is not recorded.
-    pub usage: Option<Box<Usage>>,
+    pub(crate) usage: Option<Box<Usage>>,
 }
 
 impl SsdParts {

@@ -366,13 +366,13 @@ fn is_one_line(chart: &Chart) -> bool {
 mod tests {
     use super::*;
     use crate::grid::Axis as Key;
-    use flashraid::study::combinations;
+    use flashraid::study::all_combinations;
     use serde_json::{Value, json};
 
     fn grid(keys: &[&str], means: &[&[f64]]) -> Grid {
         let axes: Vec<Key> = keys.iter().map(|key| key.parse().unwrap()).collect();
         let report = |mean: &f64| -> Value { json!({ "response_us": { "all": { "mean": mean, "cdf": [[mean, 0.0], [mean, 1.0]] } } }) };
-        let points = combinations(&axes).into_iter().zip(means);
+        let points = all_combinations(&axes).into_iter().zip(means);
         let points = points.map(|(settings, means)| Point { settings, reports: means.iter().map(report).collect() }).collect();
         Grid { axes, points, baselines: vec![0; means.len()], sorted_by: None }
     }

@@ -6,7 +6,7 @@ use super::{Axis, Estimate, Grid, Point, Setting};
 use crate::figures::{Better, Figure};
 use crate::results::RESULT_KEY;
 use flashraid::report::Mark;
-use flashraid::study::is_given;
+use flashraid::study::is_given_by_study;
 
 /// JSON pointer to the figure that points are judged by first.
 pub(super) const MEAN: &str = "/response_us/all/mean";
@@ -72,7 +72,7 @@ impl Grid {
         let names = self.key_names();
         let mut workloads: Vec<(Vec<String>, Workload)> = Vec::new();
         for (index, point) in self.points.iter().enumerate() {
-            let given = point.settings.iter().enumerate().filter(|(_, setting)| is_given(&setting.key));
+            let given = point.settings.iter().enumerate().filter(|(_, setting)| is_given_by_study(&setting.key));
             let given: Vec<(usize, &Setting)> = given.collect();
             let mut key: Vec<String> = given.iter().map(|(_, setting)| setting.value.clone()).collect();
             key.extend(point.work());
@@ -91,13 +91,15 @@ impl Grid {
     /// Splits the grid into one for each workload, without the keys that make the workload.
     pub fn by_workload(self) -> Vec<Grid> {
         let workloads = self.workloads();
-        let axes: Vec<Axis> = self.axes.iter().filter(|axis| !is_given(&axis.key)).cloned().collect();
+        let axes: Vec<Axis> = self.axes.iter().filter(|axis| !is_given_by_study(&axis.key)).cloned().collect();
         let mut points: Vec<Option<Point>> = self.points.into_iter().map(Some).collect();
         let grid = |workload: Workload| {
             let place = |point: usize| workload.points.iter().position(|other| *other == point).expect("a baseline does the same work");
             let baselines = workload.points.iter().map(|point| place(self.baselines[*point])).collect();
-            let without_given =
-                |point: Point| Point { settings: point.settings.into_iter().filter(|setting| !is_given(&setting.key)).collect(), ..point };
+            let without_given = |point: Point| Point {
+                settings: point.settings.into_iter().filter(|setting| !is_given_by_study(&setting.key)).collect(),
+                ..point
+            };
             let points = workload.points.iter().filter_map(|point| points[*point].take()).map(without_given).collect();
             Grid { axes: axes.clone(), points, baselines, sorted_by: self.sorted_by }
         };
@@ -133,14 +135,14 @@ impl Point {
     /// Returns the values of the keys that are remedies. They name the point within its workload.
     pub fn remedy(&self) -> String {
         let remedies: Vec<&str> =
-            self.settings.iter().filter(|setting| !is_given(&setting.key)).map(|setting| setting.value.as_str()).collect();
+            self.settings.iter().filter(|setting| !is_given_by_study(&setting.key)).map(|setting| setting.value.as_str()).collect();
         if remedies.is_empty() { self.label() } else { remedies.join(" · ") }
     }
 
     /// Returns true if collection takes no time in this point. It is then a yardstick, and no remedy.
     pub fn is_yardstick(&self) -> bool {
         let is_ideal = |report: &Value| report.pointer("/config/coordination/scheme").is_some_and(|scheme| scheme == "ideal");
-        self.settings.iter().any(Setting::is_yardstick) || self.reports.iter().any(is_ideal)
+        self.settings.iter().any(Setting::is_ideal_scheme) || self.reports.iter().any(is_ideal)
     }
 
     /// Returns true if the mark holds with some seed.

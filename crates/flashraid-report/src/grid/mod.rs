@@ -7,7 +7,7 @@ mod summary;
 mod tables;
 
 pub(crate) use conclusion::list;
-use flashraid::report::PERCENTILES;
+use flashraid::report::REPORTED_PERCENTILES;
 use flashraid::study::StudyResult;
 pub use flashraid::study::{Axis, Estimate, Setting};
 pub use judge::{Trend, Workload};
@@ -86,7 +86,7 @@ impl Point {
     /// Returns true if the figure is a percentile with fewer than ten requests beyond it, with some seed.
     pub fn is_guess(&self, pointer: &str) -> bool {
         let Some((of, key)) = pointer.rsplit_once('/') else { return false };
-        let Some((_, quantile)) = PERCENTILES.iter().find(|(name, _)| *name == key) else { return false };
+        let Some((_, quantile)) = REPORTED_PERCENTILES.iter().find(|(name, _)| *name == key) else { return false };
         let count = |report: &Value| report.pointer(&format!("{of}/count")).and_then(Value::as_u64);
         // Reports without counts can't tell, so they do not make a guess.
         self.reports.iter().filter_map(count).any(|count| count as f64 * (1.0 - quantile) < 10.0 - 1e-6)

@@ -47,7 +47,7 @@ pub fn numbers(axis: &Axis) -> Option<(Unit, Vec<f64>)> {
     let texts: Vec<String> = axis
         .values
         .iter()
-        .map(|value| Setting { key: String::new(), value: value.clone() }.json())
+        .map(|value| Setting { key: String::new(), value: value.clone() }.value_as_json())
         .map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
         .collect();
     let units = [Unit::Plain, Unit::Percent, Unit::Nanoseconds, Unit::Bytes, Unit::BytesPerSecond];

@@ -193,7 +193,7 @@ impl Grid {
 }
 
 fn settings(point: &Point) -> Value {
-    point.settings.iter().map(|setting| (setting.key.clone(), setting.json())).collect::<Map<_, _>>().into()
+    point.settings.iter().map(|setting| (setting.key.clone(), setting.value_as_json())).collect::<Map<_, _>>().into()
 }
 
 fn heading(name: &str, unit: &str) -> String {
@@ -277,7 +277,7 @@ impl Scale {
 
 #[cfg(test)]
 mod tests {
-    use flashraid::study::combinations;
+    use flashraid::study::all_combinations;
 
     use super::super::Axis;
     use super::*;
@@ -286,7 +286,7 @@ mod tests {
     fn grid(means: &[&[f64]]) -> Grid {
         let axes = vec!["coordination.scheme=local,ideal".parse::<Axis>().unwrap()];
         let report = |(seed, mean): (usize, &f64)| json!({"seed": seed, "response_us": {"all": {"mean": mean}}, "flash": {"erases": 10}});
-        let points = combinations(&axes)
+        let points = all_combinations(&axes)
             .into_iter()
             .zip(means)
             .map(|(settings, means)| Point { settings, reports: means.iter().enumerate().map(report).collect() })

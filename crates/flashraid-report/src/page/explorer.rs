@@ -42,7 +42,7 @@ impl Explorer {
             .axes
             .iter()
             .zip(names)
-            .map(|(axis, name)| json!({ "key": axis.key, "name": name, "values": axis.values, "hint": meaning::hint(&axis.key) }))
+            .map(|(axis, name)| json!({ "key": axis.key, "name": name, "values": axis.values, "hint": meaning::similar_names_hint(&axis.key) }))
             .collect();
         let conclusions = grid.conclusions();
         let workloads = grid.workloads();
@@ -101,7 +101,7 @@ fn figures_of(grid: &Grid) -> Vec<Value> {
         let is_known = if figure.pointer.starts_with("/lost/") { values().any(|lost| lost > 0.0) } else { values().next().is_some() };
         is_known.then(|| {
             json!({
-                "group": title, "key": figure.key(), "name": figure.name, "unit": unit, "hint": meaning::hint(&figure.key()), "texts": texts,
+                "group": title, "key": figure.key(), "name": figure.name, "unit": unit, "hint": meaning::similar_names_hint(&figure.key()), "texts": texts,
                 "ratios": ratios.iter().map(|cell| &cell.text).collect::<Vec<_>>(),
                 "tones": ratios.iter().map(|cell| tone(cell.tone)).collect::<Vec<_>>(),
             })
@@ -134,7 +134,7 @@ mod tests {
             let times = json!({ "all": { "count": 100, "mean": mean, "p50": mean, "max": mean, "cdf": [[mean, 1.0]] } });
             json!({ "seed": 1, "response_us": times, "time_us": { "all": { "flash": mean }, "slowest_1_percent": { "flash": mean } } })
         };
-        let points = flashraid::study::combinations(&axes).into_iter().enumerate();
+        let points = flashraid::study::all_combinations(&axes).into_iter().enumerate();
         let points: Vec<Point> =
             points.map(|(index, settings)| Point { settings, reports: vec![report((index + 1) as f64 / 3.0)] }).collect();
         let baselines = vec![0; points.len()];

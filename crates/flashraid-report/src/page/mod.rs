@@ -62,7 +62,7 @@ impl Page<'_> {
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{UPLOT_STYLE}\n{STYLE}</style>\n</head>\n\
              <body>\n<a class=\"skip\" href=\"#top\">To the results</a>\n\
-             <nav aria-label=\"Contents\"><details open><summary>Contents</summary>\n{contents}</details></nav>\n\
+             <nav aria-label=\"InputFileHashes\"><details open><summary>InputFileHashes</summary>\n{contents}</details></nav>\n\
              <main id=\"top\">\n{heading}{parts}{footer}</main>\n{scripts}</body>\n</html>\n",
             footer = footer(),
             scripts = self.scripts(),
@@ -334,7 +334,7 @@ fn table(sheet: &Sheet, id: &str) -> String {
 /// Returns the attributes of an element with these classes that shows this figure or key. The text of `flashraid explain` then stands
 /// beside the cursor.
 fn hint(of: &str, classes: &str) -> String {
-    let title = Some(of).filter(|of| !of.is_empty()).and_then(meaning::hint);
+    let title = Some(of).filter(|of| !of.is_empty()).and_then(meaning::similar_names_hint);
     let classes = [classes, if title.is_some() { "explained" } else { "" }].into_iter().filter(|class| !class.is_empty());
     let class = classes.collect::<Vec<_>>().join(" ");
     let class = if class.is_empty() { class } else { format!(" class=\"{class}\"") };

@@ -1,7 +1,7 @@
 //! The part of a page for one result: a run or a comparison.
 
 use flashraid::Report;
-use flashraid::report::{Load, Mark, PERCENTILES};
+use flashraid::report::{LoadKind, Mark, REPORTED_PERCENTILES};
 use serde_json::Value;
 
 use super::{Explorer, Text, capacity, sketch};
@@ -216,9 +216,9 @@ pub fn headline(report: &Report) -> String {
         _ => String::new(),
     };
     let doubt = match (report.verdict.load, report.verdict.steady) {
-        (Load::DataLost, _) => " Data were lost: these figures are those of an array that does not do its work.",
-        (Load::Unstable, _) => " Requests pile up: these figures grow with the length of the run.",
-        (Load::Saturated, _) => " The array does not keep up with what is asked of it.",
+        (LoadKind::DataLost, _) => " Data were lost: these figures are those of an array that does not do its work.",
+        (LoadKind::Unstable, _) => " Requests pile up: these figures grow with the length of the run.",
+        (LoadKind::Saturated, _) => " The array does not keep up with what is asked of it.",
         (_, false) => " The run did not come to a steady state.",
         _ => "",
     };
@@ -234,7 +234,7 @@ pub fn headline(report: &Report) -> String {
 fn deepest(report: &Report) -> Option<(String, f64)> {
     let times = &report.response_us.all;
     let values = [times.p50, times.p90, times.p95, times.p99, times.p99_9, times.p99_99];
-    let supported = PERCENTILES.iter().zip(values).rev().find(|((_, quantile), _)| times.supports(*quantile));
+    let supported = REPORTED_PERCENTILES.iter().zip(values).rev().find(|((_, quantile), _)| times.has_enough_samples_for(*quantile));
     supported.and_then(|((name, _), value)| Some((name.replace('_', "."), value?)))
 }
 
@@ -280,10 +280,10 @@ fn tiles(report: &Report) -> Vec<Tile> {
     tiles.extend(capacity::tile(&[&report.config]));
     let load = report.verdict.load.name();
     let (verdict, note, tone) = match (report.verdict.load, report.verdict.steady_from_ns) {
-        (Load::DataLost, _) => (load, Mark::DataLost.explanation().to_owned(), Tone::Worse),
-        (Load::Unstable, _) => (load, "requests pile up".to_owned(), Tone::Worse),
-        (Load::Saturated, _) => (load, "less is served than asked for".to_owned(), Tone::Worse),
-        (_, Some(from_ns)) if report.verdict.has(Mark::NotSteady) => {
+        (LoadKind::DataLost, _) => (load, Mark::DataLost.explanation().to_owned(), Tone::Worse),
+        (LoadKind::Unstable, _) => (load, "requests pile up".to_owned(), Tone::Worse),
+        (LoadKind::Saturated, _) => (load, "less is served than asked for".to_owned(), Tone::Worse),
+        (_, Some(from_ns)) if report.verdict.has_mark(Mark::NotSteady) => {
             ("steady late", format!("from {} on only; load: {load}", number::duration_us(from_ns as f64 / 1e3)), Tone::Worse)
         }
         (_, Some(from_ns)) => ("steady", format!("from {} on; load: {load}", number::duration_us(from_ns as f64 / 1e3)), Tone::Better),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use flashraid::study::combinations;
+use flashraid::study::all_combinations;
 use flashraid_report::grid::{Axis, Grid, Point};
 use serde_json::{Value, json};
 
@@ -85,7 +85,7 @@ impl Made {
 /// Returns a comparison of these keys. The baseline has the first value of each key that is a remedy.
 fn grid(keys: &[&str], points: Vec<Made>) -> Grid {
     let axes: Vec<Axis> = keys.iter().map(|key| key.parse().unwrap()).collect();
-    let settings = combinations(&axes);
+    let settings = all_combinations(&axes);
     assert_eq!(settings.len(), points.len(), "{keys:?}");
     let baseline = |index: usize| {
         let wanted: Vec<&str> = settings[index]

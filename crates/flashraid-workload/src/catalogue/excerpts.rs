@@ -18,8 +18,8 @@
 //!   published one. This is the distribution with this mean that is nearest to the excerpt's in relative entropy.
 
 use super::KIB;
-use crate::Grain;
-use crate::quantities::Gap;
+use crate::Granularity;
+use crate::quantities::RequestGap;
 use crate::synthetic::addresses::{Footprint, Zipf};
 use crate::synthetic::arrivals::MarkovModulated;
 use crate::synthetic::sizes::Weighted;
@@ -38,10 +38,10 @@ impl Bursts {
     /// Returns an arrival process with these bursts at another mean rate.
     pub(super) fn at(self, requests_per_s: f64) -> ArrivalSpec {
         ArrivalSpec::from(MarkovModulated {
-            mean_gap: Gap::at(requests_per_s),
+            mean_gap: RequestGap::from_rate(requests_per_s),
             rate_ratio: self.rate_ratio,
             busy_share: Fraction(self.busy_share),
-            mean_burst: Gap { ns: self.mean_burst_s * 1e9 },
+            mean_burst: RequestGap { ns: self.mean_burst_s * 1e9 },
         })
     }
 }
@@ -64,23 +64,26 @@ pub(super) const WEBSERVER_BURSTS: Bursts = Bursts { rate_ratio: 37.0, busy_shar
 pub(super) const FIU_HOMES_BURSTS: Bursts = Bursts { rate_ratio: 10_000.0, busy_share: 0.0013, mean_burst_s: 0.005 };
 
 /// Returns addresses whose popularity follows Zipf's law with this `exponent`, scattered over the whole array.
-fn popular(exponent: f64, sequential_fraction: f64, align: Grain) -> AddressSpec {
+fn popular(exponent: f64, sequential_fraction: f64, align: Granularity) -> AddressSpec {
     let pattern = Zipf { exponent, ..Zipf::default() }.into();
-    AddressSpec { pattern, sequential_fraction, align, ..AddressSpec::default() }
+    AddressSpec { pattern, sequential_fraction, alignment: align, ..AddressSpec::default() }
 }
 
 /// Returns addresses whose popularity follows Zipf's law with this `exponent`, scattered over the first mebibytes of the array.
-fn popular_within(footprint_mib: u64, exponent: f64, sequential_fraction: f64, align: Grain) -> AddressSpec {
-    AddressSpec { footprint: Some(Footprint::AtMost(Size { bytes: footprint_mib << 20 })), ..popular(exponent, sequential_fraction, align) }
+fn popular_within(footprint_mib: u64, exponent: f64, sequential_fraction: f64, align: Granularity) -> AddressSpec {
+    AddressSpec {
+        footprint: Some(Footprint::AtMostBytes(Size { bytes: footprint_mib << 20 })),
+        ..popular(exponent, sequential_fraction, align)
+    }
 }
 
 /// Footprint of Microsoft production servers, developer tools release: all requests together touch 5211 MiB.
-pub(super) const DTRS_FOOTPRINT: Footprint = Footprint::AtMost(Size { bytes: 5211 << 20 });
+pub(super) const DTRS_FOOTPRINT: Footprint = Footprint::AtMostBytes(Size { bytes: 5211 << 20 });
 
 /// Addresses of Financial1: the most popular tenth of pages gets 48 % of writes, and 45 % are sequential. Only 10 % of the addresses lie on
 /// a page boundary, so they are sectors. The first 50 000 requests touch 169 MiB.
 pub(super) fn financial1_addresses() -> AddressSpec {
-    popular_within(169, 0.73, 0.45, Grain::Sector)
+    popular_within(169, 0.73, 0.45, Granularity::Sector)
 }
 
 /// Addresses of TPC-C (7 000 requests in 0.14 s, hardly a page twice): 1 % are sequential. 13 % lie on a page boundary, as by chance, so
@@ -89,34 +92,34 @@ pub(super) fn financial1_addresses() -> AddressSpec {
 /// The excerpt is too short to show popularity and footprint. These are those of blkreplay's linux-mysql, a database with many writes: a
 /// tenth gets 56 % of 73 608 writes, and they touch 584 MiB.
 pub(super) fn tpc_c_addresses() -> AddressSpec {
-    popular_within(584, 0.78, 0.01, Grain::Sector)
+    popular_within(584, 0.78, 0.01, Granularity::Sector)
 }
 
 /// Addresses of the developer tools release: a tenth gets 20 % of reads, 20 % are sequential, and all lie on a page boundary.
 pub(super) fn dtrs_addresses() -> AddressSpec {
-    AddressSpec { footprint: Some(DTRS_FOOTPRINT), ..popular(0.31, 0.2, Grain::Page) }
+    AddressSpec { footprint: Some(DTRS_FOOTPRINT), ..popular(0.31, 0.2, Granularity::Page) }
 }
 
 /// Addresses of linux-webserver-2: a tenth gets 61 % of writes, 7 % are sequential, 87 % lie on a page boundary, and 1999 MiB are touched.
 pub(super) fn webserver_addresses() -> AddressSpec {
-    popular_within(1999, 0.83, 0.066, Grain::Page)
+    popular_within(1999, 0.83, 0.066, Granularity::Page)
 }
 
 /// Addresses of hm_0: a tenth gets 80 % of the volume's first two million writes, which go to 167 301 places (654 MiB). In the window
 /// above, 3 % are sequential, and 82 % lie on a page boundary.
 pub(super) fn hm_0_addresses() -> AddressSpec {
-    popular_within(654, 0.99, 0.028, Grain::Page)
+    popular_within(654, 0.99, 0.028, Granularity::Page)
 }
 
 /// Addresses of FIU homes: a tenth gets 32 % of writes, 22 % are sequential, and all lie on a page boundary. A thousand requests are too
 /// few for a footprint.
 pub(super) fn fiu_homes_addresses() -> AddressSpec {
-    popular(0.55, 0.22, Grain::Page)
+    popular(0.55, 0.22, Granularity::Page)
 }
 
 /// Returns a distribution of sizes, given in KiB, with their weights.
 pub(super) fn weighted(sizes_kib: &[(f64, f64)]) -> SizeSpec {
-    Weighted::of(sizes_kib.iter().map(|&(kib, weight)| ((kib * KIB as f64) as u64, weight))).into()
+    Weighted::from_weights(sizes_kib.iter().map(|&(kib, weight)| ((kib * KIB as f64) as u64, weight))).into()
 }
 
 /// Sizes of all requests of Financial1, with weights tilted to a mean of 7.09 KiB (see above).
@@ -159,7 +162,7 @@ mod tests {
 
     /// Returns the index of dispersion of counts in windows of `window_s`, by the formula above.
     fn dispersion(bursts: Bursts, requests_per_s: f64, window_s: f64) -> f64 {
-        let limit = bursts.at(requests_per_s).dispersion().unwrap() - 1.0;
+        let limit = bursts.at(requests_per_s).index_of_dispersion().unwrap() - 1.0;
         let sigma_t = window_s / (bursts.mean_burst_s * (1.0 - bursts.busy_share));
         1.0 + limit * (1.0 - (1.0 - libm::exp(-sigma_t)) / sigma_t)
     }

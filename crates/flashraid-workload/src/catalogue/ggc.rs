@@ -1,13 +1,13 @@
 //! The workloads of GGC (Harmonia): Tables 2, 8 and 9.
 
 use super::excerpts::*;
-use super::{Found, GENERATOR_FOOTPRINT, KIB, NamedWorkload, Published, mix, synthetic};
-use crate::quantities::{Gap, MeanSize};
+use super::{Found, GENERATOR_FOOTPRINT, KIB, NamedWorkload, PublishedFigures, mix, synthetic};
+use crate::quantities::{MeanSize, RequestGap};
 use crate::synthetic::arrivals::{Bursts, Closed, MarkovModulated};
 use crate::synthetic::sizes::{Exponential, ExponentialMean, Neighbours};
 use crate::synthetic::{AddressSpec, ArrivalSpec, MemberSkew, SizeSpec, SyntheticSpec};
 use crate::units::Fraction;
-use crate::{Grain, WorkloadSpec};
+use crate::{Granularity, WorkloadSpec};
 
 pub(super) fn find(stem: &str, numbers: &[u64]) -> Found {
     let workload = match (stem, numbers) {
@@ -70,25 +70,29 @@ fn hpc(source: &'static str, read_fraction: f64, kind: HpcKind) -> NamedWorkload
             note += "; half of the requests lie on the first member as a whole, the others spread over all";
         }
         HpcKind::Bursts { factor } => {
-            arrivals =
-                ArrivalSpec::from(Bursts { mean_gap: Gap::at(HPC_PER_S), factor, burst_requests: BURST_REQUESTS, mean_rate_scaled: false });
+            arrivals = ArrivalSpec::from(Bursts {
+                mean_gap: RequestGap::from_rate(HPC_PER_S),
+                factor,
+                burst_requests: BURST_REQUESTS,
+                mean_rate_scaled: false,
+            });
             note += "; bursts of 100 requests with idle gaps that keep the mean rate at 476.5/s (`mean_rate_scaled` leaves the gaps out: the literal \
                      rate of the table, which saturates the array)";
         }
     }
     let size = SizeSpec::from(Exponential {
         mean: MeanSize { bytes: HPC_KIB * KIB as f64 },
-        grain: Grain::Bytes(4 * KIB),
+        grain: Granularity::Bytes(4 * KIB),
         mean_is: ExponentialMean::AfterRounding,
     });
     NamedWorkload {
         name: String::new(),
-        source,
-        published: Published {
-            mean_kib: Some(HPC_KIB),
+        paper_or_trace: source,
+        published: PublishedFigures {
+            mean_request_kib: Some(HPC_KIB),
             read_fraction: Some(read_fraction),
             requests_per_s: Some(HPC_PER_S),
-            ..Published::default()
+            ..PublishedFigures::default()
         },
         is_stand_in: false,
         note,
@@ -118,12 +122,12 @@ fn enterprise(row: Row, build: impl FnOnce(Row) -> (ArrivalSpec, SizeSpec, Addre
 fn stand_in(row: Row, note: &str, spec: WorkloadSpec) -> NamedWorkload {
     NamedWorkload {
         name: String::new(),
-        source: "GGC Table 8, PGC Table IV",
-        published: Published {
-            mean_kib: Some(row.mean_kib),
+        paper_or_trace: "GGC Table 8, PGC Table IV",
+        published: PublishedFigures {
+            mean_request_kib: Some(row.mean_kib),
             read_fraction: Some(row.read_fraction),
             requests_per_s: Some(row.requests_per_s),
-            ..Published::default()
+            ..PublishedFigures::default()
         },
         is_stand_in: true,
         note: note.to_owned(),
@@ -142,16 +146,16 @@ fn tpc_h() -> NamedWorkload {
         read_fraction: TPC_H.read_fraction / (1.0 - insert_share),
         read_size: weighted(DTRS_READS_28_37),
         write_size: SizeSpec::fixed(8 * KIB),
-        address: dtrs_addresses(),
+        addresses: dtrs_addresses(),
         high_priority_fraction: 0.0,
         sequential_gap: None,
     };
     let inserts = synthetic(
         ArrivalSpec::from(MarkovModulated {
-            mean_gap: Gap::at(TPC_H.requests_per_s * insert_share),
+            mean_gap: RequestGap::from_rate(TPC_H.requests_per_s * insert_share),
             rate_ratio: 1000.0,
             busy_share: Fraction(0.1),
-            mean_burst: Gap { ns: 10e9 },
+            mean_burst: RequestGap { ns: 10e9 },
         }),
         0.0,
         SizeSpec::fixed(128 * KIB),
@@ -175,14 +179,14 @@ fn bandwidth(stem: &str, numbers: &[u64]) -> Result<NamedWorkload, String> {
         _ => 1.87 * 1024.0,
     };
     let read_fraction = 1.0 - write_percent as f64 / 100.0;
-    let size = SizeSpec::from(Neighbours { mean: MeanSize { bytes: mean_kib * KIB as f64 }, grain: Grain::Sector });
+    let size = SizeSpec::from(Neighbours { mean: MeanSize { bytes: mean_kib * KIB as f64 }, grain: Granularity::Sector });
     Ok(NamedWorkload {
         name: String::new(),
-        source: "GGC Table 2",
-        published: Published { mean_kib: Some(mean_kib), read_fraction: Some(read_fraction), ..Published::default() },
+        paper_or_trace: "GGC Table 2",
+        published: PublishedFigures { mean_request_kib: Some(mean_kib), read_fraction: Some(read_fraction), ..PublishedFigures::default() },
         is_stand_in: false,
         note: "closed loop of 64 requests at uniformly random pages; w1 is for one SSD, w2 for four, w3 for six; without a number 60 % writes (GGC Fig. 3)"
             .into(),
-        spec: synthetic(Closed::loop_of(64).into(), read_fraction, size, AddressSpec::default()).into(),
+        spec: synthetic(Closed::with_depth(64).into(), read_fraction, size, AddressSpec::default()).into(),
     })
 }

@@ -1,8 +1,8 @@
 //! The workloads of LAWC: Tables 3 and 4 and the mixes of section 4.1.
 
 use super::excerpts::*;
-use super::{Found, KIB, NamedWorkload, Published, mix, synthetic};
-use crate::quantities::Gap;
+use super::{Found, KIB, NamedWorkload, PublishedFigures, mix, synthetic};
+use crate::quantities::RequestGap;
 use crate::synthetic::arrivals::Poisson;
 use crate::synthetic::sizes::Bimodal;
 use crate::synthetic::{AddressSpec, ArrivalSpec, MemberSkew, SizeSpec, SyntheticSpec};
@@ -104,12 +104,20 @@ fn table_3(row: Row, build: impl FnOnce(f64) -> SyntheticParts) -> NamedWorkload
     let read_fraction = row.read_per_s / requests_per_s;
     NamedWorkload {
         name: String::new(),
-        source: "LAWC Table 3",
-        published: Published::of_rates(row.write_per_s, row.write_kib, row.read_per_s, row.read_kib),
+        paper_or_trace: "LAWC Table 3",
+        published: PublishedFigures::of_rates(row.write_per_s, row.write_kib, row.read_per_s, row.read_kib),
         is_stand_in: true,
         note: note.to_owned(),
-        spec: SyntheticSpec { arrivals, read_fraction, read_size, write_size, address, high_priority_fraction: 0.0, sequential_gap: None }
-            .into(),
+        spec: SyntheticSpec {
+            arrivals,
+            read_fraction,
+            read_size,
+            write_size,
+            addresses: address,
+            high_priority_fraction: 0.0,
+            sequential_gap: None,
+        }
+        .into(),
     }
 }
 
@@ -124,12 +132,13 @@ fn fiu(requests_per_s: f64) -> SyntheticParts {
 }
 
 fn multi_stream(names: &[&str]) -> NamedWorkload {
-    let streams: Vec<NamedWorkload> = names.iter().map(|name| super::find(name).expect("a mix is of entries of this catalogue")).collect();
-    let published: Vec<Published> = streams.iter().map(|stream| stream.published).collect();
+    let streams: Vec<NamedWorkload> =
+        names.iter().map(|name| super::find_workload(name).expect("a mix is of entries of this catalogue")).collect();
+    let published: Vec<PublishedFigures> = streams.iter().map(|stream| stream.published).collect();
     NamedWorkload {
         name: String::new(),
-        source: "LAWC section 4.1",
-        published: Published::together(&published),
+        paper_or_trace: "LAWC section 4.1",
+        published: PublishedFigures::together(&published),
         is_stand_in: true,
         note: format!("{} merged in time over the same array, each with popular pages of its own", names.join(", ")),
         spec: mix(streams.into_iter().map(|stream| stream.spec).collect()),
@@ -160,15 +169,15 @@ fn spider(numbers: &[u64]) -> Result<NamedWorkload, String> {
         }
     };
     let read_fraction = 1.0 - write_percent as f64 / 100.0;
-    let arrivals = ArrivalSpec::from(Poisson { mean_gap: Gap { ns: gap_ms as f64 * 1e6 } });
+    let arrivals = ArrivalSpec::from(Poisson { mean_gap: RequestGap { ns: gap_ms as f64 * 1e6 } });
     Ok(NamedWorkload {
         name: String::new(),
-        source: "LAWC section 4.1, Table 4",
-        published: Published {
-            mean_kib: Some(mean_kib),
+        paper_or_trace: "LAWC section 4.1, Table 4",
+        published: PublishedFigures {
+            mean_request_kib: Some(mean_kib),
             read_fraction: Some(read_fraction),
             requests_per_s: Some(1000.0 / gap_ms as f64),
-            ..Published::default()
+            ..PublishedFigures::default()
         },
         is_stand_in: false,
         note: "synthetic in the paper as well; uniformly random addresses, which it leaves open".into(),

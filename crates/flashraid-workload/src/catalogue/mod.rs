@@ -20,9 +20,9 @@ pub struct NamedWorkload {
     /// Name of the workload, such as `hpc-w` or `spider(1024,20,60)`.
     pub name: String,
     /// Paper and table that give its statistics.
-    pub source: &'static str,
+    pub paper_or_trace: &'static str,
     /// Statistics that the paper gives.
-    pub published: Published,
+    pub published: PublishedFigures,
     /// True if it imitates a trace that is not available. Results obtained with it must say so.
     pub is_stand_in: bool,
     /// Additions to the published statistics, with the reasons for them.
@@ -33,27 +33,27 @@ pub struct NamedWorkload {
 
 /// Statistics of a workload in a paper's table; `None` where the table has no value.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Published {
+pub struct PublishedFigures {
     /// Mean size of all requests in KiB.
-    pub(crate) mean_kib: Option<f64>,
+    pub(crate) mean_request_kib: Option<f64>,
     /// Mean size of reads in KiB.
-    pub(crate) read_kib: Option<f64>,
+    pub(crate) mean_read_kib: Option<f64>,
     /// Mean size of writes in KiB.
-    pub(crate) write_kib: Option<f64>,
+    pub(crate) mean_write_kib: Option<f64>,
     /// Share of reads among the requests.
     pub read_fraction: Option<f64>,
     /// Mean number of requests per second.
     pub requests_per_s: Option<f64>,
 }
 
-impl Published {
+impl PublishedFigures {
     /// Returns the statistics for separate rates per second and mean sizes in KiB of writes and reads (LAWC Table 3).
     fn of_rates(write_per_s: f64, write_kib: f64, read_per_s: f64, read_kib: f64) -> Self {
         let requests_per_s = write_per_s + read_per_s;
         Self {
-            mean_kib: Some((write_per_s * write_kib + read_per_s * read_kib) / requests_per_s),
-            read_kib: Some(read_kib),
-            write_kib: Some(write_kib),
+            mean_request_kib: Some((write_per_s * write_kib + read_per_s * read_kib) / requests_per_s),
+            mean_read_kib: Some(read_kib),
+            mean_write_kib: Some(write_kib),
             read_fraction: Some(read_per_s / requests_per_s),
             requests_per_s: Some(requests_per_s),
         }
@@ -65,17 +65,17 @@ impl Published {
         let requests_per_s = sum(|s| s.requests_per_s);
         let mean = |of: fn(&Self) -> Option<f64>| Some(sum(of)? / requests_per_s?);
         Self {
-            mean_kib: mean(|s| Some(s.mean_kib? * s.requests_per_s?)),
+            mean_request_kib: mean(|s| Some(s.mean_request_kib? * s.requests_per_s?)),
             read_fraction: mean(|s| Some(s.read_fraction? * s.requests_per_s?)),
             requests_per_s,
-            read_kib: None,
-            write_kib: None,
+            mean_read_kib: None,
+            mean_write_kib: None,
         }
     }
 }
 
 /// Names of the workloads, in the order of the papers. Letters in brackets stand for numbers, as in `spider(1024,20,60)`.
-pub const NAMES: [&str; 28] = [
+pub const WORKLOAD_NAMES: [&str; 28] = [
     "hpc-w",
     "hpc-r",
     "hpc-w-skew",
@@ -108,20 +108,20 @@ pub const NAMES: [&str; 28] = [
 
 /// Error for a name that the catalogue does not have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no workload \"{name}\"; {hint}")]
+#[error("there is no workload \"{name}\"; {similar_names_hint}")]
 pub struct UnknownWorkload {
     /// Name that the user asked for.
     pub name: String,
     /// Likely names, and the names that exist.
-    pub hint: String,
+    pub similar_names_hint: String,
 }
 
 /// Returns the workload with that name.
 ///
 /// # Errors
 /// Returns an error if there is no such workload. Its text names the nearest one, or says which numbers are allowed.
-pub fn find(name: &str) -> Result<NamedWorkload, UnknownWorkload> {
-    let unknown = |hint: String| UnknownWorkload { name: name.to_owned(), hint };
+pub fn find_workload(name: &str) -> Result<NamedWorkload, UnknownWorkload> {
+    let unknown = |hint: String| UnknownWorkload { name: name.to_owned(), similar_names_hint: hint };
     let (stem, numbers) = split_name(name).ok_or_else(|| unknown("numbers in brackets are whole, such as spider(1024,20,60)".into()))?;
     let found =
         ggc::find(stem, &numbers).or_else(|| pgc::find(stem, &numbers)).or_else(|| lawc::find(stem, &numbers)).or_else(|| basic(name));
@@ -129,8 +129,8 @@ pub fn find(name: &str) -> Result<NamedWorkload, UnknownWorkload> {
         Some(Ok(workload)) => Ok(NamedWorkload { name: name.to_owned(), ..workload }),
         Some(Err(hint)) => Err(unknown(hint)),
         None => {
-            let nearest = NAMES.iter().max_by(|a, b| strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name)));
-            Err(unknown(format!("did you mean \"{}\"? There are {}", nearest.unwrap_or(&""), NAMES.join(", "))))
+            let nearest = WORKLOAD_NAMES.iter().max_by(|a, b| strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name)));
+            Err(unknown(format!("did you mean \"{}\"? There are {}", nearest.unwrap_or(&""), WORKLOAD_NAMES.join(", "))))
         }
     }
 }
@@ -155,8 +155,8 @@ fn basic(name: &str) -> Found {
     };
     Some(Ok(NamedWorkload {
         name: name.to_owned(),
-        source: "common practice",
-        published: Published { mean_kib: Some(4.0), read_fraction: Some(read_fraction), ..Published::default() },
+        paper_or_trace: "common practice",
+        published: PublishedFigures { mean_request_kib: Some(4.0), read_fraction: Some(read_fraction), ..PublishedFigures::default() },
         is_stand_in: false,
         note: "uniformly random 4 KiB requests, 32 at a time".into(),
         spec: SyntheticSpec { read_fraction, ..SyntheticSpec::random_writes() }.into(),
@@ -173,7 +173,7 @@ fn synthetic(arrivals: ArrivalSpec, read_fraction: f64, size: SizeSpec, address:
         read_fraction,
         read_size: size.clone(),
         write_size: size,
-        address,
+        addresses: address,
         high_priority_fraction: 0.0,
         sequential_gap: None,
     }
@@ -189,7 +189,7 @@ fn synthetic(arrivals: ArrivalSpec, read_fraction: f64, size: SizeSpec, address:
 ///
 /// For hpc-w, any footprint from 0.2 to 3 % of the array gives the same result. GGC therefore says no more than that victims are nearly
 /// empty.
-const GENERATOR_FOOTPRINT: Footprint = Footprint::AtMost(Size { bytes: 3427 << 20 });
+const GENERATOR_FOOTPRINT: Footprint = Footprint::AtMostBytes(Size { bytes: 3427 << 20 });
 
 /// Returns streams merged by time.
 fn mix(streams: Vec<WorkloadSpec>) -> WorkloadSpec {

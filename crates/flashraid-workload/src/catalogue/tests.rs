@@ -1,26 +1,30 @@
 //! The named workloads compared with their published statistics.
 
 use super::*;
-use crate::{AddressSpace, HostLoop, OpKind, Request, open};
+use crate::{AddressSpace, HostLoop, OpKind, Request, open_workload};
 use flashraid_model::placement::StripeShape;
 
 /// The address space of 8 × `ggc2014` as RAID-0.
-const SPACE: AddressSpace =
-    AddressSpace { capacity_bytes: 8 * 7_025_760 * 4096, page_bytes: 4096, stripe_unit_bytes: 4096, shape: StripeShape::without_parity(8) };
+const SPACE: AddressSpace = AddressSpace {
+    capacity_bytes: 8 * 7_025_760 * 4096,
+    page_bytes: 4096,
+    stripe_unit_bytes: 4096,
+    stripe_shape: StripeShape::without_parity(8),
+};
 /// A small array, which must be large enough for every workload.
 const SMALL: AddressSpace =
-    AddressSpace { capacity_bytes: 64 << 20, page_bytes: 4096, stripe_unit_bytes: 4096, shape: StripeShape::without_parity(2) };
+    AddressSpace { capacity_bytes: 64 << 20, page_bytes: 4096, stripe_unit_bytes: 4096, stripe_shape: StripeShape::without_parity(2) };
 
 /// Returns every workload, with numbers where they are needed.
 fn all() -> Vec<NamedWorkload> {
     let numbered = |name: &&str| name.replace("(R,I,W)", "(512,10,80)").replace("(W)", "(80)");
-    NAMES.iter().map(numbered).map(|name| find(&name).unwrap()).collect()
+    WORKLOAD_NAMES.iter().map(numbered).map(|name| find_workload(&name).unwrap()).collect()
 }
 
 fn draw(workload: &NamedWorkload, n: usize) -> (Vec<Request>, HostLoop) {
-    let mut source = open(&workload.spec, 1, &SPACE).unwrap();
+    let mut source = open_workload(&workload.spec, 1, &SPACE).unwrap();
     let mut requests = Vec::new();
-    source.fill(&mut requests, n).unwrap();
+    source.next_requests(&mut requests, n).unwrap();
     (requests, source.host_loop())
 }
 
@@ -40,7 +44,7 @@ fn assert_mean(what: &str, sample: &[f64], expected: f64) {
 /// Returns the tolerance of the mean rate, which varies with the dispersion of the process: Δrate/rate = √(dispersion / n).
 fn rate_tolerance(spec: &WorkloadSpec, n: f64) -> f64 {
     let of = |spec: &WorkloadSpec| match &spec.source {
-        SourceSpec::Synthetic(spec) => spec.arrivals.dispersion().unwrap().max(1.0),
+        SourceSpec::Synthetic(spec) => spec.arrivals.index_of_dispersion().unwrap().max(1.0),
         SourceSpec::Mix(_) | SourceSpec::Trace(_) => unreachable!("neither is nested in the catalogue"),
     };
     let dispersion = match &spec.source {
@@ -56,7 +60,13 @@ fn realised_statistics_are_the_published_ones() {
     for workload in all() {
         let (requests, host_loop) = draw(&workload, n);
         let name = &workload.name;
-        let Published { mean_kib, read_kib, write_kib, read_fraction, requests_per_s } = workload.published;
+        let PublishedFigures {
+            mean_request_kib: mean_kib,
+            mean_read_kib: read_kib,
+            mean_write_kib: write_kib,
+            read_fraction,
+            requests_per_s,
+        } = workload.published;
         // The note says that sizes are rounded up to pages: 4 / (1 − e^(−4/32)).
         let mean_kib = if name == "pgc-synthetic" { Some(34.0416) } else { mean_kib };
         let is_mix = matches!(workload.spec.source, SourceSpec::Mix(_));
@@ -88,7 +98,7 @@ fn realised_statistics_are_the_published_ones() {
 #[test]
 fn mixes_add_up_to_the_published_statistics() {
     for name in ["tpc-h", "ms-ec", "ms-ft", "ms-ecft"] {
-        let workload = find(name).unwrap();
+        let workload = find_workload(name).unwrap();
         let SourceSpec::Mix(streams) = &workload.spec.source else { panic!("{name} is a mix") };
         let (mut per_s, mut kib_per_s, mut reads_per_s) = (0.0, 0.0, 0.0);
         for stream in streams {
@@ -96,7 +106,7 @@ fn mixes_add_up_to_the_published_statistics() {
             let rate = spec.arrivals.mean_per_second().unwrap();
             let sizes = |read_fraction| {
                 let spec = SyntheticSpec { read_fraction, ..spec.clone() };
-                let workload = NamedWorkload { spec: spec.into(), ..find("hpc-w").unwrap() };
+                let workload = NamedWorkload { spec: spec.into(), ..find_workload("hpc-w").unwrap() };
                 let sample = kib(&draw(&workload, 200_000).0, |_| true);
                 sample.iter().sum::<f64>() / sample.len() as f64
             };
@@ -110,13 +120,13 @@ fn mixes_add_up_to_the_published_statistics() {
         };
         near("rate", per_s, workload.published.requests_per_s, 1e-9);
         near("reads", reads_per_s / per_s, workload.published.read_fraction, 1e-9);
-        near("size", kib_per_s / per_s, workload.published.mean_kib, 0.01);
+        near("size", kib_per_s / per_s, workload.published.mean_request_kib, 0.01);
     }
 }
 
 #[test]
 fn the_insert_phases_of_tpc_h() {
-    let (requests, _) = draw(&find("tpc-h").unwrap(), 400_000);
+    let (requests, _) = draw(&find_workload("tpc-h").unwrap(), 400_000);
     let inserts: Vec<&Request> = requests.iter().filter(|r| r.stream == 1).collect();
     assert!(inserts.iter().all(|r| r.length_bytes == 128 << 10 && r.kind == OpKind::Write));
     let continued = inserts.windows(2).filter(|p| p[0].offset_bytes + p[0].length_bytes == p[1].offset_bytes).count();
@@ -127,7 +137,7 @@ fn the_insert_phases_of_tpc_h() {
 #[test]
 fn skewed_workloads_aim_half_of_the_requests_at_a_member() {
     for name in ["hpc-w-skew", "lawc-skewed"] {
-        let (requests, _) = draw(&find(name).unwrap(), 100_000);
+        let (requests, _) = draw(&find_workload(name).unwrap(), 100_000);
         let aimed = requests.iter().filter(|r| r.stays_on_one_member && r.offset_bytes / 4096 % 8 == 0).count() as f64 / 1e5;
         assert!((aimed - 0.5).abs() < 0.007, "{name}: {aimed}");
     }
@@ -137,7 +147,7 @@ fn skewed_workloads_aim_half_of_the_requests_at_a_member() {
 fn every_workload_opens_on_a_small_array() {
     for workload in all() {
         assert_eq!(workload.spec.problems(&SMALL), [], "{}", workload.name);
-        let mut source = open(&workload.spec, 1, &SMALL).unwrap();
+        let mut source = open_workload(&workload.spec, 1, &SMALL).unwrap();
         for _ in 0..2000 {
             let request = source.next_request().unwrap().unwrap();
             assert!(
@@ -158,7 +168,7 @@ fn stand_ins_are_the_imitated_traces() {
 
 #[test]
 fn wrong_names_say_what_is_allowed() {
-    let message = |name| find(name).unwrap_err().to_string();
+    let message = |name| find_workload(name).unwrap_err().to_string();
     assert!(message("finacial").contains("did you mean \"financial\"?"));
     assert!(message("spider(4,20)").contains("takes the large size in KiB"));
     assert!(message("spider(0,20,60)").contains("takes the large size in KiB"));
@@ -170,7 +180,7 @@ fn wrong_names_say_what_is_allowed() {
 
 #[test]
 fn spider_has_the_sizes_of_table_4() {
-    let (requests, _) = draw(&find("spider(1024,20,60)").unwrap(), 100_000);
+    let (requests, _) = draw(&find_workload("spider(1024,20,60)").unwrap(), 100_000);
     let small = requests.iter().filter(|r| r.length_bytes == 4096).count() as f64 / 1e5;
     assert!((small - 0.5).abs() < 0.007, "{small}");
     assert!(requests.iter().all(|r| r.length_bytes == 4096 || r.length_bytes == 1 << 20));

@@ -82,13 +82,13 @@ pub(super) fn streams(text: &str, part: Option<&str>) -> Result<(Vec<Stream>, Ve
             let names = jobs.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
             let chosen: Vec<_> = jobs.into_iter().filter(|(name, _)| name == part).collect();
             if chosen.is_empty() {
-                return Err(ImportError::Whole(format!("--part {part}: there is no such job; there are {names}")));
+                return Err(ImportError::WholeFile(format!("--part {part}: there is no such job; there are {names}")));
             }
             chosen
         }
     };
     if jobs.is_empty() {
-        return Err(ImportError::Whole("there is no job in it: fio job files have sections such as [job]".to_owned()));
+        return Err(ImportError::WholeFile("there is no job in it: fio job files have sections such as [job]".to_owned()));
     }
     let mut notes = Vec::new();
     let streams = jobs.into_iter().map(|(name, own)| stream(&name, &own, &mut notes)).collect::<Result<_, _>>()?;
@@ -125,7 +125,7 @@ fn sections(text: &str) -> Result<Vec<(String, Options)>, ImportError> {
 }
 
 fn refused(line: usize, reason: impl Into<String>) -> ImportError {
-    ImportError::Line { line, reason: reason.into() }
+    ImportError::AtLine { line, reason: reason.into() }
 }
 
 /// Returns a size in bytes as fio reads it, or `None` if the text is no size. Without a unit it counts bytes, and k, m, g and t are powers
@@ -298,7 +298,7 @@ fn written(name: &str, job: Job, notes: &mut Vec<String>) -> Result<Stream, Impo
         "rw" | "readwrite" => (percent(job.read_percent), true),
         "randrw" => (percent(job.read_percent), false),
         other => {
-            return Err(ImportError::Whole(format!(
+            return Err(ImportError::WholeFile(format!(
                 "job {name}: rw={other}: read, write, rw, randread, randwrite, randrw can be taken over"
             )));
         }

@@ -22,7 +22,7 @@ pub struct Imported {
 pub enum ImportError {
     /// A line that cannot be read.
     #[error("line {line}: {reason}")]
-    Line {
+    AtLine {
         /// Number of the line, counted from 1.
         line: usize,
         /// Explanation of what is wrong, and what is expected.
@@ -30,7 +30,7 @@ pub enum ImportError {
     },
     /// A problem of the whole file.
     #[error("{0}")]
-    Whole(String),
+    WholeFile(String),
 }
 
 /// Imports a workload. If there are several, `part` chooses a job of fio, or a scenario of MQSim by its number from 1.
@@ -46,11 +46,11 @@ pub fn import(text: &str, part: Option<&str>) -> Result<Imported, ImportError> {
         |text: &str| text.chars().map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() }).collect::<String>();
     let comments: String = notes.iter().map(|note| format!("# {}\n", plain(note))).collect();
     let toml = match streams.as_slice() {
-        [] => return Err(ImportError::Whole("there is no workload in it".to_owned())),
+        [] => return Err(ImportError::WholeFile("there is no workload in it".to_owned())),
         [stream] => format!("{comments}[workload]\n{}", stream.lines()),
         streams if streams.iter().any(|stream| stream.is_closed) => {
             let names = streams.iter().map(|stream| stream.name.as_str()).collect::<Vec<_>>().join(", ");
-            return Err(ImportError::Whole(format!(
+            return Err(ImportError::WholeFile(format!(
                 "several streams run at a time ({names}), and one of them waits for its requests: a mix needs a rate for each; choose one with --part"
             )));
         }

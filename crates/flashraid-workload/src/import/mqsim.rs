@@ -1,6 +1,6 @@
 //! Import of MQSim's workload definitions (`workload.xml`): scenarios of synthetic flows and of flows from traces.
 
-use super::xml::{Element, parse, refused};
+use super::xml::{Element, parse_xml, refused_at_line};
 use super::{ImportError, Stream, quoted};
 
 /// Number of bytes in the sectors by which MQSim counts request sizes.
@@ -49,7 +49,7 @@ fn known(flow: &Element, own: &[(&str, bool)], notes: &mut Vec<String>) -> Resul
         match own.iter().chain(OF_FLOWS).find(|(name, _)| *name == child.name) {
             None => {
                 let names: Vec<&str> = own.iter().chain(OF_FLOWS).map(|(name, _)| *name).collect();
-                return Err(refused(child.line, format!("<{}> is no tag of a flow; there are {}", child.name, names.join(", "))));
+                return Err(refused_at_line(child.line, format!("<{}> is no tag of a flow; there are {}", child.name, names.join(", "))));
             }
             Some((name, true)) => without.push(*name),
             Some(_) => {}
@@ -65,23 +65,23 @@ fn known(flow: &Element, own: &[(&str, bool)], notes: &mut Vec<String>) -> Resul
 fn number(element: &Element, name: &str) -> Result<Option<f64>, ImportError> {
     let Some(child) = element.children.iter().find(|child| child.name == name) else { return Ok(None) };
     let number = child.text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
-    number.map(Some).ok_or_else(|| refused(child.line, format!("{name} is \"{}\": a number of 0 or more is expected", child.text)))
+    number.map(Some).ok_or_else(|| refused_at_line(child.line, format!("{name} is \"{}\": a number of 0 or more is expected", child.text)))
 }
 
 /// Returns the streams of one scenario, and notes for the user.
 pub(super) fn streams(text: &str, part: Option<&str>) -> Result<(Vec<Stream>, Vec<String>), ImportError> {
-    let root = parse(text)?;
+    let root = parse_xml(text)?;
     let scenarios: Vec<&Element> = root.children.iter().filter(|child| child.name == "IO_Scenario").collect();
     let scenario = match (scenarios.as_slice(), part) {
         ([], _) => {
-            return Err(ImportError::Whole(format!(
+            return Err(ImportError::WholeFile(format!(
                 "there is no IO_Scenario in {}: MQSim's workloads have MQSim_IO_Scenarios with IO_Scenario",
                 root.name
             )));
         }
         ([only], None) => only,
         (several, None) => {
-            return Err(ImportError::Whole(format!(
+            return Err(ImportError::WholeFile(format!(
                 "there are {} scenarios: choose one with --part 1 to --part {}",
                 several.len(),
                 several.len()
@@ -90,7 +90,7 @@ pub(super) fn streams(text: &str, part: Option<&str>) -> Result<(Vec<Stream>, Ve
         (several, Some(part)) => {
             let index = part.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
             let chosen = index.and_then(|index| several.get(index));
-            chosen.ok_or_else(|| ImportError::Whole(format!("--part {part}: scenarios are numbered from 1 to {}", several.len())))?
+            chosen.ok_or_else(|| ImportError::WholeFile(format!("--part {part}: scenarios are numbered from 1 to {}", several.len())))?
         }
     };
     let mut notes = Vec::new();
@@ -101,7 +101,7 @@ pub(super) fn streams(text: &str, part: Option<&str>) -> Result<(Vec<Stream>, Ve
             "IO_Flow_Parameter_Set_Synthetic" => synthetic(name, flow, &mut notes)?,
             "IO_Flow_Parameter_Set_Trace_Based" => trace(name, flow, &mut notes)?,
             other => {
-                return Err(refused(
+                return Err(refused_at_line(
                     flow.line,
                     format!("{other}: flows are IO_Flow_Parameter_Set_Synthetic and IO_Flow_Parameter_Set_Trace_Based"),
                 ));
@@ -118,7 +118,7 @@ fn synthetic(name: String, flow: &Element, notes: &mut Vec<String>) -> Result<St
     stream.set("read_fraction", format!("\"{}%\"", number(flow, "Read_Percentage")?.unwrap_or(100.0).min(100.0)));
     let sectors = number(flow, "Average_Request_Size")?.unwrap_or(8.0).max(1.0);
     let bytes = sectors * SECTOR_BYTES;
-    match flow.get("Request_Size_Distribution").unwrap_or("FIXED") {
+    match flow.child_text("Request_Size_Distribution").unwrap_or("FIXED") {
         "FIXED" => stream.set("size", format!("{bytes:.0}")),
         other => {
             notes.push(format!(
@@ -130,7 +130,7 @@ fn synthetic(name: String, flow: &Element, notes: &mut Vec<String>) -> Result<St
     }
     let mut address = Vec::new();
     let mut sequential = "0.0";
-    match flow.get("Address_Distribution").unwrap_or("RANDOM_UNIFORM") {
+    match flow.child_text("Address_Distribution").unwrap_or("RANDOM_UNIFORM") {
         "RANDOM_UNIFORM" => {}
         "STREAMING" => sequential = "1.0",
         "RANDOM_HOTCOLD" => {
@@ -141,14 +141,14 @@ fn synthetic(name: String, flow: &Element, notes: &mut Vec<String>) -> Result<St
             }
         }
         other => {
-            return Err(refused(
+            return Err(refused_at_line(
                 flow.line,
                 format!("Address_Distribution {other}: RANDOM_UNIFORM, RANDOM_HOTCOLD, STREAMING can be taken over"),
             ));
         }
     }
     stream.set("sequential_fraction", sequential);
-    match flow.get("Synthetic_Generator_Type").unwrap_or("QUEUE_DEPTH") {
+    match flow.child_text("Synthetic_Generator_Type").unwrap_or("QUEUE_DEPTH") {
         "QUEUE_DEPTH" => {
             let depth = number(flow, "Average_No_of_Reqs_in_Queue")?.unwrap_or(1.0).max(1.0);
             stream.is_closed = true;
@@ -156,15 +156,21 @@ fn synthetic(name: String, flow: &Element, notes: &mut Vec<String>) -> Result<St
         }
         "BANDWIDTH" => {
             let bandwidth = number(flow, "Bandwidth")?.filter(|bandwidth| *bandwidth > 0.0);
-            let bandwidth = bandwidth.ok_or_else(|| refused(flow.line, "BANDWIDTH needs a Bandwidth above 0, in bytes per second"))?;
+            let bandwidth =
+                bandwidth.ok_or_else(|| refused_at_line(flow.line, "BANDWIDTH needs a Bandwidth above 0, in bytes per second"))?;
             stream.set("arrivals", format!("{{ process = \"poisson\", mean_gap = \"{:.0}ns\" }}", (bytes / bandwidth * 1e9).max(1.0)));
         }
-        other => return Err(refused(flow.line, format!("Synthetic_Generator_Type {other}: QUEUE_DEPTH and BANDWIDTH can be taken over"))),
+        other => {
+            return Err(refused_at_line(
+                flow.line,
+                format!("Synthetic_Generator_Type {other}: QUEUE_DEPTH and BANDWIDTH can be taken over"),
+            ));
+        }
     }
     if let Some(share) = number(flow, "Working_Set_Percentage")?.filter(|share| *share > 0.0 && *share < 100.0) {
         address.push(format!("footprint = \"{share}%\""));
     }
-    if flow.get("Generated_Aligned_Addresses") == Some("true")
+    if flow.child_text("Generated_Aligned_Addresses") == Some("true")
         && let Some(sectors) = number(flow, "Address_Alignment_Unit")?.filter(|sectors| *sectors >= 1.0)
     {
         address.push(format!("align = \"{:.0}B\"", sectors * SECTOR_BYTES));
@@ -172,7 +178,7 @@ fn synthetic(name: String, flow: &Element, notes: &mut Vec<String>) -> Result<St
     if !address.is_empty() {
         stream.set("address", format!("{{ {} }}", address.join(", ")));
     }
-    if flow.get("Priority_Class").is_some_and(|class| class == "URGENT") {
+    if flow.child_text("Priority_Class").is_some_and(|class| class == "URGENT") {
         stream.set("high_priority_fraction", "1.0");
     }
     let requests = number(flow, "Total_Requests_To_Generate")?.filter(|requests| *requests >= 1.0);
@@ -191,21 +197,21 @@ fn synthetic(name: String, flow: &Element, notes: &mut Vec<String>) -> Result<St
 fn trace(name: String, flow: &Element, notes: &mut Vec<String>) -> Result<Stream, ImportError> {
     known(flow, OF_TRACES, notes)?;
     let mut stream = Stream { name, ..Stream::default() };
-    let path = flow.get("File_Path").filter(|path| !path.is_empty());
-    let path = path.ok_or_else(|| refused(flow.line, "a flow from a trace needs a File_Path"))?;
+    let path = flow.child_text("File_Path").filter(|path| !path.is_empty());
+    let path = path.ok_or_else(|| refused_at_line(flow.line, "a flow from a trace needs a File_Path"))?;
     stream.set("kind", quoted("trace"));
     stream.set("path", quoted(path));
     stream.set("format", quoted("mqsim"));
-    let unit = match flow.get("Time_Unit").unwrap_or("NANOSECOND") {
+    let unit = match flow.child_text("Time_Unit").unwrap_or("NANOSECOND") {
         "NANOSECOND" => "ns",
         "MICROSECOND" => "us",
-        "PICOSECOND" => return Err(refused(flow.line, "Time_Unit PICOSECOND: ns and us can be taken over")),
-        other => return Err(refused(flow.line, format!("Time_Unit {other}: NANOSECOND and MICROSECOND can be taken over"))),
+        "PICOSECOND" => return Err(refused_at_line(flow.line, "Time_Unit PICOSECOND: ns and us can be taken over")),
+        other => return Err(refused_at_line(flow.line, format!("Time_Unit {other}: NANOSECOND and MICROSECOND can be taken over"))),
     };
     stream.set("time_unit", quoted(unit));
     stream.set("address_fit", quoted("wrap"));
     for (key, usual) in [("Percentage_To_Be_Executed", "100"), ("Relay_Count", "1")] {
-        if let Some(value) = flow.get(key).filter(|value| *value != usual) {
+        if let Some(value) = flow.child_text(key).filter(|value| *value != usual) {
             notes.push(format!("{key} {value} is left out: workload.limit ends a trace early, and it is read once"));
         }
     }

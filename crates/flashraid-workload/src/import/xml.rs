@@ -22,7 +22,7 @@ pub struct Element {
 
 impl Element {
     /// Returns the text of the first child of that name.
-    pub fn get(&self, name: &str) -> Option<&str> {
+    pub fn child_text(&self, name: &str) -> Option<&str> {
         self.children.iter().find(|child| child.name == name).map(|child| child.text.as_str())
     }
 }
@@ -32,7 +32,7 @@ impl Element {
 /// # Errors
 ///
 /// Returns an error if the text is no XML, has attributes, or is nested too deeply.
-pub fn parse(text: &str) -> Result<Element, ImportError> {
+pub fn parse_xml(text: &str) -> Result<Element, ImportError> {
     let text = text.trim_start_matches('\u{feff}');
     // A declaration has to stand at the very beginning, but editors leave blank lines there.
     let body = text.trim_start();
@@ -41,7 +41,7 @@ pub fn parse(text: &str) -> Result<Element, ImportError> {
         let reason = error.to_string();
         // The position at the end counts from the beginning of `body`; the line stands in front here.
         let reason = reason.rsplit_once(" at ").map_or(reason.clone(), |(reason, _)| reason.to_owned());
-        refused(error.pos().row as usize + skipped, reason)
+        refused_at_line(error.pos().row as usize + skipped, reason)
     })?;
     element(&document, document.root_element(), 1, skipped)
 }
@@ -50,10 +50,10 @@ fn element(document: &Document<'_>, node: Node<'_, '_>, depth: usize, skipped: u
     let line = document.text_pos_at(node.range().start).row as usize + skipped;
     let name = node.tag_name().name().to_owned();
     if depth > DEPTH_MAX {
-        return Err(refused(line, format!("more than {DEPTH_MAX} elements lie in each other: MQSim's files have four")));
+        return Err(refused_at_line(line, format!("more than {DEPTH_MAX} elements lie in each other: MQSim's files have four")));
     }
     if let Some(attribute) = node.attributes().next() {
-        return Err(refused(line, format!("<{name}> has the attribute {}: MQSim's files have none", attribute.name())));
+        return Err(refused_at_line(line, format!("<{name}> has the attribute {}: MQSim's files have none", attribute.name())));
     }
     let text = node.children().filter(Node::is_text).filter_map(|text| text.text()).collect::<String>().trim().to_owned();
     let children = node.children().filter(Node::is_element).map(|child| element(document, child, depth + 1, skipped));
@@ -61,8 +61,8 @@ fn element(document: &Document<'_>, node: Node<'_, '_>, depth: usize, skipped: u
 }
 
 /// Returns an error that refuses a line.
-pub fn refused(line: usize, reason: impl Into<String>) -> ImportError {
-    ImportError::Line { line, reason: reason.into() }
+pub fn refused_at_line(line: usize, reason: impl Into<String>) -> ImportError {
+    ImportError::AtLine { line, reason: reason.into() }
 }
 
 #[cfg(test)]
@@ -71,13 +71,13 @@ mod tests {
 
     #[test]
     fn lines_are_those_of_the_file() {
-        let root = parse("\u{feff}\n\n<?xml version=\"1.0\"?>\n<a>\n<!-- <c>1</c> -->\n <b> x </b></a>\n").unwrap();
-        assert_eq!((root.line, root.children[0].line, root.get("b"), root.get("c")), (4, 6, Some("x"), None));
+        let root = parse_xml("\u{feff}\n\n<?xml version=\"1.0\"?>\n<a>\n<!-- <c>1</c> -->\n <b> x </b></a>\n").unwrap();
+        assert_eq!((root.line, root.children[0].line, root.child_text("b"), root.child_text("c")), (4, 6, Some("x"), None));
     }
 
     #[test]
     fn mistakes_have_their_line() {
-        let reason = |text: &str| parse(text).unwrap_err().to_string();
+        let reason = |text: &str| parse_xml(text).unwrap_err().to_string();
         assert!(reason("<a>\n<b>\n</a>").starts_with("line 3: "), "{}", reason("<a>\n<b>\n</a>"));
         assert!(reason("\n<a>\n<b>").starts_with("line 2: "), "{}", reason("\n<a>\n<b>"));
         assert!(reason("<a>\n<b c='1'/></a>").contains("line 2: <b> has the attribute c"));

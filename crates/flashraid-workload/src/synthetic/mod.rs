@@ -12,10 +12,10 @@ use self::addresses::AddressGenerator;
 use self::arrivals::{ArrivalGenerator, NEVER};
 use self::sizes::SizeGenerator;
 use super::{AddressSpace, HostLoop, OpKind, Request, Source, SourceError, SpecProblem};
-use crate::quantities::Gap;
+use crate::quantities::RequestGap;
 use flashraid_model::rng::{self, Stream};
 
-pub use self::addresses::{AddressSpec, Footprint, MemberSkew, Pattern};
+pub use self::addresses::{AddressDistribution, AddressSpec, Footprint, MemberSkew};
 pub use self::arrivals::ArrivalSpec;
 pub use self::sizes::SizeSpec;
 
@@ -31,23 +31,23 @@ pub struct SyntheticSpec {
     /// Distribution of the sizes of writes.
     pub write_size: SizeSpec,
     /// Distribution of the addresses.
-    pub address: AddressSpec,
+    pub addresses: AddressSpec,
     /// Share of writes that must not wait for garbage collection, 0 to 1.
     pub high_priority_fraction: f64,
     /// Greatest gap before a sequential request, which starts where the one before ended. Such gaps are uniform from 0, as in DiskSim's
     /// generator. With `None`, they are like all others.
-    pub sequential_gap: Option<Gap>,
+    pub sequential_gap: Option<RequestGap>,
 }
 
 impl SyntheticSpec {
     /// Returns a workload of uniformly random 4 KiB writes with a queue depth of 32.
     pub fn random_writes() -> Self {
         Self {
-            arrivals: arrivals::Closed::loop_of(32).into(),
+            arrivals: arrivals::Closed::with_depth(32).into(),
             read_fraction: 0.0,
             read_size: SizeSpec::fixed(4096),
             write_size: SizeSpec::fixed(4096),
-            address: AddressSpec::default(),
+            addresses: AddressSpec::default(),
             high_priority_fraction: 0.0,
             sequential_gap: None,
         }
@@ -62,8 +62,8 @@ impl SyntheticSpec {
     /// Returns a workload with the same requests in the same order, but from a host that waits for each request and has no high-priority
     /// ones.
     #[must_use]
-    pub fn without_times(&self) -> Self {
-        Self { arrivals: arrivals::Closed::loop_of(1).into(), sequential_gap: None, high_priority_fraction: 0.0, ..self.clone() }
+    pub fn without_arrival_times(&self) -> Self {
+        Self { arrivals: arrivals::Closed::with_depth(1).into(), sequential_gap: None, high_priority_fraction: 0.0, ..self.clone() }
     }
 
     /// Returns all problems of the settings on `space`. The list is empty if the workload can be generated.
@@ -72,8 +72,8 @@ impl SyntheticSpec {
         for (key, share) in [("read_fraction", self.read_fraction), ("high_priority_fraction", self.high_priority_fraction)] {
             check_share(&mut problems, key, share);
         }
-        if let Some(Gap { ns }) = self.sequential_gap {
-            if self.arrivals.is_closed() {
+        if let Some(RequestGap { ns }) = self.sequential_gap {
+            if self.arrivals.is_closed_loop() {
                 problems.push(SpecProblem::new("sequential_gap", "is a gap between arrivals; a closed loop has none".to_owned()));
             } else if !(ns > 0.0 && ns.is_finite()) {
                 problems.push(SpecProblem::new("sequential_gap", format!("is {ns}; more than 0 is allowed")));
@@ -81,9 +81,9 @@ impl SyntheticSpec {
         }
         let parts = [
             ("arrivals", self.arrivals.problems()),
-            ("read_size", self.read_size.problems(space, self.address.footprint_bytes(space))),
-            ("write_size", self.write_size.problems(space, self.address.footprint_bytes(space))),
-            ("address", self.address.problems(space)),
+            ("read_size", self.read_size.problems(space, self.addresses.footprint_bytes(space))),
+            ("write_size", self.write_size.problems(space, self.addresses.footprint_bytes(space))),
+            ("address", self.addresses.problems(space)),
         ];
         problems.extend(parts.into_iter().flat_map(|(key, part)| part.into_iter().map(move |problem| problem.below(key))));
         problems
@@ -97,7 +97,7 @@ fn check_share(problems: &mut Vec<SpecProblem>, key: &str, share: f64) {
 }
 
 /// The generator of a [`SyntheticSpec`]. It never ends.
-pub struct Synthetic {
+pub struct SyntheticSource {
     arrivals: ArrivalGenerator,
     directions: Chance,
     sizes: SizeGenerator,
@@ -114,15 +114,15 @@ pub struct Synthetic {
 /// once.
 const BATCH: usize = 256;
 
-impl Synthetic {
+impl SyntheticSource {
     /// Returns a generator for a specification that has no problems on `space`.
     pub fn new(spec: &SyntheticSpec, seed: u64, space: &AddressSpace) -> Self {
         debug_assert!(spec.problems(space).is_empty());
         Self {
             arrivals: ArrivalGenerator::new(&spec.arrivals, spec.sequential_gap, seed),
             directions: Chance::new(spec.read_fraction, seed, "workload.direction"),
-            sizes: SizeGenerator::new(&spec.read_size, &spec.write_size, seed, space, spec.address.footprint_bytes(space)),
-            addresses: AddressGenerator::new(&spec.address, seed, space),
+            sizes: SizeGenerator::new(&spec.read_size, &spec.write_size, seed, space, spec.addresses.footprint_bytes(space)),
+            addresses: AddressGenerator::new(&spec.addresses, seed, space),
             priorities: Chance::new(spec.high_priority_fraction, seed, "workload.priority"),
             continues: Vec::new(),
             ahead: Vec::with_capacity(BATCH),
@@ -160,7 +160,7 @@ const BLANK: Request = Request {
     stays_on_one_member: false,
 };
 
-impl Source for Synthetic {
+impl Source for SyntheticSource {
     fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
         if self.given == self.ahead.len() {
             let mut ahead = std::mem::take(&mut self.ahead);
@@ -177,7 +177,7 @@ impl Source for Synthetic {
         Ok(Some(request))
     }
 
-    fn fill(&mut self, out: &mut Vec<Request>, n: usize) -> Result<usize, SourceError> {
+    fn next_requests(&mut self, out: &mut Vec<Request>, n: usize) -> Result<usize, SourceError> {
         let waiting = &self.ahead[self.given..];
         let from_ahead = waiting.len().min(n);
         out.extend_from_slice(&waiting[..from_ahead]);

@@ -6,14 +6,14 @@ use super::addresses::{HotCold, Zipf};
 use super::arrivals::{Bursts, Closed, Fixed, MarkovModulated, Poisson, PoissonTicks};
 use super::sizes::{Bimodal, Exponential, ExponentialMean, LogNormal, Neighbours, Uniform, Weighted};
 use super::*;
-use crate::Grain;
-use crate::quantities::{Gap, MeanSize};
+use crate::Granularity;
+use crate::quantities::{MeanSize, RequestGap};
 use crate::units::{Duration, Fraction, Size};
 use flashraid_model::placement::StripeShape;
 
 /// An array of 8 members of 1 GiB with 4 KiB strips.
 const SPACE: AddressSpace =
-    AddressSpace { capacity_bytes: 8 << 30, page_bytes: 4096, stripe_unit_bytes: 4096, shape: StripeShape::without_parity(8) };
+    AddressSpace { capacity_bytes: 8 << 30, page_bytes: 4096, stripe_unit_bytes: 4096, stripe_shape: StripeShape::without_parity(8) };
 const KIB: u64 = 1024;
 
 fn base() -> SyntheticSpec {
@@ -22,7 +22,7 @@ fn base() -> SyntheticSpec {
         read_fraction: 0.4,
         read_size: SizeSpec::fixed(8 * KIB),
         write_size: SizeSpec::fixed(8 * KIB),
-        address: AddressSpec::default(),
+        addresses: AddressSpec::default(),
         high_priority_fraction: 0.3,
         sequential_gap: None,
     }
@@ -31,7 +31,7 @@ fn base() -> SyntheticSpec {
 fn draw(spec: &SyntheticSpec, n: usize) -> Vec<Request> {
     assert_eq!(spec.problems(&SPACE), []);
     let mut out = Vec::new();
-    Synthetic::new(spec, 1, &SPACE).fill(&mut out, n).unwrap();
+    SyntheticSource::new(spec, 1, &SPACE).next_requests(&mut out, n).unwrap();
     out
 }
 
@@ -72,39 +72,42 @@ fn each_property_has_its_own_stream() {
         assert_eq!(changed, expected);
     };
     let bursts = ArrivalSpec::from(MarkovModulated {
-        mean_gap: Gap { ns: 1e6 },
+        mean_gap: RequestGap { ns: 1e6 },
         rate_ratio: 9.0,
         busy_share: Fraction(0.1),
-        mean_burst: Gap { ns: 1e8 },
+        mean_burst: RequestGap { ns: 1e8 },
     });
     unchanged(SyntheticSpec { arrivals: bursts, ..base() }, |r| r.arrival_ns = 0);
     unchanged(SyntheticSpec { high_priority_fraction: 0.7, ..base() }, |r| r.high_priority = false);
     unchanged(SyntheticSpec { read_fraction: 0.7, ..base() }, |r| (r.kind, r.high_priority) = (OpKind::Read, false));
     let address = AddressSpec { pattern: Zipf { exponent: 0.9, ..Zipf::default() }.into(), ..AddressSpec::default() };
-    unchanged(SyntheticSpec { address, ..base() }, |r| r.offset_bytes = 0);
+    unchanged(SyntheticSpec { addresses: address, ..base() }, |r| r.offset_bytes = 0);
     // A size changes an address only if the request would not fit there, which never happens in this draw.
-    let size =
-        SizeSpec::from(Exponential { mean: MeanSize { bytes: 32768.0 }, grain: Grain::Page, mean_is: ExponentialMean::BeforeRounding });
+    let size = SizeSpec::from(Exponential {
+        mean: MeanSize { bytes: 32768.0 },
+        grain: Granularity::Page,
+        mean_is: ExponentialMean::BeforeRounding,
+    });
     unchanged(base().with_sizes(size.clone(), size), |r| r.length_bytes = 0);
     // Drawn requests stay where they were if some requests continue others or are aimed.
     let sequential = AddressSpec { sequential_fraction: 0.3, ..AddressSpec::default() };
-    let moved = draw(&SyntheticSpec { address: sequential, ..base() }, n).iter().zip(&original).filter(|(a, b)| a != b).count();
+    let moved = draw(&SyntheticSpec { addresses: sequential, ..base() }, n).iter().zip(&original).filter(|(a, b)| a != b).count();
     assert_share("continued requests", moved as f64 / n as f64, 0.3, n);
 }
 
 #[test]
 fn batches_do_not_matter() {
     let address = AddressSpec { sequential_fraction: 0.5, ..AddressSpec::default() };
-    let spec = SyntheticSpec { address, ..base() }.with_sizes(
+    let spec = SyntheticSpec { addresses: address, ..base() }.with_sizes(
         SizeSpec::fixed(4096),
         SizeSpec::from(Bimodal { small: Size { bytes: 4096 }, large: Size { bytes: 8192 }, small_share: Fraction(0.5) }),
     );
     let expected = draw(&spec, 3000);
-    let mut source = Synthetic::new(&spec, 1, &SPACE);
+    let mut source = SyntheticSource::new(&spec, 1, &SPACE);
     let mut found = Vec::new();
     for n in [1, 255, 256, 257, 0, 700].into_iter().cycle() {
         found.push(source.next_request().unwrap().unwrap());
-        source.fill(&mut found, n).unwrap();
+        source.next_requests(&mut found, n).unwrap();
         if found.len() > 3000 {
             break;
         }
@@ -116,19 +119,19 @@ fn batches_do_not_matter() {
 #[test]
 fn golden_requests() {
     let address = AddressSpec {
-        pattern: Zipf { exponent: 0.9, chunk: Grain::Bytes(64 * KIB), scatter: true }.into(),
+        pattern: Zipf { exponent: 0.9, chunk: Granularity::Bytes(64 * KIB), scatter: true }.into(),
         sequential_fraction: 0.2,
         member_skew: Some(MemberSkew { member: 3, request_share: Fraction(0.3) }),
         ..AddressSpec::default()
     };
     let arrivals = ArrivalSpec::from(MarkovModulated {
-        mean_gap: Gap { ns: 1e6 },
+        mean_gap: RequestGap { ns: 1e6 },
         rate_ratio: 9.0,
         busy_share: Fraction(0.1),
-        mean_burst: Gap { ns: 1e7 },
+        mean_burst: RequestGap { ns: 1e7 },
     });
-    let size = SizeSpec::from(LogNormal { mean: MeanSize { bytes: 20_000.0 }, sigma: 1.0, grain: Grain::Sector });
-    let spec = SyntheticSpec { address, arrivals, ..base() }.with_sizes(SizeSpec::fixed(4096), size);
+    let size = SizeSpec::from(LogNormal { mean: MeanSize { bytes: 20_000.0 }, sigma: 1.0, grain: Granularity::Sector });
+    let spec = SyntheticSpec { addresses: address, arrivals, ..base() }.with_sizes(SizeSpec::fixed(4096), size);
     let requests = draw(&spec, 1000);
     let text = |r: &Request| {
         let kind = if r.kind == OpKind::Read { "R" } else { "W" };
@@ -153,41 +156,44 @@ mod sizes {
 
     #[test]
     fn neighbours_have_the_exact_mean() {
-        let (mean, min, max) = sizes(SizeSpec::from(Neighbours { mean: MeanSize { bytes: 510.53 * 1024.0 }, grain: Grain::Page }));
+        let (mean, min, max) = sizes(SizeSpec::from(Neighbours { mean: MeanSize { bytes: 510.53 * 1024.0 }, grain: Granularity::Page }));
         // The standard deviation of one draw is 4·√(0.37·0.63) = 1.93 KiB.
         assert_near("mean", mean, 510.53, 0.02);
         assert_eq!((min, max), (508.0, 512.0));
-        assert_eq!(sizes(SizeSpec::from(Neighbours { mean: MeanSize { bytes: 8192.0 }, grain: Grain::Page })), (8.0, 8.0, 8.0));
+        assert_eq!(sizes(SizeSpec::from(Neighbours { mean: MeanSize { bytes: 8192.0 }, grain: Granularity::Page })), (8.0, 8.0, 8.0));
     }
 
     #[test]
     fn exponential_before_and_after_rounding() {
-        let of = |mean_is| sizes(SizeSpec::from(Exponential { mean: MeanSize { bytes: 32768.0 }, grain: Grain::Page, mean_is }));
+        let of = |mean_is| sizes(SizeSpec::from(Exponential { mean: MeanSize { bytes: 32768.0 }, grain: Granularity::Page, mean_is }));
         // The expected mean is g / (1 − e^(−g/m)) for g = 4, m = 32.
         let (mean, min, _) = of(ExponentialMean::BeforeRounding);
         assert_near("mean", mean, 34.0416, 0.3);
         assert_eq!(min, 4.0);
         assert_near("mean", of(ExponentialMean::AfterRounding).0, 32.0, 0.3);
-        let smallest =
-            SizeSpec::from(Exponential { mean: MeanSize { bytes: 4096.0 }, grain: Grain::Page, mean_is: ExponentialMean::AfterRounding });
+        let smallest = SizeSpec::from(Exponential {
+            mean: MeanSize { bytes: 4096.0 },
+            grain: Granularity::Page,
+            mean_is: ExponentialMean::AfterRounding,
+        });
         assert_eq!(sizes(smallest), (4.0, 4.0, 4.0));
     }
 
     #[test]
     fn the_other_distributions() {
         let (mean, min, max) =
-            sizes(SizeSpec::from(Uniform { min: Size { bytes: 5000 }, max: Size { bytes: 33_000 }, grain: Grain::Page }));
+            sizes(SizeSpec::from(Uniform { min: Size { bytes: 5000 }, max: Size { bytes: 33_000 }, grain: Granularity::Page }));
         assert_near("uniform", mean, 20.0, 0.1);
         assert_eq!((min, max), (8.0, 32.0));
         let (mean, ..) =
             sizes(SizeSpec::from(Bimodal { small: Size { bytes: 4096 }, large: Size { bytes: 1 << 20 }, small_share: Fraction(0.5) }));
         assert_near("bimodal", mean, 514.0, 5.0);
-        let weighted = SizeSpec::from(Weighted::of(vec![(512, 1.0), (1 << 30, 0.0), (1536, 3.0)]));
+        let weighted = SizeSpec::from(Weighted::from_weights(vec![(512, 1.0), (1 << 30, 0.0), (1536, 3.0)]));
         let (mean, min, max) = sizes(weighted);
         assert_near("weighted", mean, 1.25, 0.01);
         assert_eq!((min, max), (0.5, 1.5));
         // Rounding up adds half a sector on average.
-        let (mean, ..) = sizes(SizeSpec::from(LogNormal { mean: MeanSize { bytes: 20_480.0 }, sigma: 0.8, grain: Grain::Sector }));
+        let (mean, ..) = sizes(SizeSpec::from(LogNormal { mean: MeanSize { bytes: 20_480.0 }, sigma: 0.8, grain: Granularity::Sector }));
         assert_near("log-normal", mean, 20.25, 0.2);
     }
 
@@ -231,7 +237,7 @@ mod arrivals {
     #[test]
     fn poisson_ticks() {
         let n = 200_000;
-        let times = times(ArrivalSpec::from(PoissonTicks { mean_gap: Gap { ns: 3e6 }, tick: Gap { ns: 1e6 } }), n);
+        let times = times(ArrivalSpec::from(PoissonTicks { mean_gap: RequestGap { ns: 3e6 }, tick: RequestGap { ns: 1e6 } }), n);
         assert_near("rate", per_second(&times), 1e3 / 3.0, 4.0 * 1e3 / 3.0 / (3.0 * n as f64).sqrt());
         let gaps: Vec<u64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
         assert!(gaps.iter().all(|gap| gap % 1_000_000 == 0));
@@ -244,8 +250,8 @@ mod arrivals {
     fn sequential_requests_have_gaps_of_their_own() {
         let n = 20_000;
         let address = AddressSpec { sequential_fraction: 0.4, ..AddressSpec::default() };
-        let spec = SyntheticSpec { address, ..base() };
-        let (plain, own) = (draw(&spec, n), draw(&SyntheticSpec { sequential_gap: Some(Gap { ns: 1e5 }), ..spec }, n));
+        let spec = SyntheticSpec { addresses: address, ..base() };
+        let (plain, own) = (draw(&spec, n), draw(&SyntheticSpec { sequential_gap: Some(RequestGap { ns: 1e5 }), ..spec }, n));
         let gaps = |requests: &[Request]| requests.windows(2).map(|pair| pair[1].arrival_ns - pair[0].arrival_ns).collect::<Vec<_>>();
         let (mut of_sequential, mut sequential) = (0.0, 0);
         for (pair, (plain_ns, own_ns)) in plain.windows(2).zip(gaps(&plain).into_iter().zip(gaps(&own))) {
@@ -261,7 +267,7 @@ mod arrivals {
 
     #[test]
     fn fixed_gaps_do_not_drift() {
-        let times = times(ArrivalSpec::from(Fixed { gap: Gap { ns: 1e9 / 3.0 } }), 300_000);
+        let times = times(ArrivalSpec::from(Fixed { gap: RequestGap { ns: 1e9 / 3.0 } }), 300_000);
         let late_ns = |(index, &time): (usize, &u64)| time.abs_diff((index as u64 + 1) * 1_000_000_000 / 3);
         assert!(times.iter().enumerate().map(late_ns).max() <= Some(1));
     }
@@ -270,7 +276,7 @@ mod arrivals {
     #[test]
     fn bursts_keep_the_mean_rate() {
         let bursts = |mean_rate_scaled| {
-            ArrivalSpec::from(Bursts { mean_gap: Gap { ns: 1e9 / 476.5 }, factor: 100.0, burst_requests: 100, mean_rate_scaled })
+            ArrivalSpec::from(Bursts { mean_gap: RequestGap { ns: 1e9 / 476.5 }, factor: 100.0, burst_requests: 100, mean_rate_scaled })
         };
         let with_gaps = times(bursts(false), 200_000);
         assert_near("rate", per_second(&with_gaps), 476.5, 1.0);
@@ -287,13 +293,13 @@ mod arrivals {
     #[test]
     fn markov_modulated_rate_dispersion_and_states() {
         let spec = ArrivalSpec::from(MarkovModulated {
-            mean_gap: Gap { ns: 1e6 },
+            mean_gap: RequestGap { ns: 1e6 },
             rate_ratio: 20.0,
             busy_share: Fraction(0.1),
-            mean_burst: Gap { ns: 1e8 },
+            mean_burst: RequestGap { ns: 1e8 },
         });
         let times = times(spec.clone(), 1_000_000);
-        let expected = spec.dispersion().unwrap();
+        let expected = spec.index_of_dispersion().unwrap();
         // 1 + 2·0.1·0.9·(6896.6 − 344.8)² / (1000 · 11.11)
         assert_near("dispersion in theory", expected, 696.4, 0.2);
         assert_near("rate", per_second(&times), 1000.0, 4.0 * (expected * 1e6_f64).sqrt() / 1000.0);
@@ -308,7 +314,7 @@ mod arrivals {
     #[test]
     fn closed_loop_has_depth_and_no_times() {
         let spec = SyntheticSpec { arrivals: ArrivalSpec::from(Closed { depth: 64, think: Duration { ns: 5 } }), ..base() };
-        assert_eq!(Synthetic::new(&spec, 1, &SPACE).host_loop(), HostLoop::Closed { depth: 64, think_ns: 5 });
+        assert_eq!(SyntheticSource::new(&spec, 1, &SPACE).host_loop(), HostLoop::Closed { depth: 64, think_ns: 5 });
         assert!(draw(&spec, 600).iter().all(|r| r.arrival_ns == 0));
     }
 }
@@ -317,7 +323,7 @@ mod addresses {
     use super::*;
 
     fn requests(address: AddressSpec, n: usize) -> Vec<Request> {
-        draw(&SyntheticSpec { address, ..base() }, n)
+        draw(&SyntheticSpec { addresses: address, ..base() }, n)
     }
 
     #[test]
@@ -343,13 +349,13 @@ mod addresses {
     #[test]
     fn sequential_requests_repeat_size_and_direction() {
         let n = 100_000;
-        let address = AddressSpec { sequential_fraction: 0.4, sequential_repeats: true, ..AddressSpec::default() };
+        let address = AddressSpec { sequential_fraction: 0.4, sequential_repeats_size_and_kind: true, ..AddressSpec::default() };
         let size = SizeSpec::from(Exponential {
             mean: MeanSize { bytes: 65_536.0 },
-            grain: Grain::Page,
+            grain: Granularity::Page,
             mean_is: ExponentialMean::BeforeRounding,
         });
-        let spec = SyntheticSpec { address, high_priority_fraction: 0.0, ..base() }.with_sizes(size.clone(), size);
+        let spec = SyntheticSpec { addresses: address, high_priority_fraction: 0.0, ..base() }.with_sizes(size.clone(), size);
         let requests = draw(&spec, n);
         let continued: Vec<&[Request]> =
             requests.windows(2).filter(|pair| pair[0].offset_bytes + pair[0].length_bytes == pair[1].offset_bytes).collect();
@@ -372,7 +378,7 @@ mod addresses {
     fn zipf_gives_the_popular_chunks_their_share() {
         let (n, chunk_bytes) = (400_000, 1 << 20);
         let shares = |scatter| {
-            let pattern = Zipf { exponent: 0.8, chunk: Grain::Bytes(chunk_bytes), scatter }.into();
+            let pattern = Zipf { exponent: 0.8, chunk: Granularity::Bytes(chunk_bytes), scatter }.into();
             let mut counts = vec![0_u32; (SPACE.capacity_bytes / chunk_bytes) as usize];
             for request in requests(AddressSpec { pattern, ..AddressSpec::default() }, n) {
                 counts[(request.offset_bytes / chunk_bytes) as usize] += 1;
@@ -396,7 +402,7 @@ mod addresses {
     #[test]
     fn hot_and_cold() {
         let n = 200_000;
-        let pattern = HotCold { chunk: Grain::Bytes(1 << 20), scatter: false, ..HotCold::default() }.into();
+        let pattern = HotCold { chunk: Granularity::Bytes(1 << 20), scatter: false, ..HotCold::default() }.into();
         let requests = requests(AddressSpec { pattern, ..AddressSpec::default() }, n);
         assert_share("hot part", share(&requests, |r| r.offset_bytes < 1638 << 20), 0.8, n);
         assert_near("half of the hot part", share(&requests, |r| r.offset_bytes < 819 << 20), 0.4, 0.005);
@@ -429,12 +435,12 @@ mod addresses {
     fn skew_follows_a_member_through_rotating_parity() {
         for parity in [1, 2] {
             let shape = StripeShape { data_strips: 8, parity_strips: parity, rotates_over_members: true };
-            let space = AddressSpace { shape, ..SPACE };
+            let space = AddressSpace { stripe_shape: shape, ..SPACE };
             let member_skew = Some(MemberSkew { member: shape.strips_per_stripe() - 1, request_share: Fraction(0.5) });
-            let spec = SyntheticSpec { address: AddressSpec { member_skew, ..AddressSpec::default() }, ..base() };
-            let mut source = Synthetic::new(&spec, 1, &space);
+            let spec = SyntheticSpec { addresses: AddressSpec { member_skew, ..AddressSpec::default() }, ..base() };
+            let mut source = SyntheticSource::new(&spec, 1, &space);
             let mut requests = Vec::new();
-            source.fill(&mut requests, 100_000).unwrap();
+            source.next_requests(&mut requests, 100_000).unwrap();
             assert_near("aimed", share(&requests, |r| r.stays_on_one_member), 0.5, 0.01);
             let place = |r: &Request| (r.offset_bytes / space.stripe_bytes(), (r.offset_bytes / 4096 % 8) as u32);
             let aimed: Vec<_> = requests.iter().filter(|r| r.stays_on_one_member).map(place).collect();
@@ -450,11 +456,11 @@ mod addresses {
     fn footprint_limits() {
         let far =
             |footprint| requests(AddressSpec { footprint, ..AddressSpec::default() }, 100_000).iter().map(|r| r.offset_bytes + 8192).max();
-        let tenth = far(Some(Footprint::Share(Fraction(0.1)))).unwrap();
+        let tenth = far(Some(Footprint::ShareOfCapacity(Fraction(0.1)))).unwrap();
         assert!(tenth <= SPACE.capacity_bytes / 10 && tenth > SPACE.capacity_bytes / 10 - (1 << 20));
         assert_eq!(far(Some(Footprint::Bytes(Size { bytes: 8192 }))), Some(8192));
-        assert_eq!(far(Some(Footprint::AtMost(Size { bytes: 8192 }))), Some(8192));
-        assert_eq!(far(Some(Footprint::AtMost(Size { bytes: u64::MAX }))), far(None));
+        assert_eq!(far(Some(Footprint::AtMostBytes(Size { bytes: 8192 }))), Some(8192));
+        assert_eq!(far(Some(Footprint::AtMostBytes(Size { bytes: u64::MAX }))), far(None));
     }
 }
 
@@ -465,31 +471,33 @@ fn problems_name_their_keys() {
     let spec = SyntheticSpec { read_fraction: 1.5, high_priority_fraction: f64::NAN, ..base() };
     assert_eq!(keys(spec), ["read_fraction", "high_priority_fraction"]);
     let closed = ArrivalSpec::from(Closed { depth: 1, think: Duration { ns: 0 } });
-    assert_eq!(keys(SyntheticSpec { arrivals: closed, sequential_gap: Some(Gap { ns: 1.0 }), ..base() }), ["sequential_gap"]);
-    assert_eq!(keys(SyntheticSpec { sequential_gap: Some(Gap { ns: 0.0 }), ..base() }), ["sequential_gap"]);
-    let arrivals = ArrivalSpec::from(PoissonTicks { mean_gap: Gap { ns: 1e9 }, tick: Gap { ns: 1e6 } });
+    assert_eq!(keys(SyntheticSpec { arrivals: closed, sequential_gap: Some(RequestGap { ns: 1.0 }), ..base() }), ["sequential_gap"]);
+    assert_eq!(keys(SyntheticSpec { sequential_gap: Some(RequestGap { ns: 0.0 }), ..base() }), ["sequential_gap"]);
+    let arrivals = ArrivalSpec::from(PoissonTicks { mean_gap: RequestGap { ns: 1e9 }, tick: RequestGap { ns: 1e6 } });
     assert_eq!(keys(SyntheticSpec { arrivals, ..base() }), ["arrivals.tick"]);
-    let arrivals = ArrivalSpec::from(Bursts { mean_gap: Gap { ns: 0.0 }, factor: 0.5, burst_requests: 0, mean_rate_scaled: false });
+    let arrivals = ArrivalSpec::from(Bursts { mean_gap: RequestGap { ns: 0.0 }, factor: 0.5, burst_requests: 0, mean_rate_scaled: false });
     assert_eq!(keys(SyntheticSpec { arrivals, ..base() }), ["arrivals.mean_gap", "arrivals.factor", "arrivals.burst_requests"]);
-    let spec = base().with_sizes(SizeSpec::fixed(0), SizeSpec::from(Weighted::of(vec![])));
+    let spec = base().with_sizes(SizeSpec::fixed(0), SizeSpec::from(Weighted::from_weights(vec![])));
     assert_eq!(keys(spec), ["read_size", "write_size.sizes"]);
     let address = AddressSpec {
-        pattern: HotCold { request_share: Fraction(2.0), space_share: Fraction(0.5), chunk: Grain::Bytes(1), scatter: true }.into(),
+        pattern: HotCold { request_share: Fraction(2.0), space_share: Fraction(0.5), chunk: Granularity::Bytes(1), scatter: true }.into(),
         sequential_fraction: -0.1,
         member_skew: Some(MemberSkew { member: 8, request_share: Fraction(0.5) }),
         ..AddressSpec::default()
     };
     let expected = ["address.sequential_fraction", "address.request_share", "address.chunk", "address.member_skew.member"];
-    assert_eq!(keys(SyntheticSpec { address, ..base() }), expected);
+    assert_eq!(keys(SyntheticSpec { addresses: address, ..base() }), expected);
     let of_bytes = |bytes| Footprint::Bytes(Size { bytes });
-    for footprint in [of_bytes(0), of_bytes(u64::MAX), Footprint::Share(Fraction(1.01)), Footprint::Share(Fraction(f64::NAN))] {
+    for footprint in
+        [of_bytes(0), of_bytes(u64::MAX), Footprint::ShareOfCapacity(Fraction(1.01)), Footprint::ShareOfCapacity(Fraction(f64::NAN))]
+    {
         let address = AddressSpec { footprint: Some(footprint), ..AddressSpec::default() };
-        assert!(keys(SyntheticSpec { address, ..base() }).contains(&"address.footprint".to_owned()), "{footprint:?}");
+        assert!(keys(SyntheticSpec { addresses: address, ..base() }).contains(&"address.footprint".to_owned()), "{footprint:?}");
     }
 }
 
-fn any_grain() -> impl Strategy<Value = Grain> {
-    prop_oneof![Just(Grain::Sector), Just(Grain::Page), (1_u64..20_000).prop_map(Grain::Bytes)]
+fn any_grain() -> impl Strategy<Value = Granularity> {
+    prop_oneof![Just(Granularity::Sector), Just(Granularity::Page), (1_u64..20_000).prop_map(Granularity::Bytes)]
 }
 
 fn any_size() -> impl Strategy<Value = SizeSpec> {
@@ -512,7 +520,7 @@ fn any_size() -> impl Strategy<Value = SizeSpec> {
             large: Size { bytes: large_bytes },
             small_share: Fraction(small_share)
         })),
-        prop::collection::vec((1_u64..100_000, 0.0..5.0), 1..5).prop_map(|sizes| SizeSpec::from(Weighted::of(sizes))),
+        prop::collection::vec((1_u64..100_000, 0.0..5.0), 1..5).prop_map(|sizes| SizeSpec::from(Weighted::from_weights(sizes))),
         (mean, 0.0..3.0, any_grain()).prop_map(|(mean_bytes, sigma, grain)| SizeSpec::from(LogNormal {
             mean: MeanSize { bytes: mean_bytes },
             sigma,
@@ -524,30 +532,30 @@ fn any_size() -> impl Strategy<Value = SizeSpec> {
 fn any_arrivals() -> impl Strategy<Value = ArrivalSpec> {
     let gap = 1.0..1e9;
     prop_oneof![
-        gap.clone().prop_map(|mean_gap_ns| ArrivalSpec::from(Poisson { mean_gap: Gap { ns: mean_gap_ns } })),
+        gap.clone().prop_map(|mean_gap_ns| ArrivalSpec::from(Poisson { mean_gap: RequestGap { ns: mean_gap_ns } })),
         (gap.clone(), 0.002..10.0).prop_map(|(mean_gap_ns, tick)| ArrivalSpec::from(PoissonTicks {
-            mean_gap: Gap { ns: mean_gap_ns },
-            tick: Gap { ns: mean_gap_ns * tick }
+            mean_gap: RequestGap { ns: mean_gap_ns },
+            tick: RequestGap { ns: mean_gap_ns * tick }
         })),
-        gap.clone().prop_map(|gap_ns| ArrivalSpec::from(Fixed { gap: Gap { ns: gap_ns } })),
+        gap.clone().prop_map(|gap_ns| ArrivalSpec::from(Fixed { gap: RequestGap { ns: gap_ns } })),
         (gap.clone(), 1.0..1000.0, 1_u64..500, any::<bool>()).prop_map(|(mean_gap_ns, factor, burst_requests, mean_rate_scaled)| {
-            ArrivalSpec::from(Bursts { mean_gap: Gap { ns: mean_gap_ns }, factor, burst_requests, mean_rate_scaled })
+            ArrivalSpec::from(Bursts { mean_gap: RequestGap { ns: mean_gap_ns }, factor, burst_requests, mean_rate_scaled })
         }),
         (gap, 1.0..1e4, 0.001..0.999, 1e4..1e9).prop_map(|(mean_gap_ns, rate_ratio, busy_share, mean_burst_ns)| {
             ArrivalSpec::from(MarkovModulated {
-                mean_gap: Gap { ns: mean_gap_ns },
+                mean_gap: RequestGap { ns: mean_gap_ns },
                 rate_ratio,
                 busy_share: Fraction(busy_share),
-                mean_burst: Gap { ns: mean_burst_ns },
+                mean_burst: RequestGap { ns: mean_burst_ns },
             })
         }),
     ]
 }
 
-fn any_pattern() -> impl Strategy<Value = Pattern> {
-    let chunk = || (1_u64..100_000).prop_map(Grain::Bytes);
+fn any_pattern() -> impl Strategy<Value = AddressDistribution> {
+    let chunk = || (1_u64..100_000).prop_map(Granularity::Bytes);
     prop_oneof![
-        Just(Pattern::default()),
+        Just(AddressDistribution::default()),
         (0.0..3.0, chunk(), any::<bool>()).prop_map(|(exponent, chunk, scatter)| Zipf { exponent, chunk, scatter }.into()),
         (0.0..=1.0, 0.0..=1.0, chunk(), any::<bool>()).prop_map(|(requests, space, chunk, scatter)| {
             HotCold { request_share: Fraction(requests), space_share: Fraction(space), chunk, scatter }.into()
@@ -559,18 +567,18 @@ fn any_address() -> impl Strategy<Value = AddressSpec> {
     let aimed = (0_u32..4, 0.0..=1.0).prop_map(|(member, share)| MemberSkew { member, request_share: Fraction(share) });
     let footprint = prop::option::of(prop_oneof![
         (1_u64..1 << 22).prop_map(|bytes| Footprint::Bytes(Size { bytes })),
-        (1_u64..u64::MAX).prop_map(|bytes| Footprint::AtMost(Size { bytes })),
-        (0.001..=1.0).prop_map(|share| Footprint::Share(Fraction(share)))
+        (1_u64..u64::MAX).prop_map(|bytes| Footprint::AtMostBytes(Size { bytes })),
+        (0.001..=1.0).prop_map(|share| Footprint::ShareOfCapacity(Fraction(share)))
     ]);
     (any_pattern(), 0.0..=1.0, any::<bool>(), prop::option::of(aimed), footprint, any_grain()).prop_map(
         |(pattern, sequential_fraction, sequential_repeats, member_skew, footprint, align)| AddressSpec {
             pattern,
             sequential_fraction,
-            sequential_repeats,
+            sequential_repeats_size_and_kind: sequential_repeats,
             member_skew,
             footprint,
-            align,
-            unused: Vec::new(),
+            alignment: align,
+            unused_parameters: Vec::new(),
         },
     )
 }
@@ -590,11 +598,11 @@ proptest! {
         let stripe_unit_bytes = unit_pages * 4096;
         let shape = StripeShape { data_strips: columns, parity_strips: parity, rotates_over_members: rotates && parity > 0 };
         let capacity_bytes = stripe_unit_bytes * u64::from(columns) * stripes;
-        let space = AddressSpace { capacity_bytes, page_bytes: 4096, stripe_unit_bytes, shape };
-        let spec = SyntheticSpec { arrivals, read_fraction: 0.5, read_size, write_size, address, high_priority_fraction: 0.5, sequential_gap: sequential_gap_ns.map(|ns| Gap { ns }) };
+        let space = AddressSpace { capacity_bytes, page_bytes: 4096, stripe_unit_bytes, stripe_shape: shape };
+        let spec = SyntheticSpec { arrivals, read_fraction: 0.5, read_size, write_size, addresses: address, high_priority_fraction: 0.5, sequential_gap: sequential_gap_ns.map(|ns| RequestGap { ns }) };
         prop_assume!(spec.problems(&space).is_empty());
-        let footprint_bytes = spec.address.footprint_bytes(&space);
-        let mut source = Synthetic::new(&spec, seed, &space);
+        let footprint_bytes = spec.addresses.footprint_bytes(&space);
+        let mut source = SyntheticSource::new(&spec, seed, &space);
         let mut before_ns = 0;
         for _ in 0..600 {
             let request = source.next_request().unwrap().unwrap();
@@ -603,7 +611,7 @@ proptest! {
             before_ns = request.arrival_ns;
             if request.stays_on_one_member {
                 // This is the end in the addresses of the member's own data.
-                let member = spec.address.member_skew.unwrap().member;
+                let member = spec.addresses.member_skew.unwrap().member;
                 let (stripe, strip) = (request.offset_bytes / space.stripe_bytes(), request.offset_bytes / stripe_unit_bytes);
                 let start = shape.count_data_strips_of_member(member, stripe) * stripe_unit_bytes + request.offset_bytes % stripe_unit_bytes;
                 let end = start + request.length_bytes;

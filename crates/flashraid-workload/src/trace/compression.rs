@@ -38,7 +38,7 @@ impl Compression {
 
     /// Returns the compression of a file that begins with these bytes.
     #[must_use]
-    pub(crate) fn of_bytes(head: &[u8]) -> Self {
+    pub(crate) fn detect_from_bytes(head: &[u8]) -> Self {
         if head.starts_with(&[0x1f, 0x8b]) {
             Self::Gzip
         } else if head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd])
@@ -54,7 +54,7 @@ impl Compression {
 
     /// Returns the compression that the name of an output file asks for by `.gz`, `.zst` or `.bz2`, or no compression.
     #[must_use]
-    pub(crate) fn of_name(path: &Path) -> Self {
+    pub(crate) fn detect_from_name(path: &Path) -> Self {
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("gz") => Self::Gzip,
             Some("zst") => Self::Zstd,
@@ -168,7 +168,7 @@ impl<W: Write> Write for CompressingWriter<W> {
 pub(crate) struct Origin {
     content: Content,
     /// Callback that is asked during reading whether to stop.
-    pub stop: Stop,
+    pub(crate) stop: Stop,
 }
 
 #[derive(Debug, Clone)]
@@ -215,9 +215,9 @@ impl Origin {
 #[derive(Debug, Default)]
 pub(crate) struct Gauge {
     /// Number of bytes read from the file, before decompression.
-    pub bytes: AtomicU64,
+    pub(crate) bytes: AtomicU64,
     /// True if reading the file itself failed, so that an error is not due to its content.
-    pub failed: AtomicBool,
+    pub(crate) failed: AtomicBool,
 }
 
 /// Reader that counts the bytes of a file, and tells its errors apart from those of the decompressor.

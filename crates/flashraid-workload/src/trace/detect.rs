@@ -14,9 +14,9 @@ const SAMPLE_LINES: usize = 4096;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sample<'a> {
     /// The first bytes, decompressed.
-    pub bytes: &'a [u8],
+    pub(crate) bytes: &'a [u8],
     /// True if the sample is the whole trace.
-    pub complete: bool,
+    pub(crate) complete: bool,
 }
 
 impl<'a> Sample<'a> {

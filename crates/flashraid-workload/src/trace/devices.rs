@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::compression::Origin;
 use super::filter::Filter;
 use super::formats::Format;
-use super::spec::{Devices, TraceSpec};
+use super::spec::{DevicePlacement, TraceSpec};
 use crate::SourceError;
 
 /// Alignment of the devices, so that pages and stripes keep their alignment, too.
@@ -31,9 +31,9 @@ impl Layout {
     /// Returns the layout. It reads the whole trace if it needs the lengths of several devices.
     pub(super) fn new(spec: &TraceSpec, origin: &Origin, format: Format) -> Result<Self, SourceError> {
         let one_address_space = match &spec.devices {
-            Devices::Fold => true,
-            Devices::Concat => !format.has_devices(),
-            Devices::List(list) => list.len() == 1,
+            DevicePlacement::Fold => true,
+            DevicePlacement::Concat => !format.has_devices(),
+            DevicePlacement::List(list) => list.len() == 1,
         };
         if one_address_space {
             return Ok(Self::Same);
@@ -55,10 +55,10 @@ impl Layout {
     }
 
     /// Returns the layout in which devices of these lengths lie end to end.
-    pub(crate) fn end_to_end(devices: &Devices, extents: &BTreeMap<u32, u64>, name: &str) -> Result<Self, SourceError> {
+    pub(crate) fn end_to_end(devices: &DevicePlacement, extents: &BTreeMap<u32, u64>, name: &str) -> Result<Self, SourceError> {
         let order: Vec<u32> = match devices {
-            Devices::List(list) => list.clone(),
-            Devices::Concat | Devices::Fold => extents.keys().copied().collect(),
+            DevicePlacement::List(list) => list.clone(),
+            DevicePlacement::Concat | DevicePlacement::Fold => extents.keys().copied().collect(),
         };
         let mut base_bytes = BTreeMap::new();
         let mut end_bytes = 0_u64;

@@ -7,11 +7,11 @@ use crate::OpKind;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FieldError {
     /// Position of the first wrong byte in the line or record, counted from 1.
-    pub column: usize,
+    pub(crate) column: usize,
     /// Text found at that position, shortened and escaped.
-    pub found: String,
+    pub(crate) found: String,
     /// Description of the text that was expected there.
-    pub expected: &'static str,
+    pub(crate) expected: &'static str,
 }
 
 /// Result of reading a field.

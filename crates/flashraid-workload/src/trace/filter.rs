@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::compression::Origin;
-use super::reader::{Records, Skipped, TraceFacts};
+use super::reader::{Records, SkippedRecords, TraceProperties};
 use super::record::TraceRecord;
-use super::spec::{Devices, TraceSpec};
+use super::spec::{DevicePlacement, TraceSpec};
 use crate::units::count_with_noun;
 use crate::{OpKind, SourceError};
 
@@ -23,19 +23,19 @@ impl Filter {
         let records = Records::open(spec, origin)?;
         let name = &records.facts.name;
         let devices = match &spec.devices {
-            Devices::List(list) if list.is_empty() => {
+            DevicePlacement::List(list) if list.is_empty() => {
                 return Err(SourceError::Input(format!(
                     "{name}: the list of devices is empty; allowed are device numbers, \"concat\", \"fold\""
                 )));
             }
-            Devices::List(list) => {
+            DevicePlacement::List(list) => {
                 let mut seen = HashSet::new();
                 if let Some(twice) = list.iter().find(|device| !seen.insert(**device)) {
                     return Err(SourceError::Input(format!("{name}: device {twice} is listed twice")));
                 }
                 list.clone()
             }
-            Devices::Concat | Devices::Fold => Vec::new(),
+            DevicePlacement::Concat | DevicePlacement::Fold => Vec::new(),
         };
         let repeats = spec.drop_repeats_within_ns.map(Repeats::within_ns);
         Ok(Self { records, devices, repeats, passed: 0 })
@@ -64,7 +64,7 @@ impl Filter {
         Ok(None)
     }
 
-    pub(super) fn facts(&self) -> &TraceFacts {
+    pub(super) fn facts(&self) -> &TraceProperties {
         &self.records.facts
     }
 
@@ -73,8 +73,8 @@ impl Filter {
         self.records.facts.notes.push(note);
     }
 
-    pub(super) fn skipped(&self) -> Skipped {
-        Skipped { without_data: self.records.without_data(), ..self.records.skipped }
+    pub(super) fn skipped(&self) -> SkippedRecords {
+        SkippedRecords { without_data: self.records.without_data(), ..self.records.skipped }
     }
 
     pub(super) fn progress(&self) -> Option<f64> {

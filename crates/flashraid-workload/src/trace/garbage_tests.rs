@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::info::info_bytes;
-use super::{Devices, Format, MAX_OFFSET_BYTES, Reorder, TraceSpec, open_bytes};
+use super::info::trace_info_of_bytes;
+use super::{DevicePlacement, Format, MAX_OFFSET_BYTES, ReorderMethod, TraceSpec, open_trace_bytes};
 use crate::{Source, SourceError};
 
 /// Reads to the end or to the first error. That must not be an error of I/O, because no file is used here.
@@ -13,7 +13,7 @@ fn read(bytes: &[u8], spec: &TraceSpec) {
         SourceError::Io { context, source } => panic!("{context}: {source}"),
         SourceError::Stopped => panic!("nobody stops it"),
     };
-    match open_bytes(bytes, spec) {
+    match open_trace_bytes(bytes, spec) {
         Ok(mut reader) => {
             let mut last_ns = 0;
             loop {
@@ -30,15 +30,15 @@ fn read(bytes: &[u8], spec: &TraceSpec) {
         }
         Err(error) => refused(error),
     }
-    if let Err(error) = info_bytes(bytes, spec) {
+    if let Err(error) = trace_info_of_bytes(bytes, spec) {
         refused(error);
     }
 }
 
 fn specs() -> impl Strategy<Value = TraceSpec> {
     let format = prop::option::of(prop::sample::select(&Format::ALL[..]));
-    let devices = prop_oneof![Just(Devices::Concat), Just(Devices::Fold), Just(Devices::List(vec![0, 1]))];
-    let reorder = prop_oneof![Just(Reorder::Window(0)), Just(Reorder::Window(3)), Just(Reorder::Sort)];
+    let devices = prop_oneof![Just(DevicePlacement::Concat), Just(DevicePlacement::Fold), Just(DevicePlacement::List(vec![0, 1]))];
+    let reorder = prop_oneof![Just(ReorderMethod::Window(0)), Just(ReorderMethod::Window(3)), Just(ReorderMethod::Sort)];
     (format, devices, reorder, any::<bool>(), prop::option::of(0_u64..5_000_000)).prop_map(
         |(format, devices, reorder, skip_bad_lines, drop_repeats_within_ns)| TraceSpec {
             format,

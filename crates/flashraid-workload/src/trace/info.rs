@@ -17,7 +17,7 @@ use serde::Serialize;
 use super::compression::{Compression, Origin};
 use super::filter::{Filter, Repeats};
 use super::formats::Format;
-use super::reader::Skipped;
+use super::reader::SkippedRecords;
 use super::record::TraceRecord;
 use super::spec::TraceSpec;
 use super::time_unit::TimeUnit;
@@ -53,13 +53,13 @@ pub struct TraceInfo {
     /// Number of requests in the busiest second.
     pub peak_requests_per_s: Option<u64>,
     /// Sizes of all requests.
-    pub all: Sizes,
+    pub all: RequestSizes,
     /// Sizes of all reads.
-    pub read: Sizes,
+    pub read: RequestSizes,
     /// Sizes of all writes.
-    pub write: Sizes,
+    pub write: RequestSizes,
     /// Sizes of discards. Discards count in no footprint.
-    pub trim: Sizes,
+    pub trim: RequestSizes,
     /// Amount of data in the distinct 4 KiB pages that are read or written, in bytes.
     pub footprint_bytes: u64,
     /// Amount of data in the distinct 4 KiB pages that are written, in bytes.
@@ -75,18 +75,18 @@ pub struct TraceInfo {
     /// Devices in order of their numbers.
     pub devices: Vec<DeviceInfo>,
     /// Statistics of time stamps that go backwards.
-    pub backwards: Backwards,
+    pub backwards: BackwardsTimes,
     /// Number of requests that repeat another one at most 2 ms before; `None` without times.
     pub repeats: Option<u64>,
     /// Requests and lines that were left out.
-    pub skipped: Skipped,
+    pub skipped: SkippedRecords,
     /// Guesses that were made, and the settings that override them.
     pub notes: Vec<String>,
 }
 
 /// Sizes of one group of requests. All values are 0 if the group is empty.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
-pub struct Sizes {
+pub struct RequestSizes {
     /// Number of requests in the group.
     pub requests: u64,
     /// Sum of their sizes, in bytes.
@@ -118,7 +118,7 @@ pub struct DeviceInfo {
 
 /// Statistics of time stamps that are earlier than another one before them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Backwards {
+pub struct BackwardsTimes {
     /// Number of time stamps earlier than the one directly before.
     pub stamps: u64,
     /// Longest time by which a stamp lies before the latest one so far, in nanoseconds.
@@ -132,24 +132,24 @@ pub struct Backwards {
 ///
 /// # Errors
 /// Returns an error if the trace cannot be read to its end. Times that go backwards are no error here.
-pub fn info(spec: &TraceSpec) -> Result<TraceInfo, SourceError> {
+pub fn trace_info(spec: &TraceSpec) -> Result<TraceInfo, SourceError> {
     info_of(spec, &Origin::file(&spec.path, &Stop::default()))
 }
 
-/// Returns the statistics of a trace in memory, like [`info`]. `spec.path` only serves as a name.
+/// Returns the statistics of a trace in memory, like [`trace_info`]. `spec.path` only serves as a name.
 ///
 /// # Errors
-/// Returns the same errors as [`info`].
-pub fn info_bytes(bytes: impl Into<Arc<[u8]>>, spec: &TraceSpec) -> Result<TraceInfo, SourceError> {
+/// Returns the same errors as [`trace_info`].
+pub fn trace_info_of_bytes(bytes: impl Into<Arc<[u8]>>, spec: &TraceSpec) -> Result<TraceInfo, SourceError> {
     info_of(spec, &Origin::memory(bytes.into()))
 }
 
 fn info_of(spec: &TraceSpec, origin: &Origin) -> Result<TraceInfo, SourceError> {
     let mut records = Filter::open(spec, origin)?;
-    let mut all = Sizes::default();
-    let mut read = Sizes::default();
-    let mut write = Sizes::default();
-    let mut trim = Sizes::default();
+    let mut all = RequestSizes::default();
+    let mut read = RequestSizes::default();
+    let mut write = RequestSizes::default();
+    let mut trim = RequestSizes::default();
     let mut pages = Pages::default();
     let mut clock = Clock::default();
     let mut devices: BTreeMap<u32, DeviceState> = BTreeMap::new();
@@ -228,7 +228,7 @@ fn info_of(spec: &TraceSpec, origin: &Origin) -> Result<TraceInfo, SourceError> 
     })
 }
 
-impl Sizes {
+impl RequestSizes {
     fn add(&mut self, length_bytes: u64) {
         self.min_bytes = if self.requests == 0 { length_bytes } else { self.min_bytes.min(length_bytes) };
         self.max_bytes = self.max_bytes.max(length_bytes);
@@ -410,8 +410,8 @@ impl Clock {
         self.per_second.values().copied().max().unwrap_or(0).max(last)
     }
 
-    fn backwards(&self) -> Backwards {
-        Backwards {
+    fn backwards(&self) -> BackwardsTimes {
+        BackwardsTimes {
             stamps: self.stamps_backwards,
             farthest_ns: self.farthest_ns,
             reorder_window: self.window.and_then(|window| u32::try_from(window).ok()),
@@ -462,9 +462,9 @@ mod tests {
             let text: String = times.iter().map(|time| format!("{time}.0 0 80 8 1\n")).collect();
             let mut spec = TraceSpec::new("t");
             spec.format = Some(Format::Disksim);
-            let window = info_bytes(text.clone().into_bytes(), &spec).unwrap().backwards.reorder_window.unwrap();
-            spec.reorder = crate::trace::Reorder::Window(window);
-            let mut reader = crate::trace::open_bytes(text.into_bytes(), &spec).unwrap();
+            let window = trace_info_of_bytes(text.clone().into_bytes(), &spec).unwrap().backwards.reorder_window.unwrap();
+            spec.reorder = crate::trace::ReorderMethod::Window(window);
+            let mut reader = crate::trace::open_trace_bytes(text.into_bytes(), &spec).unwrap();
             let mut sorted = Vec::new();
             while let Some(record) = reader.next_record().unwrap() {
                 sorted.push(record.time_ns / 1_000_000);

@@ -33,7 +33,7 @@ pub(crate) struct Input {
 impl Input {
     /// Opens `origin`. Messages call it `name`.
     pub(crate) fn open(name: &str, origin: &Origin) -> Result<Self, SourceError> {
-        let failed = |error| SourceError::reading(name, error);
+        let failed = |error| SourceError::while_reading(name, error);
         let (mut file, file_bytes) = origin.read().map_err(failed)?;
         let mut head = [0; 4];
         let mut head_bytes = 0;
@@ -48,7 +48,7 @@ impl Input {
         if head_bytes == 0 {
             return Err(SourceError::Input(format!("{name} is empty: expected a trace")));
         }
-        let compression = Compression::of_bytes(&head[..head_bytes]);
+        let compression = Compression::detect_from_bytes(&head[..head_bytes]);
         let gauge = Arc::new(Gauge::default());
         let whole = io::Cursor::new(head[..head_bytes].to_vec()).chain(file);
         let reader = compression.reader(Meter::new(whole, Arc::clone(&gauge))).map_err(failed)?;
@@ -180,7 +180,7 @@ impl Input {
 
     /// Moves the remaining bytes to the front, and reads until the buffer is full or the file ends.
     fn fill(&mut self) -> Result<(), SourceError> {
-        self.stop.check()?;
+        self.stop.error_if_stopped()?;
         self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;
         self.start = 0;
@@ -201,7 +201,7 @@ impl Input {
     /// Returns an I/O error if the file cannot be read. If the decompressor fails, returns an error that the file is damaged or truncated.
     fn failure(&self, error: io::Error) -> SourceError {
         if self.compression == Compression::None || self.gauge.failed.load(Ordering::Relaxed) {
-            return SourceError::reading(&self.name, error);
+            return SourceError::while_reading(&self.name, error);
         }
         if self.compression == Compression::Zstd && error.to_string().contains("too much memory") {
             return SourceError::Input(format!(

@@ -5,8 +5,9 @@
 //!        ─▶ filter (devices, repeats) ─▶ reorder ─▶ devices (layout) ─▶ requests
 //! ```
 //!
-//! [`open`] reads in constant memory, however long the trace is, except for [`Reorder::Sort`]. It finds out the format and, if the format
-//! leaves it open, the unit of time from the content. [`TraceFacts::notes`] reports every guess, and [`TraceSpec`] can override it.
+//! [`open_trace`] reads in constant memory, however long the trace is, except for [`ReorderMethod::Sort`]. It finds out the format and, if the
+//! format leaves it open, the unit of time from the content. [`TraceProperties::notes`] reports every guess, and [`TraceSpec`] can override
+//! it.
 //!
 //! These rules hold for unusual input:
 //! - The first request arrives at 0, and the others keep their distance from it.
@@ -43,12 +44,12 @@ use std::sync::Arc;
 
 pub use compression::Compression;
 pub use formats::Format;
-pub use info::info;
-pub use reader::{Skipped, TraceFacts};
+pub use info::trace_info;
+pub use reader::{SkippedRecords, TraceProperties};
 pub use record::{MAX_OFFSET_BYTES, MAX_REQUEST_BYTES, TraceRecord};
-pub use spec::{Devices, Discards, Reorder, TraceSpec};
-pub(crate) use survey::survey;
-pub use survey::{DeviceExtent, Survey};
+pub use spec::{DevicePlacement, DiscardPolicy, ReorderMethod, TraceSpec};
+pub(crate) use survey::survey_trace;
+pub use survey::{DeviceExtent, TraceSurvey};
 pub use time_unit::TimeUnit;
 
 use super::{HostLoop, Request, Source, SourceError, Stop};
@@ -70,28 +71,28 @@ pub struct TraceReader {
 
 /// Opens the trace of `spec`.
 ///
-/// With [`Devices::Concat`] or a list of several devices, the lengths of the devices must be known. If the format tells devices apart, the
-/// whole file is read once before the first request.
+/// With [`DevicePlacement::Concat`] or a list of several devices, the lengths of the devices must be known. If the format tells devices
+/// apart, the whole file is read once before the first request.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read, is no trace, is damaged, or does not fit the options.
-pub fn open(spec: &TraceSpec) -> Result<TraceReader, SourceError> {
-    open_until(spec, &Stop::default())
+pub fn open_trace(spec: &TraceSpec) -> Result<TraceReader, SourceError> {
+    open_trace_until(spec, &Stop::default())
 }
 
-/// Opens the trace like [`open`]. Every pass over the file stops soon after `stop` says so.
+/// Opens the trace like [`open_trace`]. Every pass over the file stops soon after `stop` says so.
 ///
 /// # Errors
-/// Returns the errors of [`open`], and [`SourceError::Stopped`].
-pub fn open_until(spec: &TraceSpec, stop: &Stop) -> Result<TraceReader, SourceError> {
+/// Returns the errors of [`open_trace`], and [`SourceError::Stopped`].
+pub fn open_trace_until(spec: &TraceSpec, stop: &Stop) -> Result<TraceReader, SourceError> {
     TraceReader::of(spec, &Origin::file(&spec.path, stop))
 }
 
-/// Opens a trace in memory, like [`open`]. `spec.path` only serves as a name for messages.
+/// Opens a trace in memory, like [`open_trace`]. `spec.path` only serves as a name for messages.
 ///
 /// # Errors
-/// Returns the same errors as [`open`].
-pub fn open_bytes(bytes: impl Into<Arc<[u8]>>, spec: &TraceSpec) -> Result<TraceReader, SourceError> {
+/// Returns the same errors as [`open_trace`].
+pub fn open_trace_bytes(bytes: impl Into<Arc<[u8]>>, spec: &TraceSpec) -> Result<TraceReader, SourceError> {
     TraceReader::of(spec, &Origin::memory(bytes.into()))
 }
 
@@ -115,13 +116,13 @@ impl TraceReader {
 
     /// Returns the facts that were found out about the trace.
     #[must_use]
-    pub fn facts(&self) -> &TraceFacts {
+    pub fn properties(&self) -> &TraceProperties {
         self.records.filter().facts()
     }
 
     /// Returns the counts of everything left out so far.
     #[must_use]
-    pub fn skipped(&self) -> Skipped {
+    pub fn records_skipped(&self) -> SkippedRecords {
         self.records.filter().skipped()
     }
 
@@ -129,7 +130,7 @@ impl TraceReader {
     /// set.
     #[must_use]
     pub(crate) fn bad_lines_skipped(&self) -> u64 {
-        self.skipped().bad_lines
+        self.records_skipped().bad_lines
     }
 
     #[cold]
@@ -137,7 +138,7 @@ impl TraceReader {
         SourceError::Input(format!(
             "{}: {}: a request comes {} years after the first one, but simulated time ends after 146 years (2^62 ns); is the unit right? \
              time_unit overrules it",
-            self.facts().name,
+            self.properties().name,
             self.records.filter().place(),
             arrival_ns / 31_557_600_000_000_000
         ))
@@ -197,21 +198,21 @@ impl Source for TraceReader {
     }
 
     fn notes(&self) -> Vec<String> {
-        let mut notes = self.facts().notes.clone();
+        let mut notes = self.properties().notes.clone();
         if self.bad_lines_skipped() > 0 {
             notes.push(format!("bad lines: {} were left out", self.bad_lines_skipped()));
         }
-        notes.extend(burst_note(self.requests, self.facts().has_times && self.at_first == self.requests));
+        notes.extend(burst_note(self.requests, self.properties().has_times && self.at_first == self.requests));
         notes
     }
 
     /// Returns an open loop. A trace without times is replayed one request after another instead.
     fn host_loop(&self) -> HostLoop {
-        if self.facts().has_times { HostLoop::Open } else { HostLoop::Closed { depth: 1, think_ns: 0 } }
+        if self.properties().has_times { HostLoop::Open } else { HostLoop::Closed { depth: 1, think_ns: 0 } }
     }
 
-    /// Returns the line or record that was read last. With a window of [`Reorder`], requests before it may follow.
-    fn place(&self) -> Option<String> {
-        Some(format!("{}: {}", self.facts().name, self.records.filter().place()))
+    /// Returns the line or record that was read last. With a window of [`ReorderMethod`], requests before it may follow.
+    fn position_in_input(&self) -> Option<String> {
+        Some(format!("{}: {}", self.properties().name, self.records.filter().place()))
     }
 }

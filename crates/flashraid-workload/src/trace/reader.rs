@@ -7,13 +7,13 @@ use super::five_columns::Times;
 use super::formats::{Format, Parser, Units};
 use super::input::Input;
 use super::record::TraceRecord;
-use super::spec::{Discards, TraceSpec};
+use super::spec::{DiscardPolicy, TraceSpec};
 use super::time_unit::TimeUnit;
 use crate::{OpKind, SourceError};
 
 /// Facts about a trace that were found when it was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TraceFacts {
+pub struct TraceProperties {
     /// Name of the trace for messages.
     pub name: String,
     /// Compression of the file.
@@ -30,7 +30,7 @@ pub struct TraceFacts {
 
 /// Counts of everything that was left out while reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
-pub struct Skipped {
+pub struct SkippedRecords {
     /// Number of lines or records that could not be understood. It is 0 without `skip_bad_lines`.
     pub bad_lines: u64,
     /// Number of requests of length 0, which move no data.
@@ -51,13 +51,13 @@ pub(crate) struct Records {
     parser: Parser,
     units: Units,
     skip_bad_lines: bool,
-    discards: Discards,
+    discards: DiscardPolicy,
     /// Number of lines or binary records read so far.
     line: u64,
     /// True until the first line with content has been read, because only that line may be a header.
     at_head: bool,
-    pub facts: TraceFacts,
-    pub skipped: Skipped,
+    pub(crate) facts: TraceProperties,
+    pub(crate) skipped: SkippedRecords,
 }
 
 impl Records {
@@ -79,7 +79,7 @@ impl Records {
             None => parser.times(&sample, &mut notes),
         };
         if !parser.tells_direction() {
-            match spec.direction {
+            match spec.only_direction {
                 Some(direction) => parser.assume(direction),
                 None => notes.push("directions: there is no op column, so all requests are reads; direction overrules it".to_owned()),
             }
@@ -90,7 +90,7 @@ impl Records {
             Times::None => 0,
         };
         let sector_bytes = spec.sector_bytes.or(format.sector_bytes()).unwrap_or(1).into();
-        let facts = TraceFacts {
+        let facts = TraceProperties {
             name: name.clone(),
             compression: input.compression(),
             format,
@@ -112,7 +112,7 @@ impl Records {
             line: 0,
             at_head: format.full_description().may_have_header,
             facts,
-            skipped: Skipped::default(),
+            skipped: SkippedRecords::default(),
         })
     }
 
@@ -128,7 +128,7 @@ impl Records {
             let at_head = std::mem::take(&mut self.at_head);
             let bytes_begin_a_name = matches!(bytes.first(), Some(b'A'..=b'Z' | b'a'..=b'z' | b'"'));
             match self.parser.parse(bytes, self.units) {
-                Ok(Some(record)) if record.kind == OpKind::Trim && self.discards == Discards::Ignore => self.skipped.discards += 1,
+                Ok(Some(record)) if record.kind == OpKind::Trim && self.discards == DiscardPolicy::Ignore => self.skipped.discards += 1,
                 Ok(Some(record)) if record.length_bytes == 0 => self.skipped.zero_length += 1,
                 Ok(Some(record)) => return Ok(Some(record)),
                 Ok(None) => {}
@@ -195,7 +195,7 @@ fn check_options(spec: &TraceSpec, format: Format, parser: &Parser) -> Result<()
         }
         _ => {}
     }
-    if spec.direction.is_some() && parser.tells_direction() {
+    if spec.only_direction.is_some() && parser.tells_direction() {
         return Err("direction can't be chosen: the trace tells reads from writes itself".to_owned());
     }
     Ok(())

@@ -6,8 +6,8 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::info::{TraceInfo, info_bytes};
-use super::{Reorder, TraceSpec, info, open, survey};
+use super::info::{TraceInfo, trace_info_of_bytes};
+use super::{ReorderMethod, TraceSpec, open_trace, survey_trace, trace_info};
 use crate::Source;
 
 fn directory() -> Option<PathBuf> {
@@ -85,7 +85,7 @@ fn with_read_aheads_as_writes(spec: &TraceSpec, measured: &TraceInfo) -> TraceIn
     let mut text = Vec::new();
     flate2::read::MultiGzDecoder::new(std::fs::File::open(&spec.path).unwrap()).read_to_end(&mut text).unwrap();
     let text = String::from_utf8(text).unwrap();
-    let as_writes = info_bytes(text.replace("RA ;", "W ;").into_bytes(), spec).unwrap();
+    let as_writes = trace_info_of_bytes(text.replace("RA ;", "W ;").into_bytes(), spec).unwrap();
     let told: u64 = measured.notes.iter().find_map(|note| note.split(' ').nth(1)?.parse().ok()).expect("the read-aheads are told");
     assert_eq!(told, text.matches("RA ;").count() as u64);
     assert!(measured.read.requests - as_writes.read.requests <= told && measured.read.requests > as_writes.read.requests);
@@ -109,7 +109,7 @@ fn every_row_of_the_table_is_reproduced() {
             file.clone_from(&row[0].1);
         }
         spec.path = directory.join(&file);
-        let mut measured = info(&spec).unwrap();
+        let mut measured = trace_info(&spec).unwrap();
         if file.ends_with(".load.gz") {
             measured = with_read_aheads_as_writes(&spec, &measured);
         }
@@ -132,12 +132,12 @@ fn every_trace_loads_and_popularity_tables_are_refused() {
             continue;
         }
         if name.starts_with("msr-writefreq") {
-            let message = open(&spec).err().expect("a popularity table is no trace").to_string();
+            let message = open_trace(&spec).err().expect("a popularity table is no trace").to_string();
             assert!(message.contains("popularity table"), "{message}");
             continue;
         }
         if name.starts_with("desktop") {
-            let mut reader = open(&spec).unwrap();
+            let mut reader = open_trace(&spec).unwrap();
             let message = loop {
                 match reader.next_request() {
                     Ok(request) => assert!(request.is_some(), "times go backwards, which was not noticed"),
@@ -145,12 +145,12 @@ fn every_trace_loads_and_popularity_tables_are_refused() {
                 }
             };
             assert!(message.contains("goes backwards") && message.contains("line "), "{message}");
-            let backwards = info(&spec).unwrap().backwards;
+            let backwards = trace_info(&spec).unwrap().backwards;
             assert_eq!(backwards.stamps, 64);
-            spec.reorder = Reorder::Window(backwards.reorder_window.unwrap());
+            spec.reorder = ReorderMethod::Window(backwards.reorder_window.unwrap());
         }
-        let survey = survey(&spec).unwrap();
-        let mut reader = open(&spec).unwrap();
+        let survey = survey_trace(&spec).unwrap();
+        let mut reader = open_trace(&spec).unwrap();
         let (mut requests, mut last_ns) = (0, 0);
         while let Some(request) = reader.next_request().unwrap() {
             assert!(requests > 0 || request.arrival_ns == 0, "{name}: the first arrival is 0");

@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use super::compression::CompressingWriter;
-use super::info::info_bytes;
-use super::{Compression, Devices, Discards, Format, Reorder, TimeUnit, TraceRecord, TraceSpec, open_bytes};
+use super::info::trace_info_of_bytes;
+use super::{Compression, DevicePlacement, DiscardPolicy, Format, ReorderMethod, TimeUnit, TraceRecord, TraceSpec, open_trace_bytes};
 use crate::{HostLoop, OpKind, Source, SourceError};
 
 use OpKind::{Read, Write as Writes};
@@ -18,7 +18,7 @@ fn record(time_ns: u64, device: u32, offset_bytes: u64, length_bytes: u64, direc
 }
 
 fn records(bytes: &[u8], spec: &TraceSpec) -> Result<Vec<TraceRecord>, SourceError> {
-    let mut reader = open_bytes(bytes, spec)?;
+    let mut reader = open_trace_bytes(bytes, spec)?;
     let mut records = Vec::new();
     while let Some(record) = reader.next_record()? {
         records.push(record);
@@ -40,7 +40,7 @@ fn refusal(bytes: impl AsRef<[u8]>, spec: &TraceSpec) -> String {
 fn check(bytes: impl AsRef<[u8]>, format: Format, expected: &[TraceRecord]) {
     let bytes = bytes.as_ref();
     assert_eq!(records(bytes, &spec()).unwrap(), expected);
-    assert_eq!(open_bytes(bytes, &spec()).unwrap().facts().format, format);
+    assert_eq!(open_trace_bytes(bytes, &spec()).unwrap().properties().format, format);
     let given = TraceSpec { format: Some(format), ..spec() };
     assert_eq!(records(bytes, &given).unwrap(), expected);
 }
@@ -59,7 +59,7 @@ fn msr_with_and_without_record_numbers() {
     let expected = [record(1_000_000_000_000, 2, 8192, 4096, Read), record(1_000_000_000_700, 65_536, 0, 512, Writes)];
     check("10000000000,alpha,2,Read,8192,4096,77\r\n10000000007,beta,0,Write,0,512,5\r\n", Format::Msr, &expected);
     check("0 10000000000,alpha,2,Read,8192,4096,77\n1 10000000007,beta,0,Write,0,512,5", Format::Msr, &expected);
-    let info = info_bytes(&b"5,alpha,2,Read,8192,4096,77\n6,beta,0,Write,0,512,5\n"[..], &spec()).unwrap();
+    let info = trace_info_of_bytes(&b"5,alpha,2,Read,8192,4096,77\n6,beta,0,Write,0,512,5\n"[..], &spec()).unwrap();
     assert_eq!(info.devices.iter().map(|device| device.label.as_str()).collect::<Vec<_>>(), ["alpha/2", "beta/0"]);
 }
 
@@ -124,11 +124,11 @@ fn blkparse_takes_what_is_queued_or_else_issued() {
         record(500_000_001, device, 8192, 8192, Read),
     ];
     check(BLKPARSE, Format::Blkparse, &queued);
-    let ignoring = TraceSpec { discards: Discards::Ignore, ..spec() };
+    let ignoring = TraceSpec { discards: DiscardPolicy::Ignore, ..spec() };
     assert_eq!(records(BLKPARSE.as_bytes(), &ignoring).unwrap(), [queued[0], queued[2]]);
-    let info = info_bytes(BLKPARSE.as_bytes(), &spec()).unwrap();
+    let info = trace_info_of_bytes(BLKPARSE.as_bytes(), &spec()).unwrap();
     assert_eq!((info.requests, info.trim.requests, info.trim.bytes, info.footprint_bytes), (3, 1, 32_768, 12_288));
-    assert_eq!(info_bytes(BLKPARSE.as_bytes(), &ignoring).unwrap().skipped.discards, 1);
+    assert_eq!(trace_info_of_bytes(BLKPARSE.as_bytes(), &ignoring).unwrap().skipped.discards, 1);
     let issued: String = BLKPARSE.lines().filter(|line| !line.contains(" Q ")).map(|line| format!("{line}\n")).collect();
     check(issued, Format::Blkparse, &[record(2000, device, 1 << 20, 4096, Writes)]);
 }
@@ -169,8 +169,8 @@ fn fio_2_adds_up_waits() {
         ],
     );
     let without: String = text.lines().filter(|line| !line.contains("wait")).map(|line| format!("{line}\n")).collect();
-    let reader = open_bytes(without.into_bytes(), &spec()).unwrap();
-    assert_eq!((reader.facts().has_times, reader.host_loop()), (false, HostLoop::Closed { depth: 1, think_ns: 0 }));
+    let reader = open_trace_bytes(without.into_bytes(), &spec()).unwrap();
+    assert_eq!((reader.properties().has_times, reader.host_loop()), (false, HostLoop::Closed { depth: 1, think_ns: 0 }));
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn libcachesim_by_position_and_by_header() {
         Format::Libcachesim,
         &[record(1_700_000_000_000_001_000, 0, 512, 512, Writes), record(1_700_000_000_000_002_000, 0, 1024, 512, Read)],
     );
-    let writes = TraceSpec { direction: Some(Writes), ..spec() };
+    let writes = TraceSpec { only_direction: Some(Writes), ..spec() };
     assert_eq!(records(b"5,100,4096\n", &writes).unwrap()[0].kind, Writes);
     assert!(refusal("5,100,4096,w\n", &writes).contains("direction can't be chosen"));
 }
@@ -277,7 +277,7 @@ fn blkreplay_has_a_preamble_and_read_aheads() {
     let text = "Some words; with a semicolon\n#####\nstart ; sector; length ; op ;  replay_delay=0 ; replay_duration=0\n\
                   0.000000000 ;  16 ;  8 ; W ; 0.0 ; 0.0\n  1.500000000 ;  24 ;  8 ;RA ; 0.0 ; 0.0\n";
     check(text, Format::Blkreplay, &[record(0, 0, 8192, 4096, Writes), record(1_500_000_000, 0, 12_288, 4096, Read)]);
-    let notes = info_bytes(text.as_bytes(), &spec()).unwrap().notes;
+    let notes = trace_info_of_bytes(text.as_bytes(), &spec()).unwrap().notes;
     assert!(notes.iter().any(|note| note.contains("1 request marked RA")), "{notes:?}");
 }
 
@@ -313,7 +313,7 @@ fn compression_is_found_and_may_come_in_parts() {
     for compression in [Compression::Gzip, Compression::Zstd, Compression::Bzip2] {
         let bytes = compressed(compression, &[first, second]);
         check(&bytes, Format::Spc, &records(SPC.as_bytes(), &spec()).unwrap());
-        assert_eq!(open_bytes(bytes, &spec()).unwrap().facts().compression, compression);
+        assert_eq!(open_trace_bytes(bytes, &spec()).unwrap().properties().compression, compression);
     }
 }
 
@@ -353,7 +353,7 @@ fn a_bad_line_is_named_and_can_be_skipped() {
         assert!(message.contains(part), "{message}");
     }
     let skipping = TraceSpec { skip_bad_lines: true, ..spec() };
-    let mut reader = open_bytes(text.as_bytes(), &skipping).unwrap();
+    let mut reader = open_trace_bytes(text.as_bytes(), &skipping).unwrap();
     while reader.next_record().unwrap().is_some() {}
     assert_eq!((reader.bad_lines_skipped(), records(text.as_bytes(), &skipping).unwrap().len()), (2, 2));
     // The line number counts blank lines and comments. Bytes that are no UTF-8 are shown, not trusted.
@@ -366,7 +366,7 @@ fn a_header_is_passed_over_but_not_a_second_one() {
     let header = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n";
     let text = format!("{header}5,alpha,2,Read,8192,4096,77\n6,alpha,2,Write,0,512,5\n");
     assert_eq!(records(text.as_bytes(), &spec()).unwrap().len(), 2);
-    let notes = info_bytes(text.clone().into_bytes(), &spec()).unwrap().notes;
+    let notes = trace_info_of_bytes(text.clone().into_bytes(), &spec()).unwrap().notes;
     assert!(notes.iter().any(|note| note.contains("line 1: passed over as a header")), "{notes:?}");
     assert!(refusal(text + header, &spec()).contains("line 4, column 1"));
 }
@@ -390,7 +390,7 @@ fn absurd_numbers_are_bad_lines_and_empty_requests_are_left_out() {
         let message = refusal(format!("{SPC}{line}\n"), &spec());
         assert!(message.contains("line 4") && message.contains(complaint), "{message}");
     }
-    let info = info_bytes(format!("{SPC}0,8,0,w,8.0\n").into_bytes(), &spec()).unwrap();
+    let info = trace_info_of_bytes(format!("{SPC}0,8,0,w,8.0\n").into_bytes(), &spec()).unwrap();
     assert_eq!((info.requests, info.skipped.zero_length), (3, 1));
 }
 
@@ -421,13 +421,13 @@ fn what_is_no_trace_is_told_apart() {
 #[test]
 fn a_path_that_leads_to_no_file_is_bad_input() {
     for path in ["no/such/file", "."] {
-        let error = super::open(&TraceSpec::new(path)).err().unwrap();
+        let error = super::open_trace(&TraceSpec::new(path)).err().unwrap();
         assert!(matches!(&error, SourceError::Input(message) if message.contains(path)), "{error}");
     }
 }
 
-fn offsets(devices: Devices) -> Vec<(u64, u64)> {
-    let mut reader = open_bytes(SPC.as_bytes(), &TraceSpec { devices, ..spec() }).unwrap();
+fn offsets(devices: DevicePlacement) -> Vec<(u64, u64)> {
+    let mut reader = open_trace_bytes(SPC.as_bytes(), &TraceSpec { devices, ..spec() }).unwrap();
     let mut offsets = Vec::new();
     while let Some(request) = reader.next_request().unwrap() {
         offsets.push((request.arrival_ns, request.offset_bytes));
@@ -438,17 +438,17 @@ fn offsets(devices: Devices) -> Vec<(u64, u64)> {
 #[test]
 fn devices_are_laid_end_to_end_folded_or_chosen() {
     let (second, third) = (1_000_000_000, 2_500_000_000);
-    assert_eq!(offsets(Devices::Concat), [(0, 4096), (second, (1 << 20) + 8192), (third, 0)]);
-    assert_eq!(offsets(Devices::Fold), [(0, 4096), (second, 8192), (third, 0)]);
-    assert_eq!(offsets(Devices::List(vec![1])), [(0, 8192)]);
-    assert_eq!(offsets(Devices::List(vec![1, 0])), [(0, (1 << 20) + 4096), (second, 8192), (third, 1 << 20)]);
+    assert_eq!(offsets(DevicePlacement::Concat), [(0, 4096), (second, (1 << 20) + 8192), (third, 0)]);
+    assert_eq!(offsets(DevicePlacement::Fold), [(0, 4096), (second, 8192), (third, 0)]);
+    assert_eq!(offsets(DevicePlacement::List(vec![1])), [(0, 8192)]);
+    assert_eq!(offsets(DevicePlacement::List(vec![1, 0])), [(0, (1 << 20) + 4096), (second, 8192), (third, 1 << 20)]);
     for (list, complaint) in [(vec![], "empty"), (vec![1, 1], "twice"), (vec![9, 5], "holds 3 requests, none of device 9, 5")] {
-        let message = refusal(SPC, &TraceSpec { devices: Devices::List(list), ..spec() });
+        let message = refusal(SPC, &TraceSpec { devices: DevicePlacement::List(list), ..spec() });
         assert!(message.contains(complaint), "{message}");
     }
-    let reader = open_bytes(SPC.as_bytes(), &spec()).unwrap();
+    let reader = open_trace_bytes(SPC.as_bytes(), &spec()).unwrap();
     assert_eq!(reader.address_space_bytes(), Some(2 << 20));
-    assert!(reader.facts().notes.iter().any(|note| note.contains("2 laid end to end, 2 MiB")));
+    assert!(reader.properties().notes.iter().any(|note| note.contains("2 laid end to end, 2 MiB")));
 }
 
 #[test]
@@ -461,11 +461,11 @@ fn times_that_go_backwards_are_refused_or_put_in_order() {
     let order = |reorder| {
         records(text.as_bytes(), &TraceSpec { reorder, ..spec() }).map(|all| all.iter().map(|r| r.offset_bytes / 512).collect::<Vec<_>>())
     };
-    assert_eq!(order(Reorder::Sort).unwrap(), [1, 4, 3, 2, 5]);
-    assert_eq!(order(Reorder::Window(2)).unwrap(), [1, 4, 3, 2, 5]);
-    let message = refusal(text, &TraceSpec { reorder: Reorder::Window(1), ..spec() });
+    assert_eq!(order(ReorderMethod::Sort).unwrap(), [1, 4, 3, 2, 5]);
+    assert_eq!(order(ReorderMethod::Window(2)).unwrap(), [1, 4, 3, 2, 5]);
+    let message = refusal(text, &TraceSpec { reorder: ReorderMethod::Window(1), ..spec() });
     assert!(message.contains("although up to 1 request may be held back"), "{message}");
-    let backwards = info_bytes(text.as_bytes(), &spec()).unwrap().backwards;
+    let backwards = trace_info_of_bytes(text.as_bytes(), &spec()).unwrap().backwards;
     assert_eq!((backwards.stamps, backwards.farthest_ns, backwards.reorder_window), (2, 1_500_000_000, Some(2)));
 }
 
@@ -480,32 +480,32 @@ fn repeats_can_be_dropped() {
 #[test]
 fn units_are_overruled_and_options_without_effect_are_refused() {
     let text = "979 0 2 8 1\n3976 0 8 8 1\n9836 0 9 8 0\n11225 0 9 8 0\n";
-    let reader = open_bytes(text.as_bytes(), &spec()).unwrap();
-    assert_eq!(reader.facts().time_unit, Some(TimeUnit::Microseconds));
-    assert!(reader.facts().notes.iter().any(|note| note.contains("time_unit overrules it")));
+    let reader = open_trace_bytes(text.as_bytes(), &spec()).unwrap();
+    assert_eq!(reader.properties().time_unit, Some(TimeUnit::Microseconds));
+    assert!(reader.properties().notes.iter().any(|note| note.contains("time_unit overrules it")));
     let in_ns = TraceSpec { time_unit: Some(TimeUnit::Nanoseconds), sector_bytes: Some(4096), ..spec() };
     assert_eq!(records(text.as_bytes(), &in_ns).unwrap()[0], record(979, 0, 8192, 32_768, Read));
     let message = refusal("7,W,8192,4096,15\n", &TraceSpec { sector_bytes: Some(512), ..spec() });
     assert!(message.contains("sector_bytes has no meaning"), "{message}");
     assert!(refusal(text, &TraceSpec { sector_bytes: Some(0), ..spec() }).contains("allowed are 1 to"));
-    assert!(refusal(text, &TraceSpec { direction: Some(Read), ..spec() }).contains("direction can't be chosen"));
+    assert!(refusal(text, &TraceSpec { only_direction: Some(Read), ..spec() }).contains("direction can't be chosen"));
 }
 
 #[test]
 fn a_column_of_record_numbers_is_no_time() {
     let text: String = [0, 10, 50, 60, 70, 110].map(|number| format!("{number} 0 {} 8 0\n", number * 3)).concat();
-    let mut reader = open_bytes(text.clone().into_bytes(), &spec()).unwrap();
-    assert_eq!((reader.facts().has_times, reader.host_loop()), (false, HostLoop::Closed { depth: 1, think_ns: 0 }));
+    let mut reader = open_trace_bytes(text.clone().into_bytes(), &spec()).unwrap();
+    assert_eq!((reader.properties().has_times, reader.host_loop()), (false, HostLoop::Closed { depth: 1, think_ns: 0 }));
     while let Some(request) = reader.next_request().unwrap() {
         assert_eq!(request.arrival_ns, 0);
     }
-    assert_eq!(info_bytes(text.into_bytes(), &spec()).unwrap().duration_s, None);
+    assert_eq!(trace_info_of_bytes(text.into_bytes(), &spec()).unwrap().duration_s, None);
 }
 
 #[test]
 fn statistics_of_a_few_requests() {
     let text = "0,0,4096,w,0.0\n0,8,8192,w,0.1\n0,8,512,r,0.2\n0,0,512,w,1.5\n1,9,512,r,2.0\n";
-    let info = info_bytes(text.as_bytes(), &spec()).unwrap();
+    let info = trace_info_of_bytes(text.as_bytes(), &spec()).unwrap();
     assert_eq!((info.requests, info.read.requests, info.write.requests), (5, 2, 3));
     assert_eq!((info.all.bytes, info.write.min_bytes, info.write.max_bytes, info.read.mean_bytes), (13_824, 512, 8192, 512.0));
     assert_eq!((info.duration_s, info.requests_per_s, info.peak_requests_per_s), (Some(2.0), Some(2.5), Some(3)));

@@ -22,19 +22,19 @@ pub struct TraceSpec {
     /// Number of bytes in a sector, from 1 to 2^30, in place of the format's own. It is an error for formats that count bytes.
     pub sector_bytes: Option<u32>,
     /// Treatment of several devices.
-    pub devices: Devices,
+    pub devices: DevicePlacement,
     /// Method by which requests are put in order of time.
-    pub reorder: Reorder,
+    pub reorder: ReorderMethod,
     /// True to leave bad lines out and count them, false to stop at the first one.
     pub skip_bad_lines: bool,
     /// Longest time between two equal requests, in nanoseconds, after which the second one still counts as a repeat and is dropped. Equal
     /// requests have the same device, address, length and direction. Some recorders record each request at two layers.
     pub drop_repeats_within_ns: Option<u64>,
     /// Treatment of discards (blkparse, fio iologs, libCacheSim CSV).
-    pub discards: Discards,
+    pub discards: DiscardPolicy,
     /// Kind of requests if the trace does not tell it (libCacheSim CSV without an op column, whose requests are reads by default). It is an
     /// error for other formats.
-    pub direction: Option<OpKind>,
+    pub only_direction: Option<OpKind>,
 }
 
 impl TraceSpec {
@@ -46,12 +46,12 @@ impl TraceSpec {
             format: None,
             time_unit: None,
             sector_bytes: None,
-            devices: Devices::default(),
-            reorder: Reorder::default(),
+            devices: DevicePlacement::default(),
+            reorder: ReorderMethod::default(),
             skip_bad_lines: false,
             drop_repeats_within_ns: None,
-            discards: Discards::default(),
-            direction: None,
+            discards: DiscardPolicy::default(),
+            only_direction: None,
         }
     }
 }
@@ -59,7 +59,7 @@ impl TraceSpec {
 /// Treatment of the discards of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Discards {
+pub enum DiscardPolicy {
     /// Discards of the trace become trims.
     #[default]
     Trim,
@@ -70,7 +70,7 @@ pub enum Discards {
 /// Treatment of the devices of a trace, each of which has its own addresses.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Devices {
+pub enum DevicePlacement {
     /// Laid end to end in order of their numbers, each rounded up to 1 MiB. This needs a pass over the whole file before the first request.
     #[default]
     Concat,
@@ -83,14 +83,14 @@ pub enum Devices {
 /// Method by which requests of the file are put in order of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Reorder {
+pub enum ReorderMethod {
     /// Holds this number of requests back, and returns them in order of time. With 0, a time that goes backwards is refused.
     Window(u32),
     /// Reads the whole trace into memory (about 48 bytes per request) and sorts it.
     Sort,
 }
 
-impl Default for Reorder {
+impl Default for ReorderMethod {
     fn default() -> Self {
         Self::Window(0)
     }

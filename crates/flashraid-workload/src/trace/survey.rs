@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::compression::Origin;
 use super::devices::{Layout, folded_bytes};
 use super::filter::Filter;
-use super::spec::{Devices, TraceSpec};
+use super::spec::{DevicePlacement, TraceSpec};
 use crate::{SourceError, Stop};
 
 /// Size of one device of a trace, and its place in the address space.
@@ -27,7 +27,7 @@ pub struct DeviceExtent {
 
 /// Result of `survey` for one trace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Survey {
+pub struct TraceSurvey {
     /// Number of all requests.
     pub requests: u64,
     /// Time between the first and the last time stamp, in nanoseconds; 0 without times.
@@ -42,7 +42,7 @@ pub struct Survey {
 ///
 /// # Errors
 /// Returns an error if the trace cannot be read to its end.
-pub(crate) fn survey(spec: &TraceSpec) -> Result<Survey, SourceError> {
+pub(crate) fn survey_trace(spec: &TraceSpec) -> Result<TraceSurvey, SourceError> {
     let mut records = Filter::open(spec, &Origin::file(&spec.path, &Stop::default()))?;
     let mut extents: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     let (mut first_ns, mut last_ns) = (u64::MAX, 0);
@@ -55,10 +55,10 @@ pub(crate) fn survey(spec: &TraceSpec) -> Result<Survey, SourceError> {
     }
     let lengths: BTreeMap<u32, u64> = extents.iter().map(|(device, (_, extent))| (*device, *extent)).collect();
     let layout = match spec.devices {
-        Devices::Fold => Layout::Same,
+        DevicePlacement::Fold => Layout::Same,
         _ => Layout::end_to_end(&spec.devices, &lengths, &records.facts().name)?,
     };
-    Ok(Survey {
+    Ok(TraceSurvey {
         requests: extents.values().map(|(requests, _)| requests).sum(),
         duration_ns: last_ns.saturating_sub(first_ns),
         address_space_bytes: layout.address_space_bytes().unwrap_or_else(|| folded_bytes(&lengths)),

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::compression::{CompressingWriter, Compression};
 use super::formats::{Format, Line, Writing};
-use super::open;
+use super::open_trace;
 use super::record::TraceRecord;
 use super::spec::TraceSpec;
 use crate::files::NewFile;
@@ -24,7 +24,7 @@ const WRITABLE_COUNT: usize = {
 };
 
 /// All formats that can be written.
-pub const WRITABLE: [Format; WRITABLE_COUNT] = {
+pub const WRITABLE_FORMATS: [Format; WRITABLE_COUNT] = {
     let mut writable = [Format::ALL[0]; WRITABLE_COUNT];
     let (mut count, mut at) = (0, 0);
     while at < Format::ALL.len() {
@@ -42,7 +42,7 @@ const SECTOR_BYTES: u64 = 512;
 
 /// Counts of a conversion: the requests written, and the information that was lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Written {
+pub struct TraceWriteSummary {
     /// Number of requests written.
     pub requests: u64,
     /// Number of requests that were widened to whole sectors or pages, because the format cannot hold their exact range.
@@ -65,20 +65,20 @@ pub struct TraceWriter<W: Write> {
     first_ns: Option<u64>,
     /// Time of the latest request, counted from the first one.
     last_ns: u64,
-    written: Written,
+    written: TraceWriteSummary,
 }
 
 impl<W: Write> TraceWriter<W> {
     /// Begins a trace of `format` in `output`, which should be buffered. `devices` are the devices that will occur; fio names them first.
     ///
     /// # Errors
-    /// Returns `InvalidInput` for a format that is not in [`WRITABLE`], otherwise the error of `output`.
+    /// Returns `InvalidInput` for a format that is not in [`WRITABLE_FORMATS`], otherwise the error of `output`.
     pub fn new(mut output: W, format: Format, devices: &[u32]) -> io::Result<Self> {
         let Some(writing) = &format.full_description().writing else {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, not_writable(format)));
         };
         (writing.head)(devices, &mut output)?;
-        Ok(Self { output, format, writing, first_ns: None, last_ns: 0, written: Written::default() })
+        Ok(Self { output, format, writing, first_ns: None, last_ns: 0, written: TraceWriteSummary::default() })
     }
 
     /// Appends a request. Requests must come in order of time.
@@ -115,7 +115,7 @@ impl<W: Write> TraceWriter<W> {
     ///
     /// # Errors
     /// Returns the error of the output.
-    pub fn finish(mut self) -> io::Result<(W, Written)> {
+    pub fn finish(mut self) -> io::Result<(W, TraceWriteSummary)> {
         self.output.flush()?;
         Ok((self.output, self.written))
     }
@@ -135,24 +135,24 @@ impl<W: Write> TraceWriter<W> {
 /// Converts the trace of `spec` to `format` in the file `path`. The file is compressed if its name ends in `.gz`, `.zst` or `.bz2`, and
 /// appears only when it is complete.
 ///
-/// Devices keep their numbers and addresses ([`super::Devices::List`] chooses among them). A trace without times stays without them if the
-/// format allows it. Otherwise it needs a rate, in requests per second.
+/// Devices keep their numbers and addresses ([`super::DevicePlacement::List`] chooses among them). A trace without times stays without them
+/// if the format allows it. Otherwise it needs a rate, in requests per second.
 ///
 /// # Errors
 /// Returns an error in these cases:
 /// - The trace cannot be read, or the file or the format cannot be written.
 /// - The format cannot hold the number of a device.
 /// - A trace without times has no rate, or a trace with times has one.
-pub fn convert(spec: &TraceSpec, path: &Path, format: Format, rate_per_s: Option<f64>) -> Result<Written, SourceError> {
+pub fn convert_trace(spec: &TraceSpec, path: &Path, format: Format, rate_per_s: Option<f64>) -> Result<TraceWriteSummary, SourceError> {
     let Some(writing) = &format.full_description().writing else {
         return Err(SourceError::Input(format!("{}: {}", path.display(), not_writable(format))));
     };
     let devices = match writing.names_devices {
-        true => super::survey(spec)?.devices.iter().map(|device| device.device).collect(),
+        true => super::survey_trace(spec)?.devices.iter().map(|device| device.device).collect(),
         false => Vec::new(),
     };
-    let mut reader = open(&TraceSpec { devices: without_layout(spec), ..spec.clone() })?;
-    let (name, has_times) = (reader.facts().name.clone(), reader.facts().has_times);
+    let mut reader = open_trace(&TraceSpec { devices: without_layout(spec), ..spec.clone() })?;
+    let (name, has_times) = (reader.properties().name.clone(), reader.properties().has_times);
     match rate_per_s {
         None if !has_times && !writing.can_do_without_times => {
             return Err(SourceError::Input(format!(
@@ -168,7 +168,7 @@ pub fn convert(spec: &TraceSpec, path: &Path, format: Format, rate_per_s: Option
         _ => {}
     }
     let mut requests = 0_u64;
-    let mut written = write_records(path, format, &devices, || match reader.next_record()? {
+    let mut written = write_trace_records(path, format, &devices, || match reader.next_record()? {
         Some(record) if writing.devices_end.is_some_and(|end| record.device >= end) => {
             let end = writing.devices_end.unwrap_or(0);
             Err(SourceError::Input(format!(
@@ -196,16 +196,16 @@ pub fn convert(spec: &TraceSpec, path: &Path, format: Format, rate_per_s: Option
 ///
 /// # Errors
 /// Returns the errors of `next`, or an error if the file cannot be written.
-pub fn write_records(
+pub fn write_trace_records(
     path: &Path,
     format: Format,
     devices: &[u32],
     mut next: impl FnMut() -> Result<Option<TraceRecord>, SourceError>,
-) -> Result<Written, SourceError> {
+) -> Result<TraceWriteSummary, SourceError> {
     let failed = |source| SourceError::Io { context: format!("can't write {}", path.display()), source };
-    let file = NewFile::begin(path).map_err(failed)?;
-    let mut handle = file.handle().map_err(failed)?;
-    let compressor = CompressingWriter::new(Compression::of_name(path), &mut handle).map_err(failed)?;
+    let file = NewFile::create_temporary(path).map_err(failed)?;
+    let mut handle = file.open_temporary().map_err(failed)?;
+    let compressor = CompressingWriter::new(Compression::detect_from_name(path), &mut handle).map_err(failed)?;
     let mut writer = TraceWriter::new(BufWriter::with_capacity(1 << 16, compressor), format, devices).map_err(failed)?;
     while let Some(record) = next()? {
         writer.write(&record).map_err(failed)?;
@@ -213,25 +213,25 @@ pub fn write_records(
     let (buffer, written) = writer.finish().map_err(failed)?;
     let compressor = buffer.into_inner().map_err(|error| failed(error.into_error()))?;
     compressor.finish().map_err(failed)?;
-    file.finish().map_err(failed)?;
+    file.replace_target().map_err(failed)?;
     Ok(written)
 }
 
 /// Returns the devices that `spec` chooses. A conversion needs no common address space.
-fn without_layout(spec: &TraceSpec) -> super::Devices {
+fn without_layout(spec: &TraceSpec) -> super::DevicePlacement {
     match &spec.devices {
-        super::Devices::List(list) => super::Devices::List(list.clone()),
-        super::Devices::Concat | super::Devices::Fold => super::Devices::Fold,
+        super::DevicePlacement::List(list) => super::DevicePlacement::List(list.clone()),
+        super::DevicePlacement::Concat | super::DevicePlacement::Fold => super::DevicePlacement::Fold,
     }
 }
 
 fn not_writable(format: Format) -> String {
-    format!("the format {format} can be read but not written; writable are {}", WRITABLE.map(Format::name).join(", "))
+    format!("the format {format} can be read but not written; writable are {}", WRITABLE_FORMATS.map(Format::name).join(", "))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Devices, TimeUnit, open_bytes};
+    use super::super::{DevicePlacement, TimeUnit, open_trace_bytes};
     use super::*;
     use proptest::prelude::*;
 
@@ -267,7 +267,7 @@ mod tests {
         })
     }
 
-    fn written(records: &[TraceRecord], format: Format) -> (Vec<u8>, Written) {
+    fn written(records: &[TraceRecord], format: Format) -> (Vec<u8>, TraceWriteSummary) {
         let mut writer = TraceWriter::new(Vec::new(), format, &[0, 1, 2, 3]).unwrap();
         for record in records {
             writer.write(record).unwrap();
@@ -279,8 +279,8 @@ mod tests {
         let mut spec = TraceSpec::new("written");
         spec.format = Some(format);
         spec.time_unit = format.time_unit();
-        spec.devices = Devices::Fold;
-        let mut reader = open_bytes(text, &spec).unwrap();
+        spec.devices = DevicePlacement::Fold;
+        let mut reader = open_trace_bytes(text, &spec).unwrap();
         let mut records = Vec::new();
         while let Some(record) = reader.next_record().unwrap() {
             records.push(record);
@@ -315,7 +315,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_format_gives_back_what_it_can_hold(records in coarse_records()) {
-            for format in WRITABLE {
+            for format in WRITABLE_FORMATS {
                 let (text, summary) = written(&records, format);
                 prop_assume!(summary.requests > 0);
                 prop_assert_eq!(read_back(text, format), expected(&records, format), "{}", format);
@@ -326,12 +326,12 @@ mod tests {
 
         #[test]
         fn what_does_not_fit_is_widened_and_cut_and_told(records in fine_records()) {
-            for format in WRITABLE {
+            for format in WRITABLE_FORMATS {
                 let (text, summary) = written(&records, format);
                 prop_assume!(summary.requests > 0);
                 let back = read_back(text, format);
-                let Written { devices_lost, discards_lost, .. } = summary;
-                let mut changed = Written { requests: records.len() as u64 - discards_lost, devices_lost, discards_lost, ..Written::default() };
+                let TraceWriteSummary { devices_lost, discards_lost, .. } = summary;
+                let mut changed = TraceWriteSummary { requests: records.len() as u64 - discards_lost, devices_lost, discards_lost, ..TraceWriteSummary::default() };
                 for (was, is) in expected(&records, format).iter().zip(&back) {
                     prop_assert!(is.time_ns <= was.time_ns && was.time_ns - is.time_ns < 1_000_000_000);
                     prop_assert!(is.offset_bytes <= was.offset_bytes, "{}", format);
@@ -355,11 +355,11 @@ mod tests {
         let spec = TraceSpec::new(&input);
         for name in ["out", "out.gz", "out.zst", "out.bz2"] {
             let output = directory.path().join(name);
-            let written = convert(&spec, &output, Format::Mqsim, None).unwrap();
-            assert_eq!(written, Written { requests: 2, ..Written::default() });
+            let written = convert_trace(&spec, &output, Format::Mqsim, None).unwrap();
+            assert_eq!(written, TraceWriteSummary { requests: 2, ..TraceWriteSummary::default() });
             let back = TraceSpec { time_unit: Some(TimeUnit::Nanoseconds), ..TraceSpec::new(&output) };
-            let mut reader = open(&back).unwrap();
-            assert_eq!(reader.facts().compression, Compression::of_name(&output));
+            let mut reader = open_trace(&back).unwrap();
+            assert_eq!(reader.properties().compression, Compression::detect_from_name(&output));
             let second = std::iter::from_fn(|| reader.next_record().unwrap()).nth(1).unwrap();
             assert_eq!(
                 second,
@@ -376,13 +376,13 @@ mod tests {
         }
         std::fs::write(&input, "0,8,4096,w,5.0\n1,16,512,r,broken\n").unwrap();
         let kept = std::fs::read(directory.path().join("out")).unwrap();
-        let error = convert(&spec, &directory.path().join("out"), Format::Mqsim, None).unwrap_err();
+        let error = convert_trace(&spec, &directory.path().join("out"), Format::Mqsim, None).unwrap_err();
         assert!(error.to_string().contains("line 2"), "{error}");
         assert_eq!(std::fs::read(directory.path().join("out")).unwrap(), kept, "a failure leaves the old file alone");
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 5, "and nothing half-written");
-        let error = convert(&spec, &directory.path().join("x"), Format::Srt, None).unwrap_err();
+        let error = convert_trace(&spec, &directory.path().join("x"), Format::Srt, None).unwrap_err();
         assert!(matches!(&error, SourceError::Input(message) if message.contains("not written; writable are spc")), "{error}");
-        let error = convert(&spec, &directory.path().join("no/dir/x"), Format::Spc, None).unwrap_err();
+        let error = convert_trace(&spec, &directory.path().join("no/dir/x"), Format::Spc, None).unwrap_err();
         assert!(matches!(error, SourceError::Io { .. }));
     }
 
@@ -393,19 +393,19 @@ mod tests {
         std::fs::write(at("in"), "fio version 2 iolog\nf add\nf open\nf write 0 4096\nf write 8192 4096\nf read 0 4096\nf close\n")
             .unwrap();
         let spec = TraceSpec::new(at("in"));
-        let error = convert(&spec, &at("out"), Format::Spc, None).unwrap_err().to_string();
+        let error = convert_trace(&spec, &at("out"), Format::Spc, None).unwrap_err().to_string();
         assert!(error.contains("no times") && error.contains("--rate") && !at("out").exists(), "{error}");
 
-        assert_eq!(convert(&spec, &at("out"), Format::Fio2, None).unwrap().without_times, 3);
-        assert!(!open(&TraceSpec::new(at("out"))).unwrap().facts().has_times);
+        assert_eq!(convert_trace(&spec, &at("out"), Format::Fio2, None).unwrap().without_times, 3);
+        assert!(!open_trace(&TraceSpec::new(at("out"))).unwrap().properties().has_times);
 
-        let written = convert(&spec, &at("out"), Format::Spc, Some(4.0)).unwrap();
+        let written = convert_trace(&spec, &at("out"), Format::Spc, Some(4.0)).unwrap();
         assert_eq!((written.requests, written.without_times), (3, 0));
         let spc = TraceSpec { format: Some(Format::Spc), ..TraceSpec::new(at("out")) };
-        let mut reader = open(&spc).unwrap();
+        let mut reader = open_trace(&spc).unwrap();
         let times: Vec<u64> = std::iter::from_fn(|| reader.next_record().unwrap()).map(|record| record.time_ns).collect();
         assert_eq!(times, [0, 250_000_000, 500_000_000]);
-        let error = convert(&spc, &at("again"), Format::Msr, Some(4.0)).unwrap_err().to_string();
+        let error = convert_trace(&spc, &at("again"), Format::Msr, Some(4.0)).unwrap_err().to_string();
         assert!(error.contains("has times of its own") && !at("again").exists(), "{error}");
     }
 }

@@ -260,7 +260,8 @@ fn parity_share(shape: &SuperblockShape) -> f64 {
 pub(super) fn gc_check(ssd: &SsdParams, superblock: &SuperblockParams) -> GcCheck {
     let shape = superblock.shape(&ssd.geometry);
     let alpha = alpha(ssd, superblock).max(1.000_001);
-    let (of_data, write_amplification_is) = theory::expected(ssd.gc.victim.write_amplification_theory(), shape.data_units(), alpha);
+    let (of_data, write_amplification_is) =
+        theory::expected_write_amplification(ssd.gc.victim.write_amplification_theory(), shape.data_units(), alpha);
     let (moved, parity) = (1.0 - 1.0 / of_data, parity_share(&shape));
     // A die has the share of one row in each superpage.
     let superpage_ns = (programs_ns(ssd, superblock) + reads_ns(superblock)) as f64 + parity * programs_ns(ssd, superblock) as f64;
@@ -272,7 +273,7 @@ pub(super) fn gc_check(ssd: &SsdParams, superblock: &SuperblockParams) -> GcChec
         stop_free_blocks: superblock.collection.target_free_superblocks + superblock.collection.superblocks_below_target_to_double_pace,
         write_amplification: of_data * (1.0 + parity),
         write_amplification_is,
-        write_amplification_oldest_first: theory::oldest_first(alpha) * (1.0 + parity),
+        write_amplification_oldest_first: theory::oldest_first_write_amplification(alpha) * (1.0 + parity),
         pages_moved_per_clean: f64::from(shape.data_units()) * f64::from(superblock.unit_pages) * moved,
         clean_us: if ssd.gc.takes_no_time { 0.0 } else { clean_ns / 1000.0 },
     }

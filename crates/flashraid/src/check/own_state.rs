@@ -9,14 +9,14 @@
 //! For a trace, only two shares are used, as if it wrote uniformly: that of the space that it writes to, and that of trims. Its addresses
 //! are those of the real drive, and a smaller one does not have them.
 
-use crate::config::{Scenario, address_space};
+use crate::config::{Scenario, workload_address_space};
 use crate::content::traces;
 use flashraid_driver::overwrite_untimed;
 use flashraid_model::array::{Array, ArrayParams, ArraySetup, Level, WarmUpPattern};
 use flashraid_model::flash::ChannelParams;
 use flashraid_model::rng;
 use flashraid_model::ssd::{SsdParams, SuperblockParams};
-use flashraid_workload::synthetic::{Footprint, Pattern};
+use flashraid_workload::synthetic::{AddressDistribution, Footprint};
 use flashraid_workload::{self as workload, SourceSpec, Stop, WorkloadSpec};
 
 use super::{GcCheck, WorkloadSample, drive, theory};
@@ -37,7 +37,7 @@ const ALL: f64 = 0.99;
 /// does not write, or cannot be read.
 pub(super) fn write_amplification(scenario: &Scenario, gc: &GcCheck, sample: &WorkloadSample) -> Option<f64> {
     let superblock = scenario.array.ssd.superblock.as_ref()?;
-    let begins_steady = scenario.warm_up.pattern == WarmUpPattern::Steady && scenario.warm_state.load.is_none();
+    let begins_steady = scenario.warm_up.pattern == WarmUpPattern::Steady && scenario.warm_state.load_from.is_none();
     if !begins_steady || sample.pages_written_per_request == 0.0 {
         return None;
     }
@@ -53,13 +53,13 @@ pub(super) fn write_amplification(scenario: &Scenario, gc: &GcCheck, sample: &Wo
 fn is_uniform(workload: &WorkloadSpec) -> bool {
     match &workload.source {
         SourceSpec::Synthetic(synthetic) => {
-            let address = &synthetic.address;
+            let address = &synthetic.addresses;
             let is_everywhere = match address.footprint {
                 None => true,
-                Some(Footprint::Share(share)) => share.0 >= ALL,
+                Some(Footprint::ShareOfCapacity(share)) => share.0 >= ALL,
                 Some(_) => false,
             };
-            matches!(address.pattern, Pattern::Uniform(_))
+            matches!(address.pattern, AddressDistribution::Uniform(_))
                 && is_everywhere
                 && address.sequential_fraction == 0.0
                 && address.member_skew.is_none()
@@ -80,18 +80,19 @@ fn of_shares(ssd: &SsdParams, superblock: &SuperblockParams, gc: &GcCheck, sampl
     let written = sample.host_pages_written_per_request;
     let mapped_share = written / (written + sample.pages_trimmed_per_request);
     let own_alpha = (1.0 + (alpha - 1.0) / written_share) / mapped_share;
-    let parity = gc.write_amplification / theory::greedy(shape.data_units(), alpha);
-    theory::greedy(shape.data_units(), own_alpha) * parity
+    let parity = gc.write_amplification / theory::greedy_write_amplification(shape.data_units(), alpha);
+    theory::greedy_write_amplification(shape.data_units(), own_alpha) * parity
 }
 
 /// Returns the write amplification measured on a smaller drive, which is overwritten with the addresses of the workload.
 fn by_writing(scenario: &Scenario, superblock: &SuperblockParams) -> Option<f64> {
     let params = smaller(&scenario.array, superblock);
-    let space = address_space(&params);
+    let space = workload_address_space(&params);
     let shape = params.ssd.superblock.as_ref()?.shape(&params.ssd.geometry);
     let mut array = Array::new(&params, scenario.seed, ArraySetup::default());
     let mut source =
-        workload::open_until(&scenario.workload.without_times(), rng::mix_bits(scenario.seed), &space, &Stop::default()).ok()?;
+        workload::open_workload_until(&scenario.workload.without_arrival_times(), rng::mix_bits(scenario.seed), &space, &Stop::default())
+            .ok()?;
     let pages = (space.capacity_bytes / space.page_bytes) as f64;
     let mut overwrite = |overwrites: f64| {
         let pages = overwrite_untimed(&mut array, &mut *source, (overwrites * pages) as u64, &mut |_| true).ok()?;

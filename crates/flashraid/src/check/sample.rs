@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::config::{Scenario, address_space};
+use crate::config::{Scenario, workload_address_space};
 use flashraid_model::array::{OfferedLoad, page_request_of};
 use flashraid_workload::{self as workload, HostLoop, OpKind, Request, SourceError, SourceSpec, Stop, WorkloadSpec};
 
@@ -44,20 +44,20 @@ pub struct WorkloadSample {
 
 /// Draws at most `most` first requests of a scenario. Errors in requests that a run with `limit` does not reach are ignored.
 pub(super) fn draw(scenario: &Scenario, most: u64, stop: &Stop) -> Result<WorkloadSample, SourceError> {
-    let (array, limit) = (&scenario.array, &scenario.limit);
-    let space = address_space(array);
-    let mut source = workload::open_until(&scenario.workload, scenario.seed, &space, stop)?;
+    let (array, limit) = (&scenario.array, &scenario.run_limit);
+    let space = workload_address_space(array);
+    let mut source = workload::open_workload_until(&scenario.workload, scenario.seed, &space, stop)?;
     let mut offered_load = OfferedLoad::new(array);
     let mut by_member = vec![0_u64; array.members as usize];
     let (mut requests, mut reads, mut bytes, mut last_ns, mut extent_bytes) = (0_u64, 0_u64, 0_u128, 0_u64, 0_u64);
     let (mut pages_read, mut pages_written, mut host_pages, mut pages, mut partial) = (0_u64, 0_u64, 0_u64, 0_u64, 0_u64);
     let (capacity_pages, mut written, mut trimmed) = ((space.capacity_bytes / space.page_bytes).max(1), Vec::new(), 0_u64);
-    let most = limit.requests.map_or(most, |all| all.min(most));
+    let most = limit.max_requests.map_or(most, |all| all.min(most));
     while requests < most {
         let request = match source.next_request() {
             Ok(Some(request)) => request,
             Ok(None) => break,
-            Err(_) if limit.duration_ns.is_some_and(|end| last_ns >= end) => break,
+            Err(_) if limit.max_duration_ns.is_some_and(|end| last_ns >= end) => break,
             Err(error) => return Err(error),
         };
         let end = request.offset_bytes.saturating_add(request.length_bytes);

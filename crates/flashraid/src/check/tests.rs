@@ -4,7 +4,7 @@ use super::*;
 use crate::config;
 
 fn checked(text: &str) -> CheckReport {
-    check(&config::from_str("test.toml", text, &[], None).unwrap_or_else(|problems| panic!("{problems}")))
+    check_scenario(&config::scenario_from_toml("test.toml", text, &[], None).unwrap_or_else(|problems| panic!("{problems}")))
 }
 
 #[test]
@@ -22,7 +22,7 @@ fn the_main_job() {
 
 #[test]
 fn memory_is_what_the_members_take() {
-    let scenario = config::from_str("test.toml", "[ssd.geometry]\ndies = 2\nblocks = 64\npages = 48\n", &[], None).unwrap();
+    let scenario = config::scenario_from_toml("test.toml", "[ssd.geometry]\ndies = 2\nblocks = 64\npages = 48\n", &[], None).unwrap();
     let ssd = flashraid_model::ssd::SsdParams { ..scenario.array.ssd.clone() };
     let resident = flashraid_model::space::Mapping::new_filled(&ssd.space_params(), 1, 0).memory_bytes();
     let expected = memory_bytes(&ssd);
@@ -99,7 +99,7 @@ fn warnings() {
 
 #[test]
 fn every_preset_can_be_checked() {
-    for preset in config::presets().iter().filter(|preset| preset.kind != config::PresetKind::Workload) {
+    for preset in config::all_presets().iter().filter(|preset| preset.kind != config::PresetKind::Workload) {
         let section = if preset.kind == config::PresetKind::Device { "ssd" } else { "array" };
         let report = checked(&format!("{section}.preset = \"{}\"\n", preset.name));
         assert!(report.gc.write_amplification > 1.0 && report.gc.write_amplification.is_finite());
@@ -135,8 +135,8 @@ fn theory_agrees_with_the_flash_translation_layer() {
             let text = format!(
                 "array.level = \"single\"\n[ssd]\nsummary_page = false\n[ssd.geometry]\ndies = 1\nplanes = 1\nblocks = 1024\nreserved = \"{reserved}\"\n[ssd.gc]\nstart = \"2 blocks\"\nvictim = \"{victim}\"\n"
             );
-            let scenario = config::from_str("test.toml", &text, &[], None).unwrap_or_else(|problems| panic!("{problems}"));
-            let (expected, measured) = (check(&scenario).gc.write_amplification, measured(&scenario));
+            let scenario = config::scenario_from_toml("test.toml", &text, &[], None).unwrap_or_else(|problems| panic!("{problems}"));
+            let (expected, measured) = (check_scenario(&scenario).gc.write_amplification, measured(&scenario));
             assert!((expected / measured - 1.0).abs() < 0.03, "{reserved} {victim}: theory {expected}, measured {measured}");
         }
     }

@@ -152,11 +152,17 @@ impl fmt::Display for CheckReport {
         };
         line(f, "warm-up", &warm_up)?;
         if let Some(seconds) = self.seconds {
-            let run = seconds.run.map_or("an unknown time for the run".to_owned(), |run| format!("{} for the run", duration::rounded(run)));
-            line(f, "takes about", &format!("{} on one processor for the warm-up, {run}", duration::rounded(seconds.warm_up)))?;
+            let run = seconds
+                .run
+                .map_or("an unknown time for the run".to_owned(), |run| format!("{} for the run", duration::rounded_duration_text(run)));
+            line(
+                f,
+                "takes about",
+                &format!("{} on one processor for the warm-up, {run}", duration::rounded_duration_text(seconds.warm_up)),
+            )?;
         }
         line(f, "memory", &size(self.memory_bytes))?;
-        if let Some(idle) = self.load.as_ref().and_then(LoadCheck::idle) {
+        if let Some(idle) = self.load.as_ref().and_then(LoadCheck::idle_array) {
             writeln!(f, "note: {idle}")?;
         }
         for warning in &self.warnings {

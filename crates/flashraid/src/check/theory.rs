@@ -6,12 +6,12 @@ use flashraid_model::space::victim::WriteAmplificationTheory;
 
 /// Returns the prediction for a victim policy and blocks of `pages` pages: the write amplification, and its relation to the policy (`exact`
 /// or `at least`).
-pub fn expected(of_policy: WriteAmplificationTheory, pages: u32, alpha: f64) -> (f64, &'static str) {
+pub fn expected_write_amplification(of_policy: WriteAmplificationTheory, pages: u32, alpha: f64) -> (f64, &'static str) {
     match of_policy {
-        WriteAmplificationTheory::Greedy => (greedy(pages, alpha), "exact"),
-        WriteAmplificationTheory::OldestFirst => (oldest_first(alpha), "exact"),
-        WriteAmplificationTheory::Random => (random(pages, alpha), "exact"),
-        WriteAmplificationTheory::AtLeastGreedy => (greedy(pages, alpha), "at least"),
+        WriteAmplificationTheory::Greedy => (greedy_write_amplification(pages, alpha), "exact"),
+        WriteAmplificationTheory::OldestFirst => (oldest_first_write_amplification(alpha), "exact"),
+        WriteAmplificationTheory::Random => (random_write_amplification(pages, alpha), "exact"),
+        WriteAmplificationTheory::AtLeastGreedy => (greedy_write_amplification(pages, alpha), "at least"),
     }
 }
 
@@ -26,7 +26,7 @@ pub fn expected(of_policy: WriteAmplificationTheory, pages: u32, alpha: f64) -> 
 /// `alpha = pages · (H(pages) − H(m) + s/m) / (pages − m + s)` with the harmonic numbers `H`,
 ///
 /// which is solved for `m` and `s`. Write amplification is `pages · f`.
-pub fn greedy(pages: u32, alpha: f64) -> f64 {
+pub fn greedy_write_amplification(pages: u32, alpha: f64) -> f64 {
     let b = f64::from(pages);
     let mut harmonic = 0.0;
     for level in (1..=pages).rev() {
@@ -48,7 +48,7 @@ pub fn greedy(pages: u32, alpha: f64) -> f64 {
 ///
 /// The formula of Desnoyers, SYSTOR 2012, is `alpha / (alpha + W(−alpha·e^−alpha))` with Lambert's function. Here, its equation
 /// `alpha = −ln(1 − r) / r` is solved by bisection, where `r` is the share of invalid pages in a victim.
-pub fn oldest_first(alpha: f64) -> f64 {
+pub fn oldest_first_write_amplification(alpha: f64) -> f64 {
     let (mut min, mut max) = (0.0, 1.0);
     for _ in 0..100 {
         let garbage = (min + max) / 2.0;
@@ -67,7 +67,7 @@ pub fn oldest_first(alpha: f64) -> f64 {
 /// is fully valid and holds a share `f` of the user pages. They leave that state as fast as victims enter it.
 ///
 /// A victim therefore has `pages · (1 − f) / (alpha − f)` valid pages. With `f · (pages − valid) = 1`, this gives the closed form.
-pub fn random(pages: u32, alpha: f64) -> f64 {
+pub fn random_write_amplification(pages: u32, alpha: f64) -> f64 {
     let b = f64::from(pages);
     alpha * b / (b * (alpha - 1.0) + 1.0)
 }
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn greedy_of_large_blocks_is_oldest_first() {
         for alpha in [1.05, 1.1, 1.25, 1.5, 2.0] {
-            let (greedy, oldest) = (greedy(16_384, alpha), oldest_first(alpha));
+            let (greedy, oldest) = (greedy_write_amplification(16_384, alpha), oldest_first_write_amplification(alpha));
             assert!((greedy / oldest - 1.0).abs() < 0.002, "{alpha}: {greedy} {oldest}");
         }
     }
@@ -87,26 +87,26 @@ mod tests {
     #[test]
     fn oldest_first_solves_its_equation() {
         // With r = 1/2, alpha is 2·ln 2.
-        assert!((oldest_first(2.0 * std::f64::consts::LN_2) - 2.0).abs() < 1e-9);
+        assert!((oldest_first_write_amplification(2.0 * std::f64::consts::LN_2) - 2.0).abs() < 1e-9);
     }
 
     #[test]
     fn greedy_is_better_the_smaller_the_blocks_and_the_larger_the_reserve() {
         for alpha in [1.05, 1.1, 1.3] {
-            assert!(greedy(16, alpha) < greedy(64, alpha));
-            assert!(greedy(64, alpha) < oldest_first(alpha));
-            assert!(oldest_first(alpha) < random(1024, alpha));
-            assert!(greedy(64, alpha + 0.05) < greedy(64, alpha));
+            assert!(greedy_write_amplification(16, alpha) < greedy_write_amplification(64, alpha));
+            assert!(greedy_write_amplification(64, alpha) < oldest_first_write_amplification(alpha));
+            assert!(oldest_first_write_amplification(alpha) < random_write_amplification(1024, alpha));
+            assert!(greedy_write_amplification(64, alpha + 0.05) < greedy_write_amplification(64, alpha));
         }
         // A block of one page has no valid page when it is collected.
-        assert_eq!(greedy(1, 1.2), 1.0);
+        assert_eq!(greedy_write_amplification(1, 1.2), 1.0);
     }
 
     #[test]
     fn greedy_counts_its_own_blocks_and_pages() {
         // This sums the definition again, level by level.
         let (pages, alpha) = (64_u32, 1.1);
-        let amplification = greedy(pages, alpha);
+        let amplification = greedy_write_amplification(pages, alpha);
         let clean_every = f64::from(pages) / amplification;
         let level = (f64::from(pages) - clean_every).ceil() as u32;
         let s = clean_every - f64::from(pages - level);

@@ -6,18 +6,18 @@ use serde_json::Value;
 
 use super::gc::REFERENCE_NO_COPY_BACK;
 use super::presets;
-use super::problems::{Place, Problem, Problems, SourceText, nearest, one_of};
+use super::problems::{Problem, Problems, SourceText, TextPlace, nearest, one_of};
 use super::tree::{Kind, NOT_TOML, Tree};
 use super::workload_spec;
 use super::{device, workload};
 
 /// Reader that composes a configuration from its texts, and collects problems on the way.
 pub(super) struct Composer {
-    pub problems: Problems,
+    pub(crate) problems: Problems,
     /// Everything that the user wrote: the file with the files that it inherits, and the options, but not the presets.
-    pub written: Tree,
+    pub(crate) written: Tree,
     /// True if a file is not TOML.
-    pub has_syntax_errors: bool,
+    pub(crate) has_syntax_errors: bool,
 }
 
 impl Composer {
@@ -91,8 +91,8 @@ fn add_source(problems: &mut Problems, name: &str, text: &str) -> usize {
     }
 }
 
-fn problem_at(problems: &mut Problems, key: &str, place: &Place, message: String, help: Option<String>) {
-    problems.list.push(Problem { key: key.to_string(), message, help, place: Some(place.clone()) });
+fn problem_at(problems: &mut Problems, key: &str, place: &TextPlace, message: String, help: Option<String>) {
+    problems.list.push(Problem { key: key.to_string(), message, suggested_fix: help, place: Some(place.clone()) });
 }
 
 /// Maximum number of files in a chain of inheritance.
@@ -222,7 +222,7 @@ fn begin_in_steady_state(ssd: &mut Tree) {
     }
     let place = ssd.value_place.clone();
     if ssd.get("warm_up").is_none() {
-        ssd.insert("warm_up", Tree::empty(place.source));
+        ssd.insert("warm_up", Tree::empty(place.source_index));
     }
     let Some(warm_up) = ssd.get_mut("warm_up").filter(|warm_up| warm_up.is_table()) else { return };
     let has = |key: &str| warm_up.get(key).is_some();
@@ -270,7 +270,7 @@ fn fill_workload(tree: &mut Tree, section: &str, problems: &mut Problems, is_who
             table.remove("write_size");
         }
         let source = add_source(problems, &format!("preset {name}"), "");
-        let mut base = Tree::from_json(&json, &Place { source, span: 0..0 });
+        let mut base = Tree::from_json(&json, &TextPlace { source_index: source, span: 0..0 });
         base.overlay(tree.clone());
         *tree = base;
     }
@@ -314,9 +314,9 @@ fn workload_preset(tree: &Tree, section: &str, problems: &mut Problems) -> Optio
             let message = format!("`{section}.preset` is \"{name}\", but there is no such workload");
             let place = preset.value_place.clone();
             // The hint of the catalogue ends with all its names.
-            let help = match unknown.hint.split_once('?') {
+            let help = match unknown.similar_names_hint.split_once('?') {
                 Some((likely, _)) => format!("{likely}? `flashraid preset list` names them all"),
-                None => unknown.hint,
+                None => unknown.similar_names_hint,
             };
             problem_at(problems, &format!("{section}.preset"), &place, message, Some(help));
             None

@@ -43,11 +43,11 @@ use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use flashraid_driver::Limit;
+use flashraid_driver::RunLimit;
 use flashraid_model::array::{ArrayParams, WarmUp};
 use flashraid_model::metrics::MetricsParams;
 use flashraid_workload::WorkloadSpec;
-use flashraid_workload::files::{is_wrong_path, read_at_most};
+use flashraid_workload::files::{is_path_error, read_at_most};
 
 pub use array::{ArrayConfig, Level};
 pub use cache::{CacheConfig, CacheMemory, CacheRoom};
@@ -60,12 +60,12 @@ pub use flashraid_model::coordination::SchemePolicy;
 pub use flashraid_model::ssd::VictimPolicy;
 pub use flashraid_workload::units::{StartThreshold, StopThreshold};
 pub use gc::{Blocking, GcConfig, Idle, Pool, Preemption, Procedure, Trigger};
-pub use presets::{Preset, PresetKind, presets};
+pub use presets::{Preset, PresetKind, all_presets};
 pub(crate) use problems::nearest as nearest_name;
-pub use problems::{Place, Problem, Problems, SourceText};
+pub use problems::{Problem, Problems, SourceText, TextPlace};
 pub use read::{Knowledge, ReadConfig, Remaining};
 pub use report::{ReportConfig, TimelineConfig};
-pub use resolve::address_space;
+pub use resolve::workload_address_space;
 pub use superblock::{BufferConfig, FirmwareConfig, Isolation, PlacementHandlesConfig, PlaneReads, SlcConfig, SlcMode, SuperblockConfig};
 pub use workload::*;
 pub(crate) use workload_spec::changed_workload_keys;
@@ -115,7 +115,7 @@ pub struct Scenario {
     /// The configuration with every preset and default filled in, for reports.
     pub config: Config,
     /// SHA-256 of the configuration without its seed, as 64 hexadecimal digits. Two runs of the same experiment have the same hash.
-    pub hash: String,
+    pub config_hash: String,
     /// Seed from which every random choice follows.
     pub seed: u64,
     /// Parameters of the array and its members.
@@ -123,11 +123,11 @@ pub struct Scenario {
     /// Settings of the members' warm-up.
     pub warm_up: WarmUp,
     /// Files from which a warm state is loaded, and to which it is saved.
-    pub warm_state: WarmState,
+    pub warm_state: WarmStateFiles,
     /// Source of the requests, with their changes.
     pub workload: WorkloadSpec,
     /// Limits at which the run ends.
-    pub limit: Limit,
+    pub run_limit: RunLimit,
     /// Settings of the measurements.
     pub metrics: MetricsParams,
     /// Number of erases that a block endures.
@@ -149,19 +149,19 @@ impl Scenario {
 
 /// Files from which a warm state is loaded, and to which it is saved.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct WarmState {
+pub struct WarmStateFiles {
     /// File to which the state is written after the warm-up.
-    pub save: Option<PathBuf>,
+    pub save_to: Option<PathBuf>,
     /// File that is loaded instead of computing the warm-up.
-    pub load: Option<PathBuf>,
+    pub load_from: Option<PathBuf>,
 }
 
 /// Reads a configuration file. `sets` are pairs of a key and a value in the order of the command line, and `seed` replaces the file's.
 ///
 /// # Errors
 /// Returns all problems of the configuration.
-pub fn load(path: &Path, sets: &[(String, String)], seed: Option<u64>) -> Result<Scenario, Problems> {
-    from_str(&path.display().to_string(), &read(path)?, sets, seed)
+pub fn load_scenario(path: &Path, sets: &[(String, String)], seed: Option<u64>) -> Result<Scenario, Problems> {
+    scenario_from_toml(&path.display().to_string(), &read(path)?, sets, seed)
 }
 
 /// Returns the text of a configuration file.
@@ -174,8 +174,12 @@ pub(crate) fn read(path: &Path) -> Result<String, Problems> {
             _ => format!("{name} can't be read: {error}"),
         };
         let is_content = matches!(error.kind(), std::io::ErrorKind::InvalidData | std::io::ErrorKind::FileTooLarge);
-        let unreadable = !is_content && !is_wrong_path(&error);
-        Problems { sources: Vec::new(), list: vec![Problem { key: String::new(), message, help: None, place: None }], unreadable }
+        let unreadable = !is_content && !is_path_error(&error);
+        Problems {
+            sources: Vec::new(),
+            list: vec![Problem { key: String::new(), message, suggested_fix: None, place: None }],
+            has_unreadable_file: unreadable,
+        }
     })
 }
 
@@ -211,11 +215,11 @@ pub(crate) fn check_setting(key: &str, value: &str) -> Result<(), Problems> {
     }
 }
 
-/// Reads the text of a file called `name`, like [`load`]. Relative paths in it are relative to the folder of `name`.
+/// Reads the text of a file called `name`, like [`load_scenario`]. Relative paths in it are relative to the folder of `name`.
 ///
 /// # Errors
 /// Returns all problems of the configuration.
-pub fn from_str(name: &str, text: &str, sets: &[(String, String)], seed: Option<u64>) -> Result<Scenario, Problems> {
+pub fn scenario_from_toml(name: &str, text: &str, sets: &[(String, String)], seed: Option<u64>) -> Result<Scenario, Problems> {
     let mut composer = compose::Composer::read(name, text, sets);
     if composer.has_syntax_errors {
         // The values around a broken line are guesses, so they are not checked.
@@ -238,7 +242,7 @@ pub fn from_str(name: &str, text: &str, sets: &[(String, String)], seed: Option<
         }
         // All problems have been reported above, because the schema is at least as strict as the types.
         Err(error) if composer.problems.list.is_empty() => {
-            composer.problems.list.push(Problem { key: String::new(), message: error.to_string(), help: None, place: None });
+            composer.problems.list.push(Problem { key: String::new(), message: error.to_string(), suggested_fix: None, place: None });
             None
         }
         Err(_) => None,
@@ -253,7 +257,7 @@ pub fn from_str(name: &str, text: &str, sets: &[(String, String)], seed: Option<
 }
 
 /// Returns the JSON Schema of a configuration.
-pub fn schema() -> serde_json::Value {
+pub fn config_schema() -> serde_json::Value {
     let generator = SchemaSettings::draft2020_12().into_generator();
     let mut schema = generator.into_root_schema_for::<Config>();
     schema.insert("title".into(), "flashraid configuration".into());
@@ -288,7 +292,7 @@ fn bound_integers(schema: &mut serde_json::Value) {
 
 /// Returns the quantities of configurations. Each has the name that the schema uses as `format`, and the allowed texts, as the end of the
 /// sentence "this must be …".
-pub fn quantities() -> impl Iterator<Item = (&'static str, &'static str)> {
+pub fn quantity_names_and_descriptions() -> impl Iterator<Item = (&'static str, &'static str)> {
     quantities::CHECKERS.iter().map(|checker| (checker.name, checker.allowed))
 }
 

@@ -24,7 +24,7 @@ pub struct Preset {
     /// Description in one line.
     pub summary: String,
     /// The whole preset as TOML, as it would be written in a configuration.
-    pub text: String,
+    pub toml_text: String,
 }
 
 /// Name and TOML text of every device.
@@ -61,19 +61,19 @@ const ARRAYS: &[(&str, &str)] = &[
 ];
 
 /// Returns every preset: devices, then arrays, then workloads.
-pub fn presets() -> Vec<Preset> {
+pub fn all_presets() -> Vec<Preset> {
     let from_toml = |kind, list: &[(&str, &str)]| -> Vec<Preset> {
         let preset = |&(name, text): &(&str, &str)| {
             let summary = text.lines().next().unwrap_or_default().trim_start_matches(['#', ' ']).to_string();
-            Preset { kind, name: name.to_string(), summary, text: text.to_string() }
+            Preset { kind, name: name.to_string(), summary, toml_text: text.to_string() }
         };
         list.iter().map(preset).collect()
     };
     // A name such as `spider(R,I,W)` stands for many workloads. Its text is that of one of them.
-    let workloads = catalogue::NAMES.iter().filter_map(|name| {
-        let named = catalogue::find(name.split('(').next().unwrap_or(name)).ok()?;
-        let summary = format!("{}: {}", named.source, named.note);
-        Some(Preset { kind: PresetKind::Workload, name: (*name).to_string(), summary, text: workload_spec::to_toml(&named) })
+    let workloads = catalogue::WORKLOAD_NAMES.iter().filter_map(|name| {
+        let named = catalogue::find_workload(name.split('(').next().unwrap_or(name)).ok()?;
+        let summary = format!("{}: {}", named.paper_or_trace, named.note);
+        Some(Preset { kind: PresetKind::Workload, name: (*name).to_string(), summary, toml_text: workload_spec::to_toml(&named) })
     });
     from_toml(PresetKind::Device, DEVICES).into_iter().chain(from_toml(PresetKind::Array, ARRAYS)).chain(workloads).collect()
 }

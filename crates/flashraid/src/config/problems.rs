@@ -27,9 +27,9 @@ impl SourceText {
 
 /// A place in a [`SourceText`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct TextPlace {
     /// Index of the text in [`Problems::sources`].
-    pub source: usize,
+    pub source_index: usize,
     /// Range of bytes in the text.
     pub span: Range<usize>,
 }
@@ -42,16 +42,16 @@ pub struct Problem {
     /// Explanation with the value found and the values allowed.
     pub message: String,
     /// The likely fix, if there is one.
-    pub help: Option<String>,
+    pub suggested_fix: Option<String>,
     /// Place of the value; `None` if the user wrote nothing there.
-    pub place: Option<Place>,
+    pub place: Option<TextPlace>,
 }
 
 impl Problem {
     /// Returns the allowed values, if the message states them.
     ///
     /// They are the end of "`key` is X, but must be Y" or of "`key` is X, but Y is allowed".
-    pub fn allowed(&self) -> Option<&str> {
+    pub fn allowed_values(&self) -> Option<&str> {
         let (_, rest) = self.message.split_once(", but ").or_else(|| self.message.split_once(", which must be "))?;
         let rest = rest.strip_prefix("must be ").unwrap_or(rest);
         let end = [" is allowed", " are allowed"].iter().filter_map(|end| rest.find(end)).min().unwrap_or(rest.len());
@@ -67,7 +67,7 @@ pub struct Problems {
     /// The problems in the order of their places. An error has at least one.
     pub list: Vec<Problem>,
     /// True if a file could not be read, false if its contents are wrong.
-    pub unreadable: bool,
+    pub has_unreadable_file: bool,
 }
 
 impl Problems {
@@ -77,9 +77,9 @@ impl Problems {
     const MESSAGE_MAX: usize = 1000;
 
     /// Returns the place of a problem, as `file:line:column`.
-    pub fn location(&self, problem: &Problem) -> Option<String> {
+    pub fn file_line_column(&self, problem: &Problem) -> Option<String> {
         let place = problem.place.as_ref()?;
-        let source = &self.sources[place.source];
+        let source = &self.sources[place.source_index];
         if source.name.starts_with("--") {
             return Some(shown(&format!("{} {}", source.name, source.text), 200));
         }
@@ -88,24 +88,24 @@ impl Problems {
     }
 
     /// Returns the text at the place of a problem; `None` if the user wrote nothing there.
-    pub fn found(&self, problem: &Problem) -> Option<&str> {
+    pub fn found_text(&self, problem: &Problem) -> Option<&str> {
         let place = problem.place.as_ref()?;
-        self.sources.get(place.source)?.text.get(place.span.clone()).map(str::trim).filter(|text| !text.is_empty())
+        self.sources.get(place.source_index)?.text.get(place.span.clone()).map(str::trim).filter(|text| !text.is_empty())
     }
 
     /// Sorts the problems by place, so that a reader goes through the files from top to bottom.
     pub(super) fn sort(&mut self) {
-        self.list.sort_by_key(|problem| problem.place.as_ref().map_or((usize::MAX, 0), |place| (place.source, place.span.start)));
+        self.list.sort_by_key(|problem| problem.place.as_ref().map_or((usize::MAX, 0), |place| (place.source_index, place.span.start)));
         self.list.dedup();
         if self.list.len() > Self::MAX {
             self.list.truncate(Self::MAX);
             let message = format!("there are more problems; these are the first {}", Self::MAX);
-            self.list.push(Problem { key: String::new(), message, help: None, place: None });
+            self.list.push(Problem { key: String::new(), message, suggested_fix: None, place: None });
         }
         for problem in &mut self.list {
             problem.key = shown(&problem.key, Self::MESSAGE_MAX);
             problem.message = shown(&problem.message, Self::MESSAGE_MAX);
-            problem.help = problem.help.as_deref().map(|help| shown(help, Self::MESSAGE_MAX));
+            problem.suggested_fix = problem.suggested_fix.as_deref().map(|help| shown(help, Self::MESSAGE_MAX));
         }
     }
 }
@@ -117,11 +117,11 @@ impl fmt::Display for Problems {
             if at > 0 {
                 writeln!(f)?;
             }
-            if let Some(location) = self.location(problem) {
+            if let Some(location) = self.file_line_column(problem) {
                 write!(f, "{location}: ")?;
             }
             write!(f, "{}", problem.message)?;
-            if let Some(help) = &problem.help {
+            if let Some(help) = &problem.suggested_fix {
                 write!(f, "\n  help: {help}")?;
             }
         }
@@ -180,7 +180,7 @@ mod tests {
         let Err(Error::Config(problems)) = simulation.validate() else { panic!("{key} = {value}") };
         let problem = &problems.list[0];
         assert_eq!(problem.key, key);
-        (problems.found(problem).map(str::to_owned), problem.allowed().map(str::to_owned))
+        (problems.found_text(problem).map(str::to_owned), problem.allowed_values().map(str::to_owned))
     }
 
     #[test]

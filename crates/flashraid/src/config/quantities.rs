@@ -3,8 +3,8 @@
 use super::device::LinkRate;
 use super::gc::Idle;
 use super::workload::{RequestsOrTime, TraceReorder};
-use flashraid_workload::Grain;
-use flashraid_workload::quantities::{Gap, MeanSize};
+use flashraid_workload::Granularity;
+use flashraid_workload::quantities::{MeanSize, RequestGap};
 use flashraid_workload::quantity_impls;
 use flashraid_workload::synthetic::Footprint;
 use flashraid_workload::units::{Duration, Fraction, Quantity, Rate, Size, StartThreshold, StopThreshold, TimePerByte, UnitError};
@@ -13,9 +13,9 @@ quantity_impls!(LinkRate, Idle, RequestsOrTime, TraceReorder);
 
 /// Information about a kind of [`Quantity`]: its name in the schema, the allowed texts, and a function that checks a text.
 pub(super) struct Checker {
-    pub name: &'static str,
-    pub allowed: &'static str,
-    pub check: fn(&str) -> Result<(), UnitError>,
+    pub(crate) name: &'static str,
+    pub(crate) allowed: &'static str,
+    pub(crate) check: fn(&str) -> Result<(), UnitError>,
 }
 
 const fn checker<Q: Quantity>() -> Checker {
@@ -34,8 +34,8 @@ pub(super) const CHECKERS: &[Checker] = &[
     checker::<StopThreshold>(),
     checker::<Idle>(),
     checker::<Footprint>(),
-    checker::<Gap>(),
-    checker::<Grain>(),
+    checker::<RequestGap>(),
+    checker::<Granularity>(),
     checker::<MeanSize>(),
     checker::<RequestsOrTime>(),
     checker::<TraceReorder>(),

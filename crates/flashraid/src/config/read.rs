@@ -175,7 +175,7 @@ mod tests {
     }
 
     fn read(text: &str) -> Result<super::super::Scenario, super::super::Problems> {
-        super::super::from_str("test.toml", text, &[], None)
+        super::super::scenario_from_toml("test.toml", text, &[], None)
     }
 
     #[test]

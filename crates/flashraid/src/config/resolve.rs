@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use super::array::Level;
 use super::device::{Allocation, Duplex, Link, LinkRate, PlaneChoice, Transfer, WarmUpPattern, WriteZeroes};
 use super::gc::{Blocking, Idle, Pool, Preemption, Procedure, REFERENCE_NO_COPY_BACK, Trigger};
-use super::problems::{Place, Problem};
+use super::problems::{Problem, TextPlace};
 use super::tree::Tree;
 use super::validate::show;
 use super::workload::Kind;
-use super::{Config, Limit, Scenario, WarmState, workload_spec};
+use super::{Config, RunLimit, Scenario, WarmStateFiles, workload_spec};
 use flashraid_model::array::{self, ArrayParams, MEMBERS_MAX, WarmUp};
 use flashraid_model::events::TIME_MAX_NS;
 use flashraid_model::flash::{ChannelParams, Geometry, Timing};
@@ -44,7 +44,7 @@ pub(super) fn resolve(mut config: Config, tree: &Tree, written: &Tree, problems:
     resolver.preemption_options(&config);
     resolver.procedure(&config);
     let metrics = resolver.metrics(&config);
-    let space = array.as_ref().map(address_space);
+    let space = array.as_ref().map(workload_address_space);
     resolver.workload(&config, space.as_ref());
     if problems.len() > before {
         return None;
@@ -64,12 +64,12 @@ pub(super) fn resolve(mut config: Config, tree: &Tree, written: &Tree, problems:
         workload.transform.deallocate_bytes = deallocated_bytes(&array);
     }
     Some(Scenario {
-        hash: super::hash_of(&config),
+        config_hash: super::hash_of(&config),
         seed: config.seed,
         warm_up,
-        warm_state: WarmState { save: path(&config.ssd.warm_up.save), load: path(&config.ssd.warm_up.load) },
+        warm_state: WarmStateFiles { save_to: path(&config.ssd.warm_up.save), load_from: path(&config.ssd.warm_up.load) },
         workload,
-        limit: Limit { requests: config.workload.requests, duration_ns: config.workload.duration.map(|time| time.ns) },
+        run_limit: RunLimit { max_requests: config.workload.requests, max_duration_ns: config.workload.duration.map(|time| time.ns) },
         metrics,
         endurance_erases: config.ssd.endurance,
         warnings: warnings(&config, &array, written),
@@ -83,28 +83,28 @@ pub(super) fn resolve(mut config: Config, tree: &Tree, written: &Tree, problems:
 ///
 /// It is `None` if writes of zeroes deallocate nothing.
 fn deallocated_bytes(array: &ArrayParams) -> Option<u64> {
-    let space = address_space(array);
+    let space = workload_address_space(array);
     let unit_bytes = array.ssd.superblock.as_ref().map_or(1, |superblock| u64::from(superblock.unit_pages)) * space.page_bytes;
     if space.stripe_unit_bytes.is_multiple_of(unit_bytes) {
-        return Some(if space.shape.parity_strips > 0 { space.stripe_bytes() } else { unit_bytes });
+        return Some(if space.stripe_shape.parity_strips > 0 { space.stripe_bytes() } else { unit_bytes });
     }
     // Units that reach over strips need several stripes. With parity, these are trimmed one by one.
     let mut stripes = 1;
     while !(stripes * space.stripe_unit_bytes).is_multiple_of(unit_bytes) {
         stripes += 1;
     }
-    (space.shape.parity_strips == 0).then(|| stripes * space.stripe_bytes())
+    (space.stripe_shape.parity_strips == 0).then(|| stripes * space.stripe_bytes())
 }
 
 /// Returns the properties of an array that a workload needs.
-pub fn address_space(array: &ArrayParams) -> AddressSpace {
+pub fn workload_address_space(array: &ArrayParams) -> AddressSpace {
     let page_bytes = u64::from(array.ssd.geometry.page_bytes);
     let layout = array.layout();
     AddressSpace {
         capacity_bytes: layout.exported_pages() * page_bytes,
         page_bytes,
         stripe_unit_bytes: u64::from(array.stripe_unit_pages) * page_bytes,
-        shape: layout.stripe_shape(),
+        stripe_shape: layout.stripe_shape(),
     }
 }
 
@@ -237,13 +237,13 @@ pub(super) struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    fn place(&self, key: &str) -> Place {
+    fn place(&self, key: &str) -> TextPlace {
         self.tree.deepest(plain(key).split('.')).value_place.clone()
     }
 
     pub(super) fn problem(&mut self, key: &str, message: impl Into<String>, help: Option<&str>) {
         let place = Some(self.place(key));
-        self.problems.push(Problem { key: key.to_string(), message: message.into(), help: help.map(str::to_string), place });
+        self.problems.push(Problem { key: key.to_string(), message: message.into(), suggested_fix: help.map(str::to_string), place });
     }
 
     /// Adds a problem that a policy has found. `table` is the table of the policy's parameters.
@@ -784,7 +784,7 @@ impl Resolver<'_> {
     fn workload_keys(&mut self, workload: &super::workload::WorkloadConfig, section: &str, is_whole: bool) {
         use super::workload::AddressFit;
         use flashraid_model::policy::flat_tables;
-        use flashraid_workload::synthetic::Pattern;
+        use flashraid_workload::synthetic::AddressDistribution;
         if !is_whole {
             for (key, is_set) in [("requests", workload.requests.is_some()), ("duration", workload.duration.is_some())] {
                 if is_set {
@@ -822,9 +822,9 @@ impl Resolver<'_> {
             self.problem(&format!("{section}.address_extent"), message, None);
         }
         if let Some(address) = &workload.address {
-            for key in &address.unused {
+            for key in &address.unused_parameters {
                 let users: Vec<String> =
-                    flat_tables::policies_with_parameter::<Pattern>(key).iter().map(|name| format!("\"{name}\"")).collect();
+                    flat_tables::policies_with_parameter::<AddressDistribution>(key).iter().map(|name| format!("\"{name}\"")).collect();
                 let message = format!("`{section}.address.{key}` is used only with the address pattern {}", users.join(" or "));
                 self.problem(&format!("{section}.address.{key}"), message, Some(&format!("set {section}.address.pattern, or remove it")));
             }

@@ -6,17 +6,17 @@ use serde_json::{Map, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::problems::{Place, Problem, SourceText};
+use super::problems::{Problem, SourceText, TextPlace};
 use super::validate::{TAGS, WITHOUT_VARIANTS};
 
 /// A value and its place in the text.
 #[derive(Debug, Clone)]
 pub(super) struct Tree {
-    pub kind: Kind,
+    pub(crate) kind: Kind,
     /// Place of the value.
-    pub value_place: Place,
+    pub(crate) value_place: TextPlace,
     /// Place of its key. For the root of the tree, it is the beginning of the text.
-    pub key_place: Place,
+    pub(crate) key_place: TextPlace,
 }
 
 /// Contents of a [`Tree`].
@@ -33,7 +33,7 @@ pub(super) const NOT_TOML: &str = "this is not valid TOML";
 impl Tree {
     /// Returns an empty table at the beginning of the text `source`.
     pub(super) fn empty(source: usize) -> Self {
-        let place = Place { source, span: 0..0 };
+        let place = TextPlace { source_index: source, span: 0..0 };
         Self { kind: Kind::Table(Vec::new()), value_place: place.clone(), key_place: place }
     }
 
@@ -45,12 +45,12 @@ impl Tree {
             let problem = Problem {
                 key: String::new(),
                 message: format!("{NOT_TOML}: {}", error.message().trim()),
-                help: None,
-                place: Some(Place { source, span }),
+                suggested_fix: None,
+                place: Some(TextPlace { source_index: source, span }),
             };
             problems.push(problem);
         }
-        let place = Place { source, span: 0..0 };
+        let place = TextPlace { source_index: source, span: 0..0 };
         let mut reader = Reader { source, problems };
         let kind = reader.table(table.get_ref());
         Self { kind, value_place: place.clone(), key_place: place }
@@ -59,9 +59,9 @@ impl Tree {
     /// Parses one option `--set KEY=VALUE`. If the value is not TOML, it is taken as a plain text.
     pub(super) fn parse_set(source: usize, key: &str, value: &str, problems: &mut Vec<Problem>) -> Option<Self> {
         let mut refuse = |message: String| {
-            let place = Place { source, span: 0..key.len() };
+            let place = TextPlace { source_index: source, span: 0..key.len() };
             let help = Some("write it as in --set ssd.gc.victim=greedy".to_string());
-            problems.push(Problem { key: key.to_string(), message, help, place: Some(place) });
+            problems.push(Problem { key: key.to_string(), message, suggested_fix: help, place: Some(place) });
         };
         let parts: Vec<&str> = key.split('.').map(str::trim).collect();
         if parts.iter().any(|part| part.is_empty()) {
@@ -70,11 +70,11 @@ impl Tree {
         }
         let value_at = key.len() + 1;
         let (parsed, errors) = DeValue::parse_recoverable(value);
-        let place = Place { source, span: value_at..value_at + value.len() };
+        let place = TextPlace { source_index: source, span: value_at..value_at + value.len() };
         // A value that opens a table, a list or a text must be TOML. Values such as `0x` or `2024-01-01` are words here.
         if let Some(error) = errors.first().filter(|_| value.trim_start().starts_with(['{', '[', '"', '\''])) {
             let message = format!("the value of `{key}` is not valid TOML: {}", error.message().trim());
-            problems.push(Problem { key: key.to_string(), message, help: None, place: Some(place) });
+            problems.push(Problem { key: key.to_string(), message, suggested_fix: None, place: Some(place) });
             return None;
         }
         let kind = if errors.is_empty() && !parsed.get_ref().is_datetime() {
@@ -82,7 +82,7 @@ impl Tree {
         } else {
             Kind::Leaf(Value::String(value.to_string()))
         };
-        let key_place = Place { source, span: 0..key.len() };
+        let key_place = TextPlace { source_index: source, span: 0..key.len() };
         let mut tree = Tree { kind, value_place: place.clone(), key_place: key_place.clone() };
         tree.place_all(&place);
         for part in parts.iter().rev() {
@@ -92,7 +92,7 @@ impl Tree {
     }
 
     /// Returns a tree of values that all have the same `place`.
-    pub(super) fn from_json(value: &Value, place: &Place) -> Self {
+    pub(super) fn from_json(value: &Value, place: &TextPlace) -> Self {
         let kind = match value {
             Value::Object(entries) => {
                 Kind::Table(entries.iter().map(|(key, child)| (key.clone(), Self::from_json(child, place))).collect())
@@ -103,7 +103,7 @@ impl Tree {
         Self { kind, value_place: place.clone(), key_place: place.clone() }
     }
 
-    fn place_all(&mut self, place: &Place) {
+    fn place_all(&mut self, place: &TextPlace) {
         self.value_place = place.clone();
         match &mut self.kind {
             Kind::Table(entries) => entries.iter_mut().for_each(|(_, child)| {
@@ -255,8 +255,8 @@ struct Reader<'p> {
 }
 
 impl Reader<'_> {
-    fn place(&self, span: Range<usize>) -> Place {
-        Place { source: self.source, span }
+    fn place(&self, span: Range<usize>) -> TextPlace {
+        TextPlace { source_index: self.source, span }
     }
 
     fn table(&mut self, table: &DeTable<'_>) -> Kind {
@@ -302,7 +302,7 @@ impl Reader<'_> {
 
     fn refuse(&mut self, value: &Spanned<DeValue<'_>>, message: String) -> Kind {
         let place = Some(self.place(value.span()));
-        self.problems.push(Problem { key: String::new(), message, help: None, place });
+        self.problems.push(Problem { key: String::new(), message, suggested_fix: None, place });
         Kind::Leaf(Value::Null)
     }
 }

@@ -6,7 +6,7 @@ use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{ValidationError, Validator};
 use serde_json::Value;
 
-use super::problems::{Place, Problem, Problems, nearest, one_of};
+use super::problems::{Problem, Problems, TextPlace, nearest, one_of};
 use super::quantities::{CHECKERS, Checker};
 use super::tree::Tree;
 use crate::meaning::{self, follow};
@@ -27,7 +27,7 @@ struct Compiled {
 fn compiled() -> &'static Compiled {
     static COMPILED: OnceLock<Compiled> = OnceLock::new();
     COMPILED.get_or_init(|| {
-        let schema = super::schema();
+        let schema = super::config_schema();
         let mut options = jsonschema::options().should_validate_formats(true);
         for Checker { name, check, .. } in CHECKERS {
             options = options.with_format(*name, move |text: &str| check(text).is_ok());
@@ -185,7 +185,7 @@ impl Report<'_> {
         let problem = Problem {
             key: name.clone(),
             message: format!("there is no key `{name}`"),
-            help: Some(help),
+            suggested_fix: Some(help),
             place: Some(tree.key_place.clone()),
         };
         self.problems.push(problem);
@@ -197,8 +197,8 @@ impl Report<'_> {
             return;
         }
         self.reported.push(path.to_vec());
-        let place: Place = self.tree.deepest(path.iter().map(String::as_str)).value_place.clone();
-        self.problems.push(Problem { key: dotted(path), message, help, place: Some(place) });
+        let place: TextPlace = self.tree.deepest(path.iter().map(String::as_str)).value_place.clone();
+        self.problems.push(Problem { key: dotted(path), message, suggested_fix: help, place: Some(place) });
     }
 
     fn subject(&self, path: &[String]) -> String {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use flashraid_workload::quantities::Gap;
+use flashraid_workload::quantities::RequestGap;
 use flashraid_workload::synthetic::{AddressSpec, ArrivalSpec, SizeSpec};
 use flashraid_workload::units::{Duration, Fraction, NumberRange, Quantity, Size, UnitError};
 
@@ -56,7 +56,7 @@ pub struct WorkloadConfig {
     /// Synthetic: greatest gap before a request that starts where the one before ended. Such gaps are uniform from 0. By default, they are
     /// like all others.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub sequential_gap: Option<Gap>,
+    pub sequential_gap: Option<RequestGap>,
     /// Synthetic: distribution of the addresses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<AddressSpec>,
@@ -92,7 +92,7 @@ pub struct WorkloadConfig {
     pub drop_repeats_within: Option<Duration>,
     /// Trace: treatment of discards, `"trim"` (the default) or `"ignore"`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub discards: Option<flashraid_workload::trace::Discards>,
+    pub discards: Option<flashraid_workload::trace::DiscardPolicy>,
     /// Trace: direction of all requests, for a trace that does not distinguish reads from writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub direction: Option<TraceDirection>,

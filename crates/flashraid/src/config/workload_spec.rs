@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::workload::{AddressFit, AllDevices, Kind, RequestsOrTime, TraceDevices, TraceDirection, TraceReorder, WorkloadConfig};
 use flashraid_workload::catalogue::{self, NamedWorkload};
 use flashraid_workload::synthetic as model;
-use flashraid_workload::trace::{Devices, Reorder, TraceSpec};
+use flashraid_workload::trace::{DevicePlacement, ReorderMethod, TraceSpec};
 use flashraid_workload::units::Fraction;
 use flashraid_workload::{self as workload, OpKind, SourceSpec, TransformSpec, WorkloadSpec};
 
@@ -60,7 +60,7 @@ pub(super) fn to_toml(named: &NamedWorkload) -> String {
     let config = WorkloadConfig { preset: None, ..to_config(&named.spec) };
     let body = toml::to_string(&config).unwrap_or_default();
     let stand_in = if named.is_stand_in { "# A stand-in with the published statistics, not the trace itself.\n" } else { "" };
-    format!("# {} ({})\n{stand_in}# {}\n\n{body}", named.name, named.source, named.note)
+    format!("# {} ({})\n{stand_in}# {}\n\n{body}", named.name, named.paper_or_trace, named.note)
 }
 
 /// Returns the keys that a user would write to get `spec`.
@@ -77,10 +77,10 @@ pub(super) fn to_config(spec: &WorkloadSpec) -> WorkloadConfig {
                 config.read_size = Some(synthetic.read_size.clone());
                 config.write_size = Some(synthetic.write_size.clone());
             }
-            config.sequential_fraction = Some(Fraction(synthetic.address.sequential_fraction));
-            config.sequential_repeats = synthetic.address.sequential_repeats.then_some(true);
+            config.sequential_fraction = Some(Fraction(synthetic.addresses.sequential_fraction));
+            config.sequential_repeats = synthetic.addresses.sequential_repeats_size_and_kind.then_some(true);
             config.sequential_gap = synthetic.sequential_gap;
-            config.address = Some(synthetic.address.clone());
+            config.address = Some(synthetic.addresses.clone());
             config.high_priority_fraction = Some(Fraction(synthetic.high_priority_fraction));
         }
         SourceSpec::Mix(streams) => {
@@ -111,13 +111,17 @@ fn synthetic_spec(config: &WorkloadConfig) -> model::SyntheticSpec {
     let size = |own: &Option<model::SizeSpec>| own.as_ref().or(config.size.as_ref()).cloned();
     let sequential_fraction = config.sequential_fraction.map_or(0.0, |share| share.0);
     let sequential_repeats = config.sequential_repeats.unwrap_or(false);
-    let address = model::AddressSpec { sequential_fraction, sequential_repeats, ..config.address.clone().unwrap_or_default() };
+    let address = model::AddressSpec {
+        sequential_fraction,
+        sequential_repeats_size_and_kind: sequential_repeats,
+        ..config.address.clone().unwrap_or_default()
+    };
     model::SyntheticSpec {
         arrivals: config.arrivals.clone().unwrap_or(plain.arrivals),
         read_fraction: config.read_fraction.map_or(plain.read_fraction, |share| share.0),
         read_size: size(&config.read_size).unwrap_or(plain.read_size),
         write_size: size(&config.write_size).unwrap_or(plain.write_size),
-        address,
+        addresses: address,
         high_priority_fraction: config.high_priority_fraction.map_or(plain.high_priority_fraction, |share| share.0),
         sequential_gap: config.sequential_gap,
     }
@@ -131,19 +135,19 @@ fn trace_spec(config: &WorkloadConfig) -> TraceSpec {
         sector_bytes: config.sector_bytes,
         devices: match &config.devices {
             None => default.devices,
-            Some(TraceDevices::All(AllDevices::Concat)) => Devices::Concat,
-            Some(TraceDevices::All(AllDevices::Fold)) => Devices::Fold,
-            Some(TraceDevices::List(list)) => Devices::List(list.clone()),
+            Some(TraceDevices::All(AllDevices::Concat)) => DevicePlacement::Concat,
+            Some(TraceDevices::All(AllDevices::Fold)) => DevicePlacement::Fold,
+            Some(TraceDevices::List(list)) => DevicePlacement::List(list.clone()),
         },
         reorder: match config.reorder {
             None => default.reorder,
-            Some(TraceReorder::Window(requests)) => Reorder::Window(requests),
-            Some(TraceReorder::Sort) => Reorder::Sort,
+            Some(TraceReorder::Window(requests)) => ReorderMethod::Window(requests),
+            Some(TraceReorder::Sort) => ReorderMethod::Sort,
         },
         skip_bad_lines: config.skip_bad_lines.unwrap_or(default.skip_bad_lines),
         discards: config.discards.unwrap_or(default.discards),
         drop_repeats_within_ns: config.drop_repeats_within.map(|time| time.ns),
-        direction: config.direction.map(|direction| match direction {
+        only_direction: config.direction.map(|direction| match direction {
             TraceDirection::Read => OpKind::Read,
             TraceDirection::Write => OpKind::Write,
         }),
@@ -195,7 +199,7 @@ pub(super) fn key_of_spec_problem(section: &str, key: &str) -> String {
 
 /// Returns the workload with this name in the catalogue.
 pub(super) fn preset(name: &str) -> Result<WorkloadSpec, catalogue::UnknownWorkload> {
-    catalogue::find(name).map(|named| named.spec)
+    catalogue::find_workload(name).map(|named| named.spec)
 }
 
 /// Returns the keys whose values in `config` differ from its preset, in alphabetical order. Keys for the length of the run do not count.

@@ -1,14 +1,14 @@
 //! Export for FEMU's black-box mode: options of its device for QEMU's command line.
 
 use super::medium::{Medium, note_unsupported};
-use super::{Export, Exported};
+use super::{ExportedFile, ExportedFiles};
 use crate::config::{Scenario, VictimPolicy};
 
 /// Number of bytes in FEMU's sectors.
 const SECTOR_BYTES: u64 = 512;
 
 /// Returns the drive of a scenario as options for QEMU.
-pub fn export(scenario: &Scenario) -> Export {
+pub fn export_femu(scenario: &Scenario) -> ExportedFiles {
     let mut notes = Vec::new();
     let ssd = &scenario.config.ssd;
     let medium = Medium::of(scenario, "FEMU", &mut notes);
@@ -76,5 +76,5 @@ pub fn export(scenario: &Scenario) -> Export {
         ("gc_thres_pcent_high", format!("{}", threshold.max(95.0))),
     ];
     let options: String = options.iter().map(|(name, value)| format!(",{name}={value}")).collect();
-    Export { files: vec![Exported { name: "femu-options.txt", text: format!("-device femu{options}\n") }], notes }
+    ExportedFiles { files: vec![ExportedFile { file_name: "femu-options.txt", text: format!("-device femu{options}\n") }], notes }
 }

@@ -4,26 +4,26 @@ use crate::config::{Scenario, SsdConfig, Transfer};
 
 /// Flash of a drive as emulators describe it, with the durations of its operations.
 pub(super) struct Medium {
-    pub channels: u32,
-    pub luns_per_channel: u32,
-    pub planes: u32,
-    pub blocks: u32,
+    pub(crate) channels: u32,
+    pub(crate) luns_per_channel: u32,
+    pub(crate) planes: u32,
+    pub(crate) blocks: u32,
     /// Number of flash pages in a block.
-    pub pages: u32,
-    pub page_bytes: u64,
+    pub(crate) pages: u32,
+    pub(crate) page_bytes: u64,
     /// Mean time of the flash array to read a flash page, over the types of pages.
-    pub read_ns: u64,
+    pub(crate) read_ns: u64,
     /// Shortest and longest time of the flash array to read a page, over the types of pages.
-    pub read_range_ns: (u64, u64),
+    pub(crate) read_range_ns: (u64, u64),
     /// Time of a program, which writes several flash pages to a plane.
-    pub program_ns: u64,
+    pub(crate) program_ns: u64,
     /// Number of flash pages that one program writes to a plane.
-    pub pages_per_program: u32,
-    pub erase_ns: u64,
+    pub(crate) pages_per_program: u32,
+    pub(crate) erase_ns: u64,
     /// Time to transfer a byte on a channel, in picoseconds; 0 if transfers take no time.
-    pub byte_ps: u64,
+    pub(crate) byte_ps: u64,
     /// Share of a plane's blocks that are free when collection starts.
-    pub free_share: f64,
+    pub(crate) free_share: f64,
 }
 
 impl Medium {

@@ -11,18 +11,18 @@ use flashraid_workload::import::{self, ImportError, Imported, xml};
 
 /// A file for another program.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Exported {
+pub struct ExportedFile {
     /// Usual name of the file in the other program.
-    pub name: &'static str,
+    pub file_name: &'static str,
     /// Content of the file.
     pub text: String,
 }
 
 /// Files for another program, with notes about everything that they cannot express.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Export {
+pub struct ExportedFiles {
     /// The files, with the device first.
-    pub files: Vec<Exported>,
+    pub files: Vec<ExportedFile>,
     /// Notes about everything that was left out or changed.
     pub notes: Vec<String>,
 }
@@ -32,12 +32,12 @@ pub struct Export {
 /// # Errors
 ///
 /// Returns an error if the text is in none of these formats, or if it needs something that a configuration cannot express.
-pub fn import(text: &str, part: Option<&str>) -> Result<Imported, ImportError> {
+pub fn import_file(text: &str, part: Option<&str>) -> Result<Imported, ImportError> {
     if text.trim_start_matches('\u{feff}').trim_start().starts_with('<') {
-        let root = xml::parse(text)?;
-        if mqsim::is_device(&root) {
+        let root = xml::parse_xml(text)?;
+        if mqsim::is_device_file(&root) {
             return match part {
-                Some(_) => Err(ImportError::Whole("it describes one device, so that there is no part to choose".to_owned())),
+                Some(_) => Err(ImportError::WholeFile("it describes one device, so that there is no part to choose".to_owned())),
                 None => mqsim::import(&root),
             };
         }

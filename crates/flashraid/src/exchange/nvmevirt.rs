@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use super::medium::{Medium, note_unsupported};
-use super::{Export, Exported};
+use super::{ExportedFile, ExportedFiles};
 use crate::config::{Link, LinkRate, LinkTable, Scenario, VictimPolicy};
 
 /// Returns the drive of a scenario as a header file.
-pub fn export(scenario: &Scenario) -> Export {
+pub fn export_nvmevirt(scenario: &Scenario) -> ExportedFiles {
     let mut notes = Vec::new();
     let ssd = &scenario.config.ssd;
     let medium = Medium::of(scenario, "NVMeVirt", &mut notes);
@@ -102,5 +102,5 @@ pub fn export(scenario: &Scenario) -> Export {
     for (name, value) in constants {
         let _ = writeln!(text, "#define {name} {value}");
     }
-    Export { files: vec![Exported { name: "flashraid.h", text }], notes }
+    ExportedFiles { files: vec![ExportedFile { file_name: "flashraid.h", text }], notes }
 }

@@ -1,10 +1,10 @@
 //! Drives as emulators take them.
 
-use super::{Export, femu, nvmevirt};
-use crate::config::{self, PresetKind, Scenario, presets};
+use super::{ExportedFiles, femu, nvmevirt};
+use crate::config::{self, PresetKind, Scenario, all_presets};
 
 fn scenario(toml: &str) -> Scenario {
-    config::from_str("x.toml", toml, &[], None).unwrap_or_else(|problems| panic!("{problems}"))
+    config::scenario_from_toml("x.toml", toml, &[], None).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
 /// FEMU's default geometry, with 25 % in reserve.
@@ -14,7 +14,7 @@ const BLACK_BOX: &str = "array.level = \"single\"\n[ssd]\ntransfer = \"channel\"
 
 #[test]
 fn femu_gets_its_options() {
-    let Export { files, notes } = femu::export(&scenario(BLACK_BOX));
+    let ExportedFiles { files, notes } = femu::export_femu(&scenario(BLACK_BOX));
     assert_eq!(
         files[0].text,
         "-device femu,devsz_mb=12288,namespaces=1,femu_mode=1,secsz=512,secs_per_pg=8,pgs_per_blk=256,blks_per_pl=256,pls_per_lun=1,\
@@ -26,7 +26,7 @@ fn femu_gets_its_options() {
 
 #[test]
 fn nvmevirt_gets_its_constants() {
-    let text = nvmevirt::export(&scenario(BLACK_BOX)).files[0].text.clone();
+    let text = nvmevirt::export_nvmevirt(&scenario(BLACK_BOX)).files[0].text.clone();
     for expected in [
         "NAND_CHANNELS (8)",
         "LUNS_PER_NAND_CH (8)",
@@ -44,9 +44,9 @@ fn nvmevirt_gets_its_constants() {
 
 #[test]
 fn every_device_goes_to_both_and_something_cannot_be_said() {
-    for preset in presets().iter().filter(|preset| preset.kind == PresetKind::Device) {
+    for preset in all_presets().iter().filter(|preset| preset.kind == PresetKind::Device) {
         let scenario = scenario(&format!("array.level = \"single\"\nssd.preset = {:?}", preset.name));
-        for Export { files, notes } in [femu::export(&scenario), nvmevirt::export(&scenario)] {
+        for ExportedFiles { files, notes } in [femu::export_femu(&scenario), nvmevirt::export_nvmevirt(&scenario)] {
             assert!(files.len() == 1 && notes.len() > 2, "{}: {notes:#?}", preset.name);
             assert!(!files[0].text.contains("NaN") && !files[0].text.contains("=0,pgs"), "{}", files[0].text);
         }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::build::response_times;
 use super::figures::{Part, in_order, mean_us, section};
-use super::table::{Row, Section, count, format_figure};
+use super::table::{TableRow, TableSection, count, format_figure};
 use super::{ByDirection, ReportInputs, ResponseTime};
 use flashraid_model::array::{FailureProgress, Health, HostPortCounters, ReadPlanCounters, StripeCounters};
 use flashraid_model::metrics::MeasuredResults;
@@ -35,7 +35,7 @@ figures! {
 }
 
 impl Parity {
-    pub(super) fn section(&self) -> Section {
+    pub(super) fn section(&self) -> TableSection {
         section("Parity", self.rows())
     }
 }
@@ -65,7 +65,7 @@ figures! {
 }
 
 impl PlannedReads {
-    pub(super) fn section(&self) -> Section {
+    pub(super) fn section(&self) -> TableSection {
         section("Planned reads", self.rows())
     }
 }
@@ -96,7 +96,7 @@ figures! {
 }
 
 impl Controller {
-    pub(super) fn section(&self) -> Section {
+    pub(super) fn section(&self) -> TableSection {
         section("Controller", self.rows())
     }
 }
@@ -114,7 +114,7 @@ figures! {
 }
 
 impl Lost {
-    pub(super) fn section(&self) -> Section {
+    pub(super) fn section(&self) -> TableSection {
         section("Lost, since too many members had failed", self.rows())
     }
 }
@@ -219,9 +219,9 @@ figures! {
 
 impl Failure {
     /// Returns a table with a column for each failure, and one with the response times around them.
-    pub(super) fn sections(&self, failures: &[FailedMember]) -> [Section; 2] {
+    pub(super) fn sections(&self, failures: &[FailedMember]) -> [TableSection; 2] {
         // The counts of all failures together stand in the first column.
-        let total = |(place, mut row): (u32, Row)| {
+        let total = |(place, mut row): (u32, TableRow)| {
             row.values.resize(failures.len().max(1), String::new());
             (place, row)
         };
@@ -236,7 +236,7 @@ impl Failure {
         });
         let several = failures.len() > 1;
         let columns = if several { (1..=failures.len()).map(|nth| format!("failure {nth}")).collect() } else { Vec::new() };
-        [Section { title: "Failure", columns, rows: in_order(rows) }, self.response_us.section()]
+        [TableSection { title: "Failure", columns, rows: in_order(rows) }, self.response_us.section()]
     }
 }
 
@@ -259,13 +259,13 @@ figures! {
 }
 
 impl ByHealth {
-    fn section(&self) -> Section {
+    fn section(&self) -> TableSection {
         let each = [&self.normal, &self.degraded, &self.rebuilding, &self.rebuilt];
         let figures = |name: &str, figure: fn(&ByDirection<ResponseTime>) -> Option<f64>| {
-            Row::new(name, each.map(|times| format_figure(figure(times))), "µs")
+            TableRow::new(name, each.map(|times| format_figure(figure(times))), "µs")
         };
         let rows = vec![
-            Row::new("requests", each.map(|times| count(times.all.count)), ""),
+            TableRow::new("requests", each.map(|times| count(times.all.count)), ""),
             figures("mean", |times| times.all.mean),
             figures("mean of reads", |times| times.read.mean),
             figures("mean of writes", |times| times.write.mean),
@@ -273,6 +273,6 @@ impl ByHealth {
             figures("max", |times| times.all.max),
         ];
         let columns = Self::NAMES.iter().map(|&name| name.to_owned()).collect();
-        Section { title: "Response time around the failure", columns, rows }
+        TableSection { title: "Response time around the failure", columns, rows }
     }
 }

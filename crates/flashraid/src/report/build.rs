@@ -118,7 +118,7 @@ impl Report {
             has_little_wear: flash.lifetime.is_none() && flash.implied_life.is_some(),
         };
         Self {
-            schema: REPORT_SCHEMA.to_owned(),
+            schema: REPORT_SCHEMA_NAME.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             seed: inputs.seed,
             simulated_ns: inputs.simulated_ns,

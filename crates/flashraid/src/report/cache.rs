@@ -142,7 +142,7 @@ figures! {
 }
 
 /// Returns the schema of the `cache` table, which is empty without a cache.
-pub(super) fn schema(generator: &mut SchemaGenerator) -> Schema {
+pub(super) fn cache_report_schema(generator: &mut SchemaGenerator) -> Schema {
     let table = generator.subschema_for::<CacheReport>();
     json_schema!({ "type": "object", "anyOf": [table, { "type": "object", "maxProperties": 0 }] })
 }

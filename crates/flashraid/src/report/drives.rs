@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::build::share_of_dies;
 use super::figures::{Part, TableValue, mean_us, section};
-use super::table::{Row, Section};
+use super::table::{TableRow, TableSection};
 use super::{DriveInputs, ReportInputs, is_zero};
 use crate::config::ScaleBy;
 use flashraid_model::ssd::{FrontCounters, PlacementHandles, SuperblockCounters};
@@ -53,7 +53,7 @@ figures! {
 }
 
 impl FrontReport {
-    pub(super) fn section(&self) -> Section {
+    pub(super) fn section(&self) -> TableSection {
         section("Drives' buffers and queues", self.rows())
     }
 }
@@ -256,9 +256,9 @@ figures! {
 }
 
 impl PlacementReport {
-    fn all_rows(&self) -> Vec<(u32, Row)> {
+    fn all_rows(&self) -> Vec<(u32, TableRow)> {
         let of_handle = |(number, handle): (usize, &HandleReport)| {
-            handle.rows().into_iter().map(move |(place, row)| (place, Row { name: format!("handle {number}: {}", row.name), ..row }))
+            handle.rows().into_iter().map(move |(place, row)| (place, TableRow { label: format!("handle {number}: {}", row.label), ..row }))
         };
         self.rows().into_iter().chain(self.handles.iter().enumerate().flat_map(of_handle)).collect()
     }
@@ -271,7 +271,7 @@ impl DriveReport {
         row.into_iter().collect()
     }
 
-    pub(super) fn section(&self) -> Section {
+    pub(super) fn section(&self) -> TableSection {
         let mut rows = self.rows();
         rows.extend(self.die_time.rows());
         rows.extend(self.placement.iter().flat_map(PlacementReport::all_rows));

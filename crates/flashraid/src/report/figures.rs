@@ -4,7 +4,7 @@
 //! and the rows are made of the lists. A figure is written once here, and once in the counters of the model.
 
 use super::Mark;
-use super::table::{Row, Section, format_figure};
+use super::table::{TableRow, TableSection, format_figure};
 
 /// Makes a part of the report from the list of its figures.
 ///
@@ -101,15 +101,15 @@ impl TableValue {
 /// One value of a report, with its place in a table.
 pub(super) struct Figure<P> {
     /// Position among the rows of the table.
-    pub place: u32,
+    pub(crate) place: u32,
     /// Name in the JSON document.
-    pub key: &'static str,
+    pub(crate) key: &'static str,
     /// Unit in the table, which may be empty.
-    pub unit: &'static str,
+    pub(crate) unit: &'static str,
     /// True if the mark for all results of the run applies to it.
-    pub is_marked: bool,
+    pub(crate) is_marked: bool,
     /// Function that returns labels and values of its rows, given its part of the report.
-    pub rows: fn(&P) -> Vec<(String, TableValue)>,
+    pub(crate) rows: fn(&P) -> Vec<(String, TableValue)>,
 }
 
 /// A part of a report, which is defined by a list of its values.
@@ -121,29 +121,29 @@ pub(super) trait Part: Sized {
     fn figures() -> Vec<Figure<Self>>;
 
     /// Returns the rows of the table, each with its position.
-    fn rows(&self) -> Vec<(u32, Row)> {
+    fn rows(&self) -> Vec<(u32, TableRow)> {
         self.marked_rows(None)
     }
 
     /// Returns the rows of the table, each with its position. Some of them carry the given mark.
-    fn marked_rows(&self, mark: Option<Mark>) -> Vec<(u32, Row)> {
+    fn marked_rows(&self, mark: Option<Mark>) -> Vec<(u32, TableRow)> {
         let mut rows = Vec::new();
         for figure in Self::figures() {
             for (label, shown) in (figure.rows)(self) {
                 let text = shown.text(mark.filter(|_| figure.is_marked));
-                rows.push((figure.place, Row::figure(figure.key, label, [text], figure.unit)));
+                rows.push((figure.place, TableRow::figure(figure.key, label, [text], figure.unit)));
             }
         }
         rows
     }
 
     /// Returns the rows of a table that shows several parts side by side. `values` formats the numbers of all parts for a row.
-    fn rows_of(parts: &[Self], values: impl Fn(Vec<Option<f64>>) -> Vec<String>) -> Vec<(u32, Row)> {
+    fn rows_of(parts: &[Self], values: impl Fn(Vec<Option<f64>>) -> Vec<String>) -> Vec<(u32, TableRow)> {
         let number = |shown| if let TableValue::Number(number) = shown { number } else { None };
         let row = |figure: Figure<Self>| {
             let (labels, shown): (Vec<String>, Vec<TableValue>) = parts.iter().flat_map(figure.rows).unzip();
             let numbers = shown.into_iter().map(number).collect();
-            (figure.place, Row::figure(figure.key, labels.into_iter().next().unwrap_or_default(), values(numbers), figure.unit))
+            (figure.place, TableRow::figure(figure.key, labels.into_iter().next().unwrap_or_default(), values(numbers), figure.unit))
         };
         Self::figures().into_iter().map(row).collect()
     }
@@ -186,12 +186,12 @@ pub(super) fn in_unit(figure: &impl Number, unit: &str) -> Option<f64> {
 }
 
 /// Returns a table with these rows, sorted by position.
-pub(super) fn section(title: &'static str, rows: Vec<(u32, Row)>) -> Section {
-    Section { title, columns: Vec::new(), rows: in_order(rows) }
+pub(super) fn section(title: &'static str, rows: Vec<(u32, TableRow)>) -> TableSection {
+    TableSection { title, columns: Vec::new(), rows: in_order(rows) }
 }
 
 /// Returns the rows, sorted by position.
-pub(super) fn in_order(mut rows: Vec<(u32, Row)>) -> Vec<Row> {
+pub(super) fn in_order(mut rows: Vec<(u32, TableRow)>) -> Vec<TableRow> {
     rows.sort_by_key(|(place, _)| *place);
     rows.into_iter().map(|(_, row)| row).collect()
 }

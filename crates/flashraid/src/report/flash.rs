@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::figures::{Part, section};
-use super::table::{Row, Section};
+use super::table::{TableRow, TableSection};
 use super::{Mark, Member, ReportInputs, is_zero};
 use crate::config::ScaleBy;
 use flashraid_model::space::EraseCountSummary;
@@ -74,7 +74,7 @@ figures! {
 }
 
 impl Flash {
-    pub(super) fn section(&self, mark: Option<Mark>) -> Section {
+    pub(super) fn section(&self, mark: Option<Mark>) -> TableSection {
         let mut rows = self.marked_rows(mark);
         rows.extend(self.wear.rows());
         rows.extend(self.life_rows());
@@ -82,10 +82,10 @@ impl Flash {
     }
 
     /// Returns the projected lifetime. If too few blocks were erased, returns the implied lifetime with a mark and its condition.
-    fn life_rows(&self) -> Vec<(u32, Row)> {
-        let doubted = |(place, row): (u32, Row)| {
+    fn life_rows(&self) -> Vec<(u32, TableRow)> {
+        let doubted = |(place, row): (u32, TableRow)| {
             let values = row.values.iter().map(|value| format!("{value} {}", Mark::LittleWear.symbol())).collect();
-            (place, Row { values, ..row })
+            (place, TableRow { values, ..row })
         };
         match (&self.lifetime, &self.implied_life) {
             (Some(life), _) => life.rows(),

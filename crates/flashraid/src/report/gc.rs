@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::ReportInputs;
 use super::build::{share_of_dies, us};
 use super::figures::{Part, TableValue, section};
-use super::table::Section;
+use super::table::TableSection;
 use flashraid_model::coordination;
 use flashraid_model::metrics::CleanTimes;
 use flashraid_model::ssd::MemberCounters;
@@ -106,7 +106,7 @@ fn share_that_met(by_members: &[u64]) -> Option<f64> {
 }
 
 impl Gc {
-    pub(super) fn section(&self) -> Section {
+    pub(super) fn section(&self) -> TableSection {
         let mut rows = self.rows();
         rows.extend(self.uncoordinated_cleans.iter().flat_map(UncoordinatedCleans::rows));
         section("Garbage collection", rows)

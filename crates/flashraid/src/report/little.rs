@@ -1,7 +1,7 @@
 //! Little's law: requests per second × (mean response time + think time) = requests that are outstanding or waiting for the think time.
 
 use super::Report;
-use flashraid_driver::DepthUse;
+use flashraid_driver::QueueDepthUse;
 
 /// Number of requests for each slot of the queue depth from which on the law must hold, even if a beginning was left out.
 const REQUESTS_PER_PLACE_MIN: u64 = 200;
@@ -16,7 +16,7 @@ const ROUNDING_MAX: f64 = 1e-6;
 ///
 /// # Errors
 /// Returns a sentence with both sides of the law.
-pub(crate) fn check_closed_loop(report: &Report, slots: &DepthUse, whole: bool) -> Result<(), String> {
+pub(crate) fn check_closed_loop(report: &Report, slots: &QueueDepthUse, whole: bool) -> Result<(), String> {
     let (Some(iops), Some(mean_us)) = (report.iops.all, report.response_us.all.mean) else { return Ok(()) };
     let depth = f64::from(slots.depth);
     let enough = report.response_us.all.count >= REQUESTS_PER_PLACE_MIN * u64::from(slots.depth);
@@ -24,7 +24,7 @@ pub(crate) fn check_closed_loop(report: &Report, slots: &DepthUse, whole: bool) 
         return Ok(());
     }
     let found = iops * (mean_us * 1e-6 + slots.think_ns as f64 * 1e-9);
-    let expected = depth - slots.uncounted_ns as f64 / report.load_ns as f64;
+    let expected = depth - slots.uncounted_slot_ns as f64 / report.load_ns as f64;
     // Times are in whole nanoseconds, which causes the whole difference in runs of a few requests.
     let rounding = 1.0 / report.load_ns as f64;
     // Each request that was outstanding at the start moves the product by at most the longest response over the measured time.

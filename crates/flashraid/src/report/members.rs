@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::build::share_of_dies;
 use super::figures::{Part, in_order};
 use super::flash::amplification;
-use super::table::{Section, format_figure};
+use super::table::{TableSection, format_figure};
 use super::{ImpliedLife, Lifetime, ReportInputs, WearReport};
 use flashraid_model::ssd::{MemberCounters, UnfinishedWork as MemberOwed};
 
@@ -87,7 +87,7 @@ figures! {
 
 impl Member {
     /// Returns a column for each member. If these would not fit on a line, returns the spread over the members instead.
-    pub(super) fn section(members: &[Self]) -> Section {
+    pub(super) fn section(members: &[Self]) -> TableSection {
         let each = members.len() <= COLUMNS_MAX;
         let columns = if each {
             (0..members.len()).map(|member| member.to_string()).collect()
@@ -103,7 +103,7 @@ impl Member {
             let spread = [defined.iter().copied().reduce(f64::min), mean, defined.iter().copied().reduce(f64::max)];
             spread.map(format_figure).to_vec()
         });
-        Section { title: "Members", columns, rows: in_order(rows) }
+        TableSection { title: "Members", columns, rows: in_order(rows) }
     }
 }
 

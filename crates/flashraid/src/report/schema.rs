@@ -8,7 +8,7 @@ use super::Report;
 /// Returns the JSON Schema of the document that [`Report::to_json`] writes. It names every key, so a document with any other key is not
 /// valid.
 #[must_use]
-pub fn schema() -> Value {
+pub fn report_schema() -> Value {
     let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let mut schema = generator.into_root_schema_for::<Report>();
     schema.insert("title".into(), "flashraid report".into());

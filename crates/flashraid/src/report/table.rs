@@ -13,36 +13,36 @@ pub const FEW_SAMPLES_MARK: &str = " ?";
 
 /// A heading with its rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Section {
+pub struct TableSection {
     /// Text of the heading.
     pub title: &'static str,
     /// Headings of the columns of values; empty if there is only one column.
     pub columns: Vec<String>,
     /// Rows of the section.
-    pub rows: Vec<Row>,
+    pub rows: Vec<TableRow>,
 }
 
 /// One row: a name, and its value in every column.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct TableRow {
     /// Name of the value.
-    pub name: String,
+    pub label: String,
     /// Value in every column, ready to show.
     pub values: Vec<String>,
     /// Unit of the values, which may be empty.
     pub unit: &'static str,
     /// Key of the value in the JSON document, such as `gc.runs`, which [`crate::meaning`] explains; empty if the row shows several values.
-    pub figure: String,
+    pub figure_name: String,
 }
 
-impl Row {
+impl TableRow {
     pub(super) fn new(name: impl Into<String>, values: impl IntoIterator<Item = String>, unit: &'static str) -> Self {
-        Self { name: name.into(), values: values.into_iter().collect(), unit, figure: String::new() }
+        Self { label: name.into(), values: values.into_iter().collect(), unit, figure_name: String::new() }
     }
 
     /// Returns the row with the key of its value.
     pub(super) fn of(self, figure: impl Into<String>) -> Self {
-        Self { figure: figure.into(), ..self }
+        Self { figure_name: figure.into(), ..self }
     }
 
     /// Returns a row for the value with this key.
@@ -79,11 +79,11 @@ pub(super) fn count(count: u64) -> String {
 impl Report {
     /// Returns the values that a user looks at first.
     #[must_use]
-    pub fn table(&self) -> Vec<Section> {
+    pub fn table_sections(&self) -> Vec<TableSection> {
         let mut sections = vec![self.run_section(), self.response_section()];
         sections.extend(self.streams_section());
         sections.extend(self.time_section());
-        sections.extend([self.bandwidth_section(), self.flash.section(self.mark()), self.gc.section()]);
+        sections.extend([self.bandwidth_section(), self.flash.section(self.mark_of_all_results()), self.gc.section()]);
         if self.lost != Lost::default() {
             sections.push(self.lost.section());
         }
@@ -108,63 +108,63 @@ impl Report {
 
     /// Returns the most serious mark that applies to all results of the run.
     #[must_use]
-    pub fn mark(&self) -> Option<Mark> {
-        [Mark::DataLost, Mark::NotSteady].into_iter().find(|mark| self.verdict.has(*mark))
+    pub fn mark_of_all_results(&self) -> Option<Mark> {
+        [Mark::DataLost, Mark::NotSteady].into_iter().find(|mark| self.verdict.has_mark(*mark))
     }
 
     /// Formats a value with the mark that applies to all results of the run.
     fn marked(&self, figure: Option<f64>) -> String {
-        match self.mark().filter(|_| figure.is_some()) {
+        match self.mark_of_all_results().filter(|_| figure.is_some()) {
             Some(mark) => format!("{} {}", format_figure(figure), mark.symbol()),
             None => format_figure(figure),
         }
     }
 
-    fn cache_section(&self) -> Section {
+    fn cache_section(&self) -> TableSection {
         let shown = |value: &Value| value.as_str().map_or_else(|| format_figure(value.as_f64()), str::to_owned);
         let rows = self.cache.iter().flat_map(|(name, value)| match value {
             Value::Object(parts) => {
                 let part = |(part, value): (&String, &Value)| {
-                    Row::new(format!("{name}, {part}").replace('_', " "), [shown(value)], "").of(format!("cache.{name}.{part}"))
+                    TableRow::new(format!("{name}, {part}").replace('_', " "), [shown(value)], "").of(format!("cache.{name}.{part}"))
                 };
                 parts.iter().map(part).collect()
             }
-            value => vec![Row::new(name.replace('_', " "), [shown(value)], "").of(format!("cache.{name}"))],
+            value => vec![TableRow::new(name.replace('_', " "), [shown(value)], "").of(format!("cache.{name}"))],
         });
-        Section { title: "Cache", columns: Vec::new(), rows: rows.collect() }
+        TableSection { title: "Cache", columns: Vec::new(), rows: rows.collect() }
     }
 
     /// Returns the results of each mechanism that the members have.
-    fn mechanism_sections(&self) -> impl Iterator<Item = Section> {
+    fn mechanism_sections(&self) -> impl Iterator<Item = TableSection> {
         let all = MechanismCounters::default().figures().into_iter();
         all.filter_map(|figures| {
             let counted = self.mechanisms.get(figures.table)?;
             let row = |figure: &Figure| {
                 let key = format!("mechanisms.{}.{}", figures.table, figure.key);
-                Row::new(figure.label, [format_figure(counted[figure.key].as_f64())], figure.unit()).of(key)
+                TableRow::new(figure.label, [format_figure(counted[figure.key].as_f64())], figure.unit()).of(key)
             };
-            Some(Section { title: figures.title, columns: Vec::new(), rows: figures.figures.iter().map(row).collect() })
+            Some(TableSection { title: figures.title, columns: Vec::new(), rows: figures.figures.iter().map(row).collect() })
         })
     }
 
-    fn run_section(&self) -> Section {
+    fn run_section(&self) -> TableSection {
         let steady = match self.verdict.steady_from_ns {
             Some(from_ns) => format!("from {} s", format_figure(Some(from_ns as f64 / 1e9))),
             None => "not reached".to_owned(),
         };
         let rows = vec![
-            Row::figure("simulated_ns", "simulated time", [format_figure(Some(self.simulated_ns as f64 / 1e9))], "s"),
-            Row::figure("measured_from_ns", "statistics from", [format_figure(Some(self.measured_from_ns as f64 / 1e9))], "s"),
-            Row::figure("measured_to_ns", "statistics to", [format_figure(Some(self.measured_to_ns as f64 / 1e9))], "s"),
-            Row::figure("seed", "seed", [self.seed.to_string()], ""),
-            Row::figure("verdict.load", "load", [self.verdict.load.name().to_owned()], ""),
-            Row::figure("verdict.steady_from_ns", "steady state", [steady], ""),
-            Row::figure("iops.all", "requests per second", [self.marked(self.iops.all)], ""),
+            TableRow::figure("simulated_ns", "simulated time", [format_figure(Some(self.simulated_ns as f64 / 1e9))], "s"),
+            TableRow::figure("measured_from_ns", "statistics from", [format_figure(Some(self.measured_from_ns as f64 / 1e9))], "s"),
+            TableRow::figure("measured_to_ns", "statistics to", [format_figure(Some(self.measured_to_ns as f64 / 1e9))], "s"),
+            TableRow::figure("seed", "seed", [self.seed.to_string()], ""),
+            TableRow::figure("verdict.load", "load", [self.verdict.load.name().to_owned()], ""),
+            TableRow::figure("verdict.steady_from_ns", "steady state", [steady], ""),
+            TableRow::figure("iops.all", "requests per second", [self.marked(self.iops.all)], ""),
         ];
-        Section { title: "Run", columns: Vec::new(), rows }
+        TableSection { title: "Run", columns: Vec::new(), rows }
     }
 
-    fn response_section(&self) -> Section {
+    fn response_section(&self) -> TableSection {
         type Figure = (&'static str, &'static str, fn(&ResponseTime) -> Option<f64>);
         const FIGURES: [Figure; 10] = [
             ("mean", "mean", |times| times.mean),
@@ -180,14 +180,15 @@ impl Report {
         ];
         let kinds = [&self.response_us.all, &self.response_us.read, &self.response_us.write];
         let shown_count = |times: &ResponseTime| match times.count {
-            0 if self.verdict.has(Mark::NothingMeasured) => format!("0 {}", Mark::NothingMeasured.symbol()),
+            0 if self.verdict.has_mark(Mark::NothingMeasured) => format!("0 {}", Mark::NothingMeasured.symbol()),
             number => count(number),
         };
-        let requests = Row::figure("response_us.all.count", "requests", kinds.map(shown_count), "");
+        let requests = TableRow::figure("response_us.all.count", "requests", kinds.map(shown_count), "");
         let figures = FIGURES.iter().map(|(name, key, figure)| {
             let percent = name.strip_suffix(" %").and_then(|percent| percent.parse::<f64>().ok());
-            let is_guess = |times: &ResponseTime| times.count > 0 && percent.is_some_and(|percent| !times.supports(percent / 100.0));
-            Row::new(
+            let is_guess =
+                |times: &ResponseTime| times.count > 0 && percent.is_some_and(|percent| !times.has_enough_samples_for(percent / 100.0));
+            TableRow::new(
                 *name,
                 kinds.map(
                     |times| if is_guess(times) { format_figure(figure(times)) + FEW_SAMPLES_MARK } else { self.marked(figure(times)) },
@@ -197,73 +198,73 @@ impl Report {
             .of(format!("response_us.all.{key}"))
         });
         let columns = ["all", "reads", "writes"].map(str::to_owned).to_vec();
-        Section { title: "Response time", columns, rows: std::iter::once(requests).chain(figures).collect() }
+        TableSection { title: "Response time", columns, rows: std::iter::once(requests).chain(figures).collect() }
     }
 
     /// Returns a table with a column for each stream of a mix.
-    fn streams_section(&self) -> Option<Section> {
+    fn streams_section(&self) -> Option<TableSection> {
         type Figure = (&'static str, fn(&ResponseTime) -> Option<f64>);
         const FIGURES: [Figure; 4] =
             [("mean", |times| times.mean), ("median", |times| times.p50), ("99 %", |times| times.p99), ("max", |times| times.max)];
         // A table has room for a few streams only.
         let streams = self.streams.get(..self.streams.len().min(STREAMS_MAX)).filter(|streams| !streams.is_empty())?;
-        let requests = Row::new("requests", streams.iter().map(|stream| count(stream.response_us.all.count)), "");
-        let per_second = Row::new("requests per second", streams.iter().map(|stream| format_figure(stream.iops.all)), "");
+        let requests = TableRow::new("requests", streams.iter().map(|stream| count(stream.response_us.all.count)), "");
+        let per_second = TableRow::new("requests per second", streams.iter().map(|stream| format_figure(stream.iops.all)), "");
         let figures = FIGURES
             .iter()
-            .map(|(name, figure)| Row::new(*name, streams.iter().map(|stream| format_figure(figure(&stream.response_us.all))), "µs"));
+            .map(|(name, figure)| TableRow::new(*name, streams.iter().map(|stream| format_figure(figure(&stream.response_us.all))), "µs"));
         let columns = (0..streams.len()).map(|number| format!("stream {number}")).collect();
-        Some(Section { title: "Streams of the mix", columns, rows: [requests, per_second].into_iter().chain(figures).collect() })
+        Some(TableSection { title: "Streams of the mix", columns, rows: [requests, per_second].into_iter().chain(figures).collect() })
     }
 
     /// Returns the response times divided into their causes. Causes that are 0 everywhere are left out.
-    fn time_section(&self) -> Option<Section> {
-        let shares = self.time_us.named();
+    fn time_section(&self) -> Option<TableSection> {
+        let shares = self.time_us.named_shares();
         let all = shares[0].1?;
         let columns = shares.iter().map(|(name, _)| (*name).to_owned()).collect();
         // A part that is 0 in all requests is 0 in the slowest.
-        let is_anywhere = |part: &usize| all.named()[*part].1 > 0.0;
+        let is_anywhere = |part: &usize| all.named_causes()[*part].1 > 0.0;
         let row = |part: usize| {
-            let figures = shares.iter().map(|(_, time)| format_figure(time.map(|time| time.named()[part].1)));
-            Row::new(all.named()[part].0, figures, "µs").of(format!("time_us.all.{}", all.named()[part].0))
+            let figures = shares.iter().map(|(_, time)| format_figure(time.map(|time| time.named_causes()[part].1)));
+            TableRow::new(all.named_causes()[part].0, figures, "µs").of(format!("time_us.all.{}", all.named_causes()[part].0))
         };
-        let mut rows: Vec<Row> = (0..all.named().len()).filter(is_anywhere).map(row).collect();
-        rows.push(Row::new("response time", shares.iter().map(|(_, time)| format_figure(time.map(|time| time.total()))), "µs"));
-        Some(Section { title: "Where the time went", columns, rows })
+        let mut rows: Vec<TableRow> = (0..all.named_causes().len()).filter(is_anywhere).map(row).collect();
+        rows.push(TableRow::new("response time", shares.iter().map(|(_, time)| format_figure(time.map(|time| time.total()))), "µs"));
+        Some(TableSection { title: "Where the time went", columns, rows })
     }
 
-    fn bandwidth_section(&self) -> Section {
+    fn bandwidth_section(&self) -> TableSection {
         let bandwidth = &self.bandwidth_mb_s;
         let rows = vec![
-            Row::figure("bandwidth_mb_s.mean", "mean", [format_figure(bandwidth.mean)], "MB/s"),
-            Row::figure("bandwidth_mb_s.stddev", "standard deviation", [format_figure(bandwidth.stddev)], "MB/s"),
-            Row::figure("bandwidth_mb_s.cv", "coefficient of variation", [format_figure(bandwidth.cv)], ""),
-            Row::figure("bandwidth_mb_s.intervals", "intervals", [count(bandwidth.intervals)], ""),
-            Row::figure("bandwidth_mb_s.interval_ms", "length of an interval", [format_figure(Some(bandwidth.interval_ms))], "ms"),
+            TableRow::figure("bandwidth_mb_s.mean", "mean", [format_figure(bandwidth.mean)], "MB/s"),
+            TableRow::figure("bandwidth_mb_s.stddev", "standard deviation", [format_figure(bandwidth.stddev)], "MB/s"),
+            TableRow::figure("bandwidth_mb_s.cv", "coefficient of variation", [format_figure(bandwidth.cv)], ""),
+            TableRow::figure("bandwidth_mb_s.intervals", "intervals", [count(bandwidth.intervals)], ""),
+            TableRow::figure("bandwidth_mb_s.interval_ms", "length of an interval", [format_figure(Some(bandwidth.interval_ms))], "ms"),
         ];
-        Section { title: "Bandwidth", columns: Vec::new(), rows }
+        TableSection { title: "Bandwidth", columns: Vec::new(), rows }
     }
 
-    fn perf_section(&self) -> Section {
+    fn perf_section(&self) -> TableSection {
         let perf = &self.perf;
         let rows = vec![
-            Row::figure("perf.warm_up_s", "warm-up", [format_figure(Some(perf.warm_up_s))], "s"),
-            Row::figure("perf.run_s", "simulation", [format_figure(Some(perf.run_s))], "s"),
-            Row::figure(
+            TableRow::figure("perf.warm_up_s", "warm-up", [format_figure(Some(perf.warm_up_s))], "s"),
+            TableRow::figure("perf.run_s", "simulation", [format_figure(Some(perf.run_s))], "s"),
+            TableRow::figure(
                 "perf.host_page_ops_per_s",
                 "host page operations",
                 [format_figure(Some(perf.host_page_ops_per_s / 1e6))],
                 "million/s",
             ),
-            Row::figure(
+            TableRow::figure(
                 "perf.flash_page_ops_per_s",
                 "flash page operations",
                 [format_figure(Some(perf.flash_page_ops_per_s / 1e6))],
                 "million/s",
             ),
-            Row::figure("perf.peak_rss_bytes", "memory", [format_figure(perf.peak_rss_bytes.map(|bytes| bytes as f64 / 1e6))], "MB"),
+            TableRow::figure("perf.peak_rss_bytes", "memory", [format_figure(perf.peak_rss_bytes.map(|bytes| bytes as f64 / 1e6))], "MB"),
         ];
-        Section { title: "Simulator", columns: Vec::new(), rows }
+        TableSection { title: "Simulator", columns: Vec::new(), rows }
     }
 }
 
@@ -298,7 +299,7 @@ mod tests {
     #[test]
     fn every_row_fills_every_column() {
         let report = crate::report::build::tests::example();
-        let sections = report.table();
+        let sections = report.table_sections();
         let titles: Vec<_> = sections.iter().map(|section| section.title).collect();
         assert_eq!(
             titles,
@@ -306,13 +307,13 @@ mod tests {
         );
         for section in &sections {
             for row in &section.rows {
-                assert_eq!(row.values.len(), section.columns.len().max(1), "{}: {}", section.title, row.name);
+                assert_eq!(row.values.len(), section.columns.len().max(1), "{}: {}", section.title, row.label);
             }
         }
         assert_eq!(sections[6].columns, ["0", "1"]);
         let mean = &sections[1].rows[1];
         assert_eq!(
-            (mean.name.as_str(), mean.values.as_slice(), mean.unit),
+            (mean.label.as_str(), mean.values.as_slice(), mean.unit),
             ("mean", ["4 !", "4 !", "4 !"].map(String::from).as_slice(), "µs")
         );
     }

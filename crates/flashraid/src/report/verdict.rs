@@ -46,7 +46,7 @@ const ERROR_MAX: f64 = 0.05;
 /// Relation of the workload to the throughput of the array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Load {
+pub enum LoadKind {
     /// The array keeps up with the requests.
     #[default]
     Stable,
@@ -61,16 +61,16 @@ pub enum Load {
     DataLost,
 }
 
-impl Load {
+impl LoadKind {
     /// Returns the name of the load.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Load::Stable => "stable",
-            Load::Saturated => "saturated",
-            Load::Unstable => "unstable",
-            Load::Closed => "closed",
-            Load::DataLost => "data lost",
+            LoadKind::Stable => "stable",
+            LoadKind::Saturated => "saturated",
+            LoadKind::Unstable => "unstable",
+            LoadKind::Closed => "closed",
+            LoadKind::DataLost => "data lost",
         }
     }
 }
@@ -78,20 +78,20 @@ impl Load {
 /// Facts about a run from which its verdict is made.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Facts<'a> {
-    pub trend: &'a TrendSummary,
+    pub(crate) trend: &'a TrendSummary,
     /// Trends over the whole run, including the requests that the statistics leave out.
-    pub whole_trend: &'a TrendSummary,
+    pub(crate) whole_trend: &'a TrendSummary,
     /// True if the host waits for one request before it sends another.
-    pub is_closed: bool,
+    pub(crate) is_closed: bool,
     /// Response times of all requests.
-    pub all: &'a LatencyHistogram,
-    pub measured_from_ns: u64,
+    pub(crate) all: &'a LatencyHistogram,
+    pub(crate) measured_from_ns: u64,
     /// True if the write cache still holds much of the written data, so that members have not done all the work.
-    pub fills_cache: bool,
+    pub(crate) fills_cache: bool,
     /// True if a request of the measured time lost a page, or if more members failed than the level survives.
-    pub has_lost_data: bool,
+    pub(crate) has_lost_data: bool,
     /// True if a lifetime is projected from too few erases.
-    pub has_little_wear: bool,
+    pub(crate) has_little_wear: bool,
 }
 
 /// Findings about how far the results of a run can be trusted.
@@ -99,7 +99,7 @@ pub(super) struct Facts<'a> {
 #[non_exhaustive]
 pub struct Verdict {
     /// Relation of the workload to the throughput of the array.
-    pub load: Load,
+    pub load: LoadKind,
     /// True if response times and write amplification stay the same from some tenth of the run on.
     pub steady: bool,
     /// Time at which this steady part begins, in nanoseconds; `None` without one.
@@ -116,13 +116,13 @@ impl Verdict {
     #[must_use]
     pub(super) fn of(facts: &Facts) -> Verdict {
         let Facts { trend, all, .. } = *facts;
-        let by_requests = if facts.is_closed { Load::Closed } else { load(facts.whole_trend) };
-        let may_be_steady = matches!(by_requests, Load::Closed | Load::Stable) && !facts.fills_cache;
+        let by_requests = if facts.is_closed { LoadKind::Closed } else { load(facts.whole_trend) };
+        let may_be_steady = matches!(by_requests, LoadKind::Closed | LoadKind::Stable) && !facts.fills_cache;
         let steady_from_ns = if may_be_steady { steady_from(&trend.tenths) } else { None };
-        let deepest = super::PERCENTILES.iter().rev().find(|(_, quantile)| has_enough_samples_beyond(all.moments(), *quantile));
+        let deepest = super::REPORTED_PERCENTILES.iter().rev().find(|(_, quantile)| has_enough_samples_beyond(all.moments(), *quantile));
         let is_empty = all.moments().count() == 0;
         let begins_early = steady_from_ns.is_none_or(|steady_from_ns| steady_from_ns > facts.measured_from_ns);
-        let is_guess = super::PERCENTILES.iter().any(|(_, quantile)| !has_enough_samples_beyond(all.moments(), *quantile));
+        let is_guess = super::REPORTED_PERCENTILES.iter().any(|(_, quantile)| !has_enough_samples_beyond(all.moments(), *quantile));
         let holds = |mark: &Mark| match mark {
             Mark::NothingMeasured => is_empty && !facts.has_lost_data,
             Mark::DataLost => facts.has_lost_data,
@@ -131,7 +131,7 @@ impl Verdict {
             Mark::LittleWear => facts.has_little_wear,
         };
         Verdict {
-            load: if facts.has_lost_data { Load::DataLost } else { by_requests },
+            load: if facts.has_lost_data { LoadKind::DataLost } else { by_requests },
             steady: steady_from_ns.is_some(),
             steady_from_ns,
             deepest_percentile: deepest.map(|(name, _)| (*name).to_owned()),
@@ -141,19 +141,19 @@ impl Verdict {
 
     /// Returns true if this condition holds.
     #[must_use]
-    pub fn has(&self, mark: Mark) -> bool {
+    pub fn has_mark(&self, mark: Mark) -> bool {
         self.marks.contains(&mark)
     }
 }
 
-fn load(trend: &TrendSummary) -> Load {
+fn load(trend: &TrendSummary) -> LoadKind {
     let requests = trend.requests();
     let grows =
         trend.mean_response_of_halves_ns.is_some_and(|(first, second)| second > GROWTH_MIN * first && stays_behind(&trend.tenths, first));
     match trend.outstanding_at_last_arrival {
-        Some(outstanding) if outstanding * 100 > requests && grows => Load::Unstable,
-        Some(outstanding) if outstanding * 50 > requests => Load::Saturated,
-        _ => Load::Stable,
+        Some(outstanding) if outstanding * 100 > requests && grows => LoadKind::Unstable,
+        Some(outstanding) if outstanding * 50 > requests => LoadKind::Saturated,
+        _ => LoadKind::Stable,
     }
 }
 
@@ -254,11 +254,11 @@ mod tests {
             outstanding_at_last_arrival: outstanding,
         };
         let trend = |outstanding, halves| of(growing, outstanding, halves);
-        assert_eq!(load(&trend(Some(11), (1.0, 1.6))), Load::Unstable);
-        assert_eq!(load(&trend(Some(10), (1.0, 1.6))), Load::Stable);
-        assert_eq!(load(&trend(Some(20), (1.0, 1.5))), Load::Stable);
-        assert_eq!(load(&trend(Some(21), (1.0, 1.5))), Load::Saturated);
-        assert_eq!(load(&trend(None, (1.0, 9.0))), Load::Stable);
+        assert_eq!(load(&trend(Some(11), (1.0, 1.6))), LoadKind::Unstable);
+        assert_eq!(load(&trend(Some(10), (1.0, 1.6))), LoadKind::Stable);
+        assert_eq!(load(&trend(Some(20), (1.0, 1.5))), LoadKind::Stable);
+        assert_eq!(load(&trend(Some(21), (1.0, 1.5))), LoadKind::Saturated);
+        assert_eq!(load(&trend(None, (1.0, 9.0))), LoadKind::Stable);
     }
 
     /// A queue that grows evenly is unstable whatever part of it is skipped.
@@ -296,8 +296,8 @@ mod tests {
             load(&metrics.finish(done[done.len() - 1].done_ns, 1).trend_of_whole_run)
         };
         for skipped in [0, REQUESTS / 4, REQUESTS / 2, REQUESTS * 9 / 10] {
-            assert_eq!(load_of(skipped, |index| 500 + index * 500), Load::Unstable, "{skipped} skipped");
-            assert_eq!(load_of(skipped, |_| 5_000), Load::Stable, "{skipped} skipped");
+            assert_eq!(load_of(skipped, |index| 500 + index * 500), LoadKind::Unstable, "{skipped} skipped");
+            assert_eq!(load_of(skipped, |_| 5_000), LoadKind::Stable, "{skipped} skipped");
         }
     }
 
@@ -311,10 +311,10 @@ mod tests {
                 outstanding_at_last_arrival: Some(15),
             })
         };
-        assert_eq!(of([1.0, 2.0, 1.0, 1.0, 2.0, 1.0, 1.0, 2.0, 1.0, 90.0], (1.4, 19.0)), Load::Stable);
-        assert_eq!(of([1.0, 2.0, 1.0, 1.0, 2.0, 1.0, 1.0, 20.0, 1.0, 90.0], (1.4, 22.6)), Load::Stable);
-        assert_eq!(of([1.0, 2.0, 1.0, 1.0, 2.0, 1.0, 1.0, 20.0, 40.0, 90.0], (1.4, 30.4)), Load::Unstable);
-        assert_eq!(of([1.0, 2.0, 1.0, 1.0, 2.0, 1.0, 1.0, 2.0, 40.0, 90.0], (1.4, 26.8)), Load::Stable);
+        assert_eq!(of([1.0, 2.0, 1.0, 1.0, 2.0, 1.0, 1.0, 2.0, 1.0, 90.0], (1.4, 19.0)), LoadKind::Stable);
+        assert_eq!(of([1.0, 2.0, 1.0, 1.0, 2.0, 1.0, 1.0, 20.0, 1.0, 90.0], (1.4, 22.6)), LoadKind::Stable);
+        assert_eq!(of([1.0, 2.0, 1.0, 1.0, 2.0, 1.0, 1.0, 20.0, 40.0, 90.0], (1.4, 30.4)), LoadKind::Unstable);
+        assert_eq!(of([1.0, 2.0, 1.0, 1.0, 2.0, 1.0, 1.0, 2.0, 40.0, 90.0], (1.4, 26.8)), LoadKind::Stable);
     }
 
     #[test]

@@ -16,7 +16,7 @@ const RESERVED: &str = "ssd.geometry.reserved";
 
 /// Returns true for a key such as workload, size, depth, rate, members or seed. Points that differ in it do different work, and are never
 /// compared. All other keys are remedies, whose values are compared.
-pub fn is_given(key: &str) -> bool {
+pub fn is_given_by_study(key: &str) -> bool {
     let is_of = |table: &str| key.strip_prefix(table).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
     key != RESERVED && GIVEN.iter().any(|table| is_of(table))
 }
@@ -32,15 +32,15 @@ pub struct Setting {
 
 impl Setting {
     /// Returns the value as JSON. Numbers, booleans, lists and quoted texts keep their kind, and everything else becomes text.
-    pub fn json(&self) -> Value {
+    pub fn value_as_json(&self) -> Value {
         serde_json::from_str(&self.value).unwrap_or_else(|_| Value::String(self.value.clone()))
     }
 }
 
 impl Setting {
     /// Returns true for collection that takes no time. It is a yardstick that no real system reaches.
-    pub fn is_yardstick(&self) -> bool {
-        self.key == "coordination.scheme" && self.json() == "ideal"
+    pub fn is_ideal_scheme(&self) -> bool {
+        self.key == "coordination.scheme" && self.value_as_json() == "ideal"
     }
 }
 
@@ -136,7 +136,7 @@ fn split_values(text: &str) -> Result<Vec<String>, String> {
 }
 
 /// Returns every combination of the values. The last key varies fastest. Without keys there is exactly one combination, which is empty.
-pub fn combinations(axes: &[Axis]) -> Vec<Vec<Setting>> {
+pub fn all_combinations(axes: &[Axis]) -> Vec<Vec<Setting>> {
     let mut combinations = vec![Vec::new()];
     for axis in axes {
         combinations = combinations
@@ -171,12 +171,12 @@ mod tests {
             "ssd.geometry.dies",
             "ssd.warm_up.overwrites",
         ] {
-            assert!(is_given(key), "{key}");
+            assert!(is_given_by_study(key), "{key}");
         }
         for key in
             ["coordination.scheme", "ssd.gc.preemption", "ssd.geometry.reserved", "cache.policy", "seeds", "array.level", "workloads.x"]
         {
-            assert!(!is_given(key), "{key}");
+            assert!(!is_given_by_study(key), "{key}");
         }
     }
 
@@ -222,14 +222,15 @@ mod tests {
     #[test]
     fn the_last_key_varies_fastest() {
         let axes: Vec<Axis> = ["a=1,2", "b=x,y,z"].iter().map(|text| text.parse().unwrap()).collect();
-        let names: Vec<String> = combinations(&axes).iter().map(|settings| settings.iter().map(|s| s.value.as_str()).collect()).collect();
+        let names: Vec<String> =
+            all_combinations(&axes).iter().map(|settings| settings.iter().map(|s| s.value.as_str()).collect()).collect();
         assert_eq!(names, ["1x", "1y", "1z", "2x", "2y", "2z"]);
-        assert_eq!(combinations(&[]), [Vec::<Setting>::new()]);
+        assert_eq!(all_combinations(&[]), [Vec::<Setting>::new()]);
     }
 
     #[test]
     fn settings_are_typed_in_json() {
-        let json = |value: &str| Setting { key: "k".to_owned(), value: value.to_owned() }.json().to_string();
+        let json = |value: &str| Setting { key: "k".to_owned(), value: value.to_owned() }.value_as_json().to_string();
         assert_eq!(json("8"), "8");
         assert_eq!(json("0.05"), "0.05");
         assert_eq!(json("true"), "true");

@@ -1,6 +1,6 @@
 //! Baselines of a study: for each point, the point with which it is compared.
 
-use super::axis::is_given;
+use super::axis::is_given_by_study;
 use super::{Axis, Setting, StudyProblem};
 
 /// Returns the index of the baseline for each combination of values.
@@ -12,8 +12,8 @@ use super::{Axis, Setting, StudyProblem};
 pub(super) fn baselines(axes: &[Axis], combinations: &[Vec<Setting>], wanted: Option<&str>) -> Result<Vec<usize>, StudyProblem> {
     let first = |axis: &Axis| -> Option<String> {
         let setting = |value: &String| Setting { key: axis.key.clone(), value: value.clone() };
-        let real = axis.values.iter().find(|value| !setting(value).is_yardstick()).unwrap_or(&axis.values[0]);
-        (!is_given(&axis.key)).then(|| real.clone())
+        let real = axis.values.iter().find(|value| !setting(value).is_ideal_scheme()).unwrap_or(&axis.values[0]);
+        (!is_given_by_study(&axis.key)).then(|| real.clone())
     };
     let mut chosen: Vec<Option<String>> = axes.iter().map(first).collect();
     if let Some(wanted) = wanted {
@@ -35,8 +35,9 @@ pub(super) fn baselines(axes: &[Axis], combinations: &[Vec<Setting>], wanted: Op
 fn find<'a>(axes: &'a [Axis], text: &str) -> Result<(usize, &'a str), StudyProblem> {
     let pairs = || axes.iter().enumerate().flat_map(|(index, axis)| axis.values.iter().map(move |value| (index, value.as_str())));
     let is_meant = |&(index, value): &(usize, &str)| value == text || format!("{}={value}", axes[index].key) == text;
-    let is_remedy = |&(index, _): &(usize, &str)| !is_given(&axes[index].key);
-    let refuse = |reason: &'static str, choices: Vec<String>| Err(StudyProblem::Baseline { wanted: text.to_owned(), reason, choices });
+    let is_remedy = |&(index, _): &(usize, &str)| !is_given_by_study(&axes[index].key);
+    let refuse =
+        |reason: &'static str, choices: Vec<String>| Err(StudyProblem::BaselineNotFound { wanted: text.to_owned(), reason, choices });
     let remedies: Vec<String> = pairs().filter(is_remedy).map(|(_, value)| value.to_owned()).collect();
     match pairs().filter(is_meant).filter(is_remedy).collect::<Vec<_>>().as_slice() {
         [only] => Ok(*only),
@@ -53,12 +54,12 @@ fn find<'a>(axes: &'a [Axis], text: &str) -> Result<(usize, &'a str), StudyProbl
 
 #[cfg(test)]
 mod tests {
-    use super::super::combinations;
+    use super::super::all_combinations;
     use super::*;
 
     fn grid(texts: &[&str], wanted: Option<&str>) -> Result<Vec<usize>, String> {
         let axes: Vec<Axis> = texts.iter().map(|text| text.parse().unwrap()).collect();
-        baselines(&axes, &combinations(&axes), wanted).map_err(|problem| problem.to_string())
+        baselines(&axes, &all_combinations(&axes), wanted).map_err(|problem| problem.to_string())
     }
 
     #[test]

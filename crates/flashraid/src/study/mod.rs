@@ -27,18 +27,18 @@ use crate::template::Template;
 use crate::warm_cache::WarmCache;
 
 #[doc(hidden)]
-pub use axis::combinations;
-pub use axis::{Axis, Setting, is_given};
+pub use axis::all_combinations;
+pub use axis::{Axis, Setting, is_given_by_study};
 pub use flashraid_model::metrics::Estimate;
 pub use plan::StudyPlan;
 pub use problem::StudyProblem;
 #[doc(hidden)]
-pub use resources::Resources;
+pub use resources::MachineResources;
 pub use resources::default_workers;
 #[doc(hidden)]
-pub use run::{Simulated, run_all};
+pub use run::{StudySimulation, run_all};
 #[doc(hidden)]
-pub use store::Store;
+pub use store::ReportStore;
 
 /// A grid of simulations: every combination of the varied keys, each with every seed.
 ///
@@ -161,7 +161,7 @@ impl Study {
     pub fn vary_axis(mut self, axis: Axis) -> Result<Self, Error> {
         let Axis { key, values } = &axis;
         if values.is_empty() {
-            return Err(StudyProblem::NoValue { key: key.clone() }.into());
+            return Err(StudyProblem::AxisWithoutValues { key: key.clone() }.into());
         }
         if let Some((_, twice)) = values.iter().enumerate().find(|(index, value)| values[..*index].contains(value)) {
             return Err(StudyProblem::RepeatedValue { key: key.clone(), value: twice.clone() }.into());
@@ -223,7 +223,7 @@ impl Study {
     /// Returns [`Error::Study`] if there is no such part.
     pub fn shard(mut self, index: usize, count: usize) -> Result<Self, Error> {
         if index == 0 || index > count {
-            return Err(StudyProblem::Shard { index, count }.into());
+            return Err(StudyProblem::InvalidShard { index, count }.into());
         }
         self.shard = Some((index, count));
         Ok(self)
@@ -282,8 +282,8 @@ pub trait StudyObserver: Sync {
         true
     }
 
-    /// Returns a callback that is asked whether to stop, for all simulations; see [`Observer::stop`](crate::Observer::stop).
-    fn stop(&self) -> Stop {
+    /// Returns a callback that is asked whether to stop, for all simulations; see [`Observer::stop_signal`](crate::Observer::stop_signal).
+    fn stop_signal(&self) -> Stop {
         Stop::default()
     }
 
@@ -291,10 +291,10 @@ pub trait StudyObserver: Sync {
     fn note(&self, _text: &str) {}
 
     /// Reports that a simulation is done, now or in an earlier run.
-    fn done(&self, _simulation: usize) {}
+    fn simulation_done(&self, _simulation: usize) {}
 
     /// Returns false if no further simulation may begin.
-    fn go_on(&self) -> bool {
+    fn may_continue(&self) -> bool {
         true
     }
 }
@@ -332,8 +332,8 @@ impl StudyResult {
     /// # Errors
     /// Returns a text that says which part does not fit the others.
     #[doc(hidden)]
-    pub fn of_parts(axes: Vec<Axis>, baselines: Vec<usize>, rows: Vec<(usize, Report)>) -> Result<Self, String> {
-        let points = combinations(&axes);
+    pub fn from_parts(axes: Vec<Axis>, baselines: Vec<usize>, rows: Vec<(usize, Report)>) -> Result<Self, String> {
+        let points = all_combinations(&axes);
         if baselines.len() != points.len()
             || baselines.iter().chain(rows.iter().map(|(point, _)| point)).any(|&point| point >= points.len())
         {

@@ -8,14 +8,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use flashraid_workload::Stop;
 
 use super::baseline::baselines;
-use super::resources::{Resources, default_workers};
-use super::run::{Simulated, run_unfinished};
-use super::store::{POINTS, Store, short_hash};
-use super::{Axis, Setting, Study, StudyObserver, StudyProblem, StudyResult, StudyRow, combinations, shard};
+use super::resources::{MachineResources, default_workers};
+use super::run::{StudySimulation, run_unfinished};
+use super::store::{POINTS, ReportStore, short_hash};
+use super::{Axis, Setting, Study, StudyObserver, StudyProblem, StudyResult, StudyRow, all_combinations, shard};
 use crate::Error;
-use crate::check::preflight;
-use crate::config::{Scenario, WarmState, address_space};
-use crate::content::{Contents, traces};
+use crate::check::check_before_run;
+use crate::config::{Scenario, WarmStateFiles, workload_address_space};
+use crate::content::{InputFileHashes, traces};
 use crate::memory;
 use crate::report::Report;
 use crate::warm_up::warm_up_key;
@@ -32,32 +32,32 @@ const SIMULATION_BYTES: u128 = 72 << 10;
 fn refuse_too_many(axes: &[Axis], seeds: u64) -> Result<(), StudyProblem> {
     let points = axes.iter().map(|axis| axis.values.len() as u128).try_fold(1_u128, u128::checked_mul);
     let simulations = points.and_then(|points| points.checked_mul(u128::from(seeds))).unwrap_or(u128::MAX);
-    let room = memory::available_bytes().map_or(u128::MAX, |(bytes, _)| u128::from(bytes) / 2 / SIMULATION_BYTES);
+    let room = memory::available_memory_bytes().map_or(u128::MAX, |(bytes, _)| u128::from(bytes) / 2 / SIMULATION_BYTES);
     let most = room.clamp(1000, SIMULATIONS_MAX);
-    if simulations > most { Err(StudyProblem::TooMany { simulations, most }) } else { Ok(()) }
+    if simulations > most { Err(StudyProblem::TooManySimulations { simulations, simulations_max: most }) } else { Ok(()) }
 }
 
 /// Returns an error if several simulations would save their states under one name.
-fn refuse_shared_state(tasks: &[Simulated]) -> Result<(), StudyProblem> {
+fn refuse_shared_state(tasks: &[StudySimulation]) -> Result<(), StudyProblem> {
     let mut paths = BTreeSet::new();
-    let twice = tasks.iter().filter_map(|task| task.scenario.warm_state.save.as_ref()).find(|path| !paths.insert(*path));
-    twice.map_or(Ok(()), |path| Err(StudyProblem::SharedState { path: path.clone() }))
+    let twice = tasks.iter().filter_map(|task| task.scenario.warm_state.save_to.as_ref()).find(|path| !paths.insert(*path));
+    twice.map_or(Ok(()), |path| Err(StudyProblem::SharedStateFile { path: path.clone() }))
 }
 
 /// Checks all files before the first simulation begins. Simulations with the same files are checked once.
-fn preflight_all(tasks: &[Simulated]) -> Result<(), Error> {
+fn preflight_all(tasks: &[StudySimulation]) -> Result<(), Error> {
     let mut seen = BTreeSet::new();
     for scenario in tasks.iter().map(|task| &task.scenario) {
         let Scenario { workload, warm_state, array, .. } = scenario;
         let mut files = Vec::new();
         traces(workload, &mut files);
         // A generator without changes uses no files.
-        if files.is_empty() && workload.transform.is_identity() && *warm_state == WarmState::default() {
+        if files.is_empty() && workload.transform.changes_nothing() && *warm_state == WarmStateFiles::default() {
             continue;
         }
-        let of = format!("{workload:?} {warm_state:?} {:?}", address_space(array));
+        let of = format!("{workload:?} {warm_state:?} {:?}", workload_address_space(array));
         if seen.insert(of) {
-            preflight(scenario, &Stop::default())?;
+            check_before_run(scenario, &Stop::default())?;
         }
     }
     Ok(())
@@ -101,11 +101,11 @@ pub struct StudyPlan {
     pub(super) points: Vec<Vec<Setting>>,
     pub(super) baselines: Vec<usize>,
     /// One task for each point and seed.
-    pub(super) tasks: Vec<Simulated>,
+    pub(super) tasks: Vec<StudySimulation>,
     pub(super) seeds: u64,
     pub(super) shard: Option<(usize, usize)>,
     folder: Option<PathBuf>,
-    resources: Resources,
+    resources: MachineResources,
     /// Reports that were handed in or found in the folder. They are kept so that no file is read twice.
     known_reports: Mutex<BTreeMap<usize, Report>>,
 }
@@ -118,10 +118,10 @@ impl StudyPlan {
             return Err(StudyProblem::SeedTwice.into());
         }
         refuse_too_many(axes, *seeds)?;
-        let points = combinations(axes);
+        let points = all_combinations(axes);
         let baselines = baselines(axes, &points, baseline.as_deref())?;
         let mut tasks = Vec::new();
-        let mut contents = Contents::default();
+        let mut contents = InputFileHashes::default();
         for settings in &points {
             let behind =
                 |setting| variants.iter().find_map(|variants| variants.settings_behind(setting)).unwrap_or(std::slice::from_ref(setting));
@@ -130,7 +130,7 @@ impl StudyPlan {
             let first = scenario.seed;
             for offset in 0..*seeds {
                 let seed = first.checked_add(offset).ok_or(StudyProblem::SeedTooLarge { first, offset })?;
-                tasks.push(Simulated::new(scenario.with_seed(seed), &mut contents)?);
+                tasks.push(StudySimulation::new(scenario.with_seed(seed), &mut contents)?);
             }
         }
         refuse_shared_state(&tasks)?;
@@ -143,19 +143,19 @@ impl StudyPlan {
             seeds: *seeds,
             shard: *shard,
             folder: folder.clone(),
-            resources: Resources { workers: workers.unwrap_or_else(default_workers), threads: *threads, cache: cache.clone() },
+            resources: MachineResources { workers: workers.unwrap_or_else(default_workers), threads: *threads, warm_cache: cache.clone() },
             known_reports: Mutex::default(),
         })
     }
 
     /// Returns a hash that identifies the study. It is equal for the same simulations, with or without shards.
     pub fn hash(&self) -> String {
-        short_hash(&self.tasks.iter().map(|task| task.id.as_str()).collect::<Vec<_>>().join(" "))
+        short_hash(&self.tasks.iter().map(|task| task.result_file_name.as_str()).collect::<Vec<_>>().join(" "))
     }
 
     /// Returns the number of simulations in the study, or in its shard.
     #[expect(clippy::len_without_is_empty, reason = "a plan is never empty")]
-    pub fn len(&self) -> usize {
+    pub fn simulation_count(&self) -> usize {
         self.shard.map_or(self.tasks.len(), |shard| shard::of(&self.tasks, shard).len())
     }
 
@@ -175,14 +175,14 @@ impl StudyPlan {
 
     /// Returns the indices of the simulations in each part, if the whole study were divided into `count` parts.
     #[doc(hidden)]
-    pub fn parts(&self, count: usize) -> Vec<Vec<usize>> {
+    pub fn divide_into_parts(&self, count: usize) -> Vec<Vec<usize>> {
         shard::parts(&self.tasks, count)
     }
 
     /// Sets the resources of the machine, in place of [`Study::workers`], [`Study::threads`] and [`Study::warm_cache`].
     #[doc(hidden)]
     #[must_use]
-    pub fn with_resources(mut self, resources: Resources) -> Self {
+    pub fn with_resources(mut self, resources: MachineResources) -> Self {
         self.resources = resources;
         self
     }
@@ -209,7 +209,7 @@ impl StudyPlan {
 
     /// Returns the simulations that the folder does not hold yet, in groups that share a warm-up, for a caller's own scheduler.
     ///
-    /// The caller runs them and passes their reports to [`StudyPlan::keep`]. When none is left, [`StudyPlan::run`] only combines the
+    /// The caller runs them and passes their reports to [`StudyPlan::save_report`]. When none is left, [`StudyPlan::run`] only combines the
     /// reports.
     ///
     /// # Errors
@@ -247,7 +247,7 @@ impl StudyPlan {
 
     /// Returns the estimated memory that these simulations need one after another.
     pub fn memory_bytes(&self, simulations: &[usize]) -> u64 {
-        memory::needed_by_all(simulations.iter().map(|index| &self.tasks[*index].scenario), 1)
+        memory::memory_needed_by_all_bytes(simulations.iter().map(|index| &self.tasks[*index].scenario), 1)
     }
 
     /// Adds the report of a simulation that was run elsewhere, and saves it if the study has a folder. If the study has a report of it
@@ -255,19 +255,19 @@ impl StudyPlan {
     ///
     /// # Errors
     /// Returns [`Error::Study`] if the report belongs to another simulation, and [`Error::Io`] if it cannot be saved.
-    pub fn keep(&self, index: usize, report: Report) -> Result<(), Error> {
+    pub fn save_report(&self, index: usize, report: Report) -> Result<(), Error> {
         let task = &self.tasks[index];
-        if report.config_hash != task.scenario.hash || report.seed != task.scenario.seed || report.partial {
-            return Err(StudyProblem::OtherReport { simulation: index }.into());
+        if report.config_hash != task.scenario.config_hash || report.seed != task.scenario.seed || report.partial {
+            return Err(StudyProblem::ReportOfOtherStudy { simulation: index }.into());
         }
         if self.known_reports().contains_key(&index) {
             return Ok(());
         }
         let mut earlier = None;
-        if let Some(store) = self.folder.as_deref().map(Store::of_this_build) {
-            earlier = store.load(&task.id);
+        if let Some(store) = self.folder.as_deref().map(ReportStore::of_this_build) {
+            earlier = store.load_report(&task.result_file_name);
             if earlier.is_none() {
-                store.save(&task.id, &report)?;
+                store.save_report(&task.result_file_name, &report)?;
             }
         }
         self.known_reports().entry(index).or_insert(earlier.unwrap_or(report));
@@ -275,9 +275,9 @@ impl StudyPlan {
     }
 
     /// Removes and returns the reports that were handed in, or that [`StudyPlan::unfinished_groups`] found in the folder. If some are
-    /// missing, there are fewer rows than [`StudyPlan::len`].
+    /// missing, there are fewer rows than [`StudyPlan::simulation_count`].
     #[doc(hidden)]
-    pub fn take_done(&self) -> StudyResult {
+    pub fn take_finished(&self) -> StudyResult {
         let mut known_reports = std::mem::take(&mut *self.known_reports());
         let rows =
             self.own().into_iter().filter_map(|index| Some(StudyRow { point: self.point(index), report: known_reports.remove(&index)? }));
@@ -294,8 +294,8 @@ impl StudyPlan {
         index / self.seeds as usize
     }
 
-    fn store(&self) -> Result<Option<Store>, Error> {
-        let store = self.folder.as_deref().map(Store::open).transpose()?;
+    fn store(&self) -> Result<Option<ReportStore>, Error> {
+        let store = self.folder.as_deref().map(ReportStore::open).transpose()?;
         if let (Some(folder), Some(store)) = (&self.folder, &store) {
             shard::describe(self, folder, store)?;
         }
@@ -307,14 +307,14 @@ impl StudyPlan {
     /// # Errors
     /// Returns the first error, or [`Error::StudyInterrupted`] if the observer stopped it.
     pub fn run(self, observer: &dyn StudyObserver) -> Result<StudyResult, Error> {
-        let all = self.len();
+        let all = self.simulation_count();
         let result = self.run_until_stopped(observer)?;
         let done = result.rows.len();
         if done < all { Err(Error::StudyInterrupted { done, all }) } else { Ok(result) }
     }
 
     /// Runs like [`StudyPlan::run`]. If the observer stops it, the result has the finished simulations, which are fewer rows than
-    /// [`StudyPlan::len`].
+    /// [`StudyPlan::simulation_count`].
     ///
     /// # Errors
     /// Returns the first error.
@@ -328,12 +328,12 @@ impl StudyPlan {
     /// # Errors
     /// Returns the first error.
     #[doc(hidden)]
-    pub fn run_with(&self, resources: &Resources, observer: &dyn StudyObserver) -> Result<StudyResult, Error> {
+    pub fn run_with(&self, resources: &MachineResources, observer: &dyn StudyObserver) -> Result<StudyResult, Error> {
         // The state of the folder is noted before anything is made in it.
         let new_folder = self.folder.as_deref().map(NewFolder::at);
         let store = self.store()?;
         let own = self.own();
-        let tasks: Vec<&Simulated> = own.iter().map(|index| &self.tasks[*index]).collect();
+        let tasks: Vec<&StudySimulation> = own.iter().map(|index| &self.tasks[*index]).collect();
         let mut known_reports = std::mem::take(&mut *self.known_reports());
         let handed_in = own.iter().map(|index| known_reports.remove(index).filter(|_| self.tasks[*index].has_its_state()));
         let earlier = handed_in.zip(&tasks).map(|(report, task)| report.or_else(|| task.done_before(store.as_ref()?))).collect();

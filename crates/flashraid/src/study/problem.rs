@@ -14,7 +14,7 @@ pub enum StudyProblem {
     /// A key is varied without a value.
     #[error("{key} is varied, but without a value")]
     #[non_exhaustive]
-    NoValue {
+    AxisWithoutValues {
         /// Name of the key.
         key: String,
     },
@@ -49,7 +49,7 @@ pub enum StudyProblem {
     /// The wanted baseline is none of the varied values, or more than one.
     #[error("baseline {wanted}: {reason}; {}", of_choices(choices))]
     #[non_exhaustive]
-    Baseline {
+    BaselineNotFound {
         /// Baseline that the user wants.
         wanted: String,
         /// Reason why it is not possible.
@@ -58,13 +58,15 @@ pub enum StudyProblem {
         choices: Vec<String>,
     },
     /// The grid has more simulations than a study may have.
-    #[error("there are {simulations} simulations, but at most {most} fit here; vary fewer values, or compare in several folders")]
+    #[error(
+        "there are {simulations} simulations, but at simulations_max {simulations_max} fit here; vary fewer values, or compare in several folders"
+    )]
     #[non_exhaustive]
-    TooMany {
+    TooManySimulations {
         /// Number of simulations in the grid.
         simulations: u128,
         /// Maximum number of simulations.
-        most: u128,
+        simulations_max: u128,
     },
     /// Simulations would overwrite each other's saved states.
     #[error(
@@ -73,14 +75,14 @@ pub enum StudyProblem {
         path.display()
     )]
     #[non_exhaustive]
-    SharedState {
+    SharedStateFile {
         /// Path of the file.
         path: PathBuf,
     },
     /// There is no shard with this number.
     #[error("there is no shard {index} of {count}; shards are 1 of N to N of N")]
     #[non_exhaustive]
-    Shard {
+    InvalidShard {
         /// Number of the shard.
         index: usize,
         /// Number of all shards.
@@ -89,14 +91,14 @@ pub enum StudyProblem {
     /// A report was handed in for a simulation to which it does not belong.
     #[error("the report handed in for simulation {simulation} is another simulation's, or partial")]
     #[non_exhaustive]
-    OtherReport {
+    ReportOfOtherStudy {
         /// Number of the simulation in the order of points and seeds.
         simulation: usize,
     },
     /// A folder does not hold a shard of a study.
     #[error("{}: {reason}", folder.display())]
     #[non_exhaustive]
-    Folder {
+    UnusableFolder {
         /// Path of the folder.
         folder: PathBuf,
         /// Explanation of what is wrong with it.
@@ -107,7 +109,7 @@ pub enum StudyProblem {
         "{missing} of {all} simulations are in none of the folders; a missing shard, or one that was stopped? shards that are there: {shards}"
     )]
     #[non_exhaustive]
-    Missing {
+    MissingSimulations {
         /// Number of simulations that are missing.
         missing: usize,
         /// Number of simulations in the study.

@@ -8,34 +8,34 @@ use crate::warm_cache::WarmCache;
 
 /// Resources of the machine that a study may use. They do not change any result.
 #[derive(Debug, Clone)]
-pub struct Resources {
+pub struct MachineResources {
     /// Number of simulations at a time; 0 counts as 1.
     pub workers: usize,
     /// Number of threads of each simulation; 0 counts as 1.
     pub threads: usize,
     /// Cache for the states after long warm-ups; `None` for no cache.
-    pub cache: Option<WarmCache>,
+    pub warm_cache: Option<WarmCache>,
 }
 
-impl Resources {
+impl MachineResources {
     /// Returns the resources of this machine for these simulations: as many as wanted, or as processors and memory allow.
     ///
     /// The threads never exceed the processors unless the user wants more simulations at a time.
     ///
     /// # Errors
     /// Returns an error if the simulations need more memory than there is.
-    pub fn of_machine(
+    pub fn of_this_machine(
         simulations: &[&Scenario],
         workers: Option<usize>,
         threads: Option<usize>,
         cache: Option<WarmCache>,
-    ) -> Result<Resources, TooLittleMemory> {
+    ) -> Result<MachineResources, TooLittleMemory> {
         let processors = default_workers();
         let mut at_a_time = workers.unwrap_or(processors).min(simulations.len()).max(1);
-        if let Some((available_bytes, bound)) = memory::available_bytes() {
+        if let Some((available_bytes, bound)) = memory::available_memory_bytes() {
             let needed = |workers| {
-                let threads = memory::needed_by_threads(workers, bound);
-                memory::needed_by_all(simulations.iter().copied(), workers).saturating_add(threads)
+                let threads = memory::memory_needed_by_threads_bytes(workers, bound);
+                memory::memory_needed_by_all_bytes(simulations.iter().copied(), workers).saturating_add(threads)
             };
             // A smaller number changes no result. If the user wants a number, it is that or an error.
             while workers.is_none() && at_a_time > 1 && needed(at_a_time) > available_bytes {
@@ -46,7 +46,7 @@ impl Resources {
                 return Err(TooLittleMemory { needed_bytes, available_bytes, limit_name: bound, workers: at_a_time });
             }
         }
-        Ok(Resources { workers: at_a_time, threads: threads_of_each(threads, at_a_time, processors), cache })
+        Ok(MachineResources { workers: at_a_time, threads: threads_of_each(threads, at_a_time, processors), warm_cache: cache })
     }
 }
 
@@ -81,8 +81,9 @@ mod tests {
     #[test]
     fn there_are_no_more_workers_than_simulations_or_than_are_wanted() {
         let scenario = Simulation::from_toml("ssd.geometry = { dies = 1, blocks = 64 }").unwrap().scenario().unwrap();
-        let workers =
-            |simulations: usize, wanted| Resources::of_machine(&vec![&scenario; simulations], wanted, None, None).unwrap().workers;
+        let workers = |simulations: usize, wanted| {
+            MachineResources::of_this_machine(&vec![&scenario; simulations], wanted, None, None).unwrap().workers
+        };
         assert_eq!((workers(0, None), workers(1, Some(5)), workers(9, Some(2))), (1, 1, 2));
         assert_eq!(workers(200, Some(100)), 100, "as many as the user wants");
         assert_eq!(workers(200, None), default_workers().min(200));
@@ -93,10 +94,10 @@ mod tests {
         let geometry = "array.members = 128\nssd.geometry = { dies = 64, planes = 8, blocks = 2048, pages = 1024 }";
         let scenario = Simulation::from_toml(geometry).unwrap().scenario().unwrap();
         // No simulation is refused if the system does not tell its memory.
-        if let Some((available_bytes, _)) = memory::available_bytes() {
-            let lack = Resources::of_machine(&[&scenario; 3], None, None, None).unwrap_err();
+        if let Some((available_bytes, _)) = memory::available_memory_bytes() {
+            let lack = MachineResources::of_this_machine(&[&scenario; 3], None, None, None).unwrap_err();
             assert!(lack.workers == 1 && lack.needed_bytes > available_bytes / 2, "{lack:?}");
-            assert_eq!(Resources::of_machine(&[&scenario; 3], Some(2), None, None).unwrap_err().workers, 2);
+            assert_eq!(MachineResources::of_this_machine(&[&scenario; 3], Some(2), None, None).unwrap_err().workers, 2);
         }
     }
 }

@@ -8,45 +8,45 @@ use std::thread;
 use flashraid_workload::{SourceError, Stop};
 
 use super::StudyObserver;
-use super::resources::Resources;
-use super::store::{Store, short_hash};
+use super::resources::MachineResources;
+use super::store::{ReportStore, short_hash};
 use crate::Error;
 use crate::config::Scenario;
-use crate::content::Contents;
+use crate::content::InputFileHashes;
 use crate::observer::{Observer, Progress};
 use crate::report::Report;
-use crate::run::{RunError, run_sharing};
+use crate::run::{RunError, run_with_shared_warm_ups};
 use crate::warm_up::{SharedWarmUps, warm_up_key};
 
 /// One simulation of a study.
 #[derive(Debug)]
-pub struct Simulated {
+pub struct StudySimulation {
     /// The scenario to simulate.
     pub scenario: Scenario,
     /// Name of the file with its result. It depends on all inputs, so that the same inputs give the same name.
-    pub id: String,
+    pub result_file_name: String,
 }
 
-impl Simulated {
+impl StudySimulation {
     /// Returns a simulation whose name depends on everything that its result depends on: configuration, seed, version, and the contents of
     /// the files that it reads.
     ///
     /// # Errors
     /// Returns an error if one of these files cannot be read.
-    pub fn new(scenario: Scenario, contents: &mut Contents) -> Result<Self, Error> {
+    pub fn new(scenario: Scenario, contents: &mut InputFileHashes) -> Result<Self, Error> {
         let contents = contents.hashes_of_inputs(&scenario)?.join(" ");
-        let id = short_hash(&format!("{} {} {} {contents}", env!("CARGO_PKG_VERSION"), scenario.hash, scenario.seed));
-        Ok(Self { id, scenario })
+        let id = short_hash(&format!("{} {} {} {contents}", env!("CARGO_PKG_VERSION"), scenario.config_hash, scenario.seed));
+        Ok(Self { result_file_name: id, scenario })
     }
 
     /// Returns the report from the store, if it is there. If the simulation also saves a state, that file must exist, too.
-    pub(super) fn done_before(&self, store: &Store) -> Option<Report> {
-        if self.has_its_state() { store.load(&self.id) } else { None }
+    pub(super) fn done_before(&self, store: &ReportStore) -> Option<Report> {
+        if self.has_its_state() { store.load_report(&self.result_file_name) } else { None }
     }
 
     /// Returns true if the state that it saves exists, or if it saves none.
     pub(super) fn has_its_state(&self) -> bool {
-        self.scenario.warm_state.save.as_deref().is_none_or(std::path::Path::exists)
+        self.scenario.warm_state.save_to.as_deref().is_none_or(std::path::Path::exists)
     }
 }
 
@@ -58,9 +58,9 @@ impl Simulated {
 /// # Errors
 /// Returns the first error in the order of the tasks. After an error, no further task begins.
 pub fn run_all(
-    tasks: &[&Simulated],
-    resources: &Resources,
-    store: Option<&Store>,
+    tasks: &[&StudySimulation],
+    resources: &MachineResources,
+    store: Option<&ReportStore>,
     observer: &dyn StudyObserver,
 ) -> Result<Vec<Option<Report>>, Error> {
     run_unfinished(tasks, tasks.iter().map(|task| task.done_before(store?)).collect(), resources, store, observer)
@@ -68,25 +68,26 @@ pub fn run_all(
 
 /// Runs tasks like [`run_all`], except for those whose `reports` are known already.
 pub(super) fn run_unfinished(
-    tasks: &[&Simulated],
+    tasks: &[&StudySimulation],
     mut reports: Vec<Option<Report>>,
-    resources: &Resources,
-    store: Option<&Store>,
+    resources: &MachineResources,
+    store: Option<&ReportStore>,
     observer: &dyn StudyObserver,
 ) -> Result<Vec<Option<Report>>, Error> {
     let (done, open): (Vec<usize>, Vec<usize>) = (0..tasks.len()).partition(|index| reports[*index].is_some());
     if let Some(store) = store {
-        open.iter().try_for_each(|&index| store.can_save(&tasks[index].id))?;
+        open.iter().try_for_each(|&index| store.can_save(&tasks[index].result_file_name))?;
     }
-    done.into_iter().for_each(|index| observer.done(index));
+    done.into_iter().for_each(|index| observer.simulation_done(index));
 
-    let warm_ups =
-        SharedWarmUps::of(open.iter().map(|index| &tasks[*index].scenario)).kept_in(resources.cache.clone()).on_threads(resources.threads);
+    let warm_ups = SharedWarmUps::for_runs(open.iter().map(|index| &tasks[*index].scenario))
+        .with_cache(resources.warm_cache.clone())
+        .with_threads(resources.threads);
     let queue = Mutex::new(by_warm_up(tasks, &open));
     let failed = AtomicBool::new(false);
     let results = Mutex::new(Vec::new());
     let work = || {
-        while observer.go_on() && !failed.load(Ordering::Relaxed) {
+        while observer.may_continue() && !failed.load(Ordering::Relaxed) {
             let Some(index) = take(&queue, &warm_ups) else { break };
             let result = run_one(tasks[index], &warm_ups, observer, index, store);
             failed.fetch_or(result.is_err(), Ordering::Relaxed);
@@ -115,7 +116,7 @@ pub(super) fn run_unfinished(
 type Waiting = (usize, String);
 
 /// Orders tasks so that those with the same warm-up follow each other. Few states are then kept at a time.
-fn by_warm_up(tasks: &[&Simulated], open: &[usize]) -> VecDeque<Waiting> {
+fn by_warm_up(tasks: &[&StudySimulation], open: &[usize]) -> VecDeque<Waiting> {
     let mut first_with: HashMap<String, usize> = HashMap::new();
     let mut waiting: Vec<(usize, Waiting)> = Vec::new();
     for &index in open {
@@ -130,27 +131,27 @@ fn by_warm_up(tasks: &[&Simulated], open: &[usize]) -> VecDeque<Waiting> {
 /// Removes and returns the next task. It prefers a task that need not wait for another one's warm-up.
 fn take(queue: &Mutex<VecDeque<Waiting>>, warm_ups: &SharedWarmUps) -> Option<usize> {
     let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
-    let free = queue.iter().position(|(_, key)| warm_ups.claim(key)).unwrap_or(0);
+    let free = queue.iter().position(|(_, key)| warm_ups.claim_warm_up(key)).unwrap_or(0);
     queue.remove(free).map(|(index, _)| index)
 }
 
 /// Runs one task. Returns `None` if the observer stopped it.
 fn run_one(
-    task: &Simulated,
+    task: &StudySimulation,
     warm_ups: &SharedWarmUps,
     observer: &dyn StudyObserver,
     index: usize,
-    store: Option<&Store>,
+    store: Option<&ReportStore>,
 ) -> Result<Option<Report>, Error> {
-    let report = match run_sharing(&task.scenario, warm_ups, &mut OneSimulation { observer, index }) {
+    let report = match run_with_shared_warm_ups(&task.scenario, warm_ups, &mut OneSimulation { observer, index }) {
         Ok(report) if report.partial => return Ok(None),
         Err(RunError::Interrupted | RunError::Source(SourceError::Stopped)) => return Ok(None),
         result => result?,
     };
     if let Some(store) = store {
-        store.save(&task.id, &report)?;
+        store.save_report(&task.result_file_name, &report)?;
     }
-    observer.done(index);
+    observer.simulation_done(index);
     Ok(Some(report))
 }
 
@@ -165,8 +166,8 @@ impl Observer for OneSimulation<'_> {
         self.observer.note(text);
     }
 
-    fn stop(&self) -> Stop {
-        self.observer.stop()
+    fn stop_signal(&self) -> Stop {
+        self.observer.stop_signal()
     }
 
     fn progress(&mut self, progress: &Progress) -> bool {

@@ -8,14 +8,14 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::plan::StudyPlan;
-use super::run::Simulated;
-use super::store::{Store, refuse_other_than_files, write};
+use super::run::StudySimulation;
+use super::store::{ReportStore, refuse_other_than_files, write};
 use super::{Axis, Setting, StudyProblem, StudyResult, StudyRow};
 use crate::Error;
 use crate::report::Report;
 use crate::warm_up::warm_up_key;
 use flashraid_model::units::count_with_noun;
-use flashraid_workload::files::is_wrong_path;
+use flashraid_workload::files::is_path_error;
 
 /// Name of the file that describes the study, in the folder of the study or of one of its shards.
 pub(super) const FILE: &str = "study.json";
@@ -49,12 +49,12 @@ struct Entry {
 
 /// Returns the indices of the simulations in part `index` of `count`. Groups that share a warm-up are distributed in turn. If there are
 /// fewer groups than parts, simulations are distributed instead.
-pub(super) fn of(tasks: &[Simulated], (index, count): (usize, usize)) -> Vec<usize> {
+pub(super) fn of(tasks: &[StudySimulation], (index, count): (usize, usize)) -> Vec<usize> {
     parts(tasks, count).swap_remove(index - 1)
 }
 
 /// Returns the indices of the simulations in each of `count` parts.
-pub(super) fn parts(tasks: &[Simulated], count: usize) -> Vec<Vec<usize>> {
+pub(super) fn parts(tasks: &[StudySimulation], count: usize) -> Vec<Vec<usize>> {
     let mut groups: HashMap<String, usize> = HashMap::new();
     let group_of: Vec<usize> = tasks
         .iter()
@@ -71,7 +71,11 @@ pub(super) fn parts(tasks: &[Simulated], count: usize) -> Vec<Vec<usize>> {
 
 /// Returns the description of a plan for its folder.
 fn description(plan: &StudyPlan, build: &str) -> Description {
-    let entry = |task: &Simulated| Entry { seed: task.scenario.seed, config_hash: task.scenario.hash.clone(), id: task.id.clone() };
+    let entry = |task: &StudySimulation| Entry {
+        seed: task.scenario.seed,
+        config_hash: task.scenario.config_hash.clone(),
+        id: task.result_file_name.clone(),
+    };
     Description {
         schema: SCHEMA.to_owned(),
         build: build.to_owned(),
@@ -84,7 +88,7 @@ fn description(plan: &StudyPlan, build: &str) -> Description {
 }
 
 /// Writes a file into a folder that says to which study its points belong.
-pub(super) fn describe(plan: &StudyPlan, folder: &Path, store: &Store) -> Result<(), Error> {
+pub(super) fn describe(plan: &StudyPlan, folder: &Path, store: &ReportStore) -> Result<(), Error> {
     let mut description = description(plan, store.build());
     // Several shards may use one folder. If two begin at the same moment, one of them can be missing in this list, which is only told.
     if let Ok(earlier) = read(folder)
@@ -99,7 +103,7 @@ pub(super) fn describe(plan: &StudyPlan, folder: &Path, store: &Store) -> Result
 
 /// Returns an error if a folder holds another study, or results of another command.
 pub(super) fn refuse_foreign(plan: &StudyPlan, folder: &Path) -> Result<(), Error> {
-    let refuse = |reason: String| Err(StudyProblem::Folder { folder: folder.to_owned(), reason }.into());
+    let refuse = |reason: String| Err(StudyProblem::UnusableFolder { folder: folder.to_owned(), reason }.into());
     if !folder.join(FILE).exists() {
         return match RESULTS.iter().find(|name| folder.join(name).exists()) {
             Some(name) => refuse(format!("holds other results ({name}, without {FILE})")),
@@ -122,11 +126,11 @@ pub(super) fn refuse_foreign(plan: &StudyPlan, folder: &Path) -> Result<(), Erro
 
 fn read(folder: &Path) -> Result<Description, Error> {
     let path = folder.join(FILE);
-    let refuse = |reason: String| StudyProblem::Folder { folder: folder.to_owned(), reason };
+    let refuse = |reason: String| StudyProblem::UnusableFolder { folder: folder.to_owned(), reason };
     refuse_other_than_files(&path)?;
     let text = fs::read(&path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => refuse(format!("there is no {FILE}, which every shard of a study writes")).into(),
-        _ if is_wrong_path(&error) => refuse(format!("{FILE} can't be read: {error}")).into(),
+        _ if is_path_error(&error) => refuse(format!("{FILE} can't be read: {error}")).into(),
         _ => Error::file("read", &path, &error),
     })?;
     let description: Description =
@@ -166,12 +170,12 @@ pub(super) fn merge(folders: &[impl AsRef<Path>]) -> Result<StudyResult, Error> 
                 true => format!("is a shard of another study than {}", folders[0].display()),
                 false => format!("comes from another build of flashraid than {}", folders[0].display()),
             };
-            return Err(StudyProblem::Folder { folder: (*folder).to_owned(), reason }.into());
+            return Err(StudyProblem::UnusableFolder { folder: (*folder).to_owned(), reason }.into());
         }
     }
-    let stores: Vec<Store> = folders.iter().zip(&descriptions).map(|(folder, of)| Store::of_build(folder, &of.build)).collect();
+    let stores: Vec<ReportStore> = folders.iter().zip(&descriptions).map(|(folder, of)| ReportStore::of_build(folder, &of.build)).collect();
     let load = |task: usize| -> Option<Report> {
-        stores.iter().zip(&descriptions).find_map(|(store, description)| store.load(&description.simulations[task].id))
+        stores.iter().zip(&descriptions).find_map(|(store, description)| store.load_report(&description.simulations[task].id))
     };
     let all = first.simulations.len();
     let reports: Vec<Option<Report>> = (0..all).map(load).collect();
@@ -181,10 +185,10 @@ pub(super) fn merge(folders: &[impl AsRef<Path>]) -> Result<StudyResult, Error> 
         shards.sort_unstable();
         shards.dedup();
         let shards = shards.iter().map(|(index, count)| format!("{index}/{count}")).collect::<Vec<_>>().join(", ");
-        return Err(StudyProblem::Missing { missing, all, shards }.into());
+        return Err(StudyProblem::MissingSimulations { missing, all, shards }.into());
     }
     let axes: Vec<Axis> = first.axes.iter().map(|(key, values)| Axis { key: key.clone(), values: values.clone() }).collect();
-    let points: Vec<Vec<Setting>> = super::combinations(&axes);
+    let points: Vec<Vec<Setting>> = super::all_combinations(&axes);
     let row = |(task, report): (usize, Report)| StudyRow { point: task / first.seeds as usize, report };
     let rows = reports.into_iter().flatten().enumerate().map(row).collect();
     Ok(StudyResult { axes, points, baselines: first.baselines.clone(), rows })

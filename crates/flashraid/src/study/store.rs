@@ -11,7 +11,7 @@ use crate::report::Report;
 
 /// A folder of finished simulations.
 #[derive(Debug)]
-pub struct Store {
+pub struct ReportStore {
     folder: PathBuf,
     /// Build of the program that computed the points. Another build may compute other results.
     build: String,
@@ -27,27 +27,27 @@ const CHEAP_S: f64 = 1.0;
 /// Text between the checksum and the report in a saved point.
 const REPORT: &str = "\",\"report\":";
 
-impl Store {
+impl ReportStore {
     /// Opens the store in `DIR/points`, and makes the folder if necessary.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if it cannot be made.
-    pub fn open(out: &Path) -> Result<Store, Error> {
+    pub fn open(out: &Path) -> Result<ReportStore, Error> {
         let folder = out.join(POINTS);
         fs::create_dir_all(&folder).map_err(|error| Error::file("make the folder", &folder, &error))?;
-        files::remove_abandoned(out);
-        files::remove_abandoned(&folder);
-        Ok(Store { folder, build: BUILD.to_owned() })
+        files::remove_abandoned_files(out);
+        files::remove_abandoned_files(&folder);
+        Ok(ReportStore { folder, build: BUILD.to_owned() })
     }
 
     /// Returns the store in `DIR/points`, which must exist, for points of this build.
-    pub(super) fn of_this_build(out: &Path) -> Store {
-        Store::of_build(out, BUILD)
+    pub(super) fn of_this_build(out: &Path) -> ReportStore {
+        ReportStore::of_build(out, BUILD)
     }
 
     /// Returns the store in `DIR/points` for points of another build, which are only read.
-    pub(super) fn of_build(out: &Path, build: &str) -> Store {
-        Store { folder: out.join(POINTS), build: build.to_owned() }
+    pub(super) fn of_build(out: &Path, build: &str) -> ReportStore {
+        ReportStore { folder: out.join(POINTS), build: build.to_owned() }
     }
 
     pub(super) fn build(&self) -> &str {
@@ -55,7 +55,7 @@ impl Store {
     }
 
     /// Returns the report of a finished simulation. A file that is damaged or of another build counts as missing.
-    pub fn load(&self, id: &str) -> Option<Report> {
+    pub fn load_report(&self, id: &str) -> Option<Report> {
         let path = self.path(id);
         // Opening a pipe would wait for a process that writes into it.
         let file = if path.is_file() { fs::read_to_string(path).ok()? } else { return None };
@@ -80,14 +80,14 @@ impl Store {
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the report cannot be saved, and [`Error::Input`] if something else than a file has its name.
-    pub fn save(&self, id: &str, report: &Report) -> Result<(), Error> {
+    pub fn save_report(&self, id: &str, report: &Report) -> Result<(), Error> {
         let is_cheap = report.wall_s < CHEAP_S;
         let report = serde_json::to_string(report).expect("a report is plain data");
         let text = format!("{}{}{REPORT}{report}}}\n", self.head(id), short_hash(&report));
         let path = self.path(id);
         if is_cheap {
             refuse_other_than_files(&path)?;
-            files::write_undurable(&path, text.as_bytes()).map_err(|error| Error::file("write", &path, &error))
+            files::write_atomically_without_sync(&path, text.as_bytes()).map_err(|error| Error::file("write", &path, &error))
         } else {
             write(&path, text.as_bytes())
         }
@@ -121,7 +121,7 @@ pub(super) fn refuse_other_than_files(path: &Path) -> Result<(), Error> {
 /// Writes a file that appears either complete or not at all.
 pub(super) fn write(path: &Path, contents: &[u8]) -> Result<(), Error> {
     refuse_other_than_files(path)?;
-    files::write(path, contents).map_err(|error| Error::file("write", path, &error))
+    files::write_atomically(path, contents).map_err(|error| Error::file("write", path, &error))
 }
 
 /// Name of the build: the version and a hash of the sources. The program and the Python package share points if they were built from the
@@ -150,29 +150,29 @@ mod tests {
     #[test]
     fn a_saved_point_comes_back_bit_for_bit() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path()).unwrap();
+        let store = ReportStore::open(folder.path()).unwrap();
         let report = report();
-        assert_eq!(store.load("x"), None);
-        store.save("x", &report).unwrap();
-        assert_eq!(store.load("x").unwrap().to_json(), report.to_json());
+        assert_eq!(store.load_report("x"), None);
+        store.save_report("x", &report).unwrap();
+        assert_eq!(store.load_report("x").unwrap().to_json(), report.to_json());
         assert_eq!(fs::read_dir(folder.path().join("points")).unwrap().count(), 1, "nothing else is left");
     }
 
     #[test]
     fn damaged_and_foreign_points_are_computed_anew() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path()).unwrap();
-        store.save("x", &report()).unwrap();
-        assert_eq!(Store::of_build(folder.path(), "another").load("x"), None);
+        let store = ReportStore::open(folder.path()).unwrap();
+        store.save_report("x", &report()).unwrap();
+        assert_eq!(ReportStore::of_build(folder.path(), "another").load_report("x"), None);
         fs::copy(store.path("x"), store.path("y")).unwrap();
-        assert_eq!(store.load("y"), None, "a file under another point's name");
+        assert_eq!(store.load_report("y"), None, "a file under another point's name");
         let text = fs::read_to_string(store.path("x")).unwrap();
         let digit = text.rfind(|character: char| ('1'..='8').contains(&character)).unwrap();
         let mut changed = text.into_bytes();
         changed[digit] += 1;
         fs::write(store.path("x"), &changed).unwrap();
-        assert_eq!(store.load("x"), None, "a changed digit");
+        assert_eq!(store.load_report("x"), None, "a changed digit");
         fs::write(store.path("x"), "{\"build\":").unwrap();
-        assert_eq!(store.load("x"), None);
+        assert_eq!(store.load_report("x"), None);
     }
 }

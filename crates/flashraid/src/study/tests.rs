@@ -30,7 +30,7 @@ impl Counter {
 }
 
 impl StudyObserver for Counter {
-    fn go_on(&self) -> bool {
+    fn may_continue(&self) -> bool {
         self.begun.fetch_add(1, Ordering::Relaxed) < self.limit
     }
 }
@@ -106,9 +106,9 @@ fn a_scheduler_of_ones_own_keeps_reports_and_nothing_is_left_to_run() {
         let simulation = settings.iter().try_fold(simulation, |simulation, setting| simulation.set(&setting.key, &setting.value)).unwrap();
         let report = simulation.run().unwrap();
         assert_eq!(report.without_wall_clock(), whole.rows[number].report.without_wall_clock());
-        plan.keep(number, report.clone()).unwrap();
+        plan.save_report(number, report.clone()).unwrap();
         // The first one stays.
-        plan.keep(number, Report { wall_s: report.wall_s + 1.0, ..report }).unwrap();
+        plan.save_report(number, Report { wall_s: report.wall_s + 1.0, ..report }).unwrap();
     }
     assert_eq!(plan.unfinished_groups().unwrap(), Vec::<Vec<usize>>::new());
     let nothing = Counter::new(usize::MAX);
@@ -121,9 +121,12 @@ fn another_simulations_report_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let plan = study().folder(folder.path()).plan().unwrap();
     let reports = study().run(&()).unwrap().rows;
-    assert!(matches!(plan.keep(0, reports[1].report.clone()), Err(Error::Study(StudyProblem::OtherReport { simulation: 0 }))));
+    assert!(matches!(
+        plan.save_report(0, reports[1].report.clone()),
+        Err(Error::Study(StudyProblem::ReportOfOtherStudy { simulation: 0 }))
+    ));
     let partial = Report { partial: true, ..reports[0].report.clone() };
-    assert!(matches!(plan.keep(0, partial), Err(Error::Study(StudyProblem::OtherReport { .. }))));
+    assert!(matches!(plan.save_report(0, partial), Err(Error::Study(StudyProblem::ReportOfOtherStudy { .. }))));
     assert_eq!(plan.unfinished_groups().unwrap().iter().map(Vec::len).sum::<usize>(), 12);
 }
 
@@ -133,7 +136,7 @@ fn without_a_folder_reports_are_kept_by_the_plan() {
     let plan = study().plan().unwrap();
     let groups = plan.unfinished_groups().unwrap();
     for &number in groups.iter().flatten().filter(|number| **number != 3) {
-        plan.keep(number, whole.rows[number].report.clone()).unwrap();
+        plan.save_report(number, whole.rows[number].report.clone()).unwrap();
     }
     assert_eq!(plan.unfinished_groups().unwrap(), [[3]]);
     let rest = Counter::new(usize::MAX);
@@ -141,10 +144,10 @@ fn without_a_folder_reports_are_kept_by_the_plan() {
     assert_eq!((rest.begun.into_inner(), documents(&result)), (1 + 1, documents(&whole)));
 
     let plan = study().plan().unwrap();
-    plan.keep(5, whole.rows[5].report.clone()).unwrap();
-    let done = plan.take_done();
+    plan.save_report(5, whole.rows[5].report.clone()).unwrap();
+    let done = plan.take_finished();
     assert_eq!((done.rows.len(), done.points.len(), done.rows[0].point), (1, 6, whole.rows[5].point));
-    assert_eq!(plan.take_done().rows.len(), 0, "they are given away");
+    assert_eq!(plan.take_finished().rows.len(), 0, "they are given away");
 }
 
 #[test]
@@ -161,12 +164,12 @@ fn what_does_not_fit_together_is_refused_before_anything_runs() {
         other => panic!("{other:?}"),
     };
     let axis = |key: &str, values: &[&str]| Study::from_toml(SMALL).unwrap().vary(key, values);
-    assert!(matches!(problem(axis("array.members", &[])), StudyProblem::NoValue { .. }));
+    assert!(matches!(problem(axis("array.members", &[])), StudyProblem::AxisWithoutValues { .. }));
     assert!(matches!(problem(axis("array.members", &["2", "2"])), StudyProblem::RepeatedValue { .. }));
     assert!(matches!(problem(study().vary("array.members", [8])), StudyProblem::RepeatedKey { .. }));
     assert!(matches!(problem(axis("seed", &["1", "2"]).map(|study| study.seeds(2))), StudyProblem::SeedTwice));
     assert!(matches!(problem(Ok(study().seed(u64::MAX))), StudyProblem::SeedTooLarge { .. }));
-    assert!(matches!(problem(Ok(study().baseline("lokal"))), StudyProblem::Baseline { .. }));
+    assert!(matches!(problem(Ok(study().baseline("lokal"))), StudyProblem::BaselineNotFound { .. }));
     let error = study().vary("ssd.gc.victim", ["greedy", "gredy"]).unwrap().plan().unwrap_err();
     assert!(matches!(error, Error::Config(_)));
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::config;
-use crate::run::{run, run_sharing};
+use crate::run::{run_scenario, run_with_shared_warm_ups};
 
 fn scenario(sets: &[(&str, &str)]) -> Scenario {
     let text = r#"
@@ -17,14 +17,14 @@ preset = "cello"
 requests = 3000
 "#;
     let sets: Vec<_> = sets.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
-    config::from_str("test.toml", text, &sets, None).unwrap_or_else(|problems| panic!("{problems}"))
+    config::scenario_from_toml("test.toml", text, &sets, None).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
 /// Returns the report without the values of the wall clock.
 fn report(scenario: &Scenario, shared: Option<&SharedWarmUps>) -> serde_json::Value {
     let report = match shared {
-        Some(shared) => run_sharing(scenario, shared, &mut ()),
-        None => run(scenario, &mut ()),
+        Some(shared) => run_with_shared_warm_ups(scenario, shared, &mut ()),
+        None => run_scenario(scenario, &mut ()),
     };
     let mut report = serde_json::to_value(report.unwrap()).unwrap();
     let fields = report.as_object_mut().unwrap();
@@ -46,13 +46,13 @@ fn runs_that_share_a_warm_up_are_as_by_themselves() {
         ];
         let scenarios = variants.map(|variant| scenario(&[variant, &[("ssd.warm_up.pattern", pattern)]].concat()));
         assert!(scenarios.iter().all(|scenario| warm_up_key(scenario) == warm_up_key(&scenarios[0])));
-        let shared = SharedWarmUps::of(&scenarios);
+        let shared = SharedWarmUps::for_runs(&scenarios);
         let key = warm_up_key(&scenarios[0]);
-        assert!(shared.claim(&key) && !shared.claim(&key), "one run makes the state, others had better wait");
+        assert!(shared.claim_warm_up(&key) && !shared.claim_warm_up(&key), "one run makes the state, others had better wait");
         for scenario in &scenarios {
             assert_eq!(lock(&shared.shared).len(), 1, "the state is kept until the last run has it");
             assert_eq!(report(scenario, Some(&shared)), report(scenario, None), "{pattern}");
-            assert!(shared.claim(&key), "what is made is free");
+            assert!(shared.claim_warm_up(&key), "what is made is free");
         }
         assert!(lock(&shared.shared).is_empty());
     }
@@ -82,7 +82,7 @@ arrivals = { process = "poisson", mean_gap = "100us" }
 size = { distribution = "exponential", mean = "32KiB", grain = "page" }
 "#;
     let sets: Vec<_> = sets.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
-    config::from_str("test.toml", text, &sets, None).unwrap_or_else(|problems| panic!("{problems}"))
+    config::scenario_from_toml("test.toml", text, &sets, None).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
 #[test]
@@ -93,24 +93,24 @@ fn drives_with_superblocks_share_and_keep_their_states() {
         for variant in [("coordination.scheme", "local"), ("coordination.scheme", "ideal"), ("ssd.gc.preemption", "suspend")] {
             let scenario = drives(&[variant, ("ssd.warm_up.pattern", pattern)]);
             let alone = report(&scenario, None);
-            let kept = || SharedWarmUps::default().kept_in(Some(cache.clone()));
+            let kept = || SharedWarmUps::default().with_cache(Some(cache.clone()));
             assert_eq!(report(&scenario, Some(&kept())), alone, "{variant:?} {pattern}");
-            let states = cache.list().unwrap();
+            let states = cache.list_states().unwrap();
             assert_eq!(states.len(), 2, "a state for each member, whatever takes time: {variant:?} {pattern}");
             assert_eq!(report(&scenario, Some(&kept())), alone, "{variant:?} {pattern}: from the cache");
-            let shared = SharedWarmUps::lasting([&scenario]);
+            let shared = SharedWarmUps::for_any_runs([&scenario]);
             for _ in 0..2 {
                 assert_eq!(report(&scenario, Some(&shared)), alone, "{variant:?} {pattern}: shared");
             }
         }
         // A damaged state is made again.
-        let path = cache.list().unwrap()[0].path.clone();
+        let path = cache.list_states().unwrap()[0].path.clone();
         let mut bytes = std::fs::read(&path).unwrap();
         let middle = bytes.len() / 2;
         bytes[middle] ^= 1;
         std::fs::write(&path, bytes).unwrap();
         let scenario = drives(&[("ssd.warm_up.pattern", pattern)]);
-        assert_eq!(report(&scenario, Some(&SharedWarmUps::default().kept_in(Some(cache)))), report(&scenario, None), "{pattern}");
+        assert_eq!(report(&scenario, Some(&SharedWarmUps::default().with_cache(Some(cache)))), report(&scenario, None), "{pattern}");
     }
 }
 
@@ -122,7 +122,7 @@ fn a_file_brings_drives_with_superblocks_to_their_state_and_no_others() {
     let saved = report(&drives(&[("ssd.warm_up.save", file)]), None);
     let loaded = report(&drives(&[("ssd.warm_up.load", file)]), None);
     assert_eq!((&saved["drive"], &saved["response_us"]), (&loaded["drive"], &loaded["response_us"]));
-    let error = run(&drives(&[("ssd.warm_up.load", file), ("ssd.superblock.unit", "8KiB")]), &mut ()).unwrap_err().to_string();
+    let error = run_scenario(&drives(&[("ssd.warm_up.load", file), ("ssd.superblock.unit", "8KiB")]), &mut ()).unwrap_err().to_string();
     assert!(error.contains("belongs to another array"), "{error}");
 }
 
@@ -139,7 +139,7 @@ fn any_number_of_threads_gives_the_same() {
             // The requests are large enough that batches are worth three threads.
             let load = [("seed", seed), ("workload.preset", "hpc-w"), ("workload.requests", "1500")];
             let scenario = scenario(&[&load, variant].concat());
-            let on = |threads| report(&scenario, Some(&SharedWarmUps::default().on_threads(threads)));
+            let on = |threads| report(&scenario, Some(&SharedWarmUps::default().with_threads(threads)));
             let alone = on(1);
             for threads in [2, 3] {
                 assert_eq!(on(threads), alone, "{variant:?}, {threads} threads");

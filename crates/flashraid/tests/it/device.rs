@@ -36,7 +36,7 @@ fn config(extra: &str) -> String {
 struct Ends(Vec<CompletedRequest>);
 
 impl Observer for Ends {
-    fn request(&mut self, done: &CompletedRequest) {
+    fn request_completed(&mut self, done: &CompletedRequest) {
         self.0.push(*done);
     }
 }
@@ -50,8 +50,8 @@ fn run(text: &str) -> (Report, Vec<CompletedRequest>) {
 /// The requests that a run of this configuration sends.
 fn requests(text: &str) -> Vec<Request> {
     let scenario = Simulation::from_toml(text).unwrap().scenario().unwrap();
-    let space: AddressSpace = flashraid::config::address_space(&scenario.array);
-    let mut source = workload::open(&scenario.workload, scenario.seed, &space).unwrap();
+    let space: AddressSpace = flashraid::config::workload_address_space(&scenario.array);
+    let mut source = workload::open_workload(&scenario.workload, scenario.seed, &space).unwrap();
     let mut requests = Vec::new();
     while requests.len() < 2000
         && let Some(request) = source.next_request().unwrap()
@@ -91,7 +91,7 @@ fn drive(device: &mut Device, requests: &[Request], way: Way) -> Vec<Answer> {
         device.submit(request, tag as u64).unwrap();
     }
     until(device, u64::MAX, 64, &mut answers);
-    assert_eq!(device.under_way(), 0);
+    assert_eq!(device.requests_under_way(), 0);
     answers
 }
 
@@ -142,7 +142,7 @@ fn a_report_on_the_way_changes_nothing() {
                 device.submit(request, tag as u64).unwrap();
                 if reports && tag % 500 == 77 {
                     let report = device.report().unwrap();
-                    let under_way = device.under_way() as u64;
+                    let under_way = device.requests_under_way() as u64;
                     assert_eq!(report.partial, under_way > 0, "{name}");
                     assert!(
                         extra.contains("skip") || extra.contains("failures") || report.requests.all + under_way <= tag as u64 + 1,
@@ -189,11 +189,11 @@ fn wrong_calls_are_refused_and_change_nothing() {
             assert!(matches!(beyond, DeviceError::BeyondTheArray { .. }), "{offset} {bytes}: {beyond}");
         }
     }
-    assert!(matches!(device.submit(&request(OpKind::Write, 1000, 0, 0), 9), Err(DeviceError::Empty { kind: OpKind::Write })));
-    assert!(matches!(device.submit(&request(OpKind::Read, u64::MAX, 0, 1), 9), Err(DeviceError::ClockEnds { .. })));
-    assert!(matches!(device.advance(1 << 63, 1, |_| {}), Err(DeviceError::ClockEnds { .. })));
+    assert!(matches!(device.submit(&request(OpKind::Write, 1000, 0, 0), 9), Err(DeviceError::EmptyRequest { kind: OpKind::Write })));
+    assert!(matches!(device.submit(&request(OpKind::Read, u64::MAX, 0, 1), 9), Err(DeviceError::TimeBeyondClock { .. })));
+    assert!(matches!(device.advance(1 << 63, 1, |_| {}), Err(DeviceError::TimeBeyondClock { .. })));
     assert!(matches!(device.advance(5, 1, |_| {}), Err(DeviceError::TimeGoesBack { .. })));
-    assert_eq!(device.under_way(), 1);
+    assert_eq!(device.requests_under_way(), 1);
     let mut tags = Vec::new();
     assert_eq!(device.advance(u64::MAX, 10, |answer| tags.push(answer.tag)).unwrap(), 1);
     assert_eq!(tags, [7]);

@@ -125,7 +125,7 @@ struct Sums {
 }
 
 impl Observer for Sums {
-    fn request(&mut self, done: &CompletedRequest) {
+    fn request_completed(&mut self, done: &CompletedRequest) {
         let response_ns = done.done_ns - done.arrival_ns;
         assert_eq!(done.time.total_ns(), response_ns, "{done:?}");
         self.requests += 1;
@@ -148,13 +148,13 @@ fn parts_add_up_to_the_response_with_every_mechanism() {
         {
             let counted = report.mechanisms.get(table).map_or(0, |counted| counted[figure].as_u64().unwrap());
             assert_eq!(counted > 0, settings.contains(&setting), "{name}: {:?}", report.mechanisms);
-            let is_shown = report.table().iter().any(|section| section.title == title && section.rows.len() == 2);
+            let is_shown = report.table_sections().iter().any(|section| section.title == title && section.rows.len() == 2);
             assert_eq!(is_shown, counted > 0, "{name}: {title}");
         }
         expect_sums(name, &report, &sums);
         let all = report.time_us.all.unwrap();
         for part in *shown {
-            let spent = all.named()[CAUSE_NAMES.iter().position(|known| known == part).unwrap()].1;
+            let spent = all.named_causes()[CAUSE_NAMES.iter().position(|known| known == part).unwrap()].1;
             assert!(spent > 0.0, "{name} shows nothing of {part}: {all:?}");
         }
     }
@@ -205,12 +205,12 @@ fn expect_sums(name: &str, report: &Report, sums: &Sums) {
     let near = |a: f64, b: f64| assert!((a - b).abs() <= 1e-9 * b.max(1e-3), "{name}: {a} {b}");
     let all = report.time_us.all.unwrap();
     near(all.total(), report.response_us.all.mean.unwrap());
-    for ((_, part), sum) in all.named().iter().zip(sums.parts_ns) {
+    for ((_, part), sum) in all.named_causes().iter().zip(sums.parts_ns) {
         near(*part, sum as f64 / 1e3 / sums.requests as f64);
     }
     // Each group of requests in the report is slower than the group before it. So their means rise, and the last one is at most the
     // maximum.
-    let totals: Vec<f64> = report.time_us.named().iter().map(|(_, time)| time.as_ref().map_or(0.0, TimeSpent::total)).collect();
+    let totals: Vec<f64> = report.time_us.named_shares().iter().map(|(_, time)| time.as_ref().map_or(0.0, TimeSpent::total)).collect();
     assert!(totals.is_sorted(), "{name}: {totals:?}");
     assert!(totals[3] <= report.response_us.all.max.unwrap() * (1.0 + 1e-9), "{name}: {totals:?}");
 }

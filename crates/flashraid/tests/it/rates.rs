@@ -1,7 +1,7 @@
 //! Tests of rates over the measured time: Little's law for closed and open loops. Events after the last answer change none of them.
 
-use flashraid::config::{PresetKind, presets};
-use flashraid::report::{Load, Mark};
+use flashraid::config::{PresetKind, all_presets};
+use flashraid::report::{LoadKind, Mark};
 use flashraid::{CompletedRequest, Observer, Report, Simulation};
 
 /// Two SSDs with pools of blocks; a short load makes them collect all the time.
@@ -116,10 +116,10 @@ fn closed_loops_use_their_depth() {
             cases.push(((*name).to_owned(), base, settings.to_vec(), depth));
         }
     }
-    let devices: Vec<_> = presets().into_iter().filter(|preset| preset.kind == PresetKind::Device).collect();
+    let devices: Vec<_> = all_presets().into_iter().filter(|preset| preset.kind == PresetKind::Device).collect();
     for preset in &devices {
         let name = &preset.name;
-        let is_drive = preset.text.contains("[superblock]");
+        let is_drive = preset.toml_text.contains("[superblock]");
         let (base, depth) = if is_drive { (DRIVES, 32.0) } else { (POOLS, 8.0) };
         cases.push((name.clone(), base, vec![("ssd.preset", name)], depth));
     }
@@ -143,7 +143,7 @@ fn closed_loops_use_their_depth() {
 struct Rows(Vec<(u64, u64)>);
 
 impl Observer for Rows {
-    fn request(&mut self, request: &CompletedRequest) {
+    fn request_completed(&mut self, request: &CompletedRequest) {
         self.0.push((request.arrival_ns, request.done_ns));
     }
 }
@@ -295,10 +295,10 @@ fn an_array_that_has_lost_data_is_not_stable() {
     let load = |level: &str, members: &[u32]| {
         let report = run(POOLS, &[("array.level", level), ("array.failure", &failures(members))]);
         let said = report.warnings.iter().any(|warning| warning.contains("data are lost"));
-        assert_eq!(said, report.verdict.has(Mark::DataLost), "{level} {members:?}: {:?}", report.warnings);
-        (report.verdict.load, report.verdict.has(Mark::DataLost), report.lost.requests > 0)
+        assert_eq!(said, report.verdict.has_mark(Mark::DataLost), "{level} {members:?}: {:?}", report.warnings);
+        (report.verdict.load, report.verdict.has_mark(Mark::DataLost), report.lost.requests > 0)
     };
-    let (lost, kept) = ((Load::DataLost, true, true), (Load::Closed, false, false));
+    let (lost, kept) = ((LoadKind::DataLost, true, true), (LoadKind::Closed, false, false));
     assert_eq!(load("raid5", &[0]), kept);
     assert_eq!(load("raid5", &[0, 1]), lost);
     assert_eq!(load("raid6", &[0, 1]), kept);

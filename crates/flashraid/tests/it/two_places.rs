@@ -171,7 +171,7 @@ fn copy_folder(from: &Path, to: &Path) {
 /// schema are made of the lists.
 #[test]
 fn a_counter_and_an_entry_make_a_figure() {
-    let schema = flashraid::report::schema();
+    let schema = flashraid::report::report_schema();
     let report = production(&root().join("crates/flashraid/src/report")) + &own_text(&root().join("crates/flashraid/src/report.rs"));
     let (lists, elsewhere) = bodies(&report, "figures! {");
     // The sources of a report may have the names of its figures.

@@ -30,9 +30,9 @@ impl Observer for Impatient {
         self.0.elapsed() <= PATIENCE
     }
 
-    fn stop(&self) -> Stop {
+    fn stop_signal(&self) -> Stop {
         let begin = self.0;
-        Stop::when(move || begin.elapsed() > PATIENCE)
+        Stop::stop_when(move || begin.elapsed() > PATIENCE)
     }
 }
 
@@ -53,14 +53,14 @@ fn run(text: &str) -> Result {
     };
     match simulation.scenario() {
         Err(error) => return Result::Refused(error.to_string()),
-        Ok(scenario) if memory::needed_bytes(&scenario) > 256 << 20 => return Result::Refused("too large for a test".to_owned()),
+        Ok(scenario) if memory::memory_needed_bytes(&scenario) > 256 << 20 => return Result::Refused("too large for a test".to_owned()),
         Ok(_) => {}
     }
     match simulation.verify().observe(&mut Impatient(Instant::now())).run() {
         Err(Error::Interrupted) => Result::Stopped,
         Ok(report) if report.partial => Result::Stopped,
         Ok(report) => Result::Report(without_wall_clock(serde_json::from_str(&report.to_json()).unwrap()).to_string()),
-        Err(error @ Error::Inconsistent(_)) => panic!("{error}"),
+        Err(error @ Error::FailedVerification(_)) => panic!("{error}"),
         Err(error) => Result::Failed(error.to_string()),
     }
 }
@@ -133,12 +133,12 @@ fn damaged_trace(seed: u64) -> Option<String> {
     let spec = TraceSpec {
         format: draw.chance(60).then_some(format),
         skip_bad_lines: draw.chance(30),
-        reorder: if draw.chance(30) { trace::Reorder::Sort } else { trace::Reorder::Window(0) },
+        reorder: if draw.chance(30) { trace::ReorderMethod::Sort } else { trace::ReorderMethod::Window(0) },
         ..TraceSpec::new("damaged")
     };
     let read = catch_unwind(AssertUnwindSafe(|| {
         let mut last_ns = 0;
-        let mut reader = trace::open_bytes(bytes.clone(), &spec)?;
+        let mut reader = trace::open_trace_bytes(bytes.clone(), &spec)?;
         while let Some(request) = flashraid::workload::Source::next_request(&mut reader)? {
             assert!(
                 request.arrival_ns >= last_ns && request.arrival_ns <= flashraid::model::events::TIME_MAX_NS && request.length_bytes > 0
@@ -190,7 +190,7 @@ fn joined_trace(seed: u64) -> Option<String> {
         }
     }
     let spec = TraceSpec { format: Some(Format::Blkreplay), ..TraceSpec::new("joined") };
-    let read = catch_unwind(AssertUnwindSafe(|| trace::info::info_bytes(text.clone().into_bytes(), &spec)));
+    let read = catch_unwind(AssertUnwindSafe(|| trace::info::trace_info_of_bytes(text.clone().into_bytes(), &spec)));
     match read {
         Ok(Ok(info)) if info.requests == expected => None,
         Ok(Ok(info)) => Some(format!("joined trace {seed}: {} of {expected} requests\n{text}", info.requests)),
@@ -229,11 +229,11 @@ fn random_configurations_and_damaged_inputs() {
 fn damaged_samples_of_every_format() {
     for format in Format::ALL {
         let whole = format.sample();
-        assert!(trace::info::info_bytes(whole, &TraceSpec::new("sample")).is_ok(), "{format}");
+        assert!(trace::info::trace_info_of_bytes(whole, &TraceSpec::new("sample")).is_ok(), "{format}");
         for seed in 0..40 {
             let mut bytes = whole.to_vec();
             Draw::new(seed).damage(&mut bytes);
-            let read = catch_unwind(|| drop(trace::info::info_bytes(bytes.clone(), &TraceSpec::new("sample"))));
+            let read = catch_unwind(|| drop(trace::info::trace_info_of_bytes(bytes.clone(), &TraceSpec::new("sample"))));
             assert!(read.is_ok(), "{format} damaged by {seed}");
         }
     }

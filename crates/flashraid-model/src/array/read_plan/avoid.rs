@@ -21,32 +21,32 @@ impl Plan for Avoid {
 
 /// Knowledge and means of the host for one choice.
 pub(in crate::array) struct ReadPlanner<'a> {
-    pub now: TimeNs,
+    pub(crate) now: TimeNs,
     /// Time after which a member refuses a read.
-    pub fast_fail_ns: u64,
+    pub(crate) fast_fail_ns: u64,
     /// Source of draws if the host does not know how long collection lasts.
-    pub draws: Option<&'a mut Stream>,
+    pub(crate) draws: Option<&'a mut Stream>,
 }
 
 /// A part of a read in a stripe with parity.
 pub(in crate::array) struct StripeRead<'a> {
-    pub shape: StripeShape,
-    pub lost: StripRoles,
+    pub(crate) shape: StripeShape,
+    pub(crate) lost: StripRoles,
     /// Roles of the columns that are wanted, as bits. They may be lost if parity is left for them.
-    pub wanted: StripRoles,
+    pub(crate) wanted: StripRoles,
     /// State of each strip, by role. That of lost strips is not used.
-    pub strips: &'a [ReadForecast],
+    pub(crate) strips: &'a [ReadForecast],
 }
 
 /// Way to read a part of a stripe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(in crate::array) struct ReadWay {
     /// Columns that are wanted, and computed instead of read.
-    pub replaced: StripRoles,
+    pub(crate) replaced: StripRoles,
     /// Parity strips that are read.
-    pub parity: StripRoles,
+    pub(crate) parity: StripRoles,
     /// Time after which the strips that are not wanted are read, in nanoseconds.
-    pub delay_ns: u64,
+    pub(crate) delay_ns: u64,
 }
 
 /// Rank of a way; the least one is taken.

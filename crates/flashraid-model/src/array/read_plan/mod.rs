@@ -17,11 +17,11 @@ use std::ops::Range;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StripCopies {
     /// Number of the stripe.
-    pub stripe: u64,
+    pub(crate) stripe: u64,
     /// Member that holds the first copy. The others follow it.
     pub(crate) first_member: u32,
     /// Number of copies, at least 2.
-    pub copies: u32,
+    pub(crate) copies: u32,
 }
 
 /// A rule that chooses among copies.

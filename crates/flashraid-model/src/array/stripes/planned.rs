@@ -19,7 +19,7 @@ use crate::ssd::ReadForecast;
 pub(super) struct ReadPlanning {
     params: ReadPlanParams,
     draws: Stream,
-    pub counters: ReadPlanCounters,
+    pub(crate) counters: ReadPlanCounters,
 }
 
 /// A read of which a member refuses a part. What was not refused is read at once, and the rest after the refusal.

@@ -54,24 +54,24 @@ pub const MAX_POOLS_PER_DIE: u32 = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OpenBlock {
     /// Number of the block in the device.
-    pub block: u32,
+    pub(crate) block: u32,
     /// Index of the next page to program. If the block is full, it equals the number of data pages per block, and the next program opens
     /// another block.
     pub(crate) next_page: u32,
     /// Sequence number: the number of blocks that the die had opened when it opened this one.
-    pub sequence: u32,
+    pub(crate) sequence: u32,
 }
 
 /// State of one pool, a group of blocks that share free blocks, open blocks and thresholds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PoolState {
     /// Number of free blocks, without the open ones.
-    pub free_blocks: u32,
+    pub(crate) free_blocks: u32,
     /// Index of the block at which the search for the next free block begins. If free blocks are searched plane by plane, it is a position
     /// in that order.
     pub(crate) next_alloc: u32,
     /// The open block for host writes. Moved pages go there, too, unless they have a separate block.
-    pub open: OpenBlock,
+    pub(crate) open: OpenBlock,
     /// The open block for moved pages alone, which the first move opens. It is `None` if moved pages share the block of host writes.
     pub(crate) gc_open: Option<OpenBlock>,
 }
@@ -80,9 +80,9 @@ pub(crate) struct PoolState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PoolRoom {
     /// Number of free pages: free blocks × pages per block + unprogrammed pages of the open block. Summary pages count.
-    pub free_pages: u32,
+    pub(crate) free_pages: u32,
     /// Sequence number of the open block.
-    pub sequence: u32,
+    pub(crate) sequence: u32,
 }
 
 /// State of one die.
@@ -90,15 +90,15 @@ pub(crate) struct PoolRoom {
 pub(crate) struct DieState {
     /// Set of the pools that need collection, one bit for each. A pool needs it from `start` free blocks down until it has `stop` free
     /// blocks.
-    pub need: u64,
+    pub(crate) need: u64,
     /// Number of valid pages. It differs from the exported pages per die only under dynamic allocation.
-    pub valid_pages: u32,
+    pub(crate) valid_pages: u32,
     /// Pool at which the next search for a victim begins.
     pub(crate) next_pool_to_clean: u32,
     /// Pool at which the next search for room begins.
     pub(crate) next_pool_to_write: u32,
     /// Sequence number of the block opened last.
-    pub sequence: u32,
+    pub(crate) sequence: u32,
     /// The next victim if it was picked in advance and nothing on the die has changed since, otherwise [`NO_BLOCK`].
     pub(crate) foreseen: u32,
 }

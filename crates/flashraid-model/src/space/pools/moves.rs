@@ -8,11 +8,11 @@ use crate::space::tables::prefetch;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Moved {
     /// Plane of the block that the page was moved to.
-    pub plane: u32,
+    pub(crate) plane: u32,
     /// True if the page filled that block.
-    pub sealed: bool,
+    pub(crate) sealed: bool,
     /// True if that block lies in another plane than the old one, with [`super::CollectionProcedure::ReferenceNoCopyBack`].
-    pub crosses: bool,
+    pub(crate) crosses: bool,
 }
 
 impl Pools {

@@ -75,19 +75,19 @@ pub(crate) enum State {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Superblock {
-    pub state: State,
+    pub(crate) state: State,
     /// Placement handle of its units if moved units stay with their handle, and otherwise 0.
-    pub handle: u8,
+    pub(crate) handle: u8,
     /// True if it holds one bit per cell (rule 222).
     pub(crate) is_slc: bool,
-    pub valid: u32,
+    pub(crate) valid: u32,
     /// Number of superpages whose programs have ended.
-    pub programmed: u32,
-    pub erases: u32,
+    pub(crate) programmed: u32,
+    pub(crate) erases: u32,
     /// Number of superblocks that the drive had opened when it opened this one; 0 if the superblock is free.
-    pub sequence: u32,
+    pub(crate) sequence: u32,
     /// Number of reads from flash for the host since the superblock was erased.
-    pub reads: u64,
+    pub(crate) reads: u64,
 }
 
 const _: () = assert!(size_of::<Superblock>() <= 32, "every write of a unit touches one");
@@ -102,7 +102,7 @@ impl Superblock {
 /// A superblock that a stream writes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Open {
-    pub block: u32,
+    pub(crate) block: u32,
     /// Next row of the superblock to write on each die.
     pub(crate) next_row: Vec<u32>,
     pub(crate) superpages_left: u32,

@@ -264,8 +264,8 @@ impl UntimedWriters {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MovedUntimed {
     /// Stream that the units were moved to.
-    pub stream: Stream,
-    pub units: u32,
+    pub(crate) stream: Stream,
+    pub(crate) units: u32,
     /// Number of parity superpages written with them.
     pub(crate) parity_superpages: u64,
 }

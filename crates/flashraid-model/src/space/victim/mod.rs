@@ -126,7 +126,7 @@ pub(super) const GROUP: usize = 64;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LeastScores<'a> {
     /// Number of blocks before the first of these groups.
-    pub before: usize,
+    pub(crate) before: usize,
     /// Least score of each group of [`GROUP`] blocks, one after the other.
     pub(crate) of_groups: &'a [i16],
 }

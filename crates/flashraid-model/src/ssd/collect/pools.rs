@@ -77,7 +77,7 @@ impl Watermarks {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Forced {
     /// The whole work of the die.
-    pub work: ForcedWork,
+    pub(crate) work: ForcedWork,
     owed_victims: OwedVictims,
     /// Set of scopes, one bit for each, that are being cleaned as part of the victims in [`OwedVictims`].
     counted: u64,

@@ -14,9 +14,9 @@ use crate::ssd::params::SuperblockParams;
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Part {
     /// Number of the first place of the superpage.
-    pub first: u32,
+    pub(crate) first: u32,
     /// Set of units that must be read, one bit for each place.
-    pub units: u128,
+    pub(crate) units: u128,
     /// Type of the pages that are being read, which decides how long a read takes.
     pub(crate) page_type: u32,
 }
@@ -50,13 +50,13 @@ struct Moving {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Need {
     /// Number of free superblocks.
-    pub free: u32,
+    pub(crate) free: u32,
     /// True if the array's controller has forced the SSD to collect, and the work is not finished.
-    pub is_forced: bool,
+    pub(crate) is_forced: bool,
     /// True if the array's controller decides when the SSD collects, except at its floor.
     pub(crate) is_controlled: bool,
     /// True if the forced SSD must still free a superblock, regardless of the number of free ones (rule 123).
-    pub owes: bool,
+    pub(crate) owes: bool,
     /// True if the SSD is forced to free exactly one superblock.
     pub(crate) only_owed: bool,
 }
@@ -80,11 +80,11 @@ pub(crate) struct Collection {
     /// The balance between host writes and moves.
     pub(crate) paced: Paced,
     /// State of the idle time in which the SSD may collect.
-    pub idle: Idle,
+    pub(crate) idle: Idle,
     /// Rules that choose superblocks for upkeep.
-    pub upkeep: Upkeep,
+    pub(crate) upkeep: Upkeep,
     /// Parts whose reads have been started but have not ended.
-    pub parts: Table<Part>,
+    pub(crate) parts: Table<Part>,
     shape: SuperblockShape,
     /// True if collection takes no time.
     instantaneous: bool,

@@ -9,9 +9,9 @@ use crate::ssd::parts::SsdParts;
 #[derive(Debug, Clone)]
 pub(crate) struct Activity {
     /// State of the die's mechanisms; `None` if the device has none.
-    pub mechanisms: Option<Box<AtDie>>,
+    pub(crate) mechanisms: Option<Box<AtDie>>,
     /// Total time for which mechanisms occupied the die while operations had to wait.
-    pub held: Stopwatch,
+    pub(crate) held: Stopwatch,
     /// Start of the current busy period; [`NEVER`] while the die is idle.
     busy_since: TimeNs,
     /// Start of the current idle period, if the die is idle.

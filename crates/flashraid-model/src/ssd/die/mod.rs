@@ -168,7 +168,7 @@ impl Dies {
     pub(crate) fn verify_space(&self, space: &Mapping) -> Result<(), String> {
         match (self, space) {
             (Self::Pages(own), Mapping::Pools(pools)) => pools.verify_during_cleans(|die| own.cleans(die)),
-            _ => space.verify(),
+            _ => space.verify_invariants(),
         }
     }
 

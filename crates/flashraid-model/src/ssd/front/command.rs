@@ -8,17 +8,17 @@ use crate::ssd::work_times::WorkTimesSnapshot;
 /// Operations that arrive at the same time and belong to the same completion.
 #[derive(Debug, Clone)]
 pub(crate) struct Command {
-    pub kind: OpKind,
+    pub(crate) kind: OpKind,
     /// True for a write that must be safe from a loss of power before it counts as done.
-    pub fua: bool,
+    pub(crate) fua: bool,
     /// Placement handle of the data that it writes.
-    pub handle: u8,
-    pub ops: Vec<PageOp>,
-    pub arrived: TimeNs,
+    pub(crate) handle: u8,
+    pub(crate) ops: Vec<PageOp>,
+    pub(crate) arrived: TimeNs,
     /// Time at which a processor core began to handle it.
-    pub started: TimeNs,
+    pub(crate) started: TimeNs,
     /// Time at which the latency of the controller had passed.
-    pub begun: TimeNs,
+    pub(crate) begun: TimeNs,
     /// Time at which its data had crossed the link.
     pub(crate) crossed: TimeNs,
     /// Snapshot of the dies' work at that time.
@@ -26,13 +26,13 @@ pub(crate) struct Command {
     /// Part of its wait for room that was caused by collection (rule 231).
     pub(crate) room_collection_ns: u64,
     /// Index of the first operation whose unit is neither in the buffer nor with a die.
-    pub next: u32,
+    pub(crate) next: u32,
     /// Time since which it has waited for room.
     pub(crate) waits_since: Option<TimeNs>,
     /// Number of the command among the fetched ones, if the drive has submission queues.
     pub(crate) fetched_id: u32,
     /// Number of its pages that dies have not finished. Only dies for single pages use it.
-    pub pages_left: u32,
+    pub(crate) pages_left: u32,
 }
 
 impl Default for Command {

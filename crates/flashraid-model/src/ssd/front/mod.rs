@@ -43,7 +43,7 @@ pub(super) struct Front {
     unit_pages: u32,
     /// Number of placement handles. Streams of a mix are mapped to them.
     handles: u32,
-    pub commands: Table<Command>,
+    pub(crate) commands: Table<Command>,
     /// The command that further operations of the same nanosecond may still join.
     gathering: Option<(TimeNs, u32)>,
     /// Submission queues; `None` if the drive does not model them.
@@ -52,8 +52,8 @@ pub(super) struct Front {
     link: Option<HostLinkParams>,
     /// Lanes of the link. A half-duplex link has one lane. A full-duplex link has two: to the drive and to the host.
     lanes: [Wire; 2],
-    pub buffer: Buffer,
-    pub counters: FrontCounters,
+    pub(crate) buffer: Buffer,
+    pub(crate) counters: FrontCounters,
 }
 
 impl Front {
@@ -355,10 +355,10 @@ impl Front {
 /// A unit that is next to enter the buffer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entering {
-    pub unit: u32,
+    pub(crate) unit: u32,
     /// Number of its pages that the host writes.
-    pub pages: u32,
-    pub handle: u8,
+    pub(crate) pages: u32,
+    pub(crate) handle: u8,
     /// The first operation on the unit.
-    pub op: PageOp,
+    pub(crate) op: PageOp,
 }

@@ -19,11 +19,11 @@ pub(crate) enum Stage {
 /// A page in the write buffer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Buffered {
-    pub op: PageOp,
+    pub(crate) op: PageOp,
     /// Batch number of the page.
-    pub number: u64,
-    pub stage: Stage,
-    pub lane: u32,
+    pub(crate) number: u64,
+    pub(crate) stage: Stage,
+    pub(crate) lane: u32,
 }
 
 impl Default for Buffered {
@@ -36,11 +36,11 @@ impl Default for Buffered {
 /// Pages of a write buffer, in the order in which dies receive them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PageBuffer {
-    pub pages: Table<Buffered>,
+    pub(crate) pages: Table<Buffered>,
     /// Latest version of each logical page that is in the buffer and not trimmed.
-    pub held: HashMap<u32, u32>,
+    pub(crate) held: HashMap<u32, u32>,
     /// Waiting pages of each die in order of entry. If dies are chosen late, there is one common queue.
-    pub lanes: Vec<VecDeque<u32>>,
+    pub(crate) lanes: Vec<VecDeque<u32>>,
     /// Number of pages that dies have received but not begun, for each lane: one lane per die, or a common one.
     pub(crate) at_dies: Vec<u32>,
     /// Maximum number of pages of a lane that dies may have received but not begun.

@@ -23,21 +23,21 @@ pub(crate) enum SuperpageStage {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Superpage {
     /// Stream of superblocks that it belongs to.
-    pub stream: Stream,
+    pub(crate) stream: Stream,
     /// True if it holds parity of the other superpages of its row instead of units.
-    pub is_parity: bool,
+    pub(crate) is_parity: bool,
     /// Stage of the superpage.
-    pub stage: SuperpageStage,
+    pub(crate) stage: SuperpageStage,
     /// Sequence number of the superpage.
-    pub number: u64,
+    pub(crate) number: u64,
     /// Logical units in the superpage.
-    pub units: Vec<u32>,
+    pub(crate) units: Vec<u32>,
     /// Old places of the units, if collection moves them.
-    pub sources: Vec<u32>,
+    pub(crate) sources: Vec<u32>,
     /// Number of units that wait until the rest of their data has been read from flash.
-    pub missing: u32,
+    pub(crate) missing: u32,
     /// First place on flash; it is set when the superpage is assigned to a die.
-    pub first: u32,
+    pub(crate) first: u32,
 }
 
 /// Superpages in the write buffer, and those of moved units.
@@ -50,7 +50,7 @@ pub(crate) struct Superpages {
     /// Open superpage of moved units for each placement handle. If collection mixes handles, there is only one.
     filling_moved: Vec<Option<u32>>,
     /// Full superpages of the host that no die has been assigned to, in order.
-    pub to_place: VecDeque<u32>,
+    pub(crate) to_place: VecDeque<u32>,
     /// Full superpages of moved units that no die has been assigned to, in order.
     pub(crate) moved_to_place: VecDeque<u32>,
     /// Number of superpages with one bit per cell that have no place yet.

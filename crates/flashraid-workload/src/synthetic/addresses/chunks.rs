@@ -2,15 +2,15 @@
 
 use super::Room;
 use super::scatter::Scatter;
-use crate::{AddressSpace, Grain};
+use crate::{AddressSpace, Granularity};
 use flashraid_model::rng::{self, Stream};
 
 /// Minimum size of a chunk that is given as a page. Devices with smaller pages do not make chunks smaller.
 const PAGE_MIN_BYTES: u64 = 4096;
 
 /// Returns the default size of a chunk of addresses: one page.
-pub(super) fn a_page() -> Grain {
-    Grain::Page
+pub(super) fn a_page() -> Granularity {
+    Granularity::Page
 }
 
 /// Returns the default for `scatter`: popular chunks lie anywhere.
@@ -19,10 +19,10 @@ pub(super) fn is_scattered() -> bool {
 }
 
 /// Returns the number of bytes in a chunk.
-pub(super) fn chunk_bytes(chunk: Grain, space: &AddressSpace) -> u64 {
+pub(super) fn chunk_bytes(chunk: Granularity, space: &AddressSpace) -> u64 {
     match chunk {
-        Grain::Page => space.page_bytes.max(PAGE_MIN_BYTES),
-        chunk => chunk.bytes(space),
+        Granularity::Page => space.page_bytes.max(PAGE_MIN_BYTES),
+        chunk => chunk.bytes_in(space),
     }
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Chunks {
 
 impl Chunks {
     /// Returns the number of chunks in a footprint, and the chunks themselves.
-    pub(super) fn new(chunk: Grain, scatter: bool, room: &Room, seed: u64) -> (u64, Self) {
+    pub(super) fn new(chunk: Granularity, scatter: bool, room: &Room, seed: u64) -> (u64, Self) {
         let places = chunk_bytes(chunk, room.space) / room.align_bytes;
         let count = room.places() / places;
         (count, Self { places, scatter: scatter.then(|| Scatter::new(count, seed)) })

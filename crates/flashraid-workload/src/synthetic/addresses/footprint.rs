@@ -9,11 +9,11 @@ quantity_impls!(Footprint);
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Footprint {
     /// A share of the capacity.
-    Share(Fraction),
+    ShareOfCapacity(Fraction),
     /// A number of bytes.
     Bytes(Size),
     /// A number of bytes, or the whole array if that is smaller.
-    AtMost(Size),
+    AtMostBytes(Size),
 }
 
 impl Footprint {
@@ -28,21 +28,21 @@ impl Quantity for Footprint {
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         match text.trim().strip_prefix(Self::AT_MOST) {
-            Some(size) => Size::parse(size).map(Self::AtMost),
+            Some(size) => Size::parse(size).map(Self::AtMostBytes),
             None if text.trim().ends_with('B') => Size::parse(text).map(Self::Bytes),
-            None => Fraction::parse(text).map(Self::Share),
+            None => Fraction::parse(text).map(Self::ShareOfCapacity),
         }
     }
 
     fn from_number(number: f64) -> Result<Self, UnitError> {
-        Fraction::from_number(number).map(Self::Share)
+        Fraction::from_number(number).map(Self::ShareOfCapacity)
     }
 
     fn to_json(&self) -> serde_json::Value {
         match self {
-            Self::Share(share) => share.to_json(),
+            Self::ShareOfCapacity(share) => share.to_json(),
             Self::Bytes(size) => size.to_json(),
-            Self::AtMost(size) => format!("{} {}", Self::AT_MOST, size.to_json().as_str().unwrap_or_default()).into(),
+            Self::AtMostBytes(size) => format!("{} {}", Self::AT_MOST, size.to_json().as_str().unwrap_or_default()).into(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::chunks::{Chunks, a_page, is_scattered};
 use super::{AddressPattern, DrawPlaces, Problems, Room};
 use crate::units::Fraction;
-use crate::{Grain, Request};
+use crate::{Granularity, Request};
 use flashraid_model::rng::{self, Stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ pub struct HotCold {
     pub space_share: Fraction,
     /// Run of equally likely addresses. It is a page, but at least 4 KiB, unless it is given in bytes.
     #[serde(default = "a_page")]
-    pub chunk: Grain,
+    pub chunk: Granularity,
     /// True if hot chunks lie anywhere, false if they come first.
     #[serde(default = "is_scattered")]
     pub scatter: bool,

@@ -9,7 +9,7 @@ mod scatter;
 
 use super::check_share;
 use crate::units::Fraction;
-use crate::{AddressSpace, Grain, OpKind, Request, SpecProblem};
+use crate::{AddressSpace, Granularity, OpKind, Request, SpecProblem};
 use flashraid_model::policy::{flat_tables, policies};
 use flashraid_model::rng::{self, Stream};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -23,7 +23,7 @@ pub use footprint::Footprint;
 policies! {
     /// The pattern by which addresses are drawn.
     #[derive(Clone, PartialEq)]
-    pub enum Pattern: AddressPattern, tag "pattern" {
+    pub enum AddressDistribution: AddressPattern, tag "pattern" {
         uniform::Uniform = "uniform",
         zipf::Zipf = "zipf",
         hot_cold::HotCold = "hot-cold",
@@ -81,7 +81,7 @@ impl Problems {
     }
 
     /// Adds a problem unless the footprint has at least `chunks_min` chunks.
-    fn chunk(&mut self, chunk: Grain, room: &Room<'_>, chunks_min: u64) {
+    fn chunk(&mut self, chunk: Granularity, room: &Room<'_>, chunks_min: u64) {
         let chunk_bytes = chunks::chunk_bytes(chunk, room.space);
         let max_bytes = room.footprint_bytes / chunks_min;
         if chunk_bytes == 0 || chunk_bytes < room.align_bytes || chunk_bytes > max_bytes {
@@ -99,33 +99,33 @@ impl Problems {
 #[derive(Debug, Clone, PartialEq)]
 pub struct AddressSpec {
     /// Pattern by which addresses are drawn.
-    pub pattern: Pattern,
+    pub pattern: AddressDistribution,
     /// Share of requests that start where the one before ended, 0 to 1 (PGC Table III). If a request does not fit there, its address is
     /// drawn. Users write this key outside the table.
     pub sequential_fraction: f64,
     /// True if a sequential request also has the size and direction of the request before, as in DiskSim's generator. Users write this key
     /// outside the table.
-    pub sequential_repeats: bool,
+    pub sequential_repeats_size_and_kind: bool,
     /// Aims some of the drawn requests at one member; `None` aims no request.
     pub member_skew: Option<MemberSkew>,
     /// Part of the array that is used, from its start; `None` for all of it.
     pub footprint: Option<Footprint>,
     /// Unit of which drawn addresses are multiples.
-    pub align: Grain,
+    pub alignment: Granularity,
     /// Names of parameters of other patterns that the user wrote in this table. They have no effect.
-    pub unused: Vec<String>,
+    pub unused_parameters: Vec<String>,
 }
 
 impl Default for AddressSpec {
     fn default() -> Self {
         Self {
-            pattern: Pattern::default(),
+            pattern: AddressDistribution::default(),
             sequential_fraction: 0.0,
-            sequential_repeats: false,
+            sequential_repeats_size_and_kind: false,
             member_skew: None,
             footprint: None,
-            align: Grain::Page,
-            unused: Vec::new(),
+            alignment: Granularity::Page,
+            unused_parameters: Vec::new(),
         }
     }
 }
@@ -142,7 +142,7 @@ struct BesidePattern {
     footprint: Option<Footprint>,
     /// Unit of which addresses are multiples.
     #[serde(default = "chunks::a_page")]
-    align: Grain,
+    align: Granularity,
 }
 
 /// Key in the table under which users name the pattern.
@@ -150,7 +150,7 @@ const PATTERN: &str = "pattern";
 
 impl Serialize for AddressSpec {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { pattern, member_skew, footprint, align, .. } = self;
+        let Self { pattern, member_skew, footprint, alignment: align, .. } = self;
         let beside = BesidePattern { member_skew: *member_skew, footprint: *footprint, align: *align };
         flat_tables::serialize_table_with(flat_tables::own_parameters_table(PATTERN, pattern), &beside, serializer)
     }
@@ -160,11 +160,11 @@ impl<'de> Deserialize<'de> for AddressSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut table = Map::deserialize(deserializer)?;
         let written: Vec<String> = table.keys().cloned().collect();
-        let (pattern, _) = flat_tables::take_policy::<Pattern>(PATTERN, &mut table).map_err(D::Error::custom)?;
+        let (pattern, _) = flat_tables::take_policy::<AddressDistribution>(PATTERN, &mut table).map_err(D::Error::custom)?;
         let own = flat_tables::own_parameters_table(PATTERN, &pattern);
         let unused = written.into_iter().filter(|key| !own.contains_key(key) && !table.contains_key(key)).collect();
         let BesidePattern { member_skew, footprint, align } = serde_json::from_value(table.into()).map_err(D::Error::custom)?;
-        Ok(Self { pattern, member_skew, footprint, align, unused, ..Self::default() })
+        Ok(Self { pattern, member_skew, footprint, alignment: align, unused_parameters: unused, ..Self::default() })
     }
 }
 
@@ -174,7 +174,12 @@ impl JsonSchema for AddressSpec {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        flat_tables::policy_table_schema::<Pattern, BesidePattern>(PATTERN, "How addresses are drawn.", "Where requests go.", generator)
+        flat_tables::policy_table_schema::<AddressDistribution, BesidePattern>(
+            PATTERN,
+            "How addresses are drawn.",
+            "Where requests go.",
+            generator,
+        )
     }
 }
 
@@ -196,16 +201,16 @@ impl AddressSpec {
         let bytes = match self.footprint {
             None => space.capacity_bytes,
             Some(Footprint::Bytes(size)) => size.bytes,
-            Some(Footprint::AtMost(size)) => size.bytes.min(space.capacity_bytes),
-            Some(Footprint::Share(share)) => (space.capacity_bytes as f64 * share.0) as u64,
+            Some(Footprint::AtMostBytes(size)) => size.bytes.min(space.capacity_bytes),
+            Some(Footprint::ShareOfCapacity(share)) => (space.capacity_bytes as f64 * share.0) as u64,
         };
-        let align_bytes = self.align.bytes(space).max(1);
+        let align_bytes = self.alignment.bytes_in(space).max(1);
         bytes / align_bytes * align_bytes
     }
 
     /// Returns the part of the array that the pattern covers.
     fn room<'a>(&self, space: &'a AddressSpace) -> Room<'a> {
-        Room { space, footprint_bytes: self.footprint_bytes(space), align_bytes: self.align.bytes(space) }
+        Room { space, footprint_bytes: self.footprint_bytes(space), align_bytes: self.alignment.bytes_in(space) }
     }
 
     pub(super) fn problems(&self, space: &AddressSpace) -> Vec<SpecProblem> {
@@ -217,7 +222,7 @@ impl AddressSpec {
             problems.push(SpecProblem::new("align", format!("is {align_bytes} bytes; 1 to {capacity} (the capacity) is allowed")));
         } else if footprint_bytes == 0
             || footprint_bytes > capacity
-            || matches!(self.footprint, Some(Footprint::Share(share)) if !(0.0..=1.0).contains(&share.0))
+            || matches!(self.footprint, Some(Footprint::ShareOfCapacity(share)) if !(0.0..=1.0).contains(&share.0))
         {
             let text = format!("comes to {footprint_bytes} bytes; {align_bytes} (`align`) to {capacity} (the capacity) is allowed");
             problems.push(SpecProblem::new("footprint", text));
@@ -228,10 +233,10 @@ impl AddressSpec {
         problems.extend(of_pattern.0);
         if let Some(skew) = self.member_skew {
             check_share(&mut problems, "member_skew.request_share", skew.request_share.0);
-            if skew.member >= space.shape.members_with_data() {
-                let text = format!("is {}; 0 to {} is allowed", skew.member, space.shape.members_with_data().saturating_sub(1));
+            if skew.member >= space.stripe_shape.members_with_data() {
+                let text = format!("is {}; 0 to {} is allowed", skew.member, space.stripe_shape.members_with_data().saturating_sub(1));
                 problems.push(SpecProblem::new("member_skew.member", text));
-            } else if space.shape.count_data_strips_of_member(skew.member, footprint_bytes / space.stripe_bytes()) == 0 {
+            } else if space.stripe_shape.count_data_strips_of_member(skew.member, footprint_bytes / space.stripe_bytes()) == 0 {
                 let text = format!(
                     "needs a footprint in which the member holds data, of several stripes of {} bytes; it is {footprint_bytes}",
                     space.stripe_bytes()
@@ -277,7 +282,7 @@ impl AddressGenerator {
         let special = is_special.then(|| Special {
             sequential: rng::stream(seed, "workload.sequential", 0),
             sequential_fraction: spec.sequential_fraction,
-            sequential_repeats: spec.sequential_repeats,
+            sequential_repeats: spec.sequential_repeats_size_and_kind,
             aim: rng::stream(seed, "workload.member", 0),
             skew: spec.member_skew.unwrap_or(MemberSkew { member: 0, request_share: Fraction(0.0) }),
             space: *space,
@@ -324,7 +329,7 @@ impl Special {
     /// Converts the place that was drawn for `request` to its address. Returns true if the request starts where the one before ended.
     fn place(&mut self, request: &mut Request, align_bytes: u64, footprint_bytes: u64) -> bool {
         let (unit_bytes, stripe_bytes) = (self.space.stripe_unit_bytes, self.space.stripe_bytes());
-        let shape = self.space.shape;
+        let shape = self.space.stripe_shape;
         let member_bytes = shape.count_data_strips_of_member(self.skew.member, footprint_bytes / stripe_bytes) * unit_bytes;
         // Both numbers are drawn for every request, so that one choice does not change the other's stream.
         let continues = rng::chance(&mut self.sequential, self.sequential_fraction);

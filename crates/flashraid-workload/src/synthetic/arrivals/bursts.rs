@@ -2,7 +2,7 @@
 
 use super::poisson::Exponential;
 use super::{Arrival, Gaps, Problems};
-use crate::quantities::Gap;
+use crate::quantities::RequestGap;
 use flashraid_model::rng::{self, Stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Bursts {
     /// Mean gap over bursts and idle gaps together.
-    pub mean_gap: Gap,
+    pub mean_gap: RequestGap,
     /// Factor by which requests come faster inside a burst.
     #[schemars(range(min = 1.0, max = 1_000_000.0))]
     pub factor: f64,

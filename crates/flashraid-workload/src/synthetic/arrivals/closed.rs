@@ -21,7 +21,7 @@ pub struct Closed {
 
 impl Closed {
     /// Returns a loop of `depth` outstanding requests without a pause.
-    pub(crate) fn loop_of(depth: u32) -> Self {
+    pub(crate) fn with_depth(depth: u32) -> Self {
         Self { depth, think: Duration { ns: 0 } }
     }
 }

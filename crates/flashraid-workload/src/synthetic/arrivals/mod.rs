@@ -3,7 +3,7 @@
 //! To add a process, write its file and add a line to the list below. Configuration, schema and reference follow from the list.
 
 use super::generators::generators;
-use crate::quantities::Gap;
+use crate::quantities::RequestGap;
 use crate::{HostLoop, Request, SpecProblem};
 use flashraid_model::events::TIME_MAX_NS;
 use flashraid_model::rng::{self, Stream};
@@ -57,7 +57,7 @@ trait Gaps: Send {
 struct Problems(Vec<SpecProblem>);
 
 impl Problems {
-    fn gap(&mut self, key: &str, gap: Gap) {
+    fn gap(&mut self, key: &str, gap: RequestGap) {
         self.require(key, gap.ns, gap.ns > 0.0, "more than 0");
     }
 
@@ -71,11 +71,11 @@ impl Problems {
 impl ArrivalSpec {
     /// Returns Poisson arrivals at this rate.
     pub fn poisson(per_second: f64) -> Self {
-        Poisson::at(per_second).into()
+        Poisson::from_rate(per_second).into()
     }
 
     /// Returns true if each request waits for an earlier one to end, instead of coming at a given time.
-    pub fn is_closed(&self) -> bool {
+    pub fn is_closed_loop(&self) -> bool {
         self.law().host_loop() != HostLoop::Open
     }
 
@@ -86,7 +86,7 @@ impl ArrivalSpec {
 
     /// Returns the index of dispersion of the number of arrivals (variance / mean) in long windows, or `None` for a closed loop. It is 1
     /// for Poisson arrivals, and greater for burstier ones.
-    pub fn dispersion(&self) -> Option<f64> {
+    pub fn index_of_dispersion(&self) -> Option<f64> {
         self.law().dispersion()
     }
 
@@ -142,7 +142,7 @@ impl Clock {
 }
 
 impl ArrivalGenerator {
-    pub(super) fn new(spec: &ArrivalSpec, sequential_gap: Option<Gap>, seed: u64) -> Self {
+    pub(super) fn new(spec: &ArrivalSpec, sequential_gap: Option<RequestGap>, seed: u64) -> Self {
         Self {
             host_loop: spec.law().host_loop(),
             clock: Clock::default(),

@@ -1,7 +1,7 @@
 //! Poisson arrivals at a mean rate.
 
 use super::{Arrival, Gaps, Problems};
-use crate::quantities::Gap;
+use crate::quantities::RequestGap;
 use flashraid_model::rng::{self, Stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Poisson {
     /// Mean gap between two requests.
-    pub mean_gap: Gap,
+    pub mean_gap: RequestGap,
 }
 
 impl Poisson {
     /// Returns arrivals at this rate.
-    pub fn at(per_second: f64) -> Self {
-        Self { mean_gap: Gap::at(per_second) }
+    pub fn from_rate(per_second: f64) -> Self {
+        Self { mean_gap: RequestGap::from_rate(per_second) }
     }
 }
 

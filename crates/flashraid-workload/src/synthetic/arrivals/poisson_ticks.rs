@@ -1,7 +1,7 @@
 //! Arrivals in whole ticks, as DiskSim's generator draws them by its law `poisson`.
 
 use super::{Arrival, Gaps, Problems};
-use crate::quantities::Gap;
+use crate::quantities::RequestGap;
 use flashraid_model::rng::{self, Stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct PoissonTicks {
     /// Mean gap, at most 500 ticks.
-    pub mean_gap: Gap,
+    pub mean_gap: RequestGap,
     /// Length of a tick.
     #[serde(default = "millisecond")]
-    pub tick: Gap,
+    pub tick: RequestGap,
 }
 
-fn millisecond() -> Gap {
-    Gap { ns: 1e6 }
+fn millisecond() -> RequestGap {
+    RequestGap { ns: 1e6 }
 }
 
 /// Maximum number of ticks in a mean gap. With more, gaps are nearly equal and drawing them takes long.

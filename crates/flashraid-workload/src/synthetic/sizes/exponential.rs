@@ -2,7 +2,7 @@
 
 use super::{Draw, Drawn, Problems, SizeLaw, page};
 use crate::quantities::MeanSize;
-use crate::{AddressSpace, Grain};
+use crate::{AddressSpace, Granularity};
 use flashraid_model::rng::{self, Stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ pub struct Exponential {
     pub mean: MeanSize,
     /// Unit of which sizes are multiples.
     #[serde(default = "page")]
-    pub grain: Grain,
+    pub grain: Granularity,
     /// Meaning of `mean`: before or after rounding.
     #[serde(default)]
     pub mean_is: ExponentialMean,
@@ -36,16 +36,16 @@ pub enum ExponentialMean {
 impl SizeLaw for Exponential {
     fn problems(&self, space: &AddressSpace, problems: &mut Problems) {
         match self.mean_is {
-            ExponentialMean::AfterRounding => problems.mean_of_multiples(self.mean, self.grain.bytes(space)),
+            ExponentialMean::AfterRounding => problems.mean_of_multiples(self.mean, self.grain.bytes_in(space)),
             ExponentialMean::BeforeRounding => {
-                problems.size("grain", self.grain.bytes(space));
+                problems.size("grain", self.grain.bytes_in(space));
                 problems.mean(self.mean, f64::MIN_POSITIVE);
             }
         }
     }
 
     fn draw(&self, space: &AddressSpace) -> Drawn {
-        let grain_bytes = self.grain.bytes(space);
+        let grain_bytes = self.grain.bytes_in(space);
         let mean_grains = self.mean.bytes / grain_bytes as f64;
         let mean_grains = match self.mean_is {
             ExponentialMean::BeforeRounding => mean_grains,

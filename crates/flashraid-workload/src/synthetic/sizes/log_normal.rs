@@ -2,7 +2,7 @@
 
 use super::{Draw, Drawn, Problems, SizeLaw, page};
 use crate::quantities::MeanSize;
-use crate::{AddressSpace, Grain};
+use crate::{AddressSpace, Granularity};
 use flashraid_model::rng::{self, Stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,12 +18,12 @@ pub struct LogNormal {
     pub sigma: f64,
     /// Unit of which sizes are multiples.
     #[serde(default = "page")]
-    pub grain: Grain,
+    pub grain: Granularity,
 }
 
 impl SizeLaw for LogNormal {
     fn problems(&self, space: &AddressSpace, problems: &mut Problems) {
-        problems.size("grain", self.grain.bytes(space));
+        problems.size("grain", self.grain.bytes_in(space));
         problems.mean(self.mean, f64::MIN_POSITIVE);
         if !(0.0..=10.0).contains(&self.sigma) {
             problems.refuse("sigma", format!("is {}; 0 to 10 is allowed", self.sigma));
@@ -31,7 +31,7 @@ impl SizeLaw for LogNormal {
     }
 
     fn draw(&self, space: &AddressSpace) -> Drawn {
-        let grain_bytes = self.grain.bytes(space);
+        let grain_bytes = self.grain.bytes_in(space);
         // The mean of a log-normal is e^(μ + σ²/2).
         let mu = libm::log(self.mean.bytes / grain_bytes as f64) - self.sigma * self.sigma / 2.0;
         Drawn { grain_bytes, draw: Box::new(Exponent { mu, sigma: self.sigma }) }

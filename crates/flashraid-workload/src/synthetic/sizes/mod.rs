@@ -6,7 +6,7 @@ use super::check_share;
 use super::generators::generators;
 use crate::quantities::MeanSize;
 use crate::units::Size;
-use crate::{AddressSpace, Grain, OpKind, Request, SpecProblem};
+use crate::{AddressSpace, Granularity, OpKind, Request, SpecProblem};
 use flashraid_model::rng::{self, Stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -58,8 +58,8 @@ trait Draw: Send {
 }
 
 /// Returns the default grain.
-fn page() -> Grain {
-    Grain::Page
+fn page() -> Granularity {
+    Granularity::Page
 }
 
 impl<T: Into<Distribution>> From<T> for SizeSpec {

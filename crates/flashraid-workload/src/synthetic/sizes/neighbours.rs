@@ -2,7 +2,7 @@
 
 use super::{Draw, Drawn, Problems, SizeLaw, page};
 use crate::quantities::MeanSize;
-use crate::{AddressSpace, Grain};
+use crate::{AddressSpace, Granularity};
 use flashraid_model::rng::{self, Stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,16 +15,16 @@ pub struct Neighbours {
     pub mean: MeanSize,
     /// Unit of which sizes are multiples.
     #[serde(default = "page")]
-    pub grain: Grain,
+    pub grain: Granularity,
 }
 
 impl SizeLaw for Neighbours {
     fn problems(&self, space: &AddressSpace, problems: &mut Problems) {
-        problems.mean_of_multiples(self.mean, self.grain.bytes(space));
+        problems.mean_of_multiples(self.mean, self.grain.bytes_in(space));
     }
 
     fn draw(&self, space: &AddressSpace) -> Drawn {
-        let grain_bytes = self.grain.bytes(space);
+        let grain_bytes = self.grain.bytes_in(space);
         let mean_grains = self.mean.bytes / grain_bytes as f64;
         let few = mean_grains as u64;
         Drawn { grain_bytes, draw: Box::new(Mixed { few, more: mean_grains - few as f64 }) }

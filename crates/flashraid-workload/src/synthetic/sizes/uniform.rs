@@ -2,7 +2,7 @@
 
 use super::{Draw, Drawn, Problems, SizeLaw, page};
 use crate::units::Size;
-use crate::{AddressSpace, Grain};
+use crate::{AddressSpace, Granularity};
 use flashraid_model::rng::{self, Stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,12 +17,12 @@ pub struct Uniform {
     pub max: Size,
     /// Unit of which sizes are multiples.
     #[serde(default = "page")]
-    pub grain: Grain,
+    pub grain: Granularity,
 }
 
 impl SizeLaw for Uniform {
     fn problems(&self, space: &AddressSpace, problems: &mut Problems) {
-        let (min_bytes, max_bytes, grain_bytes) = (self.min.bytes, self.max.bytes, self.grain.bytes(space));
+        let (min_bytes, max_bytes, grain_bytes) = (self.min.bytes, self.max.bytes, self.grain.bytes_in(space));
         problems.size("min", min_bytes);
         problems.size("max", max_bytes);
         problems.size("grain", grain_bytes);
@@ -32,7 +32,7 @@ impl SizeLaw for Uniform {
     }
 
     fn draw(&self, space: &AddressSpace) -> Drawn {
-        let grain_bytes = self.grain.bytes(space);
+        let grain_bytes = self.grain.bytes_in(space);
         let min_grains = self.min.bytes.div_ceil(grain_bytes);
         Drawn { grain_bytes, draw: Box::new(Any { min_grains, choices: self.max.bytes / grain_bytes - min_grains + 1 }) }
     }

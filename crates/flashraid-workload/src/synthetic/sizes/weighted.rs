@@ -18,7 +18,7 @@ pub struct Weighted {
 
 impl Weighted {
     /// Returns the distribution with these sizes in bytes and their weights.
-    pub fn of(sizes: impl IntoIterator<Item = (u64, f64)>) -> Self {
+    pub fn from_weights(sizes: impl IntoIterator<Item = (u64, f64)>) -> Self {
         Self { sizes: sizes.into_iter().map(|(bytes, weight)| (Size { bytes }, weight)).collect() }
     }
 }

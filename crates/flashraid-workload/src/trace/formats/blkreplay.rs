@@ -124,13 +124,13 @@ fn is_start(line: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::{TraceSpec, info, open_bytes};
+    use super::super::super::{TraceSpec, info, open_trace_bytes};
 
     const PART: &str =
         "Copyright somebody\n\nmore of it\nstart ; sector; length ; op\n0.0 ; 8 ; 8 ; W ; 0.0 ; 0.0\n2.5 ; 16 ; 8 ; R ; 0.0 ; 0.0\n";
 
     fn times(text: &str) -> Result<Vec<u64>, String> {
-        let mut reader = open_bytes(text.as_bytes().to_vec(), &TraceSpec::new("x")).map_err(|error| error.to_string())?;
+        let mut reader = open_trace_bytes(text.as_bytes().to_vec(), &TraceSpec::new("x")).map_err(|error| error.to_string())?;
         let mut times = Vec::new();
         while let Some(record) = reader.next_record().map_err(|error| error.to_string())? {
             times.push(record.time_ns / 1_000_000);
@@ -143,9 +143,9 @@ mod tests {
         assert_eq!(times(&[PART, PART, PART].concat()).unwrap(), [0, 2500, 2500, 5000, 5000, 7500]);
         let goes_on = PART.replace("0.0 ; 8 ;", "3.0 ; 8 ;").replace("2.5 ; 16", "4.0 ; 16");
         assert_eq!(times(&[PART, &goes_on].concat()).unwrap(), [0, 2500, 3000, 4000], "times that go on stay");
-        let notes = info::info_bytes([PART, PART].concat().into_bytes(), &TraceSpec::new("x")).unwrap().notes;
+        let notes = info::trace_info_of_bytes([PART, PART].concat().into_bytes(), &TraceSpec::new("x")).unwrap().notes;
         assert!(notes.iter().any(|note| note.contains("2 traces in a row")), "{notes:?}");
-        let notes = info::info_bytes(PART.as_bytes().to_vec(), &TraceSpec::new("x")).unwrap().notes;
+        let notes = info::trace_info_of_bytes(PART.as_bytes().to_vec(), &TraceSpec::new("x")).unwrap().notes;
         assert!(!notes.iter().any(|note| note.contains("joined")), "{notes:?}");
     }
 

@@ -83,25 +83,25 @@ pub(crate) trait TraceFormat: Sized {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Units {
     /// Number of nanoseconds in a unit of time; 0 makes every time 0.
-    pub time_ns: u64,
+    pub(crate) time_ns: u64,
     /// Number of bytes in a sector.
-    pub sector_bytes: u64,
+    pub(crate) sector_bytes: u64,
 }
 
 /// Description of a format.
 pub(crate) struct FormatDescription {
     /// Sentence for the schema and the reference of keys.
-    pub doc: &'static str,
+    pub(crate) doc: &'static str,
     /// Single line for lists and messages.
-    pub description: &'static str,
+    pub(crate) description: &'static str,
     /// Description of the columns, for the table of docs/traces.md.
-    pub columns: &'static str,
+    pub(crate) columns: &'static str,
     /// Meaning of the times, for the same table.
-    pub times: &'static str,
+    pub(crate) times: &'static str,
     /// Unit of the time stamps. It is `None` if the format has separate fields for seconds and a fraction.
-    pub time_unit: Option<TimeUnit>,
+    pub(crate) time_unit: Option<TimeUnit>,
     /// Number of bytes in the sector or page by which addresses are counted, or `None` if they count bytes.
-    pub sector_bytes: Option<u32>,
+    pub(crate) sector_bytes: Option<u32>,
     /// True if the format distinguishes devices.
     pub(crate) has_devices: bool,
     /// True if the format is text with one request per line.
@@ -111,9 +111,9 @@ pub(crate) struct FormatDescription {
     /// Method by which the format is recognised.
     pub(crate) detection: Detection,
     /// Small trace in this format, which fuzzing starts from.
-    pub sample: &'static [u8],
+    pub(crate) sample: &'static [u8],
     /// Method of writing the format; `None` if it cannot be written.
-    pub writing: Option<Writing>,
+    pub(crate) writing: Option<Writing>,
 }
 
 impl FormatDescription {
@@ -153,9 +153,9 @@ pub(crate) enum Detection {
 /// Method of writing a format.
 pub(crate) struct Writing {
     /// Writes the part before the first request. It receives the devices that will occur, if `names_devices`.
-    pub head: fn(&[u32], &mut dyn Write) -> io::Result<()>,
+    pub(crate) head: fn(&[u32], &mut dyn Write) -> io::Result<()>,
     /// Writes one request to the output.
-    pub line: fn(&Line, &mut dyn Write) -> io::Result<()>,
+    pub(crate) line: fn(&Line, &mut dyn Write) -> io::Result<()>,
     /// Resolution of the times, in nanoseconds.
     pub(crate) resolution_ns: u64,
     /// True if lengths are counted in bytes although start addresses are counted in sectors.
@@ -167,7 +167,7 @@ pub(crate) struct Writing {
     /// True if the format can represent requests without times.
     pub(crate) can_do_without_times: bool,
     /// Limit below which device numbers must lie; `None` for no limit.
-    pub devices_end: Option<u32>,
+    pub(crate) devices_end: Option<u32>,
 }
 
 impl Writing {
@@ -190,19 +190,19 @@ impl Writing {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Line {
     /// Number of requests written before it.
-    pub number: u64,
+    pub(crate) number: u64,
     /// Time from the first request, in nanoseconds.
-    pub ns: u64,
+    pub(crate) ns: u64,
     /// Time of the latest request written before, or 0 if there is none.
-    pub last_ns: u64,
-    pub device: u32,
-    pub offset_bytes: u64,
-    pub length_bytes: u64,
+    pub(crate) last_ns: u64,
+    pub(crate) device: u32,
+    pub(crate) offset_bytes: u64,
+    pub(crate) length_bytes: u64,
     /// Number of its first sector of 512 bytes.
-    pub sector: u64,
+    pub(crate) sector: u64,
     /// Number of sectors that hold all its bytes.
-    pub sectors: u64,
-    pub kind: OpKind,
+    pub(crate) sectors: u64,
+    pub(crate) kind: OpKind,
 }
 
 impl Line {

@@ -137,7 +137,7 @@ fn inheriting_in_a_circle_is_refused() {
     let path = |name: &str| folder.path().join(name);
     std::fs::write(path("a.toml"), "inherits = \"b.toml\"").unwrap();
     std::fs::write(path("b.toml"), "inherits = \"a.toml\"").unwrap();
-    let problems = load(&path("a.toml"), &[], None).unwrap_err();
+    let problems = load_scenario(&path("a.toml"), &[], None).unwrap_err();
     assert_eq!(problems.list.len(), 1, "{problems}");
     assert!(problems.list[0].message.contains("goes in a circle"), "{problems}");
 }
@@ -145,10 +145,10 @@ fn inheriting_in_a_circle_is_refused() {
 #[test]
 fn files_that_are_none() {
     let folder = tempfile::tempdir().unwrap();
-    assert!(load(&folder.path().join("none.toml"), &[], None).unwrap_err().to_string().contains("can't be read"));
+    assert!(load_scenario(&folder.path().join("none.toml"), &[], None).unwrap_err().to_string().contains("can't be read"));
     let binary = folder.path().join("binary.toml");
     std::fs::write(&binary, [0xff, 0xfe, 0x00]).unwrap();
-    assert!(load(&binary, &[], None).unwrap_err().to_string().contains("not a text file"));
+    assert!(load_scenario(&binary, &[], None).unwrap_err().to_string().contains("not a text file"));
 }
 
 #[test]
@@ -156,9 +156,9 @@ fn problems_know_their_places() {
     let problems = read("[array]\nmembers = 8\n  stripe_unit = \"6KiB\"\n").unwrap_err();
     let problem = &problems.list[0];
     assert_eq!(problem.key, "array.stripe_unit");
-    assert_eq!(problems.location(problem).as_deref(), Some("test.toml:3:17"));
+    assert_eq!(problems.file_line_column(problem).as_deref(), Some("test.toml:3:17"));
     let place = problem.place.as_ref().unwrap();
-    assert_eq!(&problems.sources[place.source].text[place.span.clone()], "\"6KiB\"");
+    assert_eq!(&problems.sources[place.source_index].text[place.span.clone()], "\"6KiB\"");
 }
 
 #[test]

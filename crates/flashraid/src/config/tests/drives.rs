@@ -55,15 +55,15 @@ fn a_drive_is_scaled_by_its_width() {
             (drive.firmware.latency_after_core_ns, drive.firmware.core_ns_per_write, drive.buffer.acknowledge_ns)
         };
         assert_eq!(latency(own), latency(of_drive));
-        let (check, of_drive) = (crate::check::check(&scenario), crate::check::check(&whole));
+        let (check, of_drive) = (crate::check::check_scenario(&scenario), crate::check::check_scenario(&whole));
         let (drive, of_drive) = (check.drive.clone().unwrap(), of_drive.drive.unwrap());
         assert_eq!((drive.scale, drive.burst_bytes_unscaled), (scale, of_drive.burst_bytes));
         assert!(check.to_string().contains(&format!("Divide the load (requests per second, outstanding requests) by {scale}")), "{check}");
     }
-    assert!(!crate::check::check(&whole).to_string().contains("scaled by width"));
+    assert!(!crate::check::check_scenario(&whole).to_string().contains("scaled by width"));
     let controlled =
         good(&format!("{GEN5}ssd.scale = 4\nssd.scale_by = \"width\"\nssd.geometry.pages = 48\narray.controller.bandwidth = \"1GB/s\"\n"));
-    let warnings = crate::check::check(&controlled).warnings;
+    let warnings = crate::check::check_scenario(&controlled).warnings;
     assert!(warnings.iter().any(|warning| warning.contains("divide array.controller by 4, too")), "{warnings:?}");
 }
 
@@ -137,7 +137,7 @@ fn placement_handles_need_superblocks_and_room() {
     );
     assert_eq!(small.array.ssd.superblock.unwrap().buffer.room_units, 8 * 72);
 
-    let check = |text: &str| crate::check::check(&of(text));
+    let check = |text: &str| crate::check::check_scenario(&of(text));
     let drive = check(persistent).drive.unwrap();
     let found = drive.placement.unwrap();
     assert_eq!((found.handles, found.handles_used, found.open_superblocks_max), (4, 1, 16));
@@ -152,7 +152,7 @@ fn placement_handles_need_superblocks_and_room() {
         |report: &crate::check::CheckReport| report.warnings.iter().any(|warning| warning.contains("ssd.placement_handles has no effect"));
     assert!(!no_effect(&mixed) && no_effect(&check(persistent)), "{:?}", mixed.warnings);
     let raid5 = "ssd.preset = \"nvme-gen5\"\nssd.scale = 64\narray.level = \"raid5\"\narray.members = 4\n";
-    let cached = crate::check::check(&good(&format!("{raid5}{mix}[cache]\npolicy = \"wow\"\nsize = \"64MiB\"\n")));
+    let cached = crate::check::check_scenario(&good(&format!("{raid5}{mix}[cache]\npolicy = \"wow\"\nsize = \"64MiB\"\n")));
     assert!(no_effect(&cached), "{:?}", cached.warnings);
 }
 
@@ -167,7 +167,7 @@ fn one_bit_per_cell_takes_its_share_of_superblocks() {
     assert_eq!(slc(&of("dynamic")), times(SlcLimit::ShareOfFree { millionths: 50_000 }));
     assert_eq!(slc(&good(GEN5)), None);
 
-    let check = |scenario: &Scenario| crate::check::check(scenario);
+    let check = |scenario: &Scenario| crate::check::check_scenario(scenario);
     let report = check(&of("static"));
     let (drive, without) = (report.drive.as_ref().unwrap(), check(&good(&format!("{GEN5}ssd.scale = 64\n"))));
     let found = drive.slc.as_ref().unwrap();
@@ -195,7 +195,7 @@ fn upkeep_is_that_of_its_keys() {
 #[test]
 fn few_rows_are_warned_of() {
     let warns = |scale: u32| {
-        let check = crate::check::check(&good(&format!("{GEN5}ssd.scale = {scale}\n")));
+        let check = crate::check::check_scenario(&good(&format!("{GEN5}ssd.scale = {scale}\n")));
         check.warnings.iter().any(|warning| warning.contains("superpages of each die in a superblock"))
     };
     assert_eq!([1, 64, 65, 128].map(warns), [false, false, true, true]);
@@ -211,13 +211,13 @@ fn queues_are_those_of_their_keys() {
     // A check shows that streams of a mix have their own queues, as far as there are enough.
     let stream = "[[workload.streams]]\narrivals = { process = \"poisson\", mean_gap = \"1ms\" }\n";
     for (streams, used) in [(0, 1), (1, 1), (2, 2), (5, 3)] {
-        let check = crate::check::check(&good(&format!("{GEN5}workload.duration = \"1s\"\n{text}{}", stream.repeat(streams))));
+        let check = crate::check::check_scenario(&good(&format!("{GEN5}workload.duration = \"1s\"\n{text}{}", stream.repeat(streams))));
         let queues = check.drive.as_ref().unwrap().queues.as_ref().unwrap();
         assert_eq!((queues.queues, queues.used, queues.burst, queues.commands), (3, used, 4, 32), "{streams} streams");
         let said = format!("3, of which this workload uses {used}; 4 of each in turn while fewer than 32 commands are in flight");
         assert!(check.to_string().contains(&said), "{check}");
     }
-    assert!(crate::check::check(&good(GEN5)).drive.unwrap().queues.is_none());
+    assert!(crate::check::check_scenario(&good(GEN5)).drive.unwrap().queues.is_none());
     // A drive of half the width works on half as many commands. The senders stay.
     let half = of(&format!("ssd.scale_by = \"width\"\nssd.scale = 2\n{text}"));
     assert_eq!(half, Some(QueueParams { queues: 3, commands_per_fetch: 4, fetched_commands_max: 16 }));
@@ -252,7 +252,7 @@ fn parity_takes_its_share_of_the_spare_area() {
     assert_eq!(without.array.ssd.exported_pages(), with.array.ssd.exported_pages(), "what is exported stays");
     let shape = |scenario: &Scenario| scenario.array.ssd.superblock.as_ref().unwrap().shape(&scenario.array.ssd.geometry);
     assert_eq!((shape(&without).spare_superblocks(), shape(&with).spare_superblocks()), (247, 225));
-    let (without, with) = (crate::check::check(&without), crate::check::check(&with));
+    let (without, with) = (crate::check::check_scenario(&without), crate::check::check_scenario(&with));
     let (a, b) = (without.drive.unwrap(), with.drive.unwrap());
     assert_eq!((a.parity_bytes, b.parity_bytes), (None, Some(without.member.raw_bytes / 32)));
     assert_eq!((a.superblock_bytes, a.burst_bytes * 31), (b.superblock_bytes, b.burst_bytes * 32));
@@ -393,6 +393,6 @@ fn drives_with_superblocks_begin_in_the_steady_state_unless_something_else_is_sa
     assert!(!no_effect("") && no_effect("[ssd.warm_up]\npattern = \"steady\"\noverwrites = 3\n"));
     // A resolved configuration can be run again.
     let resolved = good(GEN5);
-    let again = crate::config::from_str("again.toml", &toml::to_string(&resolved.config).unwrap(), &[], None).unwrap();
-    assert_eq!((again.hash, again.warnings), (resolved.hash, resolved.warnings));
+    let again = crate::config::scenario_from_toml("again.toml", &toml::to_string(&resolved.config).unwrap(), &[], None).unwrap();
+    assert_eq!((again.config_hash, again.warnings), (resolved.config_hash, resolved.warnings));
 }

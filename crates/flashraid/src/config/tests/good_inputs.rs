@@ -14,7 +14,7 @@ fn options_of_preemption_without_preemption_are_warned_of() {
     let text = "[ssd.gc]\npipeline = true\nmerge = true\nreorder = true\nt_hard = 0.2\nsuspend_ns = 7\n";
     let keys = |mode: &str| {
         let sets = [("ssd.gc.preemption".to_string(), mode.to_string())];
-        let scenario = from_str("test.toml", text, &sets, None).unwrap();
+        let scenario = scenario_from_toml("test.toml", text, &sets, None).unwrap();
         let warnings = scenario.warnings.iter().filter(|w| w.contains("has no effect without"));
         warnings.map(|w| w.split(' ').next().unwrap()["ssd.gc.".len()..].to_string()).collect::<Vec<_>>()
     };
@@ -50,7 +50,7 @@ fn remedies_exclude_nothing() {
 fn keys_that_differ_from_the_preset_are_known() {
     let changed = |text: &str| {
         let scenario = read(text).unwrap();
-        let named = catalogue::find(scenario.config.workload.preset.as_deref().unwrap()).unwrap();
+        let named = catalogue::find_workload(scenario.config.workload.preset.as_deref().unwrap()).unwrap();
         (scenario.workload != named.spec).then(|| changed_workload_keys(&scenario.config.workload, &named.spec))
     };
     for preset in ["hpc-w", "hpc-w-burst-h", "cello", "tpc-h", "pgc-synthetic"] {
@@ -72,8 +72,8 @@ fn traces_take_a_share_of_high_priority_writes() {
 fn an_empty_file_is_the_main_job() {
     let scenario = good("");
     assert_eq!((scenario.array.members, scenario.array.stripe_unit_pages), (8, 1));
-    assert_eq!(scenario.limit.requests, Some(DEFAULT_REQUESTS));
-    assert_eq!(scenario.workload, catalogue::find("hpc-w").unwrap().spec);
+    assert_eq!(scenario.run_limit.max_requests, Some(DEFAULT_REQUESTS));
+    assert_eq!(scenario.workload, catalogue::find_workload("hpc-w").unwrap().spec);
     assert_eq!(scenario.seed, 1);
 }
 
@@ -82,7 +82,7 @@ fn an_empty_file_is_the_main_job() {
 fn another_policy_keeps_the_other_keys_of_the_cache() {
     let text = "[cache]\npolicy = \"lawc\"\nsize = \"1MiB\"\nlow = 0.5\nin_flight = 4\n";
     let sets = [("cache.high".to_string(), "0.6".to_string()), ("cache.policy".to_string(), "wow".to_string())];
-    let cache = from_str("test.toml", text, &sets, None).unwrap().array.cache.unwrap();
+    let cache = scenario_from_toml("test.toml", text, &sets, None).unwrap().array.cache.unwrap();
     assert_eq!(
         (cache.parts, cache.group_cache_pages, cache.destage_start_fill, cache.destage_full_speed_fill, cache.destages_in_flight_max),
         (flashraid_model::cache::WowCache::PARTS, 256, 0.5, 0.6, 4)
@@ -264,7 +264,7 @@ fn the_idealised_device_is_one_setting_away() {
 
 #[test]
 fn every_preset_loads_and_is_listed_with_its_text() {
-    let presets = presets();
+    let presets = all_presets();
     for preset in &presets {
         let name = preset.name.split('(').next().unwrap();
         let section = match preset.kind {
@@ -273,13 +273,13 @@ fn every_preset_loads_and_is_listed_with_its_text() {
             PresetKind::Workload => "workload",
         };
         good(&format!("[{section}]\npreset = \"{name}\"\n"));
-        assert!(!preset.summary.is_empty() && preset.text.starts_with("# "), "{name}");
+        assert!(!preset.summary.is_empty() && preset.toml_text.starts_with("# "), "{name}");
         // The text that `preset show` prints can be pasted into a file.
-        let pasted: String = preset.text.lines().map(|line| pasted_line(line, section)).collect();
+        let pasted: String = preset.toml_text.lines().map(|line| pasted_line(line, section)).collect();
         let pasted = format!("[{section}]\n{pasted}");
         good(&pasted);
     }
-    for name in catalogue::NAMES {
+    for name in catalogue::WORKLOAD_NAMES {
         assert!(presets.iter().any(|preset| preset.name == name), "{name}");
     }
 }
@@ -295,13 +295,13 @@ fn pasted_line(line: &str, section: &str) -> String {
 
 #[test]
 fn workload_presets_are_those_of_the_catalogue_to_the_last_bit() {
-    for name in catalogue::NAMES {
+    for name in catalogue::WORKLOAD_NAMES {
         let name = name.split('(').next().unwrap();
         let scenario = good(&format!("workload.preset = \"{name}\"\n"));
-        assert_eq!(scenario.workload, catalogue::find(name).unwrap().spec, "{name}");
+        assert_eq!(scenario.workload, catalogue::find_workload(name).unwrap().spec, "{name}");
     }
     let scenario = good("workload.preset = \"spider(1024,20,60)\"\n");
-    assert_eq!(scenario.workload, catalogue::find("spider(1024,20,60)").unwrap().spec);
+    assert_eq!(scenario.workload, catalogue::find_workload("spider(1024,20,60)").unwrap().spec);
 }
 
 #[test]
@@ -317,7 +317,7 @@ fn every_example_loads() {
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();
         assert!(text.starts_with("# "), "{} opens with what it shows", file.display());
-        load(&file, &[], None).unwrap_or_else(|problems| panic!("{problems}"));
+        load_scenario(&file, &[], None).unwrap_or_else(|problems| panic!("{problems}"));
     }
 }
 
@@ -328,12 +328,12 @@ fn options_override_files_and_files_what_they_inherit() {
     std::fs::write(folder.path().join("base.toml"), "seed = 5\n[array]\nmembers = 4\nlevel = \"raid10\"\n[workload]\npath = \"t.spc\"\n")
         .unwrap();
     std::fs::write(&file, "inherits = \"base.toml\"\n[array]\nmembers = 6\n").unwrap();
-    let scenario = load(&file, &[("array.stripe_unit".into(), "8KiB".into())], None).unwrap();
+    let scenario = load_scenario(&file, &[("array.stripe_unit".into(), "8KiB".into())], None).unwrap();
     assert_eq!((scenario.seed, scenario.array.members, scenario.array.stripe_unit_pages), (5, 6, 2));
     // Paths are relative to the file that names them.
     let SourceSpec::Trace(trace) = &scenario.workload.source else { panic!("not a trace") };
     assert_eq!(trace.path, folder.path().join("t.spc"));
-    assert_eq!(load(&file, &[], Some(9)).unwrap().seed, 9);
+    assert_eq!(load_scenario(&file, &[], Some(9)).unwrap().seed, 9);
 }
 
 #[test]
@@ -352,10 +352,10 @@ fn options_are_read_as_toml_or_as_words() {
     assert_eq!(scenario.array.ssd.gc.victim, CostBenefit {}.into());
     assert_eq!((scenario.array.ssd.gc.start_free_blocks, scenario.array.ssd.gc.stop_free_blocks), (40, 43));
     assert_eq!(scenario.array.members, 4);
-    assert!(scenario.workload.is_closed());
+    assert!(scenario.workload.is_closed_loop());
     // One key of a preset's table changes, and the others stay.
     let scenario = read_with("workload.preset = \"w1\"", &["workload.arrivals.depth=16"]).unwrap();
-    assert!(scenario.workload.is_closed());
+    assert!(scenario.workload.is_closed_loop());
 }
 
 #[test]
@@ -367,17 +367,17 @@ fn size_speaks_for_both_directions() {
 
 #[test]
 fn only_what_never_ends_is_given_an_end() {
-    let requests = |text: &str| good(text).limit.requests;
+    let requests = |text: &str| good(text).run_limit.max_requests;
     assert_eq!(requests("workload.preset = \"ms-ec\""), Some(DEFAULT_REQUESTS));
     assert_eq!(requests("workload.path = \"t\""), None);
     assert_eq!(requests("[[workload.streams]]\npath = \"t\"\n[[workload.streams]]\npreset = \"exchange\"\nlimit = 100\n"), None);
     assert_eq!(requests("[[workload.streams]]\npath = \"t\"\n[[workload.streams]]\npreset = \"exchange\"\n"), Some(DEFAULT_REQUESTS));
-    assert_eq!(good("workload.duration = \"1s\"").limit, Limit { requests: None, duration_ns: Some(1_000_000_000) });
+    assert_eq!(good("workload.duration = \"1s\"").run_limit, RunLimit { max_requests: None, max_duration_ns: Some(1_000_000_000) });
 }
 
 #[test]
 fn the_hash_leaves_out_the_seed_and_nothing_else() {
-    let hash = |text: &str| good(text).hash;
+    let hash = |text: &str| good(text).config_hash;
     assert_eq!(hash(""), hash("seed = 7"));
     assert_eq!(hash(""), hash("ssd.preset = \"ggc2014\"\narray.members = 8\nworkload.preset = \"hpc-w\"\n"));
     assert_ne!(hash(""), hash("array.members = 4"));
@@ -397,14 +397,14 @@ fn the_resolved_configuration_reads_back_as_itself() {
         let scenario = good(text);
         let written = toml::to_string(&scenario.config).unwrap();
         let again = good(&written);
-        assert_eq!(again.hash, scenario.hash, "{written}");
+        assert_eq!(again.config_hash, scenario.config_hash, "{written}");
         assert_eq!(again, scenario);
     }
 }
 
 #[test]
 fn schema_describes_every_key() {
-    let schema = schema();
+    let schema = config_schema();
     fn undescribed(schema: &serde_json::Value, path: &str, found: &mut Vec<String>) {
         if let Some(properties) = schema["properties"].as_object() {
             for (key, child) in properties {
@@ -459,7 +459,7 @@ proptest! {
     #[test]
     fn whatever_loads_can_be_checked(text in any_configuration()) {
         if let Ok(scenario) = read(&text) {
-            let _ = crate::check::check(&scenario).to_string();
+            let _ = crate::check::check_scenario(&scenario).to_string();
         }
     }
 
@@ -471,7 +471,7 @@ proptest! {
             .map(|(key, value)| (key.to_string(), value.to_string()))
             .chain([(key, value.clone()), ("ssd.gc.start".to_string(), value)])
             .collect();
-        if let Err(problems) = from_str("test.toml", "", &sets, None) {
+        if let Err(problems) = scenario_from_toml("test.toml", "", &sets, None) {
             prop_assert!(!problems.list.is_empty());
             let _ = problems.to_string();
         }

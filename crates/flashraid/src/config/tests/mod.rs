@@ -9,14 +9,14 @@ use super::*;
 
 /// Reads a configuration without options.
 fn read(text: &str) -> Result<Scenario, Problems> {
-    from_str("test.toml", text, &[], None)
+    scenario_from_toml("test.toml", text, &[], None)
 }
 
 /// Reads a configuration with options written as on the command line.
 fn read_with(text: &str, sets: &[&str]) -> Result<Scenario, Problems> {
     let sets: Vec<(String, String)> =
         sets.iter().map(|set| set.split_once('=').map(|(key, value)| (key.to_string(), value.to_string())).expect("KEY=VALUE")).collect();
-    from_str("test.toml", text, &sets, None)
+    scenario_from_toml("test.toml", text, &sets, None)
 }
 
 /// The scenario of a configuration that must be right.

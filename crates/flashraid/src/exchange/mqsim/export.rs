@@ -9,13 +9,13 @@ use super::{COLLECTS_BELOW_AT_LEAST, picoseconds_per_byte, workload};
 use crate::config::{
     Allocation, ChannelOrder, Duplex, Link, LinkRate, LinkTable, Pool, Scenario, SsdConfig, SummaryPage, Transfer, VictimPolicy,
 };
-use crate::exchange::{Export, Exported};
+use crate::exchange::{ExportedFile, ExportedFiles};
 
 /// Maximum number of planes in a die for which MQSim has commands.
 const PLANES_MAX: u32 = 4;
 
 /// Returns the device and the workload of a scenario as files of MQSim.
-pub fn export(scenario: &Scenario) -> Export {
+pub fn export_mqsim(scenario: &Scenario) -> ExportedFiles {
     let mut notes = Vec::new();
     let config = &scenario.config;
     if scenario.array.members > 1 {
@@ -27,18 +27,18 @@ pub fn export(scenario: &Scenario) -> Export {
     let device = device(scenario, &mut notes);
     let layout = Layout::of(scenario);
     let workload = workload::workload(config, &layout, &mut notes);
-    let file = |name, text| Exported { name, text };
-    Export { files: vec![file("ssdconfig.xml", device), file("workload.xml", workload)], notes }
+    let file = |name, text| ExportedFile { file_name: name, text };
+    ExportedFiles { files: vec![file("ssdconfig.xml", device), file("workload.xml", workload)], notes }
 }
 
 /// Number of channels, chips, dies and planes in MQSim's terms.
 pub(super) struct Layout {
-    pub channels: u32,
-    pub chips: u32,
-    pub dies_per_chip: u32,
-    pub planes_per_die: u32,
+    pub(crate) channels: u32,
+    pub(crate) chips: u32,
+    pub(crate) dies_per_chip: u32,
+    pub(crate) planes_per_die: u32,
     /// True if the drive acknowledges writes as soon as they are in its buffer.
-    pub buffered: bool,
+    pub(crate) buffered: bool,
 }
 
 impl Layout {

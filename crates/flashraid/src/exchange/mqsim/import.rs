@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use flashraid_workload::import::xml::{Element, refused};
+use flashraid_workload::import::xml::{Element, refused_at_line};
 use flashraid_workload::import::{ImportError, Imported};
 use flashraid_workload::units::{Duration, Rate, Size, TimePerByte};
 
@@ -14,7 +14,7 @@ use crate::config;
 const ROOTS: [&str; 2] = ["Execution_Parameter_Set", "ExecParameterSet"];
 
 /// Returns true if the document describes a device rather than a workload.
-pub fn is_device(root: &Element) -> bool {
+pub fn is_device_file(root: &Element) -> bool {
     ROOTS.contains(&root.name.as_str())
 }
 
@@ -68,14 +68,14 @@ impl<'a> Tags<'a> {
         let tag = &TAGS[number];
         let name = &child.name;
         if let Some((_, before)) = self.found[number] {
-            return Err(refused(child.line, format!("<{name}> is there twice, for the first time in line {before}")));
+            return Err(refused_at_line(child.line, format!("<{name}> is there twice, for the first time in line {before}")));
         }
         let word = child.text.to_ascii_uppercase();
         if let Some((.., reason)) = REFUSED.iter().find(|(of, refused, _)| *of == tag.name && *refused == word) {
-            return Err(refused(child.line, format!("<{name}> is {word}, but {reason}; {} are allowed", tag.allowed.text())));
+            return Err(refused_at_line(child.line, format!("<{name}> is {word}, but {reason}; {} are allowed", tag.allowed.text())));
         }
         if !tag.allowed.fits(&child.text) {
-            return Err(refused(child.line, format!("<{name}> is \"{}\", but {} is allowed", child.text, tag.allowed.text())));
+            return Err(refused_at_line(child.line, format!("<{name}> is \"{}\", but {} is allowed", child.text, tag.allowed.text())));
         }
         self.found[number] = Some((&child.text, child.line));
         Ok(())
@@ -135,14 +135,14 @@ impl<'a> Tags<'a> {
 
     /// Refuses values that the configuration would refuse, and names the line of their tag.
     fn check(&self, toml: &str) -> Result<(), ImportError> {
-        let Err(problems) = config::from_str("ssdconfig.xml", toml, &[], None) else { return Ok(()) };
+        let Err(problems) = config::scenario_from_toml("ssdconfig.xml", toml, &[], None) else { return Ok(()) };
         let Some(problem) = problems.list.first() else { return Ok(()) };
         let lines = TAGS.iter().zip(&self.found).filter(|(tag, _)| matches!(tag.meaning, Meaning::Key(key) if key == problem.key));
         let line = lines.filter_map(|(_, found)| *found).map(|(_, line)| line).next();
         let reason = format!("flashraid cannot simulate such a device: {}", problem.message);
         Err(match line {
-            Some(line) => refused(line, reason),
-            None => ImportError::Whole(reason),
+            Some(line) => refused_at_line(line, reason),
+            None => ImportError::WholeFile(reason),
         })
     }
 }
@@ -156,7 +156,7 @@ fn unknown(child: &Element, section: Option<Section>, inner: &[Section]) -> Impo
         Some((likeness, name)) if likeness > 0.85 => format!("did you mean {name}?"),
         _ => format!("there are {}", names.join(", ")),
     };
-    refused(child.line, format!("<{}> is no tag of MQSim here; {help}", child.name))
+    refused_at_line(child.line, format!("<{}> is no tag of MQSim here; {help}", child.name))
 }
 
 /// Returns the configuration of the device. Adds a note for each difference from MQSim.
@@ -167,11 +167,11 @@ fn device(tags: &Tags<'_>, notes: &mut Vec<String>) -> Result<String, ImportErro
     let (dies, planes) = (channels * chips, dies_per_chip * planes_per_die);
     if dies > 65_536 {
         let line = tags.get("Chip_No_Per_Channel").1;
-        return Err(refused(line, format!("{channels} channels of {chips} chips are {dies} dies, but 65536 are allowed")));
+        return Err(refused_at_line(line, format!("{channels} channels of {chips} chips are {dies} dies, but 65536 are allowed")));
     }
     if planes > 1024 {
         let line = tags.get("Plane_No_Per_Die").1;
-        return Err(refused(
+        return Err(refused_at_line(
             line,
             format!("{dies_per_chip} dies of {planes_per_die} planes are {planes} planes a chip, but 1024 are allowed"),
         ));
@@ -188,7 +188,10 @@ fn device(tags: &Tags<'_>, notes: &mut Vec<String>) -> Result<String, ImportErro
     let blocks = tags.whole("Block_No_Per_Plane");
     let page_bytes = tags.whole("Page_Capacity");
     if !page_bytes.is_multiple_of(512) {
-        return Err(refused(tags.get("Page_Capacity").1, format!("<Page_Capacity> is {page_bytes}, but a multiple of 512 is allowed")));
+        return Err(refused_at_line(
+            tags.get("Page_Capacity").1,
+            format!("<Page_Capacity> is {page_bytes}, but a multiple of 512 is allowed"),
+        ));
     }
     notes.push("MQSim keeps three open blocks in each plane for each flow: for writes, for moved pages, and for its map".to_owned());
     if tags.word("HostInterface_Type") == "SATA" {

@@ -66,14 +66,14 @@ pub(super) enum Meaning {
 
 /// A tag of MQSim's device file.
 pub(super) struct Tag {
-    pub section: Section,
-    pub name: &'static str,
+    pub(crate) section: Section,
+    pub(crate) name: &'static str,
     /// Other spellings of the tag in MQSim, or in a program derived from it.
-    pub also: &'static [&'static str],
+    pub(crate) also: &'static [&'static str],
     /// Value that MQSim assumes without the tag.
-    pub default_value: &'static str,
-    pub allowed: Allowed,
-    pub meaning: Meaning,
+    pub(crate) default_value: &'static str,
+    pub(crate) allowed: Allowed,
+    pub(crate) meaning: Meaning,
 }
 
 impl Tag {
@@ -205,7 +205,7 @@ pub(super) const REFUSED: &[(&str, &str, &str)] = &[
 ];
 
 /// Returns the list of all tags as a table in Markdown.
-pub fn table() -> String {
+pub fn tags_table() -> String {
     let mut text = "| tag | becomes |\n|---|---|\n".to_owned();
     for tag in TAGS {
         let meaning = match tag.meaning {

@@ -1,9 +1,9 @@
 //! Devices and workloads of MQSim, there and back.
 
-use super::export::export;
+use super::export::export_mqsim;
 use super::tags::{REFUSED, TAGS};
 use super::{kind_of_page, picoseconds_per_byte};
-use crate::config::{self, Scenario, presets};
+use crate::config::{self, Scenario, all_presets};
 use crate::exchange;
 
 /// A small TLC drive of our own with every kind of tag.
@@ -41,20 +41,20 @@ const DRIVE: &str = r#"<?xml version="1.0" encoding="us-ascii"?>
 "#;
 
 fn scenario(toml: &str) -> Scenario {
-    config::from_str("x.toml", toml, &[], None).unwrap_or_else(|problems| panic!("{problems}\n{toml}"))
+    config::scenario_from_toml("x.toml", toml, &[], None).unwrap_or_else(|problems| panic!("{problems}\n{toml}"))
 }
 
 fn imported(xml: &str) -> Scenario {
-    scenario(&exchange::import(xml, None).unwrap_or_else(|error| panic!("{error}\n{xml}")).toml)
+    scenario(&exchange::import_file(xml, None).unwrap_or_else(|error| panic!("{error}\n{xml}")).toml)
 }
 
 fn refusal(xml: &str) -> String {
-    exchange::import(xml, None).unwrap_err().to_string()
+    exchange::import_file(xml, None).unwrap_err().to_string()
 }
 
 #[test]
 fn a_device_becomes_what_mqsim_makes_of_it() {
-    let imported = exchange::import(DRIVE, None).unwrap();
+    let imported = exchange::import_file(DRIVE, None).unwrap();
     let scenario = scenario(&imported.toml);
     let ssd = &scenario.array.ssd;
     assert_eq!((ssd.geometry.dies, ssd.geometry.planes, ssd.geometry.blocks_per_plane), (6, 4, 200));
@@ -88,7 +88,7 @@ fn spellings_of_forks_are_understood() {
 
 #[test]
 fn every_tag_is_read_ignored_or_missing() {
-    let notes = exchange::import(DRIVE, None).unwrap().notes.join("\n");
+    let notes = exchange::import_file(DRIVE, None).unwrap().notes.join("\n");
     for tag in TAGS.iter().filter(|tag| DRIVE.contains(&format!("<{}>", tag.name))) {
         assert!(notes.contains(tag.name), "{} is not listed", tag.name);
     }
@@ -120,7 +120,7 @@ fn mistakes_have_their_line() {
     // What a configuration refuses is told at the tag it came from.
     let start = with("Ratio>0.2<", "Ratio>0.05<");
     assert!(start.starts_with(&format!("line {}: flashraid cannot simulate", line("GC_Exec_Threshold"))), "{start}");
-    assert!(exchange::import(DRIVE, Some("1")).unwrap_err().to_string().contains("no part"));
+    assert!(exchange::import_file(DRIVE, Some("1")).unwrap_err().to_string().contains("no part"));
     assert!(refusal("<Other_Program/>").contains("MQSim"), "{}", refusal("<Other_Program/>"));
     assert!(refusal("<Execution_Parameter_Set><Seed>1</Seed></Execution_Parameter_Set>").contains("Host_Parameter_Set"));
 }
@@ -141,11 +141,11 @@ fn every_listed_word_and_range_is_taken_or_refused() {
 #[test]
 fn an_export_comes_back_equal() {
     let there = imported(DRIVE);
-    let first = export(&there);
+    let first = export_mqsim(&there);
     let back = imported(&first.files[0].text);
     assert_eq!(there.array.ssd, back.array.ssd, "{}", first.files[0].text);
     assert_eq!(there.config.ssd, back.config.ssd);
-    assert_eq!(first.files[0], export(&back).files[0]);
+    assert_eq!(first.files[0], export_mqsim(&back).files[0]);
     for more in [
         ("0.03", "0.2"),
         (">true<", ">false<"),
@@ -159,7 +159,7 @@ fn an_export_comes_back_equal() {
         ("<Die_No_Per_Chip>2<", "<Die_No_Per_Chip>1<"),
     ] {
         let there = imported(&DRIVE.replace(more.0, more.1));
-        let back = imported(&export(&there).files[0].text);
+        let back = imported(&export_mqsim(&there).files[0].text);
         assert_eq!(there.array.ssd.gc, back.array.ssd.gc, "{more:?}");
         assert_eq!(there.array.ssd.timing, back.array.ssd.timing, "{more:?}");
         assert_eq!(there.array.ssd.channel, back.array.ssd.channel, "{more:?}");
@@ -169,12 +169,12 @@ fn an_export_comes_back_equal() {
 
 #[test]
 fn every_device_is_exported_and_what_was_said_of_it_stays() {
-    for preset in presets().iter().filter(|preset| preset.kind == config::PresetKind::Device) {
+    for preset in all_presets().iter().filter(|preset| preset.kind == config::PresetKind::Device) {
         let of_preset = scenario(&format!("array.level = \"single\"\nssd.preset = {:?}", preset.name));
-        let exported = export(&of_preset);
+        let exported = export_mqsim(&of_preset);
         assert!(!exported.notes.is_empty(), "{}", preset.name);
         let text = &exported.files[0].text;
-        let back = match exchange::import(text, None) {
+        let back = match exchange::import_file(text, None) {
             Ok(imported) => scenario(&imported.toml),
             // Pools of blocks of whole planes: what is reserved may be less than the ten blocks below which MQSim collects.
             Err(error) => {
@@ -183,7 +183,7 @@ fn every_device_is_exported_and_what_was_said_of_it_stays() {
             }
         };
         // What MQSim's file says is said by the next one, too.
-        assert_eq!(back.config.ssd, imported(&export(&back).files[0].text).config.ssd, "{}", preset.name);
+        assert_eq!(back.config.ssd, imported(&export_mqsim(&back).files[0].text).config.ssd, "{}", preset.name);
         assert_eq!(back.array.ssd.geometry.dies, of_preset.config.ssd.geometry.dies, "{}", preset.name);
         let bytes = |scenario: &Scenario| {
             let geometry = &scenario.config.ssd.geometry;
@@ -207,22 +207,22 @@ fn workloads_come_back_equal() {
          address = { pattern = \"hot-cold\", request_share = 0.8, space_share = 0.2, footprint = 0.5 }",
     ] {
         let there = scenario(&format!("{small}[workload]\n{workload}"));
-        let exported = export(&there);
-        let toml = exchange::import(&exported.files[1].text, None).unwrap().toml;
+        let exported = export_mqsim(&there);
+        let toml = exchange::import_file(&exported.files[1].text, None).unwrap().toml;
         let back = scenario(&format!("{small}{toml}"));
         let plain = |scenario: &Scenario| {
             let mut workload = scenario.config.workload.clone();
             // MQSim aligns to the size of a request.
             if let Some(address) = &mut workload.address {
-                address.align = flashraid_workload::synthetic::AddressSpec::default().align;
+                address.alignment = flashraid_workload::synthetic::AddressSpec::default().alignment;
             }
             workload
         };
         assert_eq!(plain(&there), plain(&back), "{toml}");
     }
     let trace = scenario(&format!("{small}[workload]\nkind = \"trace\"\npath = \"a<b.trace\"\nformat = \"mqsim\""));
-    let exported = export(&trace);
-    assert!(exchange::import(&exported.files[1].text, None).unwrap().toml.contains("path = \"a<b.trace\""));
+    let exported = export_mqsim(&trace);
+    assert!(exchange::import_file(&exported.files[1].text, None).unwrap().toml.contains("path = \"a<b.trace\""));
 }
 
 #[test]

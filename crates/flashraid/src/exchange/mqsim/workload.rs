@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use flashraid_workload::synthetic::addresses::Pattern;
+use flashraid_workload::synthetic::addresses::AddressDistribution;
 use flashraid_workload::synthetic::{ArrivalSpec, Footprint, SizeSpec};
 
 use super::export::Layout;
@@ -75,7 +75,7 @@ fn synthetic(workload: &WorkloadConfig, whole: &WorkloadConfig, tags: &mut Vec<(
     let address = workload.address.clone().unwrap_or_default();
     let share = match address.footprint {
         None => 100.0,
-        Some(Footprint::Share(share)) => share.0 * 100.0,
+        Some(Footprint::ShareOfCapacity(share)) => share.0 * 100.0,
         Some(_) => {
             notes.push("MQSim knows the part of the drive that is used as a percentage only: a size in bytes is left out.".to_owned());
             100.0
@@ -120,7 +120,7 @@ fn synthetic(workload: &WorkloadConfig, whole: &WorkloadConfig, tags: &mut Vec<(
     }
     match &address.pattern {
         _ if sequential == 1.0 => tags.push(("Address_Distribution", "STREAMING".to_owned())),
-        Pattern::HotCold(hot) => {
+        AddressDistribution::HotCold(hot) => {
             tags.push(("Address_Distribution", "RANDOM_HOTCOLD".to_owned()));
             let space = hot.space_share.0 * 100.0;
             tags.push(("Percentage_of_Hot_Region", percent(space, "the hot part of the space", notes)));
@@ -128,8 +128,8 @@ fn synthetic(workload: &WorkloadConfig, whole: &WorkloadConfig, tags: &mut Vec<(
                 notes.push(format!("In MQSim the hot {space}% of the space get {}% of the requests.", 100.0 - space));
             }
         }
-        Pattern::Uniform(_) => tags.push(("Address_Distribution", "RANDOM_UNIFORM".to_owned())),
-        Pattern::Zipf(_) => {
+        AddressDistribution::Uniform(_) => tags.push(("Address_Distribution", "RANDOM_UNIFORM".to_owned())),
+        AddressDistribution::Zipf(_) => {
             notes.push("MQSim has no Zipf addresses: they are uniform there.".to_owned());
             tags.push(("Address_Distribution", "RANDOM_UNIFORM".to_owned()));
         }

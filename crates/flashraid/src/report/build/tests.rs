@@ -204,7 +204,7 @@ fn figures_are_those_measured() {
     near(implied.days, endured / (written / 4.0) / 86_400.0);
     near(Some(implied.dwpd_five_years), endured / 4e6 / 5.0 / 365.25);
     assert!(report.members[0].lifetime.is_none() && report.members[0].implied_life.is_none(), "nothing was written to it");
-    assert!(!report.verdict.has(Mark::LittleWear));
+    assert!(!report.verdict.has_mark(Mark::LittleWear));
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn a_life_of_levelled_wear_is_that_of_the_mean_block() {
 fn little_wear_is_no_life() {
     let report = example_with(|inputs| inputs.blocks_per_member = 1001);
     assert!(report.flash.lifetime.is_none() && report.flash.implied_life.is_some(), "19.98 erases a block");
-    assert!(report.verdict.has(Mark::LittleWear));
+    assert!(report.verdict.has_mark(Mark::LittleWear));
 }
 
 /// Data in the buffers of drives, and owed moves, will be programmed later. Data in a write cache have not been sent to a member.
@@ -237,10 +237,10 @@ fn lost_data_are_a_verdict_of_their_own() {
     let lost = example_with(|inputs| inputs.requests_lost = 1);
     let failed = example_with(|inputs| inputs.too_many_failed = true);
     for report in [lost, failed] {
-        assert!(report.verdict.load == Load::DataLost && report.verdict.has(Mark::DataLost));
+        assert!(report.verdict.load == LoadKind::DataLost && report.verdict.has_mark(Mark::DataLost));
         assert_eq!(serde_json::to_value(&report.verdict).unwrap()["load"], "data lost");
     }
-    assert!(!example().verdict.has(Mark::DataLost));
+    assert!(!example().verdict.has_mark(Mark::DataLost));
 }
 
 /// A drive that was divided by four lives as long as the whole one. Four times the capacity bears the same load for four times as long,

@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use flashraid::config::{PresetKind, Scenario, address_space, presets};
-use flashraid::driver::{Progress, Watch, simulate};
-use flashraid::warm_up::{SharedWarmUps, warm_array};
+use flashraid::config::{PresetKind, Scenario, all_presets, workload_address_space};
+use flashraid::driver::{Progress, RunWatcher, simulate};
+use flashraid::warm_up::{SharedWarmUps, warmed_up_array};
 use flashraid::{CompletedRequest, Simulation, Stop};
 use flashraid_model::ssd::MemberCounters;
 use flashraid_workload as workload;
@@ -70,7 +70,7 @@ fn runs_have_names_of_their_own_and_every_device_has_one() {
     names.sort_unstable();
     names.dedup();
     assert_eq!(runs::RUNS.len(), names.len());
-    for preset in presets().iter().filter(|preset| preset.kind == PresetKind::Device) {
+    for preset in all_presets().iter().filter(|preset| preset.kind == PresetKind::Device) {
         let device = preset.name.as_str();
         assert!(runs::RUNS.iter().any(|run| run.settings.contains(&("ssd.preset", device))), "no run of {device}");
     }
@@ -99,12 +99,13 @@ fn first_difference(recorded: &str, found: &[(&str, String)]) -> Option<String> 
 /// Returns the result of a run as lines: hashes of its requests, then the counts of each member.
 fn result(run: &runs::Run, folder: &Path) -> String {
     let scenario = scenario(run, folder);
-    let array = warm_array(&scenario, &SharedWarmUps::default(), &mut ()).unwrap_or_else(|error| panic!("{}: {error}", run.name));
-    let source = workload::open_until(&scenario.workload, scenario.seed, &address_space(&scenario.array), &Stop::default())
-        .unwrap_or_else(|error| panic!("{}: {error}", run.name));
+    let array = warmed_up_array(&scenario, &SharedWarmUps::default(), &mut ()).unwrap_or_else(|error| panic!("{}: {error}", run.name));
+    let source =
+        workload::open_workload_until(&scenario.workload, scenario.seed, &workload_address_space(&scenario.array), &Stop::default())
+            .unwrap_or_else(|error| panic!("{}: {error}", run.name));
     let mut seen = Seen::default();
     let outcome =
-        simulate(array, source, scenario.limit, &scenario.metrics, &mut seen).unwrap_or_else(|error| panic!("{}: {error}", run.name));
+        simulate(array, source, scenario.run_limit, &scenario.metrics, &mut seen).unwrap_or_else(|error| panic!("{}: {error}", run.name));
     outcome.array.verify().unwrap_or_else(|error| panic!("{}: {error}", run.name));
     let Seen(mut requests) = seen;
     requests.sort_unstable();
@@ -144,12 +145,12 @@ fn scenario(run: &runs::Run, folder: &Path) -> Scenario {
 #[derive(Default)]
 struct Seen(Vec<[u64; 3]>);
 
-impl Watch for Seen {
-    fn tick(&mut self, _: &Progress) -> bool {
+impl RunWatcher for Seen {
+    fn report_progress(&mut self, _: &Progress) -> bool {
         true
     }
 
-    fn completed(&mut self, request: &CompletedRequest) {
+    fn request_completed(&mut self, request: &CompletedRequest) {
         self.0.push([request.arrival_index, request.arrival_ns, request.done_ns]);
     }
 }

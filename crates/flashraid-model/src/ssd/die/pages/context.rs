@@ -55,15 +55,15 @@ pub(crate) struct PageDies {
 /// The dies together with the parts of the SSD that they need, borrowed for one call.
 pub(crate) struct PageContext<'a> {
     /// Output list for everything that the dies cause elsewhere.
-    pub out: &'a mut Outbox,
+    pub(crate) out: &'a mut Outbox,
     /// Mapping of the member's pages.
-    pub pools: &'a mut Pools,
+    pub(crate) pools: &'a mut Pools,
     /// Queues, processor cores and buffer that come before the dies.
-    pub front: &'a mut Front,
+    pub(crate) front: &'a mut Front,
     /// Parts that every SSD has.
-    pub parts: &'a mut SsdParts,
+    pub(crate) parts: &'a mut SsdParts,
     /// State of the dies themselves.
-    pub own: &'a mut PageDies,
+    pub(crate) own: &'a mut PageDies,
 }
 
 impl PageDies {

@@ -15,17 +15,17 @@ pub(super) struct Durations {
     /// Time that the flash array takes for one read.
     pub(crate) array_ns: u64,
     /// Time of a host write that does not fill a block.
-    pub write_ns: u64,
+    pub(crate) write_ns: u64,
     /// Additional time of a program that fills a block, which writes the summary.
     pub(crate) seal_ns: u64,
     /// Time of an operation that touches no flash: a trim, or a read of an unmapped page. It is at least 1 ns, so that every operation
     /// takes time.
     pub(crate) no_flash_ns: u64,
     /// Time to move one page if nothing interrupts the move.
-    pub move_ns: u64,
-    pub erase_ns: u64,
-    pub poll_ns: u64,
-    pub transfer_ns: u64,
+    pub(crate) move_ns: u64,
+    pub(crate) erase_ns: u64,
+    pub(crate) poll_ns: u64,
+    pub(crate) transfer_ns: u64,
     instantaneous_gc: bool,
     timing: Timing,
     data_pages: u32,

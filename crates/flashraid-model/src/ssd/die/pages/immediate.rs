@@ -46,7 +46,7 @@ struct RecentClean {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Served {
     /// Time at which the operation is done.
-    pub end: TimeNs,
+    pub(crate) end: TimeNs,
     /// Time that the operation waited for collection, in nanoseconds, and three flags. The flags are the lowest bits: [`Self::MET_GC`],
     /// [`Self::MAPPED`] and [`Self::SEALED`].
     wait_and_flags: u64,
@@ -131,9 +131,9 @@ impl ImmediateDie {
 
 /// The dies of an immediate member with the parts that they need, borrowed for one operation.
 pub(crate) struct ImmediateContext<'a> {
-    pub pools: &'a mut Pools,
-    pub parts: &'a mut SsdParts,
-    pub own: &'a mut PageDies,
+    pub(crate) pools: &'a mut Pools,
+    pub(crate) parts: &'a mut SsdParts,
+    pub(crate) own: &'a mut PageDies,
 }
 
 impl ImmediateContext<'_> {

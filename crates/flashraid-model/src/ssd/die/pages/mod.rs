@@ -200,7 +200,7 @@ struct Die {
     near_wake: TimeNs,
     far_wake: TimeNs,
     /// Sum of the durations of waiting operations. It is kept only under dynamic allocation.
-    pub waiting_ns: u64,
+    pub(crate) waiting_ns: u64,
     /// Number of waiting writes. It is kept only under dynamic allocation.
     pub(crate) waiting_writes: u32,
 }

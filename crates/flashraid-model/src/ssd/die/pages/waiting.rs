@@ -10,36 +10,36 @@ pub(super) const NONE: u32 = u32::MAX;
 /// A page operation inside the member.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Waiting {
-    pub op: PageOp,
-    pub origin: Origin,
-    pub lpn: Lpn,
-    pub die: DieId,
+    pub(crate) op: PageOp,
+    pub(crate) origin: Origin,
+    pub(crate) lpn: Lpn,
+    pub(crate) die: DieId,
     pub(crate) submitted_ns: TimeNs,
     /// Time of arrival at the member.
     pub(crate) reached_ns: TimeNs,
     /// Start of the operation itself, after its waits.
-    pub started_ns: TimeNs,
+    pub(crate) started_ns: TimeNs,
     pub(crate) left_die_ns: TimeNs,
     pub(crate) met_gc: bool,
     /// True if the operation overlaps with a step of a clean or is merged into one. Waits after its start then count as caused by
     /// collection.
     pub(crate) beside_clean: bool,
     /// Time at which the operation was first refused because no pool had room.
-    pub refused_at: TimeNs,
+    pub(crate) refused_at: TimeNs,
     /// Time at which it began to wait for a blocking scope, as the first in the queue.
     pub(crate) awaits_scope_since: TimeNs,
     /// Snapshot of its die's work at the time when it entered the queue.
-    pub before: WorkSnapshot,
+    pub(crate) before: WorkSnapshot,
     /// Time that it waited because mechanisms occupied its die, in nanoseconds.
     pub(crate) held_ns: u64,
-    pub time: TimeParts,
+    pub(crate) time: TimeParts,
     /// The operations before and after it in its queue.
     pub(crate) previous: u32,
-    pub next: u32,
+    pub(crate) next: u32,
     /// Number of operations that entered the queue before it.
-    pub arrival: u64,
+    pub(crate) arrival: u64,
     /// True while the operation is in the queue.
-    pub waits: bool,
+    pub(crate) waits: bool,
 }
 
 impl Waiting {

@@ -45,9 +45,9 @@ impl Step {
 #[derive(Debug, Clone)]
 pub(crate) struct Work {
     /// Start of the current wait.
-    pub began: TimeNs,
+    pub(crate) began: TimeNs,
     /// End of the current wait; [`NEVER`] while the worker waits for another event.
-    pub ends: TimeNs,
+    pub(crate) ends: TimeNs,
     /// End of all steps, if transfers need not wait, except for a transfer that has already been requested (rule 101).
     pub(crate) plain_end: TimeNs,
     /// End of the current wait, or of the transfer that has been requested.
@@ -62,11 +62,11 @@ pub(crate) struct Work {
     /// Time from which reads may interrupt the current program or erase.
     pub(crate) interruptible_from: TimeNs,
     /// Page that is being programmed.
-    pub lpn: Lpn,
+    pub(crate) lpn: Lpn,
     /// Number of interruptions so far.
     pub(crate) interruptions: u32,
     /// Time from the requests for transfers to their ends, in nanoseconds, summed up.
-    pub transfers_ns: u64,
+    pub(crate) transfers_ns: u64,
 }
 
 impl Default for Work {

@@ -71,15 +71,15 @@ pub(crate) struct SuperpageDies {
 /// The dies together with the parts of the SSD that they need, borrowed for one call.
 pub(crate) struct SuperpageContext<'a> {
     /// Output list for everything that the dies cause elsewhere.
-    pub out: &'a mut Outbox,
+    pub(crate) out: &'a mut Outbox,
     /// Mapping of the drive's units.
-    pub media: &'a mut Superblocks,
+    pub(crate) media: &'a mut Superblocks,
     /// Commands that have not reached the dies yet, and the room of the write buffer.
-    pub front: &'a mut Front,
+    pub(crate) front: &'a mut Front,
     /// Parts that every SSD has.
-    pub parts: &'a mut SsdParts,
+    pub(crate) parts: &'a mut SsdParts,
     /// State of the dies themselves.
-    pub own: &'a mut SuperpageDies,
+    pub(crate) own: &'a mut SuperpageDies,
 }
 
 impl SuperpageDies {

@@ -13,14 +13,14 @@ use std::collections::VecDeque;
 /// Read of one flash page for the host.
 #[derive(Debug, Clone, Default)]
 pub(super) struct FlashRead {
-    pub flash_page: u32,
+    pub(crate) flash_page: u32,
     die: u32,
     plane: u32,
     /// Time that the flash array takes for the read, in nanoseconds.
     pub(crate) array_ns: u64,
     /// Set of the units that were asked for, one bit for each.
-    pub units: u64,
-    pub readers: Vec<Reader>,
+    pub(crate) units: u64,
+    pub(crate) readers: Vec<Reader>,
     /// Time at which the page was in the register of its plane.
     in_register: TimeNs,
     /// Snapshot of the die's work before the read began.
@@ -59,12 +59,12 @@ pub(super) enum Step {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Exclusive {
-    pub job: Job,
-    pub step: Step,
+    pub(crate) job: Job,
+    pub(crate) step: Step,
     /// Time at which the job last got the die: its start, or the end of the reads that interrupted it.
-    pub began: TimeNs,
+    pub(crate) began: TimeNs,
     /// Number of suspensions so far, and the moment from which on another may come.
-    pub suspensions: u32,
+    pub(crate) suspensions: u32,
     /// Number of suspensions so far, and the time from which another one may come.
     pub(crate) suspended_from: TimeNs,
     /// True if reads have arrived since the job last continued, or if some were waiting then.
@@ -74,9 +74,9 @@ pub(super) struct Exclusive {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Plane {
     /// True while the flash array reads a page into the plane's register.
-    pub reads: bool,
+    pub(crate) reads: bool,
     /// Number of pages that have been read and are still in registers of the plane.
-    pub holds: u8,
+    pub(crate) holds: u8,
 }
 
 /// State of one die of a drive.
@@ -84,15 +84,15 @@ pub(super) struct Plane {
 pub(super) struct Die {
     channel: u32,
     /// Flash pages to read for the host.
-    pub reads: VecDeque<u32>,
-    pub programs: VecDeque<u32>,
-    pub erases: VecDeque<u32>,
+    pub(crate) reads: VecDeque<u32>,
+    pub(crate) programs: VecDeque<u32>,
+    pub(crate) erases: VecDeque<u32>,
     pub(crate) moved_programs: VecDeque<u32>,
     /// Parts of victims that must be read.
-    pub moves: VecDeque<u32>,
-    pub planes: Vec<Plane>,
+    pub(crate) moves: VecDeque<u32>,
+    pub(crate) planes: Vec<Plane>,
     /// Number of flash pages that its planes are reading or hold in registers.
-    pub reading: u32,
+    pub(crate) reading: u32,
     pub(crate) exclusive: Option<Exclusive>,
     /// Number of host reads that began one after another while other work waited.
     pub(crate) reads_in_a_row: u32,
@@ -103,10 +103,10 @@ pub(super) struct Die {
     /// End of the current work, if it never waits for a channel.
     pub(crate) current_work_ends: TimeNs,
     /// Sum of the durations of waiting work, if it never waits for channels.
-    pub waiting_ns: u64,
+    pub(crate) waiting_ns: u64,
     collected_ns: u64,
     /// Busy and idle time of the die, and the mechanisms that occupy it.
-    pub activity: Activity,
+    pub(crate) activity: Activity,
     /// Time until which a mechanism occupies the die.
     pub(crate) held_until: Option<TimeNs>,
 }

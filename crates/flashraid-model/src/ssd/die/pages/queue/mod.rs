@@ -38,8 +38,8 @@ fn kind_of(operation: &Waiting) -> usize {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Admitted {
     /// True for reads and trims.
-    pub reads: bool,
-    pub writes: bool,
+    pub(crate) reads: bool,
+    pub(crate) writes: bool,
 }
 
 /// Queue of the operations that wait for a die.
