@@ -49,8 +49,8 @@ impl<'a> Simulation<'a> {
         Self::of(Template::new(config.borrow()))
     }
 
-    /// Returns a simulation of a configuration text. Missing keys have their defaults ([`config::config_schema`](crate::config::config_schema)),
-    /// and paths are relative to the working folder.
+    /// Returns a simulation of a configuration text. Missing keys have their defaults
+    /// ([`config::config_schema`](crate::config::config_schema)), and paths are relative to the working folder.
     ///
     /// # Errors
     /// Returns [`Error::Config`] if the text is not TOML.

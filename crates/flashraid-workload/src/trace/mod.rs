@@ -5,9 +5,9 @@
 //!        ─▶ filter (devices, repeats) ─▶ reorder ─▶ devices (layout) ─▶ requests
 //! ```
 //!
-//! [`open_trace`] reads in constant memory, however long the trace is, except for [`ReorderMethod::Sort`]. It finds out the format and, if the
-//! format leaves it open, the unit of time from the content. [`TraceProperties::notes`] reports every guess, and [`TraceSpec`] can override
-//! it.
+//! [`open_trace`] reads in constant memory, however long the trace is, except for [`ReorderMethod::Sort`]. It finds out the format and, if
+//! the format leaves it open, the unit of time from the content. [`TraceProperties::notes`] reports every guess, and [`TraceSpec`] can
+//! override it.
 //!
 //! These rules hold for unusual input:
 //! - The first request arrives at 0, and the others keep their distance from it.
