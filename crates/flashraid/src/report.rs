@@ -28,7 +28,7 @@ use crate::config::ScaleBy;
 use flashraid_model::metrics::trend::SAMPLES_BEYOND_QUANTILE_MIN;
 use flashraid_model::ssd::Figures;
 
-pub use array::{ByHealth, Controller, FailedMember, Failure, Lost, Parity, PlannedReads};
+pub use array::{ByHealth, Controller, FailedMember, Failure, HedgedReads, Lost, Parity, PlannedReads};
 pub(crate) use build::{DriveInputs, ReportInputs};
 pub(crate) use cache::cache;
 pub use drives::{DieTime, DriveReport, FrontReport, HandleReport, PlacementReport, SlcReport, UpkeepReport};
@@ -92,6 +92,9 @@ pub struct Report {
     /// Counts of reads that were planned by the state of the members; `None` without such a plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planned_reads: Option<PlannedReads>,
+    /// Counts of reads that were also made elsewhere when they took long; `None` without such a plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hedged_reads: Option<HedgedReads>,
     /// The first failure of a member and its rebuilding, if a failure was set. Its counts are those of all failures together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,

@@ -87,6 +87,26 @@ impl ReadPlanCounters {
 }
 
 counts! {
+    /// Counts of a read plan that hedges. A *part* is what a read asks for in a stripe or, with mirrors, in a strip.
+    pub struct HedgeCounters {
+        /// Parts of reads, whether they were late or not.
+        stripe_reads,
+        /// Parts that were also read elsewhere, because they took long.
+        stripe_reads_made_elsewhere,
+        /// Parts that ended by what was read elsewhere.
+        stripe_reads_ended_elsewhere,
+        /// Pages read elsewhere, of late parts.
+        pages_read_elsewhere,
+        /// Pages read of which no part needed the answer, because it had ended another way.
+        pages_read_in_vain,
+        /// Parts that took long and were not read elsewhere, because the lock of their stripe was not free.
+        stripe_reads_locked_out,
+        /// Parts that took long and were not read elsewhere, because there was no other way to their data.
+        stripe_reads_without_other_way,
+    }
+}
+
+counts! {
     /// Number of host requests that neither read nor write.
     pub struct HostCounters {
         /// Number of host trims.

@@ -1,6 +1,6 @@
 //! All counters of an array: their values at a moment, and the difference between two moments.
 
-use super::{Array, FailureProgress, HostCounters, HostPortCounters, ReadPlanCounters, StripeCounters};
+use super::{Array, FailureProgress, HedgeCounters, HostCounters, HostPortCounters, ReadPlanCounters, StripeCounters};
 use crate::TimeNs;
 use crate::cache::CacheCounters;
 use crate::coordination::{self, UncoordinatedCleans};
@@ -32,6 +32,8 @@ pub struct ArrayCounters {
     pub stripes: Option<StripeCounters>,
     /// Counters of the read plan; `None` if it does not look at the members.
     pub read_plan: Option<ReadPlanCounters>,
+    /// Counters of the read plan; `None` if it does not hedge.
+    pub hedged: Option<HedgeCounters>,
     /// Counters of the write cache, if there is one.
     pub cache: Option<CacheCounters>,
     /// Number of pages in the write cache. In a difference of two counts, it is the number of pages added.
@@ -57,6 +59,7 @@ impl ArrayCounters {
             host_port: None,
             stripes: None,
             read_plan: None,
+            hedged: None,
             cache: None,
             cached_pages: 0,
             failures: Vec::new(),
@@ -79,6 +82,7 @@ impl ArrayCounters {
             host_port: both(self.host_port, earlier.host_port, |now, then| now.since(&then)),
             stripes: both(self.stripes, earlier.stripes, |now, then| now.since(&then)),
             read_plan: both(self.read_plan, earlier.read_plan, |now, then| now.since(&then)),
+            hedged: both(self.hedged, earlier.hedged, |now, then| now.since(&then)),
             cache: both(self.cache, earlier.cache, |now, then| now.since(&then)),
             cached_pages: self.cached_pages.saturating_sub(earlier.cached_pages),
             failures: self.failures,
@@ -111,6 +115,7 @@ impl Array {
             host_port: port.as_ref().map(|port| port.counters_at(now)),
             stripes: volume.stripes.as_ref().map(|stripes| stripes.counters),
             read_plan: volume.stripes.as_ref().and_then(|stripes| stripes.plan_counters()),
+            hedged: volume.stripes.as_ref().and_then(|stripes| stripes.hedge_counters()),
             cache: caching.as_ref().map(|caching| caching.cache.counters(now)),
             cached_pages: caching.as_ref().map_or(0, |caching| caching.cache.cached_pages()),
             failures: volume.stripes.as_ref().map_or_else(Vec::new, |stripes| stripes.progress()),

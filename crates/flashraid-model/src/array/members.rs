@@ -88,6 +88,15 @@ pub(super) enum Continuation {
         /// Order among phases that end at the same nanosecond (rule 55).
         tie_break: u64,
     },
+    /// Pages of a strip have been read that may be read elsewhere, too.
+    SubRead {
+        /// Number of the operation on the stripe.
+        operation: u32,
+        /// Number of the read among those of the operation.
+        nth: u32,
+        /// Order among events of the same nanosecond (rule 55).
+        tie_break: u64,
+    },
     /// An operation that the cache asked for has ended.
     Cache {
         /// Purpose for which the cache asked for it.
@@ -104,7 +113,8 @@ pub(super) enum Deferred<J> {
     Completion(J),
     /// The cache asked to be called at this time.
     Wake(CacheWake),
-    /// The operation with this number on a stripe begins after all else of its nanosecond, or reads what it reads after a refusal.
+    /// The operation with this number on a stripe begins after all else of its nanosecond, or reads what it reads after a refusal. It may
+    /// also be a read that is late now.
     GoesOn(u32),
 }
 
@@ -336,6 +346,11 @@ impl Members {
         let Issued(()) = self.act_on_member(member, |ssd, out| ssd.submit(now, op, moment_is_over, out));
     }
 
+    /// Returns the completion if all that it waits for has ended by `now`.
+    pub fn ended_by(&self, completion: u32, now: TimeNs) -> Option<&Completion> {
+        Some(&self.completions[completion]).filter(|completion| completion.remaining == 0 && completion.last_end <= now)
+    }
+
     /// Returns true if members know the end of an operation when it is submitted, and the caller needs only the last end.
     #[inline]
     pub(crate) fn are_immediate(&self) -> bool {
@@ -433,7 +448,7 @@ impl Members {
     fn completed(&mut self, completion: u32, continuation: Continuation, at: TimeNs) {
         match continuation {
             Continuation::Host(_) => self.agenda.schedule_end(at, completion),
-            Continuation::Stripe { tie_break, .. } | Continuation::Cache { tie_break, .. } => {
+            Continuation::Stripe { tie_break, .. } | Continuation::SubRead { tie_break, .. } | Continuation::Cache { tie_break, .. } => {
                 self.deferred.push(Reverse(Due { at, tie_break, deferred: Deferred::Completion(completion) }));
             }
         }

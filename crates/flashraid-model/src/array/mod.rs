@@ -45,7 +45,7 @@ use crate::ssd::{ComputingShortcuts, PrefetchHint, Ssd};
 use ahead::Ahead;
 use caching::{Caching, DestageRecord};
 use coordination::Coordination;
-pub use counters::{HostCounters, ReadPlanCounters, StripeCounters};
+pub use counters::{HedgeCounters, HostCounters, ReadPlanCounters, StripeCounters};
 pub use counts::ArrayCounters;
 use events::Outbox;
 pub use events::{Event, RequestDone, UnitsProgrammed};
@@ -106,7 +106,7 @@ impl Array {
             record_destages,
             mut shortcuts,
         } = setup;
-        if params.plans_reads_by_member_state() {
+        if params.plans_reads() {
             // The state of a member that takes shortcuts is not the state at this moment.
             shortcuts = ComputingShortcuts { immediate_ends: false, collapsed_waits: false };
         }

@@ -26,7 +26,7 @@ pub struct ArrayParams {
     pub rebuild: Option<RebuildParams>,
     /// Plan by which reads are made.
     pub read_plan: ReadPlan,
-    /// Settings of a plan that looks at the members.
+    /// Settings of a plan that looks at the members or hedges.
     pub read_plan_params: ReadPlanParams,
     /// Settings of the write cache, or `None`.
     pub cache: Option<CacheParams>,
@@ -34,7 +34,7 @@ pub struct ArrayParams {
     pub host_port: Option<HostPortParams>,
 }
 
-/// Settings of a read plan that looks at the members.
+/// Settings of a read plan that looks at the members or hedges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadPlanParams {
     /// Time after which a member refuses a read that would wait for collection, in nanoseconds.
@@ -45,6 +45,8 @@ pub struct ReadPlanParams {
     pub plans_reads_before_writes: bool,
     /// True if the host knows how long collection will last, false if it only knows where collection is in progress.
     pub knows_remaining_time: bool,
+    /// Time after which a read that has not ended is also read elsewhere.
+    pub after: HedgeAfter,
 }
 
 impl Default for ReadPlanParams {
@@ -54,8 +56,21 @@ impl Default for ReadPlanParams {
             knowledge: CollectionKnowledge::OfDieOrPlane,
             plans_reads_before_writes: true,
             knows_remaining_time: true,
+            after: HedgeAfter::P95 { of: 1024 },
         }
     }
+}
+
+/// Time after which a read that has not ended is also read elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HedgeAfter {
+    /// The same time for all reads, in nanoseconds, at least 1.
+    Time(u64),
+    /// The 95th percentile of the member's last reads.
+    P95 {
+        /// Number of these reads, at least 1.
+        of: u32,
+    },
 }
 
 /// Knowledge of the host about collection in the members.
@@ -120,9 +135,10 @@ pub enum SpareState {
 }
 
 impl ArrayParams {
-    /// Returns true if reads are planned by the state of the members: the plan looks at them, and there is another way to the data.
-    pub fn plans_reads_by_member_state(&self) -> bool {
-        self.read_plan.looks_at_members() && (self.level.parity_strips() > 0 || self.layout().copies_of_each_page() > 1)
+    /// Returns true if reads are planned: the plan looks at the members or hedges, and there is another way to the data.
+    pub fn plans_reads(&self) -> bool {
+        (self.read_plan.looks_at_members() || self.read_plan.hedges())
+            && (self.level.parity_strips() > 0 || self.layout().copies_of_each_page() > 1)
     }
 
     /// Returns the number of spares that the failures may need, and their state.

@@ -141,6 +141,10 @@ impl Array {
                 }
                 self.volume.members.issued()
             }
+            Continuation::SubRead { operation, nth, .. } => {
+                self.volume.sub_read_ended(now, operation, nth, completion);
+                self.volume.members.issued()
+            }
             Continuation::Cache { token, .. } => {
                 self.operation_ends(now);
                 let Some(caching) = &mut self.caching else { unreachable!("the cache has begun it") };

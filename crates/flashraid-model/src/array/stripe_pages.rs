@@ -36,6 +36,11 @@ impl StripePages {
         pages
     }
 
+    /// Returns true if this page is in the set.
+    pub fn has(&self, role: u32, offset: u32) -> bool {
+        self.word(role, (offset / u64::BITS) as usize) >> (offset % u64::BITS) & 1 == 1
+    }
+
     /// Returns the number of pages in the set.
     pub(super) fn page_count(&self) -> u32 {
         self.bits.iter().map(|word| word.count_ones()).sum()
@@ -60,6 +65,12 @@ impl StripePages {
     pub(crate) fn roles(&self) -> StripRoles {
         let strips = (self.bits.len() / self.words_per_strip.max(1)) as u32;
         StripRoles((0..strips).filter(|&role| self.page_count_of_strip(role) > 0).fold(0, |roles, role| roles | 1 << role))
+    }
+
+    /// Returns the roles of the strips with a page at this offset.
+    pub fn roles_at(&self, offset: u32) -> StripRoles {
+        let strips = (self.bits.len() / self.words_per_strip.max(1)) as u32;
+        StripRoles((0..strips).filter(|&role| self.has(role, offset)).fold(0, |roles, role| roles | 1 << role))
     }
 
     /// Returns the offsets of the pages of the strip with this role.
@@ -225,6 +236,35 @@ pub(super) fn read_around(shape: StripeShape, unreadable: StripRoles, parity: St
         }
     }
     (replaced, reads.page_count() + replaced - asked)
+}
+
+/// Returns the pages from which `wanted` pages follow without those that are `late` (rule 248). Pages that are `read` already are left
+/// out. Returns `None` if parity does not suffice.
+pub(super) fn substitutes(
+    shape: StripeShape,
+    lost: StripRoles,
+    wanted: &StripePages,
+    read: &StripePages,
+    late: &StripePages,
+) -> Option<StripePages> {
+    let mut pages = wanted.clone();
+    pages.clear();
+    for offset in late.offsets() {
+        let unreadable = StripRoles(lost.0 | late.roles_at(offset).0);
+        let wanted = wanted.roles_at(offset);
+        let mut needed = wanted.0;
+        if wanted.0 & unreadable.0 != 0 {
+            let unknown = unreadable.count_data_strips(shape) as usize;
+            let parity: Vec<u32> = unreadable.parity_left(shape).take(unknown).collect();
+            if parity.len() < unknown {
+                return None;
+            }
+            let columns = (0..shape.data_strips).filter(|&column| !unreadable.has(column));
+            needed = columns.chain(parity).fold(0, |roles, role| roles | 1 << role);
+        }
+        StripRoles(needed).iter().filter(|&role| !read.has(role, offset)).for_each(|role| pages.insert(role, offset, 1));
+    }
+    Some(pages)
 }
 
 /// Sets `reads` to the pages from which a lost strip is rebuilt. These are all data that are left, and as many parities as data strips are

@@ -4,19 +4,21 @@
 //!  sub-request ─▶ lock ─▶ plan ─▶ reads ─▶ writes ─▶ done, next for the lock
 //! ```
 
+mod hedged;
 mod planned;
 
 use super::failure::{Failures, Step};
 use super::locks::{CollectionWait, LockGrant, StripeLocks};
 use super::members::{Access, Completion, Continuation, Members};
 use super::stripe_pages::{ParityMethod, StripePages, plan_read, plan_rebuild, plan_write};
-use super::{ArrayParams, FailureProgress, Health, ReadPlan, ReadPlanCounters, StripeCounters};
+use super::{ArrayParams, FailureProgress, Health, HedgeCounters, ReadPlan, ReadPlanCounters, StripeCounters};
 use crate::TimeNs;
 use crate::cache::MemberExtent;
 use crate::events::TimeParts;
 use crate::ids::MemberSet;
 use crate::placement::{Extent, Layout, PageRequest, StripRoles};
 use crate::request::OpKind;
+use hedged::Hedged;
 use planned::{ReadPlanning, RefusedReads};
 use std::iter::Peekable;
 
@@ -69,6 +71,18 @@ struct Operation {
     to_read_later: Vec<(u32, u32)>,
     /// Ends of a read of which a member refused a part.
     refused: Option<RefusedReads>,
+    /// Pages of a read that may be read elsewhere, too.
+    hedged: Option<Box<Hedged>>,
+}
+
+impl Operation {
+    /// Returns the parts of the time of an operation whose last phase took this `time`. The wait for the lock and the reads before the
+    /// writes count as parity, without the waits for collection.
+    fn whole_time(&self, time: TimeParts) -> TimeParts {
+        let before_ns = self.phase_began_ns - self.asked_ns;
+        let collected_ns = self.lock_collection_ns + self.reads_collection.length_ns;
+        TimeParts { parity_ns: before_ns - collected_ns + time.parity_ns, collection_ns: collected_ns + time.collection_ns, ..time }
+    }
 }
 
 /// The way from pages of a stripe to members: the layout, and the replacements of failed members.
@@ -116,7 +130,7 @@ impl Route {
     }
 }
 
-/// The operations on stripes of an array that has parity, may lose a member, or has a read plan that looks at the members.
+/// The operations on stripes of an array that has parity, may lose a member, or plans reads.
 #[derive(Debug, Clone)]
 pub(super) struct Stripes {
     route: Route,
@@ -127,7 +141,7 @@ pub(super) struct Stripes {
     created: u64,
     /// Buffer for the pages that a plan reads, kept to reuse its memory.
     reads: StripePages,
-    /// State of a read plan that looks at the members.
+    /// State of a read plan that looks at the members or hedges.
     planning: Option<Box<ReadPlanning>>,
     pub(crate) counters: StripeCounters,
 }
@@ -174,7 +188,12 @@ impl Stripes {
 
     /// Returns the counters of a read plan that looks at the members.
     pub(super) fn plan_counters(&self) -> Option<ReadPlanCounters> {
-        self.planning.as_ref().map(|planning| planning.counters)
+        self.planning.as_ref().filter(|planning| planning.hedging.is_none()).map(|planning| planning.counters)
+    }
+
+    /// Returns the counters of a read plan that hedges.
+    pub fn hedge_counters(&self) -> Option<HedgeCounters> {
+        Some(self.planning.as_ref()?.hedging.as_ref()?.counters)
     }
 
     /// Returns true if the access needs parity or a plan, or must avoid a failed member.
@@ -321,6 +340,7 @@ impl Stripes {
                 reads_collection: CollectionWait::default(),
                 to_read_later: Vec::new(),
                 refused: None,
+                hedged: None,
             });
             self.operations.len() as u32 - 1
         });
@@ -356,7 +376,10 @@ impl Stripes {
             Work::Read => {
                 if self.planning.is_some() {
                     self.count_lock_wait(now, id);
-                    return self.plan_locked_read(now, id, lost, members);
+                    return match self.hedges() {
+                        true => self.read_locked_hedged(now, id, lost, members),
+                        false => self.plan_locked_read(now, id, lost, members),
+                    };
                 }
                 if !lost.exceeds_parity(shape) {
                     let (replaced, more) = plan_read(shape, lost, &mut operation.pages);
@@ -497,14 +520,7 @@ impl Stripes {
                 rebuilt = (!given_up).then_some((failures.failed_and_spare(failure).0, stripe));
             }
             (_, Some(completion)) => {
-                // The wait for the lock and the reads before the writes count as parity, without the waits for collection.
-                let before_ns = operation.phase_began_ns - operation.asked_ns;
-                let collected_ns = operation.lock_collection_ns + reads_collection.length_ns;
-                members.record_operation_end(completion, now, operation.gc_members, || TimeParts {
-                    parity_ns: before_ns - collected_ns + time.parity_ns,
-                    collection_ns: collected_ns + time.collection_ns,
-                    ..time
-                });
+                members.record_operation_end(completion, now, operation.gc_members, || operation.whole_time(time));
             }
             (_, None) => unreachable!("somebody waits for what is no rebuilding"),
         }
@@ -512,12 +528,18 @@ impl Stripes {
         if self.operations[id as usize].work == Work::PlannedRead {
             return None;
         }
-        let freed = self.locks.release(stripe, &[reads_collection, collection]);
+        self.release(now, stripe, &[reads_collection, collection], members);
+        rebuilt
+    }
+
+    /// Releases the lock of a stripe, and begins the operations that get it. `waits` are the times for which its holder waited for
+    /// collection.
+    fn release(&mut self, now: TimeNs, stripe: u64, waits: &[CollectionWait], members: &mut Members) {
+        let freed = self.locks.release(stripe, waits);
         while let Some(LockGrant { operation, collection_ns }) = self.locks.grant_next(&freed) {
             self.operations[operation as usize].lock_collection_ns = collection_ns;
             self.begin(now, operation, members, true);
         }
-        rebuilt
     }
 
     /// Issues operations for pages of members without parity, on the members that stand in for them. Returns the number of page operations.

@@ -138,6 +138,13 @@ impl Volume {
         self.stripes.as_mut()?.phase_ended(now, operation, after_refusal, phase, &mut self.members)
     }
 
+    /// Ends a read of a strip that may be read elsewhere, too.
+    pub fn sub_read_ended(&mut self, now: TimeNs, operation: u32, nth: u32, completion: &Completion) {
+        if let Some(stripes) = &mut self.stripes {
+            stripes.sub_read_ended(now, operation, nth, completion, &mut self.members);
+        }
+    }
+
     /// Continues an operation on a stripe that has waited for this moment.
     pub(super) fn continue_operation(&mut self, now: TimeNs, operation: u32) -> Issued {
         if let Some(stripes) = &mut self.stripes {

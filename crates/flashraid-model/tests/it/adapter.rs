@@ -192,6 +192,7 @@ pub(crate) fn fast_with(case: &Case, shortcuts: ComputingShortcuts) -> (Outcome,
         cache_counters,
         stripe_counters: counts.stripes,
         plan_counters: counts.read_plan,
+        hedge_counters: counts.hedged,
         requests: outcomes,
     };
     (outcome, usage)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use flashraid_model::array::{CollectionKnowledge, Level, ReadPlan, ReadPlanParams, WarmUpPattern};
+use flashraid_model::array::{CollectionKnowledge, HedgeAfter, Level, ReadPlan, ReadPlanParams, WarmUpPattern};
 use flashraid_model::cache::CachePolicy;
 use flashraid_model::coordination::{ForcedWork, MessageKind, Notification, SchemePolicy};
 use flashraid_model::policy::Listed;
@@ -547,6 +547,7 @@ pub(crate) fn check_conservation(case: &Case, outcome: &Outcome) {
     }
     let stripes = outcome.stripe_counters.unwrap_or_default();
     let added = outcome.plan_counters.map_or(0, |counters| counters.pages_added_to_read_around);
+    let added = added + outcome.hedge_counters.map_or(0, |counters| counters.pages_read_elsewhere);
     let read_besides =
         stripes.data_pages_read + stripes.parity_pages_read + stripes.rebuild_pages_read + stripes.pages_read_to_reconstruct + added;
     let lost_to = |kind| {
@@ -577,7 +578,7 @@ fn the_cases_of_planned_reads_reach_every_corner() {
     for seed in seeds() {
         for draw in [draw_case_of_stripes, draw_mixed_case, draw_cached_case] {
             let case = draw(seed);
-            if case.params.read_plan == ReadPlan::Home {
+            if case.params.read_plan != ReadPlan::Avoid {
                 continue;
             }
             let outcome = reference::simulate(&case);
@@ -608,6 +609,45 @@ fn the_cases_of_planned_reads_reach_every_corner() {
             count("waited", counts.stripe_reads_that_waited > 0);
             count("reads before writes", counts.writes_by_other_parity_method > 0);
             count("reads before writes, later", counts.writes_by_other_parity_method > 0 && fast_fail_ns > 0);
+        }
+    }
+    assert_often_enough(&seen, CASES / 125);
+}
+
+/// Counts the corners that hedged reads reach.
+#[test]
+fn the_cases_of_hedged_reads_reach_every_corner() {
+    let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut count = |what, yes: bool| *seen.entry(what).or_default() += u64::from(yes);
+    for seed in seeds() {
+        for draw in [draw_case_of_stripes, draw_mixed_case, draw_cached_case] {
+            let case = draw(seed);
+            if case.params.read_plan != ReadPlan::Hedge {
+                continue;
+            }
+            let outcome = reference::simulate(&case);
+            check_conservation(&case, &outcome);
+            let Some(counts) = outcome.hedge_counters else { continue };
+            let mirrors = matches!(case.params.level, Level::Raid1 | Level::Raid10);
+            let (hedged, won, ssd) = (counts.stripe_reads_made_elsewhere > 0, counts.stripe_reads_ended_elsewhere > 0, &case.params.ssd);
+            count("parity", won && !mirrors);
+            count("two parities", won && case.params.level == Level::Raid6);
+            count("mirrors", won && mirrors);
+            count("superblocks", won && ssd.superblock.is_some());
+            count("preemption", won && ssd.gc.preemption.is_some());
+            count("a cache", won && case.params.cache.is_some());
+            count("a front", won && ssd.front.is_some());
+            count("lost members", won && !case.params.failures.is_empty());
+            count("a controller", won && case.params.coordination.is_some());
+            count("a percentile", won && matches!(case.params.read_plan_params.after, HedgeAfter::P95 { .. }));
+            count("in vain", hedged && counts.stripe_reads_ended_elsewhere < counts.stripe_reads_made_elsewhere);
+            count("all won", hedged && counts.stripe_reads_ended_elsewhere == counts.stripe_reads_made_elsewhere);
+            count("locked out", counts.stripe_reads_locked_out > 0);
+            count("without another way", counts.stripe_reads_without_other_way > 0);
+            count(
+                "never late",
+                counts.stripe_reads_made_elsewhere + counts.stripe_reads_locked_out + counts.stripe_reads_without_other_way == 0,
+            );
         }
     }
     assert_often_enough(&seen, CASES / 125);

@@ -1,6 +1,6 @@
 //! Random small arrays and loads, a function for each kind of case.
 
-use flashraid_model::array::{CollectionKnowledge, Level, ReadPlan, ReadPlanParams, WarmUp, WarmUpPattern};
+use flashraid_model::array::{CollectionKnowledge, HedgeAfter, Level, ReadPlan, ReadPlanParams, WarmUp, WarmUpPattern};
 use flashraid_model::coordination::{Notification, SchemePolicy};
 use flashraid_model::request::HostLoop;
 use flashraid_model::rng;
@@ -176,7 +176,17 @@ fn plan_reads(case: &mut Case, draw: &mut Draw) {
         knowledge: if draw.chance(70) { CollectionKnowledge::OfDieOrPlane } else { CollectionKnowledge::OfMember },
         plans_reads_before_writes: draw.chance(70),
         knows_remaining_time: draw.chance(65),
+        after: ReadPlanParams::default().after,
     };
+    let shortest = params.ssd.timing.page_read_ns.max(1_000);
+    params.read_plan_params.after = match draw.between(0, 3) {
+        0 => HedgeAfter::Time(draw.between(1, 2 * shortest)),
+        1 => HedgeAfter::Time(draw.between(1, 20 * shortest)),
+        _ => HedgeAfter::P95 { of: draw.between(1, 30) as u32 },
+    };
+    if plans && draw.chance(45) {
+        params.read_plan = ReadPlan::Hedge;
+    }
 }
 
 /// Gives some cases rules that were added later. Summaries are spread (rule 138), or a pool for each die collects by the reference's

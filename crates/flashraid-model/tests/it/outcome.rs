@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-use flashraid_model::array::{ArrayParams, ReadPlanCounters, StripeCounters, WarmUp};
+use flashraid_model::array::{ArrayParams, HedgeCounters, ReadPlanCounters, StripeCounters, WarmUp};
 use flashraid_model::cache::CacheCounters;
 use flashraid_model::coordination::MESSAGE_KINDS;
 use flashraid_model::events::TimeParts;
@@ -36,6 +36,8 @@ pub(crate) struct Outcome {
     pub stripe_counters: Option<StripeCounters>,
     /// Counters of a read plan that looks at the members.
     pub plan_counters: Option<ReadPlanCounters>,
+    /// Counters of a read plan that hedges.
+    pub hedge_counters: Option<HedgeCounters>,
     /// Counters of the host port: number of waits for a turn, their total time, and the time in which data passed.
     pub host_port_counters: Option<(u64, u128, u64)>,
     /// Messages of coordination by kind.
@@ -135,6 +137,9 @@ impl Outcome {
             .min_by_key(|&index| self.requests[index].done_ns.min(other.requests[index].done_ns));
         if let Some(index) = parted {
             return Some(differs(&format!("request {index}"), &self.requests[index], &other.requests[index]));
+        }
+        if self.hedge_counters != other.hedge_counters {
+            return Some(differs("counters of hedged reads", &self.hedge_counters, &other.hedge_counters));
         }
         if self.requests.len() != other.requests.len() {
             return Some(differs("number of requests", &self.requests.len(), &other.requests.len()));

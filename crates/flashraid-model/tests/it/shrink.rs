@@ -1,6 +1,6 @@
 //! Makes a failing case smaller while it still fails, so that a person can follow it.
 
-use flashraid_model::array::{CollectionKnowledge, HostPortParams, ReadPlan, RebuildParams, WarmUp, WarmUpPattern};
+use flashraid_model::array::{CollectionKnowledge, HedgeAfter, HostPortParams, ReadPlan, RebuildParams, WarmUp, WarmUpPattern};
 use flashraid_model::cache::CacheParams;
 use flashraid_model::coordination::{CoordinationParams, ForcedWork, MESSAGE_KINDS, Notification, ReactiveInclusive};
 use flashraid_model::placement::Level;
@@ -136,9 +136,10 @@ fn superblock(case: &mut Case, simplify: fn(&mut SuperblockParams)) {
     }
 }
 
-const SIMPLER: [fn(&mut Case); 92] = [
+const SIMPLER: [fn(&mut Case); 93] = [
     |case| case.params.read_plan = ReadPlan::Home,
     |case| case.params.read_plan_params.fast_fail_ns = 0,
+    |case| case.params.read_plan_params.after = HedgeAfter::Time(1000),
     |case| case.params.read_plan_params.plans_reads_before_writes = false,
     |case| case.params.read_plan_params.knows_remaining_time = true,
     |case| case.params.read_plan_params.knowledge = CollectionKnowledge::OfDieOrPlane,

@@ -63,7 +63,7 @@ pub use gc::{Blocking, GcConfig, Idle, Pool, Preemption, Procedure, Trigger};
 pub use presets::{Preset, PresetKind, all_presets};
 pub(crate) use problems::nearest as nearest_name;
 pub use problems::{Problem, Problems, SourceText, TextPlace};
-pub use read::{Knowledge, ReadConfig, Remaining};
+pub use read::{After, Knowledge, ReadConfig, Remaining};
 pub use report::{ReportConfig, TimelineConfig};
 pub use resolve::workload_address_space;
 pub use superblock::{BufferConfig, FirmwareConfig, Isolation, PlacementHandlesConfig, PlaneReads, SlcConfig, SlcMode, SuperblockConfig};

@@ -2,6 +2,7 @@
 
 use super::device::LinkRate;
 use super::gc::Idle;
+use super::read::After;
 use super::workload::{RequestsOrTime, TraceReorder};
 use flashraid_workload::Granularity;
 use flashraid_workload::quantities::{MeanSize, RequestGap};
@@ -9,7 +10,7 @@ use flashraid_workload::quantity_impls;
 use flashraid_workload::synthetic::Footprint;
 use flashraid_workload::units::{Duration, Fraction, Quantity, Rate, Size, StartThreshold, StopThreshold, TimePerByte, UnitError};
 
-quantity_impls!(LinkRate, Idle, RequestsOrTime, TraceReorder);
+quantity_impls!(LinkRate, Idle, After, RequestsOrTime, TraceReorder);
 
 /// Information about a kind of [`Quantity`]: its name in the schema, the allowed texts, and a function that checks a text.
 pub(super) struct Checker {
@@ -33,6 +34,7 @@ pub(super) const CHECKERS: &[Checker] = &[
     checker::<StartThreshold>(),
     checker::<StopThreshold>(),
     checker::<Idle>(),
+    checker::<After>(),
     checker::<Footprint>(),
     checker::<RequestGap>(),
     checker::<Granularity>(),

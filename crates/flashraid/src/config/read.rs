@@ -7,14 +7,16 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use flashraid_model::array::{self, ReadPlan, ReadPlanParams};
-use flashraid_workload::units::Duration;
+use flashraid_model::array::{self, HedgeAfter, ReadPlan, ReadPlanParams};
+use flashraid_workload::units::{Duration, NumberRange, Quantity, UnitError};
 
 use super::Config;
 use super::resolve::Resolver;
 
 /// Longest time after which a member may refuse a read.
 const REFUSAL_MAX_NS: u64 = 1_000_000_000;
+/// Longest time after which a read may be late.
+const LATE_MAX_NS: u64 = 3_600_000_000_000;
 
 /// Settings of the host's reads.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -32,6 +34,13 @@ pub struct ReadConfig {
     pub pre_reads: bool,
     /// Knowledge of the host about how long collection will last. Only with `plan = "avoid"`.
     pub remaining: Remaining,
+    /// Time after which a read that has not ended is also read elsewhere. It is a duration, or `"p95"` for the 95th percentile of the last
+    /// reads of the member. Only with `plan = "hedge"`.
+    pub after: After,
+    /// Number of the last reads of a member from which the host knows their 95th percentile. As long as there are fewer, no read is made
+    /// elsewhere. Only with `plan = "hedge"` and `after = "p95"`.
+    #[schemars(range(min = 1, max = 65_536))]
+    pub learn: u32,
 }
 
 impl Default for ReadConfig {
@@ -42,6 +51,35 @@ impl Default for ReadConfig {
             knowledge: Knowledge::Element,
             pre_reads: true,
             remaining: Remaining::Known,
+            after: After::P95,
+            learn: 1024,
+        }
+    }
+}
+
+/// Time after which a read that has not ended is also read elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum After {
+    /// The 95th percentile of the last reads of the member.
+    P95,
+    /// The same time for all reads.
+    Time(Duration),
+}
+
+impl Quantity for After {
+    const NAME: &'static str = "time-until-late";
+    const ALLOWED_TEXT: &'static str = "\"p95\", or a duration with a unit, such as \"1ms\"";
+    const PATTERN: &'static str = r"^\s*(p95|[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d))\s*$";
+    const ALLOWED_NUMBERS: Option<NumberRange> = None;
+
+    fn parse(text: &str) -> Result<Self, UnitError> {
+        if text.trim() == "p95" { Ok(Self::P95) } else { Duration::parse(text).map(Self::Time) }
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        match self {
+            Self::P95 => "p95".into(),
+            Self::Time(time) => time.to_json(),
         }
     }
 }
@@ -72,7 +110,7 @@ impl ReadConfig {
         *self == Self::default()
     }
 
-    /// Returns the settings of a plan that looks at the members.
+    /// Returns the settings of a plan that looks at the members or hedges.
     pub(super) fn planning(&self) -> ReadPlanParams {
         ReadPlanParams {
             fast_fail_ns: self.fast_fail.ns,
@@ -82,6 +120,10 @@ impl ReadConfig {
             },
             plans_reads_before_writes: self.pre_reads,
             knows_remaining_time: self.remaining == Remaining::Known,
+            after: match self.after {
+                After::P95 => HedgeAfter::P95 { of: self.learn },
+                After::Time(time) => HedgeAfter::Time(time.ns),
+            },
         }
     }
 }
@@ -93,8 +135,14 @@ impl Resolver<'_> {
             let message = format!("`read.fast_fail` is {}, but at most 1s is allowed", config.read.fast_fail);
             self.problem("read.fast_fail", message, None);
         }
+        if let After::Time(after) = config.read.after
+            && !(1..=LATE_MAX_NS).contains(&after.ns)
+        {
+            let message = format!("`read.after` is {after}, but between 1ns and 1h is allowed");
+            self.problem("read.after", message, None);
+        }
         let policy = &config.cache.policy;
-        if config.read.plan.0.looks_at_members() && policy.parts().member_caches.is_some() {
+        if config.read.plan.0 != ReadPlan::Home && policy.parts().member_caches.is_some() {
             let message = format!(
                 "`read.plan` is \"{}\", but with cache.policy = \"{}\" the flash of a member may be older than its cache, so that no strip follows from the others",
                 config.read.plan.0.name(),
@@ -108,19 +156,26 @@ impl Resolver<'_> {
 /// Returns warnings about keys of reads without effect. `is_written` says whether the user has set a key.
 pub(super) fn without_effect(config: &Config, array: &array::ArrayParams, is_written: impl Fn(&str) -> bool) -> Vec<String> {
     let plan = config.read.plan.0;
-    if !plan.looks_at_members() {
-        let keys = ["read.fast_fail", "read.knowledge", "read.pre_reads", "read.remaining"].into_iter().filter(|key| is_written(key));
-        return keys.map(|key| format!("{key} has no effect without read.plan = \"avoid\"")).collect();
+    let mut warnings = Vec::new();
+    for (works, needs, keys) in [
+        (plan.looks_at_members(), "plan = \"avoid\"", &["fast_fail", "knowledge", "pre_reads", "remaining"][..]),
+        (plan.hedges(), "plan = \"hedge\"", &["after", "learn"]),
+        (!plan.hedges() || config.read.after == After::P95, "after = \"p95\"", &["learn"]),
+    ] {
+        let keys = keys.iter().map(|key| format!("read.{key}")).filter(|key| !works && is_written(key));
+        warnings.extend(keys.map(|key| format!("{key} has no effect without read.{needs}")));
+    }
+    if plan == ReadPlan::Home {
+        return warnings;
     }
     let name = plan.name();
-    if !array.plans_reads_by_member_state() {
+    if !array.plans_reads() {
         let level = config.array.level.name();
-        return vec![format!("read.plan = \"{name}\" has no effect with level \"{level}\", where each page lies in one place only")];
+        warnings.push(format!("read.plan = \"{name}\" has no effect with level \"{level}\", where each page lies in one place only"));
+    } else if plan.looks_at_members() && array.ssd.gc.takes_no_time {
+        warnings.push(format!("read.plan = \"{name}\" has nothing to go round with coordination.scheme = \"ideal\""));
     }
-    if array.ssd.gc.takes_no_time {
-        return vec![format!("read.plan = \"{name}\" has nothing to go round with coordination.scheme = \"ideal\"")];
-    }
-    Vec::new()
+    warnings
 }
 
 /// A read plan by its name. The model lists the plans.
@@ -182,17 +237,26 @@ mod tests {
     fn the_settings_of_a_plan_reach_the_model() {
         let text = "[array]\nlevel = \"raid5\"\nmembers = 4\n[read]\nplan = \"avoid\"\nfast_fail = \"3us\"\nknowledge = \"member\"\npre_reads = false\nremaining = \"unknown\"\n";
         let array = read(text).unwrap_or_else(|problems| panic!("{problems}")).array;
-        assert!(array.plans_reads_by_member_state());
+        assert!(array.plans_reads());
         let expected = ReadPlanParams {
             fast_fail_ns: 3000,
             knowledge: array::CollectionKnowledge::OfMember,
             plans_reads_before_writes: false,
             knows_remaining_time: false,
+            ..ReadPlanParams::default()
         };
         assert_eq!(array.read_plan_params, expected);
         let defaults =
             read("[array]\nlevel = \"raid5\"\nmembers = 4\n[read]\nplan = \"avoid\"\n").unwrap_or_else(|problems| panic!("{problems}"));
         assert_eq!(defaults.array.read_plan_params, ReadPlanParams::default());
+        let of_hedge = |keys: &str| {
+            let text = format!("[array]\nlevel = \"raid1\"\nmembers = 2\n[read]\nplan = \"hedge\"\n{keys}");
+            read(&text).map(|scenario| scenario.array.read_plan_params.after).map_err(|problems| problems.to_string())
+        };
+        assert_eq!(of_hedge("after = \"2ms\"\n"), Ok(HedgeAfter::Time(2_000_000)));
+        assert_eq!(of_hedge("learn = 10\n"), Ok(HedgeAfter::P95 { of: 10 }));
+        assert!(of_hedge("after = \"0ns\"\n").is_err_and(|text| text.contains("between 1ns and 1h")));
+        assert!(of_hedge("learn = 0\n").is_err_and(|text| text.contains("read.learn")));
     }
 
     #[test]
@@ -204,17 +268,24 @@ mod tests {
         assert!(warns("[array]\nlevel = \"raid0\"\nmembers = 4\n[read]\nplan = \"avoid\"\n", "no effect with level \"raid0\""));
         assert!(!warns("[array]\nlevel = \"raid1\"\nmembers = 2\n[read]\nplan = \"avoid\"\n", "read.plan"));
         assert!(warns("[read]\nknowledge = \"member\"\n", "read.knowledge has no effect"));
+        assert!(warns("[read]\nafter = \"1ms\"\n", "read.after has no effect without read.plan = \"hedge\""));
+        let hedge = "[array]\nlevel = \"raid5\"\nmembers = 3\n[read]\nplan = \"hedge\"\nafter = \"1ms\"\nlearn = 5\nfast_fail = \"3us\"\n";
+        assert!(warns(hedge, "read.learn has no effect without read.after = \"p95\""));
+        assert!(warns(hedge, "read.fast_fail has no effect without read.plan = \"avoid\""));
         let ideal = "[array]\nlevel = \"raid5\"\nmembers = 3\n[read]\nplan = \"avoid\"\n[coordination]\nscheme = \"ideal\"\n";
         assert!(warns(ideal, "nothing to go round"));
     }
 
     #[test]
-    fn caches_of_single_members_exclude_a_plan_that_goes_round() {
-        for (policy, is_right) in [("none", true), ("wow", true), ("stow", true), ("iwc", false), ("iwc-sync", false), ("lawc", false)] {
-            let text = format!("[array]\nlevel = \"raid5\"\nmembers = 4\n[read]\nplan = \"avoid\"\n[cache]\npolicy = \"{policy}\"\n");
-            let message = read(&text).err().map(|problems| problems.to_string());
-            assert_eq!(message.is_none(), is_right, "{policy}: {message:?}");
-            assert!(message.is_none_or(|message| message.contains("may be older than its cache")));
+    fn caches_of_single_members_exclude_plans_that_read_elsewhere() {
+        for plan in ["avoid", "hedge"] {
+            for (policy, is_right) in [("none", true), ("wow", true), ("stow", true), ("iwc", false), ("iwc-sync", false), ("lawc", false)]
+            {
+                let text = format!("[array]\nlevel = \"raid5\"\nmembers = 4\n[read]\nplan = \"{plan}\"\n[cache]\npolicy = \"{policy}\"\n");
+                let message = read(&text).err().map(|problems| problems.to_string());
+                assert_eq!(message.is_none(), is_right, "{plan} with {policy}: {message:?}");
+                assert!(message.is_none_or(|message| message.contains("may be older than its cache")));
+            }
         }
         assert!(read("[read]\nplan = \"avoid\"\nfast_fail = \"2s\"\n").is_err());
     }

@@ -7,7 +7,7 @@ use super::build::response_times;
 use super::figures::{Part, in_order, mean_us, section};
 use super::table::{TableRow, TableSection, count, format_figure};
 use super::{ByDirection, ReportInputs, ResponseTime};
-use flashraid_model::array::{FailureProgress, Health, HostPortCounters, ReadPlanCounters, StripeCounters};
+use flashraid_model::array::{FailureProgress, Health, HedgeCounters, HostPortCounters, ReadPlanCounters, StripeCounters};
 use flashraid_model::metrics::MeasuredResults;
 
 figures! {
@@ -67,6 +67,32 @@ figures! {
 impl PlannedReads {
     pub(super) fn section(&self) -> TableSection {
         section("Planned reads", self.rows())
+    }
+}
+
+figures! {
+    /// Reads that are also made elsewhere when they take long. A *part* is what a read asks for in a stripe or, with mirrors, in a strip.
+    pub struct HedgedReads("hedged_reads", of: HedgeCounters) {
+        /// Number of parts that were read.
+        parts: u64 = of.stripe_reads, row 1 "parts read" in "";
+        /// Number of parts that were also read elsewhere, because they took long.
+        hedged: u64 = of.stripe_reads_made_elsewhere, row 2 "parts also read elsewhere" in "";
+        /// Number of parts that ended by what was read elsewhere.
+        won: u64 = of.stripe_reads_ended_elsewhere, row 3 "parts that ended by it" in "";
+        /// Number of pages read elsewhere.
+        pages_added: u64 = of.pages_read_elsewhere, row 4 "pages read in addition" in "pages";
+        /// Number of pages read of which no part needed the answer, because it had ended another way.
+        pages_wasted: u64 = of.pages_read_in_vain, row 5 "pages read in vain" in "pages";
+        /// Number of parts that took long and did not get the lock of their stripe at once.
+        locked_out: u64 = of.stripe_reads_locked_out, row 6 "parts locked out" in "";
+        /// Number of parts that took long and whose data were nowhere else.
+        without_substitute: u64 = of.stripe_reads_without_other_way, row 7 "parts without another way" in "";
+    }
+}
+
+impl HedgedReads {
+    pub(super) fn section(&self) -> Section {
+        section("Hedged reads", self.rows())
     }
 }
 

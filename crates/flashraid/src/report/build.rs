@@ -140,6 +140,7 @@ impl Report {
             controller: OfController::new(&inputs).as_ref().map(Controller::new),
             parity: inputs.counts.stripes.as_ref().filter(|_| inputs.has_parity).map(Parity::new),
             planned_reads: inputs.counts.read_plan.as_ref().map(PlannedReads::new),
+            hedged_reads: inputs.counts.hedged.as_ref().map(HedgedReads::new),
             failure: OfFailures::new(&inputs).as_ref().map(Failure::new),
             failures: inputs.failures.iter().map(|progress| FailedMember::new(&OfFailure::new(&inputs, progress))).collect(),
             lost,

@@ -6,7 +6,7 @@ use flashraid_model::ssd::{Figure, MechanismCounters};
 
 use flashraid_model::units::with_commas;
 
-use super::{Controller, DriveReport, FrontReport, Lost, Mark, Member, Parity, PlannedReads, Report, ResponseTime};
+use super::{Controller, DriveReport, FrontReport, HedgedReads, Lost, Mark, Member, Parity, PlannedReads, Report, ResponseTime};
 
 /// Mark for a percentile with fewer than ten requests beyond it.
 pub const FEW_SAMPLES_MARK: &str = " ?";
@@ -90,6 +90,7 @@ impl Report {
         sections.extend(self.controller.as_ref().map(Controller::section));
         sections.extend(self.parity.as_ref().map(Parity::section));
         sections.extend(self.planned_reads.as_ref().map(PlannedReads::section));
+        sections.extend(self.hedged_reads.as_ref().map(HedgedReads::section));
         if let Some(failure) = &self.failure {
             sections.extend(failure.sections(&self.failures));
         }

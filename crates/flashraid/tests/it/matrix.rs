@@ -87,6 +87,7 @@ const CACHES: &[Value] = &[
     ("no cache", &[("cache.policy", "none")]),
     ("no cache, avoid", &[("cache.policy", "none"), ("read.plan", "avoid")]),
     ("wow", &[("cache.policy", "wow")]),
+    ("no cache, hedge", &[("cache.policy", "none"), ("read.plan", "hedge"), ("read.learn", "20")]),
     ("wow, avoid", &[("cache.policy", "wow"), ("read.plan", "avoid"), ("read.knowledge", "member")]),
     ("lawc", &[("cache.policy", "lawc")]),
 ];
@@ -302,6 +303,10 @@ const SETTINGS: &[(&str, &[(&str, &str)])] = &[
     ("read.plan = \"avoid\" with cache.policy = \"iwc\"", &[("read.plan", "avoid"), ("cache.policy", "iwc")]),
     ("read.plan = \"avoid\" with cache.policy = \"iwc-sync\"", &[("read.plan", "avoid"), ("cache.policy", "iwc-sync")]),
     ("read.plan = \"avoid\" with cache.policy = \"lawc\"", &[("read.plan", "avoid"), ("cache.policy", "lawc")]),
+    ("read.plan = \"hedge\"", &[("read.plan", "hedge")]),
+    ("read.plan = \"hedge\" with cache.policy = \"iwc\"", &[("read.plan", "hedge"), ("cache.policy", "iwc")]),
+    ("read.plan = \"hedge\" with cache.policy = \"iwc-sync\"", &[("read.plan", "hedge"), ("cache.policy", "iwc-sync")]),
+    ("read.plan = \"hedge\" with cache.policy = \"lawc\"", &[("read.plan", "hedge"), ("cache.policy", "lawc")]),
     (
         "ssd.slc with ssd.placement_handles",
         &[

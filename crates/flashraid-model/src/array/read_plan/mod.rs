@@ -1,15 +1,19 @@
 //! Read plans: the choice of what a read goes to. Each plan is one file. The layout only says where copies lie.
 //!
 //! To add a plan, write its file and a line of `plans!` below. Configuration and reference take its name and summary from there. A plan
-//! chooses the copy for every extent that is read. A plan that [looks](ReadPlan::looks) at the members chooses more, in `array/planned.rs`.
+//! chooses the copy for every extent that is read. A plan that [looks](ReadPlan::looks) at the members chooses more, in
+//! `array/stripes/planned.rs`, and one that [hedges](ReadPlan::hedges) in `array/stripes/hedged.rs`.
 
 mod avoid;
+mod hedge;
 mod home;
 
 use crate::placement::{Extent, Layout};
 use crate::request::OpKind;
 use avoid::Avoid;
 pub(super) use avoid::{ReadPlanner, ReadWay, StripeRead};
+use hedge::Hedge;
+pub(super) use hedge::ReadTimes;
 use home::Home;
 use std::ops::Range;
 
@@ -70,6 +74,7 @@ macro_rules! plans {
 plans! {
     Home = "home", "Copies take turns by stripe, whatever happens.";
     Avoid = "avoid", "Reads go round strips that collect, by parity or to another copy (IODA).";
+    Hedge = "hedge", "Reads that take long are also read elsewhere, by parity or from another copy, and the first answer counts.";
 }
 
 impl ReadPlan {
@@ -77,6 +82,12 @@ impl ReadPlan {
     #[inline]
     pub fn looks_at_members(self) -> bool {
         self == Self::Avoid
+    }
+
+    /// Returns true if the plan reads elsewhere when a read takes long.
+    #[inline]
+    pub fn hedges(self) -> bool {
+        self == Self::Hedge
     }
 
     /// Returns the copy for a read of a strip with `copies` copies, of which the first lies on `first_member`.

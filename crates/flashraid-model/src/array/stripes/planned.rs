@@ -1,11 +1,12 @@
-//! Operations of an array whose read plan looks at the members (rules 240 to 246).
+//! Operations of an array whose reads are planned (rules 240 to 246).
 //!
-//! They begin after all else of the nanosecond at which they arrive. Each part of a read then chooses its way by what the members tell. A
-//! way that goes round a strip by parity needs a share of the lock of its stripe.
+//! They begin after all else of the nanosecond at which they arrive. If the plan looks at the members, each part of a read then chooses
+//! its way by what the members tell. A way that goes round a strip by parity needs a share of the lock of its stripe.
 
-use super::super::read_plan::{ReadPlanner, ReadWay, StripeRead};
+use super::super::read_plan::{ReadPlanner, ReadTimes, ReadWay, StripeRead};
 use super::super::stripe_pages::{ParityMethod, StripePages, fill_write, plan_read, read_around};
-use super::super::{ArrayParams, CollectionKnowledge, ReadPlanCounters, ReadPlanParams};
+use super::super::{ArrayParams, CollectionKnowledge, HedgeCounters, ReadPlanCounters, ReadPlanParams};
+use super::hedged::Hedging;
 use super::{Access, Continuation, Members, Stripes, Work};
 use crate::TimeNs;
 use crate::events::TimeParts;
@@ -14,12 +15,14 @@ use crate::request::OpKind;
 use crate::rng::{self, Stream};
 use crate::ssd::ReadForecast;
 
-/// State of a read plan that looks at the members.
+/// State of a read plan that looks at the members or hedges.
 #[derive(Debug, Clone)]
 pub(super) struct ReadPlanning {
     params: ReadPlanParams,
     draws: Stream,
     pub(crate) counters: ReadPlanCounters,
+    /// State of a plan that hedges.
+    pub(crate) hedging: Option<Hedging>,
 }
 
 /// A read of which a member refuses a part. What was not refused is read at once, and the rest after the refusal.
@@ -66,9 +69,12 @@ impl ReadPlanning {
 
     /// Returns the state of the plan of an array that plans reads.
     pub(super) fn from_params(params: &ArrayParams, seed: u64) -> Option<Box<Self>> {
-        params.plans_reads_by_member_state().then(|| {
+        params.plans_reads().then(|| {
             let draws = rng::stream(seed, "read-plan", 0);
-            Box::new(Self { params: params.read_plan_params, draws, counters: ReadPlanCounters::default() })
+            let members = (params.members + params.spares_and_state().0) as usize;
+            let times = params.read_plan.hedges().then(|| ReadTimes::new(params.read_plan_params.after, members));
+            let hedging = times.map(|times| Hedging { times, counters: HedgeCounters::default() });
+            Box::new(Self { params: params.read_plan_params, draws, counters: ReadPlanCounters::default(), hedging })
         })
     }
 
@@ -106,20 +112,29 @@ impl Stripes {
         1
     }
 
-    /// Continues an operation that has waited for the end of a nanosecond, or for a refusal.
+    /// Continues an operation that has waited for the end of a nanosecond, for a refusal, or until it was late.
     pub(crate) fn continue_operation(&mut self, now: TimeNs, id: u32, members: &mut Members) {
         let operation = &self.operations[id as usize];
         if !operation.to_read_later.is_empty() {
             return self.read_after_refusal(now, id, members);
         }
+        if operation.hedged.is_some() {
+            return self.hedge(now, id, members);
+        }
         match operation.work {
+            Work::PlannedRead if !self.has_parity() && self.hedges() => self.read_hedged(now, id, members),
             Work::PlannedRead if self.has_parity() => self.plan_read_with_parity(now, id, members),
             Work::PlannedRead => self.plan_read_of_copies(now, id, members),
             work => self.ask(now, id, work, members, true),
         }
     }
 
-    fn planning(&mut self) -> &mut ReadPlanning {
+    /// Returns true if the read plan hedges.
+    pub(super) fn hedges(&self) -> bool {
+        self.planning.as_ref().is_some_and(|planning| planning.hedging.is_some())
+    }
+
+    pub(super) fn planning(&mut self) -> &mut ReadPlanning {
         self.planning.as_mut().expect("reads are planned")
     }
 
@@ -130,6 +145,9 @@ impl Stripes {
         let lost = self.route.lost(stripe);
         if lost.iter().any(|role| operation.pages.page_count_of_strip(role) > 0) {
             return self.ask(now, id, Work::Read, members, true);
+        }
+        if self.hedges() {
+            return self.read_hedged(now, id, members);
         }
         let mut chosen = self.look_for_way(now, id, lost, members);
         if !chosen.way.replaced.is_empty() && !self.locks.try_share(stripe) {
@@ -267,7 +285,7 @@ impl Stripes {
             ParityMethod::ReadModify => ParityMethod::Reconstruct,
             ParityMethod::FullStripe | ParityMethod::NoParity => return (kind, 0),
         };
-        if !self.planning().params.plans_reads_before_writes {
+        if !self.planning().params.plans_reads_before_writes || self.hedges() {
             return (kind, 0);
         }
         let stripe = self.operations[id as usize].stripe;
@@ -306,7 +324,7 @@ impl Stripes {
     }
 
     /// Returns the member with a strip that is not lost.
-    fn member_of(&self, stripe: u64, role: u32) -> u32 {
+    pub(super) fn member_of(&self, stripe: u64, role: u32) -> u32 {
         self.route.replacement(self.route.layout.member_of_strip(stripe, role), stripe).expect("it is not lost")
     }
 
@@ -336,7 +354,7 @@ impl Stripes {
         members.close_completion(open, places.len() as u32, now);
     }
 
-    fn access_of_read(&self, now: TimeNs, id: u32) -> Access {
+    pub(super) fn access_of_read(&self, now: TimeNs, id: u32) -> Access {
         let source = self.operations[id as usize].source;
         Access { now, kind: OpKind::Read, fua: false, high_priority: false, source, moment_is_over: true }
     }

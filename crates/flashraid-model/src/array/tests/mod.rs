@@ -5,6 +5,7 @@
 mod any;
 mod collection;
 mod failure;
+mod hedged;
 mod planned;
 mod rebuilding;
 mod requests;
@@ -70,6 +71,7 @@ struct Outcome {
     members: Vec<MemberCounters>,
     counters: StripeCounters,
     planned: ReadPlanCounters,
+    hedged: HedgeCounters,
     progress: Option<FailureProgress>,
     failures: Vec<FailureProgress>,
     /// Number of pages of each request that were lost.
@@ -144,6 +146,7 @@ fn run_on(mut array: Array, asked: &[Asked]) -> Outcome {
         members,
         counters: counts.stripes.unwrap_or_default(),
         planned: counts.read_plan.unwrap_or_default(),
+        hedged: counts.hedged.unwrap_or_default(),
         progress: counts.failures.first().copied(),
         failures: counts.failures,
         lost: done.iter().map(|done| done.pages_lost).collect(),

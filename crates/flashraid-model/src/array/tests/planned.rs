@@ -7,15 +7,15 @@ use super::*;
 use crate::coordination::ToMember;
 
 /// Duration of a clean of member 1.
-const CLEAN: TimeNs = 3 * 220 + 1000;
+pub(super) const CLEAN: TimeNs = 3 * 220 + 1000;
 
 /// Writes that invalidate pages of members 1 and 2.
-const WORN: [Asked; 4] = [(0, 0, 1, true), (1000, 5, 1, true), (2000, 6, 1, true), (3000, 3, 1, true)];
+pub(super) const WORN: [Asked; 4] = [(0, 0, 1, true), (1000, 5, 1, true), (2000, 6, 1, true), (3000, 3, 1, true)];
 
 /// Time at which member 1 begins to clean.
-const T: TimeNs = 10_000;
+pub(super) const T: TimeNs = 10_000;
 
-fn planned(planning: ReadPlanParams) -> ArrayParams {
+pub(super) fn planned(planning: ReadPlanParams) -> ArrayParams {
     let coordination = CoordinationParams {
         scheme: schemes::inclusive(),
         forced_work: ForcedWork::OneVictim,
@@ -53,7 +53,7 @@ fn run_planned(
 }
 
 /// A read of column 1 of stripe 0.
-const READ_OF_1: Asked = (T + 500, 1, 1, false);
+pub(super) const READ_OF_1: Asked = (T + 500, 1, 1, false);
 
 #[test]
 fn a_read_goes_round_a_member_that_collects() {

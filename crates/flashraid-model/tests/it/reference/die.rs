@@ -286,7 +286,14 @@ impl Simulation<'_> {
     }
 
     pub(super) fn mark_met(&mut self, member: usize, operation: &Operation) {
-        let request = match operation.job.map(|job| self.jobs[job].purpose) {
+        if let (Some(number), Some(read)) = (operation.stripe_operation, operation.sub_read) {
+            return self.sub_read_met(number, read);
+        }
+        self.job_met(member, operation.job);
+    }
+
+    pub fn job_met(&mut self, member: usize, job: Option<usize>) {
+        let request = match job.map(|job| self.jobs[job].purpose) {
             Some(Purpose::Host { request }) => Some(request),
             Some(Purpose::Cache { awaited, .. }) => self.request_that_waits(awaited),
             None => None,

@@ -91,7 +91,7 @@ pub(crate) fn stripes(params: &ArrayParams) -> u64 {
 
 /// Returns true if a member has room for a whole request that is aimed at it.
 pub(crate) fn fits_one_member(params: &ArrayParams, request: &Request) -> bool {
-    let data_strips = stripes(params) / u64::from(params.members) * (params.members as usize - parities(params)) as u64;
+    let data_strips = stripes(params) / u64::from(params.members) * (params.members as usize).saturating_sub(parities(params)) as u64;
     pages_touched(params, request) < data_strips.saturating_sub(1) * u64::from(params.stripe_unit_pages)
 }
 

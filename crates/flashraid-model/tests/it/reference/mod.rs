@@ -12,6 +12,7 @@ mod coordination;
 mod die;
 mod flash;
 mod front;
+mod hedge;
 mod host_port;
 mod idle_and_forced;
 mod layout;
@@ -208,7 +209,7 @@ enum Event {
     PhaseOver {
         number: usize,
     },
-    /// An operation on a stripe begins where reads are planned, or reads what it reads after a refusal.
+    /// An operation on a stripe begins where reads are planned, reads what it reads after a refusal, or is late.
     GoesOn {
         number: usize,
     },
@@ -266,6 +267,8 @@ struct Member {
 struct Operation {
     job: Option<usize>,
     stripe_operation: Option<usize>,
+    /// The read of a strip, among those of the operation on the stripe, that may be made elsewhere, too.
+    sub_read: Option<usize>,
     page: Page,
     kind: OpKind,
     high_priority: bool,
@@ -426,6 +429,7 @@ impl Simulation<'_> {
     fn operation_done(&mut self, operation: Operation) {
         assert_eq!(operation.parts.total_ns(), self.now - operation.issued_ns, "{:?} of {:?}", operation.parts, operation.kind);
         match (operation.stripe_operation, operation.job) {
+            (Some(number), _) if operation.sub_read.is_some() => self.page_of_sub_read_done(number, &operation),
             (Some(number), _) => self.stripe_page_done(number, operation.issued_ns, operation.parts),
             (None, Some(job)) => self.part_of_job_done(job, operation.parts),
             (None, None) => unreachable!("somebody wants every page"),
@@ -633,6 +637,7 @@ impl Simulation<'_> {
             cache_counters,
             stripe_counters: self.stripes.as_ref().map(Stripes::counters),
             plan_counters: self.stripes.as_ref().filter(|_| read_around::looks(&self.case.params)).map(|stripes| stripes.planned.counters),
+            hedge_counters: self.stripes.as_ref().filter(|_| hedge::hedges(&self.case.params)).map(|stripes| stripes.hedging.counters),
             host_port_counters: self.port.as_ref().map(|port| (port.waits, port.wait_ns, port.busy_ns)),
             messages: self.controller.as_ref().map(Controller::messages),
             uncoordinated_cleans: self.controller.as_ref().and_then(Controller::uncoordinated_cleans),

@@ -9,6 +9,7 @@ use flashraid_model::request::OpKind;
 
 use super::cache::Caches;
 use super::front::Origin;
+use super::hedge::{self, Hedged, Hedging};
 use super::read_around::{self, Planned};
 use super::{Event, LastEnd, Operation, Simulation, layout};
 
@@ -20,6 +21,7 @@ pub(super) struct Stripes {
     failures: Vec<Failure>,
     counters: StripeCounters,
     pub planned: Planned,
+    pub hedging: Hedging,
 }
 
 /// A member that fails, and how far its rebuilding is.
@@ -58,10 +60,11 @@ pub(super) struct StripeOperation {
     pub last: LastEnd,
     /// Members and pages to read after a refusal.
     pub later: Vec<(usize, u64)>,
+    pub hedged: Option<Hedged>,
     /// The waits of other operations with the lock for collection while this one waited for the lock (rule 115).
     collected_before: Vec<Span>,
     /// Waits for collection, one for each phase that has ended. A wait counts as the first part of its phase.
-    collected: Vec<Span>,
+    pub collected: Vec<Span>,
     /// True if the strip that it would have rebuilt is lost for good.
     gave_up: bool,
 }
@@ -97,10 +100,10 @@ pub(super) enum What {
     },
 }
 
-struct Phase {
+pub struct Phase {
     write: bool,
     /// Member and place; pages of failed members are left out, unless they go `to_spare`.
-    pages: Vec<(usize, u64)>,
+    pub pages: Vec<(usize, u64)>,
     to_spare: Option<usize>,
 }
 
@@ -120,7 +123,7 @@ pub(super) enum Part {
 
 /// Returns true if the rules for parity and failures apply (section 12).
 fn applies(params: &ArrayParams) -> bool {
-    parities(params) > 0 || !params.failures.is_empty() || read_around::looks(params)
+    parities(params) > 0 || !params.failures.is_empty() || read_around::plans(params)
 }
 
 /// Strips with parity in a stripe.
@@ -187,6 +190,7 @@ impl Stripes {
             failures: failures_in_order(params),
             counters: StripeCounters::default(),
             planned: Planned::new(seed),
+            hedging: Hedging::new(params),
         })
     }
 
@@ -354,7 +358,7 @@ impl Simulation<'_> {
             if write {
                 return Part::Locked { stripe, what: What::Write(places) };
             }
-            if read_around::looks(params) {
+            if read_around::plans(params) {
                 return Part::Planned { stripe, what: What::Read(places) };
             }
             if self.lost_strips(stripe).iter().any(|lost| places.contains_key(lost)) {
@@ -383,7 +387,7 @@ impl Simulation<'_> {
             if write && servers.len() < copies.len() {
                 return Part::Locked { stripe, what: What::MirrorWrite { copies, places } };
             }
-            if !write && read_around::looks(&self.case.params) {
+            if !write && read_around::plans(&self.case.params) {
                 return Part::Planned { stripe, what: What::ReadCopy { strip, places: places.into_iter().collect() } };
             }
             let servers = if write { servers } else { self.copy_to_read(strip).into_iter().collect() };
@@ -490,6 +494,7 @@ impl Simulation<'_> {
             phase_began_ns: asked_ns,
             last: (asked_ns, TimeParts::default()),
             later: Vec::new(),
+            hedged: None,
             collected_before: Vec::new(),
             collected: Vec::new(),
             gave_up: false,
@@ -541,6 +546,9 @@ impl Simulation<'_> {
             What::Read(places) => {
                 let places = self.without_lost(stripe, places, job);
                 let phases = self.phases_of_read(stripe, &places);
+                if hedge::hedges(&self.case.params) {
+                    return self.hedge_locked_read(number, &places, phases);
+                }
                 if self.plans_stripes() {
                     return self.plan_locked_read(number, &places);
                 }
@@ -591,6 +599,9 @@ impl Simulation<'_> {
     }
 
     pub(super) fn phase_over(&mut self, number: usize) {
+        if self.stripes().operations[number].hedged.is_some() {
+            return self.hedged_read_may_be_over(number);
+        }
         let operation = &mut self.stripes().operations[number];
         let began_ns = operation.phase_began_ns;
         operation.collected.push((began_ns, began_ns + operation.last.1.collection_ns));
@@ -656,7 +667,7 @@ impl Simulation<'_> {
         }
     }
 
-    fn stripe_operation_done(&mut self, number: usize) {
+    pub fn stripe_operation_done(&mut self, number: usize) {
         let stripes = self.stripes();
         let StripeOperation { job, stripe, ref what, gave_up, asked_ns, phase_began_ns, last, .. } = stripes.operations[number];
         let StripeOperation { collected_before, collected, .. } = &stripes.operations[number];
@@ -667,7 +678,7 @@ impl Simulation<'_> {
                 stripes.failures[failure].rebuilt.insert(stripe);
             }
         }
-        let has_lock = !matches!(what, What::ReadCopy { .. });
+        let has_lock = stripes.locks.get(&stripe).is_some_and(|lock| lock.held_by.contains(&number));
         if has_lock {
             let lock = stripes.locks.get_mut(&stripe).expect("it is held");
             lock.held_by.retain(|&holder| holder != number);
@@ -696,10 +707,23 @@ impl Simulation<'_> {
         kind: OpKind,
         high_priority: bool,
     ) {
+        let operation = self.page_operation(logical_page, job, stripe_operation, kind, high_priority);
+        self.issue(member, operation);
+    }
+
+    pub fn page_operation(
+        &self,
+        logical_page: u64,
+        job: Option<usize>,
+        stripe_operation: Option<usize>,
+        kind: OpKind,
+        high_priority: bool,
+    ) -> Operation {
         let (source, fua) = self.source_and_fua(job);
-        let operation = Operation {
+        Operation {
             job,
             stripe_operation,
+            sub_read: None,
             page: self.name_of(logical_page),
             kind,
             high_priority,
@@ -712,8 +736,7 @@ impl Simulation<'_> {
             refused_ns: None,
             issued_ns: self.now,
             parts: TimeParts::default(),
-        };
-        self.issue(member, operation);
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use flashraid_model::ssd::{Allocation, PoolCheckTrigger};
 use super::Simulation;
 use super::clean::{Cause, Phase};
 use super::die::Use;
+use super::hedge;
 use super::parity::{Places, What, data_columns, in_order, member_of, parities};
 use super::superblocks::Drive;
 use super::work::Worker;
@@ -53,11 +54,16 @@ pub(super) fn looks(params: &ArrayParams) -> bool {
     params.read_plan == ReadPlan::Avoid && !matches!(params.level, Level::Single | Level::Raid0)
 }
 
+/// Returns true if reads are planned in any way.
+pub fn plans(params: &ArrayParams) -> bool {
+    looks(params) || hedge::hedges(params)
+}
+
 // What is seen of members (rules 240 to 242).
 impl Simulation<'_> {
     /// Returns true if all that happens in stripes begins when all else of the nanosecond has happened.
     pub(super) fn plans_stripes(&self) -> bool {
-        looks(&self.case.params) && parities(&self.case.params) > 0
+        plans(&self.case.params) && parities(&self.case.params) > 0
     }
 
     fn see(&mut self, member: usize, pages: &[u64]) -> Seen {
@@ -138,7 +144,7 @@ impl Simulation<'_> {
         self.see(member, &pages)
     }
 
-    fn page_at(&self, stripe: u64, place: u64) -> u64 {
+    pub fn page_at(&self, stripe: u64, place: u64) -> u64 {
         stripe * u64::from(self.case.params.stripe_unit_pages) + place
     }
 }
@@ -150,11 +156,19 @@ impl Simulation<'_> {
     }
 
     pub(super) fn planned_goes_on(&mut self, number: usize) {
+        if self.stripes().operations[number].hedged.is_some() {
+            return self.is_late(number);
+        }
         if !self.stripes().operations[number].later.is_empty() {
             return self.reads_after_refusal(number);
         }
         let stripe = self.stripes().operations[number].stripe;
+        let hedges = hedge::hedges(&self.case.params);
         match self.stripes().operations[number].what.clone() {
+            What::ReadCopy { strip, places } if hedges => self.hedge_read_of_copy(number, strip, &places),
+            What::Read(places) if hedges && !self.lost_strips(stripe).iter().any(|strip| places.contains_key(strip)) => {
+                self.hedge_free_read(number, &places);
+            }
             What::Read(places) if !self.lost_strips(stripe).iter().any(|strip| places.contains_key(strip)) => {
                 self.plan_free_read(number, &places);
             }
@@ -332,7 +346,7 @@ impl Simulation<'_> {
         }
     }
 
-    fn phase_of_reads(&mut self, number: usize, pages: usize) {
+    pub fn phase_of_reads(&mut self, number: usize, pages: usize) {
         let now = self.now;
         let operation = &mut self.stripes().operations[number];
         operation.operations_left = pages;
@@ -402,7 +416,7 @@ impl Simulation<'_> {
     /// Returns the time after which the second way reads, if it is the better one.
     pub(super) fn delay_of_other_way(&mut self, stripe: u64, first: &[(usize, u64)], second: &[(usize, u64)]) -> Option<u64> {
         let planning = self.case.params.read_plan_params;
-        if !planning.plans_reads_before_writes {
+        if !planning.plans_reads_before_writes || hedge::hedges(&self.case.params) {
             return None;
         }
         let seen_first = self.see_strips(stripe, first);

@@ -1,0 +1,155 @@
+//! Reads that are also made elsewhere when they take long (rules 247 to 249).
+//!
+//! The arrays and the collection in them are those of the tests of planned reads.
+
+use super::planned::{CLEAN, READ_OF_1, T, WORN, planned};
+use super::*;
+use crate::coordination::ToMember;
+
+/// RAID-5 of three members, of which reads are late after so many nanoseconds.
+fn hedging(after_ns: u64) -> ArrayParams {
+    let planning = ReadPlanParams { after: HedgeAfter::Time(after_ns), ..ReadPlanParams::default() };
+    ArrayParams { read_plan: ReadPlan::Hedge, ..planned(planning) }
+}
+
+/// Runs `asked` behind the earlier writes, with collection forced on members. Returns ends, parts, counts and members met, and the pages
+/// that each member has read for them.
+fn run_hedged(params: &ArrayParams, forced: &[(TimeNs, u32)], asked: &[Asked]) -> (Vec<TimeNs>, Vec<TimeParts>, HedgeCounters, Vec<u64>) {
+    let array = |forced: &[(TimeNs, u32)]| {
+        let mut array = Array::new(params, 1, ArraySetup::default());
+        forced.iter().for_each(|&(at, member)| array.deliver(at, member, ToMember::Force(ForcedWork::OneVictim)));
+        array
+    };
+    let before = run_on(array(&[]), &WORN);
+    let got = run_on(array(forced), &[&WORN, asked].concat());
+    let pages = got.pages.iter().zip(&before.pages).map(|(all, before)| all.0 - before.0).collect();
+    (got.done[4..].to_vec(), got.parts[4..].to_vec(), got.hedged, pages)
+}
+
+#[test]
+fn a_late_read_is_made_elsewhere_and_the_first_answer_counts() {
+    let (done, parts, counts, pages) = run_hedged(&hedging(100), &[(T, 1)], &[READ_OF_1]);
+    assert_eq!((done, pages), (vec![T + 600 + READ_NS], vec![1, 1, 1]));
+    assert_eq!(
+        counts,
+        HedgeCounters {
+            stripe_reads: 1,
+            stripe_reads_made_elsewhere: 1,
+            stripe_reads_ended_elsewhere: 1,
+            pages_read_elsewhere: 2,
+            pages_read_in_vain: 1,
+            ..HedgeCounters::default()
+        }
+    );
+    assert_eq!(parts[0], TimeParts { parity_ns: 100, transfer_ns: 7, flash_ns: 20, other_ns: 1, ..TimeParts::default() });
+    // It is nearly over: what is read elsewhere comes too late.
+    let (done, parts, counts, pages) = run_hedged(&hedging(CLEAN - 500), &[(T, 1)], &[READ_OF_1]);
+    assert_eq!((done, pages), (vec![T + CLEAN + READ_NS], vec![1, 1, 1]));
+    assert_eq!(
+        (counts.stripe_reads_made_elsewhere, counts.stripe_reads_ended_elsewhere, counts.pages_read_in_vain),
+        (1, 0, 2),
+        "both end at the same nanosecond"
+    );
+    assert_eq!((parts[0].collection_ns, parts[0].parity_ns), (CLEAN - 500, 0));
+}
+
+#[test]
+fn a_read_that_ends_at_that_nanosecond_is_not_late() {
+    let read: Asked = (T, 1, 1, false);
+    let (done, _, counts, pages) = run_hedged(&hedging(READ_NS), &[], &[read]);
+    assert_eq!((done, counts.stripe_reads_made_elsewhere, pages), (vec![T + READ_NS], 0, vec![0, 1, 0]));
+    let (done, _, counts, pages) = run_hedged(&hedging(READ_NS - 1), &[], &[read]);
+    assert_eq!(
+        (done, counts.stripe_reads_made_elsewhere, counts.stripe_reads_ended_elsewhere, pages),
+        (vec![T + READ_NS], 1, 0, vec![1, 1, 1])
+    );
+    assert_eq!(counts.pages_read_in_vain, 2);
+}
+
+#[test]
+fn what_has_ended_is_not_read_again() {
+    // Both columns are wanted, and only member 1 is late, so that P alone is read elsewhere.
+    let (done, _, counts, pages) = run_hedged(&hedging(100), &[(T, 1)], &[(T + 500, 0, 2, false)]);
+    assert_eq!((done, pages), (vec![T + 600 + READ_NS], vec![1, 1, 1]));
+    assert_eq!((counts.pages_read_elsewhere, counts.pages_read_in_vain), (1, 1));
+    // Two late columns are more than P replaces. Stripe 1 has its columns on members 2 and 0, and P on member 1.
+    let (done, _, counts, _) = run_hedged(&hedging(10), &[], &[(T, 0, 2, false)]);
+    assert_eq!((done, counts.stripe_reads_without_other_way, counts.stripe_reads_made_elsewhere), (vec![T + READ_NS], 1, 0));
+}
+
+#[test]
+fn a_stripe_that_is_being_written_locks_late_reads_out() {
+    let write = (T + 590, 0, 1, true);
+    let (done, _, counts, _) = run_hedged(&hedging(100), &[(T, 1)], &[READ_OF_1, write]);
+    // The write reads the other column, which collects.
+    assert_eq!(done[0], T + CLEAN + READ_NS);
+    assert_eq!((counts.stripe_reads_locked_out, counts.stripe_reads_made_elsewhere), (1, 0));
+    // A read elsewhere has a share of the lock until the part is over, also if it is read in vain.
+    let write = (T + 605, 0, 1, true);
+    let (done, parts, counts, _) = run_hedged(&hedging(100), &[(T, 1)], &[READ_OF_1, write]);
+    assert_eq!((done[0], counts.stripe_reads_ended_elsewhere), (T + 600 + READ_NS, 1));
+    assert_eq!(parts[1].parity_ns + parts[1].collection_ns, done[1] - write.0 - WRITE_NS);
+}
+
+#[test]
+fn the_other_copy_is_read() {
+    let mut mirror = hedging(50);
+    (mirror.level, mirror.members) = (Level::Raid1, 2);
+    mirror.coordination.as_mut().expect("it has one").ggc_aware_members = MemberSet::first_members(2);
+    let (done, parts, counts, pages) = run_hedged(&mirror, &[(T, 0)], &[(T + 500, 0, 1, false)]);
+    assert_eq!((done, parts[0].parity_ns, pages), (vec![T + 550 + READ_NS], 50, vec![1, 1]));
+    assert_eq!((counts.stripe_reads_ended_elsewhere, counts.pages_read_elsewhere, counts.pages_read_in_vain), (1, 1, 1));
+    // Both collect, and the first one is over sooner.
+    let (done, _, counts, pages) = run_hedged(&mirror, &[(T, 0), (T + 400, 1)], &[(T + 500, 0, 1, false)]);
+    assert_eq!(
+        (counts.stripe_reads_made_elsewhere, counts.stripe_reads_ended_elsewhere, counts.pages_read_in_vain, pages),
+        (1, 0, 1, vec![1, 1])
+    );
+    let (home, ..) =
+        run_hedged(&ArrayParams { read_plan: ReadPlan::Home, ..mirror.clone() }, &[(T, 0), (T + 400, 1)], &[(T + 500, 0, 1, false)]);
+    assert_eq!(done, home);
+    // No copy is left.
+    let failed = ArrayParams { failures: vec![FailureParams { member: 1, at_ns: 5000 }], ..mirror };
+    let (_, _, counts, _) = run_hedged(&failed, &[(T, 0)], &[(T + 500, 0, 1, false)]);
+    assert_eq!((counts.stripe_reads_without_other_way, counts.stripe_reads_made_elsewhere), (1, 0));
+}
+
+#[test]
+fn without_enough_reads_nothing_is_late() {
+    let mut params = hedging(1);
+    params.read_plan_params.after = HedgeAfter::P95 { of: 3 };
+    let reads: Vec<Asked> = (0..4).map(|nth| (T - 4000 + nth * 1000, 1, 1, false)).collect();
+    let late = [&reads[..], &[READ_OF_1]].concat();
+    // Its three last reads took 28 each.
+    let (done, _, counts, _) = run_hedged(&params, &[(T, 1)], &late);
+    assert_eq!((done[4], counts.stripe_reads_ended_elsewhere), (T + 500 + 2 * READ_NS, 1));
+    params.read_plan_params.after = HedgeAfter::P95 { of: 5 };
+    let (done, _, counts, _) = run_hedged(&params, &[(T, 1)], &late);
+    assert_eq!((done[4], counts.stripe_reads_made_elsewhere), (T + CLEAN + READ_NS, 0));
+}
+
+proptest! {
+    /// Whenever members fail, every request ends once, by the first of its two sets of reads, and no lock remains.
+    #[test]
+    fn nothing_is_lost_whenever_members_fail(
+        level in prop::sample::select(vec![Level::Raid1, Level::Raid5, Level::Raid6]),
+        mut asked in prop::collection::vec((0_u64..2000, 0_u64..10, 1_u32..4, any::<bool>()), 1..40),
+        at_ns in 0_u64..2500,
+        after_ns in 1_u64..300,
+        rebuilds in any::<bool>(),
+    ) {
+        asked.sort_unstable();
+        let mut params = failing(level, 4, 2, 1, at_ns);
+        if rebuilds {
+            params = rebuilt(params, 100, 20, 2);
+        }
+        let home = run(&params, &asked);
+        params.read_plan = ReadPlan::Hedge;
+        params.read_plan_params.after = HedgeAfter::Time(after_ns);
+        let got = run(&params, &asked);
+        prop_assert_eq!(got.done.len(), asked.len());
+        prop_assert_eq!(&got.lost, &home.lost);
+        prop_assert!(got.hedged.stripe_reads_ended_elsewhere <= got.hedged.stripe_reads_made_elsewhere
+            && got.hedged.pages_read_in_vain >= got.hedged.stripe_reads_ended_elsewhere);
+    }
+}
