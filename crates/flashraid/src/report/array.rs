@@ -91,7 +91,7 @@ figures! {
 }
 
 impl HedgedReads {
-    pub(super) fn section(&self) -> Section {
+    pub(super) fn section(&self) -> TableSection {
         section("Hedged reads", self.rows())
     }
 }
