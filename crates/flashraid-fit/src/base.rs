@@ -71,9 +71,9 @@ impl Base {
 
     /// Returns the configuration with which a job is simulated on one such drive.
     ///
-    /// Random writes begin in the steady state (rule 215 of docs/rules.md). Whatever that state leaves in free space and in the buffer is
-    /// used up by writes that do not count, and whole superblocks are written while a job is measured. Measured shorter, a drive that
-    /// has credit seems up to twice as fast as it is (docs/probe-and-fit.md, "Jobs of a fit").
+    /// Random writes begin in the steady state (rule 215 of docs/rules.md). Writes that do not count use up the free space and the buffer
+    /// that this state leaves. Then whole superblocks are written while the job is measured. In a shorter time, a drive that has credit
+    /// seems up to twice as fast as it is (docs/probe-and-fit.md, "Jobs of a fit").
     ///
     /// The number of measured requests is `times` that of a search.
     pub(crate) fn configuration(&self, job: &Job, times: u32, scale: u32, seed: u64) -> Value {

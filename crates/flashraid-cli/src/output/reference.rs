@@ -262,7 +262,7 @@ Where percentiles of the drive are published, a second table has them. A *bound*
 pub fn presets(presets: &[Preset], card: &dyn Fn(&str) -> Option<Graded>) -> String {
     let mut text = PRESETS_INTRO.to_owned();
     for (kind, title, key) in [
-        (PresetKind::Device, "DevicePlacement", "ssd.preset"),
+        (PresetKind::Device, "Devices", "ssd.preset"),
         (PresetKind::Array, "Arrays", "array.preset"),
         (PresetKind::Workload, "Workloads", "workload.preset"),
     ] {

@@ -59,7 +59,7 @@ pub enum StudyProblem {
     },
     /// The grid has more simulations than a study may have.
     #[error(
-        "there are {simulations} simulations, but at simulations_max {simulations_max} fit here; vary fewer values, or compare in several folders"
+        "there are {simulations} simulations, but at most {simulations_max} fit here; vary fewer values, or compare in several folders"
     )]
     #[non_exhaustive]
     TooManySimulations {

@@ -11,7 +11,7 @@ use std::process::Command;
 const PROGRAM: &str = r##"//! Uses an added policy.
 use flashraid_model::cache::{CachePolicy, LawcCache, StowCache};
 use flashraid_model::flash::Geometry;
-use flashraid_model::space::pools::{PlaneChoice, Pool, Pools, PoolsParams, Procedure};
+use flashraid_model::space::pools::{CollectionProcedure, PlaneChoice, PoolScope, Pools, PoolsParams};
 use flashraid_model::space::victim::VictimPolicy;
 use flashraid_model::ids::DieId;
 use flashraid_model::rng;
@@ -64,14 +64,14 @@ fn moves(victim: VictimPolicy) -> usize {
     let mut ftl = Pools::filled(
         &PoolsParams {
             geometry,
-            dynamic: false,
+            moves_pages_between_dies: false,
             plane_choice: PlaneChoice::MostFree,
-            pool: Pool::Plane,
+            pool: PoolScope::Plane,
             start_free_blocks: 2,
             stop_free_blocks: 3,
             victim,
             separate_open_block: false,
-            procedure: Procedure::AsSet,
+            procedure: CollectionProcedure::AsSet,
             fill_seals_last_block: true,
         },
         1,
