@@ -44,7 +44,7 @@ fn main() {
     assert!(greedy != half && half < fifo, "{greedy} {half} {fifo}");
     // The page also adds a write cache.
     let cache: CachePolicy = serde_json::from_str("\"lawc-stow\"").unwrap();
-    assert_eq!((cache.parts().groups, cache.parts().members), (StowCache::PARTS.groups, LawcCache::PARTS.members));
+    assert_eq!((cache.parts().group_cache, cache.parts().member_caches), (StowCache::PARTS.group_cache, LawcCache::PARTS.member_caches));
     assert!((0..200).any(|_| CachePolicy::random_for_tests(&mut stream).name() == "lawc-stow"));
     assert!(schemars::schema_for!(CachePolicy).to_value().to_string().contains("a queue of its own for sequential writes in the first level"));
     print!("two places suffice");
@@ -71,7 +71,7 @@ fn moves(victim: VictimPolicy) -> usize {
             stop_free_blocks: 3,
             victim,
             separate_open_block: false,
-            procedure: CollectionProcedure::AsSet,
+            procedure: CollectionProcedure::Standard,
             fill_seals_last_block: true,
         },
         1,
