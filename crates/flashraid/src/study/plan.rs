@@ -154,7 +154,6 @@ impl StudyPlan {
     }
 
     /// Returns the number of simulations in the study, or in its shard.
-    #[expect(clippy::len_without_is_empty, reason = "a plan is never empty")]
     pub fn simulation_count(&self) -> usize {
         self.shard.map_or(self.tasks.len(), |shard| shard::of(&self.tasks, shard).len())
     }
