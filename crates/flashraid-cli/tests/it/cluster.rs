@@ -113,7 +113,7 @@ fn scripts_that_can_not_be_are_refused() {
 const LONG_WARM_UP: &str = r#"
 array.members = 2
 ssd.geometry = { dies = 2, planes = 1, blocks = 512, pages = 64 }
-ssd.warm_up.overwrites = 12
+ssd.warm_up.overwrites = 120
 workload = { kind = "synthetic", requests = 50, read_fraction = 0.25, size = "8KiB", arrivals = { process = "poisson", mean_gap = "2ms" } }
 "#;
 
