@@ -62,7 +62,7 @@ impl Page<'_> {
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{UPLOT_STYLE}\n{STYLE}</style>\n</head>\n\
              <body>\n<a class=\"skip\" href=\"#top\">To the results</a>\n\
-             <nav aria-label=\"InputFileHashes\"><details open><summary>InputFileHashes</summary>\n{contents}</details></nav>\n\
+             <nav aria-label=\"Contents\"><details open><summary>Contents</summary>\n{contents}</details></nav>\n\
              <main id=\"top\">\n{heading}{parts}{footer}</main>\n{scripts}</body>\n</html>\n",
             footer = footer(),
             scripts = self.scripts(),

@@ -27,7 +27,7 @@ impl Idle {
         std::mem::take(&mut self.is_used)
     }
 
-    /// Returns the length of the next wait, and the number to pass to [`IdleArray::wait_is_over`] at its end.
+    /// Returns the length of the next wait, and the number to pass to [`Idle::wait_is_over`] at its end.
     pub(crate) fn next_wait(&self) -> Option<(u64, u32)> {
         self.after_ns.map(|after_ns| (after_ns, self.commands))
     }
