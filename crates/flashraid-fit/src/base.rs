@@ -76,16 +76,18 @@ impl Base {
     /// seems up to twice as fast as it is (docs/probe-and-fit.md, "Jobs of a fit").
     ///
     /// The number of measured requests is `times` that of a search.
-    pub(crate) fn configuration(&self, job: &Job, times: u32, scale: u32, seed: u64) -> Value {
+    fn configuration(&self, job: &Job, times: u32, scale: u32, seed: u64) -> Outcome<Value> {
         /// Superblocks that the host fills before writes are measured, and while they are.
         const SUPERBLOCKS: f64 = 8.0;
+        let mut ssd = self.ssd.clone();
+        ssd["scale"] = json!(ssd["scale"].as_u64().unwrap_or(1).max(u64::from(scale)));
+        let array = json!({ "level": "single", "members": 1 });
+        // A scaled superblock keeps some rows at least, so that its size is taken from the drive that will be simulated.
+        let scaled = self.checked(&json!({ "array": array, "ssd": ssd }), "at that scale")?;
+        let geometry = &scaled.array.ssd.geometry;
+        let superblock_pages = f64::from(geometry.dies) * f64::from(geometry.planes) * f64::from(geometry.pages_per_block);
+        let superblock_bytes = superblock_pages * f64::from(geometry.page_bytes);
         let drive = superblock(&self.params);
-        let geometry = &self.params.geometry;
-        let own_scale = self.ssd["scale"].as_u64().unwrap_or(1);
-        let scale = own_scale.max(u64::from(scale));
-        let of_whole = own_scale as f64 / scale as f64;
-        let row_pages = f64::from(geometry.dies) * f64::from(geometry.planes) * f64::from(geometry.pages_per_block);
-        let superblock_bytes = row_pages * f64::from(geometry.page_bytes) * of_whole;
         let unit_bytes = u64::from(drive.unit_pages) * u64::from(geometry.page_bytes);
         let buffer_bytes = f64::from(drive.buffer.room_units) * unit_bytes as f64;
         let written_bytes = job.size_bytes.next_multiple_of(unit_bytes) as f64 * f64::from(100 - job.read_percent) / 100.0;
@@ -100,12 +102,10 @@ impl Base {
             (4.0 * depth + 1.5 * buffer_bytes / written_bytes + filling, filling.max(10_000.0))
         };
         let measured = f64::from(times) * measured;
-        let mut ssd = self.ssd.clone();
-        ssd["scale"] = json!(scale);
         ssd["warm_up"] = if job.begins_worn_in() { json!({ "pattern": "steady" }) } else { json!({ "overwrites": 0.0 }) };
-        json!({
+        Ok(json!({
             "seed": seed,
-            "array": { "level": "single", "members": 1 },
+            "array": array,
             "ssd": ssd,
             "workload": {
                 "kind": "synthetic",
@@ -116,16 +116,21 @@ impl Base {
                 "arrivals": { "process": "closed", "depth": job.depth },
             },
             "report": { "skip_requests": skipped as u64 },
-        })
+        }))
     }
 
-    /// The same, checked.
+    /// Returns the scenario in which a job is simulated on one such drive, with `times` as many measured requests as in a search.
     ///
     /// # Errors
     /// The drive can't be simulated at that scale, or the job is too large for it.
     pub(crate) fn scenario(&self, job: &Job, times: u32, scale: u32, seed: u64) -> Outcome<Scenario> {
-        let simulation = Simulation::from_value(&self.configuration(job, times, scale, seed))?;
-        simulation.scenario().map_err(|error| crate::FitError::Input(format!("base {}, job {}: {error}", self.name, job.name)))
+        self.checked(&self.configuration(job, times, scale, seed)?, &format!("job {}", job.name))
+    }
+
+    /// Returns the scenario of a configuration that was made of this base. `what` names it in errors.
+    fn checked(&self, configuration: &Value, what: &str) -> Outcome<Scenario> {
+        let simulation = Simulation::from_value(configuration)?;
+        simulation.scenario().map_err(|error| crate::FitError::Input(format!("base {}, {what}: {error}", self.name)))
     }
 }
 
