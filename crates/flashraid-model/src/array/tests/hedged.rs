@@ -2,9 +2,8 @@
 //!
 //! The arrays and the collection in them are those of the tests of planned reads.
 
-use super::planned::{CLEAN, READ_OF_1, T, WORN, planned};
+use super::planned::{CLEAN, READ_OF_1, Ran, T, planned, run_behind_writes};
 use super::*;
-use crate::coordination::ToMember;
 
 /// RAID-5 of three members, of which reads are late after so many nanoseconds.
 fn hedging(after_ns: u64) -> ArrayParams {
@@ -12,18 +11,8 @@ fn hedging(after_ns: u64) -> ArrayParams {
     ArrayParams { read_plan: ReadPlan::Hedge, ..planned(planning) }
 }
 
-/// Runs `asked` behind the earlier writes, with collection forced on members. Returns ends, parts, counts and members met, and the pages
-/// that each member has read for them.
-fn run_hedged(params: &ArrayParams, forced: &[(TimeNs, u32)], asked: &[Asked]) -> (Vec<TimeNs>, Vec<TimeParts>, HedgeCounters, Vec<u64>) {
-    let array = |forced: &[(TimeNs, u32)]| {
-        let mut array = Array::new(params, 1, ArraySetup::default());
-        forced.iter().for_each(|&(at, member)| array.deliver(at, member, ToMember::Force(ForcedWork::OneVictim)));
-        array
-    };
-    let before = run_on(array(&[]), &WORN);
-    let got = run_on(array(forced), &[&WORN, asked].concat());
-    let pages = got.pages.iter().zip(&before.pages).map(|(all, before)| all.0 - before.0).collect();
-    (got.done[4..].to_vec(), got.parts[4..].to_vec(), got.hedged, pages)
+fn run_hedged(params: &ArrayParams, forced: &[(TimeNs, u32)], asked: &[Asked]) -> Ran<HedgeCounters> {
+    run_behind_writes(params, forced, asked, |got| got.hedged)
 }
 
 #[test]

@@ -35,12 +35,16 @@ fn soon(fast_fail_ns: u64) -> ReadPlanParams {
     ReadPlanParams { fast_fail_ns, ..ReadPlanParams::default() }
 }
 
-/// Runs `asked` behind the earlier writes. Returns ends, parts and counts of these alone, and the pages that each member has read for them.
-fn run_planned(
+/// Ends and parts of requests, the array's counts of their reads, and the pages that each member has read for them.
+pub(super) type Ran<Counters> = (Vec<TimeNs>, Vec<TimeParts>, Counters, Vec<u64>);
+
+/// Runs `asked` behind the earlier writes, with collection forced on members at some times.
+pub(super) fn run_behind_writes<Counters>(
     params: &ArrayParams,
     forced: &[(TimeNs, u32)],
     asked: &[Asked],
-) -> (Vec<TimeNs>, Vec<TimeParts>, ReadPlanCounters, Vec<u64>) {
+    counters: impl Fn(&Outcome) -> Counters,
+) -> Ran<Counters> {
     let array = |forced: &[(TimeNs, u32)]| {
         let mut array = Array::new(params, 1, ArraySetup::default());
         forced.iter().for_each(|&(at, member)| array.deliver(at, member, ToMember::Force(ForcedWork::OneVictim)));
@@ -49,7 +53,11 @@ fn run_planned(
     let before = run_on(array(&[]), &WORN);
     let got = run_on(array(forced), &[&WORN, asked].concat());
     let pages = got.pages.iter().zip(&before.pages).map(|(all, before)| all.0 - before.0).collect();
-    (got.done[4..].to_vec(), got.parts[4..].to_vec(), got.planned, pages)
+    (got.done[WORN.len()..].to_vec(), got.parts[WORN.len()..].to_vec(), counters(&got), pages)
+}
+
+fn run_planned(params: &ArrayParams, forced: &[(TimeNs, u32)], asked: &[Asked]) -> Ran<ReadPlanCounters> {
+    run_behind_writes(params, forced, asked, |got| got.planned)
 }
 
 /// A read of column 1 of stripe 0.
