@@ -283,7 +283,7 @@ fn names<K: Listed>(meanings: impl Iterator<Item = String>) -> Value {
 }
 
 /// Policies whose parameters stand side by side in one table, so that a comparison can set the parameters of all of them.
-pub mod flat_tables {
+pub mod policy_tables {
     use super::{Listed, Map, Schema, SchemaGenerator, Value, json, names};
     use schemars::JsonSchema;
     use serde::ser::Error as _;

@@ -15,7 +15,7 @@ pub struct RequestGap {
 }
 
 impl RequestGap {
-    /// Returns the mean gap between `per_second` events per second.
+    /// Returns the mean gap between events, of which there are `per_second` in a second.
     pub fn from_rate(per_second: f64) -> Self {
         Self { ns: 1e9 / per_second }
     }

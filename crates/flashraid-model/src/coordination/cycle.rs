@@ -83,7 +83,7 @@ impl Cycle {
         self.asking.keys().copied().collect()
     }
 
-    /// Returns the work that the collecting members were told to do.
+    /// Returns how much each member must collect in this cycle before it may stop.
     pub(crate) fn work(&self) -> ForcedWork {
         self.work
     }

@@ -10,7 +10,7 @@ use serde_json::Map;
 use std::borrow::Cow;
 
 use flashraid_model::cache::CachePolicy;
-use flashraid_model::policy::flat_tables;
+use flashraid_model::policy::policy_tables;
 use flashraid_workload::units::{Duration, Fraction, Size};
 
 /// The write cache of the array.
@@ -71,14 +71,14 @@ const POLICY: &str = "policy";
 
 impl Serialize for CacheConfig {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        flat_tables::serialize_table_with(flat_tables::own_parameters_table(POLICY, &self.policy), &self.memory, serializer)
+        policy_tables::serialize_table_with(policy_tables::own_parameters_table(POLICY, &self.policy), &self.memory, serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for CacheConfig {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut table = Map::deserialize(deserializer)?;
-        let (policy, others) = flat_tables::take_policy(POLICY, &mut table).map_err(D::Error::custom)?;
+        let (policy, others) = policy_tables::take_policy(POLICY, &mut table).map_err(D::Error::custom)?;
         let memory = serde_json::from_value(table.into()).map_err(D::Error::custom)?;
         Ok(Self { policy, memory, others })
     }
@@ -90,6 +90,6 @@ impl JsonSchema for CacheConfig {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        flat_tables::policy_table_schema::<CachePolicy, CacheMemory>(POLICY, "The policy.", "The write cache of the array.", generator)
+        policy_tables::policy_table_schema::<CachePolicy, CacheMemory>(POLICY, "The policy.", "The write cache of the array.", generator)
     }
 }

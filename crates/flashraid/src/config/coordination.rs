@@ -10,7 +10,7 @@ use serde_json::Map;
 use std::borrow::Cow;
 
 use flashraid_model::coordination::{DEFAULT_SOFT_LIMIT, SchemePolicy};
-use flashraid_model::policy::flat_tables;
+use flashraid_model::policy::policy_tables;
 use flashraid_workload::units::{Duration, StopThreshold};
 
 /// Coordination of the members' garbage collection.
@@ -83,15 +83,15 @@ const SCHEME: &str = "scheme";
 impl Serialize for CoordinationConfig {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut table = Map::new();
-        flat_tables::put_policy(SCHEME, &self.scheme, &mut table);
-        flat_tables::serialize_table_with(table, &self.protocol, serializer)
+        policy_tables::put_policy(SCHEME, &self.scheme, &mut table);
+        policy_tables::serialize_table_with(table, &self.protocol, serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for CoordinationConfig {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut table = Map::deserialize(deserializer)?;
-        let (scheme, others) = flat_tables::take_policy(SCHEME, &mut table).map_err(D::Error::custom)?;
+        let (scheme, others) = policy_tables::take_policy(SCHEME, &mut table).map_err(D::Error::custom)?;
         let protocol = serde_json::from_value(table.into()).map_err(D::Error::custom)?;
         Ok(Self { scheme, protocol, others })
     }
@@ -104,7 +104,7 @@ impl JsonSchema for CoordinationConfig {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let meaning = "How garbage collection of the members is coordinated.";
-        flat_tables::policy_table_schema::<SchemePolicy, ProtocolConfig>(SCHEME, "The scheme.", meaning, generator)
+        policy_tables::policy_table_schema::<SchemePolicy, ProtocolConfig>(SCHEME, "The scheme.", meaning, generator)
     }
 }
 

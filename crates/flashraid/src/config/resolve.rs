@@ -783,7 +783,7 @@ impl Resolver<'_> {
 
     fn workload_keys(&mut self, workload: &super::workload::WorkloadConfig, section: &str, is_whole: bool) {
         use super::workload::AddressFit;
-        use flashraid_model::policy::flat_tables;
+        use flashraid_model::policy::policy_tables;
         use flashraid_workload::synthetic::AddressDistribution;
         if !is_whole {
             for (key, is_set) in [("requests", workload.requests.is_some()), ("duration", workload.duration.is_some())] {
@@ -824,7 +824,7 @@ impl Resolver<'_> {
         if let Some(address) = &workload.address {
             for key in &address.unused_parameters {
                 let users: Vec<String> =
-                    flat_tables::policies_with_parameter::<AddressDistribution>(key).iter().map(|name| format!("\"{name}\"")).collect();
+                    policy_tables::policies_with_parameter::<AddressDistribution>(key).iter().map(|name| format!("\"{name}\"")).collect();
                 let message = format!("`{section}.address.{key}` is used only with the address pattern {}", users.join(" or "));
                 self.problem(&format!("{section}.address.{key}"), message, Some(&format!("set {section}.address.pattern, or remove it")));
             }

@@ -4,7 +4,7 @@ use super::Config;
 use super::cache::{CacheConfig, CacheRoom};
 use super::resolve::Resolver;
 use flashraid_model::cache::{CacheParams, CachePolicy, CapacityUnit};
-use flashraid_model::policy::flat_tables;
+use flashraid_model::policy::policy_tables;
 use flashraid_workload::units::{Duration, Fraction, Size};
 
 /// Longest time that is accepted.
@@ -31,7 +31,7 @@ pub(super) fn without_effect(written: &CacheConfig) -> Vec<String> {
     ];
     let nothing_caches = policy.parts().is_empty();
     let unused = set.into_iter().filter(|(_, set)| *set && nothing_caches).map(|(key, _)| key.to_owned());
-    unused.chain(flat_tables::unused_parameters(policy, others)).collect()
+    unused.chain(policy_tables::unused_parameters(policy, others)).collect()
 }
 
 impl Resolver<'_> {

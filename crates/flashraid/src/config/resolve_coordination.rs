@@ -6,7 +6,7 @@ use super::coordination::{Answer, CoordinationConfig, ForceUntil, NotifyConfig, 
 use super::resolve::Resolver;
 use flashraid_model::coordination::{self, CoordinationParams, ForcedWork, MessageKind, Notification, time_range_problem};
 use flashraid_model::ids::MemberSet;
-use flashraid_model::policy::{ParameterProblem, flat_tables};
+use flashraid_model::policy::{ParameterProblem, policy_tables};
 use flashraid_model::ssd::SsdParams;
 use flashraid_workload::units::Duration;
 
@@ -28,7 +28,7 @@ pub(super) fn without_effect(written: &CoordinationConfig) -> Vec<String> {
         ("latency", coordinated, protocol.latency != default.latency),
     ];
     let unused = of_protocol.into_iter().filter(|(_, used, set)| *set && !used).map(|(key, ..)| key.to_owned());
-    unused.chain(flat_tables::unused_parameters(&written.scheme, &written.others)).collect()
+    unused.chain(policy_tables::unused_parameters(&written.scheme, &written.others)).collect()
 }
 
 /// Returns settings of the protocol that have no effect because of other settings, each with the reason.

@@ -173,7 +173,7 @@ impl Collection {
         self.victim.is_some()
     }
 
-    /// Adds the credits for writing `units` units of the host.
+    /// Adds the credits that collection earns because the host writes `units` units: with them it may move more.
     pub(crate) fn earn_credits(&mut self, units: u32, need: Need) {
         if let Some(victim) = self.victim.filter(|victim| !victim.for_upkeep) {
             let pace = self.pace(need);

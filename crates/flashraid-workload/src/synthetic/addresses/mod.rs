@@ -10,7 +10,7 @@ mod scatter;
 use super::check_share;
 use crate::units::Fraction;
 use crate::{AddressSpace, Granularity, OpKind, Request, SpecProblem};
-use flashraid_model::policy::{flat_tables, policies};
+use flashraid_model::policy::{policies, policy_tables};
 use flashraid_model::rng::{self, Stream};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::Error as _;
@@ -152,7 +152,7 @@ impl Serialize for AddressSpec {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { pattern, member_skew, footprint, alignment: align, .. } = self;
         let beside = BesidePattern { member_skew: *member_skew, footprint: *footprint, align: *align };
-        flat_tables::serialize_table_with(flat_tables::own_parameters_table(PATTERN, pattern), &beside, serializer)
+        policy_tables::serialize_table_with(policy_tables::own_parameters_table(PATTERN, pattern), &beside, serializer)
     }
 }
 
@@ -160,8 +160,8 @@ impl<'de> Deserialize<'de> for AddressSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut table = Map::deserialize(deserializer)?;
         let written: Vec<String> = table.keys().cloned().collect();
-        let (pattern, _) = flat_tables::take_policy::<AddressDistribution>(PATTERN, &mut table).map_err(D::Error::custom)?;
-        let own = flat_tables::own_parameters_table(PATTERN, &pattern);
+        let (pattern, _) = policy_tables::take_policy::<AddressDistribution>(PATTERN, &mut table).map_err(D::Error::custom)?;
+        let own = policy_tables::own_parameters_table(PATTERN, &pattern);
         let unused = written.into_iter().filter(|key| !own.contains_key(key) && !table.contains_key(key)).collect();
         let BesidePattern { member_skew, footprint, align } = serde_json::from_value(table.into()).map_err(D::Error::custom)?;
         Ok(Self { pattern, member_skew, footprint, alignment: align, unused_parameters: unused, ..Self::default() })
@@ -174,7 +174,7 @@ impl JsonSchema for AddressSpec {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        flat_tables::policy_table_schema::<AddressDistribution, BesidePattern>(
+        policy_tables::policy_table_schema::<AddressDistribution, BesidePattern>(
             PATTERN,
             "How addresses are drawn.",
             "Where requests go.",

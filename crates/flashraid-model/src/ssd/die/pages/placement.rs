@@ -8,7 +8,7 @@ use crate::request::OpKind;
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// State for dynamic allocation.
+/// The writes and trims for which a die is chosen when they come (dynamic allocation), and the die at which the next search begins.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Placement {
     /// Operations that no die has accepted yet, in order.
