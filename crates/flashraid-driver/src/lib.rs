@@ -97,9 +97,9 @@ pub struct RunOutcome {
     pub counters: ArrayCounters,
     /// Erase counts of each member's blocks at the end of the measured time, in order of members.
     pub wear: Vec<EraseCountSummary>,
-    /// Work that what the host had written still caused in each member at that time, in order of members.
+    /// Work that the writes of the host still caused in each member at the end of the measured time, in order of members.
     pub unfinished_work: Vec<UnfinishedWork>,
-    /// Number of pages in the write cache at that time.
+    /// Number of pages in the write cache at the end of the measured time.
     pub cached_pages: u64,
     /// The end of the measured time, in nanoseconds.
     pub measured_until_ns: TimeNs,

@@ -175,8 +175,8 @@ impl LiveArray {
         Ok(())
     }
 
-    /// Returns the earliest time at which something may happen, or `None` if nothing can happen. Answers that were not taken count as
-    /// something.
+    /// Returns the earliest time at which something may happen, or `None` if nothing can happen. If answers wait to be taken, it is the
+    /// present time.
     #[inline]
     pub fn next_time(&mut self) -> Option<TimeNs> {
         self.hand_over();

@@ -19,7 +19,7 @@ pub(crate) struct Upcoming<S> {
     pub(crate) source: S,
     /// Requests of the source, and before them `taken` ones that have left the queue. They stay in place, because copies cost time.
     requests: Vec<Request>,
-    /// The pages of each of these requests.
+    /// The pages of each of the `requests`.
     pages: Vec<PageRequest>,
     taken: usize,
     /// Number of requests in the queue for which each kind of hint was given, and the number of their pages.
@@ -32,7 +32,7 @@ pub(crate) struct Upcoming<S> {
     error: Option<SourceError>,
     /// Number of requests taken since the caller last reset it to 0.
     pub(crate) requests_since_tick: u64,
-    /// Number of pages in these requests.
+    /// Number of pages in the requests taken since then.
     pub(crate) pages_since_tick: u64,
 }
 

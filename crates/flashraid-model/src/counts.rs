@@ -42,7 +42,8 @@ impl<C: Count, const N: usize> Count for [C; N] {
     }
 }
 
-/// The greatest value so far. A difference of two moments keeps the later value, because a maximum cannot be subtracted.
+/// The greatest value so far. If the counters of an earlier moment are subtracted, the value stays as it is, because a maximum cannot be
+/// subtracted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Maximum(pub u64);
 

@@ -73,7 +73,8 @@ impl StripeShape {
         if self.rotates_over_members { self.strips_per_stripe() } else { self.data_strips }
     }
 
-    /// Returns the member that holds the strip of `stripe` with this role.
+    /// Returns the member that holds the strip with this role in `stripe`. A role numbers a strip in its stripe: data in order of address,
+    /// then P and Q.
     #[inline]
     pub const fn member_of_strip(self, stripe: u64, role: u32) -> u32 {
         if !self.rotates_over_members {
@@ -85,7 +86,8 @@ impl StripeShape {
         (role + turned + self.parity_strips - 1) % width
     }
 
-    /// Returns the role of the strip that `member` holds in `stripe`.
+    /// Returns the role of the strip that `member` holds in `stripe`. A role numbers a strip in its stripe: data in order of address, then
+    /// P and Q.
     #[inline]
     pub const fn role_of_member(self, stripe: u64, member: u32) -> u32 {
         if !self.rotates_over_members {
@@ -269,13 +271,15 @@ impl Layout {
         (stripe * u64::from(self.shape.data_strips) + u64::from(column)) * u64::from(self.strip_pages) + u64::from(offset)
     }
 
-    /// Returns the member that holds the strip of `stripe` with this role. If several members hold it, it returns the first of them.
+    /// Returns the member that holds the strip with this role (its number in the stripe) in `stripe`. If several members hold it, it
+    /// returns the first of them.
     #[inline]
     pub(crate) fn member_of_strip(&self, stripe: u64, role: u32) -> u32 {
         self.shape.member_of_strip(stripe, role) * if self.level == Level::Raid10 { 2 } else { 1 }
     }
 
-    /// Returns the role of the strip that `member` holds in `stripe`.
+    /// Returns the role of the strip that `member` holds in `stripe`. A role numbers a strip in its stripe: data in order of address, then
+    /// P and Q.
     #[inline]
     pub fn role_of_member(&self, stripe: u64, member: u32) -> u32 {
         match self.level {

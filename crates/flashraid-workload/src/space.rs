@@ -11,7 +11,7 @@ pub struct AddressSpace {
     pub page_bytes: u64,
     /// Number of consecutive bytes that lie on one member before the next member follows.
     pub stripe_unit_bytes: u64,
-    /// Number and rotation of the strips of a stripe on the members (or mirrored pairs).
+    /// Number of data and parity strips in a stripe, and their rotation over the members. Members that mirror each other count as one.
     pub stripe_shape: StripeShape,
 }
 

@@ -108,13 +108,15 @@ pub struct GcCheck {
     pub stop_free_blocks: u32,
     /// Write amplification that theory expects of the victim policy under uniformly random writes (see [`theory`]).
     pub write_amplification: f64,
-    /// Relation of the policy to that value: `exact`, or `at least` for a policy without a formula, for which the value is that of greedy.
+    /// Relation of the policy to `write_amplification`: `exact`, or `at least` for a policy without a formula, for which the value is that
+    /// of greedy.
     pub write_amplification_is: &'static str,
-    /// Write amplification for very large blocks: `alpha / (alpha + W(−alpha·e^−alpha))`.
+    /// Write amplification for very large blocks: `alpha / (alpha + W(−alpha·e^−alpha))`. Here `alpha` is the number of data pages divided
+    /// by the number of user pages, and `W` is Lambert's function.
     pub write_amplification_oldest_first: f64,
-    /// Number of valid pages in a victim at that write amplification.
+    /// Number of valid pages that a clean moves on average, at the expected `write_amplification`.
     pub pages_moved_per_clean: f64,
-    /// Duration of a clean of such a victim, in microseconds; 0 with the scheme `ideal`.
+    /// Duration of a clean that moves `pages_moved_per_clean` pages, in microseconds; 0 with the scheme `ideal`.
     pub clean_us: f64,
 }
 
@@ -123,7 +125,7 @@ pub struct GcCheck {
 pub struct LoadCheck {
     /// Share of the time that the dies of the busiest member work without collection. Above 1, they fall behind. `None` for a closed loop.
     pub dies_without_gc: Option<f64>,
-    /// Share of the time for which these dies work, including collection.
+    /// Share of the time that the dies of the busiest member work, including collection. `None` for a closed loop.
     pub dies_with_gc: Option<f64>,
     /// Expected wait of a request behind collection, divided by the time of its own operations. It is `None` for a closed loop, and if
     /// collection takes no time.
@@ -137,12 +139,13 @@ pub struct LoadCheck {
     pub controller: Option<f64>,
     /// Requests per second beyond which dies, link, channels or controller fall behind; `None` for a workload without requests.
     pub requests_per_s_max: Option<f64>,
-    /// True if the workload asks for more than that.
+    /// True if the workload asks for more requests per second than `requests_per_s_max`.
     pub is_saturated: bool,
 }
 
 impl LoadCheck {
-    /// Returns how far the load is from one at which remedies matter, if the array is idle.
+    /// Returns by how much the load would have to rise until remedies against collection matter, if the array is idle. Otherwise, and for a
+    /// closed loop, it is `None`.
     #[must_use]
     pub fn idle_array(&self) -> Option<IdleArray> {
         let busy = self.dies_with_gc?;

@@ -114,8 +114,8 @@ impl<'a> Simulation<'a> {
         self
     }
 
-    /// Sets the number of threads for warm-ups and for requests whose arrival depends on no answer; 0 counts as 1. The results do not
-    /// depend on it.
+    /// Sets the number of threads; 0 counts as 1. They share the work of warm-ups, and of requests that arrive at given times rather than
+    /// in reply to answers. The results do not depend on the number.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
         self

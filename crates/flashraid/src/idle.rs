@@ -9,26 +9,28 @@ const COLLECTION_MAX: f64 = 0.1;
 /// Share of the time for which dies work at which requests often wait for each other, so that remedies begin to matter.
 const HALF: f64 = 0.5;
 
-/// Distance of an idle array from a load under which remedies matter.
+/// Load of an idle array, and the factors by which it would have to rise until remedies against collection matter.
 ///
-/// By operational analysis, the share of the time that a die works is the load times the work of a request. Twice the load therefore gives
+/// The share of the time that a die works is the load times the work of a request (operational analysis). Twice the load therefore gives
 /// twice the share.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IdleArray {
     /// Share of the time for which the dies of the busiest member work, from 0 to 0.1.
     pub busy_share: f64,
-    /// Factor by which the load would have to rise for these dies to work half of the time.
+    /// Factor by which the load would have to rise until the dies of the busiest member work half of the time.
     pub load_factor_to_half_busy: f64,
-    /// Factor by which the load would have to rise for these dies, or another part of the array, to fall behind.
+    /// Factor by which the load would have to rise until the busiest part of the array, a die or not, could not keep up.
     pub load_factor_to_saturation: f64,
 }
 
 impl IdleArray {
-    /// Returns how far the load is from one at which remedies matter, if the array is idle under an open load.
+    /// Returns by how much the load would have to rise until remedies against collection matter, or `None` if the array is not idle.
     ///
-    /// A closed loop sends a request as soon as it has an answer, so it is never idle. `fullest` is the share of the time for which the
-    /// busiest part works, whether it is a die or not. `collection` is the share of response times spent waiting for collection. Long
-    /// collections can be felt even if dies have little to do.
+    /// `busy` is the share of the time for which the dies of the busiest member work. `fullest` is that of the busiest part of the array,
+    /// whether it is a die or not. `collection` is the share of response times spent waiting for collection, because long collections can
+    /// be felt even if dies have little to do.
+    ///
+    /// The load must be open. A closed loop sends a request as soon as it has an answer, so it is never idle.
     #[must_use]
     pub fn from_shares(busy: f64, fullest: f64, collection: f64) -> Option<IdleArray> {
         let is_idle = busy > 0.0 && fullest < IDLE_MAX && collection < COLLECTION_MAX;

@@ -89,10 +89,10 @@ pub struct Report {
     /// Counts of parity; `None` for levels without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parity: Option<Parity>,
-    /// Counts of reads that were planned by the state of the members; `None` without such a plan.
+    /// Counts of reads that were planned by the state of the members; `None` without a read plan that does so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planned_reads: Option<PlannedReads>,
-    /// Counts of reads that were also made elsewhere when they took long; `None` without such a plan.
+    /// Counts of reads that were also made elsewhere when they took long; `None` without a read plan that does so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hedged_reads: Option<HedgedReads>,
     /// The first failure of a member and its rebuilding, if a failure was set. Its counts are those of all failures together.
@@ -114,7 +114,8 @@ pub struct Report {
     /// Number of bytes that the array offers. If scaled-down drives are simulated, it refers to the full-size drives.
     #[serde(default)]
     pub capacity_bytes: u64,
-    /// Response times of ten batches of the measured requests, for confidence intervals of a difference with a single seed.
+    /// Response times of the measured requests in ten batches. Two runs of the same workload can be compared batch by batch, which gives a
+    /// confidence interval even with a single seed.
     #[serde(default)]
     pub batches: Batches,
     /// Response times divided into their causes.
@@ -129,8 +130,8 @@ pub struct Report {
     /// Counts of drives with superblocks, summed over the drives; left out for other members.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drive: Option<DriveReport>,
-    /// Counts of queues, processor cores and write buffers of other members, summed over the members. Left out without `ssd.buffer`,
-    /// `ssd.queues` and `ssd.firmware`.
+    /// Counts of queues, processor cores and write buffers, summed over the members, if these have no superblocks. Left out without
+    /// `ssd.buffer`, `ssd.queues` and `ssd.firmware`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub front: Option<FrontReport>,
     /// Counts of the members' mechanisms, summed over the members, with a table for each mechanism; left out without any.
@@ -143,7 +144,8 @@ pub struct Report {
     /// begin. All rates are over this time.
     pub measured_to_ns: u64,
     /// Time by which requests per second and bandwidth are divided, in nanoseconds. In an open loop, it is the measured time. In a closed
-    /// loop, it is the mean time for which each place of the queue depth was in use, think times included.
+    /// loop, each of the requests that the queue depth allows at a time is sent from a slot. It is then the mean time for which a slot was
+    /// in use, think times included.
     pub load_ns: u64,
     /// Work that written data still caused at the end of the measured time.
     pub owed: Owed,
@@ -178,8 +180,8 @@ impl Report {
         format!("{document:#}\n")
     }
 
-    /// Returns how far the load is from one at which remedies matter, if the array was idle. The dies of the busiest member decide. It is
-    /// `None` for a closed loop.
+    /// Returns by how much the load would have to rise until remedies against collection matter, if the array was idle. Otherwise, and for
+    /// a closed loop, it is `None`. The dies of the busiest member decide.
     #[must_use]
     pub fn idle_array(&self) -> Option<crate::idle::IdleArray> {
         let mean = |member: &MemberOverTime| {
@@ -259,10 +261,12 @@ pub struct Batches {
     pub requests: Vec<u64>,
     /// Mean response times, in microseconds; `None` if no request of the batch is done.
     pub mean_us: Vec<Option<f64>>,
-    /// The 99th percentiles, in microseconds, at most a 64th too long. Left out unless ten requests of each batch lie beyond it.
+    /// The 99th percentile of each batch, in microseconds. A value exceeds the exact one by at most 1/64. Left out unless at least ten
+    /// requests of each batch took longer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub p99_us: Vec<f64>,
-    /// The 99.9th percentiles, in microseconds, at most a 64th too long. Left out unless ten requests of each batch lie beyond it.
+    /// The 99.9th percentile of each batch, in microseconds. A value exceeds the exact one by at most 1/64. Left out unless at least ten
+    /// requests of each batch took longer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub p99_9_us: Vec<f64>,
 }
@@ -283,7 +287,7 @@ pub struct TimeByShare {
 }
 
 impl TimeByShare {
-    /// Returns these means, each with its name for people.
+    /// Returns the means over all requests and over the slowest ones, each with its name for people.
     #[must_use]
     pub fn named_shares(&self) -> [(&'static str, Option<TimeSpent>); 4] {
         [
@@ -344,9 +348,9 @@ pub struct OverTime {
     pub iops: Vec<f64>,
     /// Mean response time, in microseconds. This and the percentiles are `None` without requests.
     pub mean_us: Vec<Option<f64>>,
-    /// Median response time, in microseconds, at most 1.6 % too long.
+    /// Median response time, in microseconds. It exceeds the exact value by at most 1.6 %.
     pub p50_us: Vec<Option<f64>>,
-    /// The 99th percentile, in microseconds, at most 1.6 % too long.
+    /// The 99th percentile of the response times, in microseconds. It exceeds the exact value by at most 1.6 %.
     pub p99_us: Vec<Option<f64>>,
     /// Longest response time, in microseconds.
     pub max_us: Vec<Option<f64>>,
@@ -402,8 +406,8 @@ pub struct StreamReport {
     pub response_us: ByDirection<ResponseTime>,
 }
 
-/// Response times, in microseconds. Moments are exact, and percentiles at most 0.1 % too long. All except the count are `None` without
-/// requests.
+/// Response times, in microseconds. Moments are exact, and percentiles exceed the exact values by at most 0.1 %. All except the count are
+/// `None` without requests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ResponseTime {
@@ -417,17 +421,17 @@ pub struct ResponseTime {
     pub min: Option<f64>,
     /// Longest of all response times.
     pub max: Option<f64>,
-    /// Median: half of the requests took no longer.
+    /// Median: half of the requests took no longer. The value exceeds the exact one by at most 0.1 %.
     pub p50: Option<f64>,
-    /// 90th percentile: 90 % of the requests took no longer; at most 0.1 % too long.
+    /// 90th percentile: 90 % of the requests took no longer. The value exceeds the exact one by at most 0.1 %.
     pub p90: Option<f64>,
-    /// 95th percentile: 95 % of the requests took no longer; at most 0.1 % too long.
+    /// 95th percentile: 95 % of the requests took no longer. The value exceeds the exact one by at most 0.1 %.
     pub p95: Option<f64>,
-    /// 99th percentile: 99 % of the requests took no longer; at most 0.1 % too long.
+    /// 99th percentile: 99 % of the requests took no longer. The value exceeds the exact one by at most 0.1 %.
     pub p99: Option<f64>,
-    /// 99.9th percentile: of a thousand requests one took longer; at most 0.1 % too long.
+    /// 99.9th percentile: of a thousand requests one took longer. The value exceeds the exact one by at most 0.1 %.
     pub p99_9: Option<f64>,
-    /// 99.99th percentile: of ten thousand requests one took longer; at most 0.1 % too long.
+    /// 99.99th percentile: of ten thousand requests one took longer. The value exceeds the exact one by at most 0.1 %.
     pub p99_99: Option<f64>,
     /// Variance, exact, in µs².
     pub variance: Option<f64>,
@@ -580,7 +584,8 @@ pub enum Happened {
 pub struct TimelineDestage {
     /// Number of the member.
     pub member: u32,
-    /// True if the pages come from the member's own cache, false if they come from a cache of write groups.
+    /// True if the pages come from the member's own cache, false if they come from a cache of write groups, which combine pages of a
+    /// stripe.
     pub own_cache: bool,
     /// Number of the stripe, which all pages of a write group share.
     pub stripe: u64,
@@ -588,8 +593,8 @@ pub struct TimelineDestage {
     pub pages: u32,
     /// Time at which the destage began, in nanoseconds.
     pub begun_ns: u64,
-    /// Time at which the member had written its pages, in nanoseconds. For a write group with parity, it is the time at which all members
-    /// had.
+    /// Time at which the member had written its pages, in nanoseconds. If the pages of a whole stripe are destaged with parity (a write
+    /// group), it is the time at which all members had.
     pub ended_ns: u64,
     /// Time at which all members had written their pages, in nanoseconds.
     pub done_ns: u64,

@@ -45,7 +45,7 @@ pub struct KeptState {
 pub(crate) const AFTER_WORDS: &str = " | ";
 
 impl KeptState {
-    /// Returns the words of the description.
+    /// Returns the first part of the description, which says in words what the state is. The rest lists all settings.
     pub fn description_in_words(&self) -> &str {
         self.description.split(AFTER_WORDS).next().unwrap_or_default()
     }

@@ -24,7 +24,7 @@ type GoOn<'a> = &'a mut dyn FnMut(f64) -> Result<(), RunError>;
 /// States after the warm-ups of several runs. Each is kept from the first run that needs it to the last one.
 ///
 /// Some settings do not change the state: coordination, preemption, the write cache, and the rate of arrivals after a random warm-up. Runs
-/// that differ only in these begin in the same state. For a short run, warming up is most of the work.
+/// that differ only in such settings begin in the same state. For a short run, warming up is most of the work.
 #[derive(Debug, Default)]
 pub struct SharedWarmUps {
     shared: Mutex<BTreeMap<String, Shared>>,
@@ -49,7 +49,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl SharedWarmUps {
-    /// Returns the shared states for these runs, each of which must come exactly once.
+    /// Returns the states that these runs can share. Each of the runs must ask for its state exactly once, because a state is dropped after
+    /// the last run that needs it.
     pub fn for_runs<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>) -> Self {
         let mut shared: BTreeMap<String, Shared> = BTreeMap::new();
         for scenario in scenarios {
@@ -59,8 +60,8 @@ impl SharedWarmUps {
         Self { shared: Mutex::new(shared), ..Self::default() }
     }
 
-    /// Returns the shared states for any number of runs that begin in the same states as these. They are kept as long as the returned
-    /// value.
+    /// Returns the states that any number of runs can share if they begin in the same states as `scenarios`. The states are kept as long as
+    /// the returned value.
     pub fn for_any_runs<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>) -> Self {
         let shared = scenarios.into_iter().map(|scenario| (warm_up_key(scenario), Shared { runs_left: usize::MAX, ..Shared::default() }));
         Self { shared: Mutex::new(shared.collect()), ..Self::default() }
@@ -71,7 +72,8 @@ impl SharedWarmUps {
         Self { cache, ..self }
     }
 
-    /// Sets the number of threads of a run. They warm up its members, and serve requests ahead of their time. The number changes no result.
+    /// Sets the number of threads of a run. They warm up its members, and compute requests before simulated time reaches their arrival. The
+    /// number changes no result.
     pub fn with_threads(self, threads: usize) -> Self {
         Self { threads, ..self }
     }

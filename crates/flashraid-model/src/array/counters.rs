@@ -6,23 +6,23 @@ use crate::request::OpKind;
 counts! {
     /// Counts of an array since its start. Pages are counted when their operations are issued (rule 57).
     pub struct StripeCounters {
-        /// Sub-requests that write and need no reads.
+        /// Writes of one stripe that read nothing before, because they bring all data for the new parity.
         full_stripe_writes,
-        /// Sub-requests that write and read the rest of the stripe's data.
+        /// Writes of one stripe that first read the rest of its data to compute the parity.
         reconstruct_writes,
-        /// Sub-requests that write and read old data and old parity.
+        /// Writes of one stripe that first read the old data and old parity of their pages to compute the new parity.
         read_modify_writes,
-        /// Sub-requests that write to a stripe that has lost its only parity.
+        /// Writes of one stripe that kept no parity, because failed members left no place for it.
         no_parity_writes,
-        /// Data pages read by writes.
+        /// Data pages that writes read first to compute parity.
         data_pages_read,
-        /// Parity pages read by writes.
+        /// Parity pages that writes read first to compute the new parity.
         parity_pages_read,
-        /// Parity pages written by writes.
+        /// Parity pages written together with the data of writes and destages. Those written by rebuilding do not count.
         parity_pages_written,
-        /// Sub-requests that waited for the lock of their stripe.
+        /// Operations on one stripe, reads included, that waited for the lock of the stripe.
         lock_waits,
-        /// Sum of these waits, in nanoseconds.
+        /// Total time that operations waited for the lock of their stripe, in nanoseconds.
         lock_wait_ns: u128,
         /// Pages of reads and writes that were lost because too many members failed (rule 157).
         pages_lost,
@@ -53,23 +53,24 @@ impl StripeCounters {
 counts! {
     /// Counts of a read plan that looks at the members. A *part* is what a read asks for in a stripe or, with mirrors, in a strip.
     pub struct ReadPlanCounters {
-        /// Parts whose strips were all free of collection.
+        /// Parts of reads that met no collection: none of the strips that they wanted was collecting.
         stripe_reads_without_collection,
-        /// Parts that met collection in one strip of their stripe, or in one copy.
+        /// Parts of reads that met collection in exactly one strip of their stripe or, with mirrors, in one copy.
         stripe_reads_with_one_strip_collecting,
-        /// Parts that met collection in two of them.
+        /// Parts of reads that met collection in two strips of their stripe or, with mirrors, in two copies.
         stripe_reads_with_two_strips_collecting,
-        /// Parts that met collection in three or more of them.
+        /// Parts of reads that met collection in three or more strips of their stripe or, with mirrors, in as many copies.
         stripe_reads_with_more_strips_collecting,
-        /// Parts that went round a strip that collects.
+        /// Parts of reads that avoided a collecting strip: they read the rest of the stripe, or another copy.
         stripe_reads_around_collection,
-        /// Pages read in addition for these.
+        /// Pages read in addition so that parts of reads could avoid a collecting strip.
         pages_added_to_read_around,
-        /// Parts that waited for collection, because the lock of their stripe was not free.
+        /// Parts of reads that waited for collection, because the lock of their stripe was not free.
         stripe_reads_locked_out,
-        /// Parts that waited for collection in one of their strips, for whatever reason.
+        /// Parts of reads that waited for collection in one of their strips, for whatever reason.
         stripe_reads_that_waited,
-        /// Writes that read by the other method before they wrote (rule 53).
+        /// Writes that computed parity from other pages than usual, to avoid collection (rule 53): from the old parity, or from the rest of
+        /// the stripe.
         writes_by_other_parity_method,
     }
 }
@@ -91,17 +92,17 @@ counts! {
     pub struct HedgeCounters {
         /// Parts of reads, whether they were late or not.
         stripe_reads,
-        /// Parts that were also read elsewhere, because they took long.
+        /// Parts of reads that took long and were also read elsewhere: from another copy or the rest of the stripe.
         stripe_reads_made_elsewhere,
-        /// Parts that ended by what was read elsewhere.
+        /// Parts of reads that ended by the pages read elsewhere, because these came first.
         stripe_reads_ended_elsewhere,
-        /// Pages read elsewhere, of late parts.
+        /// Pages read from another copy or the rest of the stripe, for parts of reads that took long.
         pages_read_elsewhere,
-        /// Pages read of which no part needed the answer, because it had ended another way.
+        /// Pages whose answer was not needed, because the part of a read that wanted them had ended another way.
         pages_read_in_vain,
-        /// Parts that took long and were not read elsewhere, because the lock of their stripe was not free.
+        /// Parts of reads that took long and were not read elsewhere, because the lock of their stripe was not free.
         stripe_reads_locked_out,
-        /// Parts that took long and were not read elsewhere, because there was no other way to their data.
+        /// Parts of reads that took long and were not read elsewhere, because there was no other way to their data.
         stripe_reads_without_other_way,
     }
 }

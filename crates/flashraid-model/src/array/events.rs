@@ -35,7 +35,7 @@ pub enum Event {
     DestageEnded(DestageInterval),
     /// A drive with superblocks has programmed units.
     UnitsProgrammed(UnitsProgrammed),
-    /// A member has failed, or its rebuilding has begun or ended. Later requests meet the array in another state of health.
+    /// A member has failed, or its rebuilding has begun or ended. Requests that arrive later are counted under the new health.
     HealthChanged {
         /// Time of the change, in nanoseconds.
         at: TimeNs,
@@ -75,11 +75,11 @@ impl Event {
 /// Events that are known already but must be reported later.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Outbox {
-    /// Requests that were served ahead of time, in the order of their ends.
+    /// Ends of requests that were computed before simulated time reached them, in order of time.
     pub(crate) requests_held_back: Vec<Event>,
     /// Cleans whose ends are known in advance.
     cleans: Slab<GcInterval>,
-    /// The end times of these cleans with their indices in `cleans`, in order of time. Large batches have thousands of them, so entries are
+    /// End times of the cleans with their indices in `cleans`, in order of time. Large batches have thousands of them, so entries are
     /// small.
     ends: VecDeque<(TimeNs, u32)>,
     /// Changes of the array's health, in order.

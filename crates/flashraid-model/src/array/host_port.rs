@@ -15,9 +15,9 @@ use std::collections::{BTreeMap, VecDeque};
 counts! {
     /// Counters of the waits that the limits cause.
     pub struct HostPortCounters {
-        /// Number of requests that waited until others were done.
+        /// Number of requests that waited because the allowed number of others was in progress.
         waits,
-        /// Sum of these waits, in nanoseconds.
+        /// Total time that requests waited because the allowed number of others was in progress, in nanoseconds.
         wait_ns: u128,
         /// Time in which data were transferred, in nanoseconds.
         busy_ns,

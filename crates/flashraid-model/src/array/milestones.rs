@@ -8,16 +8,17 @@ use crate::ssd::Ssd;
 /// A moment of a run that the array must know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Milestone {
-    /// Counters are about to be read. Work that has no effect on any request may not have been computed yet; it is counted now. The next
-    /// [`Array::advance`] reports collections that have ended.
+    /// Counters are about to be read. The array first counts the work that it has put off because no request depended on it. The next
+    /// [`Array::advance`] reports the collections that have ended.
     ReadCounters,
     /// The measured time begins. The usage records of the members, and the greatest occupancy of the write cache, start anew. Counters are
     /// brought up to date as with [`Milestone::ReadCounters`].
     MeasuringBegins,
     /// The measured time ends. Events of this nanosecond still count.
     MeasuringEnds,
-    /// The last request is done. After this, no collection begins because a die or the array is idle (rules 38 and 46). No member fails,
-    /// and as a rule no stripe begins to be rebuilt (rule 64).
+    /// The last request is done. After this, no collection begins because a die or the array is idle (rules 38 and 46). No member fails. No
+    /// stripe begins to be rebuilt, unless [`continues_after_last_request`](super::RebuildParams::continues_after_last_request) is set
+    /// (rule 64).
     RequestsEnd,
     /// Ends the run: reports unfinished collections and everything still held back.
     RunEnds,

@@ -16,7 +16,7 @@ pub struct OfferedLoad {
 }
 
 impl OfferedLoad {
-    /// Returns a counter for requests to such an array.
+    /// Returns a counter for requests to an array with these parameters.
     pub fn new(params: &ArrayParams) -> Self {
         let layout = params.layout();
         let none = StripePages::empty(layout.stripe_shape().strips_per_stripe(), layout.strip_pages());

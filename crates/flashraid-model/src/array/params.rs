@@ -26,7 +26,7 @@ pub struct ArrayParams {
     pub rebuild: Option<RebuildParams>,
     /// Plan by which reads are made.
     pub read_plan: ReadPlan,
-    /// Settings of a plan that looks at the members or hedges.
+    /// Settings of read plans that avoid collecting members, or that hedge: they read once more elsewhere when a read takes long.
     pub read_plan_params: ReadPlanParams,
     /// Settings of the write cache, or `None`.
     pub cache: Option<CacheParams>,
@@ -34,7 +34,7 @@ pub struct ArrayParams {
     pub host_port: Option<HostPortParams>,
 }
 
-/// Settings of a read plan that looks at the members or hedges.
+/// Settings of read plans that avoid collecting members, or that hedge: they read once more elsewhere when a read takes long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadPlanParams {
     /// Time after which a member refuses a read that would wait for collection, in nanoseconds.
@@ -66,9 +66,9 @@ impl Default for ReadPlanParams {
 pub enum HedgeAfter {
     /// The same time for all reads, in nanoseconds, at least 1.
     Time(u64),
-    /// The 95th percentile of the member's last reads.
+    /// The 95th percentile of the durations of the last `of` reads of the member.
     P95 {
-        /// Number of these reads, at least 1.
+        /// Number of reads whose durations are compared, at least 1.
         of: u32,
     },
 }
@@ -99,7 +99,7 @@ impl HostPortParams {
     }
 }
 
-/// Failure of a member at a time.
+/// The failure of one member at a given time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FailureParams {
     /// Number of the member that fails.
@@ -135,7 +135,7 @@ pub enum SpareState {
 }
 
 impl ArrayParams {
-    /// Returns true if reads are planned: the plan looks at the members or hedges, and there is another way to the data.
+    /// Returns true if reads are planned: the plan hedges or avoids collecting members, and there is another way to the data.
     pub fn plans_reads(&self) -> bool {
         (self.read_plan.looks_at_members() || self.read_plan.hedges())
             && (self.level.parity_strips() > 0 || self.layout().copies_of_each_page() > 1)
@@ -184,6 +184,6 @@ pub enum WarmUpPattern {
     Random,
     /// The write addresses of the workload itself.
     Workload,
-    /// No overwrites: members with superblocks are put into the steady state of uniform writes.
+    /// No overwrites are made. Members with superblocks are put directly into the state in which uniform random writes would leave them.
     Steady,
 }

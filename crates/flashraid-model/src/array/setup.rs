@@ -6,7 +6,7 @@ use crate::ssd::ComputingShortcuts;
 /// Settings that change how the array is computed and recorded, but not its results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArraySetup {
-    /// Maximum number of threads that serve requests ahead of their time ([`Array::submit_many`]), at least 1.
+    /// Maximum number of threads that compute requests before simulated time reaches their arrival ([`Array::submit_many`]), at least 1.
     pub threads_max: usize,
     /// Minimum number of operations for each thread; `None` for a number that makes another thread worth starting.
     pub operations_per_thread_min: Option<usize>,
@@ -39,7 +39,7 @@ impl ArraySetup {
     }
 }
 
-/// Properties of an array that never change.
+/// Sizes, layout and other properties of an array that follow from its parameters and never change.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct ArrayShape {
@@ -58,6 +58,7 @@ pub struct ArrayShape {
     pub cache_room_pages: Option<u64>,
     /// True if the configuration makes a member fail during the run.
     pub has_member_failures: bool,
-    /// True if requests may be served ahead of their time, because no event can change when they arrive.
+    /// True if the end of a request is known as soon as it arrives. Requests with fixed arrival times may then be computed before simulated
+    /// time reaches their arrival.
     pub serves_ahead_of_time: bool,
 }

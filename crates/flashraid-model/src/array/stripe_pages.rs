@@ -52,7 +52,7 @@ impl StripePages {
         self.bits[start..start + self.words_per_strip].iter().map(|word| word.count_ones()).sum()
     }
 
-    /// Returns the role of the strip and the offset of each page, in the order in which operations are issued (rule 54).
+    /// Returns the role of the strip (its number in the stripe) and the offset in it of each page, in the order of operations (rule 54).
     pub(super) fn roles_and_offsets(&self) -> impl Iterator<Item = (u32, u32)> {
         let words = self.bits.iter().enumerate();
         words.flat_map(|(index, &word)| {
@@ -61,13 +61,14 @@ impl StripePages {
         })
     }
 
-    /// Returns the roles of the strips with pages in the set.
+    /// Returns the roles of the strips with pages in the set. A role numbers a strip in its stripe: data first, then P and Q.
     pub(crate) fn roles(&self) -> StripRoles {
         let strips = (self.bits.len() / self.words_per_strip.max(1)) as u32;
         StripRoles((0..strips).filter(|&role| self.page_count_of_strip(role) > 0).fold(0, |roles, role| roles | 1 << role))
     }
 
-    /// Returns the roles of the strips with a page at this offset.
+    /// Returns the roles of the strips that have a page of the set at this offset in the strip. A role numbers a strip in its stripe: data
+    /// first, then P and Q.
     pub fn roles_at(&self, offset: u32) -> StripRoles {
         let strips = (self.bits.len() / self.words_per_strip.max(1)) as u32;
         StripRoles((0..strips).filter(|&role| self.has(role, offset)).fold(0, |roles, role| roles | 1 << role))

@@ -63,7 +63,7 @@ pub(crate) enum Command {
     Array {
         /// Range of indices in [`Commands::array_extents`]. The extents are in order of address.
         extents: (u32, u32),
-        /// Kind of operation on these pages.
+        /// Kind of operation on the pages.
         kind: OpKind,
         /// Purpose, which the array passes back to [`done`](super::Cache::done).
         token: Token,

@@ -3,16 +3,18 @@
 /// Kinds of caches that a write cache consists of, and their cooperation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CacheParts {
-    /// A cache of write groups. It stands before the caches of the members if there are any, otherwise before the array.
+    /// A cache whose entries are write groups, each with the pages of one stripe that are destaged together. It stands before the caches of
+    /// the members if there are any, otherwise before the array.
     pub group_cache: Option<GroupCachePart>,
     /// A cache for each member.
     pub member_caches: Option<MemberCachePart>,
 }
 
-/// A cache of write groups (Gill and Modha, FAST 2005).
+/// A cache of write groups, each with the pages of one stripe that are destaged together (Gill and Modha, FAST 2005).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GroupCachePart {
-    /// True if groups of sequential writes have a separate ring (after Gill et al., USENIX ATC 2009).
+    /// True if write groups of sequential writes are kept in a ring of their own (after Gill et al., USENIX ATC 2009). A ring is the circle
+    /// of entries that the CLOCK algorithm goes round.
     pub has_sequential_ring: bool,
 }
 

@@ -5,13 +5,14 @@ use crate::TimeNs;
 use crate::counts::Maximum;
 
 counts! {
-    /// Number of admitted pages, by the state of the cache at their admission.
+    /// Number of pages admitted to a cache. They are divided by whether the page, or the entry of the cache that it belongs to, was there
+    /// before.
     pub struct PageAdmissions {
         /// Pages that replaced an earlier version.
         replaced_pages,
-        /// New pages of an entry that an earlier write had made.
+        /// New pages whose entry in the cache an earlier write had made.
         new_pages_of_old_entries,
-        /// New pages of an entry that their own write has made.
+        /// New pages whose entry in the cache their own write has made.
         new_pages_of_new_entries,
     }
 }
@@ -32,7 +33,7 @@ counts! {
     pub struct DestageCounters {
         /// Number of entries destaged.
         entries,
-        /// Number of pages in these entries.
+        /// Number of pages in the destaged entries.
         pages,
     }
 }
@@ -66,11 +67,11 @@ counts! {
         writes_waiting_for_room_ns: u128,
         /// Host writes that bypassed the first level.
         writes_bypassing_first_level,
-        /// Host writes that waited for the first level because it held one of their pages.
+        /// Host writes that waited for room in the first level and could not bypass it, because it held an older version of a page.
         writes_waiting_for_first_level,
         /// Dirty pages that trims have dropped.
         pages_trimmed,
-        /// Pages of host writes that were lost before they entered, because too many members failed.
+        /// Pages of host writes that could not enter a cache, because too many members had failed.
         pages_lost,
         /// Pages read because parity needed them.
         pages_read_for_parity,
@@ -85,7 +86,7 @@ counts! {
         synchronised_destages_all_ready,
         /// Number of synchronised destages that began because the timer had ended.
         synchronised_destages_by_timeout,
-        /// Number of caches that took part in synchronised destages, summed over these.
+        /// Number of caches that took part in a synchronised destage, summed over all synchronised destages.
         caches_in_synchronised_destages,
         /// Greatest number of pages in all caches since the measured time began.
         occupancy_max_pages: Maximum,

@@ -27,7 +27,7 @@ pub(super) struct SubRequest {
     pub(crate) waiting: u32,
     /// Time at which the memory has written those of its pages that were admitted.
     pub(crate) end: TimeNs,
-    /// True if reads can find these pages although they have not entered a cache yet.
+    /// True if reads can find its pages although they have not entered a cache yet.
     pub(crate) announced: bool,
     /// The sub-request that gets its turn at the stripe after this one.
     next: u32,

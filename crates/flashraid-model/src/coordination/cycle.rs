@@ -25,7 +25,7 @@ pub(crate) struct Cycle {
     ggc_aware: MemberSet,
     /// Members that were forced to collect and have not finished.
     collecting: MemberSet,
-    /// Work that these members were told to do.
+    /// Work that the forced members were told to do.
     work: ForcedWork,
     /// True if members have asked for a cycle that has not begun yet. It is never true with soft notification.
     pending: bool,

@@ -173,7 +173,7 @@ pub struct CoordinationParams {
     /// Number of free blocks in a pool at which its member registers, if the scheme has registration. With
     /// [`Notification::AtSoftThreshold`], the member also asks to collect then.
     pub t_soft_free_blocks: u32,
-    /// Moment at which members ask for collection.
+    /// Moment at which members ask the controller to let them collect: when they have begun by themselves, or before they must begin.
     pub notification: Notification,
     /// Time from a request for collection to the start of its cycle, in nanoseconds. With [`Notification::AtSoftThreshold`], it is an upper
     /// limit.
@@ -187,8 +187,8 @@ pub struct CoordinationParams {
     pub controller_answers: bool,
     /// The members that know the protocol.
     pub ggc_aware_members: MemberSet,
-    /// Time that messages of each [`MessageKind`] take, in nanoseconds. All messages of the controller except its question about a state
-    /// take as long as [`MessageKind::ForceGc`], so that none overtakes another.
+    /// Time that messages of each [`MessageKind`] take, in nanoseconds. The controller asks for a state in the time of
+    /// [`MessageKind::GcState`]. All its other messages take as long as [`MessageKind::ForceGc`], so that none overtakes another.
     pub message_latency_ns: [u64; MESSAGE_KINDS],
 }
 

@@ -12,7 +12,8 @@ use crate::units::{Duration, StopThreshold};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Members with few free blocks collect when few requests are outstanding, or just before the first of them must.
+/// Members with few free blocks collect when few requests are outstanding, or just before the first of them would have to collect by
+/// itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProactiveSoftLimit {

@@ -55,26 +55,27 @@ impl ForcedWork {
     }
 }
 
-/// Time at which a member asks the controller to let it collect.
+/// Moment at which a member asks the controller to let it collect: when it has begun by itself, or before it must begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Notification {
-    /// The member asks after it has begun to collect because it must (rule 43).
+    /// The member begins to collect by itself when a pool is at its start threshold, and then asks the controller (rule 43).
     AtStartThreshold,
     /// The member asks before it must collect. It then waits as long as it can (rule 119).
     AtSoftThreshold,
 }
 
-/// Urgency of a member that asks to collect (rule 119). With [`Notification::AtStartThreshold`], a member is at its limit whenever it asks,
-/// and the counts are 0.
+/// Urgency of a member that asks to collect (rule 119). With [`Notification::AtStartThreshold`], it has already begun because it must. It
+/// is then always at its limit, and the counts are 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CollectionNeed {
     /// Number of further page writes that the member can absorb before a pool may come down to its start threshold.
     pub pages_left: u64,
-    /// True if a pool has reached that threshold, or if waiting writes will bring one there.
+    /// True if a pool has reached its start threshold, or if waiting writes will bring one there.
     pub(crate) at_limit: bool,
     /// Number of page writes that the member had received when it asked.
     pub(crate) pages_given: u64,
-    /// Number of times that the member had been forced or allowed to collect when it asked.
+    /// Number of times that the member had been forced or allowed to collect when it sent this message. The controller ignores a message
+    /// that is older than its last order.
     pub times_forced: u32,
 }
 
@@ -88,9 +89,9 @@ impl CollectionNeed {
 pub struct MemberRole {
     /// Number of free blocks at or below which a pool is low.
     pub t_soft_free_blocks: u32,
-    /// True if a member with a low pool registers.
+    /// True if a member registers with the controller when one of its pools is low, so that the next cycle of collections forces it, too.
     pub registers: bool,
-    /// Time at which the member asks to collect.
+    /// Moment at which the member asks the controller to let it collect: when it has begun by itself, or before it must begin.
     pub notify: Notification,
     /// True if all dies collect when the member is forced; false if only those with a low pool do.
     pub across_dies: bool,
@@ -101,7 +102,7 @@ pub struct MemberRole {
 pub(crate) struct MemberState {
     /// Number of free blocks in the pool that has the fewest.
     pub(crate) free_blocks_min: u32,
-    /// Number of these blocks above the start threshold of the pool.
+    /// Number of blocks by which `free_blocks_min` exceeds the start threshold of the pool.
     pub(crate) blocks_above_start: u32,
 }
 
@@ -182,11 +183,13 @@ pub(crate) enum MemberEvent {
 }
 
 counts! {
-    /// Number of collections that members had to begin although the controller had not answered their request (rule 121).
+    /// Number of cleans that members had to begin by themselves, because the controller had not answered their request in time (rule 121).
     pub struct UncoordinatedCleans {
-        /// Number of these during a cycle of other members, in which no further member can be forced.
+        /// Number of cleans that a member had to begin by itself while the controller forced others to collect. It could not be forced
+        /// until they were done.
         during_cycles,
-        /// Number of these at other times.
+        /// Number of cleans that a member had to begin by itself while no others were forced. Messages were still on their way, or the
+        /// controller does not answer.
         unanswered,
     }
 }

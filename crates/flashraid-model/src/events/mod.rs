@@ -15,8 +15,8 @@ pub const TIME_MAX_NS: TimeNs = 1 << 62;
 
 /// Parts of the time of an operation, along the path that decided its end. They add up to the time from its issue to its end.
 ///
-/// If two paths end at the same time, their parts are compared in the order of these fields. The path with more collection is the one
-/// reported.
+/// If two paths end at the same time, the one with more time in the first field is reported. If that is equal, the second field decides,
+/// and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct TimeParts {
     /// Time spent waiting for garbage collection of a die or plane.
@@ -76,20 +76,23 @@ pub struct GcInterval {
     pub is_forced: bool,
 }
 
-/// The share of one member in a destage of the write cache.
+/// One member's part of a destage of the write cache: its pages, and the times at which they were sent and written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DestageInterval {
     /// Number of the member SSD.
     pub member: u32,
-    /// True if the pages come from the member's own cache, false if they come from the array's write groups.
+    /// True if the pages come from the member's own cache, false if they come from a cache of write groups, which combine pages of a
+    /// stripe.
     pub from_member_cache: bool,
     /// Number of the stripe.
     pub stripe: u64,
-    /// Data and parity pages written to the member. A write group with parity counts only data pages here.
+    /// Number of data and parity pages written to the member. If the pages of a whole stripe are destaged with parity (a write group), only
+    /// data pages count here.
     pub pages: u32,
     /// Time at which the pages were sent to the members, in nanoseconds.
     pub begun_ns: TimeNs,
-    /// Time at which this member had written its pages. A write group with parity is reported when all members have.
+    /// Time at which this member had written its pages. If the pages of a whole stripe are destaged with parity (a write group), it is the
+    /// time at which all members had.
     pub ended_ns: TimeNs,
     /// Time at which all members had written their pages, so that the next destage may begin.
     pub last_member_done_ns: TimeNs,

@@ -2,7 +2,8 @@
 
 use super::breakdown::highest_of;
 
-/// Counts of response times by [`super::breakdown::bucket_of`], up to the longest one. A percentile is at most a 64th too long.
+/// Counts of response times by [`super::breakdown::bucket_of`], up to the longest one. A percentile exceeds the exact value by at most
+/// 1/64.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Counts(Vec<u32>);
 

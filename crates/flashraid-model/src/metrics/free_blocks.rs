@@ -70,19 +70,19 @@ impl FreeBlocksRecorder {
     }
 }
 
-/// Free blocks of a member during a period with samples. The unit is the threshold at which collection starts, or one block if the
-/// threshold is 0.
+/// Free blocks of the pools of a member at the beginnings and ends of their cleans in a period. The unit is the threshold at which
+/// collection starts, or one block if the threshold is 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FreeBlocksPoint {
     /// Time at which the period begins, in nanoseconds.
     pub from_ns: TimeNs,
     /// Length of the period, in nanoseconds: 1 ms, doubled as often as needed to have at most 256 points.
     pub(crate) width_ns: u64,
-    /// Least of the samples.
+    /// Least number of free blocks of a pool at the cleans of the period, as a multiple of the threshold at which collection starts.
     pub min_share_of_start: f64,
-    /// Mean of the samples.
+    /// Mean number of free blocks of a pool at the cleans of the period, as a multiple of the threshold at which collection starts.
     pub mean_share_of_start: f64,
-    /// Greatest of the samples.
+    /// Greatest number of free blocks of a pool at the cleans of the period, as a multiple of the threshold at which collection starts.
     pub max_share_of_start: f64,
 }
 

@@ -233,7 +233,8 @@ pub struct GcActivity {
     pub measured_ns: u64,
     /// Number of dies in a member.
     pub(crate) dies_per_member: u32,
-    /// Length of a slice, in nanoseconds.
+    /// Length of the slices of time by which collecting members are counted, in nanoseconds. Members that collect in the same slice collect
+    /// together.
     pub slice_ns: u64,
     /// Collecting time of each member, in order.
     pub members: Vec<MemberGcTime>,

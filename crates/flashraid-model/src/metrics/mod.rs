@@ -128,9 +128,11 @@ counts! {
     pub struct CleanTimes {
         /// Total time of the cleans.
         total_ns,
-        /// Time in which any request could be served between two steps of the clean (state 1 of PGC III.D).
+        /// Time in which any request could be served between two steps of the clean, in nanoseconds. The paper on preemptible collection
+        /// calls this state 1 (PGC III.D).
         open_to_all_requests_ns,
-        /// Time in which reads could be served but writes had to wait (state 2). The rest is state 3, in which all requests wait.
+        /// Time in which reads could be served between two steps but writes had to wait, in nanoseconds (state 2 of PGC III.D). In the
+        /// rest, state 3, all requests wait.
         writes_must_wait_ns,
     }
 }
@@ -404,7 +406,8 @@ pub struct MeasuredResults {
     /// Time at which measuring ended, in nanoseconds.
     pub end_ns: TimeNs,
     /// Time by which requests per second and bandwidth are divided, in nanoseconds. In an open loop, it is the length of the measured time.
-    /// In a closed loop, it is the mean time for which each place of the queue depth was in use.
+    /// In a closed loop, each of the requests that the queue depth allows at a time is sent from a slot. It is then the mean time for which
+    /// a slot was in use.
     pub load_time_ns: u64,
     /// Number of reads and writes that were done in the measured time.
     pub requests_done: RequestCounts,

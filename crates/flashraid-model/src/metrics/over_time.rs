@@ -226,7 +226,7 @@ impl Recorder {
 }
 
 impl Interval {
-    /// Returns the response time of rank ⌈n · share / of⌉, at most a 64th too long.
+    /// Returns the response time of rank ⌈n · share / of⌉ in nanoseconds. It exceeds the exact value by at most 1/64.
     fn quantile_ns(&self, requests: u64, share: u64, of: u64) -> Option<u64> {
         Some(self.counts.of_rank_ns((requests * share).div_ceil(of))?.min(self.max_ns))
     }
@@ -252,11 +252,12 @@ pub struct IntervalResults {
     pub reads: u64,
     /// Number of writes done in the interval.
     pub writes: u64,
-    /// Mean response time of these requests, in nanoseconds. This and the percentiles are `None` without requests.
+    /// Mean response time of the reads and writes done in the interval, in nanoseconds. This and the percentiles are `None` without
+    /// requests.
     pub mean_response_ns: Option<f64>,
-    /// Median of the response times, in nanoseconds, at most a 64th too long.
+    /// Median of the response times, in nanoseconds. It exceeds the exact value by at most 1/64.
     pub p50_response_ns: Option<u64>,
-    /// The 99th percentile of the response times, in nanoseconds, at most a 64th too long.
+    /// The 99th percentile of the response times, in nanoseconds. It exceeds the exact value by at most 1/64.
     pub p99_response_ns: Option<u64>,
     /// The longest response time, in nanoseconds.
     pub max_response_ns: Option<u64>,

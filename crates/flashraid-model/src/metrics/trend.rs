@@ -33,9 +33,9 @@ impl Stretch {
 /// A mean over a tenth of the measured time, with its standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct MeanWithError {
-    /// Mean over the tenth.
+    /// Mean over a tenth of the measured time.
     pub mean: f64,
-    /// Standard error of the mean, estimated from the parts of the tenth.
+    /// Standard error of the mean, estimated from the means over ten equal parts of that tenth of the measured time.
     pub standard_error: f64,
 }
 

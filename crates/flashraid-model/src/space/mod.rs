@@ -68,7 +68,7 @@ impl Mapping {
         self.as_mut().superblocks().is_none_or(|superblocks| superblocks.make_steady(seed, member, go_on))
     }
 
-    /// Closes blocks that a warm-up has left open. The drive then continues as if its state had been loaded from a file.
+    /// Ends the warm-up: closes the blocks that it has left open. The drive then continues as if its state had been loaded from a file.
     pub fn warm_up_is_over(&mut self) {
         if let Self::Superblocks(superblocks) = self {
             superblocks.warm_up_is_over();

@@ -46,7 +46,7 @@ pub(crate) struct ReadForecast {
     pub(crate) meets_collection: bool,
     /// Estimated time at which the last of the reads begins.
     pub(crate) read_begins: TimeNs,
-    /// Longest plain duration of these reads, in nanoseconds.
+    /// Longest duration that any of the reads would have without waits, in nanoseconds.
     pub(crate) read_length_ns: u64,
 }
 

@@ -363,7 +363,8 @@ impl Ssd {
         });
     }
 
-    /// Sends a soft request if there is a reason, at the end of this nanosecond (rule 119).
+    /// Asks the controller to let the member collect, if its free blocks have become few and it has not asked yet. All other events of this
+    /// nanosecond come first (rule 119).
     pub fn may_ask(&mut self, now: TimeNs, out: &mut Outbox) {
         self.act(out, |context| {
             context.catch_up(now, job::NEVER);

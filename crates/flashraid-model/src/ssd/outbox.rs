@@ -29,7 +29,7 @@ pub struct Outbox {
     pub collections: Vec<GcInterval>,
     /// Events in the member that the array's controller must know.
     pub(crate) notices: Vec<Notice>,
-    /// Programs of drives with superblocks, in order of time.
+    /// Units (the pieces of data that the map places) that drives with superblocks have programmed, in order of time.
     pub programmed: Vec<UnitsProgrammed>,
 }
 

@@ -74,7 +74,7 @@ pub enum DevicePlacement {
     /// Laid end to end in order of their numbers, each rounded up to 1 MiB. This needs a pass over the whole file before the first request.
     #[default]
     Concat,
-    /// All devices share the same addresses.
+    /// The devices overlap: every device begins at address 0 of the array.
     Fold,
     /// Only these devices, laid end to end in this order.
     List(Vec<u32>),

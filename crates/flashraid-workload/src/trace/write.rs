@@ -51,9 +51,10 @@ pub struct TraceWriteSummary {
     pub times_cut: u64,
     /// Number of discards that were left out, because the format cannot hold them.
     pub discards_lost: u64,
-    /// Number of requests that had no times in the trace. Only fio's version 2 can hold them.
+    /// Number of requests that were written without times, because the trace had none. Only version 2 of the format of fio allows that.
     pub without_times: u64,
-    /// Number of requests of devices other than 0 in a format without devices. They share the addresses of device 0.
+    /// Number of requests that lost the number of their device, which was not 0, because the format has no devices. They share the
+    /// addresses of device 0.
     pub devices_lost: u64,
 }
 

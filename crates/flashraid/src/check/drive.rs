@@ -32,7 +32,7 @@ pub struct DriveCheck {
     /// Results about placement handles; left out if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placement: Option<PlacementCheck>,
-    /// Number of superpages that a superblock has on each die.
+    /// Number of rows of a superblock. A row is one superpage of every die.
     pub rows: u32,
     /// Number of bytes in a superpage, which one program of a die writes.
     pub superpage_bytes: u64,
@@ -46,7 +46,7 @@ pub struct DriveCheck {
     pub slc: Option<SlcCheck>,
     /// Number of bytes that the host can write in one burst before free superblocks fall from target + span to the floor.
     pub burst_bytes: u64,
-    /// Number of bytes of such a burst on the full-size drive.
+    /// Number of bytes that the host could write in one burst, like `burst_bytes`, on the full-size drive.
     pub burst_bytes_unscaled: u64,
     /// Number of bytes for the state of one member if the drive were not scaled.
     pub memory_bytes_unscaled: u64,
@@ -57,7 +57,7 @@ pub struct DriveCheck {
 pub struct PlacementCheck {
     /// Number of placement handles.
     pub handles: u32,
-    /// Time for which data of different handles stay apart.
+    /// Time for which data of different placement handles stay in different superblocks: until collection moves them, or for ever.
     pub isolation: Isolation,
     /// Number of handles that writes of the workload use.
     pub handles_used: u32,

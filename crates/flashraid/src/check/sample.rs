@@ -32,7 +32,7 @@ pub struct WorkloadSample {
     pub host_pages_written_per_request: f64,
     /// Mean number of pages of the array that a request trims.
     pub pages_trimmed_per_request: f64,
-    /// Share of the array's pages that these requests write, each counted once.
+    /// Share of the array's pages that the sampled requests write, each counted once.
     pub written_share: f64,
     /// Share of the written pages that a request covers only in part. Each of them costs as much as a whole page.
     pub partial_page_writes: f64,

@@ -15,13 +15,16 @@ pub fn expected_write_amplification(of_policy: WriteAmplificationTheory, pages: 
     }
 }
 
-/// Returns the write amplification of greedy collection with blocks of `pages` pages.
+/// Returns the write amplification of greedy collection with blocks of `pages` pages. `alpha`, which is above 1, is the number of pages in
+/// all blocks divided by the number of pages of user data in them.
 ///
-/// It is the mean-field fixed point (Desnoyers, ACM TOS 2014; Van Houdt, SIGMETRICS 2013, d → ∞). Blocks enter with `pages` valid pages and
-/// lose each valid page at the same rate. With `f` victims per host write and `U` user pages, `f·U/j` blocks have `j` valid pages.
+/// It is the mean-field fixed point (Desnoyers, ACM TOS 2014; Van Houdt, SIGMETRICS 2013, d → ∞). Let there be `U` pages of user data, and
+/// `f` victims for each page that the host writes. Blocks begin with `pages` valid pages, and each valid page becomes invalid at the same
+/// rate. Hence `f·U/j` blocks have `j` valid pages.
 ///
-/// This holds down to a level `m` at which collection begins. There, a share `s` of the arriving blocks stays until it has `m − 1` valid
-/// pages. The sum over user pages gives `f = 1 / (pages − m + s)`. The sum over blocks gives
+/// This holds for each `j` above a level `m`. Blocks that come down to `m` valid pages are collected at once, except for a share `s`, which
+/// is collected with `m − 1`. All valid pages together are `U`, which gives `f = 1 / (pages − m + s)`. All blocks together have `alpha·U`
+/// pages, which gives
 ///
 /// `alpha = pages · (H(pages) − H(m) + s/m) / (pages − m + s)` with the harmonic numbers `H`,
 ///

@@ -31,9 +31,9 @@ pub struct CoordinationConfig {
 pub struct ProtocolConfig {
     /// Work that a forced member does in each of its dies.
     pub force_until: ForceUntil,
-    /// Dies of a forced member that collect: all with `true`, or with `false` only those with a pool at or below `t_soft` free blocks.
+    /// True to collect in all dies of a forced member, false to collect only in dies with a pool at or below `t_soft` free blocks.
     pub across_dies: bool,
-    /// Time at which a member asks to collect. By default `"soft"` if `delay` is above 0, otherwise `"at-start"`.
+    /// Moment at which a member asks the controller to let it collect. By default `"soft"` if `delay` is above 0, otherwise `"at-start"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notify: Option<NotifyConfig>,
     /// Free blocks of a pool at which its member registers (reactive-selective, proactive-idle), and at which it asks to collect with
@@ -124,13 +124,13 @@ pub enum ForceUntil {
     Watermark,
 }
 
-/// Time at which a member asks to collect.
+/// Moment at which a member asks the controller to let it collect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NotifyConfig {
-    /// Ask after the member has begun to collect because it must.
+    /// The member begins to collect by itself when it must, and then asks.
     AtStart,
-    /// Ask when a pool has come down to `t_soft` free blocks. The member waits as long as it can, and tells how many pages can still be
+    /// The member asks when a pool has come down to `t_soft` free blocks. It waits as long as it can, and tells how many pages can still be
     /// written (GGC 4.3.1).
     Soft,
 }
@@ -139,9 +139,9 @@ pub enum NotifyConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
-    /// Answer after the time `delay`.
+    /// The controller forces members to collect after the time `delay`.
     Prompt,
-    /// Never answer, so that members collect when they must.
+    /// The controller never answers, so that members collect when they must.
     Never,
 }
 

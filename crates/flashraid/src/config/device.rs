@@ -223,7 +223,7 @@ pub enum SummaryPage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NamedSummaryPage {
-    /// Every program takes an equal share.
+    /// Every program of a block takes an equal share of the time to write its summary page.
     Spread,
 }
 
@@ -239,7 +239,7 @@ impl SummaryPage {
         self != Self::Plain(false)
     }
 
-    /// Returns true if all programs take a share of the summary's time.
+    /// Returns true if every program of a block takes an equal share of the time to write its summary page.
     pub fn is_spread(self) -> bool {
         self == Self::Named(NamedSummaryPage::Spread)
     }
@@ -328,19 +328,19 @@ pub enum LinkRate {
 pub struct LinkTable {
     /// Bytes per second of the link.
     pub rate: Rate,
-    /// Directions that share the rate.
+    /// Use of the rate by the two directions: shared, or each at the full rate.
     #[serde(default)]
     pub duplex: Duplex,
 }
 
-/// Directions that share the rate of a link.
+/// Use of the rate of a link by the two directions: shared, or each at the full rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Duplex {
-    /// One direction at a time, as with SATA.
+    /// The directions share the rate: data go one way at a time, as with SATA.
     #[default]
     Half,
-    /// Each direction at the full rate, as with NVMe.
+    /// Each direction has the full rate, as with NVMe.
     Full,
 }
 

@@ -11,7 +11,8 @@ use flashraid_workload::units::{Duration, Fraction, NumberRange, Quantity, Start
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct GcConfig {
-    /// Procedure that finds victims and free blocks: as the other keys say, or as the reference simulator does without copy-back.
+    /// Procedure of a collection: `as-set` follows the other keys, and `reference-no-copy-back` does the same as the SSD extension of
+    /// DiskSim without copy-back.
     pub procedure: Procedure,
     /// Choice of the block, or superblock, to collect: the name of a policy, or a table with its parameters.
     pub victim: VictimPolicy,
@@ -29,13 +30,13 @@ pub struct GcConfig {
     pub separate_open_block: bool,
     /// Moved pages stay inside their plane and need no transfer.
     pub copy_back: bool,
-    /// Times at which requests may interrupt a collection.
+    /// Points of a collection at which requests may interrupt it.
     pub preemption: Preemption,
     /// Free blocks below which requests that consume free blocks wait, as a share of `start`. Needs preemption. Not with superblocks.
     pub t_hard: Fraction,
-    /// Overlap of requests with the steps of a collection. Requests that may be served between two steps overlap with the next step, if all
-    /// are reads or writes like the step. With `"in-flight"`, requests that arrive during the step may overlap with it, too. Needs
-    /// preemption; with superblocks also `superblock.cache_read`.
+    /// Overlap of requests with the steps of a collection. Requests that may be served between two steps overlap with the next step, if
+    /// they and the step are all reads or all writes. With `"in-flight"`, requests that arrive during a step may overlap with it, too.
+    /// Needs preemption; with superblocks also `superblock.cache_read`.
     pub pipeline: Pipeline,
     /// Serve a request for the page that is being moved from the page register (with superblocks, from the controller). Needs preemption.
     pub merge: bool,
@@ -96,7 +97,7 @@ pub enum Pipeline {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NamedPipeline {
-    /// Requests of the same kind that arrive during the step.
+    /// Requests that arrive during a step of a collection, if they are of the same kind as the step: reads or writes.
     InFlight,
 }
 
@@ -125,8 +126,8 @@ pub(super) const REFERENCE_NO_COPY_BACK: &str = "reference-no-copy-back";
 pub enum Procedure {
     /// Follows the other keys.
     AsSet,
-    /// Follows the reference simulator without copy-back. There is a pool for each die, and victims come from a table made when a
-    /// collection begins. Free blocks are taken plane by plane, and only pages that cross planes are transferred.
+    /// Does the same as the SSD extension of DiskSim without copy-back. There is a pool for each die, and victims come from a table made
+    /// when a collection begins. Free blocks are taken plane by plane, and only pages that cross planes are transferred.
     ReferenceNoCopyBack,
 }
 
@@ -187,7 +188,7 @@ pub enum Blocking {
     Plane,
 }
 
-/// Times at which requests may interrupt a collection.
+/// Points of a collection at which requests may interrupt it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preemption {

@@ -25,8 +25,8 @@ const LATE_MAX_NS: u64 = 3_600_000_000_000;
 pub struct ReadConfig {
     /// Plan that chooses the flash for a read if there is a choice: with mirrors the copy, with parity also the rest of the stripe.
     pub plan: Plan,
-    /// Time after which a member refuses a read that would wait for collection. What is read instead is sent then, or after twice this time
-    /// if that is refused, too. Only with `plan = "avoid"`.
+    /// Time after which a member refuses a read that would wait for collection. The host then reads the rest of the stripe, or another
+    /// copy. If that would wait, too, it is refused as well, and the time counts twice. Only with `plan = "avoid"`.
     pub fast_fail: Duration,
     /// Knowledge of the host about collection. Only with `plan = "avoid"`.
     pub knowledge: Knowledge,
@@ -110,7 +110,7 @@ impl ReadConfig {
         *self == Self::default()
     }
 
-    /// Returns the settings of a plan that looks at the members or hedges.
+    /// Returns the settings of plans that avoid collecting members, or that hedge.
     pub(super) fn planning(&self) -> ReadPlanParams {
         ReadPlanParams {
             fast_fail_ns: self.fast_fail.ns,

@@ -96,7 +96,7 @@ fn deallocated_bytes(array: &ArrayParams) -> Option<u64> {
     (space.stripe_shape.parity_strips == 0).then(|| stripes * space.stripe_bytes())
 }
 
-/// Returns the properties of an array that a workload needs.
+/// Returns the address space of an array for its workload: capacity, page size, and the layout of stripes.
 pub fn workload_address_space(array: &ArrayParams) -> AddressSpace {
     let page_bytes = u64::from(array.ssd.geometry.page_bytes);
     let layout = array.layout();

@@ -13,12 +13,12 @@ use flashraid_workload::units::{Duration, Fraction, Size};
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct SuperblockConfig {
-    /// Size of a unit, of which the map knows the place; a multiple of `geometry.page_size`. A smaller write first reads the rest of its
-    /// unit.
+    /// Size of a unit, the smallest piece of data whose place the map of the drive stores; a multiple of `geometry.page_size`. A smaller
+    /// write first reads the rest of its unit.
     pub unit: Size,
     /// Number of bytes that a plane reads at a time, a multiple of `unit`.
     pub flash_page: Size,
-    /// Number of flash pages that one program writes to each plane: 3 for TLC, 4 for QLC.
+    /// Number of flash pages that one program writes to each plane, one for each bit of a cell: 3 for TLC, 4 for QLC.
     #[schemars(range(min = 1, max = 8))]
     pub pages_per_cell: u32,
     /// Times that the flash array takes to read a page, by type of page, in order of the pages of a block. By default, all take
@@ -30,7 +30,7 @@ pub struct SuperblockConfig {
     pub plane_reads: PlaneReads,
     /// Let a plane read its next page while the page before is being transferred.
     pub cache_read: bool,
-    /// Number of host reads on a die that may begin one after another while another operation waits. Then that operation has its turn.
+    /// Maximum number of host reads on a die that go ahead of another waiting operation. Then that operation has its turn.
     #[schemars(range(min = 1))]
     pub reads_ahead: u32,
     /// Number of dies that may program at the same time. By default, all may.
@@ -40,7 +40,7 @@ pub struct SuperblockConfig {
     /// Program one superpage in `geometry.dies` as parity of the others in its row, after them. `geometry.reserved` must leave room for it.
     #[serde(skip_serializing_if = "is_off")]
     pub rain: bool,
-    /// Number of free superblocks at which moves keep up with host writes exactly.
+    /// Number of free superblocks at which collection frees room exactly as fast as the host fills it. With fewer, it is faster.
     #[schemars(range(min = 3, max = 65_536))]
     pub target: u32,
     /// Number of superblocks below the target at which collection is twice as fast, and number above it at which collection stops.
@@ -136,7 +136,7 @@ pub struct PlacementHandlesConfig {
     /// Number of placement handles. The superblocks of each are its reclaim units.
     #[schemars(range(min = 1, max = 16))]
     pub handles: u32,
-    /// Time for which data of different handles stay in different superblocks.
+    /// Time for which data of different placement handles stay in different superblocks: until collection moves them, or for ever.
     pub isolation: Isolation,
 }
 
@@ -146,7 +146,7 @@ impl Default for PlacementHandlesConfig {
     }
 }
 
-/// Time for which data of different handles stay in different superblocks.
+/// Time for which data of different placement handles stay in different superblocks: until collection moves them, or for ever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Isolation {
@@ -162,9 +162,9 @@ pub enum Isolation {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SlcConfig {
-    /// Superblocks to which `share` refers.
+    /// Superblocks of which `share` may hold one bit per cell at a time.
     pub mode: SlcMode,
-    /// Share of superblocks that may hold one bit per cell at a time. Such a superblock holds less data, by the factor
+    /// Share of the superblocks named by `mode` that may hold one bit per cell at a time. Such a superblock holds less data, by the factor
     /// `superblock.pages_per_cell`.
     pub share: Fraction,
     /// Time that a die takes to program a flash page in each of its planes.
@@ -173,13 +173,13 @@ pub struct SlcConfig {
     pub read: Duration,
 }
 
-/// Superblocks to which the share of those with one bit per cell refers.
+/// Superblocks of which a share may hold one bit per cell at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SlcMode {
-    /// A share of all superblocks, taken from those in reserve.
+    /// All superblocks. Those with one bit per cell are taken from the reserve.
     Static,
-    /// A share of the superblocks that are free beyond `superblock.target`, which are few in a full drive.
+    /// Superblocks that are free beyond `superblock.target`, or that hold one bit per cell now. A full drive has few of them.
     Dynamic,
 }
 
@@ -259,7 +259,7 @@ pub struct FirmwareConfig {
     pub trim: Duration,
     /// Time of a core for each unit of a trim command.
     pub trim_unit: Duration,
-    /// Delay of each command, during which it occupies no core.
+    /// Fixed time from the end of the core's work on a command until the drive begins with the command. No core is occupied meanwhile.
     pub latency: Duration,
 }
 

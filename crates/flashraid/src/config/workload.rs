@@ -153,7 +153,7 @@ pub enum TraceDevices {
 pub enum AllDevices {
     /// The devices lie end to end.
     Concat,
-    /// All devices share the same addresses.
+    /// The devices overlap: every device begins at address 0 of the array.
     Fold,
 }
 

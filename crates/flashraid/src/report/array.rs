@@ -13,23 +13,23 @@ use flashraid_model::metrics::MeasuredResults;
 figures! {
 /// Cost of parity. A request has one sub-request for every stripe that it writes to. Pages are counted when their operations are issued.
     pub struct Parity("parity", of: StripeCounters) {
-        /// Number of sub-requests that needed no reads.
+        /// Number of writes of one stripe that read nothing before, because they brought all data for the new parity.
         full_stripe_writes: u64 = of.full_stripe_writes, row 1 "full-stripe writes" in "";
-        /// Number of sub-requests that read the rest of the stripe's data.
+        /// Number of writes of one stripe that first read the rest of its data to compute the parity.
         reconstruct_writes: u64 = of.reconstruct_writes, row 2 "reconstruct writes" in "";
-        /// Number of sub-requests that read old data and old parity.
+        /// Number of writes of one stripe that first read the old data and old parity of their pages to compute the new parity.
         read_modify_writes: u64 = of.read_modify_writes, row 3 "read-modify writes" in "";
-        /// Number of sub-requests that wrote to a stripe whose parity was on a failed member.
+        /// Number of writes of one stripe that kept no parity, because failed members left no place for it.
         no_parity_writes: u64 = of.no_parity_writes, row 4 "writes without parity" in "" if |parity| parity.no_parity_writes > 0;
-        /// Number of data pages read by writes.
+        /// Number of data pages that writes read first to compute parity.
         data_pages_read: u64 = of.data_pages_read, row 5 "data pages read for parity" in "pages";
-        /// Number of parity pages read by writes.
+        /// Number of parity pages that writes read first to compute the new parity.
         parity_pages_read: u64 = of.parity_pages_read, row 6 "parity pages read" in "pages";
-        /// Number of parity pages written.
+        /// Number of parity pages written together with the data of writes and destages. Those written by rebuilding do not count.
         parity_pages_written: u64 = of.parity_pages_written, row 7 "parity pages written" in "pages";
-        /// Number of sub-requests, reads included, that waited for the lock of their stripe.
+        /// Number of operations on one stripe, reads included, that waited for the lock of the stripe.
         lock_waits: u64 = of.lock_waits, row 8 "waits for a stripe" in "";
-        /// Mean of these waits, in microseconds.
+        /// Mean wait of operations that waited for the lock of their stripe, in microseconds.
         lock_wait_mean_us: Option<f64> = mean_us(of.lock_wait_ns, of.lock_waits), row 9 "mean wait for a stripe" in "µs";
     }
 }
@@ -43,23 +43,24 @@ impl Parity {
 figures! {
     /// Reads that were planned by the state of the members. A *part* is what a read asks for in a stripe or, with mirrors, in a strip.
     pub struct PlannedReads("planned_reads", of: ReadPlanCounters) {
-        /// Number of parts that met no collection.
+        /// Number of parts of reads that met no collection: none of the strips that they wanted was collecting.
         parts_free: u64 = of.stripe_reads_without_collection, row 1 "parts that met no collection" in "";
-        /// Number of parts of whose stripe one strip, or of which one copy, was collecting.
+        /// Number of parts of reads that met collection in exactly one strip of their stripe or, with mirrors, in one copy.
         parts_one_busy: u64 = of.stripe_reads_with_one_strip_collecting, row 2 "with one strip collecting" in "";
-        /// Number of parts of which two strips or copies were.
+        /// Number of parts of reads that met collection in two strips of their stripe or, with mirrors, in two copies.
         parts_two_busy: u64 = of.stripe_reads_with_two_strips_collecting, row 3 "with two" in "";
-        /// Number of parts of which three or more were.
+        /// Number of parts of reads that met collection in three or more strips of their stripe or, with mirrors, in as many copies.
         parts_more_busy: u64 = of.stripe_reads_with_more_strips_collecting, row 4 "with more" in "";
-        /// Number of parts that went round collection.
+        /// Number of parts of reads that avoided a collecting strip: they read the rest of the stripe, or another copy.
         avoided: u64 = of.stripe_reads_around_collection, row 5 "parts that went round" in "";
-        /// Number of pages read in addition for these.
+        /// Number of pages read in addition so that parts of reads could avoid a collecting strip.
         pages_added: u64 = of.pages_added_to_read_around, row 6 "pages read in addition" in "pages";
-        /// Number of parts that did not get the lock of their stripe at once, and waited for collection.
+        /// Number of parts of reads that waited for collection, because they did not get the lock of their stripe at once.
         locked_out: u64 = of.stripe_reads_locked_out, row 7 "parts locked out" in "";
-        /// Number of parts that waited for collection, for whatever reason.
+        /// Number of parts of reads that waited for collection in one of their strips, for whatever reason.
         waited: u64 = of.stripe_reads_that_waited, row 8 "parts that waited" in "";
-        /// Number of writes that read by the other method before they wrote.
+        /// Number of writes that computed parity from other pages than usual, to avoid collection: from the old parity, or from the rest of
+        /// the stripe.
         writes_changed: u64 = of.writes_by_other_parity_method, row 9 "writes that read by the other method" in "";
     }
 }
@@ -73,19 +74,19 @@ impl PlannedReads {
 figures! {
     /// Reads that are also made elsewhere when they take long. A *part* is what a read asks for in a stripe or, with mirrors, in a strip.
     pub struct HedgedReads("hedged_reads", of: HedgeCounters) {
-        /// Number of parts that were read.
+        /// Number of parts of reads, whether they took long or not.
         parts: u64 = of.stripe_reads, row 1 "parts read" in "";
-        /// Number of parts that were also read elsewhere, because they took long.
+        /// Number of parts of reads that took long and were also read elsewhere: from another copy or the rest of the stripe.
         hedged: u64 = of.stripe_reads_made_elsewhere, row 2 "parts also read elsewhere" in "";
-        /// Number of parts that ended by what was read elsewhere.
+        /// Number of parts of reads that ended by the pages read elsewhere, because these came first.
         won: u64 = of.stripe_reads_ended_elsewhere, row 3 "parts that ended by it" in "";
-        /// Number of pages read elsewhere.
+        /// Number of pages read from another copy or the rest of the stripe, for parts of reads that took long.
         pages_added: u64 = of.pages_read_elsewhere, row 4 "pages read in addition" in "pages";
-        /// Number of pages read of which no part needed the answer, because it had ended another way.
+        /// Number of pages whose answer was not needed, because the part of a read that wanted them had ended another way.
         pages_wasted: u64 = of.pages_read_in_vain, row 5 "pages read in vain" in "pages";
-        /// Number of parts that took long and did not get the lock of their stripe at once.
+        /// Number of parts of reads that took long and were not read elsewhere, because they did not get the lock of their stripe at once.
         locked_out: u64 = of.stripe_reads_locked_out, row 6 "parts locked out" in "";
-        /// Number of parts that took long and whose data were nowhere else.
+        /// Number of parts of reads that took long and whose data were nowhere else.
         without_substitute: u64 = of.stripe_reads_without_other_way, row 7 "parts without another way" in "";
     }
 }
@@ -113,7 +114,7 @@ figures! {
     pub struct Controller("controller", of: OfController) {
         /// Number of requests that waited because the allowed number of others was in progress.
         waits: u64 = of.counters.waits, row 1 "requests that waited for their turn" in "";
-        /// Mean of these waits, in microseconds.
+        /// Mean wait of the requests that waited because the allowed number of others was in progress, in microseconds.
         wait_mean_us: Option<f64> = mean_us(of.counters.wait_ns, of.counters.waits), row 2 "mean wait" in "µs";
         /// Share of the time in which data were transferred; `None` for a run of no length.
         busy_fraction: Option<f64> = (of.measured_ns > 0).then(|| of.counters.busy_ns as f64 / of.measured_ns as f64),
@@ -236,7 +237,7 @@ figures! {
         rebuild_mb_s: Option<f64> = of.first.rebuild_mb_s;
         /// Number of pages of the failed member that reads asked for.
         pages_reconstructed: u64 = of.counters.pages_reconstructed, row 3 "pages reconstructed" in "pages";
-        /// Number of pages read to reconstruct these, beyond the pages that were asked for.
+        /// Number of pages read to reconstruct pages of the failed member, beyond the pages that were asked for.
         pages_read_to_reconstruct: u64 = of.counters.pages_read_to_reconstruct, row 4 "pages read for these" in "pages";
         /// Response times, in microseconds, by the health of the array when the request arrived.
         response_us: ByHealth = ByHealth::new(of.inputs.measured);

@@ -38,17 +38,17 @@ pub struct ReportInputs<'a> {
     pub simulated_ns: u64,
     /// Counters of the measured time.
     pub counts: &'a ArrayCounters,
-    /// Work that the host's writes still caused in each member at its end, in order of members.
+    /// Work that the writes of the host still caused in each member at the end of the measured time, in order of members.
     pub owed: &'a [MemberOwed],
-    /// Number of pages that were in the write cache at that time.
+    /// Number of pages that were in the write cache at the end of the measured time.
     pub cached_pages: u64,
     /// Wear of the members, in order of members.
     pub wear: &'a [EraseCountSummary],
     /// Use of the members in each interval of the series over time, in order of members.
     pub usage: &'a [Vec<UsagePoint>],
-    /// Number of bytes that a member offers.
+    /// Number of bytes that a member exports to the array.
     pub member_capacity_bytes: u64,
-    /// Number of bytes that the array offers, as it is simulated.
+    /// Number of bytes that the array exports to the host, as it is simulated.
     pub array_capacity_bytes: u64,
     /// Number of blocks in a member.
     pub blocks_per_member: u64,

@@ -45,7 +45,7 @@ figures! {
         destages: CacheDestages = CacheDestages::new(&of.counters.destages);
         /// Number of parity pages among those sent to the members.
         parity_pages_destaged: u64 = of.counters.parity_pages_destaged;
-        /// Synchronised destages of several caches.
+        /// Synchronised destages, which the caches of several members begin together.
         common_destages: CommonDestages = CommonDestages::new(of.counters);
         /// Share of the capacity that was used.
         occupancy: CacheOccupancy = CacheOccupancy::new(of);
@@ -71,11 +71,11 @@ figures! {
     pub struct CachedPages("cache.pages_written", of: PageAdmissions) {
         /// Number of pages that replaced an earlier version.
         page_hits: u64 = of.replaced_pages;
-        /// Number of new pages of an entry that an earlier write had made.
+        /// Number of new pages whose entry in the cache an earlier write had made.
         group_hits: u64 = of.new_pages_of_old_entries;
-        /// Number of all other pages.
+        /// Number of new pages whose entry in the cache their own write had made.
         misses: u64 = of.new_pages_of_new_entries;
-        /// Share of the first two kinds in all pages; `None` if no page entered.
+        /// Share of `page_hits` and `group_hits` in all pages; `None` if no page entered.
         hit_ratio: Option<f64> = ratio(of.replaced_pages + of.new_pages_of_old_entries, of.replaced_pages + of.new_pages_of_old_entries + of.new_pages_of_new_entries);
     }
 }
@@ -83,9 +83,9 @@ figures! {
 figures! {
     /// Waits for room in the cache.
     pub struct RoomWaits("cache.waits_for_room", of: CacheCounters) {
-        /// Number of these waits.
+        /// Number of writes that waited for room in the cache.
         count: u64 = of.writes_waiting_for_room;
-        /// Mean of these waits, in microseconds.
+        /// Mean wait of the writes that waited for room in the cache, in microseconds.
         mean_us: Option<f64> = mean_us(of.writes_waiting_for_room_ns, of.writes_waiting_for_room);
     }
 }
@@ -95,11 +95,11 @@ figures! {
     pub struct CacheFront("cache.front", of: CacheCounters) {
         /// Number of writes that bypassed the first level.
         bypasses: u64 = of.writes_bypassing_first_level;
-        /// Number of writes that waited for the first level, because it held one of their pages.
+        /// Number of writes that waited for room in the first level and could not bypass it, because it held an older version of a page.
         dependent: u64 = of.writes_waiting_for_first_level;
         /// Number of destages of the first level.
         destages: u64 = of.first_level_destages.entries;
-        /// Number of pages in these destages.
+        /// Number of pages that destages of the first level carried.
         pages_destaged: u64 = of.first_level_destages.pages;
     }
 }
@@ -107,9 +107,9 @@ figures! {
 figures! {
     /// Destages from the cache to the members.
     pub struct CacheDestages("cache.destages", of: DestageCounters) {
-        /// Number of these destages.
+        /// Number of destages from the cache to the members.
         count: u64 = of.entries;
-        /// Number of pages in them.
+        /// Number of pages that destages from the cache to the members carried.
         pages: u64 = of.pages;
         /// Mean number of pages in a destage.
         pages_mean: Option<f64> = ratio(of.pages, of.entries);
@@ -117,13 +117,13 @@ figures! {
 }
 
 figures! {
-    /// Synchronised destages of several caches.
+    /// Synchronised destages, which the caches of several members begin together.
     pub struct CommonDestages("cache.common_destages", of: CacheCounters) {
-        /// Number of these for which all caches were ready.
+        /// Number of synchronised destages that began because the caches of all members were ready.
         all_ready: u64 = of.synchronised_destages_all_ready;
-        /// Number of these that began after a time-out, because some caches were not ready.
+        /// Number of synchronised destages that began after a time-out, because some caches were not ready.
         timeouts: u64 = of.synchronised_destages_by_timeout;
-        /// Mean number of caches that took part.
+        /// Mean number of caches that took part in a synchronised destage.
         caches_mean: Option<f64> = ratio(of.caches_in_synchronised_destages, of.synchronised_destages_all_ready + of.synchronised_destages_by_timeout);
     }
 }

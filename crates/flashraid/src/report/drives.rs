@@ -26,13 +26,14 @@ figures! {
     /// Counts of queues, processor cores and write buffers of members without superblocks, summed over the members (section 25 of the
     /// rules).
     pub struct FrontReport("front", of: FrontsSource) {
-        /// Number of commands. A command is the part of an array operation that goes to a drive at a time.
+        /// Number of commands sent to the drives. All pages that one operation of the array sends to a drive at a time form one command.
         commands: u64 = of.front.commands;
-        /// Number of commands that waited in a queue until they were fetched; left out without `ssd.queues`.
+        /// Number of commands that waited in a submission queue, because the drive could not fetch them at once; left out without
+        /// `ssd.queues`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fetch_waits: Option<u64> = of.has_queues.then_some(of.front.fetch_waits),
             row 5 "commands that waited to be fetched" in "" if |front| front.fetch_waits.is_some();
-        /// Mean of these waits, in microseconds.
+        /// Mean wait of the commands that waited in a submission queue, in microseconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fetch_wait_mean_us: Option<f64> = mean_us(of.front.fetch_wait_ns, of.front.fetch_waits),
             row 6 "mean of these waits" in "µs" if |front| front.fetch_waits.is_some();
@@ -44,7 +45,7 @@ figures! {
         trimmed: u64 = of.front.units_trimmed_in_buffer;
         /// Number of write commands that waited for room in the buffer.
         room_waits: u64 = of.front.buffer_room_waits, row 3 "writes that waited for the buffer" in "";
-        /// Mean of these waits, in microseconds.
+        /// Mean wait of the write commands that waited for room in the buffer, in microseconds.
         room_wait_mean_us: Option<f64> = mean_us(of.front.buffer_room_wait_ns, of.front.buffer_room_waits), row 4 "mean of these waits" in "µs";
         /// Number of writes with "force unit access" that waited for their programs; left out if there are none.
         #[serde(default, skip_serializing_if = "is_zero")]
@@ -95,21 +96,22 @@ figures! {
         /// `width` if dies, channels, cores and link are scaled; otherwise left out.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         scale_by: Option<ScaleBy> = Some(of.drive.scale_by).filter(|by| *by == ScaleBy::Width && of.drive.scale > 1);
-        /// Number of all units programmed, including padding and parity, divided by the number that the host sent. It equals that of
-        /// `flash`.
+        /// Write amplification of the media: the number of units programmed, including padding and parity, divided by the number of units
+        /// that the host wrote. `flash.write_amplification` has the same value.
         write_amplification: Option<f64> = of.counts.write_amplification(of.drive.unit_pages), row 1 "write amplification of the media" in "";
-        /// Part of this write amplification that parity accounts for; left out without `ssd.superblock.rain`.
+        /// Part of `write_amplification` that parity accounts for; left out without `ssd.superblock.rain`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         write_amplification_of_parity: Option<f64> =
             of.counts.write_amplification_of_parity(of.drive.unit_pages).filter(|_| of.drive.rain),
             row 2 "of which parity" in "" if |drive| drive.die_time.parity_programs.is_some();
-        /// Number of commands. A command is the part of an array operation that goes to a drive at a time.
+        /// Number of commands sent to the drives. All pages that one operation of the array sends to a drive at a time form one command.
         commands: u64 = of.front.commands;
-        /// Number of commands that waited in a queue until they were fetched; left out without `ssd.queues`.
+        /// Number of commands that waited in a submission queue, because the drive could not fetch them at once; left out without
+        /// `ssd.queues`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fetch_waits: Option<u64> = of.drive.has_queues.then_some(of.front.fetch_waits),
             row 20 "commands that waited to be fetched" in "" if |drive| drive.fetch_waits.is_some();
-        /// Mean of these waits, in microseconds.
+        /// Mean wait of the commands that waited in a submission queue, in microseconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fetch_wait_mean_us: Option<f64> = mean_us(of.front.fetch_wait_ns, of.front.fetch_waits),
             row 21 "mean of these waits" in "µs" if |drive| drive.fetch_waits.is_some();
@@ -140,20 +142,20 @@ figures! {
         victims: u64 = of.counts.victims_begun, row 3 "superblocks collected" in "";
         /// Number of write commands that waited for room in the buffer.
         room_waits: u64 = of.front.buffer_room_waits, row 10 "writes that waited for the buffer" in "";
-        /// Mean of these waits, in microseconds.
+        /// Mean wait of the write commands that waited for room in the buffer, in microseconds.
         room_wait_mean_us: Option<f64> = mean_us(of.front.buffer_room_wait_ns, of.front.buffer_room_waits), row 11 "mean of these waits" in "µs";
         /// Number of writes with "force unit access" that waited for their programs; left out if there are none.
         #[serde(default, skip_serializing_if = "is_zero")]
         forced_waits: u64 = of.front.fua_write_waits;
-        /// Number of host superpages that waited because collection was behind with its moves.
+        /// Number of host superpages that waited because collection was further behind with its moves than `ssd.superblock.debt` allows.
         debt_waits: u64 = of.counts.waits_for_collection_debt, row 12 "superpages that waited for moves" in "";
         /// Number of host superpages that waited because too few superblocks were free.
         foreground: u64 = of.counts.waits_for_free_superblock, row 13 "superpages that waited for a superblock" in "";
-        /// Sum of these waits, in milliseconds.
+        /// Total time that host superpages waited because too few superblocks were free, in milliseconds.
         foreground_ms: f64 = of.counts.waits_for_free_superblock_ns as f64 / 1e6;
         /// Number of host page reads that waited for collection on their die.
         reads_behind_collection: u64 = of.counts.reads_behind_collection, row 14 "pages read that waited for collection" in "";
-        /// Mean of these waits, in microseconds.
+        /// Mean wait of the host page reads that waited for collection on their die, in microseconds.
         reads_behind_collection_mean_us: Option<f64> =
             mean_us(of.counts.reads_behind_collection_ns, of.counts.reads_behind_collection), row 15 "mean of these waits" in "µs";
         /// Shares of the time of all dies, by kind of work.
@@ -173,7 +175,7 @@ figures! {
 }
 
 figures! {
-    /// Superblocks that drives have moved for upkeep (rule 223).
+    /// Superblocks that drives have moved to preserve their data or to level wear, and not to make room (rule 223).
     #[derive(Eq)]
     pub struct UpkeepReport("drive.upkeep", of: SuperblockCounters) {
         /// Number of superblocks moved because they had been read too often.
@@ -187,9 +189,9 @@ figures! {
     /// Units that drives have written with one bit per cell (rule 222).
     #[derive(Eq)]
     pub struct SlcReport("drive.slc", of: SuperblockCounters) {
-        /// Number of units with one bit per cell among those programmed for the host.
+        /// Number of units that were programmed for the host with one bit per cell.
         units_programmed: u64 = of.host_units_programmed_slc, row 50 "units programmed with one bit per cell" in "";
-        /// Number of units moved out of superblocks with one bit per cell, among those that collection programmed.
+        /// Number of units that collection moved out of superblocks with one bit per cell.
         units_folded: u64 = of.units_folded_from_slc, row 51 "units folded" in "";
     }
 }
@@ -229,7 +231,7 @@ figures! {
         host_bytes: u64 = of.drives.page_bytes(of.drives.counts.pages_received), row 30 "bytes of the host" in "B";
         /// Number of bytes programmed: for the host, by collection, without data, and with parity.
         media_bytes: u64 = of.drives.unit_bytes(of.drives.counts.programmed_units()), row 31 "bytes programmed" in "B";
-    /// Number of these bytes that collection programmed into superblocks shared by all handles. Left out if moved units stay with their
+    /// Part of `media_bytes` that collection programmed into superblocks shared by all handles. Left out if moved units stay with their
     /// handle.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shared_media_bytes: Option<u64> =

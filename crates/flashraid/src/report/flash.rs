@@ -154,18 +154,19 @@ figures! {
     pub struct Lifetime("flash.lifetime", of: LifetimeSource<'_>) {
         /// Number of erases that a block endures.
         endurance_cycles: u32 = of.cycles;
-        /// Days until the mean block has reached its rated erases, as with perfect wear levelling.
+        /// Days until blocks have reached their rated erases on average. With perfect wear levelling, all blocks reach them then.
         days_levelled: f64 = of.mean_block,
             row 20 (|life| format!("life at {} cycles, of the mean block", life.endurance_cycles)) in "days" if |life| life.levels_wear;
         /// Days until the most worn block has reached its rated erases, if wear stays as uneven as it is.
         days_worst_block: f64 = of.worst_block,
             row 20 (|life| format!("life at {} cycles, of the most worn block", life.endurance_cycles)) in "days" if |life| !life.levels_wear;
-        /// True if the member levels wear. The values below then refer to the mean block, and otherwise to the most worn one.
+        /// True if the member levels wear. The years and terabytes until it is worn out then follow from `days_levelled`, otherwise from
+        /// `days_worst_block`.
         levels_wear: bool = of.inputs.levels_wear;
-        /// Years until that block has reached its rated erases.
+        /// Years until the member is worn out: `days_levelled` in years if it levels wear, otherwise `days_worst_block`.
         #[serde(default)]
         years: Option<f64> = Some(of.days() / DAYS_PER_YEAR), row 21 "the same in years" in "years" if |life| life.years.is_some();
-        /// Terabytes (10^12 bytes) that can be written to the member in this time at this load. Data sheets call it TBW.
+        /// Terabytes (10^12 bytes) that can be written to the member until it is worn out at this load. Data sheets call it TBW.
         #[serde(default)]
         tbw: Option<f64> = Some(of.terabytes()), row 22 "writes to an SSD in this time (TBW)" in "TB" if |life| life.tbw.is_some();
         /// Drive writes per day (DWPD) at this load: how often its whole capacity is written each day.

@@ -77,7 +77,8 @@ figures! {
         /// Time that dies spent collecting, in milliseconds. It covers whole cleans that began in the measured time. For drives with
         /// superblocks, it covers the part within the measured time.
         time_ms: f64 = if of.is_drive { of.sum.gc_time_ns } else { of.times.total_ns } as f64 / 1e6;
-        /// Length of a slice, in microseconds.
+        /// Length of the slices of time by which collecting members are counted, in microseconds. Members that collect in the same slice
+        /// collect together.
         slice_us: f64 = us(of.inputs.measured.gc.slice_ns);
         /// Number of slices in which no member, one, two … members collected.
         slices_by_members: Vec<u64> = of.inputs.measured.gc.slices_by_collecting_members.clone();
@@ -88,7 +89,7 @@ figures! {
         suspensions: u64 = of.sum.suspensions, row 13 "suspensions" in "" if |gc| gc.suspensions > 0;
         /// Number of page writes that waited because no pool had room for them.
         exhausted: u64 = of.sum.writes_waiting_for_room, row 14 "writes that waited for a free block" in "" if |gc| gc.exhausted > 0;
-        /// Sum of these waits, in milliseconds.
+        /// Total time that page writes waited because no pool had room for them, in milliseconds.
         exhausted_ms: f64 = of.sum.writes_waiting_for_room_ns as f64 / 1e6,
             row 16 "mean wait for a free block" in "µs" of (|gc| Some(gc.exhausted_ms * 1e3 / gc.exhausted as f64)) if |gc| gc.exhausted > 0;
         /// Number of cleans that began because a die had no other work.
@@ -117,9 +118,11 @@ figures! {
     /// Number of cleans of members that had asked to collect and could not wait any longer.
     #[derive(Copy, Eq)]
     pub struct UncoordinatedCleans("gc.uncoordinated_cleans", of: coordination::UncoordinatedCleans) {
-        /// Number of these while other members were forced, so that they had to wait.
+        /// Number of cleans that a member had to begin by itself while the controller forced others to collect. It could not be forced
+        /// until they were done.
         during_cycles: u64 = of.during_cycles, row 21 "uncoordinated cleans during cycles" in "";
-        /// Number of these at other times. It is 0 unless messages take time or are not answered.
+        /// Number of cleans that a member had to begin by itself while no others were forced. It is 0 unless messages take time or are not
+        /// answered.
         unanswered: u64 = of.unanswered, row 20 "uncoordinated cleans" in "";
     }
 }

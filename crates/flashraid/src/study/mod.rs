@@ -186,11 +186,11 @@ impl Study {
         Ok(self)
     }
 
-    /// Sets the value, or `KEY=VALUE`, that the others are compared with. By default, it is the first value of each varied key that is a
-    /// remedy.
+    /// Sets the value, or `KEY=VALUE`, that the others are compared with. By default, it is the first value of each varied key that is
+    /// compared.
     ///
-    /// Given keys (`workload`, `array.members`, `seed` and so on) are never a baseline, because points are compared only if these are
-    /// equal.
+    /// Keys that describe the work, the hardware or the measurement (`workload`, `array.members`, `seed` and so on) are never a baseline.
+    /// Points are compared only if such keys are equal.
     pub fn baseline(mut self, value: impl ToString) -> Self {
         self.baseline = Some(value.to_string());
         self

@@ -244,7 +244,7 @@ impl StudyPlan {
         Ok(groups.into_iter().map(|(_, group)| group).collect())
     }
 
-    /// Returns the estimated memory that these simulations need one after another.
+    /// Returns the estimated number of bytes of memory that these simulations need if they run one at a time.
     pub fn memory_bytes(&self, simulations: &[usize]) -> u64 {
         memory::memory_needed_by_all_bytes(simulations.iter().map(|index| &self.tasks[*index].scenario), 1)
     }

@@ -34,7 +34,7 @@ pub enum StudyProblem {
         /// Name of the key.
         key: String,
     },
-    /// The seed is varied, and is also set in another way.
+    /// The seed is a varied key, and is also set by [`Study::seed`](super::Study::seed) or [`Study::seeds`](super::Study::seeds).
     #[error("the seed is varied and given in another way, too; leave out one of them")]
     SeedTwice,
     /// The last seed exceeds the greatest possible one.
@@ -52,7 +52,7 @@ pub enum StudyProblem {
     BaselineNotFound {
         /// Baseline that the user wants.
         wanted: String,
-        /// Reason why it is not possible.
+        /// Reason why the wanted baseline is not possible.
         reason: &'static str,
         /// Baselines that are possible.
         choices: Vec<String>,

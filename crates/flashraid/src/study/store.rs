@@ -75,8 +75,8 @@ impl ReportStore {
 
     /// Saves the report of a finished simulation.
     ///
-    /// Simulations of less than a second can be repeated faster than a disk writes many of them. The operating system may therefore write
-    /// these later. After a crash of the machine, some of the last ones may have to run again.
+    /// Simulations of less than a second can be repeated faster than a disk writes many of their reports. The operating system may
+    /// therefore write the reports later. After a crash of the machine, some of the last simulations may have to run again.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the report cannot be saved, and [`Error::Input`] if something else than a file has its name.

@@ -172,7 +172,8 @@ impl Stripes {
         }
     }
 
-    /// Records the end of a sub-read. The part may be over with it, or have been before.
+    /// Records that sub-read `nth` of operation `id` has ended. The operation ends with it, unless it has ended before or waits for other
+    /// sub-reads.
     pub fn sub_read_ended(&mut self, now: TimeNs, id: u32, nth: u32, completion: &Completion, members: &mut Members) {
         let hedged = self.operations[id as usize].hedged.as_mut().expect("it may be hedged");
         let read = &mut hedged.reads[nth as usize];

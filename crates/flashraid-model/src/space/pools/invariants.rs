@@ -4,7 +4,7 @@ use super::{FREE_SCORE, OPEN_SCORE, Pools, UNMAPPED};
 use crate::ids::DieId;
 
 impl Pools {
-    /// Verifies the whole state, for tests and `--check`, while no die cleans.
+    /// Verifies the whole state, for tests and `--check`. It must be called while no die cleans a block.
     ///
     /// # Errors
     /// Returns a sentence that names the first invariant that does not hold.

@@ -45,7 +45,7 @@ const UNMAPPED: u32 = u32::MAX;
 const NO_BLOCK: u32 = u32::MAX;
 /// Number in the place of a physical page where there is none.
 const NO_PAGE: u32 = u32::MAX;
-/// Most pages per block for which the scores have room.
+/// Most pages that a block may have. Numbers of valid pages are kept in 16 bits, together with marks for open and free blocks.
 pub const MAX_PAGES_PER_BLOCK: u32 = 0x2000;
 /// Maximum number of pools per die, because the mask `need` has 64 bits.
 pub const MAX_POOLS_PER_DIE: u32 = 64;

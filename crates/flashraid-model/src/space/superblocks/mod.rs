@@ -164,8 +164,8 @@ impl Open {
 }
 
 impl Superblocks {
-    /// Returns a drive whose exported units are all mapped in order, or an empty one with `fresh`. `member` and `seed` select the random
-    /// stream of a victim policy that draws.
+    /// Returns a drive whose exported units are all mapped in order, or an empty one if `params.starts_empty` is true. `member` and `seed`
+    /// select the random stream of a victim policy that draws.
     pub fn filled(params: &SuperblocksParams, seed: u64, member: u32) -> Self {
         let SuperblocksParams { shape, channel, target_free_superblocks, victim, starts_empty: fresh } = *params;
         let places = shape.physical_units() as usize;

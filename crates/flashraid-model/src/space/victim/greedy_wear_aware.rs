@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 pub struct GreedyWearAware {
     /// Share of the mean remaining life below which a block is spared, above 0 and below 1.
     pub threshold: Fraction,
-    /// Number of erases that a block endures, from the SSD.
+    /// Number of erases that a block endures. Users do not write it here, because it is taken from the settings of the SSD.
     #[serde(skip)]
     pub endurance_erases: u32,
 }

@@ -21,7 +21,7 @@ policies! {
         random::Random = "random",
     }
 
-    /// Returns the block to collect next, or `None` if no block is useful.
+    /// Returns the block to collect next, or `None` if no block is useful. A block is useful if collecting it gains room.
     pub fn pick_victim(&self, blocks: &VictimCandidates<'_>, draws: &mut VictimDraws<'_>) -> Option<usize>;
     /// Returns true if the policy needs random numbers.
     pub fn needs_random_numbers(&self) -> bool;
@@ -37,7 +37,8 @@ policies! {
 
 /// A victim policy. The fields of its type are the parameters that users write, each with a default.
 pub trait Victim: Default {
-    /// Returns the block to collect next, which must be useful, or `None` if no block is.
+    /// Returns the block to collect next, or `None` if no block is useful. The policy must return a useful block: one whose collection
+    /// gains room.
     fn pick_victim(&self, blocks: &VictimCandidates<'_>, draws: &mut VictimDraws<'_>) -> Option<usize>;
 
     /// Returns true if the policy needs random numbers.
@@ -113,7 +114,7 @@ pub struct VictimCandidates<'a> {
     held: BlockTables<'a>,
     /// Number of pages that hold data in a block.
     data_pages: u32,
-    /// Number of valid pages below which a sealed block is useful.
+    /// Number of valid pages below which a sealed block is useful: collecting it gains room.
     useful_below: u32,
     /// Sequence number of the block that is opened next.
     next_sequence: u32,
@@ -125,7 +126,7 @@ pub(super) const GROUP: usize = 64;
 /// Least scores of the groups that lie wholly in a pool. Other pools may share its first and its last group.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LeastScores<'a> {
-    /// Number of blocks before the first of these groups.
+    /// Number of blocks before the first group that lies wholly in the pool.
     pub(crate) before: usize,
     /// Least score of each group of [`GROUP`] blocks, one after the other.
     pub(crate) of_groups: &'a [i16],
@@ -176,7 +177,7 @@ impl<'a> VictimCandidates<'a> {
         }
     }
 
-    /// Returns true if the block is sealed and worth collecting.
+    /// Returns true if the block is useful: it is sealed, and collecting it gains room.
     pub(crate) fn is_useful(&self, block: usize) -> bool {
         self.valid_pages(block) < self.useful_below
     }
@@ -215,15 +216,16 @@ impl<'a> VictimCandidates<'a> {
         }
     }
 
-    /// Returns the useful blocks with their valid pages, in order of block number.
+    /// Returns the useful blocks, whose collection gains room, with their valid pages, in order of block number.
     pub fn useful_blocks(&self) -> impl DoubleEndedIterator<Item = (usize, u32)> + '_ {
         (0..self.len()).map(|block| (block, self.valid_pages(block))).filter(|&(_, valid)| valid < self.useful_below)
     }
 
-    /// Returns the useful block with the fewest valid pages, and among equals the one with the highest number.
+    /// Returns the useful block with the fewest valid pages, and among equals the one with the highest number. A block is useful if
+    /// collecting it gains room.
     ///
-    /// In a pool of 2048 blocks, this reads the least scores of 32 groups, and then one group. Overwrites keep the least scores, which
-    /// costs a comparison with a number in the processor's cache. Lists of blocks with equal counts would cost several scattered writes.
+    /// Of each group of 64 blocks, the least number of valid pages is kept up to date when pages are overwritten. In a pool of 2048 blocks,
+    /// this compares 32 groups, and then the blocks of one of them. Lists of blocks with equal counts would make overwrites slower.
     pub fn least_valid_useful_block(&self) -> Option<usize> {
         let BlockTables::Pool { scores, least: LeastScores { before, of_groups }, .. } = self.held else {
             return self.useful_blocks().min_by_key(|&(block, valid)| (valid, Reverse(block))).map(|(block, _)| block);
@@ -274,7 +276,7 @@ impl<'a> VictimDraws<'a> {
         rng::uniform(self.stream())
     }
 
-    /// Draws one of the useful blocks, each equally likely. There must be at least one.
+    /// Draws one of the useful blocks, whose collection gains room, each equally likely. There must be at least one.
     pub fn draw_useful_block(&mut self, blocks: &VictimCandidates<'_>) -> usize {
         loop {
             let block = self.below(blocks.len() as u64) as usize;

@@ -118,7 +118,7 @@ impl Forced {
         self.owed_victims
     }
 
-    /// Returns true while such a victim is being cleaned.
+    /// Returns true while a victim that counts as forced work is being cleaned.
     pub(crate) fn cleans_victims(self) -> bool {
         self.counted != 0
     }

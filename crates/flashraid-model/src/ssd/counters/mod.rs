@@ -40,7 +40,7 @@ counts! {
         suspensions,
         /// Number of writes that waited because no pool had room for them.
         writes_waiting_for_room,
-        /// Sum of these waits, in nanoseconds.
+        /// Total time that writes waited because no pool had room for them, in nanoseconds.
         writes_waiting_for_room_ns,
         /// Part of `gc_time_ns` in which any request could be served between two steps (state 1 of PGC III.D), in nanoseconds.
         gc_open_to_all_requests_ns,

@@ -6,12 +6,12 @@ use crate::ssd::params::PLACEMENT_HANDLES_MAX;
 counts! {
     /// Counts of a drive for each placement handle (rule 221).
     pub struct PlacementHandleCounters {
-        /// Number of pages that write commands brought.
+        /// Number of pages that the drive received with write commands, by placement handle.
         pages_received: [u64; PLACEMENT_HANDLES_MAX as usize],
-        /// Number of places programmed in superblocks of the host, including padding and parity.
+        /// Number of units programmed in superblocks that the host fills, by placement handle, including padding and parity.
         host_units_programmed: [u64; PLACEMENT_HANDLES_MAX as usize],
-        /// Number of places programmed in superblocks of collection, including padding and parity. If collection mixes handles, all of them
-        /// count for handle 0.
+        /// Number of units programmed in superblocks that collection fills, by placement handle, including padding and parity. If
+        /// collection mixes handles, all count for handle 0.
         collection_units_programmed: [u64; PLACEMENT_HANDLES_MAX as usize],
     }
 }
@@ -32,15 +32,15 @@ impl PlacementHandleCounters {
 counts! {
     /// Counts of superpages and superblocks since the end of the warm-up.
     pub struct SuperblockCounters {
-        /// Number of pages that write commands brought.
+        /// Number of pages that the drive received with write commands.
         pages_received,
         /// Number of units programmed for the host.
         host_units_programmed,
-        /// Number of these that were programmed with one bit per cell.
+        /// Number of units programmed for the host with one bit per cell. They are part of `host_units_programmed`.
         host_units_programmed_slc,
         /// Number of units that collection moved and programmed.
         units_moved_by_collection,
-        /// Number of these that came from superblocks with one bit per cell.
+        /// Number of units that collection moved out of superblocks with one bit per cell. They are part of `units_moved_by_collection`.
         units_folded_from_slc,
         /// Number of units that the host overwrote while collection was moving them, so that they were not programmed again.
         units_overwritten_during_move,
@@ -56,15 +56,15 @@ counts! {
         flash_reads_for_host,
         /// Number of page reads that shared a read from flash with another one.
         page_reads_sharing_flash_read,
-        /// Number of host superpages that had to wait because collection was behind with its moves.
+        /// Number of host superpages that had to wait because collection was further behind with its moves than `debt_max_units` allows.
         waits_for_collection_debt,
-        /// Number of host superpages that had to wait because no superblock was free.
+        /// Number of host superpages that had to wait because too few superblocks were free.
         waits_for_free_superblock,
-        /// Sum of these waits, in nanoseconds.
+        /// Total time that host superpages waited because too few superblocks were free, in nanoseconds.
         waits_for_free_superblock_ns,
         /// Number of host page reads that waited for collection on their die.
         reads_behind_collection,
-        /// Sum of these waits, in nanoseconds.
+        /// Total time that host page reads waited for collection on their die, in nanoseconds.
         reads_behind_collection_ns: u128,
         /// Time that dies spent on programs for the host, including transfers, in nanoseconds.
         host_program_ns,
@@ -80,9 +80,9 @@ counts! {
         collecting_ns,
         /// Number of superblocks whose units collection began to move.
         victims_begun,
-        /// Number of these that were moved because they had been read too often.
+        /// Number of superblocks that were moved because they had been read too often. They are part of `victims_begun`.
         victims_for_refresh,
-        /// Number of these that were moved to level wear.
+        /// Number of superblocks that were moved to level wear. They are part of `victims_begun`.
         victims_for_wear_levelling,
         /// Counts for each placement handle.
         by_placement_handle: PlacementHandleCounters,

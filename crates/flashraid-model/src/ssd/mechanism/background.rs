@@ -21,11 +21,11 @@ pub struct Background {
 }
 
 counters! {
-    /// Cost of the stalls of a member's dies.
+    /// Number and length of stalls, which are pauses of dies for background work of their own.
     pub struct BackgroundCounters, "Background work of dies" {
-        /// Stalls of dies that something waited for.
+        /// Pauses of dies for background work (stalls) that something waited for.
         stalls as "stalls", "stalls that something waited for";
-        /// Time of dies in these stalls, from the moment on at which something waited.
+        /// Time of dies in stalls that something waited for, from the moment on at which it waited.
         waited_ns as "waited_ms", "time of dies in them";
     }
 }
@@ -65,7 +65,7 @@ impl Mechanism for Background {
     }
 }
 
-/// The stalls of one die.
+/// Schedule of the stalls of one die, which are pauses for background work of its own.
 #[derive(Debug, Clone)]
 pub struct Stalls {
     background: Background,

@@ -34,7 +34,8 @@ pub trait Mechanism: Sized {
     fn random_for_tests(stream: &mut Stream, operation_ns: u64) -> Self;
 }
 
-/// State of a mechanism at one die, with methods that the die calls. By default, each does nothing.
+/// State that a mechanism (an optional behaviour of an SSD, such as read retries) keeps for one die. The die calls its methods, which by
+/// default do nothing.
 pub trait AtOneDie<C>: std::fmt::Debug + Clone {
     /// Returns true if the mechanism wants to occupy the die at `now`, as soon as the current work ends.
     fn is_due(&self, _now: TimeNs) -> bool {
@@ -295,7 +296,7 @@ impl Figures {
 }
 
 mechanisms! {
-    /// Work of a die's own that operations wait for now and then; without this table there is none.
+    /// Occasional background work inside a die, such as calibration, for which operations wait; without this table there is none.
     background: Background;
     /// Array reads that are repeated because a page has too many errors; without this table there are none.
     read_retry: ReadRetry;

@@ -15,16 +15,16 @@ use serde::{Deserialize, Serialize};
 pub struct ReadRetry {
     /// Share of the pages that need further reads, drawn for each page after each erase of its block; above 0.
     pub share: Fraction,
-    /// Number of further array reads that such a page needs; from 1 to 100.
+    /// Number of further array reads that a page with too many errors needs; from 1 to 100.
     pub times: u32,
 }
 
 counters! {
     /// Cost of further array reads for the host.
     pub struct ReadRetryCounters, "Read retries" {
-        /// Array reads of the host that needed further ones.
+        /// Array reads for the host that had to be repeated, because the page had too many errors.
         reads as "reads", "array reads that needed further ones";
-        /// Time of these further array reads.
+        /// Time of the repetitions of array reads for the host.
         further_ns as "further_ms", "time of these further reads";
     }
 }

@@ -41,8 +41,8 @@ pub struct SsdParams {
     pub channel: Option<ChannelParams>,
     /// Limit of the host link. With `None`, transfers to the host take no time.
     pub link: Option<HostLinkParams>,
-    /// Queues, cores and write buffer before pools of blocks. With `None`, operations go to their dies as they arrive. `superblock` has its
-    /// own settings.
+    /// Queues, processor cores and write buffer through which operations pass before they reach the dies, with pools of blocks. With
+    /// `None`, operations go to their dies as they arrive. Drives with superblocks have such settings in `superblock`.
     pub front: Option<FrontParams>,
     /// Mechanisms, which every kind of device may have.
     pub mechanisms: Mechanisms,
@@ -135,7 +135,8 @@ impl SsdParams {
 pub struct ComputingShortcuts {
     /// True to compute the end of an operation when it arrives, on members that allow it.
     pub immediate_ends: bool,
-    /// True to end waits without events, on dies that nothing can interrupt.
+    /// True to end waits without events of their own, on dies that nothing can interrupt. Such a die catches up when it gets its next
+    /// operation or message.
     pub collapsed_waits: bool,
 }
 

@@ -76,7 +76,7 @@ impl SuperblockParams {
 /// Superblocks with one bit per cell (rule 222).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SlcParams {
-    /// Limit on the number of these superblocks.
+    /// Limit on the number of superblocks with one bit per cell.
     pub room: SlcLimit,
     /// Time that a die takes to program one page in each plane, in nanoseconds.
     pub program_ns: u64,
@@ -93,10 +93,12 @@ pub enum PlaneReadMode {
     OnePlaneAtATime,
 }
 
-/// Limits of the collection of superblocks. All except the debt are numbers of superblocks.
+/// Limits that control the collection of superblocks: numbers of free superblocks, and the number of units by which collection may be
+/// behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SuperblockCollectionParams {
-    /// Number of free superblocks at which moves keep up with host writes exactly; more than `floor`.
+    /// Number of free superblocks at which collection frees room exactly as fast as the host fills it. With fewer it is faster; more than
+    /// `floor_free_superblocks`.
     pub target_free_superblocks: u32,
     /// Number of superblocks below the target at which collection is twice as fast; at least 1.
     pub superblocks_below_target_to_double_pace: u32,

@@ -93,7 +93,8 @@ impl Problems {
 /// Settings for the addresses of requests.
 ///
 /// Addresses are drawn from a pattern over the footprint, unless a request continues the one before or is aimed at one member. If a request
-/// would reach beyond the footprint, its place is taken modulo the number of places where it fits.
+/// drawn at the aligned place `p` would reach beyond the footprint, it starts at the place `p` modulo `n` instead. Here `n` is the number
+/// of aligned places at which the request fits.
 ///
 /// Users write the settings as a table, in which the parameters of the pattern stand beside the others.
 #[derive(Debug, Clone, PartialEq)]

@@ -19,7 +19,8 @@ pub struct Bursts {
     /// Number of requests in a burst.
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub burst_requests: u64,
-    /// True to leave the idle gaps out, so that the mean rate rises by `factor` (the literal rates of the table).
+    /// True to leave the idle gaps out. Requests then always come as fast as in a burst, and the mean rate is `factor` times as high. The
+    /// rates of GGC Table 9 are such if read literally.
     #[serde(default)]
     pub mean_rate_scaled: bool,
 }

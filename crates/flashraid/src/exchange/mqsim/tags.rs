@@ -204,7 +204,7 @@ pub(super) const REFUSED: &[(&str, &str, &str)] = &[
     ("Address_Mapping", "HYBRID", "flashraid maps by page only"),
 ];
 
-/// Returns the list of all tags as a table in Markdown.
+/// Returns a Markdown table of all tags of MQSim's device file, with the key that each tag becomes or the reason why it becomes none.
 pub fn tags_table() -> String {
     let mut text = "| tag | becomes |\n|---|---|\n".to_owned();
     for tag in TAGS {
