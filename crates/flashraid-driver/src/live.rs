@@ -77,9 +77,9 @@ pub struct LiveArray {
     /// Time up to which, and including which, the caller has run the simulation.
     advanced_to: Option<TimeNs>,
     last_arrival_ns: TimeNs,
-    /// Number of requests that arrived before that time and were answered after it.
+    /// Number of requests that arrived before `last_arrival_ns` and were answered after it.
     answered_since: u64,
-    /// Number of unanswered requests that arrived at that time.
+    /// Number of unanswered requests that arrived at `last_arrival_ns`.
     arrived_last: u64,
     /// Number of pages in the requests of [`Loop::ahead`].
     pages_ahead: u64,

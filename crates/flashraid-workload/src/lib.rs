@@ -47,7 +47,7 @@ pub trait Source {
         Ok(n)
     }
 
-    /// Returns the rule by which the host sends these requests.
+    /// Returns the rule by which the host sends the requests: at given times (open loop), or in reply to answers (closed loop).
     fn host_loop(&self) -> HostLoop {
         HostLoop::Open
     }

@@ -194,7 +194,7 @@ mod tests {
         let p99 = find_meanings("response_us.all.p99").unwrap();
         assert_eq!(
             p99[0].explanation_lines(),
-            "response_us.all.p99: 99th percentile: 99 % of the requests took no longer; at most 0.1 % too long.\n\
+            "response_us.all.p99: 99th percentile: 99 % of the requests took no longer. The value exceeds the exact one by at most 0.1 %.\n\
              response_us.all: Result for reads and writes together.\nresponse_us: Response times, in microseconds."
         );
         assert_eq!(find_meanings("config.ssd.gc.victim").unwrap(), victim, "as a report has it");

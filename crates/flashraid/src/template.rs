@@ -17,7 +17,7 @@ pub(crate) struct Template {
     sets: Vec<(String, String)>,
     /// Seed that replaces the one in the configuration.
     pub(crate) seed: Option<u64>,
-    /// Problems that make the text unusable. They are reported later, together with all others.
+    /// Problems that make the text unusable. They are reported later, together with all other problems.
     refused: Option<Problems>,
 }
 

@@ -21,14 +21,14 @@ impl StripePages {
         self.bits.fill(0);
     }
 
-    /// Adds `pages` pages, from offset `first` on, of the strip with this role.
+    /// Adds `pages` pages, from offset `first` on, of the strip with this role (its number in the stripe).
     pub(super) fn insert(&mut self, role: u32, first: u32, pages: u32) {
         for offset in first..first + pages {
             self.bits[role as usize * self.words_per_strip + (offset / u64::BITS) as usize] |= 1 << (offset % u64::BITS);
         }
     }
 
-    /// Removes the pages of the strip with this role, and returns their number.
+    /// Removes the pages of the strip with this role (its number in the stripe), and returns how many there were.
     pub(super) fn remove(&mut self, role: u32) -> u32 {
         let pages = self.page_count_of_strip(role);
         let start = role as usize * self.words_per_strip;
@@ -36,7 +36,7 @@ impl StripePages {
         pages
     }
 
-    /// Returns true if this page is in the set.
+    /// Returns true if the page at this offset of the strip with this role (its number in the stripe) is in the set.
     pub fn has(&self, role: u32, offset: u32) -> bool {
         self.word(role, (offset / u64::BITS) as usize) >> (offset % u64::BITS) & 1 == 1
     }
@@ -46,7 +46,7 @@ impl StripePages {
         self.bits.iter().map(|word| word.count_ones()).sum()
     }
 
-    /// Returns the number of pages of the strip with this role in the set.
+    /// Returns the number of pages in the set that belong to the strip with this role (its number in the stripe).
     pub(crate) fn page_count_of_strip(&self, role: u32) -> u32 {
         let start = role as usize * self.words_per_strip;
         self.bits[start..start + self.words_per_strip].iter().map(|word| word.count_ones()).sum()
@@ -74,7 +74,7 @@ impl StripePages {
         StripRoles((0..strips).filter(|&role| self.has(role, offset)).fold(0, |roles, role| roles | 1 << role))
     }
 
-    /// Returns the offsets of the pages of the strip with this role.
+    /// Returns the offsets of the pages in the set that belong to the strip with this role (its number in the stripe).
     pub(crate) fn offsets_in_strip(&self, role: u32) -> impl Iterator<Item = u32> {
         (0..self.words_per_strip).flat_map(move |word| BitsOf(self.word(role, word)).map(move |bit| word as u32 * u64::BITS + bit))
     }

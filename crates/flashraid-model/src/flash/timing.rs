@@ -23,7 +23,8 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// Returns these durations. If summaries are spread, each program includes its share of the time for the summary.
+    /// Returns the timing, with the time for summary pages in the time of programs if summaries are spread. Each program then includes its
+    /// share.
     pub fn with_spread_summaries(mut self, geometry: &Geometry) -> Self {
         if self.spreads_summary_programs && geometry.summary_page {
             self.page_program_ns += (self.summary_transfer_ns + self.page_program_ns) / u64::from(geometry.data_pages_per_block());

@@ -139,7 +139,7 @@ fn z_density(bytes: &[u64], moments: &Moments) -> Vec<DensityBin> {
 pub struct BandwidthSummary {
     /// Length of an interval, in nanoseconds. A run of more than 2^20 intervals has twice the configured length, or four times, and so on.
     pub interval_ns: u64,
-    /// Number of intervals that lie wholly within the run. Mean, deviation and density are taken over these.
+    /// Number of intervals that lie wholly within the run. Only these count for mean, deviation and density.
     pub whole_intervals: u64,
     /// Total number of bytes done, including those of the last interval.
     pub(crate) total_bytes: u128,

@@ -238,7 +238,7 @@ pub struct GcActivity {
     pub slice_ns: u64,
     /// Collecting time of each member, in order.
     pub members: Vec<MemberGcTime>,
-    /// Number of slices by the number of members that collected in them: none, one, two, and so on.
+    /// Number of slices of time in which no member collected, one member, two, and so on.
     pub slices_by_collecting_members: Vec<u64>,
 }
 

@@ -63,7 +63,7 @@ impl LatencyHistogram {
 
     /// Returns the response time that the given share (0 to 1) of the requests did not exceed, in nanoseconds; `None` without requests.
     ///
-    /// It is at most 0.1 % too long. The least and the greatest response time are exact.
+    /// The value exceeds the exact one by at most 0.1 %. The least and the greatest response time are exact.
     #[must_use]
     pub fn quantile_ns(&self, quantile: f64) -> Option<u64> {
         let (min, max) = (self.moments.min()?, self.moments.max()?);
@@ -73,7 +73,7 @@ impl LatencyHistogram {
     /// Returns the cumulative distribution at no more than 205 points, which are dense where percentiles are usually read.
     ///
     /// If several of these points fall on one response time, the first and the last of them are kept, and the greatest value comes last.
-    /// Response times are at most 0.1 % too long, and their fractions are exact.
+    /// Response times exceed the exact ones by at most 0.1 %, and their fractions are exact.
     #[must_use]
     pub fn cumulative_distribution(&self) -> Vec<CdfPoint> {
         let (Some(min), Some(max)) = (self.moments.min(), self.moments.max()) else { return Vec::new() };

@@ -46,11 +46,11 @@ pub struct TenthOfRun {
     pub from_ns: TimeNs,
     /// Number of requests that arrived in the tenth.
     pub requests_arrived: u64,
-    /// Response times of these requests, in nanoseconds.
+    /// Response times of the requests that arrived in the tenth, in nanoseconds.
     pub response_ns: MeanWithError,
-    /// Pages that collections moved for each byte that these requests write.
+    /// Pages that collections moved in the tenth for each byte that its requests write.
     pub pages_moved_per_byte: MeanWithError,
-    /// Number of bytes that these requests write.
+    /// Number of bytes that the requests which arrived in the tenth write.
     pub written_bytes: u64,
 }
 

@@ -14,7 +14,7 @@ pub struct UnitsProgrammed {
     pub member: MemberId,
     /// Number of places programmed, including padding and parity.
     pub units: u64,
-    /// Number of pages among them that collection moved.
+    /// Number of programmed pages that collection moved.
     pub pages_moved: u64,
 }
 

@@ -35,7 +35,7 @@ pub struct SyntheticSpec {
     /// Share of writes that must not wait for garbage collection, 0 to 1.
     pub high_priority_fraction: f64,
     /// Greatest gap before a sequential request, which starts where the one before ended. Such gaps are uniform from 0, as in DiskSim's
-    /// generator. With `None`, they are like all others.
+    /// generator. With `None`, they are drawn like the gaps before other requests.
     pub sequential_gap: Option<RequestGap>,
 }
 

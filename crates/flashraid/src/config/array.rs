@@ -102,7 +102,7 @@ pub struct RebuildConfig {
     pub spares: u32,
     /// State of the spares when they are needed.
     pub spare: Spare,
-    /// Continue rebuilding to its end after the last request. Otherwise, rebuilding ends with the load.
+    /// True to continue rebuilding to its end after the last request, false to end it with the load.
     pub finish: bool,
 }
 

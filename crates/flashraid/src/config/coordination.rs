@@ -39,8 +39,8 @@ pub struct ProtocolConfig {
     /// Free blocks of a pool at which its member registers (reactive-selective, proactive-idle), and at which it asks to collect with
     /// `notify = "soft"`.
     pub t_soft: StopThreshold,
-    /// Time from a member's first request to collect until the controller forces members, so that more of them can ask. With `notify =
-    /// "soft"`, the controller forces earlier if the first of them would have to collect by itself.
+    /// Time from a member's first request to collect until the controller forces members, so that more members can ask. With `notify =
+    /// "soft"`, the controller forces earlier if the first asking member would have to collect by itself.
     pub delay: Duration,
     /// True to force also as soon as no request of the host is outstanding, with `notify = "soft"`.
     pub at_idle: bool,

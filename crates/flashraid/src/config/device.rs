@@ -51,7 +51,8 @@ pub struct SsdConfig {
     /// that of the summary. With `"spread"`, every program takes its share of a summary, so that all last equally long.
     #[serde(default)]
     pub summary_page: SummaryPage,
-    /// Let the initial fill seal the block that it writes last, like all others. The reference simulator leaves it open forever.
+    /// True if the initial fill seals the block that it writes last, like all other full blocks. The SSD extension of DiskSim leaves it
+    /// open forever.
     #[serde(default = "yes")]
     pub fill_seals_last_block: bool,
     /// Superblocks behind a write buffer, as in current drives.

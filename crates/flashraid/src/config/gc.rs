@@ -26,9 +26,9 @@ pub struct GcConfig {
     pub pool: Pool,
     /// The blocking scope of a collection: the part that serves no request during the collection.
     pub blocking: Blocking,
-    /// Use a separate open block for moved pages, instead of that for host writes.
+    /// True to write moved pages to an open block of their own, instead of that for host writes.
     pub separate_open_block: bool,
-    /// Moved pages stay inside their plane and need no transfer.
+    /// True if moved pages stay inside their plane and need no transfer.
     pub copy_back: bool,
     /// Points of a collection at which requests may interrupt it.
     pub preemption: Preemption,
@@ -38,9 +38,10 @@ pub struct GcConfig {
     /// they and the step are all reads or all writes. With `"in-flight"`, requests that arrive during a step may overlap with it, too.
     /// Needs preemption; with superblocks also `superblock.cache_read`.
     pub pipeline: Pipeline,
-    /// Serve a request for the page that is being moved from the page register (with superblocks, from the controller). Needs preemption.
+    /// True to serve a request for the page that is being moved from the page register (with superblocks, from the controller). Needs
+    /// preemption.
     pub merge: bool,
-    /// Move a page first if a waiting request needs it. Needs preemption and `merge`. Not with superblocks.
+    /// True to move a page first if a waiting request needs it. Needs preemption and `merge`. Not with superblocks.
     pub reorder: bool,
     /// Time of a poll of the queue between two steps of a collection. Needs preemption. Not with superblocks.
     pub poll: Duration,

@@ -30,7 +30,8 @@ pub struct ReadConfig {
     pub fast_fail: Duration,
     /// Knowledge of the host about collection. Only with `plan = "avoid"`.
     pub knowledge: Knowledge,
-    /// Choose the way of the reads before a parity write, too. Only with `plan = "avoid"`.
+    /// True to avoid collecting members in the reads before a parity write, too: they read the old parity, or the rest of the stripe. Only
+    /// with `plan = "avoid"`.
     pub pre_reads: bool,
     /// Knowledge of the host about how long collection will last. Only with `plan = "avoid"`.
     pub remaining: Remaining,

@@ -28,7 +28,7 @@ pub struct SuperblockConfig {
     pub page_reads: Vec<Duration>,
     /// Number of planes of a die that can read at the same time.
     pub plane_reads: PlaneReads,
-    /// Let a plane read its next page while the page before is being transferred.
+    /// True if a plane can read its next page while the page before is being transferred.
     pub cache_read: bool,
     /// Maximum number of host reads on a die that go ahead of another waiting operation. Then that operation has its turn.
     #[schemars(range(min = 1))]
@@ -37,7 +37,8 @@ pub struct SuperblockConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub programs_at_once: Option<u32>,
-    /// Program one superpage in `geometry.dies` as parity of the others in its row, after them. `geometry.reserved` must leave room for it.
+    /// True to program one superpage in `geometry.dies` as parity of the others in its row, after them. `geometry.reserved` must leave room
+    /// for it.
     #[serde(skip_serializing_if = "is_off")]
     pub rain: bool,
     /// Number of free superblocks at which collection frees room exactly as fast as the host fills it. With fewer, it is faster.
@@ -113,7 +114,7 @@ pub struct BufferConfig {
     pub size: Option<Size>,
     /// Time that the acknowledgement of a write takes. It begins when the last unit of the command is in the buffer.
     pub ack: Duration,
-    /// The buffer survives a loss of power, so that a flush need not wait.
+    /// True if the buffer survives a loss of power, so that a flush need not wait.
     pub protected: bool,
     /// Maximum time that a superpage stays open, after which it is programmed even if it is not full. By default, there is no limit. Needs
     /// `ssd.superblock`.

@@ -249,7 +249,7 @@ fn lacks_tag(error: &ValidationError<'_>, depth: usize) -> bool {
 
 /// Keys that choose the variant of a table. A table with another choice replaces the inherited one instead of adding to it.
 pub(super) const TAGS: [&str; 4] = ["kind", "process", "distribution", "policy"];
-/// Name of the table that has such a key, but the same other keys for every choice. It keeps its keys if the choice changes.
+/// Name of the table that has a key of [`TAGS`], but the same other keys for every choice. It keeps its keys if the choice changes.
 pub(super) const WITHOUT_VARIANTS: &str = "cache";
 
 /// Returns the allowed values in words, and a hint for the fix if there is one.

@@ -54,7 +54,7 @@ pub struct WorkloadConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequential_repeats: Option<bool>,
     /// Synthetic: greatest gap before a request that starts where the one before ended. Such gaps are uniform from 0. By default, they are
-    /// like all others.
+    /// drawn like the gaps before other requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequential_gap: Option<RequestGap>,
     /// Synthetic: distribution of the addresses.

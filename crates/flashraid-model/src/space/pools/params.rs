@@ -24,7 +24,7 @@ pub struct PoolsParams {
     pub victim: VictimPolicy,
     /// True if moved pages go to a separate open block, false if they share the block of host writes.
     pub separate_open_block: bool,
-    /// True if the initial fill seals the block that it writes last, like all others.
+    /// True if the initial fill seals the block that it writes last, like all other full blocks.
     pub fill_seals_last_block: bool,
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct Command {
     pub(crate) begun: TimeNs,
     /// Time at which its data had crossed the link.
     pub(crate) crossed: TimeNs,
-    /// Snapshot of the dies' work at that time.
+    /// Snapshot of the dies' work at the time `crossed`.
     pub(crate) work_times_before: WorkTimesSnapshot,
     /// Part of its wait for room that was caused by collection (rule 231).
     pub(crate) room_collection_ns: u64,

@@ -34,8 +34,8 @@ pub struct SsdParams {
     pub plane_choice: PlaneChoice,
     /// Parameters of garbage collection.
     pub gc: GcParams,
-    /// True if the initial fill seals the block that it writes last, like all others. The reference simulator leaves it open. Because
-    /// nothing programs it later, it is then never collected.
+    /// True if the initial fill seals the block that it writes last, like all other full blocks. The reference simulator leaves it open.
+    /// Because nothing programs it later, it is then never collected.
     pub fill_seals_last_block: bool,
     /// Dies that share a channel. With `None`, every die has its own pins, and transfers are part of its busy time.
     pub channel: Option<ChannelParams>,

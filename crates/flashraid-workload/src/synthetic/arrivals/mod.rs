@@ -37,7 +37,7 @@ trait Arrival {
         self.mean_per_second().map_or(0.0, |per_second| requests.saturating_sub(1) as f64 * 1e9 / per_second)
     }
 
-    /// Returns the rule by which the host sends these requests.
+    /// Returns the rule by which the host sends the requests: at given times (open loop), or in reply to answers (closed loop).
     fn host_loop(&self) -> HostLoop {
         HostLoop::Open
     }
@@ -109,7 +109,7 @@ pub(super) struct ArrivalGenerator {
     clock: Clock,
     stream: Stream,
     gaps: Box<dyn Gaps>,
-    /// Greatest gap before a sequential request, and the random stream of these gaps; `None` if their gaps are not special.
+    /// Greatest gap before a sequential request, and the random stream of such gaps; `None` if they are drawn like other gaps.
     sequential: Option<(f64, Stream)>,
     /// Gaps of a batch, before they are added up to times.
     batch_gaps_ns: Vec<f64>,

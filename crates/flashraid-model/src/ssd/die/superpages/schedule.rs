@@ -42,7 +42,7 @@ impl Job {
     }
 }
 
-/// Steps of such a job.
+/// Steps of a job that needs all planes of a die.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     /// Transfers data over the channel.
