@@ -35,7 +35,7 @@ def _build(of: type[T], document: Mapping[str, Any]) -> T:
 
 @dataclass(frozen=True)
 class ResponseTime:
-    """Response times, in microseconds. Moments are exact, and percentiles exceed the exact values by at most 0.1 %; all but the count are ``None`` without requests."""
+    """Response times, in microseconds. Moments are exact, percentiles at most 0.1 % above the exact value; all but the count are ``None`` without requests."""
 
     count: int
     mean_us: float | None

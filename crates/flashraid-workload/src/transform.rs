@@ -19,7 +19,8 @@ pub struct TransformSpec {
     pub limit_requests: Option<u64>,
     /// Time in the resulting stream from which on requests are left out, in nanoseconds; `None` for no limit.
     pub limit_ns: Option<u64>,
-    /// Factor of the rate of requests, by which the gaps between them are divided: 2 gives twice as many requests per second (PGC Fig. 10).
+    /// Factor of the rate of requests, by which the gaps between them are divided: 2 gives twice as many requests per second (Fig. 10 of
+    /// the paper PGC).
     pub rate_scale: f64,
     /// Factor of the sizes. The results are rounded up to sectors.
     pub size_scale: f64,

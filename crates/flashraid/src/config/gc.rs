@@ -38,8 +38,8 @@ pub struct GcConfig {
     /// they and the step are all reads or all writes. With `"in-flight"`, requests that arrive during a step may overlap with it, too.
     /// Needs preemption; with superblocks also `superblock.cache_read`.
     pub pipeline: Pipeline,
-    /// True to serve a request for the page that is being moved from the page register (with superblocks, from the controller). Needs
-    /// preemption.
+    /// True to serve a request for a page that is being moved with the copy in the page register (with superblocks, in the controller).
+    /// Needs preemption.
     pub merge: bool,
     /// True to move a page first if a waiting request needs it. Needs preemption and `merge`. Not with superblocks.
     pub reorder: bool,

@@ -91,7 +91,7 @@ impl ArrivalSpec {
     }
 
     /// Returns the mean time from the first to the last of `requests` requests, in nanoseconds. For a closed loop, it is the sum of the
-    /// think times on a place of the queue depth, as if answers took no time.
+    /// think times in one slot of the queue depth, as if answers took no time.
     pub fn mean_span_ns(&self, requests: u64) -> f64 {
         self.law().mean_span_ns(requests)
     }
