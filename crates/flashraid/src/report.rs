@@ -584,8 +584,7 @@ pub enum Happened {
 pub struct TimelineDestage {
     /// Number of the member.
     pub member: u32,
-    /// True if the pages come from the member's own cache, false if they come from a cache of write groups, which combine pages of a
-    /// stripe.
+    /// True if the pages come from the member's own cache, false if they come from a cache of write groups (pages of a stripe).
     pub own_cache: bool,
     /// Number of the stripe, which all pages of a write group share.
     pub stripe: u64,

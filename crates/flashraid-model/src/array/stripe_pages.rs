@@ -52,7 +52,7 @@ impl StripePages {
         self.bits[start..start + self.words_per_strip].iter().map(|word| word.count_ones()).sum()
     }
 
-    /// Returns the role of the strip (its number in the stripe) and the offset in it of each page, in the order of operations (rule 54).
+    /// Returns the role of the strip and the offset of each page, in the order of operations (rule 54). A role is a number in the stripe.
     pub(super) fn roles_and_offsets(&self) -> impl Iterator<Item = (u32, u32)> {
         let words = self.bits.iter().enumerate();
         words.flat_map(|(index, &word)| {

@@ -81,8 +81,7 @@ pub struct GcInterval {
 pub struct DestageInterval {
     /// Number of the member SSD.
     pub member: u32,
-    /// True if the pages come from the member's own cache, false if they come from a cache of write groups, which combine pages of a
-    /// stripe.
+    /// True if the pages come from the member's own cache, false if they come from a cache of write groups (pages of a stripe).
     pub from_member_cache: bool,
     /// Number of the stripe.
     pub stripe: u64,
