@@ -29,7 +29,7 @@ pub struct CacheConfig {
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct CacheMemory {
-    /// Number of bytes in all its caches together. By default, 32 KiB for each member, as in LAWC.
+    /// Number of bytes in all caches of the array together. By default, 32 KiB for each member, as in LAWC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Size>,
     /// Unit in which the capacity of a cache is counted. By default `"pages"`.

@@ -180,9 +180,9 @@ figures! {
     pub struct FailedMember("failures", of: OfFailure<'_>) {
         /// Number of the failed member.
         member: u32 = of.progress.member, row 1 "member" in "";
-        /// Number of the spare that replaces it.
+        /// Number of the spare that replaces the failed member.
         spare: Option<u32> = of.progress.spare;
-        /// Time at which it failed, in milliseconds; `None` if the run was over before.
+        /// Time at which the member failed, in milliseconds; `None` if the run was over before.
         failed_ms: Option<f64> = ms(of.progress.failed_ns), row 2 "failed at" in "s" of (|failed| seconds(failed.failed_ms));
         /// Time at which rebuilding began, in milliseconds.
         rebuild_began_ms: Option<f64> = ms(of.progress.rebuild_began_ns),
@@ -219,9 +219,9 @@ figures! {
     pub struct Failure("failure", of: OfFailures<'_>) {
         /// Number of the failed member.
         member: u32 = of.first.member;
-        /// Number of the spare that replaces it.
+        /// Number of the spare that replaces the failed member.
         spare: Option<u32> = of.first.spare;
-        /// Time at which it failed, in milliseconds; `None` if the run was over before.
+        /// Time at which the member failed, in milliseconds; `None` if the run was over before.
         failed_ms: Option<f64> = of.first.failed_ms;
         /// Time at which rebuilding began, in milliseconds.
         rebuild_began_ms: Option<f64> = of.first.rebuild_began_ms;

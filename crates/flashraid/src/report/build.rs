@@ -185,7 +185,7 @@ pub struct DriveInputs {
     pub rain: bool,
     /// Placement handles of the drives, if there are any.
     pub placement: Option<PlacementHandles>,
-    /// True if some of their superblocks hold one bit per cell.
+    /// True if some superblocks of the drives hold one bit per cell.
     pub has_slc: bool,
     /// True if the drives move superblocks for upkeep.
     pub has_upkeep: bool,

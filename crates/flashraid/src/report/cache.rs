@@ -131,12 +131,12 @@ figures! {
 figures! {
     /// Share of the capacity that was used.
     pub struct CacheOccupancy("cache.occupancy", of: CacheSource<'_>) {
-        /// Mean over the measured time.
+        /// Mean share of the capacity that was used, over the measured time.
         mean: Option<f64> = {
             let room_ns = of.measured_ns as f64 * of.room_pages as f64;
             (room_ns > 0.0).then(|| of.counters.occupancy_integral_page_ns as f64 / room_ns)
         };
-        /// Greatest share in the measured time.
+        /// Greatest share of the capacity that was used in the measured time.
         most: Option<f64> = ratio(of.counters.occupancy_max_pages.0, of.room_pages);
     }
 }
