@@ -36,15 +36,16 @@ class Lifetime:
     endurance_cycles: int
     """Number of erases that a block endures."""
     days_levelled: float
-    """Days until the mean block has reached its rated erases, as with perfect wear levelling."""
+    """Days until blocks have reached their rated erases on average. With perfect wear levelling, all blocks reach them then."""
     days_worst_block: float
     """Days until the most worn block has reached its rated erases, if wear stays as uneven as it is."""
     levels_wear: bool
-    """True if the member levels wear. The values below then refer to the mean block, and otherwise to the most worn one."""
+    """True if the member levels wear. The years and terabytes until it is worn out then follow from ``days_levelled``, otherwise from
+    ``days_worst_block``."""
     years: float | None
-    """Years until that block has reached its rated erases."""
+    """Years until the member is worn out: ``days_levelled`` in years if it levels wear, otherwise ``days_worst_block``."""
     tbw: float | None
-    """Terabytes (10^12 bytes) that can be written to the member in this time at this load. Data sheets call it TBW."""
+    """Terabytes (10^12 bytes) that can be written to the member until it is worn out at this load. Data sheets call it TBW."""
     dwpd: float | None
     """Drive writes per day (DWPD) at this load: how often its whole capacity is written each day."""
     dwpd_five_years: float | None
@@ -102,9 +103,11 @@ class UncoordinatedCleans:
     """Number of cleans of members that had asked to collect and could not wait any longer."""
 
     during_cycles: int
-    """Number of these while other members were forced, so that they had to wait."""
+    """Number of cleans that a member had to begin by itself while the controller forced others to collect. It could not be forced until
+    they were done."""
     unanswered: int
-    """Number of these at other times. It is 0 unless messages take time or are not answered."""
+    """Number of cleans that a member had to begin by itself while no others were forced. It is 0 unless messages take time or are not
+    answered."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +143,8 @@ class Collection:
     """Time that dies spent collecting, in milliseconds. It covers whole cleans that began in the measured time. For drives with
     superblocks, it covers the part within the measured time."""
     slice_us: float
-    """Length of a slice, in microseconds."""
+    """Length of the slices of time by which collecting members are counted, in microseconds. Members that collect in the same slice collect
+    together."""
     slices_by_members: list[int]
     """Number of slices in which no member, one, two … members collected."""
     requests_by_members_met: list[int]
@@ -150,7 +154,7 @@ class Collection:
     exhausted: int
     """Number of page writes that waited because no pool had room for them."""
     exhausted_ms: float
-    """Sum of these waits, in milliseconds."""
+    """Total time that page writes waited because no pool had room for them, in milliseconds."""
     idle_cleans: int
     """Number of cleans that began because a die had no other work."""
     state_ms: list[float]
