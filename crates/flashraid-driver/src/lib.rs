@@ -97,7 +97,8 @@ pub struct RunOutcome {
     pub counters: ArrayCounters,
     /// Erase counts of each member's blocks at the end of the measured time, in order of members.
     pub wear: Vec<EraseCountSummary>,
-    /// Work that the writes of the host still caused in each member at the end of the measured time, in order of members.
+    /// Work that the host's writes left to each member at the end of the measured time: data in buffers, and collection. In order of
+    /// members.
     pub unfinished_work: Vec<UnfinishedWork>,
     /// Number of pages in the write cache at the end of the measured time.
     pub cached_pages: u64,
@@ -126,8 +127,9 @@ pub struct QueueDepthUse {
     pub depth: u32,
     /// Time between an answer and the next request, in nanoseconds.
     pub think_ns: u64,
-    /// Time for which slots of the queue depth had no more requests to send, in nanoseconds, summed over the slots. The think time after
-    /// their last answers is subtracted if it lies after the end of the measured time.
+    /// Time for which slots of the queue depth had no further request, until the end of the measured time. It is in nanoseconds, summed
+    /// over the slots. It begins when the think time after the slot's last answer ends. If that lies after the measured time, the
+    /// difference counts as negative.
     pub unused_slot_ns: i128,
     /// Time for which slots of the queue depth had requests that the statistics do not count (trims, flushes, and lost ones), in
     /// nanoseconds.

@@ -92,7 +92,7 @@ impl MemberSet {
         self.0.count_ones()
     }
 
-    /// Returns the members that are in at least one of the two sets.
+    /// Returns the union of the two sets: the members that are in at least one of them.
     #[inline]
     #[must_use]
     pub const fn intersection(self, other: Self) -> Self {

@@ -46,7 +46,8 @@ pub struct Request {
     /// True for a write of zeroes that the host asks for without sending data. The host may have trimmed the range before (rule 220); the
     /// array treats the request as any other write.
     pub zeroes: bool,
-    /// True for a write that must not wait for garbage collection (state 3 of PGC III.D).
+    /// True for an urgent write. If free blocks are so few that other writes wait for collection, it is served as soon as the current
+    /// victim is erased. (It is state 3 of PGC III.D.)
     pub high_priority: bool,
     /// Number of the stream in a mix of workloads, or 0 without a mix.
     pub stream: u8,

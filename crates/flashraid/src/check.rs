@@ -43,7 +43,7 @@ pub struct CheckReport {
     /// Results about a drive with superblocks; left out for other members.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drive: Option<DriveCheck>,
-    /// Results about queues, cores and write buffer of other members; left out if they have none.
+    /// Results about queues, cores and write buffer of members without superblocks; left out if none of them is configured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub front: Option<FrontCheck>,
     /// Garbage collection in one pool (a plane, a die, or all superblocks).
@@ -54,8 +54,8 @@ pub struct CheckReport {
     pub load: Option<LoadCheck>,
     /// Time at which collection starts.
     pub first_collection: FirstCollection,
-    /// Number of pages that the warm-up overwrites on all members and a warm spare together. It is 0 if it puts them into the steady state
-    /// of random writes.
+    /// Number of pages that the warm-up overwrites on all members and a warm spare together. It is 0 for a warm-up that makes the steady
+    /// state of random writes without overwrites.
     pub warm_up_pages: u64,
     /// Write amplification that the workload reaches in the long run.
     ///
@@ -74,7 +74,8 @@ pub struct CheckReport {
 /// Sizes of the parts of a write cache.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct CacheCheck {
-    /// Number of bytes in the cache of write groups, which is the whole cache or the first level.
+    /// Number of bytes in the cache of write groups (the dirty pages of a stripe). With `wow` and `stow`, it is the whole cache. With
+    /// `lawc`, it stands before the caches of the members.
     pub group_bytes: u64,
     /// Number of bytes in the cache of each member.
     pub member_bytes: u64,
@@ -97,22 +98,22 @@ pub struct MemberCheck {
     pub effective_over_provisioning: f64,
 }
 
-/// Collection in one pool.
+/// Thresholds and expected cost of collection in one pool: a plane, a die, or all superblocks of a drive.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GcCheck {
     /// Number of blocks in a pool.
     pub pool_blocks: u32,
     /// Number of free blocks at or below which a pool is collected.
     pub start_free_blocks: u32,
-    /// Number of free blocks at which its collection stops.
+    /// Number of free blocks at which the collection of a pool ends.
     pub stop_free_blocks: u32,
     /// Write amplification that theory expects of the victim policy under uniformly random writes (see [`theory`]).
     pub write_amplification: f64,
     /// Relation of the policy to `write_amplification`: `exact`, or `at least` for a policy without a formula, for which the value is that
     /// of greedy.
     pub write_amplification_is: &'static str,
-    /// Write amplification for very large blocks: `alpha / (alpha + W(−alpha·e^−alpha))`. Here `alpha` is the number of data pages divided
-    /// by the number of user pages, and `W` is Lambert's function.
+    /// Write amplification if the block that was written first is always collected: `alpha / (alpha + W(−alpha·e^−alpha))`. Here, `alpha`
+    /// is the number of pages of the blocks that hold data, divided by that of user pages, and `W` is Lambert's function.
     pub write_amplification_oldest_first: f64,
     /// Number of valid pages that a clean moves on average, at the expected `write_amplification`.
     pub pages_moved_per_clean: f64,
@@ -125,7 +126,8 @@ pub struct GcCheck {
 pub struct LoadCheck {
     /// Share of the time that the dies of the busiest member work without collection. Above 1, they fall behind. `None` for a closed loop.
     pub dies_without_gc: Option<f64>,
-    /// Share of the time that the dies of the busiest member work, including collection. `None` for a closed loop.
+    /// Share of the time that the dies of the busiest member work, including collection. Above 1, they fall behind. `None` for a closed
+    /// loop.
     pub dies_with_gc: Option<f64>,
     /// Expected wait of a request behind collection, divided by the time of its own operations. It is `None` for a closed loop, and if
     /// collection takes no time.
@@ -158,7 +160,7 @@ impl LoadCheck {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(tag = "when", rename_all = "kebab-case")]
 pub enum FirstCollection {
-    /// Collection begins at once, because the warm-up brings the pools to their working level.
+    /// Collection begins at once, because the warm-up uses up all free blocks above the threshold at which it starts.
     AtOnce,
     /// Collection begins when each member has received this number of host pages on average, which happens in the run.
     After {
@@ -169,7 +171,7 @@ pub enum FirstCollection {
     },
     /// Collection never begins, because the run writes too little.
     Never {
-        /// Number of host pages per member that would be needed.
+        /// Number of page writes to each member after which collection would begin.
         pages_per_member: u64,
     },
     /// The start is unknown, because a warm state is loaded or the workload cannot be read.

@@ -23,7 +23,7 @@ use flashraid_workload::units::count_with_noun;
 /// threads and no callbacks, so that nothing happens between two calls. The same calls give the same answers on every machine.
 ///
 /// A request comes before everything else of its nanosecond that has not happened yet. So the requests of a trace, submitted at their
-/// times, get the response times of `flashraid run`. Time must not have been advanced to their own moment before.
+/// times, get the response times of `flashraid run`. For this, submit each of them before you advance time to its moment.
 ///
 /// [`Simulation::open`](crate::Simulation::open) makes one.
 pub struct Device {

@@ -15,7 +15,8 @@ const HALF: f64 = 0.5;
 /// twice the share.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IdleArray {
-    /// Share of the time for which the dies of the busiest member work, from 0 to 0.1.
+    /// Share of the time for which the dies of the busiest member work. It is above 0 and below 0.1, because an array with more work is not
+    /// idle.
     pub busy_share: f64,
     /// Factor by which the load would have to rise until the dies of the busiest member work half of the time.
     pub load_factor_to_half_busy: f64,

@@ -20,13 +20,13 @@ pub enum MeaningKind {
     ReportFigure,
 }
 
-/// A key or a value of a report, with its documentation.
+/// A configuration key, or a value of a report, with its documentation.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Meaning {
     /// Full name, such as `ssd.gc.victim` or `response_us.all.p99`.
     pub name: String,
-    /// Kind of the name: key or value of a report.
+    /// Kind of the name: a configuration key, or a value of a report.
     pub kind: MeaningKind,
     /// Documentation of this name.
     pub text: String,

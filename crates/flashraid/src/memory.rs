@@ -38,8 +38,8 @@ pub fn memory_needed_by_all_bytes<'a>(scenarios: impl IntoIterator<Item = &'a Sc
 /// Name of the limit on the address space of a process.
 const ADDRESS_SPACE: &str = "ulimit -v";
 
-/// Returns the number of bytes that threads add to the need, for a limit with this name. Their stacks take addresses rather than memory, so
-/// they count only if addresses are limited.
+/// Returns the number of bytes that threads add to the need under a limit, named as by [`available_memory_bytes`]. Their stacks take
+/// addresses rather than memory, so they count only if the limit is on addresses.
 pub fn memory_needed_by_threads_bytes(threads: usize, limit_name: &str) -> u64 {
     /// Size of a thread's stack, which is the default of the standard library.
     const STACK_BYTES: u64 = 2 << 20;

@@ -71,7 +71,7 @@ pub struct Report {
     pub requests: Requests,
     /// Response times, in microseconds.
     pub response_us: ByDirection<ResponseTime>,
-    /// Results of each stream of a mix, in order; left out for other workloads.
+    /// Results of each stream of a workload with `kind = "mix"`, in order; left out for other workloads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub streams: Vec<StreamReport>,
     /// Bandwidth, in MB/s (10^6 bytes per second).
@@ -118,7 +118,7 @@ pub struct Report {
     /// confidence interval even with a single seed.
     #[serde(default)]
     pub batches: Batches,
-    /// Response times divided into their causes.
+    /// Response times divided into their causes, in microseconds.
     #[serde(default)]
     pub time_us: TimeByShare,
     /// Results of the run, interval by interval.
@@ -134,7 +134,8 @@ pub struct Report {
     /// `ssd.buffer`, `ssd.queues` and `ssd.firmware`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub front: Option<FrontReport>,
-    /// Counts of the members' mechanisms, summed over the members, with a table for each mechanism; left out without any.
+    /// Counts of optional effects in the members, such as read retries or background work of dies, summed over the members. Each effect has
+    /// a table; left out without any.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     #[schemars(schema_with = "Figures::schema")]
     pub mechanisms: serde_json::Map<String, Value>,
@@ -147,7 +148,7 @@ pub struct Report {
     /// loop, each of the requests that the queue depth allows at a time is sent from a slot. It is then the mean time for which a slot was
     /// in use, think times included.
     pub load_ns: u64,
-    /// Work that written data still caused at the end of the measured time.
+    /// Work that the host's writes left to the members at the end of the measured time: data in buffers, and collection.
     pub owed: Owed,
     /// True if the run was stopped before its end.
     pub partial: bool,
@@ -180,8 +181,8 @@ impl Report {
         format!("{document:#}\n")
     }
 
-    /// Returns by how much the load would have to rise until remedies against collection matter, if the array was idle. Otherwise, and for
-    /// a closed loop, it is `None`. The dies of the busiest member decide.
+    /// Returns how far the load is from one at which remedies against collection matter, if even the dies of the busiest member do little.
+    /// Otherwise, and for a closed loop, it is `None`.
     #[must_use]
     pub fn idle_array(&self) -> Option<crate::idle::IdleArray> {
         let mean = |member: &MemberOverTime| {
@@ -205,13 +206,13 @@ impl Report {
     }
 }
 
-/// Work that written data still caused at the end of the measured time.
+/// Work that the host's writes left to the members at the end of the measured time: data in buffers, and collection.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Owed {
     /// Number of bytes in write caches and in buffers of drives that had not been programmed.
     pub buffered_bytes: u64,
-    /// Number of pages that collections must still move.
+    /// Number of pages that collection must still move.
     pub moves_pages: u64,
     /// Time that dies still needed for collections that had begun or were decided, in microseconds.
     pub collection_us: f64,
@@ -276,18 +277,18 @@ pub struct Batches {
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TimeByShare {
-    /// Mean over all requests.
+    /// Mean response time of all requests, divided into its causes.
     pub all: Option<TimeSpent>,
-    /// Mean over the slowest tenth of the requests.
+    /// Mean response time of the slowest tenth of the requests, divided into its causes.
     pub slowest_10_percent: Option<TimeSpent>,
-    /// Mean over the slowest hundredth of the requests.
+    /// Mean response time of the slowest hundredth of the requests, divided into its causes.
     pub slowest_1_percent: Option<TimeSpent>,
-    /// Mean over the slowest thousandth of the requests.
+    /// Mean response time of the slowest thousandth of the requests, divided into its causes.
     pub slowest_0_1_percent: Option<TimeSpent>,
 }
 
 impl TimeByShare {
-    /// Returns the means over all requests and over the slowest ones, each with its name for people.
+    /// Returns the means over all requests and over the slowest 10 %, 1 % and 0.1 %, each with its name for people.
     #[must_use]
     pub fn named_shares(&self) -> [(&'static str, Option<TimeSpent>); 4] {
         [
@@ -299,24 +300,24 @@ impl TimeByShare {
     }
 }
 
-/// Response time divided into its causes, in microseconds. They follow the path that decided the request's end, and add up to the response
-/// time.
+/// Response time divided into its causes, in microseconds. Of operations that run at the same time, only those count that decided the end
+/// of the request. The causes therefore add up to the response time.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TimeSpent {
-    /// Time spent waiting for operations of other requests, and for full queues.
+    /// Time spent waiting for operations of other requests, and for full queues, in microseconds.
     pub queue: f64,
-    /// Time spent waiting for collection of any kind.
+    /// Time spent waiting for collection of any kind, in microseconds.
     pub collection: f64,
-    /// Time for reads before writes, locks, and writes of parity.
+    /// Time for reads before writes, locks, and writes of parity, in microseconds.
     pub parity: f64,
-    /// Time waiting for room in the write cache, and the cache's own time.
+    /// Time waiting for room in the write cache, and the cache's own time, in microseconds.
     pub cache: f64,
-    /// Time of transfers over channels and links, including the wait for them.
+    /// Time of transfers over channels and links, including the wait for them, in microseconds.
     pub transfer: f64,
-    /// Time that the flash array takes for the request's own operations.
+    /// Time that the flash array takes for the request's own operations, in microseconds.
     pub flash: f64,
-    /// Time of firmware and buffers, and all other time.
+    /// Time of firmware and buffers, and all other time, in microseconds.
     pub other: f64,
 }
 
@@ -451,7 +452,7 @@ pub struct Bandwidth {
     pub cv: Option<f64>,
     /// Length of an interval, in milliseconds.
     pub interval_ms: f64,
-    /// Number of whole intervals.
+    /// Number of whole intervals over which mean and deviation are computed.
     pub intervals: u64,
     /// All bytes divided by the whole measured time.
     pub overall: Option<f64>,
@@ -459,7 +460,7 @@ pub struct Bandwidth {
     pub series_interval_ms: f64,
     /// Bandwidth of each interval of the series.
     pub series: Vec<f64>,
-    /// Density of (x − mean)/stddev, as points (z, density).
+    /// Distribution of the intervals' bandwidth x, as points (z, density) with z = (x − mean) / stddev.
     pub z_density: Vec<(f64, f64)>,
 }
 
@@ -628,13 +629,14 @@ pub struct TimelineGc {
     /// Number of the die in the member.
     #[serde(rename = "element")]
     pub die: u32,
-    /// Number of the pool in the die, which is its plane if planes are pools.
+    /// Number of the pool in the die: of its plane if each plane is a pool, and 0 if the whole die is one.
     pub pool: u32,
-    /// Time at which it starts, in nanoseconds. PGC's state 0 ends and state 1 begins.
+    /// Time at which it starts, in nanoseconds. With preemption, any request is served between its steps until `writes_wait_from_ns` (state
+    /// 1 of PGC).
     pub start_ns: u64,
-    /// Time from which writes wait (state 2), in nanoseconds.
+    /// Time from which writes wait for its end, while reads are still served between its steps (state 2 of PGC), in nanoseconds.
     pub writes_wait_from_ns: u64,
-    /// Time from which all requests wait (state 3), in nanoseconds.
+    /// Time from which all requests wait for its end (state 3 of PGC), in nanoseconds.
     pub all_wait_from_ns: u64,
     /// Time at which it ends, in nanoseconds.
     pub end_ns: u64,

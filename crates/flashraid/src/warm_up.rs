@@ -83,8 +83,8 @@ impl SharedWarmUps {
         self.threads.max(1)
     }
 
-    /// Returns true if a run with this key need not wait for another one's warm-up. If the state does not exist yet, the caller's run must
-    /// then compute it.
+    /// Returns true if a run with this key may begin without waiting: its warm state exists, or no other run is computing it. In the second
+    /// case, the caller's run must compute it, and later calls return false until the state exists.
     pub fn claim_warm_up(&self, key: &str) -> bool {
         let mut shared = lock(&self.shared);
         let Some(shared) = shared.get_mut(key) else { return true };

@@ -65,7 +65,8 @@ counts! {
         stripe_reads_around_collection,
         /// Pages read in addition so that parts of reads could avoid a collecting strip.
         pages_added_to_read_around,
-        /// Parts of reads that waited for collection, because the lock of their stripe was not free.
+        /// Parts of reads that could not avoid a collecting member, because an operation on the same stripe held its lock. They waited for
+        /// the collection.
         stripe_reads_locked_out,
         /// Parts of reads that waited for collection in one of their strips, for whatever reason.
         stripe_reads_that_waited,
@@ -90,17 +91,17 @@ impl ReadPlanCounters {
 counts! {
     /// Counts of a read plan that hedges. A *part* is what a read asks for in a stripe or, with mirrors, in a strip.
     pub struct HedgeCounters {
-        /// Parts of reads, whether they were late or not.
+        /// Parts of reads, one per stripe (with mirrors, per strip), whether they were late or not.
         stripe_reads,
         /// Parts of reads that took long and were also read elsewhere: from another copy or the rest of the stripe.
         stripe_reads_made_elsewhere,
-        /// Parts of reads that ended by the pages read elsewhere, because these came first.
+        /// Parts of late reads whose second read (from another copy, or by parity) answered first.
         stripe_reads_ended_elsewhere,
         /// Pages read from another copy or the rest of the stripe, for parts of reads that took long.
         pages_read_elsewhere,
-        /// Pages whose answer was not needed, because the part of a read that wanted them had ended another way.
+        /// Pages whose data nobody needed, because another read of the same data had answered first.
         pages_read_in_vain,
-        /// Parts of reads that took long and were not read elsewhere, because the lock of their stripe was not free.
+        /// Parts of late reads without a second read, because an operation on the same stripe held its lock.
         stripe_reads_locked_out,
         /// Parts of reads that took long and were not read elsewhere, because there was no other way to their data.
         stripe_reads_without_other_way,
@@ -108,7 +109,7 @@ counts! {
 }
 
 counts! {
-    /// Number of host requests that neither read nor write.
+    /// Number of host requests that move no data: trims and flushes.
     pub struct HostCounters {
         /// Number of host trims.
         trims,

@@ -30,9 +30,9 @@ pub struct ArrayCounters {
     pub host_port: Option<HostPortCounters>,
     /// Counters of parity, locks and rebuilding; `None` if the array has none of them.
     pub stripes: Option<StripeCounters>,
-    /// Counters of the read plan; `None` if it does not look at the members.
+    /// Counters of a read plan that avoids collecting members; `None` with any other plan.
     pub read_plan: Option<ReadPlanCounters>,
-    /// Counters of the read plan; `None` if it does not hedge.
+    /// Counters of a read plan that reads late data a second time elsewhere (hedging); `None` with any other plan.
     pub hedged: Option<HedgeCounters>,
     /// Counters of the write cache, if there is one.
     pub cache: Option<CacheCounters>,

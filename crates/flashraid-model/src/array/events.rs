@@ -28,7 +28,7 @@ pub struct RequestDone {
 pub enum Event {
     /// A request is done.
     RequestDone(RequestDone),
-    /// A clean of a pool has ended.
+    /// The collection of one victim block has ended: its valid pages are moved, and it is erased.
     CleanEnded(GcInterval),
     /// A destage of the write cache has ended. There is one event for each member that got pages, only with
     /// [`super::ArraySetup::record_destages`].

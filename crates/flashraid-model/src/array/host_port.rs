@@ -13,7 +13,7 @@ use crate::request::OpKind;
 use std::collections::{BTreeMap, VecDeque};
 
 counts! {
-    /// Counters of the waits that the limits cause.
+    /// Counters of requests that waited because of the controller's limits on requests in progress and on bandwidth.
     pub struct HostPortCounters {
         /// Number of requests that waited because the allowed number of others was in progress.
         waits,

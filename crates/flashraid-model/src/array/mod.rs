@@ -213,7 +213,7 @@ impl Array {
 
     /// Starts operations that arrive now and later, in order of time. The result is the same as if each were submitted at its time.
     ///
-    /// If no event can change the arrivals, many are served together, which is faster.
+    /// If nothing but arrivals affects the members, all operations are served together, which is faster.
     ///
     /// # Errors
     /// Returns an error like [`Array::submit`]. The operations before the refused one have been taken.

@@ -68,7 +68,7 @@ pub enum HedgeAfter {
     Time(u64),
     /// The 95th percentile of the durations of the last `of` reads of the member.
     P95 {
-        /// Number of reads whose durations are compared, at least 1.
+        /// Number of the member's last reads of which the percentile is taken, at least 1.
         of: u32,
     },
 }
@@ -135,7 +135,8 @@ pub enum SpareState {
 }
 
 impl ArrayParams {
-    /// Returns true if reads are planned: the plan hedges or avoids collecting members, and there is another way to the data.
+    /// Returns true if the read plan may read data elsewhere than where they lie. The plan avoids collection or hedges, and the level has
+    /// parity or mirrors.
     pub fn plans_reads(&self) -> bool {
         (self.read_plan.looks_at_members() || self.read_plan.hedges())
             && (self.level.parity_strips() > 0 || self.layout().copies_of_each_page() > 1)

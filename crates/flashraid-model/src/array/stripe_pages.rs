@@ -21,14 +21,14 @@ impl StripePages {
         self.bits.fill(0);
     }
 
-    /// Adds `pages` pages, from offset `first` on, of the strip with this role (its number in the stripe).
+    /// Adds `pages` pages of a strip, from offset `first` on. `role` is the strip's number in the stripe: data strips first, then P and Q.
     pub(super) fn insert(&mut self, role: u32, first: u32, pages: u32) {
         for offset in first..first + pages {
             self.bits[role as usize * self.words_per_strip + (offset / u64::BITS) as usize] |= 1 << (offset % u64::BITS);
         }
     }
 
-    /// Removes the pages of the strip with this role (its number in the stripe), and returns how many there were.
+    /// Removes the pages of a strip and returns their number. `role` is the strip's number in the stripe: data strips first, then P and Q.
     pub(super) fn remove(&mut self, role: u32) -> u32 {
         let pages = self.page_count_of_strip(role);
         let start = role as usize * self.words_per_strip;
@@ -36,7 +36,8 @@ impl StripePages {
         pages
     }
 
-    /// Returns true if the page at this offset of the strip with this role (its number in the stripe) is in the set.
+    /// Returns true if the page at `offset` in a strip is in the set. `role` is the strip's number in the stripe: data strips first, then P
+    /// and Q.
     pub fn has(&self, role: u32, offset: u32) -> bool {
         self.word(role, (offset / u64::BITS) as usize) >> (offset % u64::BITS) & 1 == 1
     }
@@ -46,7 +47,7 @@ impl StripePages {
         self.bits.iter().map(|word| word.count_ones()).sum()
     }
 
-    /// Returns the number of pages in the set that belong to the strip with this role (its number in the stripe).
+    /// Returns the number of pages of a strip in the set. `role` is the strip's number in the stripe: data strips first, then P and Q.
     pub(crate) fn page_count_of_strip(&self, role: u32) -> u32 {
         let start = role as usize * self.words_per_strip;
         self.bits[start..start + self.words_per_strip].iter().map(|word| word.count_ones()).sum()

@@ -55,9 +55,9 @@ use wow::GroupCache;
 pub struct CacheParams {
     /// The kinds of caches, which the policy defines.
     pub parts: CacheParts,
-    /// Number of pages in the cache of write groups, or 0.
+    /// Number of pages in the cache of write groups (the dirty pages of a stripe), or 0 without one.
     pub group_cache_pages: u32,
-    /// Number of pages in the cache of each member, or 0.
+    /// Number of pages in the cache of each member, or 0 without member caches.
     pub member_cache_pages: u32,
     /// Unit in which the capacity of the caches is counted.
     pub capacity_unit: CapacityUnit,
@@ -81,9 +81,10 @@ pub enum CapacityUnit {
     /// Counts pages. Each page is admitted by itself.
     #[default]
     Pages,
-    /// Counts pages. All pages that one write brings to an entry are admitted together, as soon as one of them finds room.
+    /// Counts pages. If there is room for one page, all pages of a write in the same stripe are admitted together, even beyond the
+    /// capacity. (In a member's cache, it is the strip instead of the stripe.)
     WholeWrites,
-    /// Counts entries, regardless of their number of pages.
+    /// Counts the stripes with dirty pages, regardless of the number of pages. (In a member's cache, it counts strips.)
     Entries,
 }
 

@@ -8,11 +8,13 @@ counts! {
     /// Number of pages admitted to a cache. They are divided by whether the page, or the entry of the cache that it belongs to, was there
     /// before.
     pub struct PageAdmissions {
-        /// Pages that replaced an earlier version.
+        /// Pages that replaced an earlier version in the cache.
         replaced_pages,
-        /// New pages whose entry in the cache an earlier write had made.
+        /// Pages that were not in the cache while earlier writes had left other pages of their stripe there. (In a member's cache, it is
+        /// the strip instead of the stripe.)
         new_pages_of_old_entries,
-        /// New pages whose entry in the cache their own write has made.
+        /// Pages of a stripe of which earlier writes had left no pages in the cache. (In a member's cache, it is the strip instead of the
+        /// stripe.)
         new_pages_of_new_entries,
     }
 }
@@ -31,9 +33,9 @@ impl PageAdmissions {
 counts! {
     /// Number of destages, and of the pages they carried.
     pub struct DestageCounters {
-        /// Number of entries destaged.
+        /// Number of destages. Each writes the cached pages of one stripe, or of one strip from a member's cache.
         entries,
-        /// Number of pages in the destaged entries.
+        /// Number of pages that were destaged.
         pages,
     }
 }
@@ -59,15 +61,16 @@ counts! {
         read_pages_hit,
         /// Pages that host writes brought, at the first cache that they entered.
         host_admissions: PageAdmissions,
-        /// Pages that entered the member caches from the first level, and pages of parity.
+        /// Pages that the cache of write groups passed on to the member caches, and pages of parity.
         internal_admissions: PageAdmissions,
         /// Host writes of which a page waited for room.
         writes_waiting_for_room,
         /// Time from the first page that waited until the last page was admitted, in nanoseconds, summed over all waits.
         writes_waiting_for_room_ns: u128,
-        /// Host writes that bypassed the first level.
+        /// Host writes that went to the member caches directly, because the cache of write groups before them had no room.
         writes_bypassing_first_level,
-        /// Host writes that waited for room in the first level and could not bypass it, because it held an older version of a page.
+        /// Host writes that waited for room in the cache of write groups. They could not bypass it, because it held an older version of a
+        /// page.
         writes_waiting_for_first_level,
         /// Dirty pages that trims have dropped.
         pages_trimmed,
@@ -75,10 +78,10 @@ counts! {
         pages_lost,
         /// Pages read because parity needed them.
         pages_read_for_parity,
-        /// Pages of parity among those that member caches have destaged. Parity that `wow` computes at a destage counts as that
-        /// of the array.
+        /// Parity pages that member caches have destaged. Parity that a cache of write groups computes at a destage counts in
+        /// [`StripeCounters`](crate::array::StripeCounters).
         parity_pages_destaged,
-        /// Destages of the first level into the member caches.
+        /// Destages from the cache of write groups into the member caches.
         first_level_destages: DestageCounters,
         /// Destages from caches to the members.
         destages: DestageCounters,

@@ -62,7 +62,7 @@ policies! {
 /// The public fields of its type are the parameters that users write, each with a default. State that is not a parameter is skipped by
 /// serde.
 pub(crate) trait Scheme: Default {
-    /// Returns true if the array has a controller.
+    /// Returns true if a controller in the array tells members when to collect.
     fn has_controller(&self) -> bool {
         true
     }
@@ -149,7 +149,7 @@ impl PoolSizes {
     }
 }
 
-/// Limit below which members count as low by default: two free blocks above the start of collection.
+/// Default for the number of free blocks at or below which a member counts as low: two more than at the start of collection.
 pub const DEFAULT_SOFT_LIMIT: StopThreshold = StopThreshold::AboveStart(2);
 
 /// Returns a problem if a time does not lie between `min` and an hour.
@@ -170,22 +170,22 @@ pub struct CoordinationParams {
     pub scheme: SchemePolicy,
     /// Work that members do in a cycle. The idle cycles of [`ProactiveIdle`] always do [`ForcedWork::UntilReserved`].
     pub forced_work: ForcedWork,
-    /// Number of free blocks in a pool at which its member registers, if the scheme has registration. With
-    /// [`Notification::AtSoftThreshold`], the member also asks to collect then.
+    /// Number of free blocks in a pool at which its member registers with the controller for the next common collection (cycle). Only some
+    /// schemes have registration. With [`Notification::AtSoftThreshold`], the member also asks to collect then.
     pub t_soft_free_blocks: u32,
     /// Moment at which members ask the controller to let them collect: when they have begun by themselves, or before they must begin.
     pub notification: Notification,
-    /// Time from a request for collection to the start of its cycle, in nanoseconds. With [`Notification::AtSoftThreshold`], it is an upper
-    /// limit.
+    /// Time from a request for collection until the controller forces members, in nanoseconds. With [`Notification::AtSoftThreshold`], it
+    /// is an upper limit.
     pub cycle_delay_ns: u64,
-    /// True if a cycle that members asked for also begins when no request is outstanding. Only [`Notification::AtSoftThreshold`] uses it
-    /// (rule 120).
+    /// True if the controller also forces members that have asked to collect as soon as no host request is outstanding. Only
+    /// [`Notification::AtSoftThreshold`] uses it (rule 120).
     pub begins_cycles_when_idle: bool,
     /// True if all dies of a forced member collect; false if only those with a pool at T_soft do (rule 122).
     pub all_dies_collect: bool,
     /// False if the controller never answers, to test how members manage without it.
     pub controller_answers: bool,
-    /// The members that know the protocol.
+    /// The members that exchange messages with the controller. The others collect by themselves.
     pub ggc_aware_members: MemberSet,
     /// Time that messages of each [`MessageKind`] take, in nanoseconds. The controller asks for a state in the time of
     /// [`MessageKind::GcState`]. All its other messages take as long as [`MessageKind::ForceGc`], so that none overtakes another.
@@ -198,7 +198,8 @@ impl CoordinationParams {
         self.ggc_aware_members.contains(member)
     }
 
-    /// Returns the number of free blocks in a pool at which members register, or `None` if they do not register.
+    /// Returns the number of free blocks in a pool at which its member registers with the controller for the next common collection
+    /// (cycle). It is `None` if the scheme has no registration.
     pub fn registration_free_blocks(&self) -> Option<u32> {
         self.scheme.has_registration().then_some(self.t_soft_free_blocks)
     }

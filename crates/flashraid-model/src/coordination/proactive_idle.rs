@@ -9,7 +9,7 @@ use crate::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Like reactive-selective; also collects while the array is idle.
+/// Members that must collect soon do so as soon as one of them must, and while the array is idle.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProactiveIdle {
@@ -17,7 +17,7 @@ pub struct ProactiveIdle {
     pub check_interval: Duration,
     /// Time without a request after which the array counts as idle.
     pub idle_threshold: Duration,
-    /// Time at which the next check is due.
+    /// Simulated time at which the controller next checks whether the array is idle, in nanoseconds.
     #[serde(skip)]
     pub next_check: TimeNs,
 }

@@ -44,7 +44,7 @@ pub enum ForcedWork {
     PoolVictims,
     /// Clean one victim in each pool, whatever the number of free blocks, and then continue like [`ForcedWork::Watermark`] (rule 123).
     PoolVictimsAndWatermark,
-    /// Clean until every pool has as many free blocks as after the fill, or until a request arrives.
+    /// Clean until every pool has as many free blocks as after the initial fill of the drive, or until a host request arrives.
     UntilReserved,
 }
 
@@ -87,13 +87,13 @@ impl CollectionNeed {
 /// Settings with which a member follows the protocol (rules 44, 119 and 122).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemberRole {
-    /// Number of free blocks at or below which a pool is low.
+    /// Number of free blocks at or below which a pool counts as low in free blocks.
     pub t_soft_free_blocks: u32,
     /// True if a member registers with the controller when one of its pools is low, so that the next cycle of collections forces it, too.
     pub registers: bool,
     /// Moment at which the member asks the controller to let it collect: when it has begun by itself, or before it must begin.
     pub notify: Notification,
-    /// True if all dies collect when the member is forced; false if only those with a low pool do.
+    /// True if all dies collect when the member is forced; false if only those with a pool at or below `t_soft_free_blocks` do.
     pub across_dies: bool,
 }
 

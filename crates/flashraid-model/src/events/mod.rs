@@ -26,7 +26,7 @@ pub struct TimeParts {
     pub collection_ns: u64,
     /// Time spent waiting for other operations, and for reads that interrupted this one.
     pub queue_ns: u64,
-    /// Time for the reads before a parity write and for locks of stripes, without the collection in it.
+    /// Time for the reads before a parity write and for locks of stripes, except waits for collection in these reads and locks.
     pub parity_ns: u64,
     /// Time in the write cache, and waiting for room in it or in a drive's write buffer; collection is left out.
     pub cache_ns: u64,
@@ -55,7 +55,7 @@ pub struct GcInterval {
     pub member: u32,
     /// Number of the die in the member.
     pub die: u32,
-    /// Number of the pool in the die.
+    /// Number of the pool in the die. A pool is a group of blocks that are collected together: those of a plane, or of the die.
     pub pool: u32,
     /// Time at which the first read of the victim begins, in nanoseconds.
     pub start_ns: TimeNs,

@@ -3,7 +3,7 @@
 /// Number of dies, planes, blocks and pages of one SSD, and the blocks that it does not export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Geometry {
-    /// Number of dies. A die serves one command at a time. (The papers say die or package.)
+    /// Number of dies. A die serves one command at a time. (The papers say element or package.)
     pub dies: u32,
     /// Number of planes in a die.
     pub planes: u32,

@@ -11,9 +11,10 @@ pub struct Timing {
     pub page_program_ns: u64,
     /// Time to erase one block.
     pub block_erase_ns: u64,
-    /// Time to transfer a page, with its spare bytes, over the pins or the channel.
+    /// Time to transfer a page, with its spare bytes, between the controller and a die.
     pub page_transfer_ns: u64,
-    /// Time to transfer the summary of a block over the pins or the channel. It is used only with a summary page.
+    /// Time to transfer the summary page, which ends a full block, between the controller and a die. It is used only if blocks have summary
+    /// pages.
     pub summary_transfer_ns: u64,
     /// Time that the controller adds to every host read and every host program.
     pub command_overhead_ns: u64,
@@ -23,8 +24,8 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// Returns the timing, with the time for summary pages in the time of programs if summaries are spread. Each program then includes its
-    /// share.
+    /// Returns the durations with a page program that includes an equal share of the time for writing a block's summary page. They do not
+    /// change unless `spreads_summary_programs` is set and blocks have summary pages.
     pub fn with_spread_summaries(mut self, geometry: &Geometry) -> Self {
         if self.spreads_summary_programs && geometry.summary_page {
             self.page_program_ns += (self.summary_transfer_ns + self.page_program_ns) / u64::from(geometry.data_pages_per_block());

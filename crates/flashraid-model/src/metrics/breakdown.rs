@@ -100,7 +100,8 @@ impl Breakdown {
     }
 }
 
-/// Sums of response times, divided into their causes, from short to long response times.
+/// Histogram of response times. Each bucket has the sums of the causes into which its response times are divided, so that means over the
+/// slowest requests can be computed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ResponseTimeByCause {
     /// Number of requests in each bucket and sums of their times by cause in nanoseconds, in the order of [`CAUSE_NAMES`].

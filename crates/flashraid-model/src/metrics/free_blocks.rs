@@ -70,8 +70,8 @@ impl FreeBlocksRecorder {
     }
 }
 
-/// Free blocks of the pools of a member at the beginnings and ends of their cleans in a period. The unit is the threshold at which
-/// collection starts, or one block if the threshold is 0.
+/// Free blocks of the pools of a member at the beginnings and ends of their cleans in a period. The numbers are multiples of the threshold
+/// at which collection starts, or counts of blocks if the threshold is 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FreeBlocksPoint {
     /// Time at which the period begins, in nanoseconds.

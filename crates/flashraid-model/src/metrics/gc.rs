@@ -264,7 +264,8 @@ impl GcActivity {
         (self.measured_ns > 0).then(|| self.members[member].any_die_collecting_ns as f64 / self.measured_ns as f64)
     }
 
-    /// Returns the mean number of members that collect in a slice in which at least one does; `None` if there is no such slice.
+    /// Returns the mean number of members that collect during the same slice of `slice_ns`. Only slices in which at least one member
+    /// collects count; `None` if there are none.
     #[must_use]
     pub fn mean_members_collecting_together(&self) -> Option<f64> {
         let slices: u64 = self.slices_by_collecting_members[1..].iter().sum();

@@ -124,7 +124,8 @@ impl RequestCounts {
 }
 
 counts! {
-    /// Time that cleans took from start to end, in nanoseconds, divided by which requests could be served meanwhile.
+    /// Lengths of cleans from start to end, in nanoseconds, summed over the cleans. They are divided into phases in which different
+    /// requests are served.
     pub struct CleanTimes {
         /// Total time of the cleans.
         total_ns,
@@ -272,8 +273,8 @@ impl Metrics {
         self.until_ns = now;
     }
 
-    /// Announces that the last request of an open loop arrived at `last_ns`. Everything done by then has been recorded, and `outstanding`
-    /// later requests were recorded, too.
+    /// Announces that the last request of an open loop arrived at `last_ns`. Requests that were done by then must have been recorded
+    /// before. `outstanding` is the number of requests that were outstanding at `last_ns`, except those that will still be recorded.
     pub fn record_last_arrival(&mut self, last_ns: TimeNs, outstanding: u64) {
         self.trend.arrivals_end(last_ns, outstanding);
         self.whole_trend.arrivals_end(last_ns, outstanding);
@@ -369,8 +370,8 @@ impl Metrics {
         self.over_time.lengthen(interval_ns);
     }
 
-    /// Returns the results of a measured time that ended at `end_ns`. Series over time leave out later events. Rates per second divide by
-    /// `load_ns`.
+    /// Returns the results of a measured time that ended at `end_ns`. Series over time leave out later events. Requests and bytes per
+    /// second are divided by `load_ns`, which may be shorter than the measured time (see [`MeasuredResults::load_time_ns`]).
     #[must_use]
     pub fn finish(mut self, end_ns: TimeNs, load_ns: u64) -> MeasuredResults {
         let end_ns = end_ns.max(self.from_ns);

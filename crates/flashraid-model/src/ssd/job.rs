@@ -20,14 +20,14 @@ pub struct PageOp {
     pub high_priority: bool,
     /// Stream of its request in a mix of workloads. It is 0 without a mix, and for operations of the array itself.
     pub source: u8,
-    /// Number of the completion that waits for this operation. The end of the operation carries it.
+    /// Number by which the caller finds what waits for this operation. The end of the operation returns it in [`OpEnd::completion`].
     pub completion: u32,
 }
 
 /// The end of a page operation, which may lie in the future.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpEnd {
-    /// Number of the completion.
+    /// Number that the caller gave with the operation in [`PageOp::completion`].
     pub completion: u32,
     /// Member that served the operation.
     pub member: MemberId,
@@ -170,8 +170,8 @@ pub(crate) enum SuperpageWake {
     Idle(u32),
 }
 
-/// A part of a die that works on its own. It is the command slot, the clean in a scope, or an operation that overlaps with a step of a
-/// clean.
+/// Something in a die that does one thing at a time: the service of host commands, the clean of a die or plane, or an operation that
+/// overlaps with a clean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Worker(u32);
 

@@ -126,7 +126,7 @@ impl Ssd {
         self.dies.counters_at(now, &self.parts)
     }
 
-    /// Returns the work that what the host has written still causes at `now`.
+    /// Returns the work that the host's writes so far leave to the member at `now`: data in buffers to program, and collection.
     pub fn unfinished_work(&self, now: TimeNs) -> UnfinishedWork {
         let buffered_pages = u64::from(self.front.buffer.used()) * u64::from(self.parts.params.unit_pages());
         let preemptive = self.parts.params.gc.preemption.is_some();
@@ -158,7 +158,7 @@ impl Ssd {
         self.dies.takes_superpages().then_some(&self.parts.drive_counters)
     }
 
-    /// Returns the counters of the front, if the SSD models any part of it.
+    /// Returns the counters of submission queues, controller cores and write buffer, if the SSD models any of them.
     pub fn front_counters(&self) -> Option<&FrontCounters> {
         self.front.is_on().then_some(&self.front.counters)
     }
@@ -300,10 +300,10 @@ impl Ssd {
         self.act(out, |context| context.begin());
     }
 
-    /// Processes a page operation.
+    /// Processes a page operation that arrives at `now`.
     ///
-    /// `moment_is_over` is true if all scheduled events of this nanosecond have run, as when the host sends a request in reply to a
-    /// completion.
+    /// `moment_is_over` is true if all scheduled events of this nanosecond have run already, as when the host sends a request in reply to a
+    /// completion. The operation then comes after these events, and otherwise before them.
     #[inline]
     pub fn submit(&mut self, now: TimeNs, op: PageOp, moment_is_over: bool, out: &mut Outbox) {
         if self.is_immediate() {

@@ -23,7 +23,7 @@ impl Ssd {
         self.space.make_steady(seed, self.parts.member.0, go_on)
     }
 
-    /// Closes blocks that writes without simulated time have left open.
+    /// Ends a warm-up: closes the superpages that writes without simulated time have left open.
     pub fn warm_up_is_over(&mut self) {
         self.space.warm_up_is_over();
     }

@@ -19,7 +19,7 @@ use crate::units::Size;
 pub struct NamedWorkload {
     /// Name of the workload, such as `hpc-w` or `spider(1024,20,60)`.
     pub name: String,
-    /// Paper and table that give its statistics.
+    /// Source of its statistics: paper and number of the table, or a short phrase if they are from no paper.
     pub paper_or_trace: &'static str,
     /// Statistics that the paper gives.
     pub published: PublishedFigures,

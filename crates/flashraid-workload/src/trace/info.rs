@@ -68,7 +68,7 @@ pub struct TraceInfo {
     pub rewritten: Option<f64>,
     /// Share of requests that begin where the one before on the same device ended.
     pub sequential_fraction: f64,
-    /// Lowest address of any device.
+    /// Lowest address that a request touches on any device, in bytes.
     pub first_byte: u64,
     /// End of the request that reaches farthest on any device, counted from the start of that device.
     pub end_byte: u64,

@@ -25,7 +25,7 @@ pub struct DeviceExtent {
     pub extent_bytes: u64,
 }
 
-/// Result of `survey` for one trace.
+/// Number of requests, duration, devices and size of the address space of a trace, found by reading it once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TraceSurvey {
     /// Number of all requests.

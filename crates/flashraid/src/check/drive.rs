@@ -16,8 +16,8 @@ const ROWS_ENOUGH: u32 = 8;
 /// A drive with superblocks, as it is simulated.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DriveCheck {
-    /// Factor by which the simulated drive is smaller than the full-size one. It divides the rows of a superblock, or what `scale_by`
-    /// names.
+    /// Factor by which the simulated drive is smaller than the full-size one. It divides the superpages that a superblock has on each die
+    /// or, with `scale_by = "width"`, the number of dies and all else that sets the throughput.
     pub scale: u32,
     /// `width` if dies, channels, cores and link are scaled; otherwise left out.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,11 +44,12 @@ pub struct DriveCheck {
     /// Superblocks with one bit per cell; left out without `ssd.slc`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slc: Option<SlcCheck>,
-    /// Number of bytes that the host can write in one burst before free superblocks fall from target + span to the floor.
+    /// Number of bytes that the host can write in one burst until writes must wait for free superblocks. In the meantime, free superblocks
+    /// fall from `target + span`, where collection stops, to `floor`.
     pub burst_bytes: u64,
-    /// Number of bytes that the host could write in one burst, like `burst_bytes`, on the full-size drive.
+    /// Number of bytes that the host can write to the full-size drive in one burst until writes must wait for free superblocks.
     pub burst_bytes_unscaled: u64,
-    /// Number of bytes for the state of one member if the drive were not scaled.
+    /// Number of bytes of the computer's memory for the state of one member if the drive were not scaled.
     pub memory_bytes_unscaled: u64,
 }
 
@@ -88,21 +89,21 @@ pub struct QueuesCheck {
     pub used: u32,
     /// Number of commands that are fetched from a queue in one turn.
     pub burst: u32,
-    /// Maximum number of commands in progress at a time.
+    /// Maximum number of commands in progress at a time, from all queues together.
     pub commands: u32,
 }
 
 /// Superblocks of a drive with one bit per cell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SlcCheck {
-    /// Rule that decides their number.
+    /// Rule that decides how many superblocks may hold one bit per cell.
     pub mode: SlcMode,
     /// Maximum number of superblocks with one bit per cell. With a dynamic share, it is the number after collection in idle time has
     /// reached its goal.
     pub superblocks: u32,
-    /// Number of bytes that they take.
+    /// Number of bytes that fit into the superblocks with one bit per cell.
     pub bytes: u64,
-    /// Number of bytes that they take in the full-size drive.
+    /// Number of bytes that fit into the superblocks with one bit per cell of the full-size drive.
     pub bytes_unscaled: u64,
 }
 

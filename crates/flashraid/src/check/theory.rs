@@ -64,12 +64,13 @@ pub fn oldest_first_write_amplification(alpha: f64) -> f64 {
     1.0 / min.max(f64::MIN_POSITIVE)
 }
 
-/// Returns the write amplification of collecting any block of `pages` pages with invalid pages.
+/// Returns the write amplification of collecting a random block among those with invalid pages. Blocks have `pages` pages. `alpha` is the
+/// number of pages of the blocks that hold data, divided by that of user pages.
 ///
-/// A victim is as full as the mean of the blocks that are not fully valid. With `f` victims per host write, a share `f/alpha` of the blocks
-/// is fully valid and holds a share `f` of the user pages. They leave that state as fast as victims enter it.
+/// A victim is as full as the mean of the blocks that are not fully valid. Let `f` be the number of victims per host write. Then a share
+/// `f/alpha` of the blocks is fully valid and holds a share `f` of the user pages. Blocks leave that state as fast as victims enter it.
 ///
-/// A victim therefore has `pages · (1 − f) / (alpha − f)` valid pages. With `f · (pages − valid) = 1`, this gives the closed form.
+/// A victim therefore has `valid = pages · (1 − f) / (alpha − f)` valid pages. With `f · (pages − valid) = 1`, this gives the closed form.
 pub fn random_write_amplification(pages: u32, alpha: f64) -> f64 {
     let b = f64::from(pages);
     alpha * b / (b * (alpha - 1.0) + 1.0)

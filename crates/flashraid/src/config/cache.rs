@@ -60,9 +60,11 @@ pub struct CacheMemory {
 pub enum CacheRoom {
     /// Counts pages. A write that is larger than the room that is left enters piece by piece.
     Pages,
-    /// Counts pages. A write group or strip enters as a whole while a page of room is left, beyond the size if need be (LAWC 2.1).
+    /// Counts pages. If there is room for one page, all pages of a write in the same stripe enter together, even beyond `size` (LAWC 2.1).
+    /// (In a member's cache, it is the strip instead of the stripe.)
     Whole,
-    /// Counts write groups or strips, however many pages they have. `size` in pages is the number of them.
+    /// Counts the stripes with cached pages, however many pages they have. The number of pages in `size` is the maximum number of stripes.
+    /// (In a member's cache, it is strips.)
     Entries,
 }
 

@@ -18,13 +18,13 @@ use flashraid_workload::units::{Duration, StopThreshold};
 pub struct CoordinationConfig {
     /// The scheme, with its parameters.
     pub scheme: SchemePolicy,
-    /// Keys that hold for every controller.
+    /// Keys that apply to every scheme with a controller.
     pub protocol: ProtocolConfig,
     /// Other schemes whose parameters the user also set.
     pub(super) others: Vec<SchemePolicy>,
 }
 
-/// Keys that hold for every controller.
+/// Keys that apply to every scheme with a controller.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
@@ -36,17 +36,19 @@ pub struct ProtocolConfig {
     /// Moment at which a member asks the controller to let it collect. By default `"soft"` if `delay` is above 0, otherwise `"at-start"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notify: Option<NotifyConfig>,
-    /// Free blocks of a pool at which its member registers (reactive-selective, proactive-idle), and at which it asks to collect with
-    /// `notify = "soft"`.
+    /// Free blocks of a pool at which its member registers with the controller for the next common collection (`reactive-selective`,
+    /// `proactive-idle`). With `notify = "soft"`, the member also asks to collect then.
     pub t_soft: StopThreshold,
     /// Time from a member's first request to collect until the controller forces members, so that more members can ask. With `notify =
     /// "soft"`, the controller forces earlier if the first asking member would have to collect by itself.
     pub delay: Duration,
-    /// True to force also as soon as no request of the host is outstanding, with `notify = "soft"`.
+    /// True if the controller also forces members that have asked to collect as soon as no request of the host is outstanding. Only with
+    /// `notify = "soft"`.
     pub at_idle: bool,
     /// Answer of the controller to members that ask to collect.
     pub answer: Answer,
-    /// Numbers of the GGC-aware members, which know the protocol. By default, all do.
+    /// Numbers of the GGC-aware members, which exchange messages with the controller. The others collect by themselves. By default, all
+    /// members are GGC-aware.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub ggc_aware: Option<Vec<u32>>,
@@ -116,11 +118,11 @@ pub enum ForceUntil {
     OneVictim,
     /// Clean one victim in each pool, whatever the number of free blocks. A drive with superblocks frees one superblock.
     PoolVictims,
-    /// Clean one victim in each die, and then until the free blocks exceed `ssd.gc.stop` in every pool.
+    /// Clean one victim in each die, and then until every pool has more than `ssd.gc.stop` free blocks.
     VictimAndWatermark,
-    /// Clean one victim in each pool, and then until the free blocks exceed `ssd.gc.stop` in every pool (GGC 4.3.1, 5.1 and 6).
+    /// Clean one victim in each pool, and then until every pool has more than `ssd.gc.stop` free blocks (GGC 4.3.1, 5.1 and 6).
     PoolVictimsAndWatermark,
-    /// Clean until the free blocks of every pool exceed `ssd.gc.stop`.
+    /// Clean until every pool has more than `ssd.gc.stop` free blocks.
     Watermark,
 }
 
@@ -150,15 +152,15 @@ pub enum Answer {
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct LatencyConfig {
-    /// Message from a member that must collect.
+    /// Time of the message by which a member asks to collect.
     pub gc_request: Duration,
-    /// Message from a member that registers.
+    /// Time of the message by which a member registers for the next common collection.
     pub participate: Duration,
-    /// Message to a member that is forced, or that must stop because idle time has ended.
+    /// Time of the message by which the controller forces a member to collect, or ends a collection because idle time has ended.
     pub force_gc: Duration,
-    /// Message in each direction, when the controller asks for a member's state.
+    /// Time of each of two messages: the question of the controller for a member's state, and the answer.
     pub gc_state: Duration,
-    /// Message from a member that has done the work.
+    /// Time of the message by which a member reports that it has collected as much as it was told to.
     pub gc_done: Duration,
 }
 

@@ -51,8 +51,8 @@ pub struct SsdConfig {
     /// that of the summary. With `"spread"`, every program takes its share of a summary, so that all last equally long.
     #[serde(default)]
     pub summary_page: SummaryPage,
-    /// True if the initial fill seals the block that it writes last, like all other full blocks. The SSD extension of DiskSim leaves it
-    /// open forever.
+    /// True if the initial fill closes the block that it writes last, so that collection may choose it. In the DiskSim SSD extension, that
+    /// block stays open forever.
     #[serde(default = "yes")]
     pub fill_seals_last_block: bool,
     /// Superblocks behind a write buffer, as in current drives.
@@ -107,7 +107,7 @@ pub struct SsdConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScaleBy {
-    /// Fewer rows of each superblock: throughput and latencies stay, but free space absorbs less.
+    /// Fewer superpages of each superblock on each die: throughput and latencies stay, but free space absorbs less.
     #[default]
     Space,
     /// Fewer dies, channels, cores, programs at a time, link and buffer, which must be multiples of `scale`. Times stay, but throughput is

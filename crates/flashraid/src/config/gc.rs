@@ -32,7 +32,8 @@ pub struct GcConfig {
     pub copy_back: bool,
     /// Points of a collection at which requests may interrupt it.
     pub preemption: Preemption,
-    /// Free blocks below which requests that consume free blocks wait, as a share of `start`. Needs preemption. Not with superblocks.
+    /// T_hard of PGC, as a share of `start`: with fewer free blocks, requests that consume free blocks wait. Needs preemption. Not with
+    /// superblocks.
     pub t_hard: Fraction,
     /// Overlap of requests with the steps of a collection. Requests that may be served between two steps overlap with the next step, if
     /// they and the step are all reads or all writes. With `"in-flight"`, requests that arrive during a step may overlap with it, too.
@@ -88,9 +89,10 @@ impl Default for GcConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Pipeline {
-    /// No requests, or those that may be served before the step.
+    /// No requests overlap with a step of a collection (`false`), or those do that may be served before the step (`true`). All of these
+    /// must be reads or writes like the step.
     Plain(bool),
-    /// Further requests overlap, too.
+    /// Further requests overlap with a step of a collection, in addition to those with `true`.
     Named(NamedPipeline),
 }
 
@@ -125,10 +127,11 @@ pub(super) const REFERENCE_NO_COPY_BACK: &str = "reference-no-copy-back";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Procedure {
-    /// Follows the other keys.
+    /// Finds victims and free blocks as the other keys of `ssd.gc` say.
     AsSet,
-    /// Does the same as the SSD extension of DiskSim without copy-back. There is a pool for each die, and victims come from a table made
-    /// when a collection begins. Free blocks are taken plane by plane, and only pages that cross planes are transferred.
+    /// Follows the DiskSim SSD extension without copy-back. There is a pool for each die. When it begins to collect, a table of its blocks
+    /// is sorted by valid pages, and victims are taken from it in order. Free blocks are searched plane by plane, and only pages that cross
+    /// planes are transferred.
     ReferenceNoCopyBack,
 }
 
@@ -163,7 +166,7 @@ impl Quantity for Idle {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trigger {
-    /// Check before every request.
+    /// Check before every request of the host.
     Request,
     /// Check before writes only.
     Write,
@@ -183,7 +186,7 @@ pub enum Pool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Blocking {
-    /// The whole die is blocked.
+    /// The whole die is blocked by a collection.
     Die,
     /// Only the plane of the victim is blocked. Needs `pool = "plane"`.
     Plane,
@@ -195,7 +198,7 @@ pub enum Blocking {
 pub enum Preemption {
     /// Never: once a victim is chosen, its collection runs to its end.
     None,
-    /// Between two steps of the collection (PGC section III).
+    /// Between two steps of the collection, which are reads, programs and the erase (PGC section III).
     Semi,
     /// Between two steps of the collection; reads also interrupt a program or erase in progress (Wu & He, FAST 2012).
     Suspend,

@@ -99,9 +99,9 @@ pub enum Knowledge {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Remaining {
-    /// Members tell when a read would begin.
+    /// Members tell when they would begin a read that is sent now, whether they collect or not.
     Known,
-    /// Members only tell that they collect.
+    /// Members only tell that they collect, and not for how long.
     Unknown,
 }
 

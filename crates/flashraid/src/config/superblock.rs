@@ -37,11 +37,12 @@ pub struct SuperblockConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub programs_at_once: Option<u32>,
-    /// True to program one superpage in `geometry.dies` as parity of the others in its row, after them. `geometry.reserved` must leave room
-    /// for it.
+    /// True to program parity (RAIN). Superpages at the same place of all dies form a row, of which one is the parity of the others and is
+    /// programmed after them. `geometry.reserved` must leave room for it.
     #[serde(skip_serializing_if = "is_off")]
     pub rain: bool,
-    /// Number of free superblocks at which collection frees room exactly as fast as the host fills it. With fewer, it is faster.
+    /// Number of free superblocks that collection aims at. There, it frees as much space as the host takes; with fewer free superblocks, it
+    /// is faster.
     #[schemars(range(min = 3, max = 65_536))]
     pub target: u32,
     /// Number of superblocks below the target at which collection is twice as fast, and number above it at which collection stops.
@@ -102,8 +103,8 @@ pub enum PlaneReads {
     Die,
 }
 
-/// The write buffer of a drive. With pools of blocks, it holds pages. A write is then done when its pages are in, and they go to their dies
-/// one after the other.
+/// The write buffer of a drive. Without `ssd.superblock`, it holds pages. A write is then done when its pages are in the buffer, and they
+/// go to their dies one after the other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
@@ -151,7 +152,7 @@ impl Default for PlacementHandlesConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Isolation {
-    /// Until collection moves them. Moved units of all handles lie together.
+    /// Until collection moves them. Moved units of all handles lie in the same superblocks.
     Initially,
     /// Forever: moved units stay with their handle. `ssd.superblock.floor` must be at least `handles` + 1.
     Persistently,
@@ -163,7 +164,7 @@ pub enum Isolation {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SlcConfig {
-    /// Superblocks of which `share` may hold one bit per cell at a time.
+    /// Superblocks of which `share` is a share: all of them, or those that are free beyond `superblock.target`.
     pub mode: SlcMode,
     /// Share of the superblocks named by `mode` that may hold one bit per cell at a time. Such a superblock holds less data, by the factor
     /// `superblock.pages_per_cell`.
@@ -195,7 +196,7 @@ pub struct SuspensionConfig {
     pub erase: OperationSuspension,
 }
 
-/// Suspension of one kind of operation by reads. With `ssd.scale` above 1, the times for erases shrink like the erases.
+/// Suspension of one kind of operation by reads. If `ssd.scale` makes erases shorter, it divides these times for erases, too.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]

@@ -11,7 +11,7 @@ use flashraid_model::array::{FailureProgress, Health, HedgeCounters, HostPortCou
 use flashraid_model::metrics::MeasuredResults;
 
 figures! {
-/// Cost of parity. A request has one sub-request for every stripe that it writes to. Pages are counted when their operations are issued.
+    /// Cost of parity. A request has one part for every stripe that it writes to. Pages are counted when their operations are issued.
     pub struct Parity("parity", of: StripeCounters) {
         /// Number of writes of one stripe that read nothing before, because they brought all data for the new parity.
         full_stripe_writes: u64 = of.full_stripe_writes, row 1 "full-stripe writes" in "";
@@ -55,7 +55,8 @@ figures! {
         avoided: u64 = of.stripe_reads_around_collection, row 5 "parts that went round" in "";
         /// Number of pages read in addition so that parts of reads could avoid a collecting strip.
         pages_added: u64 = of.pages_added_to_read_around, row 6 "pages read in addition" in "pages";
-        /// Number of parts of reads that waited for collection, because they did not get the lock of their stripe at once.
+        /// Number of parts of reads that waited for collection, because another operation held the lock of their stripe. They could
+        /// therefore not avoid the collecting member.
         locked_out: u64 = of.stripe_reads_locked_out, row 7 "parts locked out" in "";
         /// Number of parts of reads that waited for collection in one of their strips, for whatever reason.
         waited: u64 = of.stripe_reads_that_waited, row 8 "parts that waited" in "";
@@ -74,17 +75,17 @@ impl PlannedReads {
 figures! {
     /// Reads that are also made elsewhere when they take long. A *part* is what a read asks for in a stripe or, with mirrors, in a strip.
     pub struct HedgedReads("hedged_reads", of: HedgeCounters) {
-        /// Number of parts of reads, whether they took long or not.
+        /// Number of parts of reads, one per stripe (with mirrors, per strip), whether they took long or not.
         parts: u64 = of.stripe_reads, row 1 "parts read" in "";
         /// Number of parts of reads that took long and were also read elsewhere: from another copy or the rest of the stripe.
         hedged: u64 = of.stripe_reads_made_elsewhere, row 2 "parts also read elsewhere" in "";
-        /// Number of parts of reads that ended by the pages read elsewhere, because these came first.
+        /// Number of parts of reads whose second read (from another copy, or by parity) answered first.
         won: u64 = of.stripe_reads_ended_elsewhere, row 3 "parts that ended by it" in "";
         /// Number of pages read from another copy or the rest of the stripe, for parts of reads that took long.
         pages_added: u64 = of.pages_read_elsewhere, row 4 "pages read in addition" in "pages";
-        /// Number of pages whose answer was not needed, because the part of a read that wanted them had ended another way.
+        /// Number of pages read whose data nobody needed, because another read of the same data had answered first.
         pages_wasted: u64 = of.pages_read_in_vain, row 5 "pages read in vain" in "pages";
-        /// Number of parts of reads that took long and were not read elsewhere, because they did not get the lock of their stripe at once.
+        /// Number of parts of reads that took long but were not read elsewhere, because an operation on the same stripe held its lock.
         locked_out: u64 = of.stripe_reads_locked_out, row 6 "parts locked out" in "";
         /// Number of parts of reads that took long and whose data were nowhere else.
         without_substitute: u64 = of.stripe_reads_without_other_way, row 7 "parts without another way" in "";
@@ -180,7 +181,7 @@ figures! {
     pub struct FailedMember("failures", of: OfFailure<'_>) {
         /// Number of the failed member.
         member: u32 = of.progress.member, row 1 "member" in "";
-        /// Number of the spare that replaces the failed member.
+        /// Member number of the spare that replaces the failed member. Spares are numbered after the members.
         spare: Option<u32> = of.progress.spare;
         /// Time at which the member failed, in milliseconds; `None` if the run was over before.
         failed_ms: Option<f64> = ms(of.progress.failed_ns), row 2 "failed at" in "s" of (|failed| seconds(failed.failed_ms));
@@ -219,7 +220,7 @@ figures! {
     pub struct Failure("failure", of: OfFailures<'_>) {
         /// Number of the failed member.
         member: u32 = of.first.member;
-        /// Number of the spare that replaces the failed member.
+        /// Member number of the spare that replaces the failed member. Spares are numbered after the members.
         spare: Option<u32> = of.first.spare;
         /// Time at which the member failed, in milliseconds; `None` if the run was over before.
         failed_ms: Option<f64> = of.first.failed_ms;

@@ -38,7 +38,8 @@ pub struct ReportInputs<'a> {
     pub simulated_ns: u64,
     /// Counters of the measured time.
     pub counts: &'a ArrayCounters,
-    /// Work that the writes of the host still caused in each member at the end of the measured time, in order of members.
+    /// Work that the host's writes left to each member at the end of the measured time: data in buffers, and collection. In order of
+    /// members.
     pub owed: &'a [MemberOwed],
     /// Number of pages that were in the write cache at the end of the measured time.
     pub cached_pages: u64,
@@ -187,7 +188,7 @@ pub struct DriveInputs {
     pub placement: Option<PlacementHandles>,
     /// True if some superblocks of the drives hold one bit per cell.
     pub has_slc: bool,
-    /// True if the drives move superblocks for upkeep.
+    /// True if the drives move superblocks to preserve data or to level wear.
     pub has_upkeep: bool,
     /// Number of bytes in a page.
     pub page_bytes: u32,
@@ -195,7 +196,7 @@ pub struct DriveInputs {
     pub has_queues: bool,
     /// Factor by which the simulated drives are smaller than the full-size ones.
     pub scale: u32,
-    /// Dimension in which the simulated drives are smaller.
+    /// Dimension that is divided by `scale`: the rows of superblocks, or the number of dies and all else that sets the throughput.
     pub scale_by: ScaleBy,
 }
 

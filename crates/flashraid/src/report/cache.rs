@@ -27,15 +27,15 @@ figures! {
         policy: String = of.policy.to_owned();
         /// Capacity of all caches in bytes.
         size_bytes: u64 = of.room_pages * of.page_bytes;
-        /// Counts of the host's reads.
+        /// Counts of host reads by how many of their pages were in the cache.
         reads: CachedReads = CachedReads::new(of.counters);
         /// Counts of the pages that the host wrote.
         pages_written: CachedPages = CachedPages::new(&of.counters.host_admissions);
-        /// Counts of the pages that entered the member caches from the first level, and of parity pages.
+        /// Counts of the pages that the cache of write groups passed on to the member caches, and of parity pages.
         pages_from_inside: CachedPages = CachedPages::new(&of.counters.internal_admissions);
         /// Writes that waited for room.
         waits_for_room: RoomWaits = RoomWaits::new(of.counters);
-        /// Counts of the first level, if there are two levels.
+        /// Counts of the cache of write groups before the member caches, if the policy has both.
         front: CacheFront = CacheFront::new(of.counters);
         /// Number of pages read because parity needed them.
         parity_reads: u64 = of.counters.pages_read_for_parity;
@@ -47,13 +47,13 @@ figures! {
         parity_pages_destaged: u64 = of.counters.parity_pages_destaged;
         /// Synchronised destages, which the caches of several members begin together.
         common_destages: CommonDestages = CommonDestages::new(of.counters);
-        /// Share of the capacity that was used.
+        /// Share of the cache capacity that was used.
         occupancy: CacheOccupancy = CacheOccupancy::new(of);
     }
 }
 
 figures! {
-    /// Counts of the host's reads.
+    /// Counts of host reads by how many of their pages were in the cache.
     pub struct CachedReads("cache.reads", of: CacheCounters) {
         /// Number of reads of which all pages were in the cache.
         hit: u64 = of.reads_fully_hit;
@@ -69,11 +69,13 @@ figures! {
 figures! {
     /// Counts of pages that entered the cache.
     pub struct CachedPages("cache.pages_written", of: PageAdmissions) {
-        /// Number of pages that replaced an earlier version.
+        /// Number of pages that replaced an earlier version in the cache.
         page_hits: u64 = of.replaced_pages;
-        /// Number of new pages whose entry in the cache an earlier write had made.
+        /// Number of pages that were not in the cache while other pages of their stripe were. (In a member's cache, it is the strip instead
+        /// of the stripe.) Only pages that earlier writes had left there count.
         group_hits: u64 = of.new_pages_of_old_entries;
-        /// Number of new pages whose entry in the cache their own write had made.
+        /// Number of pages of a stripe of which earlier writes had left no pages in the cache. (In a member's cache, it is the strip
+        /// instead of the stripe.)
         misses: u64 = of.new_pages_of_new_entries;
         /// Share of `page_hits` and `group_hits` in all pages; `None` if no page entered.
         hit_ratio: Option<f64> = ratio(of.replaced_pages + of.new_pages_of_old_entries, of.replaced_pages + of.new_pages_of_old_entries + of.new_pages_of_new_entries);
@@ -91,15 +93,16 @@ figures! {
 }
 
 figures! {
-    /// Counts of the first level, if there are two levels.
+    /// Counts of the cache of write groups before the member caches, if the policy has both.
     pub struct CacheFront("cache.front", of: CacheCounters) {
-        /// Number of writes that bypassed the first level.
+        /// Number of writes that went to the member caches directly, because the cache of write groups before them had no room.
         bypasses: u64 = of.writes_bypassing_first_level;
-        /// Number of writes that waited for room in the first level and could not bypass it, because it held an older version of a page.
+        /// Number of writes that waited for room in the cache of write groups. They could not bypass it, because it held an older version
+        /// of a page.
         dependent: u64 = of.writes_waiting_for_first_level;
-        /// Number of destages of the first level.
+        /// Number of destages from the cache of write groups into the member caches.
         destages: u64 = of.first_level_destages.entries;
-        /// Number of pages that destages of the first level carried.
+        /// Number of pages destaged from the cache of write groups into the member caches.
         pages_destaged: u64 = of.first_level_destages.pages;
     }
 }
@@ -129,14 +132,14 @@ figures! {
 }
 
 figures! {
-    /// Share of the capacity that was used.
+    /// Share of the cache capacity that was used.
     pub struct CacheOccupancy("cache.occupancy", of: CacheSource<'_>) {
-        /// Mean share of the capacity that was used, over the measured time.
+        /// Mean share of the cache capacity that was used, over the measured time.
         mean: Option<f64> = {
             let room_ns = of.measured_ns as f64 * of.room_pages as f64;
             (room_ns > 0.0).then(|| of.counters.occupancy_integral_page_ns as f64 / room_ns)
         };
-        /// Greatest share of the capacity that was used in the measured time.
+        /// Greatest share of the cache capacity that was used in the measured time.
         most: Option<f64> = ratio(of.counters.occupancy_max_pages.0, of.room_pages);
     }
 }

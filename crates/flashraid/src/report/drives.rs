@@ -90,8 +90,8 @@ impl<'a> DrivesSource<'a> {
 figures! {
     /// Counts of drives with superblocks, summed over the drives (section 24 of the rules).
     pub struct DriveReport("drive", of: DrivesSource<'_>) {
-        /// Factor by which the simulated drive is smaller than the full-size one. It divides the rows of a superblock, or what `scale_by`
-        /// names.
+        /// Factor by which the simulated drive is smaller than the full-size one. It divides the superpages that a superblock has on each
+        /// die or, with `scale_by = "width"`, the number of dies and all else that sets the throughput.
         scale: u32 = of.drive.scale, rows 0 in "" (DriveReport::scale_rows);
         /// `width` if dies, channels, cores and link are scaled; otherwise left out.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -115,15 +115,15 @@ figures! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fetch_wait_mean_us: Option<f64> = mean_us(of.front.fetch_wait_ns, of.front.fetch_waits),
             row 21 "mean of these waits" in "µs" if |drive| drive.fetch_waits.is_some();
-        /// Number of units programmed for the host.
+        /// Number of units programmed for the host. Moved units, padding and parity do not count.
         units_programmed: u64 = of.counts.host_units_programmed;
         /// Number of units that collection programmed.
         units_moved: u64 = of.counts.units_moved_by_collection;
-        /// Number of units that the host overwrote while collection moved them.
+        /// Number of units that the host overwrote while collection moved them, so that collection did not program them.
         units_dropped: u64 = of.counts.units_overwritten_during_move;
-        /// Number of places without data in superpages that were closed early.
+        /// Number of units of padding, programmed because superpages were closed before they were full.
         units_padded: u64 = of.counts.padding_units_programmed;
-        /// Number of places that were programmed with parity; left out if there are none.
+        /// Number of units of parity that were programmed; left out if there are none.
         #[serde(default, skip_serializing_if = "is_zero")]
         units_parity: u64 = of.counts.parity_units_programmed;
         /// Number of units that were overwritten in the buffer, so that their old version was not programmed.
@@ -132,7 +132,7 @@ figures! {
         buffer_hits: u64 = of.front.pages_read_from_buffer;
         /// Number of units that the host wrote only in part, so that the rest was read from flash.
         rmw_reads: u64 = of.counts.units_read_for_partial_writes;
-        /// Number of reads from flash for the host.
+        /// Number of reads from flash for the host, including those for writes of a part of a unit.
         array_reads: u64 = of.counts.flash_reads_for_host;
         /// Number of page reads that shared a read from flash with another one.
         joined: u64 = of.counts.page_reads_sharing_flash_read;
@@ -149,7 +149,7 @@ figures! {
         forced_waits: u64 = of.front.fua_write_waits;
         /// Number of host superpages that waited because collection was further behind with its moves than `ssd.superblock.debt` allows.
         debt_waits: u64 = of.counts.waits_for_collection_debt, row 12 "superpages that waited for moves" in "";
-        /// Number of host superpages that waited because too few superblocks were free.
+        /// Number of superpages of host data that waited for collection, because too few superblocks were free.
         foreground: u64 = of.counts.waits_for_free_superblock, row 13 "superpages that waited for a superblock" in "";
         /// Total time that host superpages waited because too few superblocks were free, in milliseconds.
         foreground_ms: f64 = of.counts.waits_for_free_superblock_ns as f64 / 1e6;
@@ -168,7 +168,8 @@ figures! {
         /// Counts of superblocks with one bit per cell; left out without `ssd.slc`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         slc: Option<SlcReport> = of.drive.has_slc.then(|| SlcReport::new(&of.counts));
-        /// Counts of moves for upkeep; left out without `ssd.superblock.refresh_reads` and `wear_difference`.
+        /// Counts of superblocks moved to preserve data or to level wear; left out without `ssd.superblock.refresh_reads` and
+        /// `wear_difference`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         upkeep: Option<UpkeepReport> = of.drive.has_upkeep.then(|| UpkeepReport::new(&of.counts));
     }

@@ -47,14 +47,14 @@ figures! {
         gc_pages_moved: u64 = of.sum.gc_pages_moved, row 3 "pages moved" in "pages";
         /// Number of blocks erased.
         erases: u64 = of.sum.erases, row 6 "erases" in "blocks";
-    /// Pages programmed (data, moves, parity within drives, places without data) divided by the pages sent to the members. Summary pages do
-    /// not count.
+        /// Pages programmed (data, moves, parity within drives, padding) divided by the pages sent to the members. Summary pages do not
+        /// count.
         write_amplification: Option<f64> = of.amplification(MemberOwed::default()), row (marked) 4 "write amplification" in "";
-        /// Write amplification if all work that was owed at the end of the measured time had been done. It is an upper bound for short
-        /// runs.
+        /// Write amplification if all buffered data were programmed, and all moves made, that were still to be done at the end of the
+        /// measured time. It is an upper bound for short runs.
         write_amplification_max: Option<f64> = of.amplification(of.inputs.owed.iter().copied().sum()),
             row 5 "the same with all that is still owed" in "";
-        /// Number of summary pages programmed.
+        /// Number of summary pages programmed, one for each block that became full (`ssd.summary_page`).
         summary_programs: u64 = of.sum.summary_pages_programmed;
         /// Erase counts of all blocks, including those of the warm-up.
         wear: WearReport = WearReport::new(&EraseCountSummary::over_members(of.inputs.wear));

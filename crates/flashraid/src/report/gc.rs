@@ -55,7 +55,7 @@ figures! {
         mean_length_us: Option<f64> =
             (of.sum.collections > 0 && !of.is_drive).then(|| us(of.times.total_ns) / of.sum.collections as f64),
             row 3 "mean length of a collection" in "µs";
-        /// Mean number of members that collect at the same time: in a slice of time in which at least one does.
+        /// Mean number of members that collect during the same time slice, over the slices in which at least one member collects.
         synchronised_mean: Option<f64> = of.inputs.measured.gc.mean_members_collecting_together(), row 5 "members collecting together, mean" in "";
         /// Number of page operations that were served between the steps of a collection.
         preemptions: u64 = of.sum.preemptions, row 10 "preemptions" in "" if |gc| gc.preemptions > 0;
@@ -66,13 +66,13 @@ figures! {
         /// Number of messages between controller and members, by kind.
         messages: BTreeMap<String, u64> = of.inputs.counts.messages_by_name(),
             rows 22 in "" (|gc| gc.messages.iter().map(|(kind, number)| (format!("messages {kind}"), TableValue::of(number))).collect());
-        /// Number of cleans that members had to begin although the controller had not answered their request (`coordination.notify =
+        /// Number of victims that members had to collect although the controller had not answered their request (`coordination.notify =
         /// "soft"`).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         uncoordinated_cleans: Option<UncoordinatedCleans> = of.inputs.counts.uncoordinated_cleans.as_ref().map(UncoordinatedCleans::new);
-        /// Number of collections that members began by themselves.
+        /// Number of collections that members began by themselves, without being forced by the array's controller.
         own_runs: u64 = of.sum.collections - of.sum.forced_collections;
-        /// Number of victims cleaned.
+        /// Number of victims collected, which are blocks or, in drives with superblocks, superblocks.
         cleans: u64 = if of.is_drive { of.sum.collections } else { of.sum.erases };
         /// Time that dies spent collecting, in milliseconds. It covers whole cleans that began in the measured time. For drives with
         /// superblocks, it covers the part within the measured time.
@@ -80,7 +80,7 @@ figures! {
         /// Length of the slices of time by which collecting members are counted, in microseconds. Members that collect in the same slice
         /// collect together.
         slice_us: f64 = us(of.inputs.measured.gc.slice_ns);
-        /// Number of slices in which no member, one, two … members collected.
+        /// Number of time slices in which no member, one, two … members collected.
         slices_by_members: Vec<u64> = of.inputs.measured.gc.slices_by_collecting_members.clone();
         /// Number of requests that waited for collections on no member, one, two … members.
         requests_by_members_met: Vec<u64> = of.inputs.measured.requests_by_collecting_members_met.clone(),
@@ -115,7 +115,7 @@ impl Gc {
 }
 
 figures! {
-    /// Number of cleans of members that had asked to collect and could not wait any longer.
+    /// Number of victims that members had to collect because they could not wait for the controller's answer any longer.
     #[derive(Copy, Eq)]
     pub struct UncoordinatedCleans("gc.uncoordinated_cleans", of: coordination::UncoordinatedCleans) {
         /// Number of cleans that a member had to begin by itself while the controller forced others to collect. It could not be forced

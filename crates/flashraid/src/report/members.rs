@@ -61,7 +61,7 @@ figures! {
         host_pages_read: u64 = of.counters.host_pages_read;
         /// Number of valid pages that collections moved.
         gc_pages_moved: u64 = of.counters.gc_pages_moved;
-        /// Number of summary pages programmed.
+        /// Number of summary pages programmed, one for each block that became full (`ssd.summary_page`).
         summary_programs: u64 = of.counters.summary_pages_programmed;
         /// Number of pages programmed divided by the number sent to the member, as in `flash`.
         write_amplification: Option<f64> = amplification(of.inputs, of.index..of.index + 1, MemberOwed::default()),

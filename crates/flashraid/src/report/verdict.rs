@@ -102,7 +102,7 @@ pub struct Verdict {
     pub load: LoadKind,
     /// True if response times and write amplification stay the same from some tenth of the run on.
     pub steady: bool,
-    /// Time from which response times and write amplification stay the same, in nanoseconds; `None` if they do not.
+    /// Time from which response times and write amplification stay the same until the end, in nanoseconds; `None` if they never do.
     pub steady_from_ns: Option<u64>,
     /// Highest percentile of all requests with at least ten requests beyond it, named as in `response_us`; `None` if there is none.
     pub deepest_percentile: Option<String>,

@@ -43,7 +43,7 @@ pub enum StudyProblem {
     SeedTooLarge {
         /// Value of the first seed.
         first: u64,
-        /// Number that was to be added to it.
+        /// Number to be added to the first seed, which gives the last one.
         offset: u64,
     },
     /// The wanted baseline is none of the varied values, or more than one.

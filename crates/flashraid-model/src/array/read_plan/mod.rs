@@ -78,7 +78,7 @@ plans! {
 }
 
 impl ReadPlan {
-    /// Returns true if the plan looks at the members before it chooses.
+    /// Returns true if the plan checks which members collect before it chooses what to read.
     #[inline]
     pub fn looks_at_members(self) -> bool {
         self == Self::Avoid

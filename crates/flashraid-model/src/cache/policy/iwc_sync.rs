@@ -6,7 +6,7 @@ use crate::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Like iwc; all caches destage at the same time.
+/// A cache for each member, all of which destage at the same time; parity is computed when a write arrives.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct IwcSyncCache {

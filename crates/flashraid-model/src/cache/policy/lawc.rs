@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LawcCache {
-    /// Share of the memory that the first level gets. The rest is divided among the members.
+    /// Share of the memory for the cache of write groups before the member caches. The rest is divided among the members.
     pub first_level_fraction: Fraction,
     /// Time that a member cache with something to destage waits for the others.
     pub sync_timeout: Duration,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct StowCache {}
 
 impl StowCache {
-    /// The kinds of caches: a cache of write groups with two rings.
+    /// The kinds of caches: a cache of write groups. Groups of sequential writes take turns in a ring (CLOCK) of their own.
     pub const PARTS: CacheParts = CacheParts { group_cache: Some(GroupCachePart { has_sequential_ring: true }), member_caches: None };
 }
 

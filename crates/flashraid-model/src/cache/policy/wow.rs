@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct WowCache {}
 
 impl WowCache {
-    /// The kinds of caches: a cache of write groups with one ring.
+    /// The kinds of caches: a cache of write groups, all of which take turns in one ring (CLOCK).
     pub const PARTS: CacheParts = CacheParts { group_cache: Some(GroupCachePart { has_sequential_ring: false }), member_caches: None };
 }
 

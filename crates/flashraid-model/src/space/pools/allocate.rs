@@ -6,8 +6,8 @@ use crate::ids::{DieId, Lpn};
 use std::hint::select_unpredictable;
 
 impl Pools {
-    /// Returns the pool of `die` that takes a host write of `lpn`, and counts pools within the die. It is `None` if no pool has room (rules
-    /// 16 and 21). Pools whose bit is set in `busy_planes` are left out.
+    /// Returns the pool of `die` that takes a host write of `lpn`, as a number within the die. It is `None` if no pool has room (rules 16
+    /// and 21). Pools whose bit is set in `busy_planes` are left out.
     #[inline]
     pub fn place(&mut self, die: DieId, lpn: Lpn, busy_planes: u64) -> Option<u32> {
         let pools = self.pools_per_die;

@@ -24,7 +24,8 @@ pub struct PoolsParams {
     pub victim: VictimPolicy,
     /// True if moved pages go to a separate open block, false if they share the block of host writes.
     pub separate_open_block: bool,
-    /// True if the initial fill seals the block that it writes last, like all other full blocks.
+    /// True if the initial fill closes the block that it writes last, so that collection may choose it. If false, that block stays open and
+    /// is never collected.
     pub fill_seals_last_block: bool,
 }
 
@@ -43,8 +44,9 @@ pub enum PlaneChoice {
 pub enum CollectionProcedure {
     /// Uses the other parameters as they are set.
     Standard,
-    /// Follows the reference simulator without copy-back (rules 130 to 133). Victims come from a table made when a round begins, free
-    /// blocks are taken plane by plane, and only pages that cross planes are transferred.
+    /// Follows the DiskSim SSD extension, with moves through the controller instead of copy-back (rules 130 to 133). When a pool needs
+    /// collection, a table of its blocks is sorted by their valid pages, and victims are taken from it in order. Free blocks are searched
+    /// plane by plane, and only pages that cross planes are transferred.
     ///
     /// It requires [`PoolScope::Die`], greedy victims and no separate open block.
     ReferenceNoCopyBack,

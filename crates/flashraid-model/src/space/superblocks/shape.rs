@@ -125,10 +125,12 @@ impl SuperblockShape {
         (self.data_superpages() - 1) * self.superpage_units() + 1
     }
 
-    /// Returns true if some superblock is worth collecting whenever at most `floor` are free, so that writes never wait forever (rule 213).
+    /// Returns true if some superblock is worth collecting whenever at most `floor` superblocks are free, so that writes never wait forever
+    /// (rule 213).
     ///
-    /// Apart from the free superblocks, at most two are open for each stream, and two more may be in progress. Every stream of collection
-    /// finds a free one, and one is left for writes that overtake. A sealed superblock with one bit per cell is always worth collecting.
+    /// Apart from the free superblocks, two may be open for each stream, and two more may have a last program or erase in progress. If all
+    /// others were too full to be worth collecting, they would hold more units than the drive exports. One with one bit per cell is always
+    /// worth collecting.
     pub fn guarantees_victim_at_floor(&self, floor: u32) -> bool {
         if floor < self.floor_free_superblocks_min() {
             return false;
@@ -143,12 +145,14 @@ impl SuperblockShape {
         2 * self.streams()
     }
 
-    /// Returns the least number of free superblocks at which host writes may be stopped (rule 213).
+    /// Returns the smallest allowed value for the number of free superblocks at which host writes stop (rule 213). Each stream of
+    /// collection needs one, and one more must be left.
     pub fn floor_free_superblocks_min(&self) -> u32 {
         self.placement_handles.collections() + 1
     }
 
-    /// Returns the minimum number of units in the write buffer: a superpage of each handle that is not full yet, and one more (rule 221).
+    /// Returns the minimum number of units in the write buffer: one superpage for each placement handle, and one more (rule 221). If the
+    /// buffer is full, at least one superpage is then complete.
     pub fn buffer_units_min(&self) -> u32 {
         (self.placement_handles.count + 1) * self.superpage_units()
     }
@@ -229,7 +233,7 @@ impl PlacementHandles {
     /// The setting with one handle: all host writes share superblocks, and all moved units, too.
     pub const SINGLE_HANDLE: Self = Self { count: 1, collection_keeps_handles: false };
 
-    /// Returns the number of streams that collection writes.
+    /// Returns the number of separate streams into which collection writes the units that it moves.
     pub fn collections(self) -> u32 {
         if self.collection_keeps_handles { self.count } else { 1 }
     }
@@ -254,7 +258,7 @@ pub enum SlcLimit {
 
 impl SlcLimit {
     /// Returns the maximum number of superblocks with one bit per cell, while `free` superblocks are free and `in_use` hold one bit per
-    /// cell.
+    /// cell. `target` is the number of free superblocks that collection aims at.
     pub fn superblocks_max(self, free: u32, in_use: u32, target: u32) -> u32 {
         match self {
             Self::Superblocks(all) => all,

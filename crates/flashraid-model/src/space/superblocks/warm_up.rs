@@ -31,14 +31,14 @@ impl Superblocks {
         self.untimed = writers;
     }
 
-    /// Closes the superpages that a warm-up has left open. The drive then continues as if its state had been loaded from a file.
+    /// Ends a warm-up: closes the superpages that it has left open. The drive then continues as if its state had been loaded from a file.
     pub fn warm_up_is_over(&mut self) {
         std::mem::take(&mut self.untimed).close(self);
         self.untimed = UntimedWriters::new(self.shape.placement_handles);
     }
 
-    /// Overwrites random units, `overwrites` × the exported units in all (rule 215). If no more superblocks are free than the target, it
-    /// collects before the host opens another superpage.
+    /// Overwrites random units without simulated time. Their number is `overwrites` × the exported units (rule 215). Before the host opens
+    /// another superpage, superblocks are collected until more are free than collection aims at.
     ///
     /// `go_on` is called with the share that is done. If it returns false, the warm-up stops and returns false.
     pub fn warm_up(&mut self, overwrites: f64, seed: u64, member: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {

@@ -44,7 +44,8 @@ counts! {
         writes_waiting_for_room_ns,
         /// Part of `gc_time_ns` in which any request could be served between two steps (state 1 of PGC III.D), in nanoseconds.
         gc_open_to_all_requests_ns,
-        /// Part of `gc_time_ns` in which writes had to wait (state 2), in nanoseconds. The rest is state 3.
+        /// Part of `gc_time_ns` in which reads could be served between two steps, but writes had to wait (state 2 of PGC III.D), in
+        /// nanoseconds. In the rest, all requests had to wait (state 3).
         gc_writes_must_wait_ns,
         /// Number of cleans that began because the die was idle. They are part of `erases`.
         idle_cleans,
@@ -60,8 +61,11 @@ impl MemberCounters {
         self.host_pages_read + self.host_pages_written
     }
 
-    /// Returns the number of page reads and programs on flash. These are host operations that were not merged, two for each moved page, one
-    /// for each dropped page, and the summaries.
+    /// Returns the number of page reads and programs on flash. It is the sum of:
+    /// - host operations that were not served from the page register,
+    /// - a read and a program for each moved page,
+    /// - a read for each page that was invalidated between its read and its program,
+    /// - programs of summary pages.
     #[must_use]
     pub fn flash_page_ops(&self) -> u64 {
         let moves = self.gc_pages_moved + self.moves_replaced_by_host_writes;

@@ -38,15 +38,15 @@ counts! {
         host_units_programmed,
         /// Number of units programmed for the host with one bit per cell. They are part of `host_units_programmed`.
         host_units_programmed_slc,
-        /// Number of units that collection moved and programmed.
+        /// Number of units that collection moved and programmed. A unit is the granularity of the map, such as 4 KiB.
         units_moved_by_collection,
         /// Number of units that collection moved out of superblocks with one bit per cell. They are part of `units_moved_by_collection`.
         units_folded_from_slc,
         /// Number of units that the host overwrote while collection was moving them, so that they were not programmed again.
         units_overwritten_during_move,
-        /// Number of places programmed without data, because a superpage was closed early.
+        /// Number of units of padding, programmed because a superpage was closed before it was full.
         padding_units_programmed,
-        /// Number of places programmed with parity.
+        /// Number of units of parity programmed.
         parity_units_programmed,
         /// Number of units that the host wrote only in part, so that the rest had to be read from flash.
         units_read_for_partial_writes,

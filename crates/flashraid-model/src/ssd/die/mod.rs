@@ -119,7 +119,7 @@ impl Dies {
         }
     }
 
-    /// Returns the work that what the host has written still causes, except for the contents of the write buffer.
+    /// Returns the work that the host's writes so far leave to the dies, except for the contents of the write buffer.
     pub(super) fn owed(&self, space: &Mapping, preemptive: bool, now: TimeNs) -> UnfinishedWork {
         match (self, space) {
             (Self::Pages(own), Mapping::Pools(pools)) => own.owed(pools, preemptive, now),

@@ -17,7 +17,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// A mechanism as the list of mechanisms needs it. Its type has the settings that users write.
+/// An optional effect that takes time of the dies, such as read retries or background work. The implementing type has the settings that
+/// users write.
 pub trait Mechanism: Sized {
     /// Counters of the mechanism.
     type Counters: Counters;
@@ -42,12 +43,12 @@ pub trait AtOneDie<C>: std::fmt::Debug + Clone {
         false
     }
 
-    /// Tells the mechanism of an idle period from `idle_since` to `now`. Work followed it at once, so the mechanism could not occupy the
-    /// die at its end.
+    /// Tells the mechanism of a period in which the die was idle: from the first time to the second. Other work began at its end, so the
+    /// mechanism could not occupy the die then.
     fn idle_period_ended(&mut self, _rests_since: TimeNs, _now: TimeNs) {}
 
-    /// Asks the mechanism whether it occupies the die at `now`, after an idle period since `idle_since`. If it does, returns the time
-    /// until which waiting operations must wait; the die asks again then.
+    /// Asks the mechanism whether it occupies the die, which has been idle from the first time until now, the second. If it does, returns
+    /// the time until which waiting operations must wait; the die asks again then.
     fn occupied_until(&mut self, _rests_since: TimeNs, _now: TimeNs, _counters: &mut C) -> Option<TimeNs> {
         None
     }

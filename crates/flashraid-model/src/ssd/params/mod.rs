@@ -34,8 +34,8 @@ pub struct SsdParams {
     pub plane_choice: PlaneChoice,
     /// Parameters of garbage collection.
     pub gc: GcParams,
-    /// True if the initial fill seals the block that it writes last, like all other full blocks. The reference simulator leaves it open.
-    /// Because nothing programs it later, it is then never collected.
+    /// True if the initial fill closes the block that it writes last, so that collection may choose it. The reference simulator leaves it
+    /// open. Because nothing programs it later, it is then never collected.
     pub fill_seals_last_block: bool,
     /// Dies that share a channel. With `None`, every die has its own pins, and transfers are part of its busy time.
     pub channel: Option<ChannelParams>,
@@ -44,7 +44,7 @@ pub struct SsdParams {
     /// Queues, processor cores and write buffer through which operations pass before they reach the dies, with pools of blocks. With
     /// `None`, operations go to their dies as they arrive. Drives with superblocks have such settings in `superblock`.
     pub front: Option<FrontParams>,
-    /// Mechanisms, which every kind of device may have.
+    /// Optional effects that take time of the dies, such as read retries and background work. Every kind of device may have them.
     pub mechanisms: Mechanisms,
     /// Superblocks behind a write buffer. They replace pools, planes and the choice of dies for writes (section 24 of the rules).
     pub superblock: Option<SuperblockParams>,
@@ -119,7 +119,7 @@ impl SsdParams {
         }
     }
 
-    /// Returns the number of pages that the SSD exports. Each die exports whole strides only (rule 3).
+    /// Returns the number of pages that the SSD exports. Each die exports a multiple of `die_stride_pages` pages (rule 3).
     pub fn exported_pages(&self) -> u64 {
         let (g, stride) = (&self.geometry, self.die_stride_pages);
         if let Some(superblock) = &self.superblock {
@@ -205,13 +205,13 @@ impl GcParams {
 pub struct Preemption {
     /// Duration of a poll of the queue, between two steps of a clean, in nanoseconds.
     pub poll_ns: u64,
-    /// Limit T_hard as a share of T_soft, the start threshold, from 0 to 1. With fewer free blocks, requests that consume free blocks wait.
+    /// Limit T_hard of PGC, as a share of `start_free_blocks`, from 0 to 1. With fewer free blocks, requests that consume free blocks wait.
     pub hard_limit_share: f64,
     /// Rule that decides which requests overlap with a step of a clean.
     pub pipeline: PipeliningMode,
     /// True if a request for the page that is being moved is served from the register.
     pub merges_with_moves: bool,
-    /// True if a page that a waiting request needs is moved next. It requires `merge`.
+    /// True if a page that a waiting request needs is moved next. It requires `merges_with_moves`.
     pub moves_requested_pages_first: bool,
     /// Suspension of programs and erases in progress by reads; `None` for no suspension.
     pub suspension: Option<Suspension>,
@@ -220,11 +220,13 @@ pub struct Preemption {
 /// Rule that decides which requests overlap with a step of a clean (rule 37).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PipeliningMode {
-    /// No requests overlap with a step.
+    /// No host request runs at the same time as a step of a clean (read, program or erase).
     Off,
-    /// All requests that may be served before the step overlap with it, if all are of the same kind as the step.
+    /// Host requests that wait when a step of a clean is due run at the same time as this step. All requests that may be served then must
+    /// be of the step's kind: reads with a read, writes with a program.
     AtPreemptionPoints,
-    /// Requests overlap with a step as with `AtPoints`. In addition, requests of the same kind that arrive during the step overlap with it.
+    /// Like [`PipeliningMode::AtPreemptionPoints`]. In addition, requests of the step's kind that arrive during the step run at the same
+    /// time.
     AlsoDuringSteps,
 }
 

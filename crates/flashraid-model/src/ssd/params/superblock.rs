@@ -40,7 +40,7 @@ pub struct SuperblockParams {
     pub firmware: FirmwareParams,
     /// Limits of the collection of superblocks.
     pub collection: SuperblockCollectionParams,
-    /// Limits beyond which superblocks are moved for upkeep.
+    /// Limits beyond which superblocks are moved to preserve data (read disturb) or to level wear.
     pub upkeep: UpkeepParams,
     /// Suspension of programs and erases by reads; `None` for no suspension.
     pub suspension: Option<SuperblockSuspensionParams>,
@@ -97,8 +97,8 @@ pub enum PlaneReadMode {
 /// behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SuperblockCollectionParams {
-    /// Number of free superblocks at which collection frees room exactly as fast as the host fills it. With fewer it is faster; more than
-    /// `floor_free_superblocks`.
+    /// Number of free superblocks that collection aims at; more than `floor_free_superblocks`. There, it frees as much space as the host
+    /// takes.
     pub target_free_superblocks: u32,
     /// Number of superblocks below the target at which collection is twice as fast; at least 1.
     pub superblocks_below_target_to_double_pace: u32,

@@ -102,10 +102,10 @@ pub struct AddressSpec {
     /// Pattern by which addresses are drawn.
     pub pattern: AddressDistribution,
     /// Share of requests that start where the one before ended, 0 to 1 (PGC Table III). If a request does not fit there, its address is
-    /// drawn. Users write this key outside the table.
+    /// drawn. Users write it as `sequential_fraction` in `[workload]`, beside the table `address`.
     pub sequential_fraction: f64,
-    /// True if a sequential request also has the size and direction of the request before, as in DiskSim's generator. Users write this key
-    /// outside the table.
+    /// True if a sequential request also has the size and direction of the request before, as in DiskSim's generator. Users write it as
+    /// `sequential_repeats` in `[workload]`, beside the table `address`.
     pub sequential_repeats_size_and_kind: bool,
     /// Aims some of the drawn requests at one member; `None` aims no request.
     pub member_skew: Option<MemberSkew>,

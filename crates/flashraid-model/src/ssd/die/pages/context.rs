@@ -118,7 +118,7 @@ impl PageDies {
         (die, pools.lpn(die, page_of_die))
     }
 
-    /// Returns the work that what the host has written still causes at `now`.
+    /// Returns the work that the host's writes so far leave to the dies at `now`.
     pub(crate) fn owed(&self, pools: &Pools, preemptive: bool, now: TimeNs) -> UnfinishedWork {
         let immediate = self.immediate.iter().map(|die| die.cleaning_left_ns(now));
         let in_steps = (0..self.dies.len() as u32).map(|die| self.cleans_left(pools, preemptive, now, DieId(die)));

@@ -127,7 +127,7 @@ impl SuperpageDies {
         (counters, drive_counters)
     }
 
-    /// Returns the work that what the host has written still causes, except for the contents of the write buffer.
+    /// Returns the work that the host's writes so far leave to the dies, except for the contents of the write buffer.
     pub(crate) fn owed(&self, media: &Superblocks, now: TimeNs) -> UnfinishedWork {
         let unit_pages = u64::from(self.params.unit_pages);
         let units = self.collection.owed_units() + self.collection.units_on_their_way();
