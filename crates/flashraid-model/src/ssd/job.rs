@@ -170,7 +170,7 @@ pub(crate) enum SuperpageWake {
     Idle(u32),
 }
 
-/// Something in a die that does one thing at a time: the service of host commands, the clean of a die or plane, or an operation that
+/// An activity of a die that does one thing at a time. It serves host commands, cleans the die or a plane, or performs an operation that
 /// overlaps with a clean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Worker(u32);
