@@ -83,12 +83,13 @@ class Flash:
     erases: int
     """Number of blocks erased."""
     write_amplification: float | None
-    """Pages programmed (data, moves, parity within drives, places without data) divided by the pages sent to the members. Summary pages do
-    not count."""
+    """Pages programmed (data, moves, parity within drives, padding) divided by the pages sent to the members. Summary pages do not
+    count."""
     write_amplification_max: float | None
-    """Write amplification if all work that was owed at the end of the measured time had been done. It is an upper bound for short runs."""
+    """Write amplification if all buffered data were programmed, and all moves made, that were still to be done at the end of the measured
+    time. It is an upper bound for short runs."""
     summary_programs: int
-    """Number of summary pages programmed."""
+    """Number of summary pages programmed, one for each block that became full (``ssd.summary_page``)."""
     wear: Wear
     """Erase counts of all blocks, including those of the warm-up."""
     lifetime: Lifetime | None
@@ -100,7 +101,7 @@ class Flash:
 
 @dataclass(frozen=True)
 class UncoordinatedCleans:
-    """Number of cleans of members that had asked to collect and could not wait any longer."""
+    """Number of victims that members had to collect because they could not wait for the controller's answer any longer."""
 
     during_cycles: int
     """Number of cleans that a member had to begin by itself while the controller forced others to collect. It could not be forced until
@@ -123,7 +124,7 @@ class Collection:
     mean_length_us: float | None
     """Mean length of a collection, in microseconds; ``None`` for drives with superblocks, which collect in small steps."""
     synchronised_mean: float | None
-    """Mean number of members that collect at the same time: in a slice of time in which at least one does."""
+    """Mean number of members that collect during the same time slice, over the slices in which at least one member collects."""
     preemptions: int
     """Number of page operations that were served between the steps of a collection."""
     merges: int
@@ -133,12 +134,12 @@ class Collection:
     messages: dict[str, int]
     """Number of messages between controller and members, by kind."""
     uncoordinated_cleans: UncoordinatedCleans | None
-    """Number of cleans that members had to begin although the controller had not answered their request (``coordination.notify =
+    """Number of victims that members had to collect although the controller had not answered their request (``coordination.notify =
     "soft"``)."""
     own_runs: int
-    """Number of collections that members began by themselves."""
+    """Number of collections that members began by themselves, without being forced by the array's controller."""
     cleans: int
-    """Number of victims cleaned."""
+    """Number of victims collected, which are blocks or, in drives with superblocks, superblocks."""
     time_ms: float
     """Time that dies spent collecting, in milliseconds. It covers whole cleans that began in the measured time. For drives with
     superblocks, it covers the part within the measured time."""
@@ -146,7 +147,7 @@ class Collection:
     """Length of the slices of time by which collecting members are counted, in microseconds. Members that collect in the same slice collect
     together."""
     slices_by_members: list[int]
-    """Number of slices in which no member, one, two … members collected."""
+    """Number of time slices in which no member, one, two … members collected."""
     requests_by_members_met: list[int]
     """Number of requests that waited for collections on no member, one, two … members."""
     suspensions: int
@@ -175,7 +176,7 @@ class Member:
     gc_pages_moved: int
     """Number of valid pages that collections moved."""
     summary_programs: int
-    """Number of summary pages programmed."""
+    """Number of summary pages programmed, one for each block that became full (``ssd.summary_page``)."""
     write_amplification: float | None
     """Number of pages programmed divided by the number sent to the member, as in ``flash``."""
     gc_runs: int
