@@ -641,7 +641,6 @@ fn the_cases_of_hedged_reads_reach_every_corner() {
             count("a controller", won && case.params.coordination.is_some());
             count("a percentile", won && matches!(case.params.read_plan_params.after, HedgeAfter::P95 { .. }));
             count("in vain", hedged && counts.stripe_reads_ended_elsewhere < counts.stripe_reads_made_elsewhere);
-            count("all won", hedged && counts.stripe_reads_ended_elsewhere == counts.stripe_reads_made_elsewhere);
             count("locked out", counts.stripe_reads_locked_out > 0);
             count("without another way", counts.stripe_reads_without_other_way > 0);
             count(

@@ -169,7 +169,7 @@ fn plan_reads(case: &mut Case, draw: &mut Draw) {
     let params = &mut case.params;
     let has_choice = !matches!(params.level, Level::Single | Level::Raid0);
     let has_member_caches = params.cache.is_some_and(|cache| cache.parts.member_caches.is_some());
-    let plans = draw.chance(35) && has_choice && !has_member_caches;
+    let plans = draw.chance(70) && has_choice && !has_member_caches;
     params.read_plan = if plans { ReadPlan::Avoid } else { ReadPlan::Home };
     params.read_plan_params = ReadPlanParams {
         fast_fail_ns: [0, draw.between(1, 3_000), draw.between(3_001, 90_000)][draw.between(0, 2) as usize],
@@ -184,7 +184,7 @@ fn plan_reads(case: &mut Case, draw: &mut Draw) {
         1 => HedgeAfter::Time(draw.between(1, 20 * shortest)),
         _ => HedgeAfter::P95 { of: draw.between(1, 30) as u32 },
     };
-    if plans && draw.chance(45) {
+    if plans && draw.chance(50) {
         params.read_plan = ReadPlan::Hedge;
     }
 }
