@@ -94,7 +94,7 @@ pub struct flashraid_answer {
 impl From<&Answer> for flashraid_answer {
     #[inline]
     fn from(answer: &Answer) -> Self {
-        let time = &answer.time;
+        let time = &answer.time_parts;
         Self {
             tag: answer.tag,
             arrival_ns: answer.arrival_ns,

@@ -4,7 +4,7 @@ use flashraid::Stop;
 use flashraid::config::Scenario;
 use flashraid::duration::{self, DurationEstimates, EstimatedSeconds};
 use flashraid::study::MachineResources;
-use flashraid::warm_cache::WarmCache;
+use flashraid::warm_state_cache::WarmStateCache;
 use flashraid_report::number::count_with_noun;
 use flashraid_report::text;
 
@@ -19,7 +19,7 @@ use crate::interrupt;
 ///
 /// Fails if the simulations need more memory than the machine has.
 pub fn resources(arguments: MachineArgs, simulations: &[&Scenario], jobs: Option<u16>) -> Outcome<MachineResources> {
-    let cache = if arguments.no_cache { None } else { WarmCache::for_user() };
+    let cache = if arguments.no_cache { None } else { WarmStateCache::of_user_folder() };
     MachineResources::of_this_machine(simulations, jobs.map(usize::from), arguments.threads.map(usize::from), cache)
         .map_err(|lack| Failure::Input(text::too_little_memory(&lack, "--jobs")))
 }
@@ -51,7 +51,7 @@ pub fn announce_seconds(seconds: Option<EstimatedSeconds>, simulations: usize, r
     let count = if simulations == 1 {
         String::new()
     } else {
-        format!(", {}, {} at a time", count_with_noun(simulations as u64, "simulation"), resources.workers)
+        format!(", {}, {} at a time", count_with_noun(simulations as u64, "simulation"), resources.simulations_at_once)
     };
     crate::complain(&format!(
         "note: this takes about {} ({} of warm-up, {run}{count})",

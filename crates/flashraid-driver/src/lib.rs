@@ -14,7 +14,7 @@ use flashraid_model::TimeNs;
 pub use flashraid_model::array::ArrayCounters;
 use flashraid_model::array::{Array, Event, Health, Milestone, PageRequest, RequestDone, UnitsProgrammed};
 use flashraid_model::events::{GcInterval, Slab, TIME_MAX_NS};
-use flashraid_model::metrics::{ArrayStateSample, CompletedRequest, Metrics, MetricsParams, SkippedStart};
+use flashraid_model::metrics::{ArrayStateSample, CompletedRequest, Metrics, MetricsParams, UnmeasuredStart};
 use flashraid_model::space::EraseCountSummary;
 use flashraid_model::ssd::UnfinishedWork;
 use flashraid_workload::{HostLoop, OpKind, Request, Source, SourceError};
@@ -101,7 +101,7 @@ pub struct RunOutcome {
     /// members.
     pub unfinished_work: Vec<UnfinishedWork>,
     /// Number of pages in the write cache at the end of the measured time.
-    pub cached_pages: u64,
+    pub pages_in_cache_at_end: u64,
     /// The end of the measured time, in nanoseconds.
     pub measured_until_ns: TimeNs,
     /// Use of the queue depth of a closed loop in the measured time; `None` for an open loop.
@@ -130,10 +130,10 @@ pub struct QueueDepthUse {
     /// Time for which slots of the queue depth had no further request, until the end of the measured time. It is in nanoseconds, summed
     /// over the slots. It begins when the think time after the slot's last answer ends. If that lies after the measured time, the
     /// difference counts as negative.
-    pub unused_slot_ns: i128,
+    pub slot_ns_without_request: i128,
     /// Time for which slots of the queue depth had requests that the statistics do not count (trims, flushes, and lost ones), in
     /// nanoseconds.
-    pub uncounted_slot_ns: u128,
+    pub slot_ns_of_uncounted_requests: u128,
 }
 
 /// State at the end of the measured time.
@@ -241,13 +241,10 @@ impl<S: Source> Loop<S> {
     /// Connects the parts at time 0.
     fn new(array: Array, source: S, limit: RunLimit, params: &MetricsParams) -> Self {
         let shape = *array.shape();
-        let metrics = Metrics::new(params, shape.members_with_spares, shape.dies_per_member).with_phases(if shape.has_member_failures {
-            Health::ALL.len()
-        } else {
-            0
-        });
+        let metrics = Metrics::new(params, shape.members_with_spares, shape.dies_per_member)
+            .with_workload_phases(if shape.member_failures_configured { Health::ALL.len() } else { 0 });
         let host = source.host_loop();
-        let serves_ahead_of_time = host == HostLoop::Open && shape.serves_ahead_of_time;
+        let serves_ahead_of_time = host == HostLoop::Open && shape.computes_requests_before_arrival;
         Self {
             upcoming: Upcoming::new(source, &array, serves_ahead_of_time),
             serves_ahead_of_time,
@@ -255,14 +252,16 @@ impl<S: Source> Loop<S> {
             end: None,
             slots: match host {
                 HostLoop::Open => None,
-                HostLoop::Closed { depth, think_ns } => Some(QueueDepthUse { depth, think_ns, unused_slot_ns: 0, uncounted_slot_ns: 0 }),
+                HostLoop::Closed { depth, think_ns } => {
+                    Some(QueueDepthUse { depth, think_ns, slot_ns_without_request: 0, slot_ns_of_uncounted_requests: 0 })
+                }
             },
             idle_since: Vec::new(),
             thinking: VecDeque::new(),
-            samples: shape.has_member_failures || shape.cache_room_pages.is_some(),
+            samples: shape.member_failures_configured || shape.cache_capacity_pages.is_some(),
             watches_requests: true,
-            may_fail: shape.has_member_failures,
-            start_free_blocks: shape.start_free_blocks,
+            may_fail: shape.member_failures_configured,
+            start_free_blocks: shape.start_threshold_free_blocks,
             health: Health::Normal,
             first_measured: 0,
             measured_from_ns: 0,
@@ -273,7 +272,7 @@ impl<S: Source> Loop<S> {
             metrics,
             params: *params,
             limit,
-            measuring: params.skip == SkippedStart::Nothing,
+            measuring: params.skip == UnmeasuredStart::Nothing,
             in_flight: Slab::default(),
             events: Vec::new(),
             ahead: Vec::new(),
@@ -406,10 +405,11 @@ impl<S: Source> Loop<S> {
         self.array.reach_milestone(now, Milestone::MeasuringEnds, &mut self.events);
         self.metrics.end_measuring(now);
         if let Some(slots) = &mut self.slots {
-            slots.unused_slot_ns = self.idle_since.iter().chain(&self.thinking).map(|&since| i128::from(now) - i128::from(since)).sum();
+            slots.slot_ns_without_request =
+                self.idle_since.iter().chain(&self.thinking).map(|&since| i128::from(now) - i128::from(since)).sum();
         }
         let counts = self.array.counters(now);
-        let cached_pages = counts.cached_pages;
+        let cached_pages = counts.pages_now_in_cache;
         self.end = Some(End {
             at: now,
             counts: counts.since(&self.at_restart),
@@ -514,7 +514,7 @@ impl<S: Source> Loop<S> {
         self.measuring = true;
         (self.first_measured, self.measured_from_ns) = (self.sent, now);
         let reached = self.array.reach_milestone(now, Milestone::MeasuringBegins, &mut self.events);
-        self.metrics.all_collections_known_before(reached.collection_starts_reported_until);
+        self.metrics.settle_collections_before(reached.collection_starts_reported_until);
         self.metrics.restart_measuring(now, self.sent);
         self.at_restart = self.array.counters(now);
     }
@@ -535,7 +535,7 @@ impl<S: Source> Loop<S> {
     fn sample(&mut self, now: TimeNs) {
         let counts = self.array.counters(now);
         let strips_rebuilt = counts.failures.iter().map(|failure| failure.strips_rebuilt).sum();
-        self.metrics.record_sample(now, ArrayStateSample { cached_pages: counts.cached_pages, strips_rebuilt });
+        self.metrics.record_sample(now, ArrayStateSample { cached_pages: counts.pages_now_in_cache, strips_rebuilt });
     }
 
     /// Counts a step. From time to time, asks the watcher whether to continue.
@@ -587,7 +587,7 @@ impl<S: Source> Loop<S> {
             && (done.pages_lost > 0 || matches!(request.kind, OpKind::Trim | OpKind::Flush))
         {
             let from_ns = arrival_ns.max(self.measured_from_ns);
-            slots.uncounted_slot_ns += u128::from(done.at - from_ns) + u128::from(slots.think_ns);
+            slots.slot_ns_of_uncounted_requests += u128::from(done.at - from_ns) + u128::from(slots.think_ns);
         }
         if done.pages_lost > 0 {
             self.requests_lost += u64::from(is_measured);
@@ -612,10 +612,10 @@ impl<S: Source> Loop<S> {
     fn tick(&mut self, watch: &mut dyn RunWatcher) -> Result<bool, DriverError> {
         self.upcoming.requests_since_tick = 0;
         self.upcoming.pages_since_tick = 0;
-        let reached = self.array.reach_milestone(self.now, Milestone::ReadCounters, &mut self.events);
-        self.metrics.all_collections_known_before(reached.collection_starts_reported_until);
+        let reached = self.array.reach_milestone(self.now, Milestone::BeforeCountersAreRead, &mut self.events);
+        self.metrics.settle_collections_before(reached.collection_starts_reported_until);
         // Operations that have been taken may end long after they arrived.
-        check_clock(reached.last_known_operation_end)?;
+        check_clock(reached.latest_scheduled_operation_end)?;
         Ok(self.may_continue(watch))
     }
 
@@ -636,7 +636,7 @@ impl<S: Source> Loop<S> {
             counters: counts,
             wear,
             unfinished_work: owed,
-            cached_pages,
+            pages_in_cache_at_end: cached_pages,
             measured_until_ns: at,
             depth_use: self.slots,
             workload_notes: self.upcoming.source.notes(),

@@ -28,7 +28,7 @@ pub struct Answer {
     /// Number of its pages that were not served because too many members had failed.
     pub pages_lost: u32,
     /// Division of its response time into causes.
-    pub time: TimeParts,
+    pub time_parts: TimeParts,
 }
 
 /// Reason why a call was refused. A refused call changes nothing.
@@ -92,7 +92,7 @@ impl LiveArray {
     pub fn new(array: Array, params: &MetricsParams) -> Self {
         let shape = *array.shape();
         let mut inner = Loop::new(array, Nothing, Default::default(), params);
-        inner.serves_ahead_of_time = shape.serves_ahead_of_time;
+        inner.serves_ahead_of_time = shape.computes_requests_before_arrival;
         inner.begin();
         Self {
             inner,
@@ -186,17 +186,17 @@ impl LiveArray {
         self.inner.array.next_time().map(|at| at.max(self.inner.now))
     }
 
-    /// Runs the simulation up to and including `until`. It passes at most `room` answers to `take`, in the order of their ends, and returns
-    /// their number.
+    /// Runs the simulation up to and including `until`. It passes at most `answers_max` answers to `take_answer`, in the order of their
+    /// ends, and returns their number.
     ///
-    /// After `room` answers, time stops at the last of them, so that the caller can react to it. Another call continues from there. With
-    /// fewer answers, the simulation has reached `until`. [`TimeNs::MAX`] means "until all requests are answered", and time then stops at
-    /// the last answer.
+    /// After `answers_max` answers, time stops at the last of them, so that the caller can react to it. Another call continues from there.
+    /// With fewer answers, the simulation has reached `until`. [`TimeNs::MAX`] means "until all requests are answered", and time then stops
+    /// at the last answer.
     ///
     /// # Errors
     /// Returns an error if the time goes back, or lies beyond the last moment of the clock.
     #[inline]
-    pub fn advance(&mut self, until: TimeNs, room: usize, mut take: impl FnMut(&Answer)) -> Result<usize, RefusedCall> {
+    pub fn advance(&mut self, until: TimeNs, answers_max: usize, mut take_answer: impl FnMut(&Answer)) -> Result<usize, RefusedCall> {
         let to_the_last_answer = until == TimeNs::MAX;
         if !to_the_last_answer {
             self.check_time(until)?;
@@ -204,20 +204,20 @@ impl LiveArray {
         self.hand_over();
         let mut given = 0;
         loop {
-            while given < room
+            while given < answers_max
                 && let Some(answer) = self.answers.pop_front()
             {
-                take(&answer);
+                take_answer(&answer);
                 given += 1;
             }
             let under_way = self.inner.in_flight.len();
-            // Without room a call only lets time pass.
-            if (given == room && room > 0) || (to_the_last_answer && under_way == 0) {
+            // A call for no answers only lets time pass.
+            if (given == answers_max && answers_max > 0) || (to_the_last_answer && under_way == 0) {
                 return Ok(given);
             }
             let Some(next) = self.inner.array.next_time().filter(|&next| next <= until) else { break };
             // Steps as those of a run: a longer one would pass moments at which something is sampled.
-            let is_safe = !to_the_last_answer && (room == 0 || room - given > under_way);
+            let is_safe = !to_the_last_answer && (answers_max == 0 || answers_max - given > under_way);
             let to = if is_safe { until.min(next.saturating_add(STEP_NS)) } else { next };
             if to > TIME_MAX_NS {
                 // Answers that have been given are told first.
@@ -334,7 +334,7 @@ impl LiveArray {
                     kind: entry.request.kind,
                     gc_members_met: done.gc_members_met,
                     pages_lost: done.pages_lost,
-                    time: done.time,
+                    time_parts: done.time,
                 });
             }
             inner.take_event(&event, &mut Unwatched);
@@ -347,8 +347,8 @@ impl LiveArray {
     fn count(&mut self) {
         self.hand_over();
         let Loop { array, metrics, events, now, .. } = &mut self.inner;
-        let reached = array.reach_milestone(*now, Milestone::ReadCounters, events);
-        metrics.all_collections_known_before(reached.collection_starts_reported_until);
+        let reached = array.reach_milestone(*now, Milestone::BeforeCountersAreRead, events);
+        metrics.settle_collections_before(reached.collection_starts_reported_until);
         self.take_events();
     }
 }

@@ -40,7 +40,7 @@ impl<S: Source> Upcoming<S> {
     /// Returns a queue that reads from `source`. It gives hints to `array`, unless the array `serves_ahead_of_time` requests itself.
     pub(crate) fn new(source: S, array: &Array, serves_ahead_of_time: bool) -> Self {
         let shape = array.shape();
-        let hints: &[_] = match shape.cache_room_pages {
+        let hints: &[_] = match shape.cache_capacity_pages {
             _ if serves_ahead_of_time => &[],
             Some(_) => &CACHED_HINTS,
             None => &HINTS,
@@ -104,7 +104,7 @@ impl<S: Source> Upcoming<S> {
                 && (hint == PrefetchHint::MapEntry || *count < mapped_before)
                 && let Some(request) = self.pages.get(self.taken + *count)
             {
-                array.prefetch(hint, request);
+                array.prefetch_into_cpu_cache(hint, request);
                 *count += 1;
                 *pages += u64::from(request.pages);
             }

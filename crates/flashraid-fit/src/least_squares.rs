@@ -12,7 +12,7 @@
 //!
 //! Nothing is drawn at random, so that the same function gives the same result.
 
-use flashraid::model::metrics::interval::student_t_quantile_975;
+use flashraid::model::metrics::confidence_interval::student_t_quantile_975;
 
 /// Half the width of the differences from which slopes are computed. Unknowns are logarithms, so this is 5 %. Beyond that, the function is
 /// no longer straight. Below it, whole nanoseconds and the order of events show.

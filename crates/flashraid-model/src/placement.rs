@@ -169,7 +169,7 @@ pub struct PageLocation {
     /// Number of the stripe.
     pub stripe: u64,
     /// Number of the data strip in the stripe.
-    pub column: u32,
+    pub data_strip_index: u32,
     /// Member that holds the page. If several members hold it, the first of them.
     pub member: u32,
     /// Number of the logical page in the member.
@@ -182,7 +182,7 @@ pub struct Extent {
     /// The first member that holds the pages.
     pub(crate) first_member: u32,
     /// Number of members, from `first_member` on, that hold the same pages.
-    pub copies: u32,
+    pub mirror_copies: u32,
     /// Number of the first logical page in the member.
     pub first_page: u32,
     /// Number of pages in the extent.
@@ -193,7 +193,7 @@ impl Extent {
     /// Returns the members that hold the pages.
     #[inline]
     pub fn members(&self) -> Range<u32> {
-        self.first_member..self.first_member + self.copies
+        self.first_member..self.first_member + self.mirror_copies
     }
 }
 
@@ -250,7 +250,7 @@ impl Layout {
     pub fn locate(&self, array_page: u64) -> PageLocation {
         let (stripe, column, within) = self.split(array_page);
         let member_page = (stripe * u64::from(self.strip_pages) + u64::from(within)) as u32;
-        PageLocation { stripe, column, member: self.member_of_strip(stripe, column), member_page }
+        PageLocation { stripe, data_strip_index: column, member: self.member_of_strip(stripe, column), member_page }
     }
 
     /// Returns the stripe and the column of a page of the array, and its number within the strip.
@@ -281,7 +281,7 @@ impl Layout {
     /// Returns the role of the strip that `member` holds in `stripe`. A role numbers a strip in its stripe: data in order of address, then
     /// P and Q.
     #[inline]
-    pub fn role_of_member(&self, stripe: u64, member: u32) -> u32 {
+    pub fn strip_index_of_member(&self, stripe: u64, member: u32) -> u32 {
         match self.level {
             Level::Raid1 => 0,
             Level::Raid10 => member / 2,
@@ -340,7 +340,7 @@ impl Layout {
                 Level::Raid10 => (2 * column, 2),
                 Level::Raid5 | Level::Raid6 => (layout.shape.member_of_strip(stripe, column), 1),
             };
-            let extent = Extent { first_member, copies, first_page: (stripe * strip_pages) as u32 + within, pages };
+            let extent = Extent { first_member, mirror_copies: copies, first_page: (stripe * strip_pages) as u32 + within, pages };
             left -= pages;
             within = 0;
             if one_member {
@@ -388,7 +388,7 @@ mod tests {
     fn picture(level: Level, members: u32, stripes: u64) -> String {
         let layout = Layout::new(level, members, 1, 100);
         let line = |stripe| -> String {
-            let strip = |member| match layout.role_of_member(stripe, member) {
+            let strip = |member| match layout.strip_index_of_member(stripe, member) {
                 role if role < layout.data_strips_per_stripe() => char::from_digit(role, 10).unwrap(),
                 role => ['P', 'Q'][(role - layout.data_strips_per_stripe()) as usize],
             };
@@ -443,16 +443,16 @@ mod tests {
             let mut taken = BTreeSet::new();
             for page in 0..layout.exported_pages() {
                 let location = layout.locate(page);
-                prop_assert!(location.stripe < layout.stripes() && location.column < layout.data_strips_per_stripe());
-                prop_assert_eq!(layout.array_page(location.stripe, location.column, location.member_page - layout.first_page_of_stripe(location.stripe)), page);
+                prop_assert!(location.stripe < layout.stripes() && location.data_strip_index < layout.data_strips_per_stripe());
+                prop_assert_eq!(layout.array_page(location.stripe, location.data_strip_index, location.member_page - layout.first_page_of_stripe(location.stripe)), page);
                 for member in location.member..location.member + layout.copies_of_each_page() {
-                    prop_assert_eq!(layout.role_of_member(location.stripe, member), location.column);
+                    prop_assert_eq!(layout.strip_index_of_member(location.stripe, member), location.data_strip_index);
                     prop_assert!(taken.insert((member, location.member_page)), "{:?} twice", location);
                 }
             }
             for stripe in 0..layout.stripes() {
                 for (nth, member) in layout.parity_members(stripe).enumerate() {
-                    prop_assert_eq!(layout.role_of_member(stripe, member), layout.data_strips_per_stripe() + nth as u32);
+                    prop_assert_eq!(layout.strip_index_of_member(stripe, member), layout.data_strips_per_stripe() + nth as u32);
                     for offset in 0..layout.strip_pages() {
                         prop_assert!(taken.insert((member, layout.first_page_of_stripe(stripe) + offset)));
                     }

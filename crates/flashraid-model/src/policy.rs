@@ -125,7 +125,7 @@ macro_rules! policies {
             }
         }
 
-        impl $crate::policy::Listed for $Kind {
+        impl $crate::policy::PolicyList for $Kind {
             fn name(&self) -> &'static str {
                 self.name()
             }
@@ -244,7 +244,7 @@ pub fn policy_from_parameters<P: DeserializeOwned, E: serde::de::Error>(paramete
 }
 
 /// An enumeration made by `policies!`, for code that works with every list of policies.
-pub trait Listed: Sized + DeserializeOwned {
+pub trait PolicyList: Sized + DeserializeOwned {
     /// Returns the name that users write.
     fn name(&self) -> &'static str;
     /// Returns the parameters of the policy as a table.
@@ -257,7 +257,7 @@ pub trait Listed: Sized + DeserializeOwned {
 
 /// Returns the JSON Schema for a list of policies. It allows a name alone, or a table with the name under `tag` and the parameters of that
 /// policy. The documentation of a policy's type becomes the description of both forms.
-pub fn policy_list_schema<K: Listed>(tag: &str, generator: &mut SchemaGenerator) -> Schema {
+pub fn policy_list_schema<K: PolicyList>(tag: &str, generator: &mut SchemaGenerator) -> Schema {
     let schemas = K::schemas(generator);
     let mut tables = Vec::new();
     for (policy, schema) in K::all_with_default_parameters().iter().zip(&schemas) {
@@ -275,7 +275,7 @@ pub fn policy_list_schema<K: Listed>(tag: &str, generator: &mut SchemaGenerator)
 }
 
 /// Returns the JSON Schema that allows the names alone.
-fn names<K: Listed>(meanings: impl Iterator<Item = String>) -> Value {
+fn names<K: PolicyList>(meanings: impl Iterator<Item = String>) -> Value {
     let names = K::all_with_default_parameters().into_iter().zip(meanings);
     let names: Vec<Value> =
         names.map(|(policy, meaning)| json!({ "type": "string", "const": policy.name(), "description": meaning })).collect();
@@ -284,7 +284,7 @@ fn names<K: Listed>(meanings: impl Iterator<Item = String>) -> Value {
 
 /// Policies whose parameters stand side by side in one table, so that a comparison can set the parameters of all of them.
 pub mod policy_tables {
-    use super::{Listed, Map, Schema, SchemaGenerator, Value, json, names};
+    use super::{Map, PolicyList, Schema, SchemaGenerator, Value, json, names};
     use schemars::JsonSchema;
     use serde::ser::Error as _;
     use serde::{Serialize, Serializer};
@@ -297,11 +297,11 @@ pub mod policy_tables {
     /// # Errors
     ///
     /// Returns an error if there is no policy of that name, or if a parameter is not allowed.
-    pub fn take_policy<K: Listed>(tag: &str, table: &mut Map<String, Value>) -> Result<(K, Vec<K>), serde_json::Error> {
+    pub fn take_policy<K: PolicyList>(tag: &str, table: &mut Map<String, Value>) -> Result<(K, Vec<K>), serde_json::Error> {
         let policies = K::all_with_default_parameters();
         let name = table.remove(tag).unwrap_or_else(|| policies[0].name().into());
         let read = |name: Value, default: Option<&K>| -> Result<K, serde_json::Error> {
-            let keys = default.map(Listed::parameters).unwrap_or_default();
+            let keys = default.map(PolicyList::parameters).unwrap_or_default();
             let own = table.iter().filter(|(key, _)| keys.contains_key(*key)).map(|(key, value)| (key.clone(), value.clone()));
             serde_json::from_value(std::iter::once((tag.to_owned(), name)).chain(own).collect::<Map<_, _>>().into())
         };
@@ -320,7 +320,7 @@ pub mod policy_tables {
     }
 
     /// Returns a policy as a table with its name under `tag` and its own parameters only.
-    pub fn own_parameters_table<K: Listed>(tag: &str, policy: &K) -> Map<String, Value> {
+    pub fn own_parameters_table<K: PolicyList>(tag: &str, policy: &K) -> Map<String, Value> {
         let mut table = policy.parameters();
         table.insert(tag.to_owned(), policy.name().into());
         table
@@ -344,16 +344,16 @@ pub mod policy_tables {
     }
 
     /// Returns the names of the policies that have the parameter `key`.
-    pub fn policies_with_parameter<K: Listed>(key: &str) -> Vec<&'static str> {
-        K::all_with_default_parameters().iter().filter(|policy| policy.parameters().contains_key(key)).map(Listed::name).collect()
+    pub fn policies_with_parameter<K: PolicyList>(key: &str) -> Vec<&'static str> {
+        K::all_with_default_parameters().iter().filter(|policy| policy.parameters().contains_key(key)).map(PolicyList::name).collect()
     }
 
     /// Returns the names of parameters that policies in `others` set, but that `chosen` does not have.
-    pub fn unused_parameters<K: Listed>(chosen: &K, others: &[K]) -> Vec<String> {
+    pub fn unused_parameters<K: PolicyList>(chosen: &K, others: &[K]) -> Vec<String> {
         let (own, defaults) = (chosen.parameters(), K::all_with_default_parameters());
         let mut unused = Vec::new();
         for other in others {
-            let default = defaults.iter().find(|policy| policy.name() == other.name()).map(Listed::parameters).unwrap_or_default();
+            let default = defaults.iter().find(|policy| policy.name() == other.name()).map(PolicyList::parameters).unwrap_or_default();
             for (key, value) in other.parameters() {
                 if default.get(&key) != Some(&value) && !own.contains_key(&key) && !unused.contains(&key) {
                     unused.push(key);
@@ -364,10 +364,10 @@ pub mod policy_tables {
     }
 
     /// Adds a policy to `table`: its name under `tag`, its own parameters, and the default parameters of all other policies.
-    pub fn put_policy<K: Listed>(tag: &str, policy: &K, table: &mut Map<String, Value>) {
+    pub fn put_policy<K: PolicyList>(tag: &str, policy: &K, table: &mut Map<String, Value>) {
         table.insert(tag.to_owned(), policy.name().into());
         table.extend(policy.parameters());
-        for (key, default) in K::all_with_default_parameters().iter().flat_map(Listed::parameters) {
+        for (key, default) in K::all_with_default_parameters().iter().flat_map(PolicyList::parameters) {
             table.entry(key).or_insert(default);
         }
     }
@@ -375,7 +375,7 @@ pub mod policy_tables {
     /// Returns the JSON Schema of a table of the configuration that names a policy.
     ///
     /// The table has the name under `tag`, the parameters of all policies of this kind, and the keys of `OtherKeys`.
-    pub fn policy_table_schema<Kind: Listed, OtherKeys: JsonSchema>(
+    pub fn policy_table_schema<Kind: PolicyList, OtherKeys: JsonSchema>(
         tag: &str,
         name_description: &str,
         table_description: &str,
@@ -393,7 +393,7 @@ pub mod policy_tables {
 
     /// Returns the JSON Schemas of the name, described by `description`, and of the parameters of all policies. The description of a
     /// parameter names the policies that have it.
-    fn properties<K: Listed>(tag: &str, description: &str, generator: &mut SchemaGenerator) -> Map<String, Value> {
+    fn properties<K: PolicyList>(tag: &str, description: &str, generator: &mut SchemaGenerator) -> Map<String, Value> {
         let (policies, schemas) = (K::all_with_default_parameters(), K::schemas(generator));
         let meanings = schemas.iter().map(|schema| schema.as_value()["description"].as_str().unwrap_or_default().to_owned());
         let mut property = names::<K>(meanings);

@@ -28,7 +28,7 @@ impl Device {
         let means = machine::means(py, &[&scenario], None, threads, keep_warm)?;
         let watch = Arc::new(Watch::default());
         let mut watcher = WarmUp(Arc::clone(&watch));
-        let work = || spec.simulation()?.threads(means.threads).warm_cache(means.warm_cache).observe(&mut watcher).open();
+        let work = || spec.simulation()?.threads(means.threads).warm_state_cache(means.warm_cache).observe(&mut watcher).open();
         let (result, raised) = interruptible(py, &watch, || Ok(()), work)?;
         match (result, raised) {
             (_, Some(raised)) => Err(raised),
@@ -97,7 +97,7 @@ impl Device {
 }
 
 fn row_of(answer: &Answer) -> Row {
-    let time = &answer.time;
+    let time = &answer.time_parts;
     let parts = (time.queue_ns, time.collection_ns, time.parity_ns, time.cache_ns, time.transfer_ns, time.flash_ns, time.other_ns);
     (answer.tag, answer.arrival_ns, answer.done_ns, answer.kind.name(), answer.gc_members_met, answer.pages_lost, parts)
 }

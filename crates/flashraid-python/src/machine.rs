@@ -2,7 +2,7 @@
 
 use flashraid::config::Scenario;
 use flashraid::study::MachineResources;
-use flashraid::warm_cache::WarmCache;
+use flashraid::warm_state_cache::WarmStateCache;
 use flashraid_report::text;
 use pyo3::prelude::*;
 
@@ -20,7 +20,7 @@ pub fn means(
     threads: Option<usize>,
     keep_warm: bool,
 ) -> PyResult<MachineResources> {
-    let cache = if keep_warm { WarmCache::for_user() } else { None };
+    let cache = if keep_warm { WarmStateCache::of_user_folder() } else { None };
     MachineResources::of_this_machine(simulations, workers, threads, cache)
         .map_err(|lack| refused(py, &text::too_little_memory(&lack, "workers")))
 }

@@ -18,7 +18,7 @@ pub fn write_file(py: Python<'_>, path: PathBuf, text: &str) -> PyResult<()> {
     let written = py.detach(|| flashraid::files::write_atomically(&path, text.as_bytes()));
     written.map_err(|error| {
         let text = format!("can't write {}: {error}", path.display());
-        if flashraid::files::is_path_error(&error) { refused(py, &text) } else { simulation_error(py, &text) }
+        if flashraid::files::is_wrong_path(&error) { refused(py, &text) } else { simulation_error(py, &text) }
     })
 }
 

@@ -7,7 +7,7 @@ use std::time::Instant;
 use flashraid::config::Scenario;
 use flashraid::run::run_with_shared_warm_ups;
 use flashraid::study::{Axis, Study as Library, StudyPlan};
-use flashraid::warm_cache::WarmCache;
+use flashraid::warm_state_cache::WarmStateCache;
 use flashraid::warm_up::SharedWarmUps;
 use flashraid::{Error, Observer, Progress, Simulation, Stop, StudyResult};
 use flashraid_report::grid::Grid;
@@ -55,7 +55,7 @@ impl Plan {
 
     /// The numbers of simulations that the folder does not hold yet, in groups that share a warm-up.
     fn open_groups(&self, py: Python<'_>) -> PyResult<Vec<Vec<usize>>> {
-        py.detach(|| self.0.unfinished_groups()).map_err(|error| exception(py, &error))
+        py.detach(|| self.0.unfinished_simulations_by_warm_up()).map_err(|error| exception(py, &error))
     }
 
     /// The settings and the seed of a simulation.
@@ -114,7 +114,7 @@ fn plan_of(spec: &Spec, folder: Option<PathBuf>, force: bool) -> Result<StudyPla
     let Some(folder) = folder else { return study.plan() };
     let plan = study.folder(&folder).plan()?;
     if !force {
-        plan.refuse_foreign_folder(&folder)?;
+        plan.refuse_folder_of_other_study(&folder)?;
     }
     Ok(plan)
 }
@@ -293,7 +293,7 @@ impl Batch {
         // What differs by its seed alone is read once.
         let same = simulations.chunk_by(|one, next| one.0 == next.0);
         let simulations = same.map(of_each).collect::<Result<Vec<_>, Error>>().map_err(|error| exception(py, &error))?.concat();
-        let cache = if keep_warm { WarmCache::for_user() } else { None };
+        let cache = if keep_warm { WarmStateCache::of_user_folder() } else { None };
         let warm_ups = SharedWarmUps::for_runs(&simulations).with_cache(cache).with_threads(threads);
         Ok(Batch { simulations, warm_ups })
     }

@@ -13,7 +13,7 @@ use arrow_array::{
 };
 use arrow_buffer::{BooleanBufferBuilder, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use flashraid::model::metrics::breakdown::times_by_cause;
+use flashraid::model::metrics::breakdown::times_ns_by_cause;
 use flashraid::{CompletedRequest, OpKind};
 use flashraid_report::data::{self, Column};
 use pyo3::exceptions::PyTypeError;
@@ -319,7 +319,7 @@ impl Requests {
         part.stream.push(request.stream);
         part.high_priority.append(request.high_priority);
         part.gc_members_met.push(*gc_members_met);
-        part.parts_ns.iter_mut().zip(times_by_cause(time)).for_each(|(column, ns)| column.push(ns));
+        part.parts_ns.iter_mut().zip(times_ns_by_cause(time)).for_each(|(column, ns)| column.push(ns));
     }
 
     /// Ends the batch and makes room for the next.

@@ -5,7 +5,7 @@
 
 use flashraid::CompletedRequest;
 use flashraid::report::Report;
-use flashraid_model::metrics::{Moments, SkippedStart};
+use flashraid_model::metrics::{Moments, UnmeasuredStart};
 use serde_json::{Map, Value, json};
 
 use crate::requests::counted_direction;
@@ -26,7 +26,7 @@ const SHARES: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
 /// Records the data that fio's document has and a report has not.
 #[derive(Debug, Clone)]
 pub struct Recorder {
-    skip: SkippedStart,
+    skip: UnmeasuredStart,
     kinds: [Kind; 2],
     shares: [u64; 32],
 }
@@ -84,7 +84,7 @@ fn middle_of(bin: usize) -> u64 {
 impl Recorder {
     /// Creates a recorder that counts the requests after `skip`, as the statistics of the run do.
     #[must_use]
-    pub fn new(skip: SkippedStart) -> Self {
+    pub fn new(skip: UnmeasuredStart) -> Self {
         Self { skip, kinds: [Kind::default(), Kind::default()], shares: [0; 32] }
     }
 

@@ -10,7 +10,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use flashraid::CompletedRequest;
-use flashraid_model::metrics::SkippedStart;
+use flashraid_model::metrics::UnmeasuredStart;
 
 use crate::error::Outcome;
 use crate::files::GrowingFile;
@@ -25,7 +25,7 @@ pub struct Logs {
     submission: GrowingFile,
     bandwidth: GrowingFile,
     iops: GrowingFile,
-    skip: SkippedStart,
+    skip: UnmeasuredStart,
     interval_ms: u64,
     /// Index of the current interval, from the begin of the run.
     interval: u64,
@@ -55,7 +55,7 @@ impl Logs {
     /// # Errors
     ///
     /// Fails if a file can't be written.
-    pub fn begin(prefix: &Path, interval_ns: u64, skip: SkippedStart) -> Outcome<Logs> {
+    pub fn begin(prefix: &Path, interval_ns: u64, skip: UnmeasuredStart) -> Outcome<Logs> {
         let [total, completion, submission, bandwidth, iops] = paths(prefix);
         Ok(Logs {
             total: GrowingFile::begin(&total)?,

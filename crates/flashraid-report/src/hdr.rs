@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 use flashraid::CompletedRequest;
-use flashraid_model::metrics::SkippedStart;
+use flashraid_model::metrics::UnmeasuredStart;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, IntervalLogWriterError, Tag};
@@ -30,7 +30,7 @@ const TAGS: [&str; 2] = ["read", "write"];
 pub struct Log {
     out: GrowingFile,
     serializer: V2DeflateSerializer,
-    skip: SkippedStart,
+    skip: UnmeasuredStart,
     interval_ns: u64,
     /// Index of the current interval, from the begin of the run.
     interval: u64,
@@ -45,7 +45,7 @@ impl Log {
     /// # Errors
     ///
     /// Fails if the file can't be written.
-    pub fn begin(path: &Path, interval_ns: u64, skip: SkippedStart) -> Outcome<Log> {
+    pub fn begin(path: &Path, interval_ns: u64, skip: UnmeasuredStart) -> Outcome<Log> {
         let histogram = || Histogram::new_with_bounds(1, LONGEST_NS, SIGNIFICANT_DIGITS).expect("constant bounds that the crate allows");
         let mut log = Log {
             out: GrowingFile::begin(path)?,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use flashraid_model::metrics::CompletedRequest;
-use flashraid_model::metrics::breakdown::{CAUSE_NAMES, times_by_cause};
+use flashraid_model::metrics::breakdown::{CAUSE_NAMES, times_ns_by_cause};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
@@ -122,7 +122,7 @@ fn write_columns(mut group: SerializedRowGroupWriter<'_, File>, rows: &[Complete
     column.close()?;
 
     for part in 0..CAUSE_NAMES.len() {
-        let values: Vec<i64> = rows.iter().map(|row| times_by_cause(&row.time)[part] as i64).collect();
+        let values: Vec<i64> = rows.iter().map(|row| times_ns_by_cause(&row.time)[part] as i64).collect();
         let mut column = group.next_column()?.expect("the schema has this column");
         column.typed::<Int64Type>().write_batch(&values, None, None)?;
         column.close()?;

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use flashraid_model::metrics::breakdown::times_by_cause;
-use flashraid_model::metrics::{CompletedRequest, SkippedStart};
+use flashraid_model::metrics::breakdown::times_ns_by_cause;
+use flashraid_model::metrics::{CompletedRequest, UnmeasuredStart};
 use flashraid_model::request::OpKind;
 
 use super::parquet::{Metadata, RequestFile};
@@ -34,7 +34,7 @@ impl RequestFiles {
     pub fn add(&mut self, row: &CompletedRequest) -> Outcome {
         self.parquet.add(row)?;
         let CompletedRequest { arrival_index: index, request, arrival_ns, done_ns, gc_members_met, time } = row;
-        let [queue, collection, parity, cache, transfer, flash, other] = times_by_cause(time);
+        let [queue, collection, parity, cache, transfer, flash, other] = times_ns_by_cause(time);
         let direction = request.kind.name();
         self.csv.add(|out| {
             writeln!(
@@ -57,7 +57,7 @@ impl RequestFiles {
 }
 
 /// Returns 0 for a read and 1 for a write that the statistics of the run count. Returns `None` for other requests.
-pub(crate) fn counted_direction(done: &CompletedRequest, skip: SkippedStart) -> Option<usize> {
+pub(crate) fn counted_direction(done: &CompletedRequest, skip: UnmeasuredStart) -> Option<usize> {
     let direction = match done.request.kind {
         OpKind::Read => 0,
         OpKind::Write => 1,

@@ -1,6 +1,6 @@
 //! The report of one run as tables.
 
-use flashraid::report::{FEW_SAMPLES_MARK, LoadKind, Mark, REPORTED_PERCENTILES, Report, ResponseTime, TableSection};
+use flashraid::report::{FEW_SAMPLES_MARK, LoadVerdict, Mark, REPORTED_PERCENTILES, Report, ResponseTime, TableSection};
 
 use super::number;
 use super::page;
@@ -70,9 +70,9 @@ pub fn notes(report: &Report, has_life: bool) -> Vec<String> {
         format!("PARTIAL: the run was stopped before its end{reason}")
     });
     let load = match report.verdict.load {
-        LoadKind::Unstable => Some("verdict: unstable; requests pile up, so that response times grow with the length of the run"),
-        LoadKind::Saturated => Some("verdict: saturated; less than 98 % of the requests are served in time"),
-        LoadKind::DataLost | LoadKind::Stable | LoadKind::Closed => None,
+        LoadVerdict::Unstable => Some("verdict: unstable; requests pile up, so that response times grow with the length of the run"),
+        LoadVerdict::Saturated => Some("verdict: saturated; less than 98 % of the requests are served in time"),
+        LoadVerdict::DataLost | LoadVerdict::Stable | LoadVerdict::Closed => None,
     };
     let times = [&report.response_us.all, &report.response_us.read, &report.response_us.write];
     let is_guess =
@@ -85,7 +85,7 @@ pub fn notes(report: &Report, has_life: bool) -> Vec<String> {
     };
     let marks = Mark::ALL.into_iter().filter(holds).map(|mark| format!("{} {}: {}", mark.symbol(), mark.name(), mark.explanation()));
     let verdict = load.map(str::to_owned).into_iter().chain(marks);
-    let idle = report.idle_array().map(|idle| idle.to_string());
+    let idle = report.light_load().map(|idle| idle.to_string());
     let warnings = report.warnings.iter().map(|warning| format!("warning: {warning}"));
     partial
         .into_iter()

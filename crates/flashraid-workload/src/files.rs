@@ -32,7 +32,7 @@ pub fn discard_unfinished_files() {
 }
 
 /// Removes incomplete files if it need not wait for that. A process that must end at once calls it, for example when memory has run out.
-pub fn try_discard_unfinished_files() {
+pub fn discard_unfinished_files_if_free() {
     if let Ok(mut paths) = UNFINISHED.try_lock() {
         for path in paths.drain(..) {
             let _ = fs::remove_file(path);
@@ -177,7 +177,7 @@ pub fn write_atomically_without_sync(path: &Path, contents: &[u8]) -> io::Result
 }
 
 /// Returns true if the error is due to a wrong path, which is a mistake of the user, and false if the disk failed.
-pub fn is_path_error(error: &io::Error) -> bool {
+pub fn is_wrong_path(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound, PermissionDenied};
     #[cfg(unix)]
     let is_loop = error.raw_os_error() == Some(libc::ELOOP);

@@ -148,7 +148,7 @@ pub enum SourceError {
 impl SourceError {
     /// Returns the error for an input `what` that cannot be read. It distinguishes mistakes of the user from faults of the disk.
     pub fn while_reading(what: &str, error: io::Error) -> Self {
-        match files::is_path_error(&error) {
+        match files::is_wrong_path(&error) {
             true => Self::Input(format!("can't read {what}: {error}")),
             false => Self::Io { context: format!("can't read {what}"), source: error },
         }

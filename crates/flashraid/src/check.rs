@@ -11,21 +11,21 @@ mod text;
 
 use serde::Serialize;
 
-pub use drive::{DriveCheck, FrontCheck, PlacementCheck, QueuesCheck, SlcCheck};
+pub use drive::{DriveCheck, FrontEndCheck, PlacementCheck, QueuesCheck, SlcCheck};
 pub use sample::WorkloadSample;
 
 use std::fs::File;
 use std::path::Path;
 
 use crate::config::{Scenario, WorkloadConfig, workload_address_space};
-use crate::content::traces;
 use crate::duration::EstimatedSeconds;
-use crate::idle::IdleArray;
+use crate::file_hashes::traces;
+use crate::light_load::LightLoad;
 use crate::run::RunError;
 use crate::warm_state;
 use flashraid_model::array::{ArrayParams, WarmUpPattern};
 use flashraid_model::ssd::{CollectionProcedure, PlaneChoice, PoolScope, SsdParams};
-use flashraid_workload::files::is_path_error;
+use flashraid_workload::files::is_wrong_path;
 use flashraid_workload::{SourceError, Stop};
 
 /// Results of checking a scenario without a run. `Display` writes them as text for people.
@@ -45,7 +45,7 @@ pub struct CheckReport {
     pub drive: Option<DriveCheck>,
     /// Results about queues, cores and write buffer of members without superblocks; left out if none of them is configured.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub front: Option<FrontCheck>,
+    pub front: Option<FrontEndCheck>,
     /// Garbage collection in one pool (a plane, a die, or all superblocks).
     pub gc: GcCheck,
     /// Statistics of the first requests. It is `None` if the workload cannot be read, which is one of the warnings.
@@ -149,10 +149,10 @@ impl LoadCheck {
     /// Returns by how much the load would have to rise until remedies against collection matter, if the array is idle. Otherwise, and for a
     /// closed loop, it is `None`.
     #[must_use]
-    pub fn idle_array(&self) -> Option<IdleArray> {
+    pub fn light_load(&self) -> Option<LightLoad> {
         let busy = self.dies_with_gc?;
         let fullest = [self.link, self.channels, self.controller].into_iter().flatten().fold(busy, f64::max);
-        IdleArray::from_shares(busy, fullest, self.collection_wait?)
+        LightLoad::from_shares(busy, fullest, self.collection_wait?)
     }
 }
 
@@ -221,7 +221,7 @@ fn trace_files(workload: &WorkloadConfig, section: &str) -> Result<(), RunError>
         let found = std::fs::metadata(path).and_then(|metadata| if metadata.is_file() { File::open(path).map(drop) } else { Ok(()) });
         found.map_err(|error| {
             let text = format!("`{section}.path`: can't read {path}: {error}; the path is relative to the folder of the configuration");
-            if is_path_error(&error) { RunError::Input(text) } else { RunError::Io(text) }
+            if is_wrong_path(&error) { RunError::Input(text) } else { RunError::Io(text) }
         })?;
     }
     let streams = workload.streams.iter().flatten().enumerate();
@@ -278,7 +278,7 @@ fn explain_with(scenario: &Scenario, workload: Option<WorkloadSample>, mut warni
     let report = CheckReport {
         array_bytes: workload_address_space(array).capacity_bytes,
         cache: array.cache.map(|cache| CacheCheck {
-            group_bytes: u64::from(cache.group_cache_pages) * page_bytes,
+            group_bytes: u64::from(cache.write_group_cache_pages) * page_bytes,
             member_bytes: u64::from(cache.member_cache_pages) * page_bytes,
             stripe_bytes: u64::from(array.layout().data_strips_per_stripe()) * u64::from(array.stripe_unit_pages) * page_bytes,
         }),
@@ -368,7 +368,7 @@ fn gc_check(ssd: &SsdParams) -> GcCheck {
         write_amplification_is,
         write_amplification_oldest_first: oldest_first,
         pages_moved_per_clean,
-        clean_us: if ssd.gc.takes_no_time { 0.0 } else { clean_ns(ssd, pages_moved_per_clean) / 1000.0 },
+        clean_us: if ssd.gc.collection_takes_no_time { 0.0 } else { clean_ns(ssd, pages_moved_per_clean) / 1000.0 },
     }
 }
 
@@ -384,8 +384,8 @@ fn clean_ns(ssd: &SsdParams, pages: f64) -> f64 {
 fn transfers_per_move(ssd: &SsdParams) -> f64 {
     match ssd.gc.procedure {
         _ if ssd.gc.copy_back => 0.0,
-        CollectionProcedure::Standard => 2.0,
-        CollectionProcedure::ReferenceNoCopyBack => 2.0 * (1.0 - 1.0 / f64::from(ssd.geometry.planes)),
+        CollectionProcedure::AsParametersSay => 2.0,
+        CollectionProcedure::ReferenceSimulatorWithoutCopyBack => 2.0 * (1.0 - 1.0 / f64::from(ssd.geometry.planes)),
     }
 }
 
@@ -394,7 +394,7 @@ fn summary_ns_per_page(ssd: &SsdParams) -> f64 {
     if !ssd.geometry.summary_page {
         return 0.0;
     }
-    (ssd.timing.summary_transfer_ns + ssd.timing.page_program_ns) as f64 / f64::from(ssd.geometry.data_pages_per_block())
+    (ssd.timing.block_summary_transfer_ns + ssd.timing.page_program_ns) as f64 / f64::from(ssd.geometry.data_pages_per_block())
 }
 
 fn load_check(array: &ArrayParams, gc: &GcCheck, sample: &WorkloadSample) -> LoadCheck {
@@ -428,7 +428,7 @@ fn load_check(array: &ArrayParams, gc: &GcCheck, sample: &WorkloadSample) -> Loa
             let transfers = drive::transfers_per_page(ssd, superblock, gc);
             return (read * superblock.unit_transfer_ns as f64 + written * transfers * page_ns) / channels;
         }
-        let moved = if ssd.gc.takes_no_time { 0.0 } else { transfers_per_move(ssd) * cleans * gc.pages_moved_per_clean };
+        let moved = if ssd.gc.collection_takes_no_time { 0.0 } else { transfers_per_move(ssd) * cleans * gc.pages_moved_per_clean };
         let channels = (dies / f64::from(channel.dies_per_channel)).max(1.0);
         (read + written * (1.0 + moved)) * t.page_transfer_ns as f64 / channels
     });
@@ -450,7 +450,7 @@ fn load_check(array: &ArrayParams, gc: &GcCheck, sample: &WorkloadSample) -> Loa
         dies_without_gc: busy(plain_ns),
         dies_with_gc: busy(with_gc_ns),
         collection_wait: busy(wait_ns)
-            .filter(|_| !ssd.gc.takes_no_time)
+            .filter(|_| !ssd.gc.collection_takes_no_time)
             .map(|wait_ns| if own_ns > 0.0 { (wait_ns + own_wait_ns) / own_ns } else { 0.0 }),
         link: link_ns.and_then(busy),
         channels: channel_ns.and_then(busy),
@@ -464,7 +464,7 @@ fn first_collection(scenario: &Scenario, sample: Option<&WorkloadSample>) -> Fir
     let ssd = &scenario.array.ssd;
     let g = &ssd.geometry;
     let Some(sample) = sample.filter(|_| scenario.warm_state.load_from.is_none()) else { return FirstCollection::Unknown };
-    if scenario.warm_up.pattern == WarmUpPattern::Steady {
+    if scenario.warm_up.pattern == WarmUpPattern::SteadyState {
         return FirstCollection::AtOnce;
     }
     if let Some(superblock) = &ssd.superblock {

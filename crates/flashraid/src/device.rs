@@ -68,19 +68,19 @@ impl Device {
         self.live.next_time()
     }
 
-    /// Runs the device up to and including `until_ns`. It gives at most `room` answers to `take`, in the order of their ends, and returns
-    /// their number.
+    /// Runs the device up to and including `until_ns`. It gives at most `answers_max` answers to `take_answer`, in the order of their ends,
+    /// and returns their number.
     ///
-    /// After `room` answers, time stops at the last of them, so that the caller can react to it. Another call continues from there. With
-    /// fewer answers, time is `until_ns`. [`u64::MAX`] stands for "until all requests are answered", and time then stops at the last
+    /// After `answers_max` answers, time stops at the last of them, so that the caller can react to it. Another call continues from there.
+    /// With fewer answers, time is `until_ns`. [`u64::MAX`] stands for "until all requests are answered", and time then stops at the last
     /// answer.
     ///
     /// # Errors
     ///
     /// Returns an error, and changes nothing, if the time lies before [`Device::now_ns`] or passes 2^62 ns.
     #[inline]
-    pub fn advance(&mut self, until_ns: TimeNs, room: usize, take: impl FnMut(&Answer)) -> Result<usize, DeviceError> {
-        self.live.advance(until_ns, room, take)
+    pub fn advance(&mut self, until_ns: TimeNs, answers_max: usize, take_answer: impl FnMut(&Answer)) -> Result<usize, DeviceError> {
+        self.live.advance(until_ns, answers_max, take_answer)
     }
 
     /// Returns the report of a run that would end now. Requests without an answer are not counted. The device continues as if it had not

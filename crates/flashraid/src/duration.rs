@@ -45,7 +45,7 @@ impl EstimatedSeconds {
     pub fn estimate(scenario: &Scenario, sample: Option<&WorkloadSample>) -> EstimatedSeconds {
         let has_superblocks = scenario.array.ssd.superblock.is_some();
         let (pages, speed) = match (scenario.warm_up.pattern, has_superblocks) {
-            (WarmUpPattern::Steady, _) => {
+            (WarmUpPattern::SteadyState, _) => {
                 let members = u64::from(scenario.array.members + scenario.array.warmed_up_spares());
                 (scenario.array.ssd.exported_pages() * members, STEADY_PAGES_PER_S)
             }
@@ -102,7 +102,7 @@ impl DurationEstimates {
             }
             run = run.zip(seconds.run).map(|(sum, run)| sum + run);
         }
-        let at_a_time = resources.workers.clamp(1, simulations.len().max(1)) as f64;
+        let at_a_time = resources.simulations_at_once.clamp(1, simulations.len().max(1)) as f64;
         EstimatedSeconds { warm_up: warm_up / at_a_time, run: run.map(|run| run / at_a_time) }.on_threads(resources.threads)
     }
 
@@ -149,7 +149,7 @@ mod tests {
             let settings: Vec<(String, String)> = settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
             crate::config::scenario_from_toml("test", "[workload]\npreset = \"hpc-w\"\nrequests = 20000\n", &settings, None).unwrap()
         };
-        let resources = |workers| MachineResources { workers, threads: 1, warm_cache: None };
+        let resources = |workers| MachineResources { simulations_at_once: workers, threads: 1, warm_cache: None };
         let (one, twice) = (scenario(&[]), scenario(&[("workload.requests", "40000")]));
         let of_all = |simulations: &[&Scenario], resources: MachineResources| {
             DurationEstimates::default().estimate_all(simulations, &resources, &Stop::default())

@@ -14,7 +14,7 @@ use crate::report::Report;
 use crate::run;
 use crate::study::MachineResources;
 use crate::template::Template;
-use crate::warm_cache::WarmCache;
+use crate::warm_state_cache::WarmStateCache;
 use crate::warm_up::SharedWarmUps;
 use flashraid_model::array::WarmUpPattern;
 use flashraid_workload::{Source, Stop};
@@ -40,7 +40,7 @@ pub struct Simulation<'a> {
     observer: Option<Box<dyn Observer + 'a>>,
     verify: bool,
     threads: usize,
-    cache: Option<WarmCache>,
+    cache: Option<WarmStateCache>,
 }
 
 impl<'a> Simulation<'a> {
@@ -123,7 +123,7 @@ impl<'a> Simulation<'a> {
 
     /// Sets the cache that keeps the states after long warm-ups from run to run. Without it, every run computes them again. The results do
     /// not depend on it.
-    pub fn warm_cache(mut self, cache: impl Into<Option<WarmCache>>) -> Self {
+    pub fn warm_state_cache(mut self, cache: impl Into<Option<WarmStateCache>>) -> Self {
         self.cache = cache.into();
         self
     }
@@ -197,7 +197,7 @@ impl<'a> Simulation<'a> {
         // Another program's process is not ours to end for want of memory.
         if let Err(lack) = MachineResources::of_this_machine(&[&scenario], None, Some(self.threads), None) {
             let (needed_mib, available_mib) = (lack.needed_bytes >> 20, lack.available_bytes >> 20);
-            return Err(Error::Input(format!(
+            return Err(Error::UnusableFile(format!(
                 "this needs about {needed_mib} MiB of memory, and there are {available_mib} MiB ({}); reduce array.members or ssd.geometry \
                  (dies, planes, blocks, pages)",
                 lack.limit_name

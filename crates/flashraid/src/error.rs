@@ -25,7 +25,7 @@ pub enum Error {
     Source(SourceError),
     /// A file that the configuration names cannot be used. The text says which file, why, and what to do.
     #[error("{0}")]
-    Input(String),
+    UnusableFile(String),
     /// Reading or writing a file failed.
     #[error("{message}")]
     #[non_exhaustive]
@@ -40,18 +40,18 @@ pub enum Error {
     TimeBeyondClock(String),
     /// A [`Device`](crate::Device) refused a call, which has changed nothing.
     #[error("{0}")]
-    Refused(#[from] DeviceError),
+    DeviceRefused(#[from] DeviceError),
     /// An observer stopped the run before its first request, so that there is nothing to report.
     #[error("stopped before the first request")]
     Interrupted,
     /// An observer stopped a study. Finished simulations stay in its folder, and the same study continues from there.
-    #[error("stopped: {done} of {all} simulations are done")]
+    #[error("stopped: {done} of {simulations} simulations are done")]
     #[non_exhaustive]
     StudyInterrupted {
         /// Number of simulations that are done.
         done: usize,
         /// Number of simulations in the study, or in its shard.
-        all: usize,
+        simulations: usize,
     },
     /// The state of a member contradicts itself. [`Simulation::verify`](crate::Simulation::verify) has found a bug of the simulator.
     #[error("the state at the end is inconsistent: {0}")]
@@ -64,7 +64,7 @@ impl Error {
     pub fn is_caller_mistake(&self) -> bool {
         match self {
             Self::Config(problems) => !problems.has_unreadable_file,
-            Self::Study(_) | Self::Input(_) | Self::Refused(_) => true,
+            Self::Study(_) | Self::UnusableFile(_) | Self::DeviceRefused(_) => true,
             Self::Source(error) => matches!(error, SourceError::Input(_)),
             Self::Io { .. }
             | Self::TimeBeyondClock(_)
@@ -91,7 +91,7 @@ impl From<RunError> for Error {
         match error {
             RunError::Source(SourceError::Stopped) => Self::Interrupted,
             RunError::Source(error) => Self::Source(error),
-            RunError::Input(text) => Self::Input(text),
+            RunError::Input(text) => Self::UnusableFile(text),
             RunError::Io(message) => Self::Io { path: None, message },
             RunError::TimeBeyondClock(text) => Self::TimeBeyondClock(text),
             RunError::Interrupted => Self::Interrupted,

@@ -110,31 +110,31 @@
 //! The model itself is [`model`], and the generators and traces are [`workload`]. These parts change more often than the items on this
 //! page.
 
-#[doc(hidden)]
-pub mod content;
 mod device;
 mod embed;
 mod error;
+#[doc(hidden)]
+pub mod file_hashes;
 mod observer;
 mod template;
 
 pub mod check;
 pub mod config;
+pub mod documented_names;
 #[doc(hidden)]
 pub mod duration;
 pub mod exchange;
-pub mod idle;
-pub mod meaning;
+pub mod light_load;
 pub mod memory;
 pub mod report;
 #[doc(hidden)]
 pub mod run;
 pub mod study;
 mod threads;
-pub mod warm_cache;
 mod warm_claim;
 #[doc(hidden)]
 pub mod warm_state;
+pub mod warm_state_cache;
 #[doc(hidden)]
 pub mod warm_up;
 

@@ -40,7 +40,7 @@ const ADDRESS_SPACE: &str = "ulimit -v";
 
 /// Returns the number of bytes that threads add to the need under a limit, named as by [`available_memory_bytes`]. Their stacks take
 /// addresses rather than memory, so they count only if the limit is on addresses.
-pub fn memory_needed_by_threads_bytes(threads: usize, limit_name: &str) -> u64 {
+pub fn thread_memory_bytes(threads: usize, limit_name: &str) -> u64 {
     /// Size of a thread's stack, which is the default of the standard library.
     const STACK_BYTES: u64 = 2 << 20;
     if limit_name == ADDRESS_SPACE { STACK_BYTES.saturating_mul(threads as u64) } else { 0 }

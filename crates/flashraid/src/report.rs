@@ -28,10 +28,10 @@ use crate::config::ScaleBy;
 use flashraid_model::metrics::trend::SAMPLES_BEYOND_QUANTILE_MIN;
 use flashraid_model::ssd::Figures;
 
-pub use array::{ByHealth, Controller, FailedMember, Failure, HedgedReads, Lost, Parity, PlannedReads};
+pub use array::{ByHealth, Controller, FailedMember, FailureReport, HedgedReads, Lost, Parity, ReadPlanReport};
 pub(crate) use build::{DriveInputs, ReportInputs};
 pub(crate) use cache::cache;
-pub use drives::{DieTime, DriveReport, FrontReport, HandleReport, PlacementReport, SlcReport, UpkeepReport};
+pub use drives::{DieTimeShares, DriveReport, FrontEndReport, HandleReport, PlacementReport, SlcReport, UpkeepReport};
 pub use flash::{Flash, ImpliedLife, Lifetime, WearReport};
 pub use gc::{Gc, UncoordinatedCleans};
 pub(crate) use little::check_closed_loop;
@@ -39,7 +39,7 @@ pub use marks::Mark;
 pub use members::Member;
 pub use schema::report_schema;
 pub use table::{FEW_SAMPLES_MARK, TableRow, TableSection, format_figure};
-pub use verdict::{LoadKind, Verdict};
+pub use verdict::{LoadVerdict, Verdict};
 
 /// Percentiles of response times: their names in documents, and the share of requests that are at most as long.
 pub const REPORTED_PERCENTILES: [(&str, f64); 6] =
@@ -91,13 +91,13 @@ pub struct Report {
     pub parity: Option<Parity>,
     /// Counts of reads that were planned by the state of the members; `None` without a read plan that does so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub planned_reads: Option<PlannedReads>,
+    pub planned_reads: Option<ReadPlanReport>,
     /// Counts of reads that were also made elsewhere when they took long; `None` without a read plan that does so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hedged_reads: Option<HedgedReads>,
     /// The first failure of a member and its rebuilding, if a failure was set. Its counts are those of all failures together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failure: Option<Failure>,
+    pub failure: Option<FailureReport>,
     /// All members for which a failure was set, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<FailedMember>,
@@ -120,7 +120,7 @@ pub struct Report {
     pub batches: Batches,
     /// Response times divided into their causes, in microseconds.
     #[serde(default)]
-    pub time_us: TimeByShare,
+    pub time_us: ResponseTimeParts,
     /// Results of the run, interval by interval.
     #[serde(default)]
     pub over_time: OverTime,
@@ -133,7 +133,7 @@ pub struct Report {
     /// Counts of queues, processor cores and write buffers, summed over the members, if these have no superblocks. Left out without
     /// `ssd.buffer`, `ssd.queues` and `ssd.firmware`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub front: Option<FrontReport>,
+    pub front: Option<FrontEndReport>,
     /// Counts of optional effects in the members, such as read retries or background work of dies, summed over the members. Each effect has
     /// a table; left out without any.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
@@ -184,7 +184,7 @@ impl Report {
     /// Returns how far the load is from one at which remedies against collection matter, if even the dies of the busiest member do little.
     /// Otherwise, and for a closed loop, it is `None`.
     #[must_use]
-    pub fn idle_array(&self) -> Option<crate::idle::IdleArray> {
+    pub fn light_load(&self) -> Option<crate::light_load::LightLoad> {
         let mean = |member: &MemberOverTime| {
             let intervals = member.utilisation.len();
             (intervals > 0).then(|| member.utilisation.iter().sum::<f64>() / intervals as f64)
@@ -195,7 +195,7 @@ impl Report {
         }
         let share = |time: TimeSpent| time.collection / time.total().max(f64::MIN_POSITIVE);
         let collection = [self.time_us.all, self.time_us.slowest_1_percent].into_iter().flatten().map(share).fold(0.0, f64::max);
-        (self.verdict.load == LoadKind::Stable).then(|| crate::idle::IdleArray::from_shares(busy, busy, collection)).flatten()
+        (self.verdict.load == LoadVerdict::Stable).then(|| crate::light_load::LightLoad::from_shares(busy, busy, collection)).flatten()
     }
 
     /// Returns the report without values that differ between two runs of the same inputs: times of the wall clock, rates, and memory.
@@ -276,7 +276,7 @@ pub struct Batches {
 /// requests, the slowest tenth are the ⌈n/10⌉ slowest, and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
-pub struct TimeByShare {
+pub struct ResponseTimeParts {
     /// Mean response time of all requests, divided into its causes.
     pub all: Option<TimeSpent>,
     /// Mean response time of the slowest tenth of the requests, divided into its causes.
@@ -287,7 +287,7 @@ pub struct TimeByShare {
     pub slowest_0_1_percent: Option<TimeSpent>,
 }
 
-impl TimeByShare {
+impl ResponseTimeParts {
     /// Returns the means over all requests and over the slowest 10 %, 1 % and 0.1 %, each with its name for people.
     #[must_use]
     pub fn named_shares(&self) -> [(&'static str, Option<TimeSpent>); 4] {
@@ -562,7 +562,7 @@ pub struct TimelineMark {
     /// Time of the event, in nanoseconds.
     pub at_ns: u64,
     /// Kind of the event.
-    pub what: Happened,
+    pub what: FailureEventKind,
     /// Number of the failed member.
     pub member: u32,
 }
@@ -570,7 +570,7 @@ pub struct TimelineMark {
 /// Kinds of events of a member's failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Happened {
+pub enum FailureEventKind {
     /// The member failed at this time.
     Failed,
     /// Rebuilding of the member began.

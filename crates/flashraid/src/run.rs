@@ -8,7 +8,7 @@ use crate::warm_up::{self, SharedWarmUps};
 use flashraid_driver::{DriverError, RunOutcome, RunWatcher};
 use flashraid_model::array::{FailureProgress, Layout};
 use flashraid_model::events::GcInterval;
-use flashraid_model::metrics::{CompletedRequest, OverTime, SkippedStart};
+use flashraid_model::metrics::{CompletedRequest, OverTime, UnmeasuredStart};
 use flashraid_model::ssd::{MemberCounters, Ssd, UpkeepParams};
 use flashraid_workload::units::count_with_noun;
 use flashraid_workload::{self as workload, HostLoop, Source, SourceError, catalogue};
@@ -137,7 +137,7 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: RunOutcome, facts: RunFact
         counters: counts,
         wear,
         unfinished_work: owed,
-        cached_pages,
+        pages_in_cache_at_end: cached_pages,
         measured_until_ns: measured_to_ns,
         depth_use: slots,
         requests_lost,
@@ -150,14 +150,14 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: RunOutcome, facts: RunFact
     // Places of the depth of a closed loop end one after the other. A rate refers to the time that each was in use.
     let measured_ns = measured_to_ns - metrics.measured_from_ns();
     let load_ns = match slots.filter(|_| !stopped && !skipped_all) {
-        Some(slots) => (i128::from(measured_ns) - slots.unused_slot_ns / i128::from(slots.depth.max(1))) as u64,
+        Some(slots) => (i128::from(measured_ns) - slots.slot_ns_without_request / i128::from(slots.depth.max(1))) as u64,
         None => measured_ns,
     };
     let totals: MemberCounters = counts.members.iter().copied().sum();
-    metrics.lengthen_intervals(array.members().iter().map(Ssd::usage_interval_ns).max().unwrap_or(0));
+    metrics.lengthen_intervals(array.members().iter().map(Ssd::utilisation_interval_ns).max().unwrap_or(0));
     let measured = metrics.finish(measured_to_ns, load_ns);
     let OverTime { interval_ns, points } = &measured.over_time;
-    let usage: Vec<_> = array.members().iter().map(|ssd| ssd.usage_over_time(*interval_ns, points.len(), measured_to_ns)).collect();
+    let usage: Vec<_> = array.members().iter().map(|ssd| ssd.utilisation_over_time(*interval_ns, points.len(), measured_to_ns)).collect();
     let failures = array.counters(end_ns).failures;
     let cache = counts.cache;
     let g = &scenario.array.ssd.geometry;
@@ -168,8 +168,8 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: RunOutcome, facts: RunFact
         measured: &measured,
         simulated_ns: end_ns,
         counts: &counts,
-        owed: &owed,
-        cached_pages,
+        unfinished_work_by_member: &owed,
+        pages_in_cache_at_end: cached_pages,
         wear: &wear,
         usage: &usage,
         member_capacity_bytes: scenario.array.ssd.exported_pages() * u64::from(g.page_bytes),
@@ -180,10 +180,10 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: RunOutcome, facts: RunFact
         levels_wear: scenario.array.ssd.levels_wear(),
         endurance_cycles: Some(scenario.endurance_erases),
         has_parity: scenario.array.level.parity_strips() > 0,
-        pages_to_cache: cache.map_or(0, |counters| {
+        host_pages_written_to_cache: cache.map_or(0, |counters| {
             counters.host_admissions.replaced_pages
-                + counters.host_admissions.new_pages_of_old_entries
-                + counters.host_admissions.new_pages_of_new_entries
+                + counters.host_admissions.pages_admitted_to_existing_entries
+                + counters.host_admissions.pages_admitted_with_their_entry
         }),
         too_many_failed: too_many_failed(&array.shape().layout, &failures, measured_to_ns),
         failures,
@@ -192,25 +192,26 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: RunOutcome, facts: RunFact
         layout: array.shape().layout,
         drive: (!counts.superblocks.is_empty()).then(|| drive_inputs(scenario)),
         mechanisms: scenario.array.ssd.mechanisms.clone(),
-        has_queues: scenario.array.ssd.front.is_some_and(|front| front.queues.is_some()),
-        cache: cache.map_or_else(Default::default, |counters| {
-            let (page_bytes, room_pages) = (u64::from(g.page_bytes), array.shape().cache_room_pages.unwrap_or(0));
+        has_queues: scenario.array.ssd.front_end.is_some_and(|front| front.queues.is_some()),
+        cache_report: cache.map_or_else(Default::default, |counters| {
+            let (page_bytes, room_pages) = (u64::from(g.page_bytes), array.shape().cache_capacity_pages.unwrap_or(0));
             report::cache(scenario.config.cache.policy.name(), &counters, room_pages, page_bytes, measured.end_ns - measured.from_ns)
         }),
-        cache_room_pages: array.shape().cache_room_pages.unwrap_or(0),
-        is_closed,
+        cache_capacity_pages: array.shape().cache_capacity_pages.unwrap_or(0),
+        is_closed_loop: is_closed,
         partial_reason,
         workload_note,
         trace_notes: notes,
         warnings,
         wall_s: begin.elapsed().as_secs_f64(),
-        perf: Perf::new(totals.host_page_ops(), totals.flash_page_ops(), requests, run_s, warm_up_s, peak_rss_bytes()),
+        simulator_speed: Perf::new(totals.host_page_ops(), totals.flash_page_ops(), requests, run_s, warm_up_s, peak_rss_bytes()),
     });
     if verify {
         array.verify().map_err(RunError::FailedVerification)?;
     }
     if let Some(slots) = slots.filter(|_| (verify || cfg!(debug_assertions)) && !stopped && !skipped_all) {
-        report::check_closed_loop(&report, &slots, scenario.metrics.skip == SkippedStart::Nothing).map_err(RunError::FailedVerification)?;
+        report::check_closed_loop(&report, &slots, scenario.metrics.skip == UnmeasuredStart::Nothing)
+            .map_err(RunError::FailedVerification)?;
     }
     Ok(report)
 }
@@ -243,7 +244,18 @@ fn drive_inputs(scenario: &Scenario) -> DriveInputs {
         ScaleBy::Width => written.scale,
     };
     let (dies, page_bytes) = (ssd.geometry.dies, ssd.geometry.page_bytes);
-    DriveInputs { unit_pages, dies, rain, placement, has_slc, has_upkeep, page_bytes, has_queues, scale, scale_by: written.scale_by }
+    DriveInputs {
+        pages_per_mapping_unit: unit_pages,
+        dies,
+        rain,
+        placement,
+        has_slc,
+        has_upkeep,
+        page_bytes,
+        has_queues,
+        scaled_down_by: scale,
+        scaled_dimension: written.scale_by,
+    }
 }
 
 /// Returns the reason why the statistics are empty, or `None` if they are not.

@@ -1,7 +1,7 @@
 //! Files for warm states. A line of JSON describes the state, and the data of each member follow. These consist of a length, a checksum,
 //! and the bytes that [`Mapping::save_state`](flashraid_model::space::Mapping::save_state) returns.
 
-use crate::files::{NewFile, is_path_error};
+use crate::files::{NewFile, is_wrong_path};
 use crate::run::RunError;
 use flashraid_model::array::{Array, ArrayParams};
 use flashraid_model::space::checksum;
@@ -36,7 +36,7 @@ fn fingerprint(params: &ArrayParams) -> String {
         gc.separate_open_block,
         gc.victim,
         ssd.allocation,
-        ssd.die_stride_pages,
+        ssd.consecutive_pages_per_die,
         ssd.fill_seals_last_block
     )
 }
@@ -86,7 +86,7 @@ pub(crate) fn preflight_save(path: &Path) -> Result<(), RunError> {
     }
     NewFile::create_temporary(path).map(drop).map_err(|error| {
         let text = format!("`ssd.warm_up.save`: can't write {}: {error}", path.display());
-        if is_path_error(&error) { RunError::Input(text) } else { RunError::Io(text) }
+        if is_wrong_path(&error) { RunError::Input(text) } else { RunError::Io(text) }
     })
 }
 
@@ -97,7 +97,7 @@ fn bad(path: &Path, what: &str) -> RunError {
 /// Opens a state and reads its description, which must match `params`.
 fn begin(path: &Path, params: &ArrayParams) -> Result<BufReader<File>, RunError> {
     let bad = |what: String| bad(path, &what);
-    let metadata = path.metadata().map_err(|error| match is_path_error(&error) {
+    let metadata = path.metadata().map_err(|error| match is_wrong_path(&error) {
         true => bad(format!("can't be read: {error}; ssd.warm_up.save writes one")),
         false => RunError::Io(format!("{}: {error}", path.display())),
     })?;

@@ -1,13 +1,13 @@
 //! Brings arrays to their working state before the first request. Runs that begin in the same state share the work.
 
 use crate::config::{Scenario, workload_address_space};
-use crate::content::hash_of_file;
+use crate::file_hashes::hash_of_file;
 use crate::observer::{Observer, Phase, Progress};
 use crate::run::RunError;
 use crate::threads;
-use crate::warm_cache::{self, WarmCache};
 use crate::warm_claim::{Claim, Turn};
 use crate::warm_state;
+use crate::warm_state_cache::{self, WarmStateCache};
 use flashraid_driver::overwrite_untimed;
 use flashraid_model::array::{Array, ArrayParams, ArraySetup, WarmUp, WarmUpPattern};
 use flashraid_model::flash::Geometry;
@@ -28,7 +28,7 @@ type GoOn<'a> = &'a mut dyn FnMut(f64) -> Result<(), RunError>;
 #[derive(Debug, Default)]
 pub struct SharedWarmUps {
     shared: Mutex<BTreeMap<String, Shared>>,
-    cache: Option<WarmCache>,
+    cache: Option<WarmStateCache>,
     /// Number of threads that one run may use; 0 counts as 1.
     threads: usize,
 }
@@ -62,13 +62,13 @@ impl SharedWarmUps {
 
     /// Returns the states that any number of runs can share if they begin in the same states as `scenarios`. The states are kept as long as
     /// the returned value.
-    pub fn for_any_runs<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>) -> Self {
+    pub fn for_repeated_runs<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>) -> Self {
         let shared = scenarios.into_iter().map(|scenario| (warm_up_key(scenario), Shared { runs_left: usize::MAX, ..Shared::default() }));
         Self { shared: Mutex::new(shared.collect()), ..Self::default() }
     }
 
     /// Keeps the states in `cache` from one run of the program to the next. Without a cache they are computed again.
-    pub fn with_cache(self, cache: Option<WarmCache>) -> Self {
+    pub fn with_cache(self, cache: Option<WarmStateCache>) -> Self {
         Self { cache, ..self }
     }
 
@@ -138,7 +138,7 @@ pub fn warm_up_key(scenario: &Scenario) -> String {
     let members = scenario.array.members;
     let spares = scenario.array.spares_and_state();
     let workload = match scenario.warm_up.pattern {
-        WarmUpPattern::Random | WarmUpPattern::Steady => None,
+        WarmUpPattern::Random | WarmUpPattern::SteadyState => None,
         WarmUpPattern::Workload => Some(scenario.workload.without_arrival_times()),
     };
     format!("{members} members, spares {spares:?}, {}, {workload:?}", key_of_members(scenario))
@@ -164,11 +164,12 @@ fn key_of_members(scenario: &Scenario) -> String {
     } = params;
     let WarmUp { overwrites_per_page: overwrites, pattern } = scenario.warm_up;
     let array = match pattern {
-        WarmUpPattern::Random | WarmUpPattern::Steady => None,
+        WarmUpPattern::Random | WarmUpPattern::SteadyState => None,
         WarmUpPattern::Workload => {
             // A warm spare has the contents of the member that it will replace (rule 66).
-            let replaced: Vec<u32> = params.failures_by_time().iter().take(params.warmed_up_spares() as usize).map(|f| f.member).collect();
-            Some((level, members, stripe_unit_pages, ssd.die_stride_pages, params.spares_and_state(), replaced))
+            let replaced: Vec<u32> =
+                params.failures_in_time_order().iter().take(params.warmed_up_spares() as usize).map(|f| f.member).collect();
+            Some((level, members, stripe_unit_pages, ssd.consecutive_pages_per_die, params.spares_and_state(), replaced))
         }
     };
     // A unit of superblocks has several pages, which decides what a page of the workload overwrites.
@@ -179,16 +180,16 @@ fn key_of_members(scenario: &Scenario) -> String {
 /// Returns the keys under which the members' states are kept.
 fn keys_of_kept(scenario: &Scenario, members: usize, go_on: GoOn<'_>) -> Result<Vec<String>, RunError> {
     let content = match scenario.warm_up.pattern {
-        WarmUpPattern::Random | WarmUpPattern::Steady => String::new(),
+        WarmUpPattern::Random | WarmUpPattern::SteadyState => String::new(),
         WarmUpPattern::Workload => format!(", {}", content_of(&scenario.workload.without_arrival_times(), go_on)?),
     };
     let common = key_of_members(scenario) + &content;
     let Geometry { dies, planes, blocks_per_plane, pages_per_block, .. } = scenario.array.ssd.geometry;
     let WarmUp { overwrites_per_page: overwrites, pattern } = scenario.warm_up;
     let device = format!("{dies} dies of {planes} × {blocks_per_plane} blocks of {pages_per_block} pages");
-    let written = if pattern == WarmUpPattern::Steady { "steady".to_owned() } else { format!("{overwrites} overwrites") };
+    let written = if pattern == WarmUpPattern::SteadyState { "steady".to_owned() } else { format!("{overwrites} overwrites") };
     let words = |member| format!("SSD {member}: {device}, {written}, seed {}", scenario.seed);
-    Ok((0..members).map(|member| format!("{}{}{common}", words(member), warm_cache::AFTER_WORDS)).collect())
+    Ok((0..members).map(|member| format!("{}{}{common}", words(member), warm_state_cache::AFTER_WORDS)).collect())
 }
 
 /// Returns a text that identifies the requests of a workload. Traces are identified by their contents instead of their names.
@@ -211,11 +212,11 @@ pub fn warmed_up_array(scenario: &Scenario, shared: &SharedWarmUps, observer: &m
     };
     let setup = ArraySetup {
         threads_max: shared.threads(),
-        record_usage: true,
+        records_utilisation: true,
         record_destages: scenario.metrics.timeline_window.is_some(),
         ..ArraySetup::default()
     };
-    let filled = setup.new_array_while(&scenario.array, scenario.seed, &mut || go_on(0.0).is_ok());
+    let filled = setup.new_array_unless_stopped(&scenario.array, scenario.seed, &mut || go_on(0.0).is_ok());
     let mut array = filled.ok_or(RunError::Interrupted)?;
     if let Some(path) = &scenario.warm_state.load_from {
         warm_state::load_warm_state(path, &scenario.array, &mut array)?;
@@ -237,7 +238,7 @@ pub fn warmed_up_array(scenario: &Scenario, shared: &SharedWarmUps, observer: &m
 
 /// The cache and the keys under which the states of an array's members are kept.
 struct Kept<'a> {
-    cache: &'a WarmCache,
+    cache: &'a WarmStateCache,
     keys: Vec<String>,
 }
 
@@ -247,8 +248,8 @@ fn kept<'a>(scenario: &Scenario, shared: &'a SharedWarmUps, array: &mut Array, g
     let members = array.untimed_access().members_to_warm_up().len();
     let pages = scenario.array.ssd.exported_pages() as f64 * members as f64;
     // A steady state is made in one pass, so that each page is written once.
-    let passes = if scenario.warm_up.pattern == WarmUpPattern::Steady { 1.0 } else { scenario.warm_up.overwrites_per_page };
-    if passes * pages < warm_cache::WRITES_MIN {
+    let passes = if scenario.warm_up.pattern == WarmUpPattern::SteadyState { 1.0 } else { scenario.warm_up.overwrites_per_page };
+    if passes * pages < warm_state_cache::WRITES_MIN {
         return Ok(None);
     }
     Ok(Some(Kept { cache, keys: keys_of_kept(scenario, members, go_on)? }))
@@ -266,7 +267,7 @@ impl Kept<'_> {
         go_on: GoOn<'_>,
     ) -> Result<(), RunError> {
         let loaded = match scenario.warm_up.pattern {
-            WarmUpPattern::Random | WarmUpPattern::Steady => {
+            WarmUpPattern::Random | WarmUpPattern::SteadyState => {
                 let loaded = AtomicUsize::new(0);
                 let members: Vec<_> = array.untimed_access().members_to_warm_up().iter_mut().zip(&self.keys).collect();
                 threads::for_each(members, threads, go_on, |(member, key), go_on| {
@@ -403,13 +404,13 @@ fn say(notes: &Mutex<Vec<String>>, note: String) {
 
 fn fill(scenario: &Scenario, member: &mut Ssd) {
     let number = member.member().0;
-    member.space_mut().refill(&scenario.array.ssd.space_params(), scenario.seed, number);
+    member.space_mut().reset_to_filled(&scenario.array.ssd.space_params(), scenario.seed, number);
 }
 
 /// Warms up one member. Returns false if `go_on` stopped it.
 fn warm_up_member(scenario: &Scenario, member: &mut Ssd, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
     match scenario.warm_up.pattern {
-        WarmUpPattern::Steady => member.make_steady_while(scenario.seed, go_on),
+        WarmUpPattern::SteadyState => member.make_steady_while(scenario.seed, go_on),
         _ => member.warm_up_while(scenario.warm_up.overwrites_per_page, scenario.seed, go_on),
     }
 }
@@ -421,7 +422,7 @@ fn warm_up_member(scenario: &Scenario, member: &mut Ssd, go_on: &mut dyn FnMut(f
 fn warm_up(array: &mut Array, scenario: &Scenario, threads: usize, stop: &Stop, go_on: GoOn<'_>) -> Result<(), RunError> {
     let (params, seed, overwrites) = (&scenario.array, scenario.seed, scenario.warm_up.overwrites_per_page);
     match scenario.warm_up.pattern {
-        WarmUpPattern::Random | WarmUpPattern::Steady => {
+        WarmUpPattern::Random | WarmUpPattern::SteadyState => {
             let members = array.untimed_access().members_to_warm_up().iter_mut().collect();
             threads::for_each(members, threads, go_on, |member: &mut Ssd, go_on| {
                 warm_up_member(scenario, member, go_on);
@@ -441,7 +442,7 @@ fn warm_up(array: &mut Array, scenario: &Scenario, threads: usize, stop: &Stop, 
             // A trace has the same requests in each pass, with any seed.
             let is_trace = matches!(untimed.source, SourceSpec::Trace(_));
             overwrite_by_workload(array, &workload_address_space(params), overwrites, is_trace, open, go_on)?;
-            array.untimed_access().members_to_warm_up().iter_mut().for_each(Ssd::warm_up_is_over);
+            array.untimed_access().members_to_warm_up().iter_mut().for_each(Ssd::end_warm_up);
             Ok(())
         }
     }

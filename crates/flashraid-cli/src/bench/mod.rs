@@ -100,10 +100,10 @@ impl BenchSize {
 /// Arrays that record as every run does, on one thread.
 const SETUP: ArraySetup = ArraySetup {
     threads_max: 1,
-    operations_per_thread_min: None,
-    record_usage: true,
+    operations_per_worker_thread_min: None,
+    records_utilisation: true,
     record_destages: false,
-    shortcuts: ComputingShortcuts { immediate_ends: true, collapsed_waits: true },
+    shortcuts: ComputingShortcuts { computes_ends_on_arrival: true, ends_waits_without_events: true },
 };
 /// Number of threads of `array_threads`, and of workers of `study`.
 const TWO: usize = 2;

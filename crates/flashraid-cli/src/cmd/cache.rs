@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use flashraid::warm_cache::{KeptState, WarmCache};
+use flashraid::warm_state_cache::{CachedWarmState, WarmStateCache};
 use serde_json::json;
 
 use crate::args::CacheCommand;
@@ -15,7 +15,7 @@ use flashraid_report::text;
 
 /// Runs `flashraid cache list` or `clear`; without either it lists.
 pub fn run(command: Option<&CacheCommand>) -> Outcome {
-    let Some(cache) = WarmCache::for_user() else {
+    let Some(cache) = WarmStateCache::of_user_folder() else {
         return files::print("nothing is kept: FLASHRAID_CACHE is off, or there is no home folder\n");
     };
     let folder = cache.folder().display();
@@ -30,7 +30,7 @@ pub fn run(command: Option<&CacheCommand>) -> Outcome {
     }
 }
 
-fn list(cache: &WarmCache, states: &[KeptState]) -> String {
+fn list(cache: &WarmStateCache, states: &[CachedWarmState]) -> String {
     let all: u64 = states.iter().map(|state| state.bytes).sum();
     let mut sheet = Sheet::new("Kept warm states", &["file", "size", "last used", "state of"]);
     sheet.label_columns = 4;
@@ -44,8 +44,8 @@ fn list(cache: &WarmCache, states: &[KeptState]) -> String {
     format!("{table}{}: {} of at most {}\n", cache.folder().display(), bytes(all as f64), bytes(cache.limit_bytes() as f64))
 }
 
-fn document(cache: &WarmCache, states: &[KeptState]) -> serde_json::Value {
-    let state = |state: &KeptState| json!({ "path": state.path.display().to_string(), "bytes": state.bytes, "age_s": age_s(state.last_used), "of": state.description });
+fn document(cache: &WarmStateCache, states: &[CachedWarmState]) -> serde_json::Value {
+    let state = |state: &CachedWarmState| json!({ "path": state.path.display().to_string(), "bytes": state.bytes, "age_s": age_s(state.last_used), "of": state.description });
     json!({
         "folder": cache.folder().display().to_string(),
         "bytes": states.iter().map(|state| state.bytes).sum::<u64>(),

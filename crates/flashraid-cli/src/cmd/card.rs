@@ -1,6 +1,6 @@
 //! `flashraid preset card`: simulates a drive and compares it with its data sheet.
 
-use flashraid::content::InputFileHashes;
+use flashraid::file_hashes::InputFileHashes;
 use flashraid::study::{StudySimulation, run_all};
 use flashraid_experiments::card::{Card, Graded, Job, Kind, MOVES_MAX, Moved, Window, cards, title};
 use flashraid_report::number;

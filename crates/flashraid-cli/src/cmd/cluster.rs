@@ -87,14 +87,14 @@ impl Parts {
             let scenarios = plan.scenarios();
             let of = |part: &[usize]| part.iter().map(|&index| scenarios[index]).collect::<Vec<&Scenario>>();
             let needed = members.iter().map(|part| memory::memory_needed_by_all_bytes(of(part), jobs)).max().unwrap_or(0);
-            let resources = MachineResources { workers: jobs, threads: 1, warm_cache: None };
+            let resources = MachineResources { simulations_at_once: jobs, threads: 1, warm_cache: None };
             let seconds = DurationEstimates::default().estimate_all(&of(largest), &resources, &Stop::stop_when(interrupt::requested));
             ((needed as f64 * MEMORY_FACTOR).max(MEMORY_LEAST), seconds.run.map(|run| seconds.warm_up + run))
         };
         // What is done in the folder tells how long a simulation takes on this machine.
         let done: Vec<f64> = if out.is_dir() {
             let plan = plan.folder(out);
-            plan.unfinished_groups()?;
+            plan.unfinished_simulations_by_warm_up()?;
             plan.take_finished().rows.iter().map(|row| row.report.wall_s).collect()
         } else {
             Vec::new()

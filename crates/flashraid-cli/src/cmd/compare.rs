@@ -31,14 +31,14 @@ pub fn run(arguments: &CompareArgs) -> Outcome {
     let is_for_others = arguments.slurm.is_some() || arguments.parallel;
     let resources = if is_for_others {
         // Other machines have the memory, or have not.
-        MachineResources { workers: 1, threads: 1, warm_cache: None }
+        MachineResources { simulations_at_once: 1, threads: 1, warm_cache: None }
     } else {
         resources(arguments.machine, &plan.scenarios(), arguments.jobs)?
     };
     let out = match &arguments.out {
         Some(out) if arguments.force => out.clone(),
         Some(out) => {
-            plan.refuse_foreign_folder(out).map_err(|error| choose_another(error, "--out"))?;
+            plan.refuse_folder_of_other_study(out).map_err(|error| choose_another(error, "--out"))?;
             out.clone()
         }
         // The default folder is named after the hash of the study.

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use flashraid::config;
-use flashraid::meaning::{self, Meaning, MeaningKind};
+use flashraid::documented_names::{self, DocumentedName, DocumentedNameKind};
 use flashraid_report::figures;
 use flashraid_report::text::wrap;
 
@@ -20,7 +20,8 @@ pub fn run(name: &str) -> Outcome {
     // Tables head some figures with names of their own.
     let heads = |figure: &&figures::Figure| figure.name.eq_ignore_ascii_case(name);
     let key = figures::all().find(heads).map(figures::Figure::key);
-    let found = meaning::find_meanings(name).or_else(|likely| key.and_then(|key| meaning::find_meanings(&key).ok()).ok_or(likely));
+    let found = documented_names::find_meanings(name)
+        .or_else(|likely| key.and_then(|key| documented_names::find_meanings(&key).ok()).ok_or(likely));
     match found {
         Ok(found) => files::print(&shown(&found)),
         Err(likely) => Err(Failure::Input(unknown(name, &likely))),
@@ -36,7 +37,7 @@ fn unknown(name: &str, likely: &[&str]) -> String {
     format!("there is no key or figure \"{name}\"; {hint}")
 }
 
-fn shown(found: &[&Meaning]) -> String {
+fn shown(found: &[&DocumentedName]) -> String {
     let mut text = String::new();
     for meaning in found.iter().take(WHOLE_MAX) {
         if !text.is_empty() {
@@ -51,17 +52,17 @@ fn shown(found: &[&Meaning]) -> String {
 }
 
 /// Everything about one name.
-fn whole(meaning: &Meaning) -> String {
+fn whole(meaning: &DocumentedName) -> String {
     let width = columns();
     let kind = match meaning.kind {
-        MeaningKind::ReportFigure => "a figure of a report",
+        DocumentedNameKind::ReportFigure => "a figure of a report",
         _ => "a key of a configuration",
     };
     let mut text = format!("{}, {kind}\n", meaning.name);
     let mut line = |line: &str| text += &(wrap(line, width, "  ") + "\n");
     meaning.explanation_lines().lines().for_each(&mut line);
-    let parts: Vec<&Meaning> = meaning.meanings_of_parts().collect();
-    if meaning.kind == MeaningKind::ConfigurationKey {
+    let parts: Vec<&DocumentedName> = meaning.names_directly_below().collect();
+    if meaning.kind == DocumentedNameKind::ConfigurationKey {
         // What a table is made of stands below.
         let facts = reference::of_key(&config::config_schema(), meaning.schema);
         facts.iter().filter(|fact| *fact != "value: table").for_each(|fact| line(fact));

@@ -3,7 +3,7 @@
 use super::events::done_requests;
 use super::*;
 use crate::cache::CacheCounters;
-use crate::cache::{CacheParams, CacheParts, CapacityUnit, IwcCache, IwcSyncCache, LawcCache, StowCache, WowCache};
+use crate::cache::{CacheLevels, CacheParams, CapacityUnit, IwcCache, IwcSyncCache, LawcCache, StowCache, WowCache};
 use crate::coordination::{CoordinationParams, ForcedWork, MESSAGE_KINDS, Notification, SchemePolicy, tiny as schemes};
 use crate::ids::MemberSet;
 use crate::ssd::tiny::{self, READ_NS, WRITE_NS};
@@ -28,10 +28,10 @@ fn params(level: Level, members: u32, unit: u32, spare_blocks: u32, cache: Cache
     }
 }
 
-fn cache(parts: CacheParts, group_pages: u32, member_pages: u32) -> CacheParams {
+fn cache(parts: CacheLevels, group_pages: u32, member_pages: u32) -> CacheParams {
     CacheParams {
         parts,
-        group_cache_pages: group_pages,
+        write_group_cache_pages: group_pages,
         member_cache_pages: member_pages,
         capacity_unit: CapacityUnit::Pages,
         destage_start_fill: 0.0,
@@ -43,7 +43,7 @@ fn cache(parts: CacheParts, group_pages: u32, member_pages: u32) -> CacheParams 
     }
 }
 
-const IWC: CacheParts = IwcCache::PARTS;
+const IWC: CacheLevels = IwcCache::PARTS;
 
 struct Outcome {
     done: Vec<RequestDone>,
@@ -231,13 +231,13 @@ fn coordination(scheme: SchemePolicy, members: u32) -> CoordinationParams {
     CoordinationParams {
         scheme,
         forced_work: ForcedWork::OneVictim,
-        t_soft_free_blocks: 2,
+        soft_threshold_free_blocks: 2,
         notification: Notification::AtStartThreshold,
-        cycle_delay_ns: 0,
+        request_to_cycle_delay_ns: 0,
         begins_cycles_when_idle: false,
-        all_dies_collect: true,
-        controller_answers: true,
-        ggc_aware_members: MemberSet::first_members(members),
+        all_dies_of_forced_member_collect: true,
+        controller_answers_requests: true,
+        coordinated_members: MemberSet::first_members(members),
         message_latency_ns: [0; MESSAGE_KINDS],
     }
 }
@@ -261,7 +261,7 @@ proptest! {
         let mut params = params(level, members, unit, spare_blocks, cache);
         params.coordination = scheme.map(|scheme| coordination(scheme, members));
         params.ssd.gc.preemption = preempts.then_some(Preemption {
-            poll_ns: 3, hard_limit_share: 0.5, pipeline: PipeliningMode::Off, merges_with_moves: true, moves_requested_pages_first: false, suspension: None,
+            poll_ns: 3, hard_limit_over_start_threshold: 0.5, pipeline: PipeliningMode::Off, serves_requests_from_move_register: true, moves_requested_pages_first: false, suspension: None,
         });
         if level.survives_a_failure() {
             params.failures = (0..members).rev().zip(fails).map(|(member, at_ns)| FailureParams { member, at_ns }).collect();

@@ -117,7 +117,7 @@ impl Caching {
                         of_array.iter().flat_map(|extent| layout.extents(&pages_of(extent, kind)))
                     };
                     if let Some(record) = record {
-                        let pages = extents().map(|extent| (extent.first_member, extent.first_page, extent.pages, extent.copies));
+                        let pages = extents().map(|extent| (extent.first_member, extent.first_page, extent.pages, extent.mirror_copies));
                         record.command_begins(now, token, pages, &layout, volume.replacement());
                     }
                     volume.issue(&access, extents(), false, continuation)

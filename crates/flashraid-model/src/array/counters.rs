@@ -58,11 +58,11 @@ counts! {
         /// Parts of reads that met collection in exactly one strip of their stripe or, with mirrors, in one copy.
         stripe_reads_with_one_strip_collecting,
         /// Parts of reads that met collection in two strips of their stripe or, with mirrors, in two copies.
-        stripe_reads_with_two_strips_collecting,
+        stripe_reads_with_two_busy_strips,
         /// Parts of reads that met collection in three or more strips of their stripe or, with mirrors, in as many copies.
-        stripe_reads_with_more_strips_collecting,
+        stripe_reads_with_three_or_more_busy_strips,
         /// Parts of reads that avoided a collecting strip: they read the rest of the stripe, or another copy.
-        stripe_reads_around_collection,
+        stripe_reads_that_avoided_collection,
         /// Pages read in addition so that parts of reads could avoid a collecting strip.
         pages_added_to_read_around,
         /// Parts of reads that could not avoid a collecting member, because an operation on the same stripe held its lock. They waited for
@@ -72,7 +72,7 @@ counts! {
         stripe_reads_that_waited,
         /// Writes that computed parity from other pages than usual, to avoid collection (rule 53): from the old parity, or from the rest of
         /// the stripe.
-        writes_by_other_parity_method,
+        writes_with_switched_parity_method,
     }
 }
 
@@ -82,8 +82,8 @@ impl ReadPlanCounters {
         *match busy {
             0 => &mut self.stripe_reads_without_collection,
             1 => &mut self.stripe_reads_with_one_strip_collecting,
-            2 => &mut self.stripe_reads_with_two_strips_collecting,
-            _ => &mut self.stripe_reads_with_more_strips_collecting,
+            2 => &mut self.stripe_reads_with_two_busy_strips,
+            _ => &mut self.stripe_reads_with_three_or_more_busy_strips,
         } += 1;
     }
 }
@@ -94,9 +94,9 @@ counts! {
         /// Parts of reads, one per stripe (with mirrors, per strip), whether they were late or not.
         stripe_reads,
         /// Parts of reads that took long and were also read elsewhere: from another copy or the rest of the stripe.
-        stripe_reads_made_elsewhere,
+        hedged_stripe_reads,
         /// Parts of late reads whose second read (from another copy, or by parity) answered first.
-        stripe_reads_ended_elsewhere,
+        stripe_reads_answered_by_hedge,
         /// Pages read from another copy or the rest of the stripe, for parts of reads that took long.
         pages_read_elsewhere,
         /// Pages whose data nobody needed, because another read of the same data had answered first.

@@ -4,7 +4,7 @@ use super::{Array, FailureProgress, HedgeCounters, HostCounters, HostPortCounter
 use crate::TimeNs;
 use crate::cache::CacheCounters;
 use crate::coordination::{self, UncoordinatedCleans};
-use crate::ssd::{FrontCounters, MechanismCounters, MemberCounters, Ssd, SuperblockCounters};
+use crate::ssd::{FrontEndCounters, MechanismCounters, MemberCounters, Ssd, SuperblockCounters};
 use std::collections::BTreeMap;
 
 /// All counters of an array and its members.
@@ -16,9 +16,9 @@ pub struct ArrayCounters {
     pub superblocks: Vec<SuperblockCounters>,
     /// Counters of the queues, processor cores and buffers before the dies of each member, in order; empty if the members do not model
     /// them.
-    pub fronts: Vec<FrontCounters>,
+    pub front_end_counters: Vec<FrontEndCounters>,
     /// Counters of the optional mechanisms of the members, summed by mechanism, in order.
-    pub mechanisms: Vec<MechanismCounters>,
+    pub mechanism_counters: Vec<MechanismCounters>,
     /// Number of messages between members and controller, by kind; `None` without a controller.
     pub messages_sent_by_kind: Option<[u64; coordination::MESSAGE_KINDS]>,
     /// Number of cleans that members began before the controller had answered their request to collect. It is `None` unless members ask
@@ -37,7 +37,7 @@ pub struct ArrayCounters {
     /// Counters of the write cache, if there is one.
     pub cache: Option<CacheCounters>,
     /// Number of pages in the write cache. In a difference of two counts, it is the number of pages added.
-    pub cached_pages: u64,
+    pub pages_now_in_cache: u64,
     /// Progress of failures and of rebuilding, in order of time; failures that are still to come are included. In a difference of two
     /// counts, it is the progress at the later moment.
     pub failures: Vec<FailureProgress>,
@@ -51,8 +51,8 @@ impl ArrayCounters {
         Self {
             members: members.into_iter().collect(),
             superblocks: vec![SuperblockCounters::default(); drives],
-            fronts: vec![FrontCounters::default(); drives],
-            mechanisms: Vec::new(),
+            front_end_counters: vec![FrontEndCounters::default(); drives],
+            mechanism_counters: Vec::new(),
             messages_sent_by_kind: None,
             uncoordinated_cleans: None,
             host: HostCounters::default(),
@@ -61,7 +61,7 @@ impl ArrayCounters {
             read_plan: None,
             hedged: None,
             cache: None,
-            cached_pages: 0,
+            pages_now_in_cache: 0,
             failures: Vec::new(),
         }
     }
@@ -72,8 +72,18 @@ impl ArrayCounters {
         Self {
             members: self.members.iter().zip(&earlier.members).map(|(now, then)| now.since(then)).collect(),
             superblocks: self.superblocks.iter().zip(&earlier.superblocks).map(|(now, then)| now.since(then)).collect(),
-            fronts: self.fronts.iter().zip(&earlier.fronts).map(|(now, then)| now.since(then)).collect(),
-            mechanisms: self.mechanisms.iter().zip(&earlier.mechanisms).map(|(now, then)| now.since(then)).collect(),
+            front_end_counters: self
+                .front_end_counters
+                .iter()
+                .zip(&earlier.front_end_counters)
+                .map(|(now, then)| now.since(then))
+                .collect(),
+            mechanism_counters: self
+                .mechanism_counters
+                .iter()
+                .zip(&earlier.mechanism_counters)
+                .map(|(now, then)| now.since(then))
+                .collect(),
             messages_sent_by_kind: both(self.messages_sent_by_kind, earlier.messages_sent_by_kind, |now, then| {
                 std::array::from_fn(|kind| now[kind] - then[kind])
             }),
@@ -84,7 +94,7 @@ impl ArrayCounters {
             read_plan: both(self.read_plan, earlier.read_plan, |now, then| now.since(&then)),
             hedged: both(self.hedged, earlier.hedged, |now, then| now.since(&then)),
             cache: both(self.cache, earlier.cache, |now, then| now.since(&then)),
-            cached_pages: self.cached_pages.saturating_sub(earlier.cached_pages),
+            pages_now_in_cache: self.pages_now_in_cache.saturating_sub(earlier.pages_now_in_cache),
             failures: self.failures,
         }
     }
@@ -98,7 +108,7 @@ impl ArrayCounters {
 
 impl Array {
     /// Returns the counts until `now`. Some work has no effect on any request and is counted late; see
-    /// [`Milestone::ReadCounters`](super::Milestone::ReadCounters).
+    /// [`Milestone::BeforeCountersAreRead`](super::Milestone::BeforeCountersAreRead).
     pub fn counters(&self, now: TimeNs) -> ArrayCounters {
         let Self { port, caching, volume, coordination, host, .. } = self;
         let ssds = &volume.members.ssds;
@@ -107,8 +117,8 @@ impl Array {
         ArrayCounters {
             members,
             superblocks: drives.into_iter().flatten().collect(),
-            fronts: ssds.iter().filter_map(Ssd::front_counters).copied().collect(),
-            mechanisms: ssds.iter().map(Ssd::mechanism_counters).collect(),
+            front_end_counters: ssds.iter().filter_map(Ssd::front_end_counters).copied().collect(),
+            mechanism_counters: ssds.iter().map(Ssd::mechanism_counters).collect(),
             messages_sent_by_kind: coordination.as_ref().map(|coordination| coordination.mailbox.sent()),
             uncoordinated_cleans: asks_softly.map(|coordination| coordination.controller.uncoordinated_cleans()),
             host: *host,
@@ -117,7 +127,7 @@ impl Array {
             read_plan: volume.stripes.as_ref().and_then(|stripes| stripes.plan_counters()),
             hedged: volume.stripes.as_ref().and_then(|stripes| stripes.hedge_counters()),
             cache: caching.as_ref().map(|caching| caching.cache.counters(now)),
-            cached_pages: caching.as_ref().map_or(0, |caching| caching.cache.cached_pages()),
+            pages_now_in_cache: caching.as_ref().map_or(0, |caching| caching.cache.cached_pages()),
             failures: volume.stripes.as_ref().map_or_else(Vec::new, |stripes| stripes.progress()),
         }
     }

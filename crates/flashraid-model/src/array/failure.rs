@@ -28,7 +28,7 @@ pub struct FailureProgress {
     /// Number of the failed member.
     pub member: u32,
     /// Number of the spare that replaces it, if there is one.
-    pub spare: Option<u32>,
+    pub spare_member: Option<u32>,
     /// Time at which it failed, in nanoseconds; `None` before.
     pub failed_ns: Option<TimeNs>,
     /// Time at which rebuilding began, in nanoseconds; `None` before.
@@ -42,7 +42,7 @@ pub struct FailureProgress {
     /// Number of strips of a member.
     pub strips_of_member: u64,
     /// Number of pages in a strip.
-    pub strip_pages: u32,
+    pub pages_per_strip: u32,
 }
 
 /// A step of a failure or of rebuilding that is due now.
@@ -108,20 +108,20 @@ impl Failures {
         let failure = |(nth, failure): (u32, FailureParams)| Failure {
             progress: FailureProgress {
                 member: failure.member,
-                spare: (nth < spares).then_some(params.members + nth),
+                spare_member: (nth < spares).then_some(params.members + nth),
                 failed_ns: None,
                 rebuild_began_ns: None,
                 rebuild_ended_ns: None,
                 strips_rebuilt: 0,
                 strips_lost: 0,
                 strips_of_member: strips,
-                strip_pages: params.stripe_unit_pages,
+                pages_per_strip: params.stripe_unit_pages,
             },
             next_stripe: 0,
             in_progress: 0,
             next_ns: failure.at_ns,
         };
-        let list = (0..).zip(params.failures_by_time()).map(failure).collect();
+        let list = (0..).zip(params.failures_in_time_order()).map(failure).collect();
         Self { rebuild: params.rebuild, list, lost_strips: LostStrips::none(strips), over: false, flushing: false }
     }
 
@@ -152,7 +152,7 @@ impl Failures {
     /// Returns the number of the failed member and of its spare.
     pub(crate) fn failed_and_spare(&self, failure: u32) -> (u32, Option<u32>) {
         let progress = &self.list[failure as usize].progress;
-        (progress.member, progress.spare)
+        (progress.member, progress.spare_member)
     }
 
     /// Returns the member that stands in for `member` in `stripe`: itself, its spare, or none.
@@ -161,7 +161,7 @@ impl Failures {
         let failed = self.list.iter().find(|failure| failure.progress.member == member && failure.has_failed());
         match failed {
             None => Some(member),
-            Some(failure) => failure.progress.spare.filter(|_| !self.lost_strips.has(member, stripe)),
+            Some(failure) => failure.progress.spare_member.filter(|_| !self.lost_strips.has(member, stripe)),
         }
     }
 
@@ -172,7 +172,8 @@ impl Failures {
         if !failure.has_failed() {
             return (!self.over).then_some(*next_ns);
         }
-        let rebuild = self.rebuild.filter(|rebuild| progress.spare.is_some() && (!self.over || rebuild.continues_after_last_request))?;
+        let rebuild =
+            self.rebuild.filter(|rebuild| progress.spare_member.is_some() && (!self.over || rebuild.continues_after_last_request))?;
         let waits = match progress.rebuild_began_ns {
             None => self.flushing,
             Some(_) => *next_stripe == progress.strips_of_member || *in_progress >= rebuild.strips_in_flight_max,
@@ -201,7 +202,7 @@ impl Failures {
         }
         if progress.rebuild_began_ns.is_none() {
             progress.rebuild_began_ns = Some(now);
-            return Some(Step::Replaced { failed: member, spare: progress.spare? });
+            return Some(Step::Replaced { failed: member, spare: progress.spare_member? });
         }
         let stripe = failure.next_stripe;
         failure.next_stripe += 1;

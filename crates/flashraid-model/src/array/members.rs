@@ -342,12 +342,12 @@ impl Members {
         {
             pages_given.count(now, member);
         }
-        let op = PageOp { page, kind, fua: writes && fua, high_priority: writes && high_priority, source, completion };
+        let op = PageOp { page, kind, fua: writes && fua, high_priority: writes && high_priority, source, completion_number: completion };
         let Issued(()) = self.act_on_member(member, |ssd, out| ssd.submit(now, op, moment_is_over, out));
     }
 
     /// Returns the completion if all that it waits for has ended by `now`.
-    pub fn ended_by(&self, completion: u32, now: TimeNs) -> Option<&Completion> {
+    pub fn completion_ended_by(&self, completion: u32, now: TimeNs) -> Option<&Completion> {
         Some(&self.completions[completion]).filter(|completion| completion.remaining == 0 && completion.last_end <= now)
     }
 
@@ -400,15 +400,15 @@ impl Members {
         let mut ends: Vec<OpEnd> = std::mem::take(&mut self.reports.ends);
         for end in ends.drain(..) {
             if let Some(cache_ends) = &mut self.cache_ends
-                && let Continuation::Cache { token, .. } = self.completions[end.completion].continuation
+                && let Continuation::Cache { token, .. } = self.completions[end.completion_number].continuation
             {
                 cache_ends.push((token, end.member.0, end.at));
             }
             self.record_operation_end(
-                end.completion,
+                end.completion_number,
                 end.at,
                 if end.met_gc { MemberSet::single(end.member.0) } else { MemberSet::NONE },
-                || end.time,
+                || end.time_parts,
             );
         }
         self.reports.ends = ends;

@@ -10,9 +10,9 @@ use crate::ssd::Ssd;
 pub enum Milestone {
     /// Counters are about to be read. The array first counts the work that it has put off because no request depended on it. The next
     /// [`Array::advance`] reports the collections that have ended.
-    ReadCounters,
+    BeforeCountersAreRead,
     /// The measured time begins. The usage records of the members, and the greatest occupancy of the write cache, start anew. Counters are
-    /// brought up to date as with [`Milestone::ReadCounters`].
+    /// brought up to date as with [`Milestone::BeforeCountersAreRead`].
     MeasuringBegins,
     /// The measured time ends. Events of this nanosecond still count.
     MeasuringEnds,
@@ -30,14 +30,14 @@ pub struct MilestoneReached {
     /// Time before which the starts of all collections have been reported.
     pub collection_starts_reported_until: TimeNs,
     /// Latest known end of an operation on the members. It is 0 if the ends are only known when they happen.
-    pub last_known_operation_end: TimeNs,
+    pub latest_scheduled_operation_end: TimeNs,
 }
 
 impl Array {
     /// Tells the array that the run has reached a milestone at `now`. At the end of the run, it appends the last events to `events`.
     pub fn reach_milestone(&mut self, now: TimeNs, milestone: Milestone, events: &mut Vec<Event>) -> MilestoneReached {
         match milestone {
-            Milestone::ReadCounters => self.catch_up(now),
+            Milestone::BeforeCountersAreRead => self.catch_up(now),
             Milestone::MeasuringBegins => {
                 self.catch_up(now);
                 self.volume.members.ssds.iter_mut().for_each(|ssd| ssd.measure_usage_from(now));
@@ -59,7 +59,7 @@ impl Array {
         }
         MilestoneReached {
             collection_starts_reported_until: self.collections_known_until(now),
-            last_known_operation_end: self.busy_until(),
+            latest_scheduled_operation_end: self.busy_until(),
         }
     }
 

@@ -93,7 +93,7 @@ pub struct Array {
 
 impl Array {
     /// Returns an array of filled members. If failed members are to be rebuilt, spares follow them. `seed` selects the random streams of
-    /// victim policies that draw. Use [`ArraySetup::new_array_while`] if filling must be interruptible.
+    /// victim policies that draw. Use [`ArraySetup::new_array_unless_stopped`] if filling must be interruptible.
     pub fn new(params: &ArrayParams, seed: u64, setup: ArraySetup) -> Self {
         Self::make(params, seed, setup, &mut || true).expect("nobody says no")
     }
@@ -101,14 +101,14 @@ impl Array {
     fn make(params: &ArrayParams, seed: u64, setup: ArraySetup, go_on: &mut dyn FnMut() -> bool) -> Option<Self> {
         let ArraySetup {
             threads_max: threads,
-            operations_per_thread_min: operations_per_thread,
-            record_usage,
+            operations_per_worker_thread_min: operations_per_thread,
+            records_utilisation: record_usage,
             record_destages,
             mut shortcuts,
         } = setup;
         if params.plans_reads() {
             // The state of a member that takes shortcuts is not the state at this moment.
-            shortcuts = ComputingShortcuts { immediate_ends: false, collapsed_waits: false };
+            shortcuts = ComputingShortcuts { computes_ends_on_arrival: false, ends_waits_without_events: false };
         }
         let member = |number| Ssd::new(&params.ssd, seed, MemberId(number), params.coordination.is_some(), shortcuts);
         let (spares, _) = params.spares_and_state();
@@ -124,11 +124,11 @@ impl Array {
                 if let Some(coordination) = params.coordination.as_ref().filter(|c| member < params.members && c.is_ggc_aware(member)) {
                     ssd.become_ggc_aware(0, coordination.member_role(), out);
                 }
-                ssd.begin(out);
+                ssd.start_idle_timers(out);
             });
         }
         if record_usage {
-            members.ssds.iter_mut().for_each(Ssd::record_usage);
+            members.ssds.iter_mut().for_each(Ssd::start_recording_utilisation);
         }
         let mut caching = params.cache.map(|cache| Box::new(Caching::new(Cache::new(&cache, params.layout(), params.members))));
         if let Some(caching) = caching.as_mut().filter(|_| record_destages) {
@@ -143,10 +143,10 @@ impl Array {
             layout: params.layout(),
             members_with_spares: members.ssds.len() as u32,
             dies_per_member: first.dies(),
-            start_free_blocks: params.ssd.pool_sizes().start_free_blocks,
-            cache_room_pages: caching.as_ref().map(|caching| caching.cache.room_pages()),
-            has_member_failures: !params.failures.is_empty(),
-            serves_ahead_of_time: is_plain && first.is_immediate(),
+            start_threshold_free_blocks: params.ssd.pool_sizes().start_free_blocks,
+            cache_capacity_pages: caching.as_ref().map(|caching| caching.cache.room_pages()),
+            member_failures_configured: !params.failures.is_empty(),
+            computes_requests_before_arrival: is_plain && first.is_immediate(),
         };
         Some(Self {
             shape,
@@ -218,7 +218,7 @@ impl Array {
     /// # Errors
     /// Returns an error like [`Array::submit`]. The operations before the refused one have been taken.
     pub fn submit_many(&mut self, operations: &[(TimeNs, PageRequest)]) -> Result<(), SubmitError> {
-        if self.shape.serves_ahead_of_time {
+        if self.shape.computes_requests_before_arrival {
             let checked = operations.iter().try_for_each(|(at, request)| {
                 self.check(request)?;
                 assert!(at.saturating_add(1) >= self.advanced_before && *at >= self.last_arrival_ns, "time does not go back");
@@ -306,7 +306,7 @@ impl Array {
 
     /// Hints that `request` comes soon, so that its memory can be prefetched.
     #[inline]
-    pub fn prefetch(&self, hint: PrefetchHint, request: &PageRequest) {
+    pub fn prefetch_into_cpu_cache(&self, hint: PrefetchHint, request: &PageRequest) {
         for extent in self.volume.layout.extents(request) {
             for page in extent.first_page..extent.first_page + extent.pages {
                 self.volume.members.ssds[extent.first_member as usize].prefetch(hint, page);
@@ -325,7 +325,7 @@ impl Array {
     /// Runs the simulation until `until`, and appends its events in the order of [`Event::order_key`].
     ///
     /// Collections are reported at their end. Those that have no effect on any request may be reported by a later call; see
-    /// [`Milestone::ReadCounters`].
+    /// [`Milestone::BeforeCountersAreRead`].
     #[inline]
     pub fn advance(&mut self, until: TimeNs, events: &mut Vec<Event>) {
         let begin = events.len();

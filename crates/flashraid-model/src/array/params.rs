@@ -38,9 +38,9 @@ pub struct ArrayParams {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadPlanParams {
     /// Time after which a member refuses a read that would wait for collection, in nanoseconds.
-    pub fast_fail_ns: u64,
+    pub refusal_answer_ns: u64,
     /// Knowledge of the host about collection.
-    pub knowledge: CollectionKnowledge,
+    pub collection_knowledge: CollectionKnowledge,
     /// True if the reads before a parity write are planned, too.
     pub plans_reads_before_writes: bool,
     /// True if the host knows how long collection will last, false if it only knows where collection is in progress.
@@ -52,11 +52,11 @@ pub struct ReadPlanParams {
 impl Default for ReadPlanParams {
     fn default() -> Self {
         Self {
-            fast_fail_ns: 1000,
-            knowledge: CollectionKnowledge::OfDieOrPlane,
+            refusal_answer_ns: 1000,
+            collection_knowledge: CollectionKnowledge::PerDieOrPlane,
             plans_reads_before_writes: true,
             knows_remaining_time: true,
-            after: HedgeAfter::P95 { of: 1024 },
+            after: HedgeAfter::P95OfReads { reads_observed: 1024 },
         }
     }
 }
@@ -67,9 +67,9 @@ pub enum HedgeAfter {
     /// The same time for all reads, in nanoseconds, at least 1.
     Time(u64),
     /// The 95th percentile of the durations of the last `of` reads of the member.
-    P95 {
+    P95OfReads {
         /// Number of the member's last reads of which the percentile is taken, at least 1.
-        of: u32,
+        reads_observed: u32,
     },
 }
 
@@ -77,9 +77,9 @@ pub enum HedgeAfter {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CollectionKnowledge {
     /// The host knows whether the die or plane of a page collects.
-    OfDieOrPlane,
+    PerDieOrPlane,
     /// The host only knows whether any die of the member collects.
-    OfMember,
+    PerMember,
 }
 
 /// Limits of the array's controller towards the host.
@@ -138,7 +138,7 @@ impl ArrayParams {
     /// Returns true if the read plan may read data elsewhere than where they lie. The plan avoids collection or hedges, and the level has
     /// parity or mirrors.
     pub fn plans_reads(&self) -> bool {
-        (self.read_plan.looks_at_members() || self.read_plan.hedges())
+        (self.read_plan.considers_member_state() || self.read_plan.hedges())
             && (self.level.parity_strips() > 0 || self.layout().copies_of_each_page() > 1)
     }
 
@@ -151,7 +151,7 @@ impl ArrayParams {
     }
 
     /// Returns the members that fail, in order of time.
-    pub fn failures_by_time(&self) -> Vec<FailureParams> {
+    pub fn failures_in_time_order(&self) -> Vec<FailureParams> {
         let mut failures = self.failures.clone();
         failures.sort_by_key(|failure| failure.at_ns);
         failures
@@ -186,5 +186,5 @@ pub enum WarmUpPattern {
     /// The write addresses of the workload itself.
     Workload,
     /// No overwrites are made. Members with superblocks are put directly into the state in which uniform random writes would leave them.
-    Steady,
+    SteadyState,
 }

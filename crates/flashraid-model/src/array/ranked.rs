@@ -136,7 +136,7 @@ impl Array {
                 if let (Some((member, stripe)), Some(caching)) = (rebuilt, &mut self.caching) {
                     caching.cache.strip_rebuilt(member, stripe);
                 }
-                if self.shape.has_member_failures {
+                if self.shape.member_failures_configured {
                     self.report_health(now);
                 }
                 self.volume.members.issued()
@@ -202,7 +202,7 @@ impl Array {
         let members = &mut self.volume.members;
         let issued = match coordination.step(now) {
             Some((member, MemberAction::Receive(message))) => members.act_on_member(member, |ssd, out| ssd.receive(now, message, out)),
-            Some((member, MemberAction::Ask)) => members.act_on_member(member, |ssd, out| ssd.may_ask(now, out)),
+            Some((member, MemberAction::Ask)) => members.act_on_member(member, |ssd, out| ssd.send_soft_request_if_due(now, out)),
             None => members.issued(),
         };
         if let Some(pages_given) = &mut members.page_allowances {

@@ -9,9 +9,9 @@ pub struct ArraySetup {
     /// Maximum number of threads that compute requests before simulated time reaches their arrival ([`Array::submit_many`]), at least 1.
     pub threads_max: usize,
     /// Minimum number of operations for each thread; `None` for a number that makes another thread worth starting.
-    pub operations_per_thread_min: Option<usize>,
-    /// True to record over time how busy each member is ([`Ssd::usage_over_time`](crate::ssd::Ssd::usage_over_time)).
-    pub record_usage: bool,
+    pub operations_per_worker_thread_min: Option<usize>,
+    /// True to record over time how busy each member is ([`Ssd::utilisation_over_time`](crate::ssd::Ssd::utilisation_over_time)).
+    pub records_utilisation: bool,
     /// True to report each destage of the write cache as an [`Event::DestageEnded`](super::Event::DestageEnded), once for each member that
     /// gets pages.
     pub record_destages: bool,
@@ -23,8 +23,8 @@ impl Default for ArraySetup {
     fn default() -> Self {
         Self {
             threads_max: 1,
-            operations_per_thread_min: None,
-            record_usage: false,
+            operations_per_worker_thread_min: None,
+            records_utilisation: false,
             record_destages: false,
             shortcuts: ComputingShortcuts::default(),
         }
@@ -34,7 +34,7 @@ impl Default for ArraySetup {
 impl ArraySetup {
     /// Creates an array as [`Array::new`] does, unless `go_on` returns false. It is called before each member, because large members take a
     /// while to fill.
-    pub fn new_array_while(self, params: &ArrayParams, seed: u64, go_on: &mut dyn FnMut() -> bool) -> Option<Array> {
+    pub fn new_array_unless_stopped(self, params: &ArrayParams, seed: u64, go_on: &mut dyn FnMut() -> bool) -> Option<Array> {
         Array::make(params, seed, self, go_on)
     }
 }
@@ -53,12 +53,12 @@ pub struct ArrayShape {
     pub dies_per_member: u32,
     /// Number of free blocks of a pool below which the pool is collected. For a drive with superblocks, the number of free superblocks that
     /// it tries to keep.
-    pub start_free_blocks: u32,
+    pub start_threshold_free_blocks: u32,
     /// Number of pages that fit into the write cache; `None` without a cache.
-    pub cache_room_pages: Option<u64>,
+    pub cache_capacity_pages: Option<u64>,
     /// True if the configuration makes a member fail during the run.
-    pub has_member_failures: bool,
+    pub member_failures_configured: bool,
     /// True if the end of a request is known as soon as it arrives. Requests with fixed arrival times may then be computed before simulated
     /// time reaches their arrival.
-    pub serves_ahead_of_time: bool,
+    pub computes_requests_before_arrival: bool,
 }

@@ -423,7 +423,7 @@ impl Stripes {
         let layout = &self.route.layout;
         let operation = &mut self.operations[id as usize];
         let (member, _) = self.route.failures.as_ref().expect("what is rebuilt has failed").failed_and_spare(failure);
-        let role = layout.role_of_member(operation.stripe, member);
+        let role = layout.strip_index_of_member(operation.stripe, member);
         let shape = layout.stripe_shape();
         let is_gone = if shape.parity_strips > 0 { lost.exceeds_parity(shape) } else { lost.has(role) };
         if is_gone {
@@ -608,7 +608,7 @@ pub(super) fn next_sub_request(
     };
     while let Some(extent) = extents.next_if(|extent| own.is_none_or(|own| belongs(extent, own))) {
         let stripe = extent.first_page / strip_pages;
-        pages.insert(layout.role_of_member(u64::from(stripe), extent.first_member), extent.first_page % strip_pages, extent.pages);
+        pages.insert(layout.strip_index_of_member(u64::from(stripe), extent.first_member), extent.first_page % strip_pages, extent.pages);
         own = Some((stripe, extent.first_member));
     }
     let (stripe, _) = own.expect("there is an extent left");

@@ -55,7 +55,7 @@ impl Volume {
         if self.stripes.is_none() && self.members.are_immediate() {
             let as_one = |extent: &MemberExtent| Extent {
                 first_member: extent.member,
-                copies: 1,
+                mirror_copies: 1,
                 first_page: extent.first_page,
                 pages: extent.pages,
             };
@@ -172,14 +172,14 @@ impl Volume {
         if let Some(stripes) = &mut self.stripes {
             // Fresh spares get their contents by rebuilding.
             let spares: Vec<(u32, u32)> = match self.fresh_spares {
-                0 => stripes.progress().iter().filter_map(|failure| Some((failure.member, failure.spare?))).collect(),
+                0 => stripes.progress().iter().filter_map(|failure| Some((failure.member, failure.spare_member?))).collect(),
                 _ => Vec::new(),
             };
             requests.iter().for_each(|request| stripes.overwrite_untimed(request, &spares, &mut write));
         } else {
             for (extent, source) in requests.iter().flat_map(|request| self.layout.extents(request).map(|extent| (extent, request.stream)))
             {
-                for member in extent.first_member..extent.first_member + extent.copies {
+                for member in extent.first_member..extent.first_member + extent.mirror_copies {
                     (extent.first_page..extent.first_page + extent.pages).for_each(|page| write(member, page, source));
                 }
             }

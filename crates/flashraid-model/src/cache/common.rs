@@ -108,7 +108,7 @@ impl Common {
     pub(super) fn strips(layout: Layout, request: &PageRequest) -> impl Iterator<Item = Strip> + use<> {
         layout.extents(request).map(move |extent| {
             let stripe = u64::from(extent.first_page / layout.strip_pages());
-            let column = layout.role_of_member(stripe, extent.first_member);
+            let column = layout.strip_index_of_member(stripe, extent.first_member);
             Strip { stripe, column, row: extent.first_page % layout.strip_pages(), pages: extent.pages }
         })
     }
@@ -125,7 +125,7 @@ impl Common {
         is_host_data: bool,
     ) -> Option<TimeNs> {
         let admission = store.admit(number, offset, writer)?;
-        if is_host_data { &mut self.counters.host_admissions } else { &mut self.counters.internal_admissions }.count(admission);
+        if is_host_data { &mut self.counters.host_admissions } else { &mut self.counters.member_cache_admissions }.count(admission);
         if admission != Admission::PageHit {
             self.occupancy.add(now, 1, &mut self.counters);
         }
@@ -150,7 +150,7 @@ impl Common {
     pub(crate) fn host_write_is_admitted(&mut self, now: TimeNs, host: u32) {
         let Host { waits_since, end, .. } = self.hosts[host];
         if waits_since < TimeNs::MAX {
-            self.counters.writes_waiting_for_room += 1;
+            self.counters.writes_that_waited_for_room += 1;
             self.counters.writes_waiting_for_room_ns += u128::from(now - waits_since);
         }
         self.commands.push_wake(end.max(now), CacheWake::Host(host));

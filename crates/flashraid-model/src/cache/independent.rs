@@ -250,7 +250,7 @@ impl MemberCaches {
     fn admit_waiting(&mut self, now: TimeNs, common: &mut Common, member: u32) {
         while let Some(&Piece { sub_request: number, stripe, row, .. }) = self.queues[member as usize].front() {
             let sub_request = &self.sub_requests[number];
-            let role = common.layout.role_of_member(stripe, member);
+            let role = common.layout.strip_index_of_member(stripe, member);
             let is_host_data = matches!(sub_request.owner, Owner::Host(_)) && role < common.layout.data_strips_per_stripe();
             let Some(end) = common.admit(now, &mut self.stores[member as usize], stripe, row, &sub_request.writer, is_host_data) else {
                 return;
@@ -383,7 +383,7 @@ impl MemberCaches {
                 sync.start_timer(now);
                 return;
             }
-            common.counters.synchronised_destages_all_ready += 1;
+            common.counters.synchronised_destages_with_all_ready += 1;
             self.destage_together(now, common, begin);
         }
     }
@@ -422,7 +422,7 @@ impl MemberCaches {
     fn destage_together(&mut self, now: TimeNs, common: &mut Common, begin: &mut impl FnMut(&mut Common, &Store, Destage, TimeNs)) {
         let Some(sync) = &mut self.sync else { return };
         sync.take_ready(|member, slot, entry| {
-            common.counters.caches_in_synchronised_destages += 1;
+            common.counters.member_caches_in_synchronised_destages += 1;
             // The cache may have more to destage. The state of the other caches has not changed.
             self.touched |= 1 << member;
             begin_destage(now, common, &mut self.stores[member as usize], member, slot, entry, begin);
@@ -483,7 +483,7 @@ fn begin_destage(
     let layout = &common.layout;
     if layout.stripe_shape().parity_strips > 0
         && let Some((stripe, ..)) = store.entry_in_slot(slot)
-        && layout.role_of_member(stripe, member) >= layout.data_strips_per_stripe()
+        && layout.strip_index_of_member(stripe, member) >= layout.data_strips_per_stripe()
     {
         common.counters.parity_pages_destaged += u64::from(pages);
     }

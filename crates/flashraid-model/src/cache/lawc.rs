@@ -30,7 +30,7 @@ impl Route {
             let fits = match store.room() {
                 // A write that fits even if none of its pages were in the cache needs no closer look.
                 CapacityUnit::Pages => request.pages <= free || pages().filter(is_new).take(free as usize + 1).count() <= free as usize,
-                CapacityUnit::WholeWrites => free > 0 || !pages().any(|page| is_new(&page)),
+                CapacityUnit::PagesOfWholeWrites => free > 0 || !pages().any(|page| is_new(&page)),
                 CapacityUnit::Entries => {
                     let mut new: Vec<u64> = pages().map(|(stripe, ..)| stripe).filter(|&stripe| !store.has_entry(stripe)).collect();
                     new.dedup();

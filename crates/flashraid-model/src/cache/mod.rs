@@ -42,7 +42,7 @@ use common::{Common, Host};
 use independent::MemberCaches;
 use lawc::Route;
 use nvm::Nvm;
-pub use parts::{CacheParts, GroupCachePart, MemberCachePart};
+pub use parts::{CacheLevels, MemberCacheSettings, WriteGroupCacheSettings};
 pub use policy::*;
 use sequential::Streams;
 pub use stats::*;
@@ -54,9 +54,9 @@ use wow::GroupCache;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CacheParams {
     /// The kinds of caches, which the policy defines.
-    pub parts: CacheParts,
+    pub parts: CacheLevels,
     /// Number of pages in the cache of write groups (the dirty pages of a stripe), or 0 without one.
-    pub group_cache_pages: u32,
+    pub write_group_cache_pages: u32,
     /// Number of pages in the cache of each member, or 0 without member caches.
     pub member_cache_pages: u32,
     /// Unit in which the capacity of the caches is counted.
@@ -83,7 +83,7 @@ pub enum CapacityUnit {
     Pages,
     /// Counts pages. If there is room for one page, all pages of a write in the same stripe are admitted together, even beyond the
     /// capacity. (In a member's cache, it is the strip instead of the stripe.)
-    WholeWrites,
+    PagesOfWholeWrites,
     /// Counts the stripes with dirty pages, regardless of the number of pages. (In a member's cache, it counts strips.)
     Entries,
 }
@@ -91,7 +91,7 @@ pub enum CapacityUnit {
 impl CacheParams {
     /// Returns the number of pages in all caches of an array with `members` members.
     pub fn total_pages(&self, members: u32) -> u64 {
-        u64::from(self.group_cache_pages) + u64::from(self.member_cache_pages) * u64::from(members)
+        u64::from(self.write_group_cache_pages) + u64::from(self.member_cache_pages) * u64::from(members)
     }
 }
 
@@ -134,8 +134,8 @@ impl Cache {
     pub(crate) fn new(params: &CacheParams, layout: Layout, members: u32) -> Self {
         let stripe_pages = layout.data_strips_per_stripe() * layout.strip_pages();
         let group = params.parts.group_cache.map(|part| {
-            let store = Store::new(params.group_cache_pages, stripe_pages, params);
-            if part.has_sequential_ring { store.with_sequential_ring() } else { store }
+            let store = Store::new(params.write_group_cache_pages, stripe_pages, params);
+            if part.has_separate_ring_for_sequential_writes { store.with_sequential_ring() } else { store }
         });
         let members_caches = params.parts.member_caches.map(|part| {
             let stores = (0..members).map(|_| Store::new(params.member_cache_pages, layout.strip_pages(), params)).collect();

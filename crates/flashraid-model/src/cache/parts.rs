@@ -2,30 +2,30 @@
 
 /// Kinds of caches that a write cache consists of, and their cooperation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CacheParts {
+pub struct CacheLevels {
     /// A cache whose entries are write groups, each with the pages of one stripe that are destaged together. It stands before the caches of
     /// the members if there are any, otherwise before the array.
-    pub group_cache: Option<GroupCachePart>,
+    pub group_cache: Option<WriteGroupCacheSettings>,
     /// A cache for each member.
-    pub member_caches: Option<MemberCachePart>,
+    pub member_caches: Option<MemberCacheSettings>,
 }
 
 /// A cache of write groups, each with the pages of one stripe that are destaged together (Gill and Modha, FAST 2005).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct GroupCachePart {
+pub struct WriteGroupCacheSettings {
     /// True if write groups of sequential writes are kept in a ring of their own (after Gill et al., USENIX ATC 2009). A ring is the circle
     /// of entries that the CLOCK algorithm goes round.
-    pub has_sequential_ring: bool,
+    pub has_separate_ring_for_sequential_writes: bool,
 }
 
 /// Settings of the caches of the members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MemberCachePart {
+pub struct MemberCacheSettings {
     /// True if all member caches destage at the same time.
     pub destages_together: bool,
 }
 
-impl CacheParts {
+impl CacheLevels {
     /// Returns true if there is no cache at all.
     pub fn is_empty(&self) -> bool {
         self.group_cache.is_none() && self.member_caches.is_none()
@@ -39,7 +39,7 @@ impl CacheParts {
     /// Divides a capacity of `pages` among the caches. Returns the pages of the cache of write groups, and those of each member's cache.
     ///
     /// If both kinds exist, the cache of write groups gets the share `first_level_fraction`.
-    pub fn divide_pages(&self, pages: u64, first_level_fraction: f64, members: u32) -> (u64, u64) {
+    pub fn split_capacity_pages(&self, pages: u64, first_level_fraction: f64, members: u32) -> (u64, u64) {
         let groups = match (self.group_cache, self.member_caches) {
             (Some(_), None) => pages,
             (Some(_), Some(_)) => libm::floor(first_level_fraction * pages as f64) as u64,

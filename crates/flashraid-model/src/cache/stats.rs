@@ -12,10 +12,10 @@ counts! {
         replaced_pages,
         /// Pages that were not in the cache while earlier writes had left other pages of their stripe there. (In a member's cache, it is
         /// the strip instead of the stripe.)
-        new_pages_of_old_entries,
+        pages_admitted_to_existing_entries,
         /// Pages of a stripe of which earlier writes had left no pages in the cache. (In a member's cache, it is the strip instead of the
         /// stripe.)
-        new_pages_of_new_entries,
+        pages_admitted_with_their_entry,
     }
 }
 
@@ -24,8 +24,8 @@ impl PageAdmissions {
     pub(super) fn count(&mut self, admission: Admission) {
         match admission {
             Admission::PageHit => self.replaced_pages += 1,
-            Admission::GroupHit => self.new_pages_of_old_entries += 1,
-            Admission::Miss => self.new_pages_of_new_entries += 1,
+            Admission::GroupHit => self.pages_admitted_to_existing_entries += 1,
+            Admission::Miss => self.pages_admitted_with_their_entry += 1,
         }
     }
 }
@@ -62,9 +62,9 @@ counts! {
         /// Pages that host writes brought, at the first cache that they entered.
         host_admissions: PageAdmissions,
         /// Pages that the cache of write groups passed on to the member caches, and pages of parity.
-        internal_admissions: PageAdmissions,
+        member_cache_admissions: PageAdmissions,
         /// Host writes of which a page waited for room.
-        writes_waiting_for_room,
+        writes_that_waited_for_room,
         /// Time from the first page that waited until the last page was admitted, in nanoseconds, summed over all waits.
         writes_waiting_for_room_ns: u128,
         /// Host writes that went to the member caches directly, because the cache of write groups before them had no room.
@@ -86,11 +86,11 @@ counts! {
         /// Destages from caches to the members.
         destages: DestageCounters,
         /// Number of synchronised destages that began because all member caches were ready.
-        synchronised_destages_all_ready,
+        synchronised_destages_with_all_ready,
         /// Number of synchronised destages that began because the timer had ended.
         synchronised_destages_by_timeout,
         /// Number of caches that took part in a synchronised destage, summed over all synchronised destages.
-        caches_in_synchronised_destages,
+        member_caches_in_synchronised_destages,
         /// Greatest number of pages in all caches since the measured time began.
         occupancy_max_pages: Maximum,
         /// Integral over time of the number of pages in all caches, in page-nanoseconds.

@@ -164,7 +164,7 @@ impl Store {
     /// Admits a page, or returns `None` if there is no room.
     #[inline]
     pub(super) fn admit(&mut self, number: u64, offset: u32, writer: &Writer) -> Option<Admission> {
-        let follows = self.room == CapacityUnit::WholeWrites && self.given_last == (writer.id, number);
+        let follows = self.room == CapacityUnit::PagesOfWholeWrites && self.given_last == (writer.id, number);
         let finds_room = self.free() > 0 || follows;
         let Some(found) = self.find(number) else {
             if !finds_room {

@@ -46,10 +46,10 @@ impl Cycle {
     pub(super) fn new(params: &CoordinationParams) -> Self {
         Self {
             usual_work: params.forced_work,
-            delay_ns: params.cycle_delay_ns,
+            delay_ns: params.request_to_cycle_delay_ns,
             notify: params.notification,
             at_idle: params.begins_cycles_when_idle,
-            ggc_aware: params.ggc_aware_members,
+            ggc_aware: params.coordinated_members,
             collecting: MemberSet::NONE,
             work: params.forced_work,
             pending: false,

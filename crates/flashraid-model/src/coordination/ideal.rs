@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 pub struct Ideal {}
 
 impl Scheme for Ideal {
-    fn has_controller(&self) -> bool {
+    fn has_coordinating_controller(&self) -> bool {
         false
     }
 
-    fn is_instantaneous(&self) -> bool {
+    fn collects_in_no_time(&self) -> bool {
         true
     }
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Local {}
 
 impl Scheme for Local {
-    fn has_controller(&self) -> bool {
+    fn has_coordinating_controller(&self) -> bool {
         false
     }
 }

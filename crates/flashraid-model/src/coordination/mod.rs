@@ -40,9 +40,9 @@ policies! {
     }
 
     /// Returns true if there is a controller.
-    pub fn has_controller(&self) -> bool;
+    pub fn has_coordinating_controller(&self) -> bool;
     /// Returns true if collection takes no time.
-    pub fn is_instantaneous(&self) -> bool;
+    pub fn collects_in_no_time(&self) -> bool;
     /// Returns true if members register with the controller when a pool has come down to T_soft.
     pub fn has_registration(&self) -> bool;
     /// Returns problems of the scheme's parameters on members with such pools.
@@ -63,12 +63,12 @@ policies! {
 /// serde.
 pub(crate) trait Scheme: Default {
     /// Returns true if a controller in the array tells members when to collect.
-    fn has_controller(&self) -> bool {
+    fn has_coordinating_controller(&self) -> bool {
         true
     }
 
     /// Returns true if collection takes no time.
-    fn is_instantaneous(&self) -> bool {
+    fn collects_in_no_time(&self) -> bool {
         false
     }
 
@@ -172,21 +172,21 @@ pub struct CoordinationParams {
     pub forced_work: ForcedWork,
     /// Number of free blocks in a pool at which its member registers with the controller for the next common collection (cycle). Only some
     /// schemes have registration. With [`Notification::AtSoftThreshold`], the member also asks to collect then.
-    pub t_soft_free_blocks: u32,
+    pub soft_threshold_free_blocks: u32,
     /// Moment at which members ask the controller to let them collect: when they have begun by themselves, or before they must begin.
     pub notification: Notification,
     /// Time from a request for collection until the controller forces members, in nanoseconds. With [`Notification::AtSoftThreshold`], it
     /// is an upper limit.
-    pub cycle_delay_ns: u64,
+    pub request_to_cycle_delay_ns: u64,
     /// True if the controller also forces members that have asked to collect as soon as no host request is outstanding. Only
     /// [`Notification::AtSoftThreshold`] uses it (rule 120).
     pub begins_cycles_when_idle: bool,
     /// True if all dies of a forced member collect; false if only those with a pool at T_soft do (rule 122).
-    pub all_dies_collect: bool,
+    pub all_dies_of_forced_member_collect: bool,
     /// False if the controller never answers, to test how members manage without it.
-    pub controller_answers: bool,
+    pub controller_answers_requests: bool,
     /// The members that exchange messages with the controller. The others collect by themselves.
-    pub ggc_aware_members: MemberSet,
+    pub coordinated_members: MemberSet,
     /// Time that messages of each [`MessageKind`] take, in nanoseconds. The controller asks for a state in the time of
     /// [`MessageKind::GcState`]. All its other messages take as long as [`MessageKind::ForceGc`], so that none overtakes another.
     pub message_latency_ns: [u64; MESSAGE_KINDS],
@@ -195,24 +195,29 @@ pub struct CoordinationParams {
 impl CoordinationParams {
     /// Returns true if the member knows the protocol.
     pub(crate) fn is_ggc_aware(&self, member: u32) -> bool {
-        self.ggc_aware_members.contains(member)
+        self.coordinated_members.contains(member)
     }
 
     /// Returns the number of free blocks in a pool at which its member registers with the controller for the next common collection
     /// (cycle). It is `None` if the scheme has no registration.
-    pub fn registration_free_blocks(&self) -> Option<u32> {
-        self.scheme.has_registration().then_some(self.t_soft_free_blocks)
+    pub fn registration_threshold_free_blocks(&self) -> Option<u32> {
+        self.scheme.has_registration().then_some(self.soft_threshold_free_blocks)
     }
 
     /// Returns the settings with which members follow the protocol.
     pub fn member_role(&self) -> MemberRole {
-        let Self { t_soft_free_blocks, notification: notify, all_dies_collect: across_dies, .. } = *self;
+        let Self {
+            soft_threshold_free_blocks: t_soft_free_blocks,
+            notification: notify,
+            all_dies_of_forced_member_collect: across_dies,
+            ..
+        } = *self;
         MemberRole { t_soft_free_blocks, registers: self.scheme.has_registration(), notify, across_dies }
     }
 
     /// Returns true if the controller must know how many page writes each member receives (rule 120).
     pub(crate) fn counts_pages(&self) -> bool {
-        self.notification == Notification::AtSoftThreshold && self.controller_answers
+        self.notification == Notification::AtSoftThreshold && self.controller_answers_requests
     }
 }
 
@@ -248,7 +253,7 @@ impl Controller {
         Self {
             scheme,
             cycle: Cycle::new(params),
-            answers: params.controller_answers,
+            answers: params.controller_answers_requests,
             is_over: false,
             role: params.member_role(),
             uncoordinated: UncoordinatedCleans::default(),

@@ -26,7 +26,7 @@ const T: TimeNs = 10_000;
 type Op = (TimeNs, u32, u64, bool);
 
 fn params(members: u32, dies: u32, mut coordination: CoordinationParams) -> ArrayParams {
-    coordination.ggc_aware_members.0 &= MemberSet::first_members(members).0;
+    coordination.coordinated_members.0 &= MemberSet::first_members(members).0;
     let ssd = tiny::ssd(dies, 6, 3);
     ArrayParams {
         level: Level::Raid0,
@@ -47,13 +47,13 @@ fn scheme(scheme: SchemePolicy) -> CoordinationParams {
     CoordinationParams {
         scheme,
         forced_work: ForcedWork::OneVictim,
-        t_soft_free_blocks: 2,
+        soft_threshold_free_blocks: 2,
         notification: Notification::AtStartThreshold,
-        cycle_delay_ns: 0,
+        request_to_cycle_delay_ns: 0,
         begins_cycles_when_idle: false,
-        all_dies_collect: true,
-        controller_answers: true,
-        ggc_aware_members: MemberSet(u128::MAX),
+        all_dies_of_forced_member_collect: true,
+        controller_answers_requests: true,
+        coordinated_members: MemberSet(u128::MAX),
         message_latency_ns: [0; MESSAGE_KINDS],
     }
 }
@@ -182,7 +182,7 @@ fn messages_take_their_time() {
 #[test]
 fn requests_are_absorbed_while_a_cycle_is_held_back_or_in_progress() {
     let mut delayed = scheme(schemes::inclusive());
-    delayed.cycle_delay_ns = 500;
+    delayed.request_to_cycle_delay_ns = 500;
     let operations = [worn(0), worn(1), touched(2), vec![(T, 0, 11, false), (T + 100, 1, 11, false)]].concat();
     let outcome = run(&params(3, 1, delayed), &operations);
     assert_eq!(outcome.log[..3], ["10000 GcRequest 0", "10100 GcRequest 1", "10500 ForceGc 0"]);
@@ -199,7 +199,7 @@ fn requests_are_absorbed_while_a_cycle_is_held_back_or_in_progress() {
 #[test]
 fn members_that_do_not_know_the_protocol_collect_by_themselves() {
     let mut two = scheme(schemes::inclusive());
-    two.ggc_aware_members = MemberSet(0b011);
+    two.coordinated_members = MemberSet(0b011);
     let outcome = run(&params(3, 1, two.clone()), &one_asks());
     assert_eq!(outcome.log, ["10000 GcRequest 0", "10000 ForceGc 0", "10000 ForceGc 1", "11440 GcDone 0", "11660 GcDone 1"]);
     let outcome = run(&params(3, 1, two), &[worn(2), vec![(T, 2, 11, false)]].concat());
@@ -211,8 +211,8 @@ fn members_that_do_not_know_the_protocol_collect_by_themselves() {
 fn no_request_waits_for_a_controller_that_never_answers() {
     for kind in schemes::all() {
         let mut silent = scheme(kind.clone());
-        silent.controller_answers = false;
-        silent.t_soft_free_blocks = 0;
+        silent.controller_answers_requests = false;
+        silent.soft_threshold_free_blocks = 0;
         let outcome = run(&params(3, 1, silent), &one_asks());
         assert_eq!(outcome.log, ["10000 GcRequest 0"], "{kind:?}");
         assert_eq!(outcome.done.last(), Some(&(T + 1468)));
@@ -305,7 +305,7 @@ fn selective_forces_those_that_have_registered() {
     ];
     assert_eq!(outcome.log, expected);
     // With T_soft one lower, only member 0 has come down to it.
-    let low = CoordinationParams { t_soft_free_blocks: 1, ..scheme(schemes::selective()) };
+    let low = CoordinationParams { soft_threshold_free_blocks: 1, ..scheme(schemes::selective()) };
     let outcome = run(&params(3, 1, low), &operations);
     assert_eq!(outcome.log, ["832 Participate 0", "10000 GcRequest 0", "10000 ForceGc 0", "11440 GcDone 0"]);
 }
@@ -361,9 +361,9 @@ fn a_forced_clean_may_be_preempted() {
     let mut params = params(2, 1, scheme(schemes::inclusive()));
     params.ssd.gc.preemption = Some(Preemption {
         poll_ns: 5,
-        hard_limit_share: 0.0,
+        hard_limit_over_start_threshold: 0.0,
         pipeline: PipeliningMode::Off,
-        merges_with_moves: false,
+        serves_requests_from_move_register: false,
         moves_requested_pages_first: false,
         suspension: None,
     });
@@ -401,7 +401,11 @@ fn every_message_has_a_kind_of_its_own() {
 
 /// Returns a member whose controller never answers, and whose collection continues from one free block to three.
 fn on_its_own() -> ArrayParams {
-    let mut params = params(1, 1, CoordinationParams { controller_answers: false, t_soft_free_blocks: 0, ..scheme(schemes::inclusive()) });
+    let mut params = params(
+        1,
+        1,
+        CoordinationParams { controller_answers_requests: false, soft_threshold_free_blocks: 0, ..scheme(schemes::inclusive()) },
+    );
     (params.ssd.geometry.blocks_per_plane, params.ssd.geometry.reserved_blocks_per_plane) = (8, 5);
     params.ssd.gc.stop_free_blocks = 3;
     params
@@ -486,7 +490,7 @@ fn a_scheme_can_grant_and_deny() {
 
 /// Members ask at two free blocks, which they have from the beginning. A cycle waits for `delay_ns`.
 fn soft(delay_ns: u64) -> CoordinationParams {
-    CoordinationParams { notification: Notification::AtSoftThreshold, cycle_delay_ns: delay_ns, ..scheme(schemes::inclusive()) }
+    CoordinationParams { notification: Notification::AtSoftThreshold, request_to_cycle_delay_ns: delay_ns, ..scheme(schemes::inclusive()) }
 }
 
 /// Returns the state of a member that has been given so many pages and was never forced.
@@ -567,7 +571,7 @@ fn a_member_that_asks_holds_out_until_its_hard_limit() {
         run(&params, &low())
     };
     let begun_at = |outcome: &Outcome| outcome.cleans.iter().map(|clean| clean.free_blocks_before).collect::<Vec<_>>();
-    let unanswered = CoordinationParams { controller_answers: false, ggc_aware_members: MemberSet::single(0), ..soft(0) };
+    let unanswered = CoordinationParams { controller_answers_requests: false, coordinated_members: MemberSet::single(0), ..soft(0) };
     let soft = quiet(unanswered.clone());
     assert!(!soft.cleans.is_empty() && begun_at(&soft).iter().all(|&free_blocks| free_blocks == 1), "{:?}", begun_at(&soft));
     let at_start = quiet(CoordinationParams { notification: Notification::AtStartThreshold, ..unanswered });
@@ -602,8 +606,15 @@ fn a_check_of_idle_time_answers_a_soft_request() {
 #[test]
 fn dies_with_free_blocks_enough_take_no_part() {
     let forced = |across_dies, t_soft_free_blocks| {
-        let mut params =
-            params(1, 2, CoordinationParams { all_dies_collect: across_dies, t_soft_free_blocks, ..scheme(schemes::inclusive()) });
+        let mut params = params(
+            1,
+            2,
+            CoordinationParams {
+                all_dies_of_forced_member_collect: across_dies,
+                soft_threshold_free_blocks: t_soft_free_blocks,
+                ..scheme(schemes::inclusive())
+            },
+        );
         (params.ssd.geometry.blocks_per_plane, params.ssd.geometry.reserved_blocks_per_plane) = (7, 4);
         // Five writes to the first die leave it two free blocks, and one to the second leaves it three.
         let operations: Vec<Op> = [0, 2, 8, 10, 16, 1].iter().map(|&page| (0, 0, page, true)).collect();
@@ -622,7 +633,7 @@ fn dies_with_free_blocks_enough_take_no_part() {
 fn answers_of_a_failed_member_press_nobody() {
     let state = |free_blocks_min| ToController::GcState(MemberState { free_blocks_min, blocks_above_start: free_blocks_min - 1 });
     let forced = |fails: bool| {
-        let params = CoordinationParams { ggc_aware_members: MemberSet::first_members(2), ..scheme(schemes::soft_limit(2, 0)) };
+        let params = CoordinationParams { coordinated_members: MemberSet::first_members(2), ..scheme(schemes::soft_limit(2, 0)) };
         let mut controller = Controller::new(&params, &PoolSizes { blocks: 6, reserved_blocks: 3, start_free_blocks: 1 });
         // A request is outstanding, so that few free blocks alone are no reason to force.
         controller.request_arrives(0);

@@ -71,7 +71,7 @@ pub struct GcInterval {
     /// between two steps (state 1).
     pub writes_wait_from_ns: TimeNs,
     /// Time from which all requests had to wait (state 3), or `end_ns` if they never had to. Without preemption this is `start_ns`.
-    pub all_wait_from_ns: TimeNs,
+    pub all_requests_wait_from_ns: TimeNs,
     /// True if the array's controller started the clean, false if the member did.
     pub is_forced: bool,
 }

@@ -15,20 +15,20 @@ pub struct Timing {
     pub page_transfer_ns: u64,
     /// Time to transfer the summary page, which ends a full block, between the controller and a die. It is used only if blocks have summary
     /// pages.
-    pub summary_transfer_ns: u64,
+    pub block_summary_transfer_ns: u64,
     /// Time that the controller adds to every host read and every host program.
     pub command_overhead_ns: u64,
     /// True if the time to write a block's summary is spread over the programs of the block, instead of following the last one (rule 138).
     /// It has an effect only with a summary page.
-    pub spreads_summary_programs: bool,
+    pub spreads_summary_over_programs: bool,
 }
 
 impl Timing {
     /// Returns the durations with a page program that includes an equal share of the time for writing a block's summary page. They do not
-    /// change unless `spreads_summary_programs` is set and blocks have summary pages.
-    pub fn with_spread_summaries(mut self, geometry: &Geometry) -> Self {
-        if self.spreads_summary_programs && geometry.summary_page {
-            self.page_program_ns += (self.summary_transfer_ns + self.page_program_ns) / u64::from(geometry.data_pages_per_block());
+    /// change unless `spreads_summary_over_programs` is set and blocks have summary pages.
+    pub fn with_summary_spread_over_programs(mut self, geometry: &Geometry) -> Self {
+        if self.spreads_summary_over_programs && geometry.summary_page {
+            self.page_program_ns += (self.block_summary_transfer_ns + self.page_program_ns) / u64::from(geometry.data_pages_per_block());
         }
         self
     }

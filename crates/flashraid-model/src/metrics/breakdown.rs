@@ -16,7 +16,7 @@ pub const CAUSE_NAMES: [&str; 7] = ["queue", "collection", "parity", "cache", "t
 
 /// Returns the time of each cause, in the order of [`CAUSE_NAMES`].
 #[must_use]
-pub fn times_by_cause(time: &TimeParts) -> [u64; 7] {
+pub fn times_ns_by_cause(time: &TimeParts) -> [u64; 7] {
     let TimeParts { collection_ns, queue_ns, parity_ns, cache_ns, transfer_ns, flash_ns, other_ns } = *time;
     [queue_ns, collection_ns, parity_ns, cache_ns, transfer_ns, flash_ns, other_ns]
 }
@@ -68,7 +68,7 @@ impl Breakdown {
         let bucket = &mut self.buckets[index];
         bucket.count += 1;
         let mut all_bits = 0;
-        for (sum, part) in bucket.parts_ns.iter_mut().zip(times_by_cause(time)) {
+        for (sum, part) in bucket.parts_ns.iter_mut().zip(times_ns_by_cause(time)) {
             // A part is at most 2^62 (the last moment of simulated time), and a sum that passes 2^63 is moved to `carried` at once.
             *sum += part;
             all_bits |= *sum;
@@ -115,12 +115,12 @@ impl ResponseTimeByCause {
         self.slowest_mean_ns_by_cause(1, 1)
     }
 
-    /// Returns the mean time of each cause over the slowest `⌈n · share / of⌉` of n requests, in nanoseconds and in the order of
-    /// [`CAUSE_NAMES`].
+    /// Returns the mean time of each cause over the slowest `⌈n · numerator / denominator⌉` of n requests, in nanoseconds and in the order
+    /// of [`CAUSE_NAMES`].
     #[must_use]
-    pub fn slowest_mean_ns_by_cause(&self, share: u64, of: u64) -> Option<[f64; 7]> {
+    pub fn slowest_mean_ns_by_cause(&self, numerator: u64, denominator: u64) -> Option<[f64; 7]> {
         let all: u64 = self.buckets.iter().map(|(count, _)| count).sum();
-        let wanted = (u128::from(all) * u128::from(share)).div_ceil(u128::from(of)) as u64;
+        let wanted = (u128::from(all) * u128::from(numerator)).div_ceil(u128::from(denominator)) as u64;
         if wanted == 0 {
             return None;
         }

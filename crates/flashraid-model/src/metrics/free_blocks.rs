@@ -62,8 +62,8 @@ impl FreeBlocksRecorder {
         let point = |(index, bucket): (usize, &Bucket)| FreeBlocksPoint {
             from_ns: index as u64 * self.width_ns,
             width_ns: self.width_ns,
-            min_share_of_start: relative(f64::from(bucket.min)),
-            mean_share_of_start: relative(bucket.sum as f64 / bucket.samples as f64),
+            min_relative_to_start_threshold: relative(f64::from(bucket.min)),
+            mean_relative_to_start_threshold: relative(bucket.sum as f64 / bucket.samples as f64),
             max_share_of_start: relative(f64::from(bucket.max)),
         };
         self.buckets.iter().enumerate().filter(|(_, bucket)| bucket.samples > 0).map(point).collect()
@@ -79,9 +79,9 @@ pub struct FreeBlocksPoint {
     /// Length of the period, in nanoseconds: 1 ms, doubled as often as needed to have at most 256 points.
     pub(crate) width_ns: u64,
     /// Least number of free blocks of a pool at the cleans of the period, as a multiple of the threshold at which collection starts.
-    pub min_share_of_start: f64,
+    pub min_relative_to_start_threshold: f64,
     /// Mean number of free blocks of a pool at the cleans of the period, as a multiple of the threshold at which collection starts.
-    pub mean_share_of_start: f64,
+    pub mean_relative_to_start_threshold: f64,
     /// Greatest number of free blocks of a pool at the cleans of the period, as a multiple of the threshold at which collection starts.
     pub max_share_of_start: f64,
 }
@@ -99,8 +99,20 @@ mod tests {
         recorder.record(MS - 1, 50, 100);
         recorder.record(2 * MS, 150, 100);
         let expected = [
-            FreeBlocksPoint { from_ns: 0, width_ns: MS, min_share_of_start: 0.5, mean_share_of_start: 0.75, max_share_of_start: 1.0 },
-            FreeBlocksPoint { from_ns: 2 * MS, width_ns: MS, min_share_of_start: 1.5, mean_share_of_start: 1.5, max_share_of_start: 1.5 },
+            FreeBlocksPoint {
+                from_ns: 0,
+                width_ns: MS,
+                min_relative_to_start_threshold: 0.5,
+                mean_relative_to_start_threshold: 0.75,
+                max_share_of_start: 1.0,
+            },
+            FreeBlocksPoint {
+                from_ns: 2 * MS,
+                width_ns: MS,
+                min_relative_to_start_threshold: 1.5,
+                mean_relative_to_start_threshold: 1.5,
+                max_share_of_start: 1.5,
+            },
         ];
         assert_eq!(recorder.points(), expected);
     }
@@ -111,15 +123,19 @@ mod tests {
         (0..100_000).for_each(|ms| recorder.record(ms * MS, if ms == 77_777 { 3 } else { 1000 }, 100));
         let points = recorder.points();
         assert!(points.len() <= POINTS_MAX && points.len() > POINTS_MAX / 4);
-        let lowest = points.iter().find(|point| point.min_share_of_start < 1.0).unwrap();
-        assert!(lowest.min_share_of_start == 0.03 && lowest.from_ns <= 77_777 * MS && 77_777 * MS < lowest.from_ns + lowest.width_ns);
-        assert!(points.iter().filter(|point| point.min_share_of_start < 1.0).count() == 1);
+        let lowest = points.iter().find(|point| point.min_relative_to_start_threshold < 1.0).unwrap();
+        assert!(
+            lowest.min_relative_to_start_threshold == 0.03
+                && lowest.from_ns <= 77_777 * MS
+                && 77_777 * MS < lowest.from_ns + lowest.width_ns
+        );
+        assert!(points.iter().filter(|point| point.min_relative_to_start_threshold < 1.0).count() == 1);
     }
 
     #[test]
     fn the_end_of_time_and_a_threshold_of_zero_are_taken() {
         let mut recorder = FreeBlocksRecorder::default();
         recorder.record(u64::MAX, 7, 0);
-        assert_eq!(recorder.points().iter().map(|point| point.mean_share_of_start).collect::<Vec<_>>(), [7.0]);
+        assert_eq!(recorder.points().iter().map(|point| point.mean_relative_to_start_threshold).collect::<Vec<_>>(), [7.0]);
     }
 }

@@ -200,7 +200,7 @@ impl GcTracker {
             dies_per_member: self.dies_per_member,
             slice_ns: self.slice_ns,
             members: members.collect(),
-            slices_by_collecting_members: self.slices_by_members,
+            time_slices_by_number_of_collecting_members: self.slices_by_members,
         }
     }
 }
@@ -239,7 +239,7 @@ pub struct GcActivity {
     /// Collecting time of each member, in order.
     pub members: Vec<MemberGcTime>,
     /// Number of slices of time in which no member collected, one member, two, and so on.
-    pub slices_by_collecting_members: Vec<u64>,
+    pub time_slices_by_number_of_collecting_members: Vec<u64>,
 }
 
 impl GcActivity {
@@ -268,9 +268,13 @@ impl GcActivity {
     /// collects count; `None` if there are none.
     #[must_use]
     pub fn mean_members_collecting_together(&self) -> Option<f64> {
-        let slices: u64 = self.slices_by_collecting_members[1..].iter().sum();
-        let members: u128 =
-            self.slices_by_collecting_members.iter().enumerate().map(|(members, &slices)| members as u128 * u128::from(slices)).sum();
+        let slices: u64 = self.time_slices_by_number_of_collecting_members[1..].iter().sum();
+        let members: u128 = self
+            .time_slices_by_number_of_collecting_members
+            .iter()
+            .enumerate()
+            .map(|(members, &slices)| members as u128 * u128::from(slices))
+            .sum();
         (slices > 0).then(|| members as f64 / slices as f64)
     }
 }
@@ -311,7 +315,7 @@ mod tests {
             dies_per_member: DIES,
             slice_ns,
             members: members.collect(),
-            slices_by_collecting_members: slices_by_members,
+            time_slices_by_number_of_collecting_members: slices_by_members,
         }
     }
 
@@ -322,7 +326,7 @@ mod tests {
             (activity.busy_fraction(), activity.member_any_die_fraction(0), activity.mean_members_collecting_together()),
             (None, None, None)
         );
-        assert_eq!(activity.slices_by_collecting_members, [0, 0, 0]);
+        assert_eq!(activity.time_slices_by_number_of_collecting_members, [0, 0, 0]);
     }
 
     #[test]
@@ -332,7 +336,7 @@ mod tests {
         tracker.record_interval(1, 0, 19, 21); // It lies in slices 1 and 2.
         tracker.record_interval(0, 0, 20, 30); // It lies in slice 2 only.
         let activity = tracker.finish(40);
-        assert_eq!(activity.slices_by_collecting_members, [1, 2, 1]);
+        assert_eq!(activity.time_slices_by_number_of_collecting_members, [1, 2, 1]);
         assert_eq!(activity.mean_members_collecting_together(), Some(4.0 / 3.0));
         assert_eq!(activity.busy_fraction(), Some(22.0 / 80.0));
         assert_eq!(activity.member_busy_fraction(1), Some(2.0 / 40.0));
@@ -344,14 +348,14 @@ mod tests {
         tracker.record_interval(0, 0, 10, 20);
         tracker.record_interval(0, 0, 30, 40);
         let activity = tracker.finish(100);
-        assert_eq!(activity.slices_by_collecting_members, [0, 1]);
+        assert_eq!(activity.time_slices_by_number_of_collecting_members, [0, 1]);
     }
 
     #[test]
     fn collections_that_take_no_time_leave_no_trace() {
         let mut tracker = GcTracker::new(1, 1, 10);
         tracker.record_interval(0, 0, 5, 5);
-        assert_eq!(tracker.finish(20).slices_by_collecting_members, [2, 0]);
+        assert_eq!(tracker.finish(20).time_slices_by_number_of_collecting_members, [2, 0]);
     }
 
     #[test]

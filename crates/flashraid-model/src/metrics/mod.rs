@@ -12,10 +12,10 @@
 pub mod bandwidth;
 pub mod batches;
 pub mod breakdown;
+pub mod confidence_interval;
 mod counts;
 pub mod free_blocks;
 pub mod gc;
-pub mod interval;
 pub mod latency;
 pub mod moments;
 pub mod over_time;
@@ -29,9 +29,9 @@ use crate::request::{OpKind, Request};
 pub use bandwidth::BandwidthSummary;
 pub use batches::Batch;
 pub use breakdown::ResponseTimeByCause;
+pub use confidence_interval::Estimate;
 pub use free_blocks::FreeBlocksPoint;
 pub use gc::GcActivity;
-pub use interval::Estimate;
 pub use latency::{CdfPoint, LatencyHistogram, ResponseTimes};
 pub use moments::Moments;
 pub use over_time::{ArrayStateSample, IntervalResults, OverTime};
@@ -61,24 +61,30 @@ pub struct MetricsParams {
     /// Length of an interval of the bandwidth series, in nanoseconds; at least 1.
     pub bandwidth_interval_ns: u64,
     /// Length of a slice in which members are counted as collecting together, in nanoseconds; at least 1 (LAWC 4.2 uses 0.1 ms).
-    pub gc_slice_ns: u64,
+    pub collection_overlap_slice_ns: u64,
     /// Window `[from, to)` of simulated time whose requests and collections are kept one by one.
     pub timeline_window: Option<(TimeNs, TimeNs)>,
     /// The beginning of the run that the statistics leave out.
-    pub skip: SkippedStart,
+    pub skip: UnmeasuredStart,
     /// Number of streams in a mix, whose response times are also recorded separately; 0 without a mix.
     pub streams: u32,
 }
 
 impl Default for MetricsParams {
     fn default() -> Self {
-        Self { bandwidth_interval_ns: 1_000_000_000, gc_slice_ns: 100_000, timeline_window: None, skip: SkippedStart::Nothing, streams: 0 }
+        Self {
+            bandwidth_interval_ns: 1_000_000_000,
+            collection_overlap_slice_ns: 100_000,
+            timeline_window: None,
+            skip: UnmeasuredStart::Nothing,
+            streams: 0,
+        }
     }
 }
 
 /// The beginning of a run that its statistics leave out, for example because the array is not in a steady state yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum SkippedStart {
+pub enum UnmeasuredStart {
     /// The statistics cover the whole run.
     #[default]
     Nothing,
@@ -88,7 +94,7 @@ pub enum SkippedStart {
     UntilTime(TimeNs),
 }
 
-impl SkippedStart {
+impl UnmeasuredStart {
     /// Returns true if measuring has begun when request `index` arrives at `now`.
     ///
     /// The driver calls [`Metrics::restart_measuring`] at the first request for which this is true, unless nothing is skipped. At that
@@ -131,24 +137,24 @@ counts! {
         total_ns,
         /// Time in which any request could be served between two steps of the clean, in nanoseconds. The paper on preemptible collection
         /// calls this state 1 (PGC III.D).
-        open_to_all_requests_ns,
+        preemptible_by_all_requests_ns,
         /// Time in which reads could be served between two steps but writes had to wait, in nanoseconds (state 2 of PGC III.D). In the
         /// rest, state 3, all requests wait.
-        writes_must_wait_ns,
+        preemptible_by_reads_only_ns,
     }
 }
 
 impl CleanTimes {
     fn count(&mut self, clean: &GcInterval) {
         self.total_ns += clean.end_ns - clean.start_ns;
-        self.open_to_all_requests_ns += clean.writes_wait_from_ns - clean.start_ns;
-        self.writes_must_wait_ns += clean.all_wait_from_ns - clean.writes_wait_from_ns;
+        self.preemptible_by_all_requests_ns += clean.writes_wait_from_ns - clean.start_ns;
+        self.preemptible_by_reads_only_ns += clean.all_requests_wait_from_ns - clean.writes_wait_from_ns;
     }
 }
 
 /// Records the events of a run.
 ///
-/// Times may come in any order, with one exception: see [`Metrics::all_collections_known_before`].
+/// Times may come in any order, with one exception: see [`Metrics::settle_collections_before`].
 #[derive(Debug, Clone)]
 pub struct Metrics {
     from_ns: TimeNs,
@@ -191,7 +197,7 @@ impl Metrics {
             breakdown: breakdown::Breakdown::default(),
             requests_by_members_met: vec![0; members as usize + 1],
             bandwidth: bandwidth::BandwidthRecorder::new(0, params.bandwidth_interval_ns),
-            gc: gc::GcTracker::new(members, dies_per_member, params.gc_slice_ns),
+            gc: gc::GcTracker::new(members, dies_per_member, params.collection_overlap_slice_ns),
             cleans: vec![CleanTimes::default(); members as usize],
             trend: trend::TrendRecorder::new(0),
             whole_trend: trend::TrendRecorder::new(0),
@@ -204,7 +210,7 @@ impl Metrics {
     /// Records the response times of each of `phases` phases of the run, in addition to those of the whole run; see
     /// [`Metrics::record_request_of_phase`].
     #[must_use]
-    pub fn with_phases(mut self, phases: usize) -> Self {
+    pub fn with_workload_phases(mut self, phases: usize) -> Self {
         self.response_by_phase = vec![latency::LatencyRecorder::default(); phases];
         self
     }
@@ -289,7 +295,7 @@ impl Metrics {
         }
     }
 
-    /// Records a clean whose start and end are both known. It may be reported at any time before [`Metrics::all_collections_known_before`]
+    /// Records a clean whose start and end are both known. It may be reported at any time before [`Metrics::settle_collections_before`]
     /// passes its start.
     #[inline]
     pub fn record_clean(&mut self, interval: &GcInterval) {
@@ -320,7 +326,7 @@ impl Metrics {
     /// Promises that every collection that starts before `now` has been reported. Frequent calls save memory, and a call without work costs
     /// only a comparison.
     #[inline]
-    pub fn all_collections_known_before(&mut self, now: TimeNs) {
+    pub fn settle_collections_before(&mut self, now: TimeNs) {
         self.gc.advance(now);
     }
 
@@ -341,14 +347,14 @@ impl Metrics {
         }
     }
 
-    /// Discards the statistics so far and measures from `now` on, from the request `first_index` on.
+    /// Discards the statistics so far and measures from `now` on, from the request `first_request` on.
     ///
     /// Collections in progress continue. Every start before `now` must have been reported, as for
-    /// [`Metrics::all_collections_known_before`]. The timeline, the free blocks and the trends of the whole run are kept, because they have
+    /// [`Metrics::settle_collections_before`]. The timeline, the free blocks and the trends of the whole run are kept, because they have
     /// absolute times.
-    pub fn restart_measuring(&mut self, now: TimeNs, first_index: u64) {
+    pub fn restart_measuring(&mut self, now: TimeNs, first_request: u64) {
         self.from_ns = now;
-        self.first_index = first_index;
+        self.first_index = first_request;
         self.response = latency::LatencyRecorder::default();
         self.breakdown = breakdown::Breakdown::default();
         self.batches = batches::Recorder::default();
@@ -371,14 +377,14 @@ impl Metrics {
     }
 
     /// Returns the results of a measured time that ended at `end_ns`. Series over time leave out later events. Requests and bytes per
-    /// second are divided by `load_ns`, which may be shorter than the measured time (see [`MeasuredResults::load_time_ns`]).
+    /// second are divided by `rate_divisor_ns`, which may be shorter than the measured time (see [`MeasuredResults::rate_divisor_ns`]).
     #[must_use]
-    pub fn finish(mut self, end_ns: TimeNs, load_ns: u64) -> MeasuredResults {
+    pub fn finish(mut self, end_ns: TimeNs, rate_divisor_ns: u64) -> MeasuredResults {
         let end_ns = end_ns.max(self.from_ns);
         MeasuredResults {
             from_ns: self.from_ns,
             end_ns,
-            load_time_ns: load_ns,
+            rate_divisor_ns,
             requests_done: self.done,
             requests_done_by_stream: self.done_by_stream,
             response_times: self.response.finish(),
@@ -386,8 +392,8 @@ impl Metrics {
             response_times_by_stream: self.response_by_stream.into_iter().map(latency::LatencyRecorder::finish).collect(),
             batches: self.batches.finish(),
             response_time_by_cause: self.breakdown.finish(),
-            requests_by_collecting_members_met: self.requests_by_members_met,
-            bandwidth: self.bandwidth.finish(end_ns, load_ns),
+            requests_by_number_of_members_waited_for: self.requests_by_members_met,
+            bandwidth: self.bandwidth.finish(end_ns, rate_divisor_ns),
             gc: self.gc.finish(end_ns),
             clean_times_by_member: self.cleans,
             trend_of_measured_time: self.trend.finish(),
@@ -409,7 +415,7 @@ pub struct MeasuredResults {
     /// Time by which requests per second and bandwidth are divided, in nanoseconds. In an open loop, it is the length of the measured time.
     /// In a closed loop, each of the requests that the queue depth allows at a time is sent from a slot. It is then the mean time for which
     /// a slot was in use.
-    pub load_time_ns: u64,
+    pub rate_divisor_ns: u64,
     /// Number of reads and writes that were done in the measured time.
     pub requests_done: RequestCounts,
     /// Number of reads and writes done by each stream of a mix, in order.
@@ -425,7 +431,7 @@ pub struct MeasuredResults {
     /// Sums of the requests' response times by cause.
     pub response_time_by_cause: ResponseTimeByCause,
     /// Number of requests by the number of members on which they waited for a collection, from 0 to the number of members.
-    pub requests_by_collecting_members_met: Vec<u64>,
+    pub requests_by_number_of_members_waited_for: Vec<u64>,
     /// Bandwidth over the measured time.
     pub bandwidth: BandwidthSummary,
     /// Collections over the measured time.
@@ -477,7 +483,7 @@ mod tests {
             free_blocks_before: 0,
             free_blocks_min: 0,
             writes_wait_from_ns: 50,
-            all_wait_from_ns: 50,
+            all_requests_wait_from_ns: 50,
             is_forced: false,
         });
         metrics.restart_measuring(100, 2);
@@ -486,7 +492,7 @@ mod tests {
         let measured = metrics.finish(200, 100);
         assert_eq!((measured.from_ns, measured.end_ns), (100, 200));
         assert_eq!((measured.response_times.all.moments().count(), measured.response_times.all.moments().max()), (1, Some(40)));
-        assert_eq!(measured.requests_by_collecting_members_met, [0, 1, 0]);
+        assert_eq!(measured.requests_by_number_of_members_waited_for, [0, 1, 0]);
         assert_eq!(measured.bandwidth.total_bytes, 2000);
         assert_eq!(measured.gc.member_busy_fraction(0), Some(0.5));
     }
@@ -502,7 +508,7 @@ mod tests {
             free_blocks_before: 0,
             free_blocks_min: 0,
             writes_wait_from_ns: start_ns,
-            all_wait_from_ns: end_ns,
+            all_requests_wait_from_ns: end_ns,
             is_forced: false,
         }
     }
@@ -520,7 +526,10 @@ mod tests {
         assert!(!metrics.wants_sample(150));
         let measured = metrics.finish(100, 100);
         assert_eq!((measured.gc.member_busy_fraction(0), measured.gc.members[0].collecting_die_ns), (Some(0.4), 40));
-        assert_eq!(measured.clean_times_by_member, [CleanTimes { total_ns: 100, open_to_all_requests_ns: 0, writes_must_wait_ns: 100 }]);
+        assert_eq!(
+            measured.clean_times_by_member,
+            [CleanTimes { total_ns: 100, preemptible_by_all_requests_ns: 0, preemptible_by_reads_only_ns: 100 }]
+        );
         assert_eq!(measured.over_time.points.iter().map(|point| point.pages_moved).sum::<u64>(), 3);
         assert_eq!(measured.requests_done, RequestCounts { reads: 1, writes: 0 });
         assert!(measured.free_blocks[0].is_empty());
@@ -543,8 +552,8 @@ mod tests {
 
     #[test]
     fn skipping_is_over_at_the_first_that_counts() {
-        assert!(SkippedStart::Nothing.is_over_at(0, 0));
-        assert!(!SkippedStart::Requests(5).is_over_at(4, u64::MAX) && SkippedStart::Requests(5).is_over_at(5, 0));
-        assert!(!SkippedStart::UntilTime(100).is_over_at(u64::MAX, 99) && SkippedStart::UntilTime(100).is_over_at(0, 100));
+        assert!(UnmeasuredStart::Nothing.is_over_at(0, 0));
+        assert!(!UnmeasuredStart::Requests(5).is_over_at(4, u64::MAX) && UnmeasuredStart::Requests(5).is_over_at(5, 0));
+        assert!(!UnmeasuredStart::UntilTime(100).is_over_at(u64::MAX, 99) && UnmeasuredStart::UntilTime(100).is_over_at(0, 100));
     }
 }

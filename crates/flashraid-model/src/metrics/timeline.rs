@@ -93,7 +93,7 @@ mod tests {
             free_blocks_before: 0,
             free_blocks_min: 0,
             writes_wait_from_ns: start_ns,
-            all_wait_from_ns: start_ns,
+            all_requests_wait_from_ns: start_ns,
             is_forced: false,
         }
     }

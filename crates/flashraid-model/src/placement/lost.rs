@@ -64,7 +64,7 @@ impl LostStrips {
     #[inline]
     pub(crate) fn partly_lost(&self, layout: &Layout, stripe: u64) -> StripRoles {
         let lost = self.members.iter().filter(|lost| self.has(lost.member, stripe));
-        StripRoles(lost.fold(0, |roles, lost| roles | 1 << layout.role_of_member(stripe, lost.member)))
+        StripRoles(lost.fold(0, |roles, lost| roles | 1 << layout.strip_index_of_member(stripe, lost.member)))
     }
 
     /// Returns the roles of `stripe` of which every copy is lost.

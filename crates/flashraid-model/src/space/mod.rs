@@ -18,7 +18,7 @@ pub mod victim;
 mod wear;
 
 pub use codec::checksum;
-use pools::{Pools, PoolsParams};
+use pools::{BlockPoolsParams, Pools};
 use std::borrow::{Borrow, BorrowMut};
 use superblocks::{Superblocks, SuperblocksParams};
 pub use wear::EraseCountSummary;
@@ -33,7 +33,7 @@ pub enum Mapping<P = Pools, S = Superblocks> {
 }
 
 /// Parameters of a mapping. Together with the writes they determine its state.
-pub(crate) type MappingParams = Mapping<PoolsParams, SuperblocksParams>;
+pub(crate) type MappingParams = Mapping<BlockPoolsParams, SuperblocksParams>;
 
 /// Calls a method on whichever of the two mappings is there.
 macro_rules! either {
@@ -69,7 +69,7 @@ impl Mapping {
     }
 
     /// Ends the warm-up: closes the blocks that it has left open. The drive then continues as if its state had been loaded from a file.
-    pub fn warm_up_is_over(&mut self) {
+    pub fn end_warm_up(&mut self) {
         if let Self::Superblocks(superblocks) = self {
             superblocks.warm_up_is_over();
         }
@@ -104,7 +104,7 @@ impl<P: Borrow<Pools>, S: Borrow<Superblocks>> Mapping<P, S> {
     }
 
     /// Returns the pools; `None` if the mapping has superblocks.
-    pub fn pools(self) -> Option<P> {
+    pub fn into_pools(self) -> Option<P> {
         match self {
             Self::Pools(pools) => Some(pools),
             Self::Superblocks(_) => None,
@@ -166,7 +166,7 @@ impl<P: BorrowMut<Pools>, S: BorrowMut<Superblocks>> Mapping<P, S> {
     ///
     /// # Panics
     /// Panics if the parameters are those of the other mapping.
-    pub fn refill(&mut self, params: &MappingParams, seed: u64, member: u32) {
+    pub fn reset_to_filled(&mut self, params: &MappingParams, seed: u64, member: u32) {
         match (self, Mapping::new_filled(params, seed, member)) {
             (Self::Pools(pools), Mapping::Pools(filled)) => *pools.borrow_mut() = filled,
             (Self::Superblocks(superblocks), Mapping::Superblocks(filled)) => *superblocks.borrow_mut() = filled,

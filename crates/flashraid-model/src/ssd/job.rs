@@ -21,14 +21,14 @@ pub struct PageOp {
     /// Stream of its request in a mix of workloads. It is 0 without a mix, and for operations of the array itself.
     pub source: u8,
     /// Number by which the caller finds what waits for this operation. The end of the operation returns it in [`OpEnd::completion`].
-    pub completion: u32,
+    pub completion_number: u32,
 }
 
 /// The end of a page operation, which may lie in the future.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpEnd {
     /// Number that the caller gave with the operation in [`PageOp::completion`].
-    pub completion: u32,
+    pub completion_number: u32,
     /// Member that served the operation.
     pub member: MemberId,
     /// Time at which the page is done.
@@ -36,7 +36,7 @@ pub struct OpEnd {
     /// True if the page waited while garbage collection occupied its die or plane.
     pub(crate) met_gc: bool,
     /// Division of its time into causes.
-    pub time: TimeParts,
+    pub time_parts: TimeParts,
 }
 
 /// Prospects of reads that would be sent to their dies now (rule 241). They ignore what stands before the dies.
@@ -80,7 +80,7 @@ pub struct UnfinishedWork {
     /// Number of pages that collection must still move.
     pub pages_to_move: u64,
     /// Time of dies that the collections in progress still need, in nanoseconds.
-    pub collection_die_ns: u64,
+    pub remaining_collection_die_ns: u64,
 }
 
 impl std::iter::Sum for UnfinishedWork {
@@ -88,7 +88,7 @@ impl std::iter::Sum for UnfinishedWork {
         parts.fold(Self::default(), |sum, part| Self {
             buffered_pages: sum.buffered_pages + part.buffered_pages,
             pages_to_move: sum.pages_to_move + part.pages_to_move,
-            collection_die_ns: sum.collection_die_ns + part.collection_die_ns,
+            remaining_collection_die_ns: sum.remaining_collection_die_ns + part.remaining_collection_die_ns,
         })
     }
 }
@@ -101,7 +101,7 @@ pub(crate) enum SsdWake {
         /// Die of the worker.
         die: DieId,
         /// Worker whose wait ends.
-        worker: Worker,
+        worker: DieWorker,
         /// Number of the wait.
         number: u32,
     },
@@ -173,9 +173,9 @@ pub(crate) enum SuperpageWake {
 /// An activity of a die that does one thing at a time. It serves host commands, cleans the die or a plane, or performs an operation that
 /// overlaps with a clean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Worker(u32);
+pub struct DieWorker(u32);
 
-impl Worker {
+impl DieWorker {
     /// Worker that serves host operations.
     pub(crate) const SLOT: Self = Self(0);
     /// Number of the first overlapping operation. Lower numbers belong to scopes, of which there are fewer.

@@ -47,18 +47,18 @@ use crate::space::Mapping;
 use crate::space::pools::Pools;
 use crate::space::superblocks::Superblocks;
 use agent::Agent;
-pub use counters::{FrontCounters, MemberCounters, PlacementHandleCounters, SuperblockCounters};
+pub use counters::{FrontEndCounters, MemberCounters, PlacementHandleCounters, SuperblockCounters};
 pub(crate) use die::Served;
 use die::{DieContext, Dies, ImmediateContext};
 use front::Front;
-pub use job::{OpEnd, PageOp, UnfinishedWork, Worker};
+pub use job::{DieWorker, OpEnd, PageOp, UnfinishedWork};
 pub(crate) use job::{ReadForecast, SsdWake};
 pub use mechanism::{Figure, Figures, MechanismCounters, Mechanisms};
 pub use outbox::{Outbox, UnitsProgrammed};
 pub use params::*;
 use parts::SsdParts;
 use usage::Usage;
-pub use usage::UsagePoint;
+pub use usage::UtilisationPoint;
 
 /// Memory that can be prefetched before an operation arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,17 +83,17 @@ pub struct Ssd {
 }
 
 impl Ssd {
-    /// Returns a filled SSD. `controlled` is true if the array's controller may force it to collect.
-    pub fn new(params: &SsdParams, seed: u64, member: MemberId, controlled: bool, shortcuts: ComputingShortcuts) -> Self {
+    /// Returns a filled SSD. `forced_by_controller` is true if the array's controller may force it to collect.
+    pub fn new(params: &SsdParams, seed: u64, member: MemberId, forced_by_controller: bool, shortcuts: ComputingShortcuts) -> Self {
         let mut params = params.clone();
-        params.timing = params.timing.with_spread_summaries(&params.geometry);
-        if params.gc.takes_no_time {
+        params.timing = params.timing.with_summary_spread_over_programs(&params.geometry);
+        if params.gc.collection_takes_no_time {
             // There is nothing to preempt, and nothing to do in idle time (rule 109).
             (params.gc.preemption, params.gc.idle_collection_after_ns) = (None, None);
         }
         let space = Mapping::new_filled(&params.space_params(), seed, member.0);
         let front = Front::new(params.front(), params.link, member, params.unit_pages(), params.handles());
-        let dies = Dies::new(&params, &space, seed, member, controlled, shortcuts);
+        let dies = Dies::new(&params, &space, seed, member, forced_by_controller, shortcuts);
         Self { parts: SsdParts::new(member, params), space, front, dies }
     }
 
@@ -159,7 +159,7 @@ impl Ssd {
     }
 
     /// Returns the counters of submission queues, controller cores and write buffer, if the SSD models any of them.
-    pub fn front_counters(&self) -> Option<&FrontCounters> {
+    pub fn front_end_counters(&self) -> Option<&FrontEndCounters> {
         self.front.is_on().then_some(&self.front.counters)
     }
 
@@ -179,7 +179,7 @@ impl Ssd {
     }
 
     /// Starts the record of the member's use over time. It must be called before the first operation.
-    pub fn record_usage(&mut self) {
+    pub fn start_recording_utilisation(&mut self) {
         self.parts.usage = Some(Box::new(Usage::new()));
     }
 
@@ -199,15 +199,15 @@ impl Ssd {
 
     /// Returns the length of the intervals in the usage record, in nanoseconds. It is a microsecond, doubled until there are at most 400
     /// intervals; 0 if nothing is recorded.
-    pub fn usage_interval_ns(&self) -> u64 {
+    pub fn utilisation_interval_ns(&self) -> u64 {
         self.parts.usage.as_ref().map_or(0, |usage| usage.interval_ns())
     }
 
     /// Returns the use of the member in each interval of the measured time, in a run that ended at `end_ns`.
     ///
-    /// There are `count` intervals of `interval_ns`, which is [`Ssd::usage_interval_ns`] or that several times doubled. The list is empty
-    /// if nothing is recorded.
-    pub fn usage_over_time(&self, interval_ns: u64, count: usize, end_ns: TimeNs) -> Vec<UsagePoint> {
+    /// There are `count` intervals of `interval_ns`, which is [`Ssd::utilisation_interval_ns`] or that several times doubled. The list is
+    /// empty if nothing is recorded.
+    pub fn utilisation_over_time(&self, interval_ns: u64, count: usize, end_ns: TimeNs) -> Vec<UtilisationPoint> {
         let Some(usage) = &self.parts.usage else { return Vec::new() };
         usage.points(interval_ns, count, end_ns, self.dies(), self.dies.busy_periods(end_ns).into_iter())
     }
@@ -296,7 +296,7 @@ impl Ssd {
     }
 
     /// Starts the idle periods at the beginning of the run.
-    pub fn begin(&mut self, out: &mut Outbox) {
+    pub fn start_idle_timers(&mut self, out: &mut Outbox) {
         self.act(out, |context| context.begin());
     }
 
@@ -310,7 +310,13 @@ impl Ssd {
             let (die, lpn) = self.die_and_lpn(op.page);
             let served = self.serve_now(now, die, lpn, op.kind, &mut out.collections);
             let time = self.time_of(now, op.kind, served);
-            out.ends.push(OpEnd { completion: op.completion, member: self.parts.member, at: served.end, met_gc: served.met_gc(), time });
+            out.ends.push(OpEnd {
+                completion_number: op.completion_number,
+                member: self.parts.member,
+                at: served.end,
+                met_gc: served.met_gc(),
+                time_parts: time,
+            });
             return;
         }
         if let Some(agent) = &mut self.parts.agent {
@@ -365,7 +371,7 @@ impl Ssd {
 
     /// Asks the controller to let the member collect, if its free blocks have become few and it has not asked yet. All other events of this
     /// nanosecond come first (rule 119).
-    pub fn may_ask(&mut self, now: TimeNs, out: &mut Outbox) {
+    pub fn send_soft_request_if_due(&mut self, now: TimeNs, out: &mut Outbox) {
         self.act(out, |context| {
             context.catch_up(now, job::NEVER);
             context.may_ask(now);

@@ -49,7 +49,7 @@ impl SsdParts {
     /// Adds operations to the usage record: those whose ends were added to the outbox after the first `reported_before` ends.
     pub(crate) fn record_operations(&mut self, reported_before: usize, out: &Outbox) {
         if let Some(usage) = &mut self.usage {
-            out.ends[reported_before..].iter().for_each(|end| usage.record_operation(end.at - end.time.total_ns(), end.at));
+            out.ends[reported_before..].iter().for_each(|end| usage.record_operation(end.at - end.time_parts.total_ns(), end.at));
         }
     }
 }

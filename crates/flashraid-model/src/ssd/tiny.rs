@@ -1,6 +1,8 @@
 //! A small SSD for tests that check every nanosecond. Blocks have four pages; a read takes 28 ns, a write 208 and an erase 1000.
 
-use super::{Allocation, BlockingScope, CollectionProcedure, GcParams, PlaneChoice, PoolCheckTrigger, PoolScope, SsdParams, VictimPolicy};
+use super::{
+    Allocation, BlockingScope, CollectionProcedure, GcParams, PlaneChoice, PoolScope, RequestsThatCheckPools, SsdParams, VictimPolicy,
+};
 use crate::TimeNs;
 use crate::flash::{Geometry, Timing};
 
@@ -25,31 +27,31 @@ pub(crate) fn ssd(dies: u32, blocks: u32, reserved: u32) -> SsdParams {
             page_program_ns: 200,
             block_erase_ns: 1000,
             page_transfer_ns: 7,
-            summary_transfer_ns: 0,
+            block_summary_transfer_ns: 0,
             command_overhead_ns: 1,
-            spreads_summary_programs: false,
+            spreads_summary_over_programs: false,
         },
-        die_stride_pages: 1,
+        consecutive_pages_per_die: 1,
         allocation: Allocation::Static,
         plane_choice: PlaneChoice::Rotate,
         gc: GcParams {
-            procedure: CollectionProcedure::Standard,
+            procedure: CollectionProcedure::AsParametersSay,
             pool: PoolScope::Plane,
             blocking: BlockingScope::Die,
             start_free_blocks: 1,
             stop_free_blocks: 2,
-            trigger: PoolCheckTrigger::EveryRequest,
+            pool_check_trigger: RequestsThatCheckPools::EveryRequest,
             victim: VictimPolicy::default(),
             separate_open_block: false,
             copy_back: true,
-            takes_no_time: false,
+            collection_takes_no_time: false,
             preemption: None,
             idle_collection_after_ns: None,
         },
         fill_seals_last_block: true,
         channel: None,
         link: None,
-        front: None,
+        front_end: None,
         mechanisms: Default::default(),
         superblock: None,
     }

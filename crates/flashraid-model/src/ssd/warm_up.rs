@@ -24,8 +24,8 @@ impl Ssd {
     }
 
     /// Ends a warm-up: closes the superpages that writes without simulated time have left open.
-    pub fn warm_up_is_over(&mut self) {
-        self.space.warm_up_is_over();
+    pub fn end_warm_up(&mut self) {
+        self.space.end_warm_up();
     }
 
     /// Writes logical pages in order, each with its stream (as in [`PageOp`](super::PageOp)). It takes no simulated time and counts

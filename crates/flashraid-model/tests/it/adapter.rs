@@ -6,7 +6,7 @@ use flashraid_model::counts::Maximum;
 use flashraid_model::events::{GcInterval, TimeParts};
 use flashraid_model::ids::Lpn;
 use flashraid_model::request::{HostLoop, OpKind, Request};
-use flashraid_model::ssd::{ComputingShortcuts, MechanismCounters, MemberCounters, Ssd, UsagePoint};
+use flashraid_model::ssd::{ComputingShortcuts, MechanismCounters, MemberCounters, Ssd, UtilisationPoint};
 
 /// The outcome of a case by the model.
 pub(crate) fn fast(case: &Case) -> Outcome {
@@ -14,11 +14,16 @@ pub(crate) fn fast(case: &Case) -> Outcome {
 }
 
 /// The same with or without the shortcuts, and how the members were used until the last request was done.
-pub(crate) fn fast_with(case: &Case, shortcuts: ComputingShortcuts) -> (Outcome, Vec<Vec<UsagePoint>>) {
+pub(crate) fn fast_with(case: &Case, shortcuts: ComputingShortcuts) -> (Outcome, Vec<Vec<UtilisationPoint>>) {
     // Some cases hand requests over many at a time, as many as their seed says, and some of these are served by several threads.
     let threads = case.seed as usize / 7 % 4;
-    let setup =
-        ArraySetup { threads_max: threads, operations_per_thread_min: Some(1), record_usage: true, record_destages: false, shortcuts };
+    let setup = ArraySetup {
+        threads_max: threads,
+        operations_per_worker_thread_min: Some(1),
+        records_utilisation: true,
+        record_destages: false,
+        shortcuts,
+    };
     let mut array = Array::new(&case.params, case.seed, setup);
     // In some cases the first part of the run is left out.
     let mut measured_from = None;
@@ -37,7 +42,7 @@ pub(crate) fn fast_with(case: &Case, shortcuts: ComputingShortcuts) -> (Outcome,
                 member.warm_up(case.warm_up.overwrites_per_page, case.seed);
             }
         }
-        WarmUpPattern::Steady => {
+        WarmUpPattern::SteadyState => {
             for member in array.untimed_access().members_to_warm_up() {
                 assert!(member.make_steady_while(case.seed, &mut |_| true));
             }
@@ -45,7 +50,7 @@ pub(crate) fn fast_with(case: &Case, shortcuts: ComputingShortcuts) -> (Outcome,
         WarmUpPattern::Workload => {
             let writes = case.requests.iter().filter(|request| request.kind == OpKind::Write);
             array.untimed_access().overwrite(&writes.map(|request| pages(0, request)).collect::<Vec<_>>());
-            array.untimed_access().members().iter_mut().for_each(Ssd::warm_up_is_over);
+            array.untimed_access().members().iter_mut().for_each(Ssd::end_warm_up);
         }
     }
     let nothing = RequestOutcome { arrival_ns: 0, done_ns: 0, gc_members_met: 0, pages_lost: 0, parts: TimeParts::default() };
@@ -139,10 +144,11 @@ pub(crate) fn fast_with(case: &Case, shortcuts: ComputingShortcuts) -> (Outcome,
     }));
     let measured_ns = outcomes.iter().map(|request| request.done_ns).max().unwrap_or(0).saturating_sub(measured_from.unwrap_or(0));
     // Whole intervals, so that what comes behind the last request doesn't matter.
-    let longest_ns = array.members().iter().map(Ssd::usage_interval_ns).max().unwrap_or(0);
+    let longest_ns = array.members().iter().map(Ssd::utilisation_interval_ns).max().unwrap_or(0);
     let interval_ns =
         (0..).map(|doublings| 1000 << doublings).find(|&ns| ns >= longest_ns && ns >= measured_ns / 50).expect("there is one");
-    let usage = array.members().iter().map(|ssd| ssd.usage_over_time(interval_ns, (measured_ns / interval_ns) as usize, now)).collect();
+    let usage =
+        array.members().iter().map(|ssd| ssd.utilisation_over_time(interval_ns, (measured_ns / interval_ns) as usize, now)).collect();
     let planes = case.params.ssd.geometry.planes;
     let exported = case.params.ssd.geometry.exported_pages_per_die();
     let nowhere = PhysicalPage { die: u32::MAX, plane: u32::MAX, block: u32::MAX, page: u32::MAX };
@@ -153,12 +159,13 @@ pub(crate) fn fast_with(case: &Case, shortcuts: ComputingShortcuts) -> (Outcome,
         };
         PhysicalPage { die, plane, block, page }
     };
-    let by_plane = case.params.ssd.gc.blocking == flashraid_model::ssd::BlockingScope::Plane && !case.params.ssd.gc.takes_no_time;
+    let by_plane =
+        case.params.ssd.gc.blocking == flashraid_model::ssd::BlockingScope::Plane && !case.params.ssd.gc.collection_takes_no_time;
     let members = array.members().iter().map(|ssd| {
         if let Some(drive) = outcome_of_drive(case, ssd) {
             return drive;
         }
-        let pools = ssd.space().pools().expect("these members have pools");
+        let pools = ssd.space().into_pools().expect("these members have pools");
         let counts = ssd.space().erase_counts();
         let (dies, blocks) = (case.params.ssd.geometry.dies, case.params.ssd.geometry.blocks_per_plane);
         let mut block_erases = vec![0; counts.len()];
@@ -172,13 +179,13 @@ pub(crate) fn fast_with(case: &Case, shortcuts: ComputingShortcuts) -> (Outcome,
         }
         MemberOutcome {
             counters: *ssd.counters(),
-            front: ssd.front_counters().copied(),
+            front: ssd.front_end_counters().copied(),
             mechanisms: ssd.mechanism_counters(),
             drive: None,
             block_erases,
             pages: (0..dies * exported)
                 .map(Lpn)
-                .map(|lpn| if pools.is_mapped(lpn) { place(pools.location(lpn)) } else { nowhere })
+                .map(|lpn| if pools.is_mapped(lpn) { place(pools.die_pool_block_and_page(lpn)) } else { nowhere })
                 .collect(),
         }
     });
@@ -208,16 +215,16 @@ fn outcome_of_drive(case: &Case, ssd: &Ssd) -> Option<MemberOutcome> {
     let counts = [
         ("pages_read", of_member.host_pages_read),
         ("pages_trimmed", of_member.host_pages_trimmed),
-        ("pages_received", of_drive.pages_received),
+        ("pages_received", of_drive.host_pages_received),
         ("units_programmed", of_drive.host_units_programmed),
         ("units_slc", of_drive.host_units_programmed_slc),
         ("units_moved", of_drive.units_moved_by_collection),
-        ("units_folded", of_drive.units_folded_from_slc),
+        ("units_folded", of_drive.collected_units_from_slc),
         ("units_dropped", of_drive.units_overwritten_during_move),
         ("units_padded", of_drive.padding_units_programmed),
         ("units_parity", of_drive.parity_units_programmed),
         ("rmw_reads", of_drive.units_read_for_partial_writes),
-        ("array_reads", of_drive.flash_reads_for_host),
+        ("array_reads", of_drive.flash_page_reads_for_host),
         ("joined", of_drive.page_reads_sharing_flash_read),
         ("foreground", of_drive.waits_for_free_superblock),
         ("victims", of_drive.victims_begun),
@@ -225,26 +232,26 @@ fn outcome_of_drive(case: &Case, ssd: &Ssd) -> Option<MemberOutcome> {
         ("levelled", of_drive.victims_for_wear_levelling),
         ("trimmed_in_part", of_drive.trimmed_pages_ignored),
         ("suspensions", of_member.suspensions),
-        ("merges", of_member.merged_operations),
+        ("merges", of_member.operations_served_from_move_register),
         ("pipelined", of_member.pipelined_operations),
-        ("stalls", stalls.stalls),
-        ("stall_waits_ns", stalls.waited_ns),
-        ("retried_reads", retries.reads),
-        ("retries_ns", retries.further_ns),
+        ("stalls", stalls.stalls_waited_for),
+        ("stall_waits_ns", stalls.time_waited_for_stalls_ns),
+        ("retried_reads", retries.retried_reads),
+        ("retries_ns", retries.retry_array_reads_ns),
     ];
     let handles = (0..own.placement_handles.count as usize).map(|at| {
         let of = of_drive.by_placement_handle;
         [of.pages_received[at], of.host_units_programmed[at], of.collection_units_programmed[at]]
     });
     let drive = DriveOutcome {
-        places: (0..units as u32).map(|unit| media.location(unit)).collect(),
+        places: (0..units as u32).map(|unit| media.physical_unit(unit)).collect(),
         erases: media.erase_counts().collect(),
         handles: handles.collect(),
         counts: counts.into_iter().filter(|&(_, count)| count > 0).collect(),
     };
     Some(MemberOutcome {
         counters: MemberCounters { host_pages_written: of_member.host_pages_written, ..drive.counters() },
-        front: ssd.front_counters().copied(),
+        front: ssd.front_end_counters().copied(),
         mechanisms: MechanismCounters::default(),
         drive: Some(drive),
         block_erases: Vec::new(),

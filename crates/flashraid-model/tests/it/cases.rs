@@ -4,7 +4,7 @@ use flashraid_model::array::{ArrayParams, Level, ReadPlan, WarmUp, WarmUpPattern
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::ssd::{
-    Allocation, BlockingScope, CollectionProcedure, GcParams, PlaneChoice, PoolCheckTrigger, PoolScope, SsdParams, VictimPolicy,
+    Allocation, BlockingScope, CollectionProcedure, GcParams, PlaneChoice, PoolScope, RequestsThatCheckPools, SsdParams, VictimPolicy,
 };
 
 use crate::outcome::Case;
@@ -31,35 +31,35 @@ pub(crate) fn one_plane() -> Case {
         page_program_ns: 200,
         block_erase_ns: 1000,
         page_transfer_ns: 7,
-        summary_transfer_ns: 3,
+        block_summary_transfer_ns: 3,
         command_overhead_ns: 1,
-        spreads_summary_programs: false,
+        spreads_summary_over_programs: false,
     };
     let gc = GcParams {
-        procedure: CollectionProcedure::Standard,
+        procedure: CollectionProcedure::AsParametersSay,
         pool: PoolScope::Plane,
         blocking: BlockingScope::Die,
         start_free_blocks: 1,
         stop_free_blocks: 2,
-        trigger: PoolCheckTrigger::EveryRequest,
+        pool_check_trigger: RequestsThatCheckPools::EveryRequest,
         victim: VictimPolicy::default(),
         separate_open_block: false,
         copy_back: true,
-        takes_no_time: false,
+        collection_takes_no_time: false,
         preemption: None,
         idle_collection_after_ns: None,
     };
     let ssd = SsdParams {
         geometry,
         timing,
-        die_stride_pages: 1,
+        consecutive_pages_per_die: 1,
         allocation: Allocation::Static,
         plane_choice: PlaneChoice::MostFree,
         gc,
         fill_seals_last_block: true,
         channel: None,
         link: None,
-        front: None,
+        front_end: None,
         mechanisms: Default::default(),
         superblock: None,
     };

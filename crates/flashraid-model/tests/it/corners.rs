@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use flashraid_model::array::{CollectionKnowledge, HedgeAfter, Level, ReadPlan, ReadPlanParams, WarmUpPattern};
 use flashraid_model::cache::CachePolicy;
 use flashraid_model::coordination::{ForcedWork, MessageKind, Notification, SchemePolicy};
-use flashraid_model::policy::Listed;
+use flashraid_model::policy::PolicyList;
 use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::ssd::{
-    Allocation, BlockingScope, CollectionProcedure, FrontCounters, MemberCounters, PipeliningMode, PoolScope, VictimPolicy,
+    Allocation, BlockingScope, CollectionProcedure, FrontEndCounters, MemberCounters, PipeliningMode, PoolScope, VictimPolicy,
 };
 
 use crate::agreement::{CASES, seeds};
@@ -38,9 +38,9 @@ fn the_cases_reach_every_corner() {
         count("met on several members", outcome.requests.iter().any(|request| request.gc_members_met > 1));
         count("collections of several victims", outcome.gc_intervals.iter().any(|gc| gc.victims > 1));
         count("one plane blocked", ssd.gc.blocking == BlockingScope::Plane && met);
-        count("instantaneous", ssd.gc.takes_no_time && collected);
+        count("instantaneous", ssd.gc.collection_takes_no_time && collected);
         count("die-wide pool", ssd.gc.pool == PoolScope::Die && collected);
-        let reference = ssd.gc.procedure == CollectionProcedure::ReferenceNoCopyBack && collected;
+        let reference = ssd.gc.procedure == CollectionProcedure::ReferenceSimulatorWithoutCopyBack && collected;
         count("procedure of the reference", reference);
         count("procedure of the reference, several planes", reference && ssd.geometry.planes > 1);
         count("procedure of the reference, channel", reference && ssd.channel.is_some() && ssd.geometry.planes > 1);
@@ -85,17 +85,23 @@ fn the_cases_of_preemption_reach_every_corner() {
         let sum = |figure: fn(&MemberCounters) -> u64| outcome.members.iter().map(|member| figure(&member.counters)).sum::<u64>() > 0;
         let preemption = ssd.gc.preemption;
         count("preempted", sum(|c| c.preemptions));
-        count("merged", sum(|c| c.merged_operations));
+        count("merged", sum(|c| c.operations_served_from_move_register));
         count("merged writes", sum(|c| c.moves_replaced_by_host_writes));
-        count("reordered", preemption.is_some_and(|preemption| preemption.moves_requested_pages_first) && sum(|c| c.merged_operations));
+        count(
+            "reordered",
+            preemption.is_some_and(|preemption| preemption.moves_requested_pages_first) && sum(|c| c.operations_served_from_move_register),
+        );
         count("pipelined", sum(|c| c.pipelined_operations));
         let joins = preemption.is_some_and(|preemption| preemption.pipeline == PipeliningMode::AlsoDuringSteps);
         count("pipelined with steps in flight", joins && sum(|c| c.pipelined_operations));
         count("suspended", sum(|c| c.suspensions));
         count("dropped", sum(|c| c.gc_pages_read_in_vain));
-        count("exhausted", sum(|c| c.writes_waiting_for_room));
-        count("state 2", preemption.is_some() && sum(|c| c.gc_writes_must_wait_ns));
-        count("state 3", preemption.is_some() && sum(|c| c.gc_time_ns - c.gc_open_to_all_requests_ns - c.gc_writes_must_wait_ns));
+        count("exhausted", sum(|c| c.writes_that_waited_for_room));
+        count("state 2", preemption.is_some() && sum(|c| c.gc_preemptible_by_reads_only_ns));
+        count(
+            "state 3",
+            preemption.is_some() && sum(|c| c.gc_time_ns - c.gc_preemptible_by_all_requests_ns - c.gc_preemptible_by_reads_only_ns),
+        );
         count("idle", sum(|c| c.idle_cleans));
         count("idle without preemption", preemption.is_none() && sum(|c| c.idle_cleans));
         count("preemption in an array with a link", sum(|c| c.preemptions) && case.params.members > 1 && ssd.link.is_some());
@@ -120,7 +126,9 @@ fn the_cases_of_coordination_reach_every_corner() {
         let several = outcome.gc_intervals.iter().filter(|gc| gc.forced).any(|gc| gc.victims > 1);
         let scheme = &coordination.scheme;
         let name = scheme.name();
-        for policy in SchemePolicy::all_with_default_parameters().iter().filter(|policy| policy.has_controller() && has_rule(policy)) {
+        for policy in
+            SchemePolicy::all_with_default_parameters().iter().filter(|policy| policy.has_coordinating_controller() && has_rule(policy))
+        {
             count(policy.name(), policy.name() == name && forced);
         }
         let unasked = name == "proactive-idle" && is_sent(MessageKind::ForceGc) && !is_sent(MessageKind::GcRequest);
@@ -132,10 +140,10 @@ fn the_cases_of_coordination_reach_every_corner() {
         count("one victim, then up to a watermark", coordination.forced_work == ForcedWork::VictimAndWatermark && several);
         count("a victim of each pool", coordination.forced_work == ForcedWork::PoolVictims && forced);
         count("a victim of each pool, then up to a watermark", coordination.forced_work == ForcedWork::PoolVictimsAndWatermark && several);
-        count("no answer", !coordination.controller_answers && is_sent(MessageKind::GcRequest));
-        count("held back", coordination.cycle_delay_ns > 0 && forced);
+        count("no answer", !coordination.controller_answers_requests && is_sent(MessageKind::GcRequest));
+        count("held back", coordination.request_to_cycle_delay_ns > 0 && forced);
         count("slow messages", coordination.message_latency_ns.iter().any(|&ns| ns > 0) && forced);
-        let unaware = coordination.ggc_aware_members.len() < case.params.members;
+        let unaware = coordination.coordinated_members.len() < case.params.members;
         count("not all GGC-aware", unaware && forced);
         let sum = |figure: fn(&MemberCounters) -> u64| outcome.members.iter().map(|member| figure(&member.counters)).sum::<u64>() > 0;
         count("forced and preempted", forced && sum(|c| c.preemptions));
@@ -143,13 +151,13 @@ fn the_cases_of_coordination_reach_every_corner() {
         count("closed loop", case.host != HostLoop::Open && forced);
         let soft = coordination.notification == Notification::AtSoftThreshold && forced;
         count("soft", soft);
-        count("soft and at idle", soft && coordination.begins_cycles_when_idle && coordination.cycle_delay_ns > 0);
+        count("soft and at idle", soft && coordination.begins_cycles_when_idle && coordination.request_to_cycle_delay_ns > 0);
         count("soft and slow messages", soft && coordination.message_latency_ns.iter().any(|&ns| ns > 0));
         count("soft with a link", soft && case.params.ssd.link.is_some());
         let (during_cycles, unanswered) = outcome.uncoordinated_cleans.unwrap_or_default();
         count("uncoordinated during cycles of others", during_cycles > 0);
         count("uncoordinated", unanswered > 0);
-        count("not across dies", !coordination.all_dies_collect && forced);
+        count("not across dies", !coordination.all_dies_of_forced_member_collect && forced);
         check_uncoordinated(&case, &outcome);
     }
     assert_often_enough(&seen, CASES / 100);
@@ -158,7 +166,7 @@ fn the_cases_of_coordination_reach_every_corner() {
 /// Checks members that ask in time. If messages take no time and the controller answers, they collect only together (rule 121).
 fn check_uncoordinated(case: &Case, outcome: &Outcome) {
     let Some(coordination) = &case.params.coordination else { return };
-    if coordination.controller_answers && coordination.message_latency_ns.iter().all(|&ns| ns == 0) {
+    if coordination.controller_answers_requests && coordination.message_latency_ns.iter().all(|&ns| ns == 0) {
         assert_eq!(outcome.uncoordinated_cleans.unwrap_or_default().1, 0, "seed {}", case.seed);
     }
 }
@@ -225,19 +233,19 @@ fn the_cases_of_caches_reach_every_corner() {
         let counters = outcome.cache_counters.expect("the case has a cache");
         let stripes = outcome.stripe_counters.unwrap_or_default();
         let met = outcome.requests.iter().any(|request| request.gc_members_met > 0);
-        let hits = counters.host_admissions.replaced_pages + counters.host_admissions.new_pages_of_old_entries > 0;
-        for policy in CachePolicy::all_with_default_parameters().iter().filter(|policy| !policy.parts().is_empty()) {
-            count(policy.name(), cache.parts == policy.parts() && hits);
+        let hits = counters.host_admissions.replaced_pages + counters.host_admissions.pages_admitted_to_existing_entries > 0;
+        for policy in CachePolicy::all_with_default_parameters().iter().filter(|policy| !policy.cache_levels().is_empty()) {
+            count(policy.name(), cache.parts == policy.cache_levels() && hits);
         }
         count("reads that hit", counters.reads_fully_hit > 0);
         count("reads that hit in part", counters.reads_partly_hit > 0);
-        count("waits for room", counters.writes_waiting_for_room > 0);
+        count("waits for room", counters.writes_that_waited_for_room > 0);
         count("trims that drop dirty pages", counters.pages_trimmed > 0);
         count("bypasses", counters.writes_bypassing_first_level > 0);
         count("dependent writes", counters.writes_waiting_for_first_level > 0);
         count("pre-parity reads", counters.pages_read_for_parity > 0);
         count("first level", counters.first_level_destages.entries > 0);
-        count("common destages", counters.synchronised_destages_all_ready > 0);
+        count("common destages", counters.synchronised_destages_with_all_ready > 0);
         count("common destages by the timer", counters.synchronised_destages_by_timeout > 0);
         count("rates", cache.destage_full_speed_fill > cache.destage_start_fill && counters.destages.entries > 0);
         count("several slots", cache.destages_in_flight_max > 1 && counters.destages.entries > 0);
@@ -286,12 +294,14 @@ fn the_mixed_cases_reach_every_corner() {
         let collected = happened.iter().any(|&(what, yes)| what == "collection" && yes);
         let victim = params.ssd.gc.victim.name();
         for name in VictimPolicy::NAMES {
-            for scheme in SchemePolicy::all_with_default_parameters().iter().filter(|scheme| scheme.has_controller() && has_rule(scheme)) {
+            for scheme in
+                SchemePolicy::all_with_default_parameters().iter().filter(|scheme| scheme.has_coordinating_controller() && has_rule(scheme))
+            {
                 let meet = params.coordination.as_ref().is_some_and(|coordination| coordination.scheme.name() == scheme.name());
                 count(format!("victims of {name} under {}", scheme.name()), collected && victim == *name && meet);
             }
-            for policy in CachePolicy::all_with_default_parameters().iter().filter(|policy| !policy.parts().is_empty()) {
-                let meet = params.cache.is_some_and(|cache| cache.parts == policy.parts());
+            for policy in CachePolicy::all_with_default_parameters().iter().filter(|policy| !policy.cache_levels().is_empty()) {
+                let meet = params.cache.is_some_and(|cache| cache.parts == policy.cache_levels());
                 count(format!("victims of {name} behind {}", policy.name()), collected && victim == *name && meet);
             }
         }
@@ -326,14 +336,17 @@ fn pools_meet(case: &Case, outcome: &Outcome) -> Vec<(&'static str, bool)> {
     vec![
         ("collection", !outcome.gc_intervals.is_empty()),
         ("preempted", sum(|c| c.preemptions)),
-        ("merged", sum(|c| c.merged_operations)),
+        ("merged", sum(|c| c.operations_served_from_move_register)),
         ("merged writes", sum(|c| c.moves_replaced_by_host_writes)),
         ("pipelined", sum(|c| c.pipelined_operations)),
         ("suspended", sum(|c| c.suspensions)),
         ("dropped", sum(|c| c.gc_pages_read_in_vain)),
-        ("exhausted", sum(|c| c.writes_waiting_for_room)),
-        ("state 2", preemption.is_some() && sum(|c| c.gc_writes_must_wait_ns)),
-        ("state 3", preemption.is_some() && sum(|c| c.gc_time_ns - c.gc_open_to_all_requests_ns - c.gc_writes_must_wait_ns)),
+        ("exhausted", sum(|c| c.writes_that_waited_for_room)),
+        ("state 2", preemption.is_some() && sum(|c| c.gc_preemptible_by_reads_only_ns)),
+        (
+            "state 3",
+            preemption.is_some() && sum(|c| c.gc_time_ns - c.gc_preemptible_by_all_requests_ns - c.gc_preemptible_by_reads_only_ns),
+        ),
         ("forced", outcome.gc_intervals.iter().any(|gc| gc.forced)),
         ("met", outcome.requests.iter().any(|request| request.gc_members_met > 0)),
     ]
@@ -348,8 +361,8 @@ fn with_pools(case: &Case) -> Vec<(&'static str, bool)> {
         ("dynamic allocation", ssd.allocation == Allocation::Dynamic),
         ("joining steps in flight", in_flight),
         ("blocks of many pages", ssd.geometry.pages_per_block > 64),
-        ("a buffer", ssd.front.is_some_and(|front| front.buffer.is_some())),
-        ("queues", ssd.front.is_some_and(|front| front.queues.is_some())),
+        ("a buffer", ssd.front_end.is_some_and(|front| front.buffer.is_some())),
+        ("queues", ssd.front_end.is_some_and(|front| front.queues.is_some())),
     ]
 }
 
@@ -361,7 +374,7 @@ fn counted(outcome: &Outcome, what: &str) -> bool {
 /// Returns the names of corners of drives with superblocks, and true for those that a run reached.
 fn drives_meet(outcome: &Outcome) -> Vec<(&'static str, bool)> {
     let front =
-        |figure: fn(&FrontCounters) -> u64| outcome.members.iter().filter_map(|member| member.front.as_ref()).any(|c| figure(c) > 0);
+        |figure: fn(&FrontEndCounters) -> u64| outcome.members.iter().filter_map(|member| member.front.as_ref()).any(|c| figure(c) > 0);
     vec![
         ("collection", counted(outcome, "victims")),
         ("moves", counted(outcome, "units_moved")),
@@ -393,7 +406,7 @@ fn with_superblocks(case: &Case) -> Vec<(&'static str, bool)> {
         ("parity in each row", own.has_parity_superpages),
         ("suspension", own.suspension.is_some()),
         ("a fresh drive", own.starts_empty),
-        ("the steady state", case.warm_up.pattern == WarmUpPattern::Steady),
+        ("the steady state", case.warm_up.pattern == WarmUpPattern::SteadyState),
         ("a warm-up by the workload", case.warm_up.pattern == WarmUpPattern::Workload),
     ]
 }
@@ -431,8 +444,11 @@ fn count_special(case: &Case, outcome: &Outcome, count: &mut dyn FnMut(&str, boo
     count("idle", sum(|c| c.idle_cleans));
     count("idle collection with a scheme", params.coordination.is_some() && sum(|c| c.idle_cleans));
     let both = ssd.gc.preemption.is_some() && ssd.gc.idle_collection_after_ns.is_some();
-    count("preemption and idle collection set, but ideal", ssd.gc.takes_no_time && both);
-    count("merging with dynamic allocation and channels", sum(|c| c.merged_operations) && ssd.channel.is_some() && dynamic);
+    count("preemption and idle collection set, but ideal", ssd.gc.collection_takes_no_time && both);
+    count(
+        "merging with dynamic allocation and channels",
+        sum(|c| c.operations_served_from_move_register) && ssd.channel.is_some() && dynamic,
+    );
 }
 
 /// Counts the corners that cases with drives of superblocks reach.
@@ -474,7 +490,7 @@ fn the_cases_of_what_stands_before_dies_reach_every_corner() {
         let case = draw_fronted_case(seed);
         let outcome = reference::simulate(&case);
         let ssd = &case.params.ssd;
-        let sum = |figure: fn(&FrontCounters) -> u64| {
+        let sum = |figure: fn(&FrontEndCounters) -> u64| {
             outcome.members.iter().filter_map(|member| member.front.as_ref()).map(figure).sum::<u64>() > 0
         };
         let of_dies = |figure: fn(&MemberCounters) -> u64| outcome.members.iter().map(|member| figure(&member.counters)).sum::<u64>() > 0;
@@ -489,9 +505,12 @@ fn the_cases_of_what_stands_before_dies_reach_every_corner() {
         count("waits for room, coordinated", sum(|c| c.buffer_room_waits) && outcome.gc_intervals.iter().any(|gc| gc.forced));
         count("waits to be fetched", sum(|c| c.fetch_waits));
         count("writes that wait for their programs", sum(|c| c.fua_write_waits));
-        count("no buffer, link", ssd.link.is_some() && ssd.front.is_some_and(|front| front.buffer.is_none()));
+        count("no buffer, link", ssd.link.is_some() && ssd.front_end.is_some_and(|front| front.buffer.is_none()));
         count("pages of a buffer go in", sum(|c| c.units_overwritten_in_buffer) && of_dies(|c| c.preemptions));
-        count("pages of a buffer are merged", sum(|c| c.units_overwritten_in_buffer) && of_dies(|c| c.merged_operations));
+        count(
+            "pages of a buffer are merged",
+            sum(|c| c.units_overwritten_in_buffer) && of_dies(|c| c.operations_served_from_move_register),
+        );
         count("pages of a buffer are pipelined", sum(|c| c.units_overwritten_in_buffer) && of_dies(|c| c.pipelined_operations));
         count("a buffer behind a cache", sum(|c| c.pages_read_from_buffer) && case.params.cache.is_some());
         count("a buffer with parity", sum(|c| c.units_overwritten_in_buffer) && outcome.stripe_counters.is_some());
@@ -557,14 +576,14 @@ pub(crate) fn check_conservation(case: &Case, outcome: &Outcome) {
     assert_eq!(stripes.pages_lost, lost_to(OpKind::Read) + lost_to(OpKind::Write));
     assert_eq!(read, page_operations(OpKind::Read) - lost_to(OpKind::Read) - stripes.pages_reconstructed + read_besides);
     let most_written = copies * page_operations(OpKind::Write) + stripes.parity_pages_written + stripes.rebuild_pages_written;
-    if case.params.failures.is_empty() && case.params.ssd.front.is_none() {
+    if case.params.failures.is_empty() && case.params.ssd.front_end.is_none() {
         assert_eq!(written, most_written);
     } else {
         assert!(written <= most_written);
     }
     for (request, outcome) in case.requests.iter().zip(&outcome.requests) {
         // Flushes, and what nothing is left of, take no time; nor does what a buffer answers.
-        let may_be_buffered = case.params.ssd.front.is_some() || case.params.ssd.superblock.is_some();
+        let may_be_buffered = case.params.ssd.front_end.is_some() || case.params.ssd.superblock.is_some();
         let may_take_none = may_be_buffered || matches!(request.kind, OpKind::Trim | OpKind::Flush) || outcome.pages_lost > 0;
         assert!(outcome.done_ns > outcome.arrival_ns || (may_take_none && outcome.done_ns == outcome.arrival_ns));
     }
@@ -584,9 +603,14 @@ fn the_cases_of_planned_reads_reach_every_corner() {
             let outcome = reference::simulate(&case);
             check_conservation(&case, &outcome);
             let Some(counts) = outcome.plan_counters else { continue };
-            let ReadPlanParams { fast_fail_ns, knowledge, knows_remaining_time: knows_remaining, .. } = case.params.read_plan_params;
+            let ReadPlanParams {
+                refusal_answer_ns: fast_fail_ns,
+                collection_knowledge: knowledge,
+                knows_remaining_time: knows_remaining,
+                ..
+            } = case.params.read_plan_params;
             let mirrors = matches!(case.params.level, Level::Raid1 | Level::Raid10);
-            let (avoided, ssd) = (counts.stripe_reads_around_collection > 0, &case.params.ssd);
+            let (avoided, ssd) = (counts.stripe_reads_that_avoided_collection > 0, &case.params.ssd);
             count("parity", avoided && !mirrors);
             count("two parities", avoided && case.params.level == Level::Raid6);
             count("mirrors", avoided && mirrors);
@@ -595,20 +619,20 @@ fn the_cases_of_planned_reads_reach_every_corner() {
             count("dynamic", avoided && ssd.allocation == Allocation::Dynamic);
             count("preemption", avoided && ssd.gc.preemption.is_some());
             count("a cache", avoided && case.params.cache.is_some());
-            count("a front", avoided && ssd.front.is_some());
+            count("a front", avoided && ssd.front_end.is_some());
             count("lost members", avoided && !case.params.failures.is_empty());
             count("a controller", avoided && case.params.coordination.is_some());
             count("a refusal that takes time", avoided && fast_fail_ns > 0);
-            count("knowledge of members", avoided && knowledge == CollectionKnowledge::OfMember);
+            count("knowledge of members", avoided && knowledge == CollectionKnowledge::PerMember);
             count("unknown times", avoided && !knows_remaining);
             count("one busy", counts.stripe_reads_with_one_strip_collecting > 0);
-            count("two busy", counts.stripe_reads_with_two_strips_collecting > 0);
-            count("more busy", counts.stripe_reads_with_more_strips_collecting > 0);
+            count("two busy", counts.stripe_reads_with_two_busy_strips > 0);
+            count("more busy", counts.stripe_reads_with_three_or_more_busy_strips > 0);
             count("pages added", counts.pages_added_to_read_around > 0);
             count("locked out", counts.stripe_reads_locked_out > 0);
             count("waited", counts.stripe_reads_that_waited > 0);
-            count("reads before writes", counts.writes_by_other_parity_method > 0);
-            count("reads before writes, later", counts.writes_by_other_parity_method > 0 && fast_fail_ns > 0);
+            count("reads before writes", counts.writes_with_switched_parity_method > 0);
+            count("reads before writes, later", counts.writes_with_switched_parity_method > 0 && fast_fail_ns > 0);
         }
     }
     assert_often_enough(&seen, CASES / 125);
@@ -629,24 +653,21 @@ fn the_cases_of_hedged_reads_reach_every_corner() {
             check_conservation(&case, &outcome);
             let Some(counts) = outcome.hedge_counters else { continue };
             let mirrors = matches!(case.params.level, Level::Raid1 | Level::Raid10);
-            let (hedged, won, ssd) = (counts.stripe_reads_made_elsewhere > 0, counts.stripe_reads_ended_elsewhere > 0, &case.params.ssd);
+            let (hedged, won, ssd) = (counts.hedged_stripe_reads > 0, counts.stripe_reads_answered_by_hedge > 0, &case.params.ssd);
             count("parity", won && !mirrors);
             count("two parities", won && case.params.level == Level::Raid6);
             count("mirrors", won && mirrors);
             count("superblocks", won && ssd.superblock.is_some());
             count("preemption", won && ssd.gc.preemption.is_some());
             count("a cache", won && case.params.cache.is_some());
-            count("a front", won && ssd.front.is_some());
+            count("a front", won && ssd.front_end.is_some());
             count("lost members", won && !case.params.failures.is_empty());
             count("a controller", won && case.params.coordination.is_some());
-            count("a percentile", won && matches!(case.params.read_plan_params.after, HedgeAfter::P95 { .. }));
-            count("in vain", hedged && counts.stripe_reads_ended_elsewhere < counts.stripe_reads_made_elsewhere);
+            count("a percentile", won && matches!(case.params.read_plan_params.after, HedgeAfter::P95OfReads { .. }));
+            count("in vain", hedged && counts.stripe_reads_answered_by_hedge < counts.hedged_stripe_reads);
             count("locked out", counts.stripe_reads_locked_out > 0);
             count("without another way", counts.stripe_reads_without_other_way > 0);
-            count(
-                "never late",
-                counts.stripe_reads_made_elsewhere + counts.stripe_reads_locked_out + counts.stripe_reads_without_other_way == 0,
-            );
+            count("never late", counts.hedged_stripe_reads + counts.stripe_reads_locked_out + counts.stripe_reads_without_other_way == 0);
         }
     }
     assert_often_enough(&seen, CASES / 125);

@@ -120,7 +120,7 @@ fn draw_mixed(seed: u64, superblocks: bool) -> Case {
         requests.iter_mut().for_each(|request| request.arrival_ns = request.arrival_ns * times / SLOWEST);
         let is_fresh = ssd.superblock.is_some_and(|own| own.starts_empty);
         if !is_fresh && draw.chance(30) {
-            pattern = WarmUpPattern::Steady;
+            pattern = WarmUpPattern::SteadyState;
         }
     }
     let mut case = Case { params, warm_up: WarmUp { overwrites_per_page: overwrites, pattern }, seed, host, requests };
@@ -172,8 +172,8 @@ fn plan_reads(case: &mut Case, draw: &mut Draw) {
     let plans = draw.chance(70) && has_choice && !has_member_caches;
     params.read_plan = if plans { ReadPlan::Avoid } else { ReadPlan::Home };
     params.read_plan_params = ReadPlanParams {
-        fast_fail_ns: [0, draw.between(1, 3_000), draw.between(3_001, 90_000)][draw.between(0, 2) as usize],
-        knowledge: if draw.chance(70) { CollectionKnowledge::OfDieOrPlane } else { CollectionKnowledge::OfMember },
+        refusal_answer_ns: [0, draw.between(1, 3_000), draw.between(3_001, 90_000)][draw.between(0, 2) as usize],
+        collection_knowledge: if draw.chance(70) { CollectionKnowledge::PerDieOrPlane } else { CollectionKnowledge::PerMember },
         plans_reads_before_writes: draw.chance(70),
         knows_remaining_time: draw.chance(65),
         after: ReadPlanParams::default().after,
@@ -182,7 +182,7 @@ fn plan_reads(case: &mut Case, draw: &mut Draw) {
     params.read_plan_params.after = match draw.between(0, 3) {
         0 => HedgeAfter::Time(draw.between(1, 2 * shortest)),
         1 => HedgeAfter::Time(draw.between(1, 20 * shortest)),
-        _ => HedgeAfter::P95 { of: draw.between(1, 30) as u32 },
+        _ => HedgeAfter::P95OfReads { reads_observed: draw.between(1, 30) as u32 },
     };
     if plans && draw.chance(50) {
         params.read_plan = ReadPlan::Hedge;
@@ -195,9 +195,9 @@ fn plan_reads(case: &mut Case, draw: &mut Draw) {
 fn set_rules_by_seed(case: &mut Case) {
     let mut draw = Draw(rng::stream(case.seed, "agreement", 6));
     let gc = &mut case.params.ssd.gc;
-    case.params.ssd.timing.spreads_summary_programs = draw.chance(30) && case.params.ssd.superblock.is_none();
+    case.params.ssd.timing.spreads_summary_over_programs = draw.chance(30) && case.params.ssd.superblock.is_none();
     if gc.pool == PoolScope::Die && draw.chance(40) {
-        gc.procedure = CollectionProcedure::ReferenceNoCopyBack;
+        gc.procedure = CollectionProcedure::ReferenceSimulatorWithoutCopyBack;
         (gc.victim, gc.separate_open_block, gc.copy_back) = (VictimPolicy::default(), false, false);
         if let Some(preemption) = &mut gc.preemption {
             preemption.pipeline = PipeliningMode::Off;
@@ -214,11 +214,11 @@ fn set_rules_by_seed(case: &mut Case) {
     if let Some(coordination) = &mut case.params.coordination {
         coordination.notification = if draw.chance(50) { Notification::AtSoftThreshold } else { Notification::AtStartThreshold };
         coordination.begins_cycles_when_idle = draw.chance(30);
-        coordination.all_dies_collect = draw.chance(75);
+        coordination.all_dies_of_forced_member_collect = draw.chance(75);
         // Without a delay a soft request begins a cycle at once.
         let delay_ns = draw.between(1_013, 5_000_000);
         if coordination.notification == Notification::AtSoftThreshold && draw.chance(70) {
-            coordination.cycle_delay_ns = delay_ns;
+            coordination.request_to_cycle_delay_ns = delay_ns;
         }
     }
 }

@@ -8,9 +8,9 @@ use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::rng::{self, Stream};
 use flashraid_model::ssd::{
     Allocation, BlockingScope, BufferParams, CollectionProcedure, FirmwareParams, GcParams, HostLinkParams, Mechanisms,
-    OperationSuspensionParams, PipeliningMode, PlacementHandles, PlaneChoice, PlaneReadMode, PoolCheckTrigger, PoolScope, Preemption,
-    QueueParams, SlcLimit, SlcParams, SsdParams, SuperblockCollectionParams, SuperblockParams, SuperblockSuspensionParams, UpkeepParams,
-    VictimPolicy,
+    OperationSuspensionParams, PipeliningMode, PlacementHandles, PlaneChoice, PlaneReadMode, PoolScope, Preemption, QueueParams,
+    RequestsThatCheckPools, SlcLimit, SlcParams, SsdParams, SuperblockCollectionParams, SuperblockParams, SuperblockSuspensionParams,
+    UpkeepParams, VictimPolicy,
 };
 
 use crate::cases::PAGE_BYTES;
@@ -40,12 +40,12 @@ pub(crate) fn draw_drive_case(seed: u64) -> Case {
             && shape.guarantees_victim_at_floor(superblock.collection.floor_free_superblocks)
         {
             let overwrites = if draw.chance(40) { 0.0 } else { draw.between(0, 1500) as f64 / 1000.0 };
-            let pattern = if superblock.starts_empty || draw.chance(80) { WarmUpPattern::Random } else { WarmUpPattern::Steady };
+            let pattern = if superblock.starts_empty || draw.chance(80) { WarmUpPattern::Random } else { WarmUpPattern::SteadyState };
             let mut requests = draw.requests(&ssd);
             if extra.handles {
                 requests.iter_mut().for_each(|request| request.stream = extra.apart.small(0, 6) as u8);
             }
-            let coordination = (!ssd.gc.takes_no_time && draw.chance(30)).then(|| draw.coordination(&ssd));
+            let coordination = (!ssd.gc.collection_takes_no_time && draw.chance(30)).then(|| draw.coordination(&ssd));
             let (ssd, requests) = draw.queues(ssd, requests);
             let params = ArrayParams {
                 level: Level::Single,
@@ -161,8 +161,8 @@ fn slower(mut ssd: SsdParams, times: u64) -> SsdParams {
         (slc.program_ns, slc.read_ns) = (slc.program_ns * times, slc.read_ns * times);
     }
     for of in own.suspension.iter_mut().flat_map(|suspension| [&mut suspension.program, &mut suspension.erase]) {
-        (of.suspend_ns, of.resume_ns, of.work_between_min_ns) =
-            (of.suspend_ns * times, of.resume_ns * times, of.work_between_min_ns * times);
+        (of.suspend_ns, of.resume_ns, of.work_between_suspensions_min_ns) =
+            (of.suspend_ns * times, of.resume_ns * times, of.work_between_suspensions_min_ns * times);
     }
     own.buffer.superpage_open_max_ns = own.buffer.superpage_open_max_ns.map(|ns| ns * times);
     ssd.gc.idle_collection_after_ns = ssd.gc.idle_collection_after_ns.map(|ns| ns * times);
@@ -193,14 +193,14 @@ impl DriveDraw {
         own.placement_handles = PlacementHandles { count: self.small(2, 4), collection_keeps_handles: self.chance(60) };
         let shape = own.shape(&ssd.geometry);
         let before = own.collection;
-        own.collection.floor_free_superblocks = before.floor_free_superblocks.max(shape.floor_free_superblocks_min());
+        own.collection.floor_free_superblocks = before.floor_free_superblocks.max(shape.smallest_allowed_floor());
         own.collection.target_free_superblocks += own.collection.floor_free_superblocks - before.floor_free_superblocks;
         let more = shape.open_superblocks_max() - 4 + own.collection.floor_free_superblocks - before.floor_free_superblocks;
         ssd.geometry.blocks_per_plane += more;
         ssd.geometry.reserved_blocks_per_plane += more;
         (ssd.gc.start_free_blocks, ssd.gc.stop_free_blocks) =
             (own.collection.target_free_superblocks, own.collection.target_free_superblocks + 1);
-        own.buffer.room_units = own.buffer.room_units.max(shape.buffer_units_min() + self.small(0, 3));
+        own.buffer.capacity_units = own.buffer.capacity_units.max(shape.buffer_units_min() + self.small(0, 3));
     }
 
     /// Lets some drives move data that are read often or that lie in superblocks which are seldom erased.
@@ -215,7 +215,7 @@ impl DriveDraw {
     /// Lets some drives merge host reads with steps of collection, or overlap them.
     fn preemption(&mut self, ssd: &mut SsdParams) {
         if let Some(preemption) = &mut ssd.gc.preemption {
-            preemption.merges_with_moves = self.chance(50);
+            preemption.serves_requests_from_move_register = self.chance(50);
             preemption.pipeline =
                 [PipeliningMode::Off, PipeliningMode::AtPreemptionPoints, PipeliningMode::AlsoDuringSteps][self.between(0, 2) as usize];
         }
@@ -232,7 +232,7 @@ impl DriveDraw {
         } else {
             SlcLimit::ShareOfFree { millionths: self.small(1, 1_000_000) }
         };
-        own.slc = Some(SlcParams { room, program_ns: self.between(1, 3_000), read_ns: self.between(1, 300) });
+        own.slc = Some(SlcParams { superblock_limit: room, program_ns: self.between(1, 3_000), read_ns: self.between(1, 300) });
         let more = 2 + if let SlcLimit::Superblocks(superblocks) = room { superblocks } else { 0 };
         ssd.geometry.blocks_per_plane += more;
         ssd.geometry.reserved_blocks_per_plane += more;
@@ -263,9 +263,9 @@ impl DriveDraw {
             page_program_ns: self.between(1, 9_000),
             block_erase_ns: self.between(1, 20_000),
             page_transfer_ns: 0,
-            summary_transfer_ns: 0,
+            block_summary_transfer_ns: 0,
             command_overhead_ns: 0,
-            spreads_summary_programs: false,
+            spreads_summary_over_programs: false,
         };
         let superblock = SuperblockParams {
             unit_pages,
@@ -274,14 +274,14 @@ impl DriveDraw {
             page_read_ns: (0..self.between(1, 3)).map(|_| self.between(1, 900)).collect(),
             unit_transfer_ns: if self.chance(20) { 0 } else { self.between(1, 70) },
             plane_reads: if self.chance(60) { PlaneReadMode::EachPlaneIndependently } else { PlaneReadMode::OnePlaneAtATime },
-            reads_during_transfer: self.chance(50),
+            planes_read_during_transfer: self.chance(50),
             host_reads_in_a_row_max: self.small(1, 5),
             dies_programming_max: self.small(1, u64::from(dies)),
             has_parity_superpages: dies > 1 && self.chance(40),
             placement_handles: PlacementHandles::SINGLE_HANDLE,
             slc: None,
             buffer: BufferParams {
-                room_units: superpage_units * self.small(2, 6) + self.small(0, 3),
+                capacity_units: superpage_units * self.small(2, 6) + self.small(0, 3),
                 acknowledge_ns: self.between(0, 50),
                 survives_power_loss: self.chance(50),
                 superpage_open_max_ns: self.chance(40).then(|| self.between(1, 20_000)),
@@ -300,7 +300,7 @@ impl DriveDraw {
                 target_free_superblocks: target,
                 superblocks_below_target_to_double_pace: self.small(1, 3),
                 floor_free_superblocks: floor,
-                debt_max_units: u64::from(superpage_units) * self.between(0, 2 * u64::from(dies)),
+                units_behind_host_max: u64::from(superpage_units) * self.between(0, 2 * u64::from(dies)),
             },
             upkeep: UpkeepParams::default(),
             suspension: self.chance(50).then(|| SuperblockSuspensionParams { program: self.suspension(), erase: self.suspension() }),
@@ -308,37 +308,37 @@ impl DriveDraw {
         };
         let preemption = Preemption {
             poll_ns: 0,
-            hard_limit_share: 0.0,
+            hard_limit_over_start_threshold: 0.0,
             pipeline: PipeliningMode::Off,
-            merges_with_moves: false,
+            serves_requests_from_move_register: false,
             moves_requested_pages_first: false,
             suspension: None,
         };
         let gc = GcParams {
-            procedure: CollectionProcedure::Standard,
+            procedure: CollectionProcedure::AsParametersSay,
             pool: PoolScope::Plane,
             blocking: BlockingScope::Die,
             start_free_blocks: target,
             stop_free_blocks: target + 1,
-            trigger: PoolCheckTrigger::EveryRequest,
+            pool_check_trigger: RequestsThatCheckPools::EveryRequest,
             victim: VictimPolicy::default(),
             separate_open_block: false,
             copy_back: true,
-            takes_no_time: self.chance(15),
+            collection_takes_no_time: self.chance(15),
             preemption: (superblock.suspension.is_some() || self.chance(30)).then_some(preemption),
             idle_collection_after_ns: self.chance(25).then(|| self.between(1, 40_000)),
         };
         SsdParams {
             geometry,
             timing,
-            die_stride_pages: 1,
+            consecutive_pages_per_die: 1,
             allocation: Allocation::Static,
             plane_choice: PlaneChoice::MostFree,
             gc,
             fill_seals_last_block: true,
             channel: self.chance(50).then(|| ChannelParams::consecutive(self.small(1, u64::from(dies)))),
             link: self.chance(60).then(|| HostLinkParams { page_transfer_ns: self.between(1, 300), full_duplex: self.chance(70) }),
-            front: None,
+            front_end: None,
             mechanisms: Mechanisms::default(),
             superblock: Some(superblock),
         }
@@ -349,7 +349,7 @@ impl DriveDraw {
             suspend_ns: if self.chance(20) { 0 } else { self.between(0, 800) },
             resume_ns: if self.chance(30) { 0 } else { self.between(0, 300) },
             suspensions_max: self.small(0, 5),
-            work_between_min_ns: if self.chance(30) { 0 } else { self.between(0, 2_000) },
+            work_between_suspensions_min_ns: if self.chance(30) { 0 } else { self.between(0, 2_000) },
         }
     }
 
@@ -361,13 +361,13 @@ impl DriveDraw {
             scheme: ReactiveInclusive {}.into(),
             // The work follows from the latency, so that the other cases stay what they were.
             forced_work: FORCED_WORK[(latency_ns[0] % FORCED_WORK.len() as u64) as usize],
-            t_soft_free_blocks: ssd.gc.start_free_blocks + 1,
+            soft_threshold_free_blocks: ssd.gc.start_free_blocks + 1,
             notification: Notification::AtStartThreshold,
-            cycle_delay_ns: if self.chance(50) { 0 } else { self.between(1, 20_000) },
+            request_to_cycle_delay_ns: if self.chance(50) { 0 } else { self.between(1, 20_000) },
             begins_cycles_when_idle: false,
-            all_dies_collect: true,
-            controller_answers: self.chance(85),
-            ggc_aware_members: MemberSet::single(0),
+            all_dies_of_forced_member_collect: true,
+            controller_answers_requests: self.chance(85),
+            coordinated_members: MemberSet::single(0),
             message_latency_ns: latency_ns,
         }
     }

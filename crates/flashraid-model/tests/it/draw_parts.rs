@@ -1,16 +1,16 @@
 //! Random parts of arrays and loads, of which cases are put together.
 
 use flashraid_model::array::{ArrayParams, FailureParams, HostPortParams, Level, ReadPlan, RebuildParams, SpareState};
-use flashraid_model::cache::{CacheParams, CacheParts, CachePolicy, CapacityUnit};
+use flashraid_model::cache::{CacheLevels, CacheParams, CachePolicy, CapacityUnit};
 use flashraid_model::coordination::{CoordinationParams, ForcedWork, MESSAGE_KINDS, MessageKind, Notification, SchemePolicy};
 use flashraid_model::flash::{ChannelOrder, ChannelParams, Geometry, Timing};
 use flashraid_model::ids::MemberSet;
-use flashraid_model::policy::Listed;
+use flashraid_model::policy::PolicyList;
 use flashraid_model::request::{OpKind, Request};
 use flashraid_model::rng::{self, Stream};
 use flashraid_model::ssd::{
-    Allocation, BlockingScope, BufferParams, CollectionProcedure, FirmwareParams, FrontParams, GcParams, HostLinkParams, PipeliningMode,
-    PlaneChoice, PoolCheckTrigger, PoolScope, Preemption, QueueParams, SsdParams, Suspension, VictimPolicy,
+    Allocation, BlockingScope, BufferParams, CollectionProcedure, FirmwareParams, FrontEndParams, GcParams, HostLinkParams, PipeliningMode,
+    PlaneChoice, PoolScope, Preemption, QueueParams, RequestsThatCheckPools, SsdParams, Suspension, VictimPolicy,
 };
 
 use crate::cases::PAGE_BYTES;
@@ -79,16 +79,16 @@ impl Draw {
         let reserved = least_reserved + self.between(0, 2);
         let blocks = self.between(6.max(reserved + 1), 24);
         let gc = GcParams {
-            procedure: CollectionProcedure::Standard,
+            procedure: CollectionProcedure::AsParametersSay,
             pool,
             blocking,
             start_free_blocks: start as u32,
             stop_free_blocks: (start + self.between(1, 3)) as u32,
-            trigger: if self.chance(70) { PoolCheckTrigger::EveryRequest } else { PoolCheckTrigger::OnlyWrites },
+            pool_check_trigger: if self.chance(70) { RequestsThatCheckPools::EveryRequest } else { RequestsThatCheckPools::OnlyWrites },
             victim: self.victim(),
             separate_open_block,
             copy_back: self.chance(60),
-            takes_no_time: self.chance(10),
+            collection_takes_no_time: self.chance(10),
             preemption: None,
             idle_collection_after_ns: None,
         };
@@ -115,14 +115,14 @@ impl Draw {
         SsdParams {
             geometry,
             timing: self.timing(channel.is_some()),
-            die_stride_pages: if self.chance(50) { 1 } else { self.between(1, 4) as u32 },
+            consecutive_pages_per_die: if self.chance(50) { 1 } else { self.between(1, 4) as u32 },
             allocation: if dynamic { Allocation::Dynamic } else { Allocation::Static },
             plane_choice: if self.chance(70) { PlaneChoice::MostFree } else { PlaneChoice::Rotate },
             gc: GcParams { blocking, ..gc },
             fill_seals_last_block,
             channel,
             link,
-            front: None,
+            front_end: None,
             mechanisms: Default::default(),
             superblock: None,
         }
@@ -133,7 +133,7 @@ impl Draw {
         let mut params = self.array();
         if let Some(drive) = drive {
             params.ssd = drive.clone();
-            if self.chance(50) && !drive.gc.takes_no_time {
+            if self.chance(50) && !drive.gc.collection_takes_no_time {
                 let target = u64::from(drive.gc.start_free_blocks);
                 params.coordination = Some(self.coordination(u64::from(params.members), target));
             }
@@ -152,7 +152,7 @@ impl Draw {
             ssd.gc.idle_collection_after_ns = Some(50_021 << self.between(0, 8));
         }
         // The scheme `ideal` is one of its own.
-        if self.chance(40) && !ssd.gc.takes_no_time {
+        if self.chance(40) && !ssd.gc.collection_takes_no_time {
             let start = u64::from(ssd.gc.start_free_blocks);
             params.coordination = Some(self.coordination(u64::from(params.members), start));
         }
@@ -218,9 +218,9 @@ impl Draw {
         };
         let most_units = if self.chance(60) { 12 } else { 300 };
         let most_commands = if self.chance(60) { 4 } else { 60 };
-        case.params.ssd.front = Some(FrontParams {
+        case.params.ssd.front_end = Some(FrontEndParams {
             buffer: (kinds & 1 > 0).then(|| BufferParams {
-                room_units: self.between(1, most_units) as u32,
+                capacity_units: self.between(1, most_units) as u32,
                 acknowledge_ns: self.time_of_front(),
                 survives_power_loss: self.chance(50),
                 superpage_open_max_ns: None,
@@ -264,7 +264,7 @@ impl Draw {
         ssd.channel = None;
         ssd.allocation = Allocation::Static;
         ssd.gc.blocking = BlockingScope::Die;
-        ssd.gc.takes_no_time = false;
+        ssd.gc.collection_takes_no_time = false;
         ssd.gc.preemption = self.preemption();
         let with_idle = ssd.gc.preemption.is_none() || self.chance(30);
         ssd.gc.idle_collection_after_ns = with_idle.then(|| 50_021 << self.between(0, 8));
@@ -285,9 +285,9 @@ impl Draw {
         });
         self.chance(90).then(|| Preemption {
             poll_ns: if self.chance(80) { self.between(401, 900) } else { 0 },
-            hard_limit_share: if self.chance(30) { 0.0 } else { self.between(1, 100) as f64 / 100.0 },
+            hard_limit_over_start_threshold: if self.chance(30) { 0.0 } else { self.between(1, 100) as f64 / 100.0 },
             pipeline: if self.chance(50) { PipeliningMode::AtPreemptionPoints } else { PipeliningMode::Off },
-            merges_with_moves: merge,
+            serves_requests_from_move_register: merge,
             moves_requested_pages_first: merge && self.chance(70),
             suspension,
         })
@@ -326,7 +326,7 @@ impl Draw {
     pub(crate) fn coordination(&mut self, members: u64, start: u64) -> CoordinationParams {
         let scheme = loop {
             let scheme = SchemePolicy::random_for_tests(&mut self.0);
-            if scheme.has_controller() && has_rule(&scheme) {
+            if scheme.has_coordinating_controller() && has_rule(&scheme) {
                 break scheme;
             }
         };
@@ -342,13 +342,13 @@ impl Draw {
         CoordinationParams {
             scheme,
             forced_work: FORCED_WORK[self.between(0, FORCED_WORK.len() as u64 - 1) as usize],
-            t_soft_free_blocks: (start + self.between(1, 4)) as u32,
+            soft_threshold_free_blocks: (start + self.between(1, 4)) as u32,
             notification: Notification::AtStartThreshold,
-            cycle_delay_ns: if self.chance(30) { self.between(1_009, 3_000_000) } else { 0 },
+            request_to_cycle_delay_ns: if self.chance(30) { self.between(1_009, 3_000_000) } else { 0 },
             begins_cycles_when_idle: false,
-            all_dies_collect: true,
-            controller_answers: self.chance(90),
-            ggc_aware_members: MemberSet(if self.chance(70) { all } else { u128::from(self.between(0, all as u64)) }),
+            all_dies_of_forced_member_collect: true,
+            controller_answers_requests: self.chance(90),
+            coordinated_members: MemberSet(if self.chance(70) { all } else { u128::from(self.between(0, all as u64)) }),
             message_latency_ns: latency_ns,
         }
     }
@@ -365,7 +365,7 @@ impl Draw {
         };
         (params.level, params.members) = (level, members as u32);
         if let Some(coordination) = &mut params.coordination {
-            coordination.ggc_aware_members.0 =
+            coordination.coordinated_members.0 =
                 if self.chance(80) { (1 << members) - 1 } else { u128::from(self.between(0, (1 << members) - 1)) };
         }
         let array_bytes = reference::array_pages(params) * PAGE_BYTES;
@@ -415,8 +415,8 @@ impl Draw {
 
     /// Section 13 of the rules.
     pub(crate) fn put_cache(&mut self, case: &mut Case) {
-        let all: Vec<CacheParts> =
-            CachePolicy::all_with_default_parameters().iter().map(CachePolicy::parts).filter(|parts| !parts.is_empty()).collect();
+        let all: Vec<CacheLevels> =
+            CachePolicy::all_with_default_parameters().iter().map(CachePolicy::cache_levels).filter(|parts| !parts.is_empty()).collect();
         let parts = all[self.between(0, all.len() as u64 - 1) as usize];
         let size = self.between(1, 6);
         let (mut group_pages, mut member_pages) = (self.between(1, 1 << size) as u32, self.between(1, 1 << size) as u32);
@@ -430,7 +430,7 @@ impl Draw {
         let memory = self.between(0, 2);
         case.params.cache = Some(CacheParams {
             parts,
-            group_cache_pages: group_pages,
+            write_group_cache_pages: group_pages,
             member_cache_pages: member_pages,
             destage_start_fill: if self.chance(20) { high } else { high * self.between(0, 1000) as f64 / 1000.0 },
             destage_full_speed_fill: high,
@@ -439,7 +439,7 @@ impl Draw {
             nvm_page_read_ns: if memory > 0 { self.between(1, 5_000) } else { 0 },
             nvm_page_write_ns: if memory > 1 { self.between(1, 60_000) } else { 0 },
             // The room follows from the sizes, so that the other cases stay what they were.
-            capacity_unit: [CapacityUnit::Pages, CapacityUnit::WholeWrites, CapacityUnit::Pages, CapacityUnit::Entries]
+            capacity_unit: [CapacityUnit::Pages, CapacityUnit::PagesOfWholeWrites, CapacityUnit::Pages, CapacityUnit::Entries]
                 [((group_pages + member_pages) % 4) as usize],
         });
     }
@@ -465,9 +465,9 @@ impl Draw {
             page_program_ns: self.between(150_001, 900_000),
             block_erase_ns: self.between(1_000_001, 4_000_000),
             page_transfer_ns: if channels || self.chance(70) { self.between(5_003, 120_000) } else { 0 },
-            summary_transfer_ns: if channels || self.chance(70) { self.between(1_009, 20_000) } else { 0 },
+            block_summary_transfer_ns: if channels || self.chance(70) { self.between(1_009, 20_000) } else { 0 },
             command_overhead_ns: if self.chance(50) { self.between(501, 9_000) } else { 0 },
-            spreads_summary_programs: false,
+            spreads_summary_over_programs: false,
         }
     }
 

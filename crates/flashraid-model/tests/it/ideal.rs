@@ -18,10 +18,10 @@ fn draw_in_domain(seed: u64) -> Case {
     params.failures.clear();
     (params.rebuild, params.cache, params.host_port) = (None, None, None);
     (params.ssd.allocation, params.ssd.channel, params.ssd.link) = (Allocation::Static, None, None);
-    (params.ssd.gc.preemption, params.ssd.gc.takes_no_time) = (None, false);
+    (params.ssd.gc.preemption, params.ssd.gc.collection_takes_no_time) = (None, false);
     params.ssd.mechanisms = Default::default();
     params.ssd.geometry.summary_page = true;
-    params.ssd.timing.spreads_summary_programs = true;
+    params.ssd.timing.spreads_summary_over_programs = true;
     case.host = HostLoop::Open;
     // Summaries and another level leave less room than the case was drawn for.
     let capacity_bytes = case.params.layout().exported_pages() * u64::from(case.params.ssd.geometry.page_bytes);
@@ -36,7 +36,7 @@ fn draw_in_domain(seed: u64) -> Case {
 fn compare(case: &Case) -> [usize; 3] {
     let mut ideal = case.clone();
     ideal.params.coordination = None;
-    ideal.params.ssd.gc.takes_no_time = true;
+    ideal.params.ssd.gc.collection_takes_no_time = true;
     let (with, without) = (adapter::fast(case).requests, adapter::fast(&ideal).requests);
     let pairs = || with.iter().zip(&without);
     let later = pairs().filter(|(with, without)| without.done_ns > with.done_ns).count();
@@ -62,7 +62,7 @@ fn some_requests_end_earlier_than_under_ideal_where_single_programs_pay() {
     let violations: usize = (0..400)
         .map(|seed| {
             let mut case = draw_in_domain(seed);
-            case.params.ssd.timing.spreads_summary_programs = false;
+            case.params.ssd.timing.spreads_summary_over_programs = false;
             compare(&case)[0]
         })
         .sum();

@@ -8,7 +8,7 @@ use flashraid_model::cache::CacheCounters;
 use flashraid_model::coordination::MESSAGE_KINDS;
 use flashraid_model::events::TimeParts;
 use flashraid_model::request::{HostLoop, Request};
-use flashraid_model::ssd::{FrontCounters, MechanismCounters, MemberCounters};
+use flashraid_model::ssd::{FrontEndCounters, MechanismCounters, MemberCounters};
 
 /// One simulation: everything that decides its outcome.
 #[derive(Debug, Clone)]
@@ -74,7 +74,7 @@ pub(crate) struct RequestOutcome {
 pub(crate) struct MemberOutcome {
     pub counters: MemberCounters,
     /// Counters of queues, cores, and buffer before the dies.
-    pub front: Option<FrontCounters>,
+    pub front: Option<FrontEndCounters>,
     pub mechanisms: MechanismCounters,
     /// State of a drive with superblocks. Such a drive has neither blocks nor pages of pools.
     pub drive: Option<DriveOutcome>,
@@ -106,7 +106,7 @@ impl DriveOutcome {
             host_pages_written: of("pages_received"),
             host_pages_trimmed: of("pages_trimmed"),
             suspensions: of("suspensions"),
-            merged_operations: of("merges"),
+            operations_served_from_move_register: of("merges"),
             pipelined_operations: of("pipelined"),
             ..MemberCounters::default()
         }

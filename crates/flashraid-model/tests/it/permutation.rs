@@ -30,7 +30,7 @@ fn draw(seed: u64) -> Case {
     for time in [&mut timing.page_read_ns, &mut timing.page_program_ns, &mut timing.block_erase_ns, &mut timing.page_transfer_ns] {
         round(time);
     }
-    timing.summary_transfer_ns = 0;
+    timing.block_summary_transfer_ns = 0;
     timing.command_overhead_ns = 0;
     if let Some(link) = &mut params.ssd.link {
         round(&mut link.page_transfer_ns);
@@ -39,7 +39,7 @@ fn draw(seed: u64) -> Case {
         preemption.poll_ns = 0;
     }
     let coordination = params.coordination.as_mut().expect("the case is coordinated");
-    coordination.ggc_aware_members.0 &= (1 << params.members) - 1;
+    coordination.coordinated_members.0 &= (1 << params.members) - 1;
     coordination.message_latency_ns.iter_mut().for_each(round);
     match &mut coordination.scheme {
         SchemePolicy::ProactiveIdle(scheme) => {
@@ -49,7 +49,7 @@ fn draw(seed: u64) -> Case {
         SchemePolicy::ProactiveSoftLimit(scheme) => round(&mut scheme.check_interval.ns),
         _ => {}
     }
-    round(&mut coordination.cycle_delay_ns);
+    round(&mut coordination.request_to_cycle_delay_ns);
     if case.host != HostLoop::Open {
         case.host = HostLoop::Closed { depth: 2 * params.members, think_ns: 0 };
     }
@@ -99,8 +99,8 @@ fn renumbered(case: &Case, numbers: &[u64]) -> Case {
         request.offset_bytes = (page / members * members + numbers[(page % members) as usize]) * PAGE_BYTES;
     }
     let coordination = case.params.coordination.as_mut().expect("the case is coordinated");
-    let ggc_aware = coordination.ggc_aware_members.0;
-    coordination.ggc_aware_members.0 =
+    let ggc_aware = coordination.coordinated_members.0;
+    coordination.coordinated_members.0 =
         numbers.iter().enumerate().fold(0, |bits, (member, number)| bits | (ggc_aware >> member & 1) << number);
     case
 }

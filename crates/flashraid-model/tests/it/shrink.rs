@@ -6,8 +6,8 @@ use flashraid_model::coordination::{CoordinationParams, ForcedWork, MESSAGE_KIND
 use flashraid_model::placement::Level;
 use flashraid_model::request::HostLoop;
 use flashraid_model::ssd::{
-    Allocation, BlockingScope, CollectionProcedure, FirmwareParams, FrontParams, Mechanisms, PipeliningMode, PlacementHandles, PlaneChoice,
-    PoolCheckTrigger, PoolScope, Preemption, SsdParams, SuperblockParams, UpkeepParams, VictimPolicy,
+    Allocation, BlockingScope, CollectionProcedure, FirmwareParams, FrontEndParams, Mechanisms, PipeliningMode, PlacementHandles,
+    PlaneChoice, PoolScope, Preemption, RequestsThatCheckPools, SsdParams, SuperblockParams, UpkeepParams, VictimPolicy,
 };
 
 use crate::cases::PAGE_BYTES;
@@ -28,7 +28,7 @@ pub(crate) fn shrink(mut case: Case, fails: impl Fn(&Case) -> bool) -> Case {
             }
             let members = candidate.params.members;
             if let Some(coordination) = &mut candidate.params.coordination {
-                coordination.ggc_aware_members.0 &= (1 << members) - 1;
+                coordination.coordinated_members.0 &= (1 << members) - 1;
             }
             if !is_possible(&candidate) {
                 continue;
@@ -95,7 +95,8 @@ fn is_possible(case: &Case) -> bool {
     let survives = case.params.failures.iter().all(|failure| redundant && failure.member < case.params.members);
     if let Some(own) = &case.params.ssd.superblock {
         let shape = own.shape(&case.params.ssd.geometry);
-        if !shape.guarantees_victim_at_floor(own.collection.floor_free_superblocks) || own.buffer.room_units < shape.buffer_units_min() {
+        if !shape.guarantees_victim_at_floor(own.collection.floor_free_superblocks) || own.buffer.capacity_units < shape.buffer_units_min()
+        {
             return false;
         }
     }
@@ -124,8 +125,8 @@ fn drop_requests(case: &mut Case, fails: &impl Fn(&Case) -> bool) {
     }
 }
 
-fn front(case: &mut Case, simplify: fn(&mut FrontParams)) {
-    if let Some(front) = &mut case.params.ssd.front {
+fn front(case: &mut Case, simplify: fn(&mut FrontEndParams)) {
+    if let Some(front) = &mut case.params.ssd.front_end {
         simplify(front);
     }
 }
@@ -138,11 +139,11 @@ fn superblock(case: &mut Case, simplify: fn(&mut SuperblockParams)) {
 
 const SIMPLER: [fn(&mut Case); 93] = [
     |case| case.params.read_plan = ReadPlan::Home,
-    |case| case.params.read_plan_params.fast_fail_ns = 0,
+    |case| case.params.read_plan_params.refusal_answer_ns = 0,
     |case| case.params.read_plan_params.after = HedgeAfter::Time(1000),
     |case| case.params.read_plan_params.plans_reads_before_writes = false,
     |case| case.params.read_plan_params.knows_remaining_time = true,
-    |case| case.params.read_plan_params.knowledge = CollectionKnowledge::OfDieOrPlane,
+    |case| case.params.read_plan_params.collection_knowledge = CollectionKnowledge::PerDieOrPlane,
     |case| superblock(case, |own| own.queues = None),
     |case| superblock(case, |own| own.slc = None),
     |case| superblock(case, |own| own.placement_handles = PlacementHandles::SINGLE_HANDLE),
@@ -152,10 +153,10 @@ const SIMPLER: [fn(&mut Case); 93] = [
     |case| superblock(case, |own| own.firmware = FirmwareParams::WITHOUT_OVERHEAD),
     |case| superblock(case, |own| own.buffer.superpage_open_max_ns = None),
     |case| superblock(case, |own| own.buffer.survives_power_loss = true),
-    |case| superblock(case, |own| own.reads_during_transfer = false),
+    |case| superblock(case, |own| own.planes_read_during_transfer = false),
     |case| superblock(case, |own| own.dies_programming_max = 64),
     |case| case.params.ssd.mechanisms = Mechanisms::default(),
-    |case| case.params.ssd.front = None,
+    |case| case.params.ssd.front_end = None,
     |case| front(case, |front| front.buffer = None),
     |case| front(case, |front| front.queues = None),
     |case| front(case, |front| front.firmware = FirmwareParams::WITHOUT_OVERHEAD),
@@ -170,7 +171,7 @@ const SIMPLER: [fn(&mut Case); 93] = [
     |case| cache(case, |cache| cache.destages_in_flight_max = 1),
     |case| cache(case, |cache| cache.nvm_page_read_ns = 0),
     |case| cache(case, |cache| cache.nvm_page_write_ns = 0),
-    |case| cache(case, |cache| cache.group_cache_pages = cache.group_cache_pages.min(1)),
+    |case| cache(case, |cache| cache.write_group_cache_pages = cache.write_group_cache_pages.min(1)),
     |case| cache(case, |cache| cache.member_cache_pages = cache.member_cache_pages.min(1)),
     |case| cache(case, |cache| cache.member_cache_pages = cache.member_cache_pages.min(4)),
     |case| cache(case, |cache| cache.sync_timeout_ns = 10_000_000),
@@ -183,11 +184,11 @@ const SIMPLER: [fn(&mut Case); 93] = [
     |case| rebuild(case, |rebuild| rebuild.continues_after_last_request = false),
     |case| case.params.coordination = None,
     |case| coordination(case, |coordination| coordination.message_latency_ns = [0; MESSAGE_KINDS]),
-    |case| coordination(case, |coordination| coordination.cycle_delay_ns = 0),
+    |case| coordination(case, |coordination| coordination.request_to_cycle_delay_ns = 0),
     |case| coordination(case, |coordination| coordination.notification = Notification::AtStartThreshold),
     |case| coordination(case, |coordination| coordination.begins_cycles_when_idle = false),
-    |case| coordination(case, |coordination| coordination.all_dies_collect = true),
-    |case| coordination(case, |coordination| coordination.ggc_aware_members.0 = u128::MAX),
+    |case| coordination(case, |coordination| coordination.all_dies_of_forced_member_collect = true),
+    |case| coordination(case, |coordination| coordination.coordinated_members.0 = u128::MAX),
     |case| coordination(case, |coordination| coordination.forced_work = ForcedWork::OneVictim),
     |case| coordination(case, |coordination| coordination.scheme = ReactiveInclusive {}.into()),
     |case| case.params.members = 1,
@@ -199,24 +200,24 @@ const SIMPLER: [fn(&mut Case); 93] = [
     |case| case.params.ssd.link = None,
     |case| case.params.ssd.channel = None,
     |case| case.params.ssd.allocation = Allocation::Static,
-    |case| case.params.ssd.die_stride_pages = 1,
+    |case| case.params.ssd.consecutive_pages_per_die = 1,
     |case| case.params.ssd.plane_choice = PlaneChoice::Rotate,
     |case| case.params.ssd.fill_seals_last_block = true,
     |case| case.params.ssd.gc.blocking = BlockingScope::Die,
-    |case| case.params.ssd.gc.procedure = CollectionProcedure::Standard,
-    |case| case.params.ssd.gc.trigger = PoolCheckTrigger::EveryRequest,
+    |case| case.params.ssd.gc.procedure = CollectionProcedure::AsParametersSay,
+    |case| case.params.ssd.gc.pool_check_trigger = RequestsThatCheckPools::EveryRequest,
     |case| case.params.ssd.gc.victim = VictimPolicy::default(),
     |case| case.params.ssd.gc.separate_open_block = false,
     |case| case.params.ssd.gc.copy_back = true,
-    |case| case.params.ssd.gc.takes_no_time = false,
+    |case| case.params.ssd.gc.collection_takes_no_time = false,
     |case| case.params.ssd.gc.preemption = None,
     |case| case.params.ssd.gc.idle_collection_after_ns = None,
     |case| case.params.ssd.gc.stop_free_blocks = case.params.ssd.gc.start_free_blocks + 1,
     |case| preemption(case, |preemption| preemption.suspension = None),
     |case| preemption(case, |preemption| preemption.pipeline = PipeliningMode::Off),
     |case| preemption(case, |preemption| preemption.moves_requested_pages_first = false),
-    |case| preemption(case, |preemption| preemption.merges_with_moves = preemption.moves_requested_pages_first),
-    |case| preemption(case, |preemption| preemption.hard_limit_share = 0.0),
+    |case| preemption(case, |preemption| preemption.serves_requests_from_move_register = preemption.moves_requested_pages_first),
+    |case| preemption(case, |preemption| preemption.hard_limit_over_start_threshold = 0.0),
     |case| preemption(case, |preemption| preemption.poll_ns = 0),
     |case| preemption(case, |preemption| preemption.poll_ns = 600),
     |case| case.requests.iter_mut().for_each(|request| request.high_priority = false),
@@ -230,7 +231,7 @@ const SIMPLER: [fn(&mut Case); 93] = [
             case.params.ssd.timing.page_transfer_ns = 0;
         }
     },
-    |case| case.params.ssd.timing.spreads_summary_programs = false,
+    |case| case.params.ssd.timing.spreads_summary_over_programs = false,
     |case| case.params.ssd.geometry.summary_page = false,
     |case| case.params.ssd.timing.command_overhead_ns = 0,
     |case| case.params.ssd.geometry.dies = 1,

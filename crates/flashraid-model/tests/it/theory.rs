@@ -74,9 +74,9 @@ fn idle_latencies(simulate: Simulate) {
         page_program_ns: 200_000,
         block_erase_ns: 1_500_000,
         page_transfer_ns: 105_600,
-        summary_transfer_ns: 13_200,
+        block_summary_transfer_ns: 13_200,
         command_overhead_ns: 0,
-        spreads_summary_programs: false,
+        spreads_summary_over_programs: false,
     };
     let ms = |number: u64| number * 1_000_000;
     let case = case.read(ms(0), 0, 1).read(ms(10), 0, 2).read(ms(20), 0, 3).write(ms(30), 0, 2).write(ms(40), 0, 3).write(ms(50), 1, 1);

@@ -9,7 +9,7 @@ use crate::figures::{self, CAPACITY, Figure};
 use crate::number;
 use crate::sheet::{Cell, Sheet, Tone};
 use crate::text;
-use flashraid::idle::IdleArray;
+use flashraid::light_load::LightLoad;
 use flashraid::report::{FEW_SAMPLES_MARK, Mark};
 use flashraid::study::is_given_by_study;
 
@@ -334,7 +334,7 @@ impl Grid {
                 Some(parts.get("collection")?.as_f64()? / total.max(f64::MIN_POSITIVE))
             };
             let collection = ["all", "slowest_1_percent"].iter().filter_map(|of| share(of)).fold(0.0, f64::max);
-            let idle = IdleArray::from_shares(busy, busy, collection).filter(|_| report["verdict"]["load"] == "stable")?;
+            let idle = LightLoad::from_shares(busy, busy, collection).filter(|_| report["verdict"]["load"] == "stable")?;
             Some(if several { format!("{}: {idle}", workload.name) } else { idle.to_string() })
         };
         workloads.iter().filter_map(line).collect()

@@ -1,7 +1,7 @@
 //! The part of a page for one result: a run or a comparison.
 
 use flashraid::Report;
-use flashraid::report::{LoadKind, Mark, REPORTED_PERCENTILES};
+use flashraid::report::{LoadVerdict, Mark, REPORTED_PERCENTILES};
 use serde_json::Value;
 
 use super::{Explorer, Text, capacity, sketch};
@@ -216,9 +216,9 @@ pub fn headline(report: &Report) -> String {
         _ => String::new(),
     };
     let doubt = match (report.verdict.load, report.verdict.steady) {
-        (LoadKind::DataLost, _) => " Data were lost: these figures are those of an array that does not do its work.",
-        (LoadKind::Unstable, _) => " Requests pile up: these figures grow with the length of the run.",
-        (LoadKind::Saturated, _) => " The array does not keep up with what is asked of it.",
+        (LoadVerdict::DataLost, _) => " Data were lost: these figures are those of an array that does not do its work.",
+        (LoadVerdict::Unstable, _) => " Requests pile up: these figures grow with the length of the run.",
+        (LoadVerdict::Saturated, _) => " The array does not keep up with what is asked of it.",
         (_, false) => " The run did not come to a steady state.",
         _ => "",
     };
@@ -280,9 +280,9 @@ fn tiles(report: &Report) -> Vec<Tile> {
     tiles.extend(capacity::tile(&[&report.config]));
     let load = report.verdict.load.name();
     let (verdict, note, tone) = match (report.verdict.load, report.verdict.steady_from_ns) {
-        (LoadKind::DataLost, _) => (load, Mark::DataLost.explanation().to_owned(), Tone::Worse),
-        (LoadKind::Unstable, _) => (load, "requests pile up".to_owned(), Tone::Worse),
-        (LoadKind::Saturated, _) => (load, "less is served than asked for".to_owned(), Tone::Worse),
+        (LoadVerdict::DataLost, _) => (load, Mark::DataLost.explanation().to_owned(), Tone::Worse),
+        (LoadVerdict::Unstable, _) => (load, "requests pile up".to_owned(), Tone::Worse),
+        (LoadVerdict::Saturated, _) => (load, "less is served than asked for".to_owned(), Tone::Worse),
         (_, Some(from_ns)) if report.verdict.has_mark(Mark::NotSteady) => {
             ("steady late", format!("from {} on only; load: {load}", number::duration_us(from_ns as f64 / 1e3)), Tone::Worse)
         }

@@ -1,6 +1,6 @@
 //! The workloads of GGC (Harmonia): Tables 2, 8 and 9.
 
-use super::excerpts::*;
+use super::trace_excerpts::*;
 use super::{Found, GENERATOR_FOOTPRINT, KIB, NamedWorkload, PublishedFigures, mix, synthetic};
 use crate::quantities::{MeanSize, RequestGap};
 use crate::synthetic::arrivals::{Bursts, Closed, MarkovModulated};

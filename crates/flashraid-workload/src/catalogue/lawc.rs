@@ -1,6 +1,6 @@
 //! The workloads of LAWC: Tables 3 and 4 and the mixes of section 4.1.
 
-use super::excerpts::*;
+use super::trace_excerpts::*;
 use super::{Found, KIB, NamedWorkload, PublishedFigures, mix, synthetic};
 use crate::quantities::RequestGap;
 use crate::synthetic::arrivals::Poisson;

@@ -5,10 +5,10 @@
 //! excerpts of real traces; see [`excerpts`]. Such a workload is a *stand-in* and says so. Users can override every part. Users who have
 //! the trace itself can replay it instead.
 
-pub mod excerpts;
 mod ggc;
 mod lawc;
 mod pgc;
+pub mod trace_excerpts;
 
 use super::synthetic::{AddressSpec, ArrivalSpec, Footprint, SizeSpec, SyntheticSpec};
 use super::{SourceSpec, TransformSpec, WorkloadSpec};

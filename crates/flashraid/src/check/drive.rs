@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{GcCheck, theory};
-use crate::config::{Isolation, ScaleBy, Scenario, SlcMode};
+use crate::config::{HandleIsolation, ScaleBy, Scenario, SlcMode};
 use flashraid_model::array::ArrayParams;
 use flashraid_model::ssd::{PlaneReadMode, QueueParams, SlcLimit, SsdParams, SuperblockParams, SuperblockShape};
 use flashraid_workload::SourceSpec;
@@ -59,7 +59,7 @@ pub struct PlacementCheck {
     /// Number of placement handles.
     pub handles: u32,
     /// Time for which data of different placement handles stay in different superblocks: until collection moves them, or for ever.
-    pub isolation: Isolation,
+    pub isolation: HandleIsolation,
     /// Number of handles that writes of the workload use.
     pub handles_used: u32,
     /// Maximum number of superblocks that may be open at the same time, for the host and for collection.
@@ -109,7 +109,7 @@ pub struct SlcCheck {
 
 /// Queues, cores and buffer before the dies of a device without superblocks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct FrontCheck {
+pub struct FrontEndCheck {
     /// Number of bytes in the write buffer; left out if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer_bytes: Option<u64>,
@@ -122,11 +122,11 @@ pub struct FrontCheck {
     pub cores: u32,
 }
 
-pub(super) fn front_check(scenario: &Scenario) -> Option<FrontCheck> {
+pub(super) fn front_check(scenario: &Scenario) -> Option<FrontEndCheck> {
     let ssd = &scenario.array.ssd;
-    let front = ssd.front.as_ref()?;
-    Some(FrontCheck {
-        buffer_bytes: front.buffer.map(|buffer| u64::from(buffer.room_units) * u64::from(ssd.geometry.page_bytes)),
+    let front = ssd.front_end.as_ref()?;
+    Some(FrontEndCheck {
+        buffer_bytes: front.buffer.map(|buffer| u64::from(buffer.capacity_units) * u64::from(ssd.geometry.page_bytes)),
         is_protected: front.buffer.is_none_or(|buffer| buffer.survives_power_loss),
         queues: front.queues.map(|queues| queues_check(scenario, queues)),
         cores: front.firmware.cores,
@@ -155,7 +155,7 @@ pub(super) fn drive_check(scenario: &Scenario) -> Option<DriveCheck> {
     };
     let slc_bytes = |superblocks: u32| u64::from(superblocks) * data_bytes / u64::from(superblock.bits_per_cell);
     let slc = written.slc.as_ref().zip(superblock.slc).map(|(written, slc)| {
-        let superblocks = slc.room.superblocks_max(
+        let superblocks = slc.superblock_limit.slc_superblocks_max(
             superblock.collection.target_free_superblocks + superblock.collection.superblocks_below_target_to_double_pace,
             0,
             superblock.collection.target_free_superblocks,
@@ -173,9 +173,9 @@ pub(super) fn drive_check(scenario: &Scenario) -> Option<DriveCheck> {
         superblock_bytes,
         parity_bytes: shape.has_parity_superpages.then(|| u64::from(shape.superblocks) * (superblock_bytes - data_bytes)),
         placement: placement_check(scenario, &shape),
-        rows: shape.superpage_rows,
+        rows: shape.superpages_per_die,
         superpage_bytes: u64::from(shape.superpage_units()) * unit_bytes,
-        buffer_bytes: u64::from(superblock.buffer.room_units) * unit_bytes,
+        buffer_bytes: u64::from(superblock.buffer.capacity_units) * unit_bytes,
         queues: superblock.queues.map(|queues| queues_check(scenario, queues)),
         slc,
         burst_bytes,
@@ -207,7 +207,7 @@ pub(super) fn warnings(drive: &DriveCheck, array: &ArrayParams) -> Vec<String> {
             "scaling leaves {rows} superpages of each die in a superblock; with fewer than {ROWS_ENOUGH}, dies wait for each other at the end of superblocks; lower ssd.scale"
         ));
     }
-    if drive.slc.is_some() && array.ssd.gc.idle_collection_after_ns.is_none() && !array.ssd.gc.takes_no_time {
+    if drive.slc.is_some() && array.ssd.gc.idle_collection_after_ns.is_none() && !array.ssd.gc.collection_takes_no_time {
         warnings.push(
             "ssd.slc without ssd.gc.idle: data with one bit per cell are folded only when few superblocks are free, and not in idle time"
                 .to_owned(),
@@ -276,7 +276,7 @@ pub(super) fn gc_check(ssd: &SsdParams, superblock: &SuperblockParams) -> GcChec
         write_amplification_is,
         write_amplification_oldest_first: theory::oldest_first_write_amplification(alpha) * (1.0 + parity),
         pages_moved_per_clean: f64::from(shape.data_units()) * f64::from(superblock.unit_pages) * moved,
-        clean_us: if ssd.gc.takes_no_time { 0.0 } else { clean_ns / 1000.0 },
+        clean_us: if ssd.gc.collection_takes_no_time { 0.0 } else { clean_ns / 1000.0 },
     }
 }
 
@@ -284,7 +284,7 @@ pub(super) fn gc_check(ssd: &SsdParams, superblock: &SuperblockParams) -> GcChec
 pub(super) fn transfers_per_page(ssd: &SsdParams, superblock: &SuperblockParams, gc: &GcCheck) -> f64 {
     let parity = parity_share(&superblock.shape(&ssd.geometry));
     let of_data = gc.write_amplification / (1.0 + parity);
-    let moved = if ssd.gc.takes_no_time { 0.0 } else { of_data - 1.0 };
+    let moved = if ssd.gc.collection_takes_no_time { 0.0 } else { of_data - 1.0 };
     1.0 + 2.0 * moved + parity * (1.0 + moved)
 }
 
@@ -312,6 +312,6 @@ pub(super) fn die_ns_per_page(ssd: &SsdParams, superblock: &SuperblockParams, gc
     let program = program * (1.0 + parity);
     let moved = gc.write_amplification / (1.0 + parity) - 1.0;
     let erases = gc.write_amplification * ssd.timing.block_erase_ns as f64 / f64::from(ssd.geometry.pages_per_block * ssd.geometry.planes);
-    let moves = if ssd.gc.takes_no_time { 0.0 } else { moved * (program + reads_ns(superblock) as f64 / pages) + erases };
+    let moves = if ssd.gc.collection_takes_no_time { 0.0 } else { moved * (program + reads_ns(superblock) as f64 / pages) + erases };
     (read / planes, program, program + moves)
 }

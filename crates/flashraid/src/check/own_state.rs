@@ -10,7 +10,7 @@
 //! are those of the real drive, and a smaller one does not have them.
 
 use crate::config::{Scenario, workload_address_space};
-use crate::content::traces;
+use crate::file_hashes::traces;
 use flashraid_driver::overwrite_untimed;
 use flashraid_model::array::{Array, ArrayParams, ArraySetup, Level, WarmUpPattern};
 use flashraid_model::flash::ChannelParams;
@@ -37,7 +37,7 @@ const ALL: f64 = 0.99;
 /// does not write, or cannot be read.
 pub(super) fn write_amplification(scenario: &Scenario, gc: &GcCheck, sample: &WorkloadSample) -> Option<f64> {
     let superblock = scenario.array.ssd.superblock.as_ref()?;
-    let begins_steady = scenario.warm_up.pattern == WarmUpPattern::Steady && scenario.warm_state.load_from.is_none();
+    let begins_steady = scenario.warm_up.pattern == WarmUpPattern::SteadyState && scenario.warm_state.load_from.is_none();
     if !begins_steady || sample.pages_written_per_request == 0.0 {
         return None;
     }
@@ -104,7 +104,7 @@ fn by_writing(scenario: &Scenario, superblock: &SuperblockParams) -> Option<f64>
     let units_written = pages_written as f64;
     // The smaller drives have no parity in each row.
     let own = superblock.shape(&scenario.array.ssd.geometry);
-    let with_parity = f64::from(own.superpages()) / f64::from(own.data_superpages());
+    let with_parity = f64::from(own.superpages_per_superblock()) / f64::from(own.data_superpages());
     let programmed_units = (erases - erases_before) * f64::from(shape.data_units());
     (units_written > 0.0).then(|| (programmed_units / units_written).max(1.0) * with_parity)
 }

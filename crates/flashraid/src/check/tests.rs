@@ -111,7 +111,7 @@ fn every_preset_can_be_checked() {
 fn measured(scenario: &config::Scenario) -> f64 {
     use flashraid_model::ids::{DieId, Lpn};
     let ssd = &scenario.array.ssd;
-    let mut ftl = flashraid_model::space::Mapping::new_filled(&ssd.space_params(), 1, 0).pools().expect("the device has pools");
+    let mut ftl = flashraid_model::space::Mapping::new_filled(&ssd.space_params(), 1, 0).into_pools().expect("the device has pools");
     let exported = ssd.geometry.exported_pages_per_die();
     let mut stream = flashraid_model::rng::stream(1, "check.theory", 0);
     let (mut moved, mut written) = (0_u64, 0_u64);
@@ -121,7 +121,7 @@ fn measured(scenario: &config::Scenario) -> f64 {
             moved += if write >= 3 * u64::from(exported) { u64::from(work.pages_moved) } else { 0 };
         }
         let lpn = Lpn(flashraid_model::rng::below(&mut stream, u64::from(exported)) as u32);
-        let pool = ftl.place(DieId(0), lpn, 0).expect("after the cleans there is room");
+        let pool = ftl.choose_pool_for_write(DieId(0), lpn, 0).expect("after the cleans there is room");
         ftl.write(DieId(0), pool, lpn);
         written += u64::from(write >= 3 * u64::from(exported));
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{CheckReport, FirstCollection, LoadCheck, PlacementCheck, QueuesCheck, SlcCheck};
-use crate::config::{Isolation, SlcMode};
+use crate::config::{HandleIsolation, SlcMode};
 use crate::duration;
 use flashraid_workload::units::{Size, count_with_noun, with_commas};
 
@@ -46,8 +46,8 @@ impl fmt::Display for CheckReport {
             if let Some(placement) = &drive.placement {
                 let PlacementCheck { handles, handles_used, open_superblocks_max, .. } = placement;
                 let moved = match placement.isolation {
-                    Isolation::Initially => "what collection moves lies together",
-                    Isolation::Persistently => "what collection moves stays with its handle",
+                    HandleIsolation::Initially => "what collection moves lies together",
+                    HandleIsolation::Persistently => "what collection moves stays with its handle",
                 };
                 let text = format!(
                     "{handles}, of which the workload uses {handles_used}; {moved}; up to {open_superblocks_max} superblocks are open"
@@ -162,7 +162,7 @@ impl fmt::Display for CheckReport {
             )?;
         }
         line(f, "memory", &size(self.memory_bytes))?;
-        if let Some(idle) = self.load.as_ref().and_then(LoadCheck::idle_array) {
+        if let Some(idle) = self.load.as_ref().and_then(LoadCheck::light_load) {
             writeln!(f, "note: {idle}")?;
         }
         for warning in &self.warnings {

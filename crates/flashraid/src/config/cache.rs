@@ -34,7 +34,7 @@ pub struct CacheMemory {
     pub size: Option<Size>,
     /// Unit in which the capacity of a cache is counted. By default `"pages"`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub room: Option<CacheRoom>,
+    pub room: Option<CacheCapacityUnit>,
     /// Share of a cache that may be full before it destages. By default 0, as in LAWC; WOW uses 80 %.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub low: Option<Fraction>,
@@ -57,7 +57,7 @@ pub struct CacheMemory {
 /// Unit in which the capacity of a cache is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum CacheRoom {
+pub enum CacheCapacityUnit {
     /// Counts pages. A write that is larger than the room that is left enters piece by piece.
     Pages,
     /// Counts pages. If there is room for one page, all pages of a write in the same stripe enter together, even beyond `size` (LAWC 2.1).

@@ -46,7 +46,7 @@ pub struct ProtocolConfig {
     /// `notify = "soft"`.
     pub at_idle: bool,
     /// Answer of the controller to members that ask to collect.
-    pub answer: Answer,
+    pub answer: ControllerAnswer,
     /// Numbers of the GGC-aware members, which exchange messages with the controller. The others collect by themselves. By default, all
     /// members are GGC-aware.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -72,7 +72,7 @@ impl Default for ProtocolConfig {
             t_soft: DEFAULT_SOFT_LIMIT,
             delay: Duration { ns: 0 },
             at_idle: false,
-            answer: Answer::Prompt,
+            answer: ControllerAnswer::Prompt,
             ggc_aware: None,
             latency: LatencyConfig::default(),
         }
@@ -140,7 +140,7 @@ pub enum NotifyConfig {
 /// Answer of the controller to members that ask to collect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Answer {
+pub enum ControllerAnswer {
     /// The controller forces members to collect after the time `delay`.
     Prompt,
     /// The controller never answers, so that members collect when they must.

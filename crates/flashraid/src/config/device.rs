@@ -30,7 +30,7 @@ pub struct SsdConfig {
     pub timing: TimingConfig,
     /// Path of data between the controller and the dies.
     #[serde(default)]
-    pub transfer: Transfer,
+    pub transfer: TransferPath,
     /// Settings of the channels, only with `transfer = "channel"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channel: Option<ChannelConfig>,
@@ -50,7 +50,7 @@ pub struct SsdConfig {
     /// Summary at the end of each block, which takes the place of its last page. With `true`, the program that fills a block is followed by
     /// that of the summary. With `"spread"`, every program takes its share of a summary, so that all last equally long.
     #[serde(default)]
-    pub summary_page: SummaryPage,
+    pub summary_page: BlockSummaryPage,
     /// True if the initial fill closes the block that it writes last, so that collection may choose it. In the DiskSim SSD extension, that
     /// block stays open forever.
     #[serde(default = "yes")]
@@ -213,7 +213,7 @@ pub struct TimingConfig {
 /// Summary page of each block, and the way in which its time is accounted for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub enum SummaryPage {
+pub enum BlockSummaryPage {
     /// No summary page (`false`), or one after the program that fills the block (`true`).
     Plain(bool),
     /// A summary page whose time is divided among programs.
@@ -228,20 +228,20 @@ pub enum NamedSummaryPage {
     Spread,
 }
 
-impl Default for SummaryPage {
+impl Default for BlockSummaryPage {
     fn default() -> Self {
         Self::Plain(false)
     }
 }
 
-impl SummaryPage {
+impl BlockSummaryPage {
     /// Returns true if the last page of a block holds a summary.
     pub fn is_there(self) -> bool {
         self != Self::Plain(false)
     }
 
     /// Returns true if every program of a block takes an equal share of the time to write its summary page.
-    pub fn is_spread(self) -> bool {
+    pub fn spreads_time_over_programs(self) -> bool {
         self == Self::Named(NamedSummaryPage::Spread)
     }
 }
@@ -249,7 +249,7 @@ impl SummaryPage {
 /// Path of data between the controller and the dies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Transfer {
+pub enum TransferPath {
     /// Every die has its own pins, and a transfer is part of the die's busy time.
     #[default]
     Pins,

@@ -23,7 +23,7 @@ pub struct GcConfig {
     /// Kinds of requests before which the free blocks are checked.
     pub trigger: Trigger,
     /// Group of blocks that share free blocks, open blocks and thresholds.
-    pub pool: Pool,
+    pub pool: BlockPoolScope,
     /// The blocking scope of a collection: the part that serves no request during the collection.
     pub blocking: Blocking,
     /// True to write moved pages to an open block of their own, instead of that for host writes.
@@ -55,7 +55,7 @@ pub struct GcConfig {
     /// Most suspensions of one operation. Needs `preemption = "suspend"`.
     pub suspensions_max: u32,
     /// Idle time after which a die collects in the background.
-    pub idle: Idle,
+    pub idle: IdleTimeBeforeCollection,
 }
 
 impl Default for GcConfig {
@@ -66,7 +66,7 @@ impl Default for GcConfig {
             start: StartThreshold::ShareOfPool(Fraction(0.05)),
             stop: StopThreshold::AboveStart(1),
             trigger: Trigger::Request,
-            pool: Pool::Plane,
+            pool: BlockPoolScope::Plane,
             blocking: Blocking::Die,
             separate_open_block: false,
             copy_back: true,
@@ -80,7 +80,7 @@ impl Default for GcConfig {
             suspend_ns: 5_000,
             resume_ns: 5_000,
             suspensions_max: 10,
-            idle: Idle::Off,
+            idle: IdleTimeBeforeCollection::Off,
         }
     }
 }
@@ -137,14 +137,14 @@ pub enum Procedure {
 
 /// Idle time after which a die collects in the background.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Idle {
+pub enum IdleTimeBeforeCollection {
     /// Never collect in the background.
     Off,
     /// Collect after this time without work.
     After(Duration),
 }
 
-impl Quantity for Idle {
+impl Quantity for IdleTimeBeforeCollection {
     const NAME: &'static str = "idle-time";
     const ALLOWED_TEXT: &'static str = "\"off\", or a duration with a unit, such as \"10ms\"";
     const PATTERN: &'static str = r"^\s*(off|[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d))\s*$";
@@ -175,7 +175,7 @@ pub enum Trigger {
 /// Group of blocks that share free blocks, open blocks and thresholds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Pool {
+pub enum BlockPoolScope {
     /// Each plane has its own pool.
     Plane,
     /// All planes of a die form one pool.

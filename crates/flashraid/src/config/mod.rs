@@ -47,26 +47,28 @@ use flashraid_driver::RunLimit;
 use flashraid_model::array::{ArrayParams, WarmUp};
 use flashraid_model::metrics::MetricsParams;
 use flashraid_workload::WorkloadSpec;
-use flashraid_workload::files::{is_path_error, read_at_most};
+use flashraid_workload::files::{is_wrong_path, read_at_most};
 
 pub use array::{ArrayConfig, Level};
-pub use cache::{CacheConfig, CacheMemory, CacheRoom};
-pub use coordination::{Answer, CoordinationConfig, ForceUntil, LatencyConfig, NotifyConfig, ProtocolConfig};
+pub use cache::{CacheCapacityUnit, CacheConfig, CacheMemory};
+pub use coordination::{ControllerAnswer, CoordinationConfig, ForceUntil, LatencyConfig, NotifyConfig, ProtocolConfig};
 pub use device::{
-    Allocation, ChannelConfig, ChannelOrder, Duplex, GeometryConfig, Link, LinkRate, LinkTable, NamedSummaryPage, PlaneChoice, ScaleBy,
-    SsdConfig, Start, SummaryPage, TimingConfig, Transfer, WarmUpConfig, WarmUpPattern, WriteZeroes,
+    Allocation, BlockSummaryPage, ChannelConfig, ChannelOrder, Duplex, GeometryConfig, Link, LinkRate, LinkTable, NamedSummaryPage,
+    PlaneChoice, ScaleBy, SsdConfig, Start, TimingConfig, TransferPath, WarmUpConfig, WarmUpPattern, WriteZeroes,
 };
 pub use flashraid_model::coordination::SchemePolicy;
 pub use flashraid_model::ssd::VictimPolicy;
 pub use flashraid_workload::units::{StartThreshold, StopThreshold};
-pub use gc::{Blocking, GcConfig, Idle, Pool, Preemption, Procedure, Trigger};
+pub use gc::{BlockPoolScope, Blocking, GcConfig, IdleTimeBeforeCollection, Preemption, Procedure, Trigger};
 pub use presets::{Preset, PresetKind, all_presets};
 pub(crate) use problems::nearest as nearest_name;
 pub use problems::{Problem, Problems, SourceText, TextPlace};
-pub use read::{After, Knowledge, ReadConfig, Remaining};
+pub use read::{HedgeDelay, Knowledge, ReadConfig, RemainingTimeKnowledge};
 pub use report::{ReportConfig, TimelineConfig};
 pub use resolve::workload_address_space;
-pub use superblock::{BufferConfig, FirmwareConfig, Isolation, PlacementHandlesConfig, PlaneReads, SlcConfig, SlcMode, SuperblockConfig};
+pub use superblock::{
+    BufferConfig, FirmwareConfig, HandleIsolation, PlacementHandlesConfig, PlaneReads, SlcConfig, SlcMode, SuperblockConfig,
+};
 pub use workload::*;
 pub(crate) use workload_spec::changed_workload_keys;
 
@@ -174,7 +176,7 @@ pub(crate) fn read(path: &Path) -> Result<String, Problems> {
             _ => format!("{name} can't be read: {error}"),
         };
         let is_content = matches!(error.kind(), std::io::ErrorKind::InvalidData | std::io::ErrorKind::FileTooLarge);
-        let unreadable = !is_content && !is_path_error(&error);
+        let unreadable = !is_content && !is_wrong_path(&error);
         Problems {
             sources: Vec::new(),
             list: vec![Problem { key: String::new(), message, suggested_fix: None, place: None }],

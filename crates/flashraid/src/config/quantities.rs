@@ -1,8 +1,8 @@
 //! The quantities that configuration keys can hold, and the list by which their texts are checked.
 
 use super::device::LinkRate;
-use super::gc::Idle;
-use super::read::After;
+use super::gc::IdleTimeBeforeCollection;
+use super::read::HedgeDelay;
 use super::workload::{RequestsOrTime, TraceReorder};
 use flashraid_workload::Granularity;
 use flashraid_workload::quantities::{MeanSize, RequestGap};
@@ -10,7 +10,7 @@ use flashraid_workload::quantity_impls;
 use flashraid_workload::synthetic::Footprint;
 use flashraid_workload::units::{Duration, Fraction, Quantity, Rate, Size, StartThreshold, StopThreshold, TimePerByte, UnitError};
 
-quantity_impls!(LinkRate, Idle, After, RequestsOrTime, TraceReorder);
+quantity_impls!(LinkRate, IdleTimeBeforeCollection, HedgeDelay, RequestsOrTime, TraceReorder);
 
 /// Information about a kind of [`Quantity`]: its name in the schema, the allowed texts, and a function that checks a text.
 pub(super) struct Checker {
@@ -33,8 +33,8 @@ pub(super) const CHECKERS: &[Checker] = &[
     checker::<LinkRate>(),
     checker::<StartThreshold>(),
     checker::<StopThreshold>(),
-    checker::<Idle>(),
-    checker::<After>(),
+    checker::<IdleTimeBeforeCollection>(),
+    checker::<HedgeDelay>(),
     checker::<Footprint>(),
     checker::<RequestGap>(),
     checker::<Granularity>(),

@@ -34,10 +34,10 @@ pub struct ReadConfig {
     /// with `plan = "avoid"`.
     pub pre_reads: bool,
     /// Knowledge of the host about how long collection will last. Only with `plan = "avoid"`.
-    pub remaining: Remaining,
+    pub remaining: RemainingTimeKnowledge,
     /// Time after which a read that has not ended is also read elsewhere. It is a duration, or `"p95"` for the 95th percentile of the last
     /// reads of the member. Only with `plan = "hedge"`.
-    pub after: After,
+    pub after: HedgeDelay,
     /// Number of the last reads of a member from which the host knows their 95th percentile. As long as there are fewer, no read is made
     /// elsewhere. Only with `plan = "hedge"` and `after = "p95"`.
     #[schemars(range(min = 1, max = 65_536))]
@@ -51,8 +51,8 @@ impl Default for ReadConfig {
             fast_fail: Duration { ns: 1000 },
             knowledge: Knowledge::Element,
             pre_reads: true,
-            remaining: Remaining::Known,
-            after: After::P95,
+            remaining: RemainingTimeKnowledge::Known,
+            after: HedgeDelay::P95OfReads,
             learn: 1024,
         }
     }
@@ -60,26 +60,26 @@ impl Default for ReadConfig {
 
 /// Time after which a read that has not ended is also read elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum After {
+pub enum HedgeDelay {
     /// The 95th percentile of the last reads of the member.
-    P95,
+    P95OfReads,
     /// The same time for all reads.
     Time(Duration),
 }
 
-impl Quantity for After {
+impl Quantity for HedgeDelay {
     const NAME: &'static str = "time-until-late";
     const ALLOWED_TEXT: &'static str = "\"p95\", or a duration with a unit, such as \"1ms\"";
     const PATTERN: &'static str = r"^\s*(p95|[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d))\s*$";
     const ALLOWED_NUMBERS: Option<NumberRange> = None;
 
     fn parse(text: &str) -> Result<Self, UnitError> {
-        if text.trim() == "p95" { Ok(Self::P95) } else { Duration::parse(text).map(Self::Time) }
+        if text.trim() == "p95" { Ok(Self::P95OfReads) } else { Duration::parse(text).map(Self::Time) }
     }
 
     fn to_json(&self) -> serde_json::Value {
         match self {
-            Self::P95 => "p95".into(),
+            Self::P95OfReads => "p95".into(),
             Self::Time(time) => time.to_json(),
         }
     }
@@ -98,7 +98,7 @@ pub enum Knowledge {
 /// Knowledge of the host about how long collection will last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Remaining {
+pub enum RemainingTimeKnowledge {
     /// Members tell when they would begin a read that is sent now, whether they collect or not.
     Known,
     /// Members only tell that they collect, and not for how long.
@@ -114,16 +114,16 @@ impl ReadConfig {
     /// Returns the settings of plans that avoid collecting members, or that hedge.
     pub(super) fn planning(&self) -> ReadPlanParams {
         ReadPlanParams {
-            fast_fail_ns: self.fast_fail.ns,
-            knowledge: match self.knowledge {
-                Knowledge::Element => array::CollectionKnowledge::OfDieOrPlane,
-                Knowledge::Member => array::CollectionKnowledge::OfMember,
+            refusal_answer_ns: self.fast_fail.ns,
+            collection_knowledge: match self.knowledge {
+                Knowledge::Element => array::CollectionKnowledge::PerDieOrPlane,
+                Knowledge::Member => array::CollectionKnowledge::PerMember,
             },
             plans_reads_before_writes: self.pre_reads,
-            knows_remaining_time: self.remaining == Remaining::Known,
+            knows_remaining_time: self.remaining == RemainingTimeKnowledge::Known,
             after: match self.after {
-                After::P95 => HedgeAfter::P95 { of: self.learn },
-                After::Time(time) => HedgeAfter::Time(time.ns),
+                HedgeDelay::P95OfReads => HedgeAfter::P95OfReads { reads_observed: self.learn },
+                HedgeDelay::Time(time) => HedgeAfter::Time(time.ns),
             },
         }
     }
@@ -136,14 +136,14 @@ impl Resolver<'_> {
             let message = format!("`read.fast_fail` is {}, but at most 1s is allowed", config.read.fast_fail);
             self.problem("read.fast_fail", message, None);
         }
-        if let After::Time(after) = config.read.after
+        if let HedgeDelay::Time(after) = config.read.after
             && !(1..=LATE_MAX_NS).contains(&after.ns)
         {
             let message = format!("`read.after` is {after}, but between 1ns and 1h is allowed");
             self.problem("read.after", message, None);
         }
         let policy = &config.cache.policy;
-        if config.read.plan.0 != ReadPlan::Home && policy.parts().member_caches.is_some() {
+        if config.read.plan.0 != ReadPlan::Home && policy.cache_levels().member_caches.is_some() {
             let message = format!(
                 "`read.plan` is \"{}\", but with cache.policy = \"{}\" the flash of a member may be older than its cache, so that no strip follows from the others",
                 config.read.plan.0.name(),
@@ -159,9 +159,9 @@ pub(super) fn without_effect(config: &Config, array: &array::ArrayParams, is_wri
     let plan = config.read.plan.0;
     let mut warnings = Vec::new();
     for (works, needs, keys) in [
-        (plan.looks_at_members(), "plan = \"avoid\"", &["fast_fail", "knowledge", "pre_reads", "remaining"][..]),
+        (plan.considers_member_state(), "plan = \"avoid\"", &["fast_fail", "knowledge", "pre_reads", "remaining"][..]),
         (plan.hedges(), "plan = \"hedge\"", &["after", "learn"]),
-        (!plan.hedges() || config.read.after == After::P95, "after = \"p95\"", &["learn"]),
+        (!plan.hedges() || config.read.after == HedgeDelay::P95OfReads, "after = \"p95\"", &["learn"]),
     ] {
         let keys = keys.iter().map(|key| format!("read.{key}")).filter(|key| !works && is_written(key));
         warnings.extend(keys.map(|key| format!("{key} has no effect without read.{needs}")));
@@ -173,7 +173,7 @@ pub(super) fn without_effect(config: &Config, array: &array::ArrayParams, is_wri
     if !array.plans_reads() {
         let level = config.array.level.name();
         warnings.push(format!("read.plan = \"{name}\" has no effect with level \"{level}\", where each page lies in one place only"));
-    } else if plan.looks_at_members() && array.ssd.gc.takes_no_time {
+    } else if plan.considers_member_state() && array.ssd.gc.collection_takes_no_time {
         warnings.push(format!("read.plan = \"{name}\" has nothing to go round with coordination.scheme = \"ideal\""));
     }
     warnings
@@ -240,8 +240,8 @@ mod tests {
         let array = read(text).unwrap_or_else(|problems| panic!("{problems}")).array;
         assert!(array.plans_reads());
         let expected = ReadPlanParams {
-            fast_fail_ns: 3000,
-            knowledge: array::CollectionKnowledge::OfMember,
+            refusal_answer_ns: 3000,
+            collection_knowledge: array::CollectionKnowledge::PerMember,
             plans_reads_before_writes: false,
             knows_remaining_time: false,
             ..ReadPlanParams::default()
@@ -255,7 +255,7 @@ mod tests {
             read(&text).map(|scenario| scenario.array.read_plan_params.after).map_err(|problems| problems.to_string())
         };
         assert_eq!(of_hedge("after = \"2ms\"\n"), Ok(HedgeAfter::Time(2_000_000)));
-        assert_eq!(of_hedge("learn = 10\n"), Ok(HedgeAfter::P95 { of: 10 }));
+        assert_eq!(of_hedge("learn = 10\n"), Ok(HedgeAfter::P95OfReads { reads_observed: 10 }));
         assert!(of_hedge("after = \"0ns\"\n").is_err_and(|text| text.contains("between 1ns and 1h")));
         assert!(of_hedge("learn = 0\n").is_err_and(|text| text.contains("read.learn")));
     }

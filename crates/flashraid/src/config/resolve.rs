@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use super::array::Level;
-use super::device::{Allocation, Duplex, Link, LinkRate, PlaneChoice, Transfer, WarmUpPattern, WriteZeroes};
-use super::gc::{Blocking, Idle, Pool, Preemption, Procedure, REFERENCE_NO_COPY_BACK, Trigger};
+use super::device::{Allocation, Duplex, Link, LinkRate, PlaneChoice, TransferPath, WarmUpPattern, WriteZeroes};
+use super::gc::{BlockPoolScope, Blocking, IdleTimeBeforeCollection, Preemption, Procedure, REFERENCE_NO_COPY_BACK, Trigger};
 use super::problems::{Problem, TextPlace};
 use super::tree::Tree;
 use super::validate::show;
@@ -13,7 +13,7 @@ use super::{Config, RunLimit, Scenario, WarmStateFiles, workload_spec};
 use flashraid_model::array::{self, ArrayParams, MEMBERS_MAX, WarmUp};
 use flashraid_model::events::TIME_MAX_NS;
 use flashraid_model::flash::{ChannelParams, Geometry, Timing};
-use flashraid_model::metrics::{MetricsParams, SkippedStart};
+use flashraid_model::metrics::{MetricsParams, UnmeasuredStart};
 use flashraid_model::policy::ParameterProblem;
 use flashraid_model::ssd::{self, GcParams, HostLinkParams, Mechanisms, SsdParams, VictimPolicy};
 use flashraid_workload::units::{Duration, Size, StopThreshold, count_with_noun};
@@ -55,7 +55,7 @@ pub(super) fn resolve(mut config: Config, tree: &Tree, written: &Tree, problems:
         pattern: match config.ssd.warm_up.pattern {
             WarmUpPattern::Random => array::WarmUpPattern::Random,
             WarmUpPattern::Workload => array::WarmUpPattern::Workload,
-            WarmUpPattern::Steady => array::WarmUpPattern::Steady,
+            WarmUpPattern::Steady => array::WarmUpPattern::SteadyState,
         },
     };
     let path = |path: &Option<String>| path.as_ref().map(PathBuf::from);
@@ -171,10 +171,10 @@ fn warnings(config: &Config, array: &ArrayParams, written: &Tree) -> Vec<String>
             "workload.{key} changes the preset {base}, because neither workload.preset nor workload.kind is given; all other keys are those of {base}"
         ));
     }
-    if is_written("ssd.channel") && config.ssd.transfer != Transfer::Channel {
+    if is_written("ssd.channel") && config.ssd.transfer != TransferPath::Channel {
         warnings.push("ssd.channel has no effect without ssd.transfer = \"channel\"".into());
     }
-    if array.members == 1 && config.coordination.scheme.has_controller() {
+    if array.members == 1 && config.coordination.scheme.has_coordinating_controller() {
         warnings.push("coordination.scheme has nothing to coordinate, because the array has one member".into());
     }
     warnings
@@ -201,7 +201,7 @@ fn without_effect(config: &Config) -> Vec<String> {
         set.map(|(key, _)| format!("ssd.gc.{key} has no effect without {needed}")).collect()
     };
     let mut warnings = Vec::new();
-    if config.coordination.scheme.is_instantaneous() {
+    if config.coordination.scheme.collects_in_no_time() {
         // Collection that takes no time cannot be preempted (rule 109).
         let of_time = [
             ("blocking", gc.blocking != default.blocking),
@@ -285,7 +285,7 @@ impl Resolver<'_> {
         let ssd = SsdParams {
             geometry,
             timing,
-            die_stride_pages: config.ssd.die_stride,
+            consecutive_pages_per_die: config.ssd.die_stride,
             allocation: match config.ssd.allocation {
                 Allocation::Static => ssd::Allocation::Static,
                 Allocation::Dynamic => ssd::Allocation::Dynamic,
@@ -298,7 +298,7 @@ impl Resolver<'_> {
             fill_seals_last_block: config.ssd.fill_seals_last_block,
             channel,
             link,
-            front,
+            front_end: front,
             mechanisms: self.mechanisms(config),
             superblock: None,
         };
@@ -330,7 +330,7 @@ impl Resolver<'_> {
             );
             self.problem("ssd.geometry", message, Some("larger pages (`ssd.geometry.page_size`) need fewer of them"));
         }
-        if config.ssd.gc.pool == Pool::Plane && written.planes > PLANE_POOLS_MAX {
+        if config.ssd.gc.pool == BlockPoolScope::Plane && written.planes > PLANE_POOLS_MAX {
             let message = format!(
                 "`ssd.geometry.planes` is {}, but a die can have at most {PLANE_POOLS_MAX} planes with a pool each",
                 written.planes
@@ -338,7 +338,7 @@ impl Resolver<'_> {
             self.problem("ssd.geometry.planes", message, Some("set ssd.gc.pool = \"die\""));
         }
         let reserved = written.reserved.floor_of(written.blocks);
-        let planes_per_pool = if config.ssd.gc.pool == Pool::Die { written.planes } else { 1 };
+        let planes_per_pool = if config.ssd.gc.pool == BlockPoolScope::Die { written.planes } else { 1 };
         let (working, why) = working_blocks(config);
         let needed = (working + 1).div_ceil(planes_per_pool);
         if reserved < needed {
@@ -379,7 +379,7 @@ impl Resolver<'_> {
                 self.problem(&format!("ssd.timing.{key}"), message, None);
             }
         }
-        let is_free = config.ssd.transfer == Transfer::None;
+        let is_free = config.ssd.transfer == TransferPath::None;
         // The time is rounded to the nearest nanosecond. The presets of the papers give whole numbers.
         let transfer_ns = |sectors: u64| {
             let bytes = sectors * (SECTOR_BYTES + u64::from(written.spare_bytes_per_sector));
@@ -401,9 +401,9 @@ impl Resolver<'_> {
             page_program_ns: written.page_program.ns,
             block_erase_ns: written.block_erase.ns,
             page_transfer_ns: allowed_ns(page_transfer_ns),
-            summary_transfer_ns: if geometry.summary_page { allowed_ns(transfer_ns(1)) } else { 0 },
+            block_summary_transfer_ns: if geometry.summary_page { allowed_ns(transfer_ns(1)) } else { 0 },
             command_overhead_ns: written.command_overhead.ns,
-            spreads_summary_programs: config.ssd.summary_page.is_spread(),
+            spreads_summary_over_programs: config.ssd.summary_page.spreads_time_over_programs(),
         }
     }
 
@@ -418,7 +418,7 @@ impl Resolver<'_> {
         }
         let (g, t) = (&ssd.geometry, &ssd.timing);
         let mut page_ns = u128::from(t.page_read_ns) + 2 * u128::from(t.page_program_ns) + u128::from(t.command_overhead_ns);
-        page_ns += 2 * u128::from(t.page_transfer_ns) + u128::from(t.summary_transfer_ns);
+        page_ns += 2 * u128::from(t.page_transfer_ns) + u128::from(t.block_summary_transfer_ns);
         if let Some(preemption) = ssd.gc.preemption {
             page_ns += 2 * u128::from(preemption.poll_ns);
             if let Some(suspension) = preemption.suspension {
@@ -440,10 +440,10 @@ impl Resolver<'_> {
 
     fn gc(&mut self, config: &Config, geometry: &Geometry) -> GcParams {
         let written = &config.ssd.gc;
-        let planes_per_pool = if written.pool == Pool::Die { geometry.planes } else { 1 };
+        let planes_per_pool = if written.pool == BlockPoolScope::Die { geometry.planes } else { 1 };
         let pool_blocks = planes_per_pool * geometry.blocks_per_plane;
         let pool_reserved = planes_per_pool * geometry.reserved_blocks_per_plane;
-        let pool = if written.pool == Pool::Die { "a die" } else { "a plane" };
+        let pool = if written.pool == BlockPoolScope::Die { "a die" } else { "a plane" };
         let start = written.start.free_blocks_in_pool_of(pool_blocks);
         let procedure = written.procedure;
         let stop = written.stop.free_blocks_in_pool_of(pool_blocks, start);
@@ -467,7 +467,7 @@ impl Resolver<'_> {
             let help = matches!(written.stop, StopThreshold::AboveStart(_)).then_some("lower ssd.gc.start, or raise ssd.geometry.reserved");
             self.problem("ssd.gc.stop", message, help);
         }
-        if written.blocking == Blocking::Plane && written.pool != Pool::Plane {
+        if written.blocking == Blocking::Plane && written.pool != BlockPoolScope::Plane {
             let message = "`ssd.gc.blocking` is \"plane\", but planes can be blocked one by one only if each has a pool of its own";
             self.problem("ssd.gc.blocking", message, Some("set ssd.gc.pool = \"plane\" or ssd.gc.blocking = \"die\""));
         }
@@ -487,12 +487,12 @@ impl Resolver<'_> {
         };
         GcParams {
             procedure: match procedure {
-                Procedure::AsSet => ssd::CollectionProcedure::Standard,
-                Procedure::ReferenceNoCopyBack => ssd::CollectionProcedure::ReferenceNoCopyBack,
+                Procedure::AsSet => ssd::CollectionProcedure::AsParametersSay,
+                Procedure::ReferenceNoCopyBack => ssd::CollectionProcedure::ReferenceSimulatorWithoutCopyBack,
             },
             pool: match written.pool {
-                Pool::Plane => ssd::PoolScope::Plane,
-                Pool::Die => ssd::PoolScope::Die,
+                BlockPoolScope::Plane => ssd::PoolScope::Plane,
+                BlockPoolScope::Die => ssd::PoolScope::Die,
             },
             blocking: match written.blocking {
                 Blocking::Die => ssd::BlockingScope::Die,
@@ -500,19 +500,19 @@ impl Resolver<'_> {
             },
             start_free_blocks: start,
             stop_free_blocks: stop,
-            trigger: match written.trigger {
-                Trigger::Request => ssd::PoolCheckTrigger::EveryRequest,
-                Trigger::Write => ssd::PoolCheckTrigger::OnlyWrites,
+            pool_check_trigger: match written.trigger {
+                Trigger::Request => ssd::RequestsThatCheckPools::EveryRequest,
+                Trigger::Write => ssd::RequestsThatCheckPools::OnlyWrites,
             },
             victim: self.victim(config),
             separate_open_block: written.separate_open_block,
             copy_back: written.copy_back,
-            takes_no_time: config.coordination.scheme.is_instantaneous(),
+            collection_takes_no_time: config.coordination.scheme.collects_in_no_time(),
             preemption: (written.preemption != Preemption::None).then(|| ssd::Preemption {
                 poll_ns: written.poll.ns,
-                hard_limit_share: written.t_hard.0,
+                hard_limit_over_start_threshold: written.t_hard.0,
                 pipeline: written.pipeline.resolved(),
-                merges_with_moves: written.merge,
+                serves_requests_from_move_register: written.merge,
                 moves_requested_pages_first: written.reorder,
                 suspension: (written.preemption == Preemption::Suspend).then_some(ssd::Suspension {
                     suspend_ns: written.suspend_ns,
@@ -521,8 +521,8 @@ impl Resolver<'_> {
                 }),
             }),
             idle_collection_after_ns: match written.idle {
-                Idle::Off => None,
-                Idle::After(time) => Some(time.ns),
+                IdleTimeBeforeCollection::Off => None,
+                IdleTimeBeforeCollection::After(time) => Some(time.ns),
             },
         }
     }
@@ -548,7 +548,7 @@ impl Resolver<'_> {
     pub(super) fn channel(&mut self, config: &Config) -> Option<ChannelParams> {
         let dies = config.ssd.geometry.dies;
         match (config.ssd.transfer, &config.ssd.channel) {
-            (Transfer::Channel, Some(channel)) => {
+            (TransferPath::Channel, Some(channel)) => {
                 let per_channel = channel.dies_per_channel;
                 if per_channel > dies {
                     let message = format!("`ssd.channel.dies_per_channel` is {per_channel}, but there are only {dies} dies");
@@ -560,7 +560,7 @@ impl Resolver<'_> {
                 }
                 Some(ChannelParams { dies_per_channel: per_channel, die_order: channel.order.resolved() })
             }
-            (Transfer::Channel, None) => {
+            (TransferPath::Channel, None) => {
                 let message = "`ssd.transfer` is \"channel\", but nothing says how many dies share one";
                 self.problem("ssd.transfer", message, Some("set ssd.channel.dies_per_channel"));
                 None
@@ -612,7 +612,8 @@ impl Resolver<'_> {
         let member_bytes = ssd.exported_pages() * page_bytes;
         if member_bytes == 0 && ssd.superblock.is_none() {
             let pages = ssd.geometry.exported_pages_per_die();
-            let message = format!("`ssd.die_stride` is {}, but 1 to {pages} (what a die exports) is allowed", ssd.die_stride_pages);
+            let message =
+                format!("`ssd.die_stride` is {}, but 1 to {pages} (what a die exports) is allowed", ssd.consecutive_pages_per_die);
             self.problem("ssd.die_stride", message, None);
         } else if stripe_unit.bytes > member_bytes {
             let message = format!("`array.stripe_unit` is {stripe_unit}, more than a member exports ({})", Size { bytes: member_bytes });
@@ -659,7 +660,7 @@ impl Resolver<'_> {
             return;
         }
         let contradictions = [
-            ("pool", gc.pool != Pool::Die, "collects all planes of a die as one pool"),
+            ("pool", gc.pool != BlockPoolScope::Die, "collects all planes of a die as one pool"),
             ("copy_back", gc.copy_back, "has no copy-back"),
             ("victim", !matches!(gc.victim, VictimPolicy::Greedy(_)), "takes the blocks with fewest valid pages"),
             ("separate_open_block", gc.separate_open_block, "has one open block for host writes and moved pages"),
@@ -685,7 +686,7 @@ impl Resolver<'_> {
             let message = "`ssd.gc.reorder` is true, but requests for the pages that it moves first are served by merging, and `ssd.gc.merge` is false";
             self.problem("ssd.gc.reorder", message, Some("set ssd.gc.merge = true, or remove it"));
         }
-        if gc.idle == (Idle::After(Duration { ns: 0 })) {
+        if gc.idle == (IdleTimeBeforeCollection::After(Duration { ns: 0 })) {
             self.problem("ssd.gc.idle", "`ssd.gc.idle` is 0, but must be \"off\" or at least 1ns", None);
         }
     }
@@ -704,26 +705,26 @@ impl Resolver<'_> {
             self.problem("report.timeline", "`report.timeline` ends before it begins: `to` must be later than `from`", None);
         }
         let skip = match (report.skip_requests, report.skip_time) {
-            (None, None) => SkippedStart::Nothing,
-            (Some(requests), None) => SkippedStart::Requests(requests),
-            (None, Some(time)) => SkippedStart::UntilTime(time.ns),
+            (None, None) => UnmeasuredStart::Nothing,
+            (Some(requests), None) => UnmeasuredStart::Requests(requests),
+            (None, Some(time)) => UnmeasuredStart::UntilTime(time.ns),
             (Some(_), Some(_)) => {
                 self.problem(
                     "report.skip_time",
                     "`report.skip_requests` and `report.skip_time` are both set, but only one of them can hold",
                     None,
                 );
-                SkippedStart::Nothing
+                UnmeasuredStart::Nothing
             }
         };
-        if let (SkippedStart::Requests(skipped), Some(requests)) = (skip, config.workload.requests)
+        if let (UnmeasuredStart::Requests(skipped), Some(requests)) = (skip, config.workload.requests)
             && skipped >= requests
         {
             let end = count_with_noun(requests, "request");
             let message = format!("`report.skip_requests` is {skipped}, but the run ends after {end}: nothing would be measured");
             self.problem("report.skip_requests", message, None);
         }
-        if let (SkippedStart::UntilTime(skipped), Some(duration)) = (skip, config.workload.duration)
+        if let (UnmeasuredStart::UntilTime(skipped), Some(duration)) = (skip, config.workload.duration)
             && skipped >= duration.ns
         {
             let message = format!("`report.skip_time` is as long as the run ({duration}): nothing would be measured");
@@ -731,7 +732,7 @@ impl Resolver<'_> {
         }
         MetricsParams {
             bandwidth_interval_ns: report.bandwidth_interval.ns,
-            gc_slice_ns: report.gc_slice.ns,
+            collection_overlap_slice_ns: report.gc_slice.ns,
             timeline_window: timeline,
             skip,
             streams: config.workload.streams.as_ref().map_or(0, |streams| streams.len() as u32),

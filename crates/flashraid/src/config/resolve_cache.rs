@@ -1,7 +1,7 @@
 //! Converts the section `[cache]` to the parameters of the model.
 
 use super::Config;
-use super::cache::{CacheConfig, CacheRoom};
+use super::cache::{CacheCapacityUnit, CacheConfig};
 use super::resolve::Resolver;
 use flashraid_model::cache::{CacheParams, CachePolicy, CapacityUnit};
 use flashraid_model::policy::policy_tables;
@@ -29,7 +29,7 @@ pub(super) fn without_effect(written: &CacheConfig) -> Vec<String> {
         ("nvm_read", memory.nvm_read.is_some()),
         ("nvm_write", memory.nvm_write.is_some()),
     ];
-    let nothing_caches = policy.parts().is_empty();
+    let nothing_caches = policy.cache_levels().is_empty();
     let unused = set.into_iter().filter(|(_, set)| *set && nothing_caches).map(|(key, _)| key.to_owned());
     unused.chain(policy_tables::unused_parameters(policy, others)).collect()
 }
@@ -48,12 +48,12 @@ impl Resolver<'_> {
         for problem in &problems {
             self.policy_problem("cache", problem);
         }
-        let parts = policy.parts();
+        let parts = policy.cache_levels();
         if parts.is_empty() {
             return None;
         }
         let size = *memory.size.get_or_insert(Size { bytes: BYTES_PER_MEMBER * u64::from(members) });
-        let room = *memory.room.get_or_insert(CacheRoom::Pages);
+        let room = *memory.room.get_or_insert(CacheCapacityUnit::Pages);
         let low = memory.low.get_or_insert(Fraction(0.0)).0;
         let high = memory.high.get_or_insert(Fraction(low)).0;
         let in_flight = *memory.in_flight.get_or_insert(1);
@@ -71,7 +71,7 @@ impl Resolver<'_> {
             }
         }
         let fraction = policy.first_level_fraction();
-        let (group_pages, member_pages) = parts.divide_pages(size.bytes / page_bytes, fraction.0, members);
+        let (group_pages, member_pages) = parts.split_capacity_pages(size.bytes / page_bytes, fraction.0, members);
         let too_small = (parts.group_cache.is_some() && group_pages == 0) || (parts.member_caches.is_some() && member_pages == 0);
         if size.bytes > LARGEST_BYTES {
             self.problem("cache.size", format!("`cache.size` is {size}, but at most 1 TiB is allowed"), None);
@@ -92,12 +92,12 @@ impl Resolver<'_> {
         }
         Some(CacheParams {
             parts,
-            group_cache_pages: u32::try_from(group_pages).unwrap_or(u32::MAX),
+            write_group_cache_pages: u32::try_from(group_pages).unwrap_or(u32::MAX),
             member_cache_pages: u32::try_from(member_pages).unwrap_or(u32::MAX),
             capacity_unit: match room {
-                CacheRoom::Pages => CapacityUnit::Pages,
-                CacheRoom::Whole => CapacityUnit::WholeWrites,
-                CacheRoom::Entries => CapacityUnit::Entries,
+                CacheCapacityUnit::Pages => CapacityUnit::Pages,
+                CacheCapacityUnit::Whole => CapacityUnit::PagesOfWholeWrites,
+                CacheCapacityUnit::Entries => CapacityUnit::Entries,
             },
             destage_start_fill: low,
             destage_full_speed_fill: high,

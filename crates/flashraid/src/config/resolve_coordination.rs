@@ -2,7 +2,7 @@
 
 use super::Config;
 use super::array::Level;
-use super::coordination::{Answer, CoordinationConfig, ForceUntil, NotifyConfig, ProtocolConfig};
+use super::coordination::{ControllerAnswer, CoordinationConfig, ForceUntil, NotifyConfig, ProtocolConfig};
 use super::resolve::Resolver;
 use flashraid_model::coordination::{self, CoordinationParams, ForcedWork, MessageKind, Notification, time_range_problem};
 use flashraid_model::ids::MemberSet;
@@ -13,7 +13,7 @@ use flashraid_workload::units::Duration;
 /// Returns the options that have no effect with this scheme. They are no problems, because a comparison of schemes sets them for all.
 pub(super) fn without_effect(written: &CoordinationConfig) -> Vec<String> {
     let (protocol, default) = (&written.protocol, ProtocolConfig::default());
-    let coordinated = written.scheme.has_controller();
+    let coordinated = written.scheme.has_coordinating_controller();
     let is_soft = coordinated && protocol.notify() == NotifyConfig::Soft;
     let t_soft_is_used = written.scheme.has_registration() || is_soft || (coordinated && !protocol.across_dies);
     let of_protocol = [
@@ -35,7 +35,7 @@ pub(super) fn without_effect(written: &CoordinationConfig) -> Vec<String> {
 pub(super) fn contradictions(config: &Config) -> Vec<String> {
     let CoordinationConfig { scheme, protocol, .. } = &config.coordination;
     let mut warnings = Vec::new();
-    if !scheme.has_controller() {
+    if !scheme.has_coordinating_controller() {
         return warnings;
     }
     if protocol.at_idle && protocol.notify() == NotifyConfig::AtStart {
@@ -72,7 +72,7 @@ impl Resolver<'_> {
             }
         }
         let ggc_aware = self.ggc_aware(protocol.ggc_aware.as_deref(), members, config.array.level);
-        scheme.has_controller().then(|| CoordinationParams {
+        scheme.has_coordinating_controller().then(|| CoordinationParams {
             scheme: scheme.clone(),
             forced_work: match protocol.force_until {
                 ForceUntil::PoolVictims => ForcedWork::PoolVictims,
@@ -81,16 +81,16 @@ impl Resolver<'_> {
                 ForceUntil::OneVictim => ForcedWork::OneVictim,
                 ForceUntil::Watermark => ForcedWork::Watermark,
             },
-            t_soft_free_blocks: protocol.t_soft.free_blocks_in_pool_of(pools.blocks, pools.start_free_blocks),
+            soft_threshold_free_blocks: protocol.t_soft.free_blocks_in_pool_of(pools.blocks, pools.start_free_blocks),
             notification: match protocol.notify() {
                 NotifyConfig::AtStart => Notification::AtStartThreshold,
                 NotifyConfig::Soft => Notification::AtSoftThreshold,
             },
-            cycle_delay_ns: protocol.delay.ns,
+            request_to_cycle_delay_ns: protocol.delay.ns,
             begins_cycles_when_idle: protocol.at_idle,
-            all_dies_collect: protocol.across_dies,
-            controller_answers: protocol.answer == Answer::Prompt,
-            ggc_aware_members: ggc_aware,
+            all_dies_of_forced_member_collect: protocol.across_dies,
+            controller_answers_requests: protocol.answer == ControllerAnswer::Prompt,
+            coordinated_members: ggc_aware,
             message_latency_ns: {
                 let mut by_kind = [0; coordination::MESSAGE_KINDS];
                 by_kind[MessageKind::GcRequest as usize] = latency.gc_request.ns;

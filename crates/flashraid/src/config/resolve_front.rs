@@ -4,7 +4,7 @@
 use super::Config;
 use super::resolve::Resolver;
 use flashraid_model::flash::Geometry;
-use flashraid_model::ssd::{BufferParams, FirmwareParams, FrontParams, QueueParams};
+use flashraid_model::ssd::{BufferParams, FirmwareParams, FrontEndParams, QueueParams};
 use flashraid_workload::units::Size;
 
 /// Maximum number of pages of a write buffer.
@@ -13,7 +13,7 @@ const PAGES_MAX: u64 = 1 << 31;
 impl Resolver<'_> {
     /// Returns the queues, processor cores and write buffer of a device without superblocks. It is `None` if none of the three sections is
     /// there.
-    pub(super) fn front(&mut self, config: &Config, geometry: &Geometry) -> Option<FrontParams> {
+    pub(super) fn front(&mut self, config: &Config, geometry: &Geometry) -> Option<FrontEndParams> {
         let ssd = &config.ssd;
         let is_there = ssd.buffer.is_some() || ssd.queues.is_some() || ssd.firmware.is_some();
         let buffer = ssd.buffer.as_ref().map(|written| {
@@ -32,7 +32,7 @@ impl Resolver<'_> {
                 self.problem("ssd.buffer.linger", message, Some("remove it"));
             }
             BufferParams {
-                room_units: units.min(PAGES_MAX) as u32,
+                capacity_units: units.min(PAGES_MAX) as u32,
                 acknowledge_ns: self.time("ssd.buffer.ack", written.ack, 0),
                 survives_power_loss: written.protected,
                 superpage_open_max_ns: None,
@@ -53,6 +53,6 @@ impl Resolver<'_> {
             commands_per_fetch: written.burst,
             fetched_commands_max: written.commands,
         });
-        is_there.then_some(FrontParams { buffer, queues, firmware })
+        is_there.then_some(FrontEndParams { buffer, queues, firmware })
     }
 }

@@ -4,14 +4,14 @@
 //! `[ssd.slc]` and `ssd.scale`.
 
 use super::Config;
-use super::device::{Link, LinkRate, ScaleBy, Start, Transfer, WarmUpPattern};
-use super::gc::{GcConfig, Idle, Preemption};
+use super::device::{Link, LinkRate, ScaleBy, Start, TransferPath, WarmUpPattern};
+use super::gc::{GcConfig, IdleTimeBeforeCollection, Preemption};
 use super::resolve::{LONGEST_OPERATION_NS, Resolver, SECTOR_BYTES, link};
-use super::superblock::{self as written, FirmwareConfig, Isolation, PlaneReads, SlcMode, SuperblockConfig};
+use super::superblock::{self as written, FirmwareConfig, HandleIsolation, PlaneReads, SlcMode, SuperblockConfig};
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::ssd::{
     self, Allocation, BlockingScope, BufferParams, CollectionProcedure, FirmwareParams, GcParams, OperationSuspensionParams,
-    PlacementHandles, PlaneChoice, PoolCheckTrigger, PoolScope, QueueParams, SUPERPAGE_UNITS_MAX, SlcLimit, SlcParams, SsdParams,
+    PlacementHandles, PlaneChoice, PoolScope, QueueParams, RequestsThatCheckPools, SUPERPAGE_UNITS_MAX, SlcLimit, SlcParams, SsdParams,
     SuperblockCollectionParams, SuperblockParams, SuperblockSuspensionParams, UpkeepParams,
 };
 use flashraid_workload::units::{Duration, Size};
@@ -100,7 +100,7 @@ impl Resolver<'_> {
         if let Some(queues) = &mut ssd.queues {
             queues.commands = divide("ssd.queues.commands", queues.commands);
         }
-        let channel = ssd.channel.as_ref().filter(|_| ssd.transfer == Transfer::Channel);
+        let channel = ssd.channel.as_ref().filter(|_| ssd.transfer == TransferPath::Channel);
         if let Some(per_channel) = channel.map(|channel| channel.dies_per_channel).filter(|&dies| !ssd.geometry.dies.is_multiple_of(dies)) {
             let message = format!(
                 "`ssd.scale_by = \"width\"` leaves {} dies, but `ssd.channel.dies_per_channel` is {per_channel}, and channels are divided as a whole",
@@ -169,40 +169,40 @@ impl Resolver<'_> {
             return None;
         }
         let gc = GcParams {
-            procedure: CollectionProcedure::Standard,
+            procedure: CollectionProcedure::AsParametersSay,
             pool: PoolScope::Plane,
             blocking: BlockingScope::Die,
             start_free_blocks: superblock.collection.target_free_superblocks,
             stop_free_blocks: superblock.collection.target_free_superblocks + 1,
-            trigger: PoolCheckTrigger::EveryRequest,
+            pool_check_trigger: RequestsThatCheckPools::EveryRequest,
             victim: self.victim(config),
             separate_open_block: true,
             copy_back: false,
-            takes_no_time: config.coordination.scheme.is_instantaneous(),
+            collection_takes_no_time: config.coordination.scheme.collects_in_no_time(),
             preemption: (config.ssd.gc.preemption != Preemption::None).then_some(ssd::Preemption {
                 poll_ns: 0,
-                hard_limit_share: 0.0,
+                hard_limit_over_start_threshold: 0.0,
                 pipeline: config.ssd.gc.pipeline.resolved(),
-                merges_with_moves: config.ssd.gc.merge,
+                serves_requests_from_move_register: config.ssd.gc.merge,
                 moves_requested_pages_first: false,
                 suspension: None,
             }),
             idle_collection_after_ns: match config.ssd.gc.idle {
-                Idle::Off => None,
-                Idle::After(time) => Some(time.ns),
+                IdleTimeBeforeCollection::Off => None,
+                IdleTimeBeforeCollection::After(time) => Some(time.ns),
             },
         };
         Some(SsdParams {
             geometry,
             timing,
-            die_stride_pages: 1,
+            consecutive_pages_per_die: 1,
             allocation: Allocation::Static,
             plane_choice: PlaneChoice::MostFree,
             gc,
             fill_seals_last_block: true,
             channel,
             link,
-            front: None,
+            front_end: None,
             mechanisms,
             superblock: Some(superblock),
         })
@@ -298,9 +298,9 @@ impl Resolver<'_> {
             page_program_ns: self.time("ssd.timing.page_program", t.page_program, 1),
             block_erase_ns: scaled(erase_ns, config, geometry).max(1),
             page_transfer_ns: 0,
-            summary_transfer_ns: 0,
+            block_summary_transfer_ns: 0,
             command_overhead_ns: 0,
-            spreads_summary_programs: false,
+            spreads_summary_over_programs: false,
         }
     }
 
@@ -309,7 +309,7 @@ impl Resolver<'_> {
         let sectors = written.unit.bytes.div_ceil(SECTOR_BYTES);
         let bytes = u128::from(sectors) * u128::from(SECTOR_BYTES + u64::from(config.ssd.timing.spare_bytes_per_sector));
         let transfer_ns = (bytes * u128::from(config.ssd.timing.transfer_per_byte.picoseconds) + 500) / 1000;
-        let unit_transfer_ns = if config.ssd.transfer == Transfer::None { 0 } else { transfer_ns.min(u128::from(u64::MAX)) as u64 };
+        let unit_transfer_ns = if config.ssd.transfer == TransferPath::None { 0 } else { transfer_ns.min(u128::from(u64::MAX)) as u64 };
         if unit_transfer_ns > LONGEST_OPERATION_NS / u64::from(SUPERPAGE_UNITS_MAX) {
             let key = "ssd.timing.transfer_per_byte";
             let message = format!("`{key}` is {}, with which the transfer of a superpage takes hours", config.ssd.timing.transfer_per_byte);
@@ -324,7 +324,7 @@ impl Resolver<'_> {
         let superpage_units = geometry.planes * written.pages_per_cell * (written.flash_page.bytes / written.unit.bytes) as u32;
         let placement = config.ssd.placement_handles.as_ref().map_or(PlacementHandles::SINGLE_HANDLE, |written| PlacementHandles {
             count: written.handles,
-            collection_keeps_handles: written.isolation == Isolation::Persistently && written.handles > 1,
+            collection_keeps_handles: written.isolation == HandleIsolation::Persistently && written.handles > 1,
         });
         let buffer = config.ssd.buffer.clone().unwrap_or_default();
         let least = u64::from(placement.count + 1) * u64::from(superpage_units);
@@ -352,14 +352,14 @@ impl Resolver<'_> {
                 PlaneReads::Independent => ssd::PlaneReadMode::EachPlaneIndependently,
                 PlaneReads::Die => ssd::PlaneReadMode::OnePlaneAtATime,
             },
-            reads_during_transfer: written.cache_read,
+            planes_read_during_transfer: written.cache_read,
             host_reads_in_a_row_max: written.reads_ahead,
             dies_programming_max: written.programs_at_once.unwrap_or(geometry.dies),
             has_parity_superpages: written.rain,
             placement_handles: placement,
             slc: self.slc(config, geometry, written),
             buffer: BufferParams {
-                room_units: units.min(u64::from(u32::MAX >> 1)) as u32,
+                capacity_units: units.min(u64::from(u32::MAX >> 1)) as u32,
                 acknowledge_ns: self.time("ssd.buffer.ack", buffer.ack, 0),
                 survives_power_loss: buffer.protected,
                 superpage_open_max_ns: buffer.linger.map(|time| self.time("ssd.buffer.linger", time, 1)),
@@ -374,7 +374,7 @@ impl Resolver<'_> {
                 target_free_superblocks: written.target,
                 superblocks_below_target_to_double_pace: written.span,
                 floor_free_superblocks: written.floor,
-                debt_max_units: u64::from(written.debt) * u64::from(geometry.dies) * u64::from(superpage_units),
+                units_behind_host_max: u64::from(written.debt) * u64::from(geometry.dies) * u64::from(superpage_units),
             },
             upkeep: UpkeepParams {
                 // A block with fewer pages is read less often.
@@ -393,7 +393,7 @@ impl Resolver<'_> {
                     erase: OperationSuspensionParams {
                         suspend_ns: scaled(erase.suspend_ns),
                         resume_ns: scaled(erase.resume_ns),
-                        work_between_min_ns: scaled(erase.work_between_min_ns),
+                        work_between_suspensions_min_ns: scaled(erase.work_between_suspensions_min_ns),
                         ..erase
                     },
                 }
@@ -411,7 +411,7 @@ impl Resolver<'_> {
             suspend_ns,
             resume_ns: self.time(&key("resume"), written.resume, 0),
             suspensions_max: written.suspensions_max,
-            work_between_min_ns: written.progress.map_or(suspend_ns, |time| self.time(&key("progress"), time, 0)),
+            work_between_suspensions_min_ns: written.progress.map_or(suspend_ns, |time| self.time(&key("progress"), time, 0)),
         }
     }
 
@@ -437,7 +437,7 @@ impl Resolver<'_> {
             SlcMode::Dynamic => SlcLimit::ShareOfFree { millionths: ((share * 1e6).round() as u32).max(1) },
         };
         Some(SlcParams {
-            room,
+            superblock_limit: room,
             program_ns: self.time("ssd.slc.program", written.program, 1),
             read_ns: self.time("ssd.slc.read", written.read, 1),
         })
@@ -470,8 +470,8 @@ impl Resolver<'_> {
         }
         let shape = superblock.shape(geometry);
         let (reserved, left) = (geometry.reserved_blocks_per_plane, shape.spare_superblocks());
-        if floor < shape.floor_free_superblocks_min() {
-            let (streams, least) = (shape.placement_handles.collections(), shape.floor_free_superblocks_min());
+        if floor < shape.smallest_allowed_floor() {
+            let (streams, least) = (shape.placement_handles.collection_streams(), shape.smallest_allowed_floor());
             let message = format!(
                 "`ssd.superblock.floor` is {floor}, but must be at least {least}: with `ssd.placement_handles`, collection opens superblocks for {streams} handles, and one must be left for writes that overtake"
             );
@@ -499,7 +499,7 @@ impl Resolver<'_> {
             let message = format!(
                 "of the {} superblocks of {} superpages so few are in reserve ({left}) that collection may come to find nothing worth moving",
                 shape.superblocks,
-                shape.superpages()
+                shape.superpages_per_superblock()
             );
             let help = if config.ssd.scale > 1 { "lower ssd.scale, or raise ssd.geometry.reserved" } else { "raise ssd.geometry.reserved" };
             self.problem("ssd.geometry.reserved", message, Some(help));

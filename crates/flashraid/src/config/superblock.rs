@@ -139,19 +139,19 @@ pub struct PlacementHandlesConfig {
     #[schemars(range(min = 1, max = 16))]
     pub handles: u32,
     /// Time for which data of different placement handles stay in different superblocks: until collection moves them, or for ever.
-    pub isolation: Isolation,
+    pub isolation: HandleIsolation,
 }
 
 impl Default for PlacementHandlesConfig {
     fn default() -> Self {
-        Self { handles: 2, isolation: Isolation::Initially }
+        Self { handles: 2, isolation: HandleIsolation::Initially }
     }
 }
 
 /// Time for which data of different placement handles stay in different superblocks: until collection moves them, or for ever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Isolation {
+pub enum HandleIsolation {
     /// Until collection moves them. Moved units of all handles lie in the same superblocks.
     Initially,
     /// Forever: moved units stay with their handle. `ssd.superblock.floor` must be at least `handles` + 1.

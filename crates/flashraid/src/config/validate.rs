@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::problems::{Problem, Problems, TextPlace, nearest, one_of};
 use super::quantities::{CHECKERS, Checker};
 use super::tree::Tree;
-use crate::meaning::{self, follow};
+use crate::documented_names::{self, follow};
 
 /// Returns the schema of the configuration.
 pub(crate) fn schema() -> &'static Value {
@@ -33,7 +33,7 @@ fn compiled() -> &'static Compiled {
             options = options.with_format(*name, move |text: &str| check(text).is_ok());
         }
         let validator = options.build(&schema).expect("the schema of the configuration is valid");
-        let keys = meaning::properties(&schema, false).into_iter().map(|property| property.path).collect();
+        let keys = documented_names::properties(&schema, false).into_iter().map(|property| property.path).collect();
         Compiled { schema, validator, keys }
     })
 }
@@ -174,7 +174,7 @@ impl Report<'_> {
             format!("did you mean `{}`?", dotted(&likely))
         } else if let [only] = elsewhere[..] {
             format!("did you mean `{only}`?")
-        } else if let Some(likely) = meaning::likely_key(&name) {
+        } else if let Some(likely) = documented_names::likely_key(&name) {
             format!("did you mean `{likely}`?")
         } else {
             let place = if prefix.is_empty() { "at the top".to_string() } else { format!("in `{prefix}`") };

@@ -142,7 +142,7 @@ pub enum Kind {
 #[serde(untagged)]
 pub enum TraceDevices {
     /// All devices are used.
-    All(AllDevices),
+    All(DeviceMerge),
     /// Only these devices, laid end to end in this order.
     List(Vec<u32>),
 }
@@ -150,7 +150,7 @@ pub enum TraceDevices {
 /// Treatment of all devices of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum AllDevices {
+pub enum DeviceMerge {
     /// The devices lie end to end.
     Concat,
     /// The devices overlap: every device begins at address 0 of the array.
@@ -161,7 +161,7 @@ pub enum AllDevices {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TraceReorder {
     /// This number of requests is held back and sorted.
-    Window(u32),
+    WindowOfRequests(u32),
     /// The whole trace is sorted in memory.
     Sort,
 }
@@ -177,12 +177,12 @@ impl Quantity for TraceReorder {
     }
 
     fn from_number(number: f64) -> Result<Self, UnitError> {
-        Ok(Self::Window(number as u32))
+        Ok(Self::WindowOfRequests(number as u32))
     }
 
     fn to_json(&self) -> serde_json::Value {
         match self {
-            Self::Window(requests) => (*requests).into(),
+            Self::WindowOfRequests(requests) => (*requests).into(),
             Self::Sort => "sort".into(),
         }
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::workload::{AddressFit, AllDevices, Kind, RequestsOrTime, TraceDevices, TraceDirection, TraceReorder, WorkloadConfig};
+use super::workload::{AddressFit, DeviceMerge, Kind, RequestsOrTime, TraceDevices, TraceDirection, TraceReorder, WorkloadConfig};
 use flashraid_workload::catalogue::{self, NamedWorkload};
 use flashraid_workload::synthetic as model;
 use flashraid_workload::trace::{DevicePlacement, ReorderMethod, TraceSpec};
@@ -135,13 +135,13 @@ fn trace_spec(config: &WorkloadConfig) -> TraceSpec {
         sector_bytes: config.sector_bytes,
         devices: match &config.devices {
             None => default.devices,
-            Some(TraceDevices::All(AllDevices::Concat)) => DevicePlacement::Concat,
-            Some(TraceDevices::All(AllDevices::Fold)) => DevicePlacement::Fold,
+            Some(TraceDevices::All(DeviceMerge::Concat)) => DevicePlacement::Concat,
+            Some(TraceDevices::All(DeviceMerge::Fold)) => DevicePlacement::Fold,
             Some(TraceDevices::List(list)) => DevicePlacement::List(list.clone()),
         },
         reorder: match config.reorder {
             None => default.reorder,
-            Some(TraceReorder::Window(requests)) => ReorderMethod::Window(requests),
+            Some(TraceReorder::WindowOfRequests(requests)) => ReorderMethod::Window(requests),
             Some(TraceReorder::Sort) => ReorderMethod::Sort,
         },
         skip_bad_lines: config.skip_bad_lines.unwrap_or(default.skip_bad_lines),

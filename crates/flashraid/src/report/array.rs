@@ -42,17 +42,17 @@ impl Parity {
 
 figures! {
     /// Reads that were planned by the state of the members. A *part* is what a read asks for in a stripe or, with mirrors, in a strip.
-    pub struct PlannedReads("planned_reads", of: ReadPlanCounters) {
+    pub struct ReadPlanReport("planned_reads", of: ReadPlanCounters) {
         /// Number of parts of reads that met no collection: none of the strips that they wanted was collecting.
         parts_free: u64 = of.stripe_reads_without_collection, row 1 "parts that met no collection" in "";
         /// Number of parts of reads that met collection in exactly one strip of their stripe or, with mirrors, in one copy.
         parts_one_busy: u64 = of.stripe_reads_with_one_strip_collecting, row 2 "with one strip collecting" in "";
         /// Number of parts of reads that met collection in two strips of their stripe or, with mirrors, in two copies.
-        parts_two_busy: u64 = of.stripe_reads_with_two_strips_collecting, row 3 "with two" in "";
+        parts_two_busy: u64 = of.stripe_reads_with_two_busy_strips, row 3 "with two" in "";
         /// Number of parts of reads that met collection in three or more strips of their stripe or, with mirrors, in as many copies.
-        parts_more_busy: u64 = of.stripe_reads_with_more_strips_collecting, row 4 "with more" in "";
+        parts_more_busy: u64 = of.stripe_reads_with_three_or_more_busy_strips, row 4 "with more" in "";
         /// Number of parts of reads that avoided a collecting strip: they read the rest of the stripe, or another copy.
-        avoided: u64 = of.stripe_reads_around_collection, row 5 "parts that went round" in "";
+        avoided: u64 = of.stripe_reads_that_avoided_collection, row 5 "parts that went round" in "";
         /// Number of pages read in addition so that parts of reads could avoid a collecting strip.
         pages_added: u64 = of.pages_added_to_read_around, row 6 "pages read in addition" in "pages";
         /// Number of parts of reads that waited for collection, because another operation held the lock of their stripe. They could
@@ -62,11 +62,11 @@ figures! {
         waited: u64 = of.stripe_reads_that_waited, row 8 "parts that waited" in "";
         /// Number of writes that computed parity from other pages than usual, to avoid collection: from the old parity, or from the rest of
         /// the stripe.
-        writes_changed: u64 = of.writes_by_other_parity_method, row 9 "writes that read by the other method" in "";
+        writes_changed: u64 = of.writes_with_switched_parity_method, row 9 "writes that read by the other method" in "";
     }
 }
 
-impl PlannedReads {
+impl ReadPlanReport {
     pub(super) fn section(&self) -> TableSection {
         section("Planned reads", self.rows())
     }
@@ -78,9 +78,9 @@ figures! {
         /// Number of parts of reads, one per stripe (with mirrors, per strip), whether they took long or not.
         parts: u64 = of.stripe_reads, row 1 "parts read" in "";
         /// Number of parts of reads that took long and were also read elsewhere: from another copy or the rest of the stripe.
-        hedged: u64 = of.stripe_reads_made_elsewhere, row 2 "parts also read elsewhere" in "";
+        hedged: u64 = of.hedged_stripe_reads, row 2 "parts also read elsewhere" in "";
         /// Number of parts of reads whose second read (from another copy, or by parity) answered first.
-        won: u64 = of.stripe_reads_ended_elsewhere, row 3 "parts that ended by it" in "";
+        won: u64 = of.stripe_reads_answered_by_hedge, row 3 "parts that ended by it" in "";
         /// Number of pages read from another copy or the rest of the stripe, for parts of reads that took long.
         pages_added: u64 = of.pages_read_elsewhere, row 4 "pages read in addition" in "pages";
         /// Number of pages read whose data nobody needed, because another read of the same data had answered first.
@@ -162,7 +162,7 @@ impl<'a> OfFailure<'a> {
     fn rate(&self) -> Option<f64> {
         let Self { inputs, progress } = self;
         let rebuild_ns = progress.rebuild_began_ns.map(|began| progress.rebuild_ended_ns.unwrap_or(inputs.simulated_ns) - began);
-        let rebuilt_bytes = progress.strips_rebuilt as f64 * f64::from(progress.strip_pages) * f64::from(inputs.page_bytes);
+        let rebuilt_bytes = progress.strips_rebuilt as f64 * f64::from(progress.pages_per_strip) * f64::from(inputs.page_bytes);
         rebuild_ns.filter(|&ns| ns > 0).map(|ns| rebuilt_bytes * 1e3 / ns as f64)
     }
 }
@@ -182,7 +182,7 @@ figures! {
         /// Number of the failed member.
         member: u32 = of.progress.member, row 1 "member" in "";
         /// Member number of the spare that replaces the failed member. Spares are numbered after the members.
-        spare: Option<u32> = of.progress.spare;
+        spare: Option<u32> = of.progress.spare_member;
         /// Time at which the member failed, in milliseconds; `None` if the run was over before.
         failed_ms: Option<f64> = ms(of.progress.failed_ns), row 2 "failed at" in "s" of (|failed| seconds(failed.failed_ms));
         /// Time at which rebuilding began, in milliseconds.
@@ -217,7 +217,7 @@ impl<'a> OfFailures<'a> {
 
 figures! {
     /// The failure of a member, and its rebuilding.
-    pub struct Failure("failure", of: OfFailures<'_>) {
+    pub struct FailureReport("failure", of: OfFailures<'_>) {
         /// Number of the failed member.
         member: u32 = of.first.member;
         /// Member number of the spare that replaces the failed member. Spares are numbered after the members.
@@ -245,7 +245,7 @@ figures! {
     }
 }
 
-impl Failure {
+impl FailureReport {
     /// Returns a table with a column for each failure, and one with the response times around them.
     pub(super) fn sections(&self, failures: &[FailedMember]) -> [TableSection; 2] {
         // The counts of all failures together stand in the first column.

@@ -18,7 +18,7 @@ use flashraid_model::metrics::{
 };
 use flashraid_model::placement::{Layout, PageRequest};
 use flashraid_model::space::EraseCountSummary;
-use flashraid_model::ssd::{Figures, MechanismCounters, Mechanisms, PlacementHandles, UnfinishedWork as MemberOwed, UsagePoint};
+use flashraid_model::ssd::{Figures, MechanismCounters, Mechanisms, PlacementHandles, UnfinishedWork as MemberOwed, UtilisationPoint};
 use flashraid_workload::OpKind;
 
 /// Greatest share of the written pages that a write cache may still hold at the end of a run that is called steady.
@@ -40,13 +40,13 @@ pub struct ReportInputs<'a> {
     pub counts: &'a ArrayCounters,
     /// Work that the host's writes left to each member at the end of the measured time: data in buffers, and collection. In order of
     /// members.
-    pub owed: &'a [MemberOwed],
+    pub unfinished_work_by_member: &'a [MemberOwed],
     /// Number of pages that were in the write cache at the end of the measured time.
-    pub cached_pages: u64,
+    pub pages_in_cache_at_end: u64,
     /// Wear of the members, in order of members.
     pub wear: &'a [EraseCountSummary],
     /// Use of the members in each interval of the series over time, in order of members.
-    pub usage: &'a [Vec<UsagePoint>],
+    pub usage: &'a [Vec<UtilisationPoint>],
     /// Number of bytes that a member exports to the array.
     pub member_capacity_bytes: u64,
     /// Number of bytes that the array exports to the host, as it is simulated.
@@ -62,9 +62,9 @@ pub struct ReportInputs<'a> {
     /// Number of erases that a block endures, if known.
     pub endurance_cycles: Option<u32>,
     /// Policy and counts of the write cache; empty without one.
-    pub cache: serde_json::Map<String, Value>,
+    pub cache_report: serde_json::Map<String, Value>,
     /// Number of pages that fit into the write cache; 0 without one.
-    pub cache_room_pages: u64,
+    pub cache_capacity_pages: u64,
     /// True if the array has parity.
     pub has_parity: bool,
     /// Progress of the failures of members and of their rebuilding, in order of time.
@@ -72,7 +72,7 @@ pub struct ReportInputs<'a> {
     /// Requests lost in the measured time because too many members failed.
     pub requests_lost: u64,
     /// Number of pages that hosts wrote to the write cache in the measured time.
-    pub pages_to_cache: u64,
+    pub host_pages_written_to_cache: u64,
     /// True if more members failed in the measured time than the level survives.
     pub too_many_failed: bool,
     /// Number of bytes in a page.
@@ -86,7 +86,7 @@ pub struct ReportInputs<'a> {
     /// True if members without superblocks have submission queues.
     pub has_queues: bool,
     /// True if the host waits for one request before it sends another.
-    pub is_closed: bool,
+    pub is_closed_loop: bool,
     /// Reason why the run was stopped before its end, if it was.
     pub partial_reason: Option<String>,
     /// Note about the workload.
@@ -98,7 +98,7 @@ pub struct ReportInputs<'a> {
     /// Time that the run took, including its warm-up, in seconds of the wall clock.
     pub wall_s: f64,
     /// Speed of the simulator.
-    pub perf: Perf,
+    pub simulator_speed: Perf,
 }
 
 impl Report {
@@ -111,10 +111,10 @@ impl Report {
         let facts = Facts {
             trend: &measured.trend_of_measured_time,
             whole_trend: &measured.trend_of_whole_run,
-            is_closed: inputs.is_closed,
+            is_closed: inputs.is_closed_loop,
             all: &measured.response_times.all,
             measured_from_ns: measured.from_ns,
-            fills_cache: inputs.counts.cached_pages as f64 > CACHED_SHARE_MAX * inputs.pages_to_cache as f64,
+            fills_cache: inputs.counts.pages_now_in_cache as f64 > CACHED_SHARE_MAX * inputs.host_pages_written_to_cache as f64,
             has_lost_data: lost.requests > 0 || inputs.too_many_failed,
             has_little_wear: flash.lifetime.is_none() && flash.implied_life.is_some(),
         };
@@ -140,33 +140,34 @@ impl Report {
             members,
             controller: OfController::new(&inputs).as_ref().map(Controller::new),
             parity: inputs.counts.stripes.as_ref().filter(|_| inputs.has_parity).map(Parity::new),
-            planned_reads: inputs.counts.read_plan.as_ref().map(PlannedReads::new),
+            planned_reads: inputs.counts.read_plan.as_ref().map(ReadPlanReport::new),
             hedged_reads: inputs.counts.hedged.as_ref().map(HedgedReads::new),
-            failure: OfFailures::new(&inputs).as_ref().map(Failure::new),
+            failure: OfFailures::new(&inputs).as_ref().map(FailureReport::new),
             failures: inputs.failures.iter().map(|progress| FailedMember::new(&OfFailure::new(&inputs, progress))).collect(),
             lost,
             drive: inputs.drive.as_ref().map(|drive| DriveReport::new(&DrivesSource::new(&inputs, drive))),
-            front: (inputs.drive.is_none() && !inputs.counts.fronts.is_empty()).then(|| FrontReport::new(&FrontsSource::new(&inputs))),
+            front: (inputs.drive.is_none() && !inputs.counts.front_end_counters.is_empty())
+                .then(|| FrontEndReport::new(&FrontsSource::new(&inputs))),
             mechanisms: {
-                let counters: MechanismCounters = inputs.counts.mechanisms.iter().copied().sum();
+                let counters: MechanismCounters = inputs.counts.mechanism_counters.iter().copied().sum();
                 Figures::to_json(&inputs.mechanisms.figures(&counters))
             },
-            perf: inputs.perf,
+            perf: inputs.simulator_speed,
             iops: iops(measured, &measured.requests_done),
-            capacity_bytes: inputs.array_capacity_bytes * inputs.drive.as_ref().map_or(1, |drive| u64::from(drive.scale)),
+            capacity_bytes: inputs.array_capacity_bytes * inputs.drive.as_ref().map_or(1, |drive| u64::from(drive.scaled_down_by)),
             batches: batches(&measured.batches),
             time_us: time(&measured.response_time_by_cause),
             over_time: over_time(&inputs),
             measured_from_ns: measured.from_ns,
             measured_to_ns: measured.end_ns,
-            load_ns: measured.load_time_ns,
+            load_ns: measured.rate_divisor_ns,
             owed: owed(&inputs),
             partial: inputs.partial_reason.is_some(),
             free_blocks: free_blocks(measured),
             timeline: timeline(&inputs),
             config_hash: inputs.config_hash,
             config: inputs.config,
-            cache: inputs.cache,
+            cache: inputs.cache_report,
             partial_reason: inputs.partial_reason,
             workload_note: inputs.workload_note,
             trace_notes: inputs.trace_notes,
@@ -179,7 +180,7 @@ impl Report {
 #[derive(Debug, Clone, Copy)]
 pub struct DriveInputs {
     /// Number of pages in a unit.
-    pub unit_pages: u32,
+    pub pages_per_mapping_unit: u32,
     /// Number of dies in a drive.
     pub dies: u32,
     /// True if the drives write parity across dies (RAIN).
@@ -195,13 +196,13 @@ pub struct DriveInputs {
     /// True if the drives have submission queues.
     pub has_queues: bool,
     /// Factor by which the simulated drives are smaller than the full-size ones.
-    pub scale: u32,
+    pub scaled_down_by: u32,
     /// Dimension that is divided by `scale`: the rows of superblocks, or the number of dies and all else that sets the throughput.
-    pub scale_by: ScaleBy,
+    pub scaled_dimension: ScaleBy,
 }
 
 fn iops(measured: &MeasuredResults, done: &RequestCounts) -> Iops {
-    let seconds = measured.load_time_ns as f64 / 1e9;
+    let seconds = measured.rate_divisor_ns as f64 / 1e9;
     let rate = |count: u64| (seconds > 0.0).then(|| count as f64 / seconds);
     Iops { all: rate(done.reads + done.writes), read: rate(done.reads), write: rate(done.writes) }
 }
@@ -212,11 +213,11 @@ fn streams(measured: &MeasuredResults) -> Vec<StreamReport> {
 }
 
 fn owed(inputs: &ReportInputs) -> Owed {
-    let sum: MemberOwed = inputs.owed.iter().copied().sum();
+    let sum: MemberOwed = inputs.unfinished_work_by_member.iter().copied().sum();
     Owed {
-        buffered_bytes: (sum.buffered_pages + inputs.cached_pages) * u64::from(inputs.page_bytes),
+        buffered_bytes: (sum.buffered_pages + inputs.pages_in_cache_at_end) * u64::from(inputs.page_bytes),
         moves_pages: sum.pages_to_move,
-        collection_us: us(sum.collection_die_ns),
+        collection_us: us(sum.remaining_collection_die_ns),
     }
 }
 
@@ -239,14 +240,14 @@ fn batches(batches: &[Batch]) -> Batches {
     }
 }
 
-fn time(sums: &ResponseTimeByCause) -> TimeByShare {
+fn time(sums: &ResponseTimeByCause) -> ResponseTimeParts {
     let part = |means: Option<[f64; 7]>| {
         means.map(|means| {
             let [queue, collection, parity, cache, transfer, flash, other] = means.map(|ns| ns / 1e3);
             TimeSpent { queue, collection, parity, cache, transfer, flash, other }
         })
     };
-    TimeByShare {
+    ResponseTimeParts {
         all: part(sums.mean_ns_by_cause()),
         slowest_10_percent: part(sums.slowest_mean_ns_by_cause(1, 10)),
         slowest_1_percent: part(sums.slowest_mean_ns_by_cause(1, 100)),
@@ -282,18 +283,18 @@ fn over_time(inputs: &ReportInputs) -> OverTime {
         max_us: maybe(&|point| point.max_response_ns.map(us), 1e3),
         outstanding: each(&|point| point.mean_outstanding_requests),
         write_amplification: maybe(&amplification, 1e4),
-        cache_occupancy: share(inputs.cache_room_pages, |sample| sample.cached_pages),
+        cache_occupancy: share(inputs.cache_capacity_pages, |sample| sample.cached_pages),
         rebuilt_fraction: share(strips, |sample| sample.strips_rebuilt),
         members: inputs.usage.iter().map(|points| member_over_time(points)).collect(),
         marks: marks(inputs, measured.from_ns..measured.end_ns.saturating_add(1)),
     }
 }
 
-fn member_over_time(points: &[UsagePoint]) -> MemberOverTime {
+fn member_over_time(points: &[UtilisationPoint]) -> MemberOverTime {
     MemberOverTime {
         utilisation: points.iter().map(|point| rounded(point.busy_fraction, 1e4)).collect(),
         response_us: points.iter().map(|point| point.mean_response_ns.map(|ns| rounded(ns / 1e3, 1e2))).collect(),
-        queue: points.iter().map(|point| rounded(point.operations, 1e3)).collect(),
+        queue: points.iter().map(|point| rounded(point.mean_operations_present, 1e3)).collect(),
     }
 }
 
@@ -315,9 +316,9 @@ fn marks(inputs: &ReportInputs, window: std::ops::Range<u64>) -> Vec<TimelineMar
     let of = |progress: &FailureProgress| {
         let member = progress.member;
         let moments = [
-            (progress.failed_ns, Happened::Failed),
-            (progress.rebuild_began_ns, Happened::RebuildBegan),
-            (progress.rebuild_ended_ns, Happened::RebuildEnded),
+            (progress.failed_ns, FailureEventKind::Failed),
+            (progress.rebuild_began_ns, FailureEventKind::RebuildBegan),
+            (progress.rebuild_ended_ns, FailureEventKind::RebuildEnded),
         ];
         moments.into_iter().filter_map(move |(at_ns, what)| Some(TimelineMark { at_ns: at_ns?, what, member }))
     };
@@ -370,7 +371,12 @@ fn free_blocks(measured: &MeasuredResults) -> Vec<Vec<(f64, f64, f64, f64)>> {
         points
             .iter()
             .map(|point| {
-                (point.from_ns as f64 / 1e6, cut(point.min_share_of_start), cut(point.mean_share_of_start), cut(point.max_share_of_start))
+                (
+                    point.from_ns as f64 / 1e6,
+                    cut(point.min_relative_to_start_threshold),
+                    cut(point.mean_relative_to_start_threshold),
+                    cut(point.max_share_of_start),
+                )
             })
             .collect()
     });
@@ -398,7 +404,7 @@ fn slowest(inputs: &ReportInputs, timeline: &Timeline) -> Option<TimelineSlowest
         stays_on_one_member: done.request.stays_on_one_member,
     };
     // With parity, a cache or a lost member it may have waited for any of them.
-    let is_anywhere = inputs.has_parity || !inputs.cache.is_empty() || !inputs.failures.is_empty();
+    let is_anywhere = inputs.has_parity || !inputs.cache_report.is_empty() || !inputs.failures.is_empty();
     let has_its_data = |member: u32| is_anywhere || inputs.layout.extents(&pages).any(|extent| extent.members().contains(&member));
     let overlap_ns = |gc: &GcInterval| gc.end_ns.min(done.done_ns).saturating_sub(gc.start_ns.max(done.arrival_ns));
     let met =
@@ -424,7 +430,7 @@ fn timeline(inputs: &ReportInputs) -> Option<TimelineReport> {
         pool: gc.pool,
         start_ns: gc.start_ns,
         writes_wait_from_ns: gc.writes_wait_from_ns,
-        all_wait_from_ns: gc.all_wait_from_ns,
+        all_wait_from_ns: gc.all_requests_wait_from_ns,
         end_ns: gc.end_ns,
         free_blocks_before: gc.free_blocks_before,
         free_blocks_min: gc.free_blocks_min,

@@ -32,7 +32,7 @@ figures! {
         /// Counts of the pages that the host wrote.
         pages_written: CachedPages = CachedPages::new(&of.counters.host_admissions);
         /// Counts of the pages that the cache of write groups passed on to the member caches, and of parity pages.
-        pages_from_inside: CachedPages = CachedPages::new(&of.counters.internal_admissions);
+        pages_from_inside: CachedPages = CachedPages::new(&of.counters.member_cache_admissions);
         /// Writes that waited for room.
         waits_for_room: RoomWaits = RoomWaits::new(of.counters);
         /// Counts of the cache of write groups before the member caches, if the policy has both.
@@ -46,7 +46,7 @@ figures! {
         /// Number of parity pages among those sent to the members.
         parity_pages_destaged: u64 = of.counters.parity_pages_destaged;
         /// Synchronised destages, which the caches of several members begin together.
-        common_destages: CommonDestages = CommonDestages::new(of.counters);
+        common_destages: SynchronisedDestages = SynchronisedDestages::new(of.counters);
         /// Share of the cache capacity that was used.
         occupancy: CacheOccupancy = CacheOccupancy::new(of);
     }
@@ -73,12 +73,12 @@ figures! {
         page_hits: u64 = of.replaced_pages;
         /// Number of pages that were not in the cache while other pages of their stripe were. (In a member's cache, it is the strip instead
         /// of the stripe.) Only pages that earlier writes had left there count.
-        group_hits: u64 = of.new_pages_of_old_entries;
+        group_hits: u64 = of.pages_admitted_to_existing_entries;
         /// Number of pages of a stripe of which earlier writes had left no pages in the cache. (In a member's cache, it is the strip
         /// instead of the stripe.)
-        misses: u64 = of.new_pages_of_new_entries;
+        misses: u64 = of.pages_admitted_with_their_entry;
         /// Share of `page_hits` and `group_hits` in all pages; `None` if no page entered.
-        hit_ratio: Option<f64> = ratio(of.replaced_pages + of.new_pages_of_old_entries, of.replaced_pages + of.new_pages_of_old_entries + of.new_pages_of_new_entries);
+        hit_ratio: Option<f64> = ratio(of.replaced_pages + of.pages_admitted_to_existing_entries, of.replaced_pages + of.pages_admitted_to_existing_entries + of.pages_admitted_with_their_entry);
     }
 }
 
@@ -86,9 +86,9 @@ figures! {
     /// Waits for room in the cache.
     pub struct RoomWaits("cache.waits_for_room", of: CacheCounters) {
         /// Number of writes that waited for room in the cache.
-        count: u64 = of.writes_waiting_for_room;
+        count: u64 = of.writes_that_waited_for_room;
         /// Mean wait of the writes that waited for room in the cache, in microseconds.
-        mean_us: Option<f64> = mean_us(of.writes_waiting_for_room_ns, of.writes_waiting_for_room);
+        mean_us: Option<f64> = mean_us(of.writes_waiting_for_room_ns, of.writes_that_waited_for_room);
     }
 }
 
@@ -121,13 +121,13 @@ figures! {
 
 figures! {
     /// Synchronised destages, which the caches of several members begin together.
-    pub struct CommonDestages("cache.common_destages", of: CacheCounters) {
+    pub struct SynchronisedDestages("cache.common_destages", of: CacheCounters) {
         /// Number of synchronised destages that began because the caches of all members were ready.
-        all_ready: u64 = of.synchronised_destages_all_ready;
+        all_ready: u64 = of.synchronised_destages_with_all_ready;
         /// Number of synchronised destages that began after a time-out, because some caches were not ready.
         timeouts: u64 = of.synchronised_destages_by_timeout;
         /// Mean number of caches that took part in a synchronised destage.
-        caches_mean: Option<f64> = ratio(of.caches_in_synchronised_destages, of.synchronised_destages_all_ready + of.synchronised_destages_by_timeout);
+        caches_mean: Option<f64> = ratio(of.member_caches_in_synchronised_destages, of.synchronised_destages_with_all_ready + of.synchronised_destages_by_timeout);
     }
 }
 

@@ -8,24 +8,24 @@ use super::figures::{Part, TableValue, mean_us, section};
 use super::table::{TableRow, TableSection};
 use super::{DriveInputs, ReportInputs, is_zero};
 use crate::config::ScaleBy;
-use flashraid_model::ssd::{FrontCounters, PlacementHandles, SuperblockCounters};
+use flashraid_model::ssd::{FrontEndCounters, PlacementHandles, SuperblockCounters};
 
 /// Source of the values about queues, processor cores and buffers of all members.
 pub(super) struct FrontsSource {
-    front: FrontCounters,
+    front: FrontEndCounters,
     has_queues: bool,
 }
 
 impl FrontsSource {
     pub(super) fn new(inputs: &ReportInputs) -> Self {
-        Self { front: inputs.counts.fronts.iter().copied().sum(), has_queues: inputs.has_queues }
+        Self { front: inputs.counts.front_end_counters.iter().copied().sum(), has_queues: inputs.has_queues }
     }
 }
 
 figures! {
     /// Counts of queues, processor cores and write buffers of members without superblocks, summed over the members (section 25 of the
     /// rules).
-    pub struct FrontReport("front", of: FrontsSource) {
+    pub struct FrontEndReport("front", of: FrontsSource) {
         /// Number of commands sent to the drives. All pages that one operation of the array sends to a drive at a time form one command.
         commands: u64 = of.front.commands;
         /// Number of commands that waited in a submission queue, because the drive could not fetch them at once; left out without
@@ -53,7 +53,7 @@ figures! {
     }
 }
 
-impl FrontReport {
+impl FrontEndReport {
     pub(super) fn section(&self) -> TableSection {
         section("Drives' buffers and queues", self.rows())
     }
@@ -64,12 +64,12 @@ pub(super) struct DrivesSource<'a> {
     inputs: &'a ReportInputs<'a>,
     drive: DriveInputs,
     counts: SuperblockCounters,
-    front: FrontCounters,
+    front: FrontEndCounters,
 }
 
 impl<'a> DrivesSource<'a> {
     pub(super) fn new(inputs: &'a ReportInputs<'a>, drive: &DriveInputs) -> Self {
-        let (counts, front) = (inputs.counts.superblocks.iter().copied().sum(), inputs.counts.fronts.iter().copied().sum());
+        let (counts, front) = (inputs.counts.superblocks.iter().copied().sum(), inputs.counts.front_end_counters.iter().copied().sum());
         Self { inputs, drive: *drive, counts, front }
     }
 
@@ -83,7 +83,7 @@ impl<'a> DrivesSource<'a> {
     }
 
     fn unit_bytes(&self, units: u64) -> u64 {
-        self.page_bytes(units * u64::from(self.drive.unit_pages))
+        self.page_bytes(units * u64::from(self.drive.pages_per_mapping_unit))
     }
 }
 
@@ -92,17 +92,17 @@ figures! {
     pub struct DriveReport("drive", of: DrivesSource<'_>) {
         /// Factor by which the simulated drive is smaller than the full-size one. It divides the superpages that a superblock has on each
         /// die or, with `scale_by = "width"`, the number of dies and all else that sets the throughput.
-        scale: u32 = of.drive.scale, rows 0 in "" (DriveReport::scale_rows);
+        scale: u32 = of.drive.scaled_down_by, rows 0 in "" (DriveReport::scale_rows);
         /// `width` if dies, channels, cores and link are scaled; otherwise left out.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        scale_by: Option<ScaleBy> = Some(of.drive.scale_by).filter(|by| *by == ScaleBy::Width && of.drive.scale > 1);
+        scale_by: Option<ScaleBy> = Some(of.drive.scaled_dimension).filter(|by| *by == ScaleBy::Width && of.drive.scaled_down_by > 1);
         /// Write amplification of the media: the number of units programmed, including padding and parity, divided by the number of units
         /// that the host wrote. `flash.write_amplification` has the same value.
-        write_amplification: Option<f64> = of.counts.write_amplification(of.drive.unit_pages), row 1 "write amplification of the media" in "";
+        write_amplification: Option<f64> = of.counts.write_amplification(of.drive.pages_per_mapping_unit), row 1 "write amplification of the media" in "";
         /// Part of `write_amplification` that parity accounts for; left out without `ssd.superblock.rain`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         write_amplification_of_parity: Option<f64> =
-            of.counts.write_amplification_of_parity(of.drive.unit_pages).filter(|_| of.drive.rain),
+            of.counts.write_amplification_of_parity(of.drive.pages_per_mapping_unit).filter(|_| of.drive.rain),
             row 2 "of which parity" in "" if |drive| drive.die_time.parity_programs.is_some();
         /// Number of commands sent to the drives. All pages that one operation of the array sends to a drive at a time form one command.
         commands: u64 = of.front.commands;
@@ -133,7 +133,7 @@ figures! {
         /// Number of units that the host wrote only in part, so that the rest was read from flash.
         rmw_reads: u64 = of.counts.units_read_for_partial_writes;
         /// Number of reads from flash for the host, including those for writes of a part of a unit.
-        array_reads: u64 = of.counts.flash_reads_for_host;
+        array_reads: u64 = of.counts.flash_page_reads_for_host;
         /// Number of page reads that shared a read from flash with another one.
         joined: u64 = of.counts.page_reads_sharing_flash_read;
         /// Number of trimmed pages that were ignored, because the trim covered their unit only in part.
@@ -148,7 +148,7 @@ figures! {
         #[serde(default, skip_serializing_if = "is_zero")]
         forced_waits: u64 = of.front.fua_write_waits;
         /// Number of host superpages that waited because collection was further behind with its moves than `ssd.superblock.debt` allows.
-        debt_waits: u64 = of.counts.waits_for_collection_debt, row 12 "superpages that waited for moves" in "";
+        debt_waits: u64 = of.counts.superpages_that_waited_for_collection, row 12 "superpages that waited for moves" in "";
         /// Number of superpages of host data that waited for collection, because too few superblocks were free.
         foreground: u64 = of.counts.waits_for_free_superblock, row 13 "superpages that waited for a superblock" in "";
         /// Total time that host superpages waited because too few superblocks were free, in milliseconds.
@@ -159,7 +159,7 @@ figures! {
         reads_behind_collection_mean_us: Option<f64> =
             mean_us(of.counts.reads_behind_collection_ns, of.counts.reads_behind_collection), row 15 "mean of these waits" in "µs";
         /// Shares of the time of all dies, by kind of work.
-        die_time: DieTime = DieTime::new(of);
+        die_time: DieTimeShares = DieTimeShares::new(of);
         /// Counts of each placement handle; left out without `ssd.placement_handles`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         placement: Option<PlacementReport> = of.drive.placement.map(|PlacementHandles { count: handles, collection_keeps_handles: is_persistent }| {
@@ -193,14 +193,14 @@ figures! {
         /// Number of units that were programmed for the host with one bit per cell.
         units_programmed: u64 = of.host_units_programmed_slc, row 50 "units programmed with one bit per cell" in "";
         /// Number of units that collection moved out of superblocks with one bit per cell.
-        units_folded: u64 = of.units_folded_from_slc, row 51 "units folded" in "";
+        units_folded: u64 = of.collected_units_from_slc, row 51 "units folded" in "";
     }
 }
 
 figures! {
     /// Shares of the time of all dies, by kind of work. The rest is reads for the host, or idle time.
     #[derive(Copy)]
-    pub struct DieTime("drive.die_time", of: DrivesSource<'_>) {
+    pub struct DieTimeShares("drive.die_time", of: DrivesSource<'_>) {
         /// Share of time for programs of the host, including their transfers.
         host_programs: Option<f64> = of.share(of.counts.host_program_ns), row 4 "dies in programs of the host" in "%";
         /// Share of time for programs of collection, including their transfers.
@@ -229,7 +229,7 @@ figures! {
     #[derive(Eq)]
     pub struct PlacementReport("drive.placement", of: PlacementSource<'_>) {
         /// Number of bytes that the host sent.
-        host_bytes: u64 = of.drives.page_bytes(of.drives.counts.pages_received), row 30 "bytes of the host" in "B";
+        host_bytes: u64 = of.drives.page_bytes(of.drives.counts.host_pages_received), row 30 "bytes of the host" in "B";
         /// Number of bytes programmed: for the host, by collection, without data, and with parity.
         media_bytes: u64 = of.drives.unit_bytes(of.drives.counts.programmed_units()), row 31 "bytes programmed" in "B";
     /// Part of `media_bytes` that collection programmed into superblocks shared by all handles. Left out if moved units stay with their

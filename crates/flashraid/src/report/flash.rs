@@ -52,10 +52,10 @@ figures! {
         write_amplification: Option<f64> = of.amplification(MemberOwed::default()), row (marked) 4 "write amplification" in "";
         /// Write amplification if all buffered data were programmed, and all moves made, that were still to be done at the end of the
         /// measured time. It is an upper bound for short runs.
-        write_amplification_max: Option<f64> = of.amplification(of.inputs.owed.iter().copied().sum()),
+        write_amplification_max: Option<f64> = of.amplification(of.inputs.unfinished_work_by_member.iter().copied().sum()),
             row 5 "the same with all that is still owed" in "";
         /// Number of summary pages programmed, one for each block that became full (`ssd.summary_page`).
-        summary_programs: u64 = of.sum.summary_pages_programmed;
+        summary_programs: u64 = of.sum.block_summary_pages_programmed;
         /// Erase counts of all blocks, including those of the warm-up.
         wear: WearReport = WearReport::new(&EraseCountSummary::over_members(of.inputs.wear));
         /// Projected lifetime at this load of the member with the shortest one. `None` below a mean of 20 erases per block in the measured
@@ -249,11 +249,11 @@ pub(super) fn amplification(inputs: &ReportInputs, members: std::ops::Range<usiz
     let (programmed, sent) = match inputs.drive {
         Some(drive) => {
             let units: u64 = inputs.counts.superblocks[members].iter().map(SuperblockCounters::programmed_units).sum();
-            (units * u64::from(drive.unit_pages), sum.host_pages_written)
+            (units * u64::from(drive.pages_per_mapping_unit), sum.host_pages_written)
         }
         None => {
             // A page counts as written here when its program begins. Before that, another may have replaced it in the buffer.
-            let fronts = inputs.counts.fronts.get(members).unwrap_or_default().iter();
+            let fronts = inputs.counts.front_end_counters.get(members).unwrap_or_default().iter();
             let never_programmed: u64 = fronts.map(|front| front.units_overwritten_in_buffer + front.units_trimmed_in_buffer).sum();
             (sum.host_pages_written + sum.gc_pages_moved, sum.host_pages_written + never_programmed + owed.buffered_pages)
         }
@@ -263,8 +263,8 @@ pub(super) fn amplification(inputs: &ReportInputs, members: std::ops::Range<usiz
 
 /// Returns two factors: how much larger than the simulated ones the full-size drive is, and how much larger the load on it is.
 fn scales(inputs: &ReportInputs) -> (f64, f64) {
-    let scale = inputs.drive.map_or(1.0, |drive| f64::from(drive.scale));
-    (scale, inputs.drive.map_or(1.0, |drive| if drive.scale_by == ScaleBy::Width { scale } else { 1.0 }))
+    let scale = inputs.drive.map_or(1.0, |drive| f64::from(drive.scaled_down_by));
+    (scale, inputs.drive.map_or(1.0, |drive| if drive.scaled_dimension == ScaleBy::Width { scale } else { 1.0 }))
 }
 
 /// Returns the bytes per day that are written to a full-size member, including parity and copies, as its data sheet counts them.

@@ -36,7 +36,11 @@ impl<'a> CollectionSource<'a> {
     }
 
     fn by_state(&self) -> [f64; 3] {
-        let CleanTimes { total_ns: whole_ns, open_to_all_requests_ns: free_for_all_ns, writes_must_wait_ns: writes_wait_ns } = self.times;
+        let CleanTimes {
+            total_ns: whole_ns,
+            preemptible_by_all_requests_ns: free_for_all_ns,
+            preemptible_by_reads_only_ns: writes_wait_ns,
+        } = self.times;
         let of_cleans = [free_for_all_ns, writes_wait_ns, whole_ns - free_for_all_ns - writes_wait_ns];
         of_cleans.map(|ns| if self.is_drive { 0.0 } else { ns as f64 / 1e6 })
     }
@@ -60,7 +64,7 @@ figures! {
         /// Number of page operations that were served between the steps of a collection.
         preemptions: u64 = of.sum.preemptions, row 10 "preemptions" in "" if |gc| gc.preemptions > 0;
         /// Number of page operations served from the page register during the move of a page.
-        merges: u64 = of.sum.merged_operations, row 11 "merges" in "" if |gc| gc.merges > 0;
+        merges: u64 = of.sum.operations_served_from_move_register, row 11 "merges" in "" if |gc| gc.merges > 0;
         /// Number of page operations that overlapped with a step of a collection.
         pipelined: u64 = of.sum.pipelined_operations, row 12 "pipelined operations" in "" if |gc| gc.pipelined > 0;
         /// Number of messages between controller and members, by kind.
@@ -81,14 +85,14 @@ figures! {
         /// collect together.
         slice_us: f64 = us(of.inputs.measured.gc.slice_ns);
         /// Number of time slices in which no member, one, two … members collected.
-        slices_by_members: Vec<u64> = of.inputs.measured.gc.slices_by_collecting_members.clone();
+        slices_by_members: Vec<u64> = of.inputs.measured.gc.time_slices_by_number_of_collecting_members.clone();
         /// Number of requests that waited for collections on no member, one, two … members.
-        requests_by_members_met: Vec<u64> = of.inputs.measured.requests_by_collecting_members_met.clone(),
+        requests_by_members_met: Vec<u64> = of.inputs.measured.requests_by_number_of_members_waited_for.clone(),
             row 6 "requests that met a collection" in "%" of (|gc| share_that_met(&gc.requests_by_members_met));
         /// Number of programs and erases suspended for a read.
         suspensions: u64 = of.sum.suspensions, row 13 "suspensions" in "" if |gc| gc.suspensions > 0;
         /// Number of page writes that waited because no pool had room for them.
-        exhausted: u64 = of.sum.writes_waiting_for_room, row 14 "writes that waited for a free block" in "" if |gc| gc.exhausted > 0;
+        exhausted: u64 = of.sum.writes_that_waited_for_room, row 14 "writes that waited for a free block" in "" if |gc| gc.exhausted > 0;
         /// Total time that page writes waited because no pool had room for them, in milliseconds.
         exhausted_ms: f64 = of.sum.writes_waiting_for_room_ns as f64 / 1e6,
             row 16 "mean wait for a free block" in "µs" of (|gc| Some(gc.exhausted_ms * 1e3 / gc.exhausted as f64)) if |gc| gc.exhausted > 0;

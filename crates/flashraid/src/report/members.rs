@@ -44,7 +44,7 @@ impl<'a> MemberSource<'a> {
     fn share_with_a_collection(&self) -> Option<f64> {
         let measured_ns = self.inputs.measured.end_ns - self.inputs.measured.from_ns;
         match self.inputs.counts.superblocks.get(self.index) {
-            Some(drive) => (measured_ns > 0).then(|| drive.collecting_ns as f64 / measured_ns as f64),
+            Some(drive) => (measured_ns > 0).then(|| drive.any_die_collecting_ns as f64 / measured_ns as f64),
             None => self.inputs.measured.gc.member_any_die_fraction(self.index),
         }
     }
@@ -62,7 +62,7 @@ figures! {
         /// Number of valid pages that collections moved.
         gc_pages_moved: u64 = of.counters.gc_pages_moved;
         /// Number of summary pages programmed, one for each block that became full (`ssd.summary_page`).
-        summary_programs: u64 = of.counters.summary_pages_programmed;
+        summary_programs: u64 = of.counters.block_summary_pages_programmed;
         /// Number of pages programmed divided by the number sent to the member, as in `flash`.
         write_amplification: Option<f64> = amplification(of.inputs, of.index..of.index + 1, MemberOwed::default()),
             row 2 "write amplification" in "";

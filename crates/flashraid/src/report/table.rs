@@ -6,7 +6,7 @@ use flashraid_model::ssd::{Figure, MechanismCounters};
 
 use flashraid_model::units::with_commas;
 
-use super::{Controller, DriveReport, FrontReport, HedgedReads, Lost, Mark, Member, Parity, PlannedReads, Report, ResponseTime};
+use super::{Controller, DriveReport, FrontEndReport, HedgedReads, Lost, Mark, Member, Parity, ReadPlanReport, Report, ResponseTime};
 
 /// Mark for a percentile with fewer than ten requests beyond it.
 pub const FEW_SAMPLES_MARK: &str = " ?";
@@ -83,19 +83,19 @@ impl Report {
         let mut sections = vec![self.run_section(), self.response_section()];
         sections.extend(self.streams_section());
         sections.extend(self.time_section());
-        sections.extend([self.bandwidth_section(), self.flash.section(self.mark_of_all_results()), self.gc.section()]);
+        sections.extend([self.bandwidth_section(), self.flash.section(self.mark_of_whole_run()), self.gc.section()]);
         if self.lost != Lost::default() {
             sections.push(self.lost.section());
         }
         sections.extend(self.controller.as_ref().map(Controller::section));
         sections.extend(self.parity.as_ref().map(Parity::section));
-        sections.extend(self.planned_reads.as_ref().map(PlannedReads::section));
+        sections.extend(self.planned_reads.as_ref().map(ReadPlanReport::section));
         sections.extend(self.hedged_reads.as_ref().map(HedgedReads::section));
         if let Some(failure) = &self.failure {
             sections.extend(failure.sections(&self.failures));
         }
         sections.extend(self.drive.as_ref().map(DriveReport::section));
-        sections.extend(self.front.as_ref().map(FrontReport::section));
+        sections.extend(self.front.as_ref().map(FrontEndReport::section));
         sections.extend(self.mechanism_sections());
         if !self.cache.is_empty() {
             sections.push(self.cache_section());
@@ -109,13 +109,13 @@ impl Report {
 
     /// Returns the most serious mark that applies to all results of the run.
     #[must_use]
-    pub fn mark_of_all_results(&self) -> Option<Mark> {
+    pub fn mark_of_whole_run(&self) -> Option<Mark> {
         [Mark::DataLost, Mark::NotSteady].into_iter().find(|mark| self.verdict.has_mark(*mark))
     }
 
     /// Formats a value with the mark that applies to all results of the run.
     fn marked(&self, figure: Option<f64>) -> String {
-        match self.mark_of_all_results().filter(|_| figure.is_some()) {
+        match self.mark_of_whole_run().filter(|_| figure.is_some()) {
             Some(mark) => format!("{} {}", format_figure(figure), mark.symbol()),
             None => format_figure(figure),
         }
@@ -139,9 +139,9 @@ impl Report {
     fn mechanism_sections(&self) -> impl Iterator<Item = TableSection> {
         let all = MechanismCounters::default().figures().into_iter();
         all.filter_map(|figures| {
-            let counted = self.mechanisms.get(figures.table)?;
+            let counted = self.mechanisms.get(figures.table_name)?;
             let row = |figure: &Figure| {
-                let key = format!("mechanisms.{}.{}", figures.table, figure.key);
+                let key = format!("mechanisms.{}.{}", figures.table_name, figure.key);
                 TableRow::new(figure.label, [format_figure(counted[figure.key].as_f64())], figure.unit()).of(key)
             };
             Some(TableSection { title: figures.title, columns: Vec::new(), rows: figures.figures.iter().map(row).collect() })

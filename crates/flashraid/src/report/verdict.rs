@@ -46,7 +46,7 @@ const ERROR_MAX: f64 = 0.05;
 /// Relation of the workload to the throughput of the array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum LoadKind {
+pub enum LoadVerdict {
     /// The array keeps up with the requests.
     #[default]
     Stable,
@@ -61,16 +61,16 @@ pub enum LoadKind {
     DataLost,
 }
 
-impl LoadKind {
+impl LoadVerdict {
     /// Returns the name of the load.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            LoadKind::Stable => "stable",
-            LoadKind::Saturated => "saturated",
-            LoadKind::Unstable => "unstable",
-            LoadKind::Closed => "closed",
-            LoadKind::DataLost => "data lost",
+            LoadVerdict::Stable => "stable",
+            LoadVerdict::Saturated => "saturated",
+            LoadVerdict::Unstable => "unstable",
+            LoadVerdict::Closed => "closed",
+            LoadVerdict::DataLost => "data lost",
         }
     }
 }
@@ -99,7 +99,7 @@ pub(super) struct Facts<'a> {
 #[non_exhaustive]
 pub struct Verdict {
     /// Relation of the workload to the throughput of the array.
-    pub load: LoadKind,
+    pub load: LoadVerdict,
     /// True if response times and write amplification stay the same from some tenth of the run on.
     pub steady: bool,
     /// Time from which response times and write amplification stay the same until the end, in nanoseconds; `None` if they never do.
@@ -116,8 +116,8 @@ impl Verdict {
     #[must_use]
     pub(super) fn of(facts: &Facts) -> Verdict {
         let Facts { trend, all, .. } = *facts;
-        let by_requests = if facts.is_closed { LoadKind::Closed } else { load(facts.whole_trend) };
-        let may_be_steady = matches!(by_requests, LoadKind::Closed | LoadKind::Stable) && !facts.fills_cache;
+        let by_requests = if facts.is_closed { LoadVerdict::Closed } else { load(facts.whole_trend) };
+        let may_be_steady = matches!(by_requests, LoadVerdict::Closed | LoadVerdict::Stable) && !facts.fills_cache;
         let steady_from_ns = if may_be_steady { steady_from(&trend.tenths) } else { None };
         let deepest = super::REPORTED_PERCENTILES.iter().rev().find(|(_, quantile)| has_enough_samples_beyond(all.moments(), *quantile));
         let is_empty = all.moments().count() == 0;
@@ -131,7 +131,7 @@ impl Verdict {
             Mark::LittleWear => facts.has_little_wear,
         };
         Verdict {
-            load: if facts.has_lost_data { LoadKind::DataLost } else { by_requests },
+            load: if facts.has_lost_data { LoadVerdict::DataLost } else { by_requests },
             steady: steady_from_ns.is_some(),
             steady_from_ns,
             deepest_percentile: deepest.map(|(name, _)| (*name).to_owned()),
@@ -146,14 +146,14 @@ impl Verdict {
     }
 }
 
-fn load(trend: &TrendSummary) -> LoadKind {
+fn load(trend: &TrendSummary) -> LoadVerdict {
     let requests = trend.requests();
     let grows =
         trend.mean_response_of_halves_ns.is_some_and(|(first, second)| second > GROWTH_MIN * first && stays_behind(&trend.tenths, first));
     match trend.outstanding_at_last_arrival {
-        Some(outstanding) if outstanding * 100 > requests && grows => LoadKind::Unstable,
-        Some(outstanding) if outstanding * 50 > requests => LoadKind::Saturated,
-        _ => LoadKind::Stable,
+        Some(outstanding) if outstanding * 100 > requests && grows => LoadVerdict::Unstable,
+        Some(outstanding) if outstanding * 50 > requests => LoadVerdict::Saturated,
+        _ => LoadVerdict::Stable,
     }
 }
 
@@ -254,11 +254,11 @@ mod tests {
             outstanding_at_last_arrival: outstanding,
         };
         let trend = |outstanding, halves| of(growing, outstanding, halves);
-        assert_eq!(load(&trend(Some(11), (1.0, 1.6))), LoadKind::Unstable);
-        assert_eq!(load(&trend(Some(10), (1.0, 1.6))), LoadKind::Stable);
-        assert_eq!(load(&trend(Some(20), (1.0, 1.5))), LoadKind::Stable);
-        assert_eq!(load(&trend(Some(21), (1.0, 1.5))), LoadKind::Saturated);
-        assert_eq!(load(&trend(None, (1.0, 9.0))), LoadKind::Stable);
+        assert_eq!(load(&trend(Some(11), (1.0, 1.6))), LoadVerdict::Unstable);
+        assert_eq!(load(&trend(Some(10), (1.0, 1.6))), LoadVerdict::Stable);
+        assert_eq!(load(&trend(Some(20), (1.0, 1.5))), LoadVerdict::Stable);
+        assert_eq!(load(&trend(Some(21), (1.0, 1.5))), LoadVerdict::Saturated);
+        assert_eq!(load(&trend(None, (1.0, 9.0))), LoadVerdict::Stable);
     }
 
     /// A queue that grows evenly is unstable whatever part of it is skipped.
@@ -296,8 +296,8 @@ mod tests {
             load(&metrics.finish(done[done.len() - 1].done_ns, 1).trend_of_whole_run)
         };
         for skipped in [0, REQUESTS / 4, REQUESTS / 2, REQUESTS * 9 / 10] {
-            assert_eq!(load_of(skipped, |index| 500 + index * 500), LoadKind::Unstable, "{skipped} skipped");
-            assert_eq!(load_of(skipped, |_| 5_000), LoadKind::Stable, "{skipped} skipped");
+            assert_eq!(load_of(skipped, |index| 500 + index * 500), LoadVerdict::Unstable, "{skipped} skipped");
+            assert_eq!(load_of(skipped, |_| 5_000), LoadVerdict::Stable, "{skipped} skipped");
         }
     }
 
@@ -311,10 +311,10 @@ mod tests {
                 outstanding_at_last_arrival: Some(15),
             })
         };
-        assert_eq!(of([1.0, 2.0, 1.0, 1.0, 2.0, 1.0, 1.0, 2.0, 1.0, 90.0], (1.4, 19.0)), LoadKind::Stable);
-        assert_eq!(of([1.0, 2.0, 1.0, 1.0, 2.0, 1.0, 1.0, 20.0, 1.0, 90.0], (1.4, 22.6)), LoadKind::Stable);
-        assert_eq!(of([1.0, 2.0, 1.0, 1.0, 2.0, 1.0, 1.0, 20.0, 40.0, 90.0], (1.4, 30.4)), LoadKind::Unstable);
-        assert_eq!(of([1.0, 2.0, 1.0, 1.0, 2.0, 1.0, 1.0, 2.0, 40.0, 90.0], (1.4, 26.8)), LoadKind::Stable);
+        assert_eq!(of([1.0, 2.0, 1.0, 1.0, 2.0, 1.0, 1.0, 2.0, 1.0, 90.0], (1.4, 19.0)), LoadVerdict::Stable);
+        assert_eq!(of([1.0, 2.0, 1.0, 1.0, 2.0, 1.0, 1.0, 20.0, 1.0, 90.0], (1.4, 22.6)), LoadVerdict::Stable);
+        assert_eq!(of([1.0, 2.0, 1.0, 1.0, 2.0, 1.0, 1.0, 20.0, 40.0, 90.0], (1.4, 30.4)), LoadVerdict::Unstable);
+        assert_eq!(of([1.0, 2.0, 1.0, 1.0, 2.0, 1.0, 1.0, 2.0, 40.0, 90.0], (1.4, 26.8)), LoadVerdict::Stable);
     }
 
     #[test]

@@ -24,7 +24,7 @@ use crate::config::Config;
 use crate::observer::Progress;
 use crate::report::Report;
 use crate::template::Template;
-use crate::warm_cache::WarmCache;
+use crate::warm_state_cache::WarmStateCache;
 
 #[doc(hidden)]
 pub use axis::all_combinations;
@@ -74,7 +74,7 @@ pub struct Study {
     shard: Option<(usize, usize)>,
     workers: Option<usize>,
     threads: usize,
-    cache: Option<WarmCache>,
+    cache: Option<WarmStateCache>,
 }
 
 /// A name that stands in place of a varied key. Each of its values stands for several settings.
@@ -242,7 +242,7 @@ impl Study {
     }
 
     /// Keeps the states after long warm-ups, like [`Simulation::warm_cache`](crate::Simulation::warm_cache).
-    pub fn warm_cache(mut self, cache: impl Into<Option<WarmCache>>) -> Self {
+    pub fn warm_state_cache(mut self, cache: impl Into<Option<WarmStateCache>>) -> Self {
         self.cache = cache.into();
         self
     }

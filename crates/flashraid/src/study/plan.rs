@@ -15,7 +15,7 @@ use super::{Axis, Setting, Study, StudyObserver, StudyProblem, StudyResult, Stud
 use crate::Error;
 use crate::check::check_before_run;
 use crate::config::{Scenario, WarmStateFiles, workload_address_space};
-use crate::content::{InputFileHashes, traces};
+use crate::file_hashes::{InputFileHashes, traces};
 use crate::memory;
 use crate::report::Report;
 use crate::warm_up::warm_up_key;
@@ -129,7 +129,7 @@ impl StudyPlan {
             let scenario = template.scenario(sets, None)?;
             let first = scenario.seed;
             for offset in 0..*seeds {
-                let seed = first.checked_add(offset).ok_or(StudyProblem::SeedTooLarge { first, offset })?;
+                let seed = first.checked_add(offset).ok_or(StudyProblem::SeedTooLarge { first_seed: first, offset })?;
                 tasks.push(StudySimulation::new(scenario.with_seed(seed), &mut contents)?);
             }
         }
@@ -143,7 +143,11 @@ impl StudyPlan {
             seeds: *seeds,
             shard: *shard,
             folder: folder.clone(),
-            resources: MachineResources { workers: workers.unwrap_or_else(default_workers), threads: *threads, warm_cache: cache.clone() },
+            resources: MachineResources {
+                simulations_at_once: workers.unwrap_or_else(default_workers),
+                threads: *threads,
+                warm_cache: cache.clone(),
+            },
             known_reports: Mutex::default(),
         })
     }
@@ -197,7 +201,7 @@ impl StudyPlan {
     ///
     /// # Errors
     /// Returns [`Error::Study`] if it does, and [`Error::Io`] if it cannot be read.
-    pub fn refuse_foreign_folder(&self, folder: impl AsRef<Path>) -> Result<(), Error> {
+    pub fn refuse_folder_of_other_study(&self, folder: impl AsRef<Path>) -> Result<(), Error> {
         shard::refuse_foreign(self, folder.as_ref())
     }
 
@@ -213,7 +217,7 @@ impl StudyPlan {
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the folder cannot be made or written.
-    pub fn unfinished_groups(&self) -> Result<Vec<Vec<usize>>, Error> {
+    pub fn unfinished_simulations_by_warm_up(&self) -> Result<Vec<Vec<usize>>, Error> {
         let store = self.store()?;
         let mut known_reports = self.known_reports();
         let mut is_open = |index: &usize| {
@@ -257,7 +261,7 @@ impl StudyPlan {
     pub fn save_report(&self, index: usize, report: Report) -> Result<(), Error> {
         let task = &self.tasks[index];
         if report.config_hash != task.scenario.config_hash || report.seed != task.scenario.seed || report.partial {
-            return Err(StudyProblem::ReportOfOtherStudy { simulation: index }.into());
+            return Err(StudyProblem::ReportOfOtherStudy { simulation_index: index }.into());
         }
         if self.known_reports().contains_key(&index) {
             return Ok(());
@@ -273,8 +277,8 @@ impl StudyPlan {
         Ok(())
     }
 
-    /// Removes and returns the reports that were handed in, or that [`StudyPlan::unfinished_groups`] found in the folder. If some are
-    /// missing, there are fewer rows than [`StudyPlan::simulation_count`].
+    /// Removes and returns the reports that were handed in, or that [`StudyPlan::unfinished_simulations_by_warm_up`] found in the folder.
+    /// If some are missing, there are fewer rows than [`StudyPlan::simulation_count`].
     #[doc(hidden)]
     pub fn take_finished(&self) -> StudyResult {
         let mut known_reports = std::mem::take(&mut *self.known_reports());
@@ -309,7 +313,7 @@ impl StudyPlan {
         let all = self.simulation_count();
         let result = self.run_until_stopped(observer)?;
         let done = result.rows.len();
-        if done < all { Err(Error::StudyInterrupted { done, all }) } else { Ok(result) }
+        if done < all { Err(Error::StudyInterrupted { done, simulations: all }) } else { Ok(result) }
     }
 
     /// Runs like [`StudyPlan::run`]. If the observer stops it, the result has the finished simulations, which are fewer rows than

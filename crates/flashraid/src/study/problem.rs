@@ -38,11 +38,11 @@ pub enum StudyProblem {
     #[error("the seed is varied and given in another way, too; leave out one of them")]
     SeedTwice,
     /// The last seed exceeds the greatest possible one.
-    #[error("seed {first} + {offset} is too large")]
+    #[error("seed {first_seed} + {offset} is too large")]
     #[non_exhaustive]
     SeedTooLarge {
         /// Value of the first seed.
-        first: u64,
+        first_seed: u64,
         /// Number to be added to the first seed, which gives the last one.
         offset: u64,
     },
@@ -89,11 +89,11 @@ pub enum StudyProblem {
         count: usize,
     },
     /// A report was handed in for a simulation to which it does not belong.
-    #[error("the report handed in for simulation {simulation} is another simulation's, or partial")]
+    #[error("the report handed in for simulation {simulation_index} is another simulation's, or partial")]
     #[non_exhaustive]
     ReportOfOtherStudy {
         /// Number of the simulation in the order of points and seeds.
-        simulation: usize,
+        simulation_index: usize,
     },
     /// A folder does not hold a shard of a study.
     #[error("{}: {reason}", folder.display())]
@@ -106,14 +106,14 @@ pub enum StudyProblem {
     },
     /// The shards do not add up to the whole study.
     #[error(
-        "{missing} of {all} simulations are in none of the folders; a missing shard, or one that was stopped? shards that are there: {shards}"
+        "{missing} of {simulations} simulations are in none of the folders; a missing shard, or one that was stopped? shards that are there: {shards}"
     )]
     #[non_exhaustive]
     MissingSimulations {
         /// Number of simulations that are missing.
         missing: usize,
         /// Number of simulations in the study.
-        all: usize,
+        simulations: usize,
         /// Shards that were given.
         shards: String,
     },

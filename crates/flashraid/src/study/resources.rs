@@ -4,17 +4,17 @@ use std::thread;
 
 use crate::config::Scenario;
 use crate::memory::{self, TooLittleMemory};
-use crate::warm_cache::WarmCache;
+use crate::warm_state_cache::WarmStateCache;
 
 /// Resources of the machine that a study may use. They do not change any result.
 #[derive(Debug, Clone)]
 pub struct MachineResources {
     /// Number of simulations at a time; 0 counts as 1.
-    pub workers: usize,
+    pub simulations_at_once: usize,
     /// Number of threads of each simulation; 0 counts as 1.
     pub threads: usize,
     /// Cache for the states after long warm-ups; `None` for no cache.
-    pub warm_cache: Option<WarmCache>,
+    pub warm_cache: Option<WarmStateCache>,
 }
 
 impl MachineResources {
@@ -28,13 +28,13 @@ impl MachineResources {
         simulations: &[&Scenario],
         workers: Option<usize>,
         threads: Option<usize>,
-        cache: Option<WarmCache>,
+        cache: Option<WarmStateCache>,
     ) -> Result<MachineResources, TooLittleMemory> {
         let processors = default_workers();
         let mut at_a_time = workers.unwrap_or(processors).min(simulations.len()).max(1);
         if let Some((available_bytes, bound)) = memory::available_memory_bytes() {
             let needed = |workers| {
-                let threads = memory::memory_needed_by_threads_bytes(workers, bound);
+                let threads = memory::thread_memory_bytes(workers, bound);
                 memory::memory_needed_by_all_bytes(simulations.iter().copied(), workers).saturating_add(threads)
             };
             // A smaller number changes no result. If the user wants a number, it is that or an error.
@@ -46,7 +46,7 @@ impl MachineResources {
                 return Err(TooLittleMemory { needed_bytes, available_bytes, limit_name: bound, workers: at_a_time });
             }
         }
-        Ok(MachineResources { workers: at_a_time, threads: threads_of_each(threads, at_a_time, processors), warm_cache: cache })
+        Ok(MachineResources { simulations_at_once: at_a_time, threads: threads_of_each(threads, at_a_time, processors), warm_cache: cache })
     }
 }
 
@@ -82,7 +82,7 @@ mod tests {
     fn there_are_no_more_workers_than_simulations_or_than_are_wanted() {
         let scenario = Simulation::from_toml("ssd.geometry = { dies = 1, blocks = 64 }").unwrap().scenario().unwrap();
         let workers = |simulations: usize, wanted| {
-            MachineResources::of_this_machine(&vec![&scenario; simulations], wanted, None, None).unwrap().workers
+            MachineResources::of_this_machine(&vec![&scenario; simulations], wanted, None, None).unwrap().simulations_at_once
         };
         assert_eq!((workers(0, None), workers(1, Some(5)), workers(9, Some(2))), (1, 1, 2));
         assert_eq!(workers(200, Some(100)), 100, "as many as the user wants");

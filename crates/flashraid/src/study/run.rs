@@ -12,7 +12,7 @@ use super::resources::MachineResources;
 use super::store::{ReportStore, short_hash};
 use crate::Error;
 use crate::config::Scenario;
-use crate::content::InputFileHashes;
+use crate::file_hashes::InputFileHashes;
 use crate::observer::{Observer, Progress};
 use crate::report::Report;
 use crate::run::{RunError, run_with_shared_warm_ups};
@@ -95,7 +95,7 @@ pub(super) fn run_unfinished(
         }
     };
     thread::scope(|scope| {
-        let workers = resources.workers.max(1).min(open.len());
+        let workers = resources.simulations_at_once.max(1).min(open.len());
         // If the system refuses some threads, the others do all the work.
         let spawned = (0..workers).take_while(|_| thread::Builder::new().spawn_scoped(scope, work).is_ok()).count();
         if spawned == 0 {

@@ -15,7 +15,7 @@ use crate::Error;
 use crate::report::Report;
 use crate::warm_up::warm_up_key;
 use flashraid_model::units::count_with_noun;
-use flashraid_workload::files::is_path_error;
+use flashraid_workload::files::is_wrong_path;
 
 /// Name of the file that describes the study, in the folder of the study or of one of its shards.
 pub(super) const FILE: &str = "study.json";
@@ -130,7 +130,7 @@ fn read(folder: &Path) -> Result<Description, Error> {
     refuse_other_than_files(&path)?;
     let text = fs::read(&path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => refuse(format!("there is no {FILE}, which every shard of a study writes")).into(),
-        _ if is_path_error(&error) => refuse(format!("{FILE} can't be read: {error}")).into(),
+        _ if is_wrong_path(&error) => refuse(format!("{FILE} can't be read: {error}")).into(),
         _ => Error::file("read", &path, &error),
     })?;
     let description: Description =
@@ -185,7 +185,7 @@ pub(super) fn merge(folders: &[impl AsRef<Path>]) -> Result<StudyResult, Error> 
         shards.sort_unstable();
         shards.dedup();
         let shards = shards.iter().map(|(index, count)| format!("{index}/{count}")).collect::<Vec<_>>().join(", ");
-        return Err(StudyProblem::MissingSimulations { missing, all, shards }.into());
+        return Err(StudyProblem::MissingSimulations { missing, simulations: all, shards }.into());
     }
     let axes: Vec<Axis> = first.axes.iter().map(|(key, values)| Axis { key: key.clone(), values: values.clone() }).collect();
     let points: Vec<Vec<Setting>> = super::all_combinations(&axes);

@@ -112,7 +112,7 @@ pub(super) fn refuse_other_than_files(path: &Path) -> Result<(), Error> {
         Ok(metadata) if !metadata.is_file() => {
             let text =
                 format!("{} is no regular file, so nothing can be saved under its name; remove it, or take another folder", path.display());
-            Err(Error::Input(text))
+            Err(Error::UnusableFile(text))
         }
         _ => Ok(()),
     }

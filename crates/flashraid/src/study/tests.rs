@@ -83,7 +83,7 @@ fn a_study_that_was_stopped_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let study = study().workers(1).folder(folder.path());
     match study.run(&Counter::new(5)) {
-        Err(Error::StudyInterrupted { done: 5, all: 12 }) => {}
+        Err(Error::StudyInterrupted { done: 5, simulations: 12 }) => {}
         other => panic!("{other:?}"),
     }
     let rest = Counter::new(usize::MAX);
@@ -97,7 +97,7 @@ fn a_scheduler_of_ones_own_keeps_reports_and_nothing_is_left_to_run() {
     let whole = study().run(&()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let plan = study().folder(folder.path()).plan().unwrap();
-    let groups = plan.unfinished_groups().unwrap();
+    let groups = plan.unfinished_simulations_by_warm_up().unwrap();
     // Three sizes and two seeds begin apart, two schemes alike.
     assert_eq!((groups.len(), groups.iter().map(Vec::len).collect::<BTreeSet<_>>()), (6, BTreeSet::from([2])));
     for &number in groups.iter().flatten() {
@@ -110,7 +110,7 @@ fn a_scheduler_of_ones_own_keeps_reports_and_nothing_is_left_to_run() {
         // The first one stays.
         plan.save_report(number, Report { wall_s: report.wall_s + 1.0, ..report }).unwrap();
     }
-    assert_eq!(plan.unfinished_groups().unwrap(), Vec::<Vec<usize>>::new());
+    assert_eq!(plan.unfinished_simulations_by_warm_up().unwrap(), Vec::<Vec<usize>>::new());
     let nothing = Counter::new(usize::MAX);
     let result = plan.run(&nothing).unwrap();
     assert_eq!((nothing.begun.into_inner(), documents(&result)), (1, documents(&whole)));
@@ -123,22 +123,22 @@ fn another_simulations_report_is_refused() {
     let reports = study().run(&()).unwrap().rows;
     assert!(matches!(
         plan.save_report(0, reports[1].report.clone()),
-        Err(Error::Study(StudyProblem::ReportOfOtherStudy { simulation: 0 }))
+        Err(Error::Study(StudyProblem::ReportOfOtherStudy { simulation_index: 0 }))
     ));
     let partial = Report { partial: true, ..reports[0].report.clone() };
     assert!(matches!(plan.save_report(0, partial), Err(Error::Study(StudyProblem::ReportOfOtherStudy { .. }))));
-    assert_eq!(plan.unfinished_groups().unwrap().iter().map(Vec::len).sum::<usize>(), 12);
+    assert_eq!(plan.unfinished_simulations_by_warm_up().unwrap().iter().map(Vec::len).sum::<usize>(), 12);
 }
 
 #[test]
 fn without_a_folder_reports_are_kept_by_the_plan() {
     let whole = study().run(&()).unwrap();
     let plan = study().plan().unwrap();
-    let groups = plan.unfinished_groups().unwrap();
+    let groups = plan.unfinished_simulations_by_warm_up().unwrap();
     for &number in groups.iter().flatten().filter(|number| **number != 3) {
         plan.save_report(number, whole.rows[number].report.clone()).unwrap();
     }
-    assert_eq!(plan.unfinished_groups().unwrap(), [[3]]);
+    assert_eq!(plan.unfinished_simulations_by_warm_up().unwrap(), [[3]]);
     let rest = Counter::new(usize::MAX);
     let result = plan.run(&rest).unwrap();
     assert_eq!((rest.begun.into_inner(), documents(&result)), (1 + 1, documents(&whole)));

@@ -89,7 +89,7 @@ size = { distribution = "exponential", mean = "32KiB", grain = "page" }
 fn drives_with_superblocks_share_and_keep_their_states() {
     for pattern in ["random", "workload"] {
         let folder = tempfile::tempdir().unwrap();
-        let cache = WarmCache::new(folder.path(), 1 << 30);
+        let cache = WarmStateCache::new(folder.path(), 1 << 30);
         for variant in [("coordination.scheme", "local"), ("coordination.scheme", "ideal"), ("ssd.gc.preemption", "suspend")] {
             let scenario = drives(&[variant, ("ssd.warm_up.pattern", pattern)]);
             let alone = report(&scenario, None);
@@ -98,7 +98,7 @@ fn drives_with_superblocks_share_and_keep_their_states() {
             let states = cache.list_states().unwrap();
             assert_eq!(states.len(), 2, "a state for each member, whatever takes time: {variant:?} {pattern}");
             assert_eq!(report(&scenario, Some(&kept())), alone, "{variant:?} {pattern}: from the cache");
-            let shared = SharedWarmUps::for_any_runs([&scenario]);
+            let shared = SharedWarmUps::for_repeated_runs([&scenario]);
             for _ in 0..2 {
                 assert_eq!(report(&scenario, Some(&shared)), alone, "{variant:?} {pattern}: shared");
             }

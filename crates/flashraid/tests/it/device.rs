@@ -118,7 +118,7 @@ fn a_device_answers_as_a_run_does() {
             let of_device: Vec<_> = answers
                 .iter()
                 .filter(|answer| answer.pages_lost == 0)
-                .map(|answer| (answer.tag, answer.arrival_ns, answer.done_ns, answer.gc_members_met, answer.time))
+                .map(|answer| (answer.tag, answer.arrival_ns, answer.done_ns, answer.gc_members_met, answer.time_parts))
                 .collect();
             assert!(of_device == of_run, "{name}, {way:?}: other answers than those of the run");
             assert_eq!(answers.len(), 2000, "{name}: every request is answered");

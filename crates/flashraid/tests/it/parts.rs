@@ -3,7 +3,7 @@
 //! Every mechanism runs ten thousand requests. The parts of each request add up to its response time to the nanosecond. The means of the
 //! parts in the report add up to the mean response time.
 
-use flashraid::model::metrics::breakdown::{CAUSE_NAMES, times_by_cause};
+use flashraid::model::metrics::breakdown::{CAUSE_NAMES, times_ns_by_cause};
 use flashraid::report::TimeSpent;
 use flashraid::{CompletedRequest, Observer, OpKind, Report, Request, Simulation, Source, SourceError};
 
@@ -130,7 +130,7 @@ impl Observer for Sums {
         assert_eq!(done.time.total_ns(), response_ns, "{done:?}");
         self.requests += 1;
         self.response_ns += u128::from(response_ns);
-        self.parts_ns.iter_mut().zip(times_by_cause(&done.time)).for_each(|(sum, part)| *sum += u128::from(part));
+        self.parts_ns.iter_mut().zip(times_ns_by_cause(&done.time)).for_each(|(sum, part)| *sum += u128::from(part));
     }
 }
 

@@ -11,7 +11,7 @@ use std::process::Command;
 const PROGRAM: &str = r##"//! Uses an added policy.
 use flashraid_model::cache::{CachePolicy, LawcCache, StowCache};
 use flashraid_model::flash::Geometry;
-use flashraid_model::space::pools::{CollectionProcedure, PlaneChoice, PoolScope, Pools, PoolsParams};
+use flashraid_model::space::pools::{CollectionProcedure, PlaneChoice, PoolScope, Pools, BlockPoolsParams};
 use flashraid_model::space::victim::VictimPolicy;
 use flashraid_model::ids::DieId;
 use flashraid_model::rng;
@@ -44,7 +44,7 @@ fn main() {
     assert!(greedy != half && half < fifo, "{greedy} {half} {fifo}");
     // The page also adds a write cache.
     let cache: CachePolicy = serde_json::from_str("\"lawc-stow\"").unwrap();
-    assert_eq!((cache.parts().group_cache, cache.parts().member_caches), (StowCache::PARTS.group_cache, LawcCache::PARTS.member_caches));
+    assert_eq!((cache.cache_levels().group_cache, cache.cache_levels().member_caches), (StowCache::PARTS.group_cache, LawcCache::PARTS.member_caches));
     assert!((0..200).any(|_| CachePolicy::random_for_tests(&mut stream).name() == "lawc-stow"));
     assert!(schemars::schema_for!(CachePolicy).to_value().to_string().contains("a queue of its own for sequential writes in the first level"));
     print!("two places suffice");
@@ -62,7 +62,7 @@ fn moves(victim: VictimPolicy) -> usize {
         summary_page: false,
     };
     let mut ftl = Pools::filled(
-        &PoolsParams {
+        &BlockPoolsParams {
             geometry,
             moves_pages_between_dies: false,
             plane_choice: PlaneChoice::MostFree,
@@ -71,7 +71,7 @@ fn moves(victim: VictimPolicy) -> usize {
             stop_free_blocks: 3,
             victim,
             separate_open_block: false,
-            procedure: CollectionProcedure::Standard,
+            collection_procedure: CollectionProcedure::AsParametersSay,
             fill_seals_last_block: true,
         },
         1,
@@ -84,7 +84,7 @@ fn moves(victim: VictimPolicy) -> usize {
             moved += ftl.clean(die, pool, block).pages_moved as usize;
         }
         let lpn = ftl.lpn(die, rng::below(&mut stream, u64::from(geometry.exported_pages_per_die())) as u32);
-        let pool = ftl.place(die, lpn, 0).expect("there is room");
+        let pool = ftl.choose_pool_for_write(die, lpn, 0).expect("there is room");
         ftl.write(die, pool, lpn);
     }
     ftl.verify().unwrap();

@@ -61,7 +61,7 @@ impl ReadTimes {
 
     /// Records that a read of a member ended at `now`, after `took_ns`. Times do not go back.
     pub fn record(&mut self, now: TimeNs, member: u32, took_ns: u64) {
-        let HedgeAfter::P95 { of } = self.after else { return };
+        let HedgeAfter::P95OfReads { reads_observed: of } = self.after else { return };
         let reads = &mut self.members[member as usize];
         reads.take_in(now, of as usize);
         reads.latest.0 = now;
@@ -69,10 +69,10 @@ impl ReadTimes {
     }
 
     /// Returns the time after which a read of these members is late, if that is known.
-    pub fn late_after(&mut self, now: TimeNs, members: impl Iterator<Item = u32>) -> Option<u64> {
+    pub fn hedge_delay_ns(&mut self, now: TimeNs, members: impl Iterator<Item = u32>) -> Option<u64> {
         let of = match self.after {
             HedgeAfter::Time(ns) => return Some(ns),
-            HedgeAfter::P95 { of } => of as usize,
+            HedgeAfter::P95OfReads { reads_observed: of } => of as usize,
         };
         let mut latest = 1;
         for member in members {
@@ -93,8 +93,8 @@ mod tests {
 
     #[test]
     fn the_percentile_is_that_of_the_last_reads_that_ended_before() {
-        let mut times = ReadTimes::new(HedgeAfter::P95 { of: 1024 }, 2);
-        let late_after = |times: &mut ReadTimes, now| times.late_after(now, [0].into_iter());
+        let mut times = ReadTimes::new(HedgeAfter::P95OfReads { reads_observed: 1024 }, 2);
+        let late_after = |times: &mut ReadTimes, now| times.hedge_delay_ns(now, [0].into_iter());
         for read in 1..1024 {
             times.record(read, 0, read);
             assert_eq!(late_after(&mut times, read + 1), None);
@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(late_after(&mut times, 1024), None, "it must have ended before");
         assert_eq!(late_after(&mut times, 1025), Some(973));
         // The other member has not read enough.
-        assert_eq!(times.late_after(1025, [0, 1].into_iter()), None);
+        assert_eq!(times.hedge_delay_ns(1025, [0, 1].into_iter()), None);
         // Of reads that end together, the shortest comes first, whatever the order in which they are recorded.
         [5000, 1, 4000].into_iter().for_each(|took| times.record(2000, 0, took));
         assert_eq!(late_after(&mut times, 2000), Some(973));
@@ -117,9 +117,9 @@ mod tests {
     #[test]
     fn a_fixed_time_needs_no_knowledge_and_no_read_is_late_at_once() {
         let mut times = ReadTimes::new(HedgeAfter::Time(70), 1);
-        assert_eq!(times.late_after(0, [0].into_iter()), Some(70));
-        let mut times = ReadTimes::new(HedgeAfter::P95 { of: 1 }, 1);
+        assert_eq!(times.hedge_delay_ns(0, [0].into_iter()), Some(70));
+        let mut times = ReadTimes::new(HedgeAfter::P95OfReads { reads_observed: 1 }, 1);
         times.record(5, 0, 0);
-        assert_eq!(times.late_after(6, [0].into_iter()), Some(1));
+        assert_eq!(times.hedge_delay_ns(6, [0].into_iter()), Some(1));
     }
 }

@@ -80,7 +80,7 @@ plans! {
 impl ReadPlan {
     /// Returns true if the plan checks which members collect before it chooses what to read.
     #[inline]
-    pub fn looks_at_members(self) -> bool {
+    pub fn considers_member_state(self) -> bool {
         self == Self::Avoid
     }
 
@@ -99,11 +99,11 @@ impl ReadPlan {
     /// Returns the members that an operation on an extent goes to: one for a read, otherwise all that hold it.
     #[inline]
     pub fn members_to_access(self, layout: &Layout, extent: &Extent, kind: OpKind) -> Range<u32> {
-        if kind != OpKind::Read || extent.copies == 1 {
+        if kind != OpKind::Read || extent.mirror_copies == 1 {
             return extent.members();
         }
         let stripe = u64::from(extent.first_page / layout.strip_pages());
-        let member = extent.first_member + self.choose_copy(stripe, extent.first_member, extent.copies);
+        let member = extent.first_member + self.choose_copy(stripe, extent.first_member, extent.mirror_copies);
         member..member + 1
     }
 }

@@ -128,7 +128,7 @@ impl Stripes {
         let from: Vec<(u32, u32)> = first.roles().iter().map(|role| (role, self.first_member(stripe, role))).collect();
         let hedging = self.hedging();
         hedging.counters.stripe_reads += 1;
-        let late_after = hedging.times.late_after(now, from.iter().map(|&(_, member)| member));
+        let late_after = hedging.times.hedge_delay_ns(now, from.iter().map(|&(_, member)| member));
         let operation = &mut self.operations[id as usize];
         operation.phase_began_ns = now;
         operation.hedged = Some(Box::new(Hedged {
@@ -195,7 +195,7 @@ impl Stripes {
         }
         for read in hedged.reads.iter_mut().filter(|read| read.end.is_none()) {
             // Its own event may be still to come at this nanosecond.
-            read.end = members.ended_by(read.completion, now).map(End::of);
+            read.end = members.completion_ended_by(read.completion, now).map(End::of);
         }
         let by_first = hedged.has_ended(false);
         if !by_first && !hedged.has_ended(true) {
@@ -217,7 +217,7 @@ impl Stripes {
         let has_lock = hedged.has_lock;
         let counters = &mut self.hedging().counters;
         counters.pages_read_in_vain += wasted;
-        counters.stripe_reads_ended_elsewhere += u64::from(!by_first);
+        counters.stripe_reads_answered_by_hedge += u64::from(!by_first);
         let operation = &self.operations[id as usize];
         let stripe = operation.stripe;
         let collection = CollectionWait { from_ns, length_ns: time.collection_ns };
@@ -256,7 +256,7 @@ impl Stripes {
             return;
         }
         let counters = &mut self.hedging().counters;
-        counters.stripe_reads_made_elsewhere += 1;
+        counters.hedged_stripe_reads += 1;
         counters.pages_read_elsewhere += u64::from(pages.page_count());
         let has_parity = self.has_parity();
         let hedged = self.operations[id as usize].hedged.as_mut().expect("it may be hedged");

@@ -62,7 +62,7 @@ impl ReadPlanning {
     /// Counts the way of a part.
     fn count_way(&mut self, chosen: &Chosen) {
         let replaced = chosen.way.replaced.iter().count();
-        self.counters.stripe_reads_around_collection += u64::from(replaced > 0);
+        self.counters.stripe_reads_that_avoided_collection += u64::from(replaced > 0);
         self.counters.pages_added_to_read_around += u64::from(chosen.pages_added);
         self.counters.stripe_reads_that_waited += u64::from(chosen.busy > replaced);
     }
@@ -81,7 +81,7 @@ impl ReadPlanning {
     /// Returns the knowledge and means for one choice.
     fn sight(&mut self, now: TimeNs) -> ReadPlanner<'_> {
         let draws = (!self.params.knows_remaining_time).then_some(&mut self.draws);
-        ReadPlanner { now, fast_fail_ns: self.params.fast_fail_ns, draws }
+        ReadPlanner { now, fast_fail_ns: self.params.refusal_answer_ns, draws }
     }
 
     /// Returns the prospect of reads of these pages of a member.
@@ -90,7 +90,7 @@ impl ReadPlanning {
         for page in pages {
             let _taken_later = members.act_on_member(member, |ssd, out| busy = busy.combine(ssd.busy(now, page, out)));
         }
-        if self.params.knowledge == CollectionKnowledge::OfMember {
+        if self.params.collection_knowledge == CollectionKnowledge::PerMember {
             let until = members.ssds[member as usize].collects_until(now);
             (busy.meets_collection, busy.read_begins) = (until.is_some(), busy.read_begins.max(until.unwrap_or(0)));
         }
@@ -255,10 +255,10 @@ impl Stripes {
             }
             busy.push(prospect);
         }
-        let delay_ns = planning.params.fast_fail_ns * if busy.len() > 1 { 2 } else { 1 };
+        let delay_ns = planning.params.refusal_answer_ns * if busy.len() > 1 { 2 } else { 1 };
         let chosen = free.unwrap_or_else(|| planning.sight(now).choose_collecting_copy(&busy, delay_ns));
         planning.counters.count_part(busy.len());
-        planning.counters.stripe_reads_around_collection += u64::from(chosen > 0);
+        planning.counters.stripe_reads_that_avoided_collection += u64::from(chosen > 0);
         planning.counters.stripe_reads_that_waited += u64::from(free.is_none());
         let places: Vec<(u32, u32)> = pages.into_iter().map(|page| (left[chosen], page)).collect();
         if chosen == 0 || delay_ns == 0 {
@@ -299,12 +299,12 @@ impl Stripes {
         let second = self.look_at_strips(now, stripe, &reads, members);
         let refuses_again = second.iter().any(|strip| strip.meets_collection);
         let planning = self.planning();
-        let delay_ns = planning.params.fast_fail_ns * if refuses_again { 2 } else { 1 };
+        let delay_ns = planning.params.refusal_answer_ns * if refuses_again { 2 } else { 1 };
         let sight = planning.sight(now);
         if sight.rank_reads_before_write(&second, delay_ns) >= sight.rank_reads_before_write(&first, 0) {
             return (kind, 0);
         }
-        planning.counters.writes_by_other_parity_method += 1;
+        planning.counters.writes_with_switched_parity_method += 1;
         self.reads = reads;
         if delay_ns > 0 {
             self.operations[id as usize].to_read_later = self.places(stripe, self.reads.roles_and_offsets());

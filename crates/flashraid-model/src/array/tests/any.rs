@@ -86,13 +86,13 @@ proptest! {
         let deaf = CoordinationParams {
             scheme: schemes::inclusive(),
             forced_work: ForcedWork::OneVictim,
-            t_soft_free_blocks: 0,
+            soft_threshold_free_blocks: 0,
             notification: Notification::AtStartThreshold,
-            cycle_delay_ns: 0,
+            request_to_cycle_delay_ns: 0,
             begins_cycles_when_idle: false,
-            all_dies_collect: true,
-            controller_answers: false,
-            ggc_aware_members: MemberSet(u128::MAX),
+            all_dies_of_forced_member_collect: true,
+            controller_answers_requests: false,
+            coordinated_members: MemberSet(u128::MAX),
             message_latency_ns: [0; MESSAGE_KINDS],
         };
         let stepwise = ArrayParams { coordination: Some(deaf), ..params.clone() };
@@ -115,13 +115,13 @@ proptest! {
         let coordination = CoordinationParams {
             scheme,
             forced_work: ForcedWork::OneVictim,
-            t_soft_free_blocks: 2,
+            soft_threshold_free_blocks: 2,
             notification: Notification::AtStartThreshold,
-            cycle_delay_ns: delay_ns,
+            request_to_cycle_delay_ns: delay_ns,
             begins_cycles_when_idle: false,
-            all_dies_collect: true,
-            controller_answers: true,
-            ggc_aware_members: MemberSet::first_members(params.members),
+            all_dies_of_forced_member_collect: true,
+            controller_answers_requests: true,
+            coordinated_members: MemberSet::first_members(params.members),
             message_latency_ns: [latency; MESSAGE_KINDS],
         };
         run(&ArrayParams { coordination: Some(coordination), ..params }, &asked);

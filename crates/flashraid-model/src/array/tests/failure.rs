@@ -113,13 +113,13 @@ fn one_of_each_pair_may_fail() {
     params = rebuilt(params, 0, 1000, 1);
     let got = run(&params, &[(0, 0, 1, false), (1100, 0, 1, false)]);
     assert_eq!(
-        got.failures.iter().map(|f| (f.spare, f.rebuild_ended_ns)).collect::<Vec<_>>(),
+        got.failures.iter().map(|f| (f.spare_member, f.rebuild_ended_ns)).collect::<Vec<_>>(),
         [(Some(4), Some(12_236)), (Some(5), Some(12_236 + 236))]
     );
     assert_eq!(got.pages[4..], [(0, 12), (0, 12)]);
     params.rebuild.as_mut().unwrap().spares = 1;
     let got = run(&params, &[(0, 0, 1, false), (1100, 0, 1, false)]);
-    assert_eq!((got.failures[0].strips_rebuilt, got.failures[1].spare, got.health), (12, None, Health::Degraded));
+    assert_eq!((got.failures[0].strips_rebuilt, got.failures[1].spare_member, got.health), (12, None, Health::Degraded));
     assert_eq!(got.pages.len(), 5);
 }
 

@@ -23,8 +23,8 @@ fn a_late_read_is_made_elsewhere_and_the_first_answer_counts() {
         counts,
         HedgeCounters {
             stripe_reads: 1,
-            stripe_reads_made_elsewhere: 1,
-            stripe_reads_ended_elsewhere: 1,
+            hedged_stripe_reads: 1,
+            stripe_reads_answered_by_hedge: 1,
             pages_read_elsewhere: 2,
             pages_read_in_vain: 1,
             ..HedgeCounters::default()
@@ -35,7 +35,7 @@ fn a_late_read_is_made_elsewhere_and_the_first_answer_counts() {
     let (done, parts, counts, pages) = run_hedged(&hedging(CLEAN - 500), &[(T, 1)], &[READ_OF_1]);
     assert_eq!((done, pages), (vec![T + CLEAN + READ_NS], vec![1, 1, 1]));
     assert_eq!(
-        (counts.stripe_reads_made_elsewhere, counts.stripe_reads_ended_elsewhere, counts.pages_read_in_vain),
+        (counts.hedged_stripe_reads, counts.stripe_reads_answered_by_hedge, counts.pages_read_in_vain),
         (1, 0, 2),
         "both end at the same nanosecond"
     );
@@ -46,12 +46,9 @@ fn a_late_read_is_made_elsewhere_and_the_first_answer_counts() {
 fn a_read_that_ends_at_that_nanosecond_is_not_late() {
     let read: Asked = (T, 1, 1, false);
     let (done, _, counts, pages) = run_hedged(&hedging(READ_NS), &[], &[read]);
-    assert_eq!((done, counts.stripe_reads_made_elsewhere, pages), (vec![T + READ_NS], 0, vec![0, 1, 0]));
+    assert_eq!((done, counts.hedged_stripe_reads, pages), (vec![T + READ_NS], 0, vec![0, 1, 0]));
     let (done, _, counts, pages) = run_hedged(&hedging(READ_NS - 1), &[], &[read]);
-    assert_eq!(
-        (done, counts.stripe_reads_made_elsewhere, counts.stripe_reads_ended_elsewhere, pages),
-        (vec![T + READ_NS], 1, 0, vec![1, 1, 1])
-    );
+    assert_eq!((done, counts.hedged_stripe_reads, counts.stripe_reads_answered_by_hedge, pages), (vec![T + READ_NS], 1, 0, vec![1, 1, 1]));
     assert_eq!(counts.pages_read_in_vain, 2);
 }
 
@@ -63,7 +60,7 @@ fn what_has_ended_is_not_read_again() {
     assert_eq!((counts.pages_read_elsewhere, counts.pages_read_in_vain), (1, 1));
     // Two late columns are more than P replaces. Stripe 1 has its columns on members 2 and 0, and P on member 1.
     let (done, _, counts, _) = run_hedged(&hedging(10), &[], &[(T, 0, 2, false)]);
-    assert_eq!((done, counts.stripe_reads_without_other_way, counts.stripe_reads_made_elsewhere), (vec![T + READ_NS], 1, 0));
+    assert_eq!((done, counts.stripe_reads_without_other_way, counts.hedged_stripe_reads), (vec![T + READ_NS], 1, 0));
 }
 
 #[test]
@@ -72,11 +69,11 @@ fn a_stripe_that_is_being_written_locks_late_reads_out() {
     let (done, _, counts, _) = run_hedged(&hedging(100), &[(T, 1)], &[READ_OF_1, write]);
     // The write reads the other column, which collects.
     assert_eq!(done[0], T + CLEAN + READ_NS);
-    assert_eq!((counts.stripe_reads_locked_out, counts.stripe_reads_made_elsewhere), (1, 0));
+    assert_eq!((counts.stripe_reads_locked_out, counts.hedged_stripe_reads), (1, 0));
     // A read elsewhere has a share of the lock until the part is over, also if it is read in vain.
     let write = (T + 605, 0, 1, true);
     let (done, parts, counts, _) = run_hedged(&hedging(100), &[(T, 1)], &[READ_OF_1, write]);
-    assert_eq!((done[0], counts.stripe_reads_ended_elsewhere), (T + 600 + READ_NS, 1));
+    assert_eq!((done[0], counts.stripe_reads_answered_by_hedge), (T + 600 + READ_NS, 1));
     assert_eq!(parts[1].parity_ns + parts[1].collection_ns, done[1] - write.0 - WRITE_NS);
 }
 
@@ -84,14 +81,14 @@ fn a_stripe_that_is_being_written_locks_late_reads_out() {
 fn the_other_copy_is_read() {
     let mut mirror = hedging(50);
     (mirror.level, mirror.members) = (Level::Raid1, 2);
-    mirror.coordination.as_mut().expect("it has one").ggc_aware_members = MemberSet::first_members(2);
+    mirror.coordination.as_mut().expect("it has one").coordinated_members = MemberSet::first_members(2);
     let (done, parts, counts, pages) = run_hedged(&mirror, &[(T, 0)], &[(T + 500, 0, 1, false)]);
     assert_eq!((done, parts[0].parity_ns, pages), (vec![T + 550 + READ_NS], 50, vec![1, 1]));
-    assert_eq!((counts.stripe_reads_ended_elsewhere, counts.pages_read_elsewhere, counts.pages_read_in_vain), (1, 1, 1));
+    assert_eq!((counts.stripe_reads_answered_by_hedge, counts.pages_read_elsewhere, counts.pages_read_in_vain), (1, 1, 1));
     // Both collect, and the first one is over sooner.
     let (done, _, counts, pages) = run_hedged(&mirror, &[(T, 0), (T + 400, 1)], &[(T + 500, 0, 1, false)]);
     assert_eq!(
-        (counts.stripe_reads_made_elsewhere, counts.stripe_reads_ended_elsewhere, counts.pages_read_in_vain, pages),
+        (counts.hedged_stripe_reads, counts.stripe_reads_answered_by_hedge, counts.pages_read_in_vain, pages),
         (1, 0, 1, vec![1, 1])
     );
     let (home, ..) =
@@ -100,21 +97,21 @@ fn the_other_copy_is_read() {
     // No copy is left.
     let failed = ArrayParams { failures: vec![FailureParams { member: 1, at_ns: 5000 }], ..mirror };
     let (_, _, counts, _) = run_hedged(&failed, &[(T, 0)], &[(T + 500, 0, 1, false)]);
-    assert_eq!((counts.stripe_reads_without_other_way, counts.stripe_reads_made_elsewhere), (1, 0));
+    assert_eq!((counts.stripe_reads_without_other_way, counts.hedged_stripe_reads), (1, 0));
 }
 
 #[test]
 fn without_enough_reads_nothing_is_late() {
     let mut params = hedging(1);
-    params.read_plan_params.after = HedgeAfter::P95 { of: 3 };
+    params.read_plan_params.after = HedgeAfter::P95OfReads { reads_observed: 3 };
     let reads: Vec<Asked> = (0..4).map(|nth| (T - 4000 + nth * 1000, 1, 1, false)).collect();
     let late = [&reads[..], &[READ_OF_1]].concat();
     // Its three last reads took 28 each.
     let (done, _, counts, _) = run_hedged(&params, &[(T, 1)], &late);
-    assert_eq!((done[4], counts.stripe_reads_ended_elsewhere), (T + 500 + 2 * READ_NS, 1));
-    params.read_plan_params.after = HedgeAfter::P95 { of: 5 };
+    assert_eq!((done[4], counts.stripe_reads_answered_by_hedge), (T + 500 + 2 * READ_NS, 1));
+    params.read_plan_params.after = HedgeAfter::P95OfReads { reads_observed: 5 };
     let (done, _, counts, _) = run_hedged(&params, &[(T, 1)], &late);
-    assert_eq!((done[4], counts.stripe_reads_made_elsewhere), (T + CLEAN + READ_NS, 0));
+    assert_eq!((done[4], counts.hedged_stripe_reads), (T + CLEAN + READ_NS, 0));
 }
 
 proptest! {
@@ -138,7 +135,7 @@ proptest! {
         let got = run(&params, &asked);
         prop_assert_eq!(got.done.len(), asked.len());
         prop_assert_eq!(&got.lost, &home.lost);
-        prop_assert!(got.hedged.stripe_reads_ended_elsewhere <= got.hedged.stripe_reads_made_elsewhere
-            && got.hedged.pages_read_in_vain >= got.hedged.stripe_reads_ended_elsewhere);
+        prop_assert!(got.hedged.stripe_reads_answered_by_hedge <= got.hedged.hedged_stripe_reads
+            && got.hedged.pages_read_in_vain >= got.hedged.stripe_reads_answered_by_hedge);
     }
 }

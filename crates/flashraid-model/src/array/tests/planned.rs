@@ -19,20 +19,20 @@ pub(super) fn planned(planning: ReadPlanParams) -> ArrayParams {
     let coordination = CoordinationParams {
         scheme: schemes::inclusive(),
         forced_work: ForcedWork::OneVictim,
-        t_soft_free_blocks: 2,
+        soft_threshold_free_blocks: 2,
         notification: Notification::AtStartThreshold,
-        cycle_delay_ns: 0,
+        request_to_cycle_delay_ns: 0,
         begins_cycles_when_idle: false,
-        all_dies_collect: true,
-        controller_answers: false,
-        ggc_aware_members: MemberSet::first_members(3),
+        all_dies_of_forced_member_collect: true,
+        controller_answers_requests: false,
+        coordinated_members: MemberSet::first_members(3),
         message_latency_ns: [0; MESSAGE_KINDS],
     };
     ArrayParams { read_plan: ReadPlan::Avoid, read_plan_params: planning, coordination: Some(coordination), ..params(Level::Raid5, 3, 1) }
 }
 
 fn soon(fast_fail_ns: u64) -> ReadPlanParams {
-    ReadPlanParams { fast_fail_ns, ..ReadPlanParams::default() }
+    ReadPlanParams { refusal_answer_ns: fast_fail_ns, ..ReadPlanParams::default() }
 }
 
 /// Ends and parts of requests, the array's counts of their reads, and the pages that each member has read for them.
@@ -71,7 +71,7 @@ fn a_read_goes_round_a_member_that_collects() {
         counts,
         ReadPlanCounters {
             stripe_reads_with_one_strip_collecting: 1,
-            stripe_reads_around_collection: 1,
+            stripe_reads_that_avoided_collection: 1,
             pages_added_to_read_around: 1,
             ..ReadPlanCounters::default()
         }
@@ -89,7 +89,7 @@ fn the_substitute_that_collects_is_waited_for_if_that_is_sooner() {
     let (done, parts, counts, pages) = run_planned(&planned(soon(0)), &[(T, 1), (T, 2)], &[READ_OF_1]);
     assert_eq!((done, pages), (vec![T + 1220 + READ_NS], vec![1, 0, 1]));
     assert_eq!(
-        (counts.stripe_reads_with_two_strips_collecting, counts.stripe_reads_around_collection, counts.stripe_reads_that_waited),
+        (counts.stripe_reads_with_two_busy_strips, counts.stripe_reads_that_avoided_collection, counts.stripe_reads_that_waited),
         (1, 1, 0)
     );
     assert_eq!(parts[0].collection_ns, 720);
@@ -97,7 +97,7 @@ fn the_substitute_that_collects_is_waited_for_if_that_is_sooner() {
     let (done, _, counts, pages) = run_planned(&planned(soon(0)), &[(T, 1), (T + 440, 2)], &[READ_OF_1]);
     assert_eq!((done, pages), (vec![T + CLEAN + READ_NS], vec![0, 1, 0]));
     assert_eq!(
-        (counts.stripe_reads_with_two_strips_collecting, counts.stripe_reads_around_collection, counts.stripe_reads_that_waited),
+        (counts.stripe_reads_with_two_busy_strips, counts.stripe_reads_that_avoided_collection, counts.stripe_reads_that_waited),
         (1, 0, 1)
     );
 }
@@ -124,14 +124,14 @@ fn a_stripe_that_is_being_written_locks_reads_out() {
     let write = (T + 490, 0, 1, true);
     let (done, _, counts, _) = run_planned(&planned(soon(0)), &[(T, 1)], &[write, READ_OF_1]);
     assert_eq!(done, [T + 490 + READ_WRITE, T + CLEAN + READ_NS]);
-    assert_eq!((counts.stripe_reads_locked_out, counts.stripe_reads_that_waited, counts.writes_by_other_parity_method), (1, 1, 1));
+    assert_eq!((counts.stripe_reads_locked_out, counts.stripe_reads_that_waited, counts.writes_with_switched_parity_method), (1, 1, 1));
     // With a refusal it reads later.
     let (done, ..) = run_planned(&planned(soon(7)), &[(T, 1)], &[write]);
     assert_eq!(done, [T + 497 + READ_WRITE]);
     // Reads before writes can be left as they are.
     let planning = ReadPlanParams { plans_reads_before_writes: false, ..soon(0) };
     let (done, _, counts, _) = run_planned(&planned(planning), &[(T, 1)], &[write]);
-    assert_eq!((done, counts.writes_by_other_parity_method), (vec![T + CLEAN + READ_WRITE], 0));
+    assert_eq!((done, counts.writes_with_switched_parity_method), (vec![T + CLEAN + READ_WRITE], 0));
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn a_read_begins_the_collection_that_it_goes_round() {
     let read = [(20_000, 2, 1, false), (20_001, 2, 1, false)];
     let got = run(&params, &[worn.clone(), read.to_vec()].concat());
     assert_eq!((&got.done[5..], got.members[2].erases), (&[20_000 + READ_NS, 20_000 + 2 * READ_NS][..], 1));
-    assert_eq!((got.planned.stripe_reads_around_collection, got.met[5..].to_vec()), (2, vec![0, 0]));
+    assert_eq!((got.planned.stripe_reads_that_avoided_collection, got.met[5..].to_vec()), (2, vec![0, 0]));
     let home = run(&ArrayParams { read_plan: ReadPlan::Home, ..params }, &[worn, read.to_vec()].concat());
     assert!(home.done[5] > 20_000 + 1000 && home.members[2].erases == 1, "{:?}", home.done);
 }
@@ -154,7 +154,7 @@ fn lost_strips_use_parity_up() {
     // Member 0 has failed, so that column 1 of stripe 0 has no substitute left.
     let failed = ArrayParams { failures: vec![FailureParams { member: 0, at_ns: 5000 }], ..planned(soon(0)) };
     let (done, _, counts, _) = run_planned(&failed, &[(T, 1)], &[READ_OF_1]);
-    assert_eq!((done, counts.stripe_reads_that_waited, counts.stripe_reads_around_collection), (vec![T + CLEAN + READ_NS], 1, 0));
+    assert_eq!((done, counts.stripe_reads_that_waited, counts.stripe_reads_that_avoided_collection), (vec![T + CLEAN + READ_NS], 1, 0));
 }
 
 #[test]
@@ -162,22 +162,26 @@ fn another_copy_is_read_if_one_collects() {
     // Both members of a mirror hold each page, and stripe 0 is read on member 0.
     let mut mirror = planned(soon(3));
     (mirror.level, mirror.members) = (Level::Raid1, 2);
-    mirror.coordination.as_mut().expect("it has one").ggc_aware_members = MemberSet::first_members(2);
+    mirror.coordination.as_mut().expect("it has one").coordinated_members = MemberSet::first_members(2);
     let run = |forced: &[(TimeNs, u32)]| run_planned(&mirror, forced, &[(T + 500, 0, 1, false)]);
     let (done, parts, counts, pages) = run(&[(T, 0)]);
     assert_eq!((done, parts[0].parity_ns, pages), (vec![T + 503 + READ_NS], 3, vec![0, 1]));
     assert_eq!(
         counts,
-        ReadPlanCounters { stripe_reads_with_one_strip_collecting: 1, stripe_reads_around_collection: 1, ..ReadPlanCounters::default() }
+        ReadPlanCounters {
+            stripe_reads_with_one_strip_collecting: 1,
+            stripe_reads_that_avoided_collection: 1,
+            ..ReadPlanCounters::default()
+        }
     );
     // Both collect, the first one for less long.
     let (done, _, counts, pages) = run(&[(T, 0), (T + 400, 1)]);
     assert_eq!(
-        (counts.stripe_reads_with_two_strips_collecting, counts.stripe_reads_around_collection, counts.stripe_reads_that_waited, pages),
+        (counts.stripe_reads_with_two_busy_strips, counts.stripe_reads_that_avoided_collection, counts.stripe_reads_that_waited, pages),
         (1, 0, 1, vec![1, 0])
     );
     let (later, _, counts, pages) = run(&[(T + 400, 0), (T, 1)]);
-    assert_eq!((counts.stripe_reads_around_collection, counts.stripe_reads_that_waited, pages), (1, 1, vec![0, 1]));
+    assert_eq!((counts.stripe_reads_that_avoided_collection, counts.stripe_reads_that_waited, pages), (1, 1, vec![0, 1]));
     assert_eq!(done, later);
 }
 
@@ -200,6 +204,6 @@ proptest! {
         let (home, avoid) = (run(&params, &asked), run(&planned, &asked));
         prop_assert_eq!(home.done, avoid.done);
         prop_assert_eq!(home.pages, avoid.pages);
-        prop_assert_eq!(avoid.planned.stripe_reads_around_collection + avoid.planned.stripe_reads_that_waited, 0);
+        prop_assert_eq!(avoid.planned.stripe_reads_that_avoided_collection + avoid.planned.stripe_reads_that_waited, 0);
     }
 }

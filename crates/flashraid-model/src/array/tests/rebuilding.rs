@@ -8,7 +8,7 @@ fn strips_are_rebuilt_in_order_at_the_rate() {
     let rebuild = |strip_ns, in_flight| {
         let got = run(&rebuilt(failing(Level::Raid5, 3, 1, 1, 1000), 500, strip_ns, in_flight), &[(0, 0, 1, false), (1400, 0, 1, false)]);
         let progress = got.progress.unwrap();
-        assert_eq!((progress.failed_ns, progress.rebuild_began_ns, progress.spare), (Some(1000), Some(1500), Some(3)));
+        assert_eq!((progress.failed_ns, progress.rebuild_began_ns, progress.spare_member), (Some(1000), Some(1500), Some(3)));
         assert_eq!((progress.strips_rebuilt, progress.strips_of_member, got.health), (12, 12, Health::Rebuilt));
         assert_eq!((got.counters.rebuild_pages_read, got.counters.rebuild_pages_written), (24, 12));
         assert_eq!((got.pages[1], got.pages[3]), ((0, 0), (0, 12)));

@@ -78,11 +78,11 @@ fn whole_stripes_are_trimmed_with_their_parity_and_a_flush_is_done_at_once() {
 fn an_array_is_made_member_by_member_while_it_is_wanted() {
     let params = params(Level::Raid0, 3, 1);
     let mut asked = 0;
-    let stopped = ArraySetup::default().new_array_while(&params, 1, &mut || {
+    let stopped = ArraySetup::default().new_array_unless_stopped(&params, 1, &mut || {
         asked += 1;
         asked < 3
     });
     assert!(stopped.is_none() && asked == 3);
-    let made = ArraySetup::default().new_array_while(&params, 1, &mut || true).expect("nobody says no");
+    let made = ArraySetup::default().new_array_unless_stopped(&params, 1, &mut || true).expect("nobody says no");
     assert_eq!(made.shape().members_with_spares, Array::new(&params, 1, ArraySetup::default()).shape().members_with_spares);
 }

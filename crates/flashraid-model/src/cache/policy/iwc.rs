@@ -1,6 +1,6 @@
 //! IWC (LAWC section 3): a cache for each member.
 
-use super::{CacheParts, MemberCachePart, WritePolicy};
+use super::{CacheLevels, MemberCacheSettings, WritePolicy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,11 +11,11 @@ pub struct IwcCache {}
 
 impl IwcCache {
     /// The kinds of caches: one for each member, which destage independently.
-    pub const PARTS: CacheParts = CacheParts { group_cache: None, member_caches: Some(MemberCachePart { destages_together: false }) };
+    pub const PARTS: CacheLevels = CacheLevels { group_cache: None, member_caches: Some(MemberCacheSettings { destages_together: false }) };
 }
 
 impl WritePolicy for IwcCache {
-    fn parts(&self) -> CacheParts {
+    fn cache_levels(&self) -> CacheLevels {
         Self::PARTS
     }
 }

@@ -1,6 +1,6 @@
 //! IWC-sync (LAWC section 3): the caches of the members destage together.
 
-use super::{CacheParts, MemberCachePart, SYNC_TIMEOUT, WritePolicy, any_timeout};
+use super::{CacheLevels, MemberCacheSettings, SYNC_TIMEOUT, WritePolicy, any_timeout};
 use crate::rng::Stream;
 use crate::units::Duration;
 use schemars::JsonSchema;
@@ -16,7 +16,7 @@ pub struct IwcSyncCache {
 
 impl IwcSyncCache {
     /// The kinds of caches: one for each member, which destage at the same time.
-    pub const PARTS: CacheParts = CacheParts { group_cache: None, member_caches: Some(MemberCachePart { destages_together: true }) };
+    pub const PARTS: CacheLevels = CacheLevels { group_cache: None, member_caches: Some(MemberCacheSettings { destages_together: true }) };
 }
 
 impl Default for IwcSyncCache {
@@ -26,7 +26,7 @@ impl Default for IwcSyncCache {
 }
 
 impl WritePolicy for IwcSyncCache {
-    fn parts(&self) -> CacheParts {
+    fn cache_levels(&self) -> CacheLevels {
         Self::PARTS
     }
 

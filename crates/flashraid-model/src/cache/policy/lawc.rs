@@ -1,6 +1,6 @@
 //! LAWC (section 3): caches of the members that destage at the same time, behind a small cache of write groups.
 
-use super::{CacheParts, GroupCachePart, MemberCachePart, SYNC_TIMEOUT, WritePolicy, any_timeout};
+use super::{CacheLevels, WriteGroupCacheSettings, MemberCacheSettings, SYNC_TIMEOUT, WritePolicy, any_timeout};
 use crate::rng::{self, Stream};
 use crate::units::{Duration, Fraction};
 use schemars::JsonSchema;
@@ -18,9 +18,9 @@ pub struct LawcCache {
 
 impl LawcCache {
     /// The kinds of caches: a cache of write groups before caches of the members, which destage at the same time.
-    pub const PARTS: CacheParts = CacheParts {
-        group_cache: Some(GroupCachePart { has_sequential_ring: false }),
-        member_caches: Some(MemberCachePart { destages_together: true }),
+    pub const PARTS: CacheLevels = CacheLevels {
+        group_cache: Some(WriteGroupCacheSettings { has_separate_ring_for_sequential_writes: false }),
+        member_caches: Some(MemberCacheSettings { destages_together: true }),
     };
 }
 
@@ -32,7 +32,7 @@ impl Default for LawcCache {
 }
 
 impl WritePolicy for LawcCache {
-    fn parts(&self) -> CacheParts {
+    fn cache_levels(&self) -> CacheLevels {
         Self::PARTS
     }
 

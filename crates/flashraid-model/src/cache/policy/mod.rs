@@ -4,7 +4,7 @@
 //! To add a policy, write its file and add a line to the list below. Configuration, schema, reference and random cases follow from the
 //! list.
 
-use super::parts::{CacheParts, GroupCachePart, MemberCachePart};
+use super::parts::{CacheLevels, MemberCacheSettings, WriteGroupCacheSettings};
 use crate::policy::{ParameterProblem, policies};
 use crate::rng::{self, Stream};
 use crate::units::{Duration, Fraction};
@@ -22,7 +22,7 @@ policies! {
     }
 
     /// Returns the kinds of caches that the policy has.
-    pub fn parts(&self) -> CacheParts;
+    pub fn cache_levels(&self) -> CacheLevels;
     /// Returns the share of the memory for the cache of write groups, if the members have caches, too.
     pub fn first_level_fraction(&self) -> Fraction;
     /// Returns the time that a cache with something to destage waits for the others.
@@ -34,7 +34,7 @@ policies! {
 /// A policy of write caches. The fields of its type are the parameters that users write, each with a default.
 pub(crate) trait WritePolicy: Default {
     /// Returns the kinds of caches that the policy consists of.
-    fn parts(&self) -> CacheParts;
+    fn cache_levels(&self) -> CacheLevels;
 
     /// Returns the share of the memory for the cache of write groups, if the members have caches of their own, too.
     fn first_level_fraction(&self) -> Fraction {

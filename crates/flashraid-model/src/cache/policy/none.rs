@@ -1,6 +1,6 @@
 //! The policy without a write cache.
 
-use super::{CacheParts, WritePolicy};
+use super::{CacheLevels, WritePolicy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct NoCache {}
 
 impl WritePolicy for NoCache {
-    fn parts(&self) -> CacheParts {
-        CacheParts { group_cache: None, member_caches: None }
+    fn cache_levels(&self) -> CacheLevels {
+        CacheLevels { group_cache: None, member_caches: None }
     }
 }

@@ -1,6 +1,6 @@
 //! STOW (Gill et al., USENIX ATC 2009): like WOW, with a separate ring for sequential writes.
 
-use super::{CacheParts, GroupCachePart, WritePolicy};
+use super::{CacheLevels, WriteGroupCacheSettings, WritePolicy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,11 +11,11 @@ pub struct StowCache {}
 
 impl StowCache {
     /// The kinds of caches: a cache of write groups. Groups of sequential writes take turns in a ring (CLOCK) of their own.
-    pub const PARTS: CacheParts = CacheParts { group_cache: Some(GroupCachePart { has_sequential_ring: true }), member_caches: None };
+    pub const PARTS: CacheLevels = CacheLevels { group_cache: Some(WriteGroupCacheSettings { has_separate_ring_for_sequential_writes: true }), member_caches: None };
 }
 
 impl WritePolicy for StowCache {
-    fn parts(&self) -> CacheParts {
+    fn cache_levels(&self) -> CacheLevels {
         Self::PARTS
     }
 }

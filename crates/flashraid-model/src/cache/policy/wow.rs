@@ -1,6 +1,6 @@
 //! WOW (Gill and Modha, FAST 2005): one cache of write groups.
 
-use super::{CacheParts, GroupCachePart, WritePolicy};
+use super::{CacheLevels, WriteGroupCacheSettings, WritePolicy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,11 +11,11 @@ pub struct WowCache {}
 
 impl WowCache {
     /// The kinds of caches: a cache of write groups, all of which take turns in one ring (CLOCK).
-    pub const PARTS: CacheParts = CacheParts { group_cache: Some(GroupCachePart { has_sequential_ring: false }), member_caches: None };
+    pub const PARTS: CacheLevels = CacheLevels { group_cache: Some(WriteGroupCacheSettings { has_separate_ring_for_sequential_writes: false }), member_caches: None };
 }
 
 impl WritePolicy for WowCache {
-    fn parts(&self) -> CacheParts {
+    fn cache_levels(&self) -> CacheLevels {
         Self::PARTS
     }
 }

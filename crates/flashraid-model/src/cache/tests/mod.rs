@@ -35,10 +35,10 @@ struct Bench {
 }
 
 /// Returns a cache without thresholds, one destage at a time, an instantaneous memory and a timer of 1000 ns.
-fn params(parts: CacheParts, group_pages: u32, member_pages: u32) -> CacheParams {
+fn params(parts: CacheLevels, group_pages: u32, member_pages: u32) -> CacheParams {
     CacheParams {
         parts,
-        group_cache_pages: group_pages,
+        write_group_cache_pages: group_pages,
         member_cache_pages: member_pages,
         capacity_unit: CapacityUnit::Pages,
         destage_start_fill: 0.0,
@@ -50,8 +50,8 @@ fn params(parts: CacheParts, group_pages: u32, member_pages: u32) -> CacheParams
     }
 }
 
-const IWC: CacheParts = IwcCache::PARTS;
-const IWC_SYNC: CacheParts = IwcSyncCache::PARTS;
+const IWC: CacheLevels = IwcCache::PARTS;
+const IWC_SYNC: CacheLevels = IwcSyncCache::PARTS;
 
 fn request(tag: u64, first_page: u64, pages: u32, write: bool) -> PageRequest {
     PageRequest {

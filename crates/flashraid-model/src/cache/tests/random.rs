@@ -3,7 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 
-fn parts() -> impl Strategy<Value = (CacheParts, u32, u32)> {
+fn parts() -> impl Strategy<Value = (CacheLevels, u32, u32)> {
     prop_oneof![
         (1..40_u32).prop_map(|pages| (WowCache::PARTS, pages, 0)),
         (1..40_u32).prop_map(|pages| (StowCache::PARTS, pages, 0)),
@@ -56,7 +56,7 @@ proptest! {
     ) {
         let params = CacheParams {
             destage_start_fill: thresholds.0, destage_full_speed_fill: thresholds.1, destages_in_flight_max: in_flight, nvm_page_read_ns: nvm.0, nvm_page_write_ns: nvm.1,
-            capacity_unit: [CapacityUnit::Pages, CapacityUnit::WholeWrites, CapacityUnit::Entries][(seed % 3) as usize],
+            capacity_unit: [CapacityUnit::Pages, CapacityUnit::PagesOfWholeWrites, CapacityUnit::Entries][(seed % 3) as usize],
             ..params(parts, group_pages, member_pages)
         };
         let mut bench = Bench::new(params, level, members, strip_pages);

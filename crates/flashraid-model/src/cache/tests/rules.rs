@@ -16,7 +16,7 @@ fn figure_4_four_writes_with_a_cache_of_write_groups() {
     assert_eq!((bench.pages_written, bench.pages_read), (4 + 4, 0));
     assert_eq!(
         bench.counters().host_admissions,
-        PageAdmissions { replaced_pages: 1, new_pages_of_old_entries: 1, new_pages_of_new_entries: 5 }
+        PageAdmissions { replaced_pages: 1, pages_admitted_to_existing_entries: 1, pages_admitted_with_their_entry: 5 }
     );
 }
 
@@ -30,13 +30,13 @@ fn a_write_of_a_whole_group_is_one_destage_to_all_members() {
         bench.writes().iter().map(|text| (*text).to_owned()).collect::<Vec<_>>()
     };
     let groups: Vec<String> = (0..5).map(|group| format!("{}+256", group * 256)).collect();
-    assert_eq!(destages(CapacityUnit::WholeWrites, 256, 0), groups);
+    assert_eq!(destages(CapacityUnit::PagesOfWholeWrites, 256, 0), groups);
     assert_eq!(destages(CapacityUnit::Entries, 256, 0), groups);
     // Page by page a write comes in four pieces of two strips each.
     let pieces: Vec<String> = (0..20).map(|piece| format!("{}+64", piece * 64)).collect();
     assert_eq!(destages(CapacityUnit::Pages, 256, 0), pieces);
     // Unaligned, each write brings half a group to two entries.
-    assert_eq!(destages(CapacityUnit::WholeWrites, 256, 128)[..2], ["128+128", "256+128"]);
+    assert_eq!(destages(CapacityUnit::PagesOfWholeWrites, 256, 128)[..2], ["128+128", "256+128"]);
 }
 
 /// Checks that a write that is longer than its cache enters as soon as a page of room is left, and not before (rule 89).
@@ -52,7 +52,7 @@ fn what_takes_room() {
         (bench.done.clone(), bench.writes().len(), bench.counters().occupancy_max_pages.0)
     };
     // The first write takes its two pages and two that it does not have. Each of the others finds room when the one before has left.
-    assert_eq!(done(CapacityUnit::WholeWrites), (vec![(0, 0), (1, 100), (2, 200)], 3, 4));
+    assert_eq!(done(CapacityUnit::PagesOfWholeWrites), (vec![(0, 0), (1, 100), (2, 200)], 3, 4));
     // Two entries: the third write waits for the first destage.
     assert_eq!(done(CapacityUnit::Entries), (vec![(0, 0), (1, 0), (2, 100)], 3, 8));
     // Page by page each write is two destages; the last is in when the fifth is done.
@@ -68,7 +68,7 @@ fn strips_enter_member_caches_as_a_whole() {
         bench.finish();
         bench.writes().iter().map(|text| (*text).to_owned()).collect::<Vec<_>>()
     };
-    assert_eq!(writes(CapacityUnit::WholeWrites), ["m0:0+4", "m1:0+4"]);
+    assert_eq!(writes(CapacityUnit::PagesOfWholeWrites), ["m0:0+4", "m1:0+4"]);
     assert_eq!(writes(CapacityUnit::Pages), ["m0:0+2", "m1:0+2", "m0:2+2", "m1:2+2"]);
 }
 
@@ -87,7 +87,7 @@ fn figure_4_four_writes_and_a_read_with_independent_caches() {
     assert_eq!(bench.pages_written, 4 + 4);
     let counters = bench.counters();
     assert_eq!(
-        (counters.pages_read_for_parity, counters.host_admissions.replaced_pages, counters.internal_admissions.replaced_pages),
+        (counters.pages_read_for_parity, counters.host_admissions.replaced_pages, counters.member_cache_admissions.replaced_pages),
         (1, 1, 1)
     );
 }
@@ -108,7 +108,7 @@ fn groups_that_were_hit_survive_a_round_of_the_pointer_but_sequential_writes_do_
     assert_eq!(bench.log.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [0, 100, 200, 300, 400]);
     assert_eq!(
         bench.counters().host_admissions,
-        PageAdmissions { replaced_pages: 1, new_pages_of_old_entries: 2, new_pages_of_new_entries: 5 }
+        PageAdmissions { replaced_pages: 1, pages_admitted_to_existing_entries: 2, pages_admitted_with_their_entry: 5 }
     );
 }
 
@@ -138,7 +138,7 @@ fn pages_written_while_they_are_destaged_are_kept_in_two_versions() {
     assert_eq!(bench.writes(), ["6+1", "8+1", "6+1"]);
     let counters = bench.counters();
     assert_eq!(
-        (counters.writes_waiting_for_room, counters.writes_waiting_for_room_ns, counters.reads_partly_hit, counters.read_pages_hit),
+        (counters.writes_that_waited_for_room, counters.writes_waiting_for_room_ns, counters.reads_partly_hit, counters.read_pages_hit),
         (1, 50, 1, 2)
     );
     // The cache holds 1 page until 50, 2 until 200, and 1 until 300.
@@ -209,7 +209,11 @@ fn caches_of_members_destage_together_or_when_the_time_is_up() {
     assert_eq!(bench.log[3], (1700, "write m0:1+1".into()));
     let counters = bench.counters();
     assert_eq!(
-        (counters.synchronised_destages_all_ready, counters.synchronised_destages_by_timeout, counters.caches_in_synchronised_destages),
+        (
+            counters.synchronised_destages_with_all_ready,
+            counters.synchronised_destages_by_timeout,
+            counters.member_caches_in_synchronised_destages
+        ),
         (1, 1, 4)
     );
     assert_eq!(bench.now, 1800, "nothing is waited for at the end");

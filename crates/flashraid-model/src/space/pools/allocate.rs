@@ -9,7 +9,7 @@ impl Pools {
     /// Returns the pool of `die` that takes a host write of `lpn`, as a number within the die. It is `None` if no pool has room (rules 16
     /// and 21). Pools whose bit is set in `busy_planes` are left out.
     #[inline]
-    pub fn place(&mut self, die: DieId, lpn: Lpn, busy_planes: u64) -> Option<u32> {
+    pub fn choose_pool_for_write(&mut self, die: DieId, lpn: Lpn, busy_planes: u64) -> Option<u32> {
         let pools = self.pools_per_die;
         if pools == 1 {
             return (busy_planes & 1 == 0 && self.pool_has_room(die.index())).then_some(0);
@@ -175,7 +175,7 @@ impl Pools {
 mod tests {
     use crate::flash::Geometry;
     use crate::ids::{DieId, Lpn};
-    use crate::space::pools::{CollectionProcedure, PlaneChoice, PoolScope, Pools, PoolsParams, VictimPolicy};
+    use crate::space::pools::{BlockPoolsParams, CollectionProcedure, PlaneChoice, PoolScope, Pools, VictimPolicy};
 
     /// A plane is chosen by its own room, in turn or not: the room of another die does not count.
     #[test]
@@ -191,12 +191,12 @@ mod tests {
                 summary_page: false,
             };
             let mut pools = Pools::filled(
-                &PoolsParams {
+                &BlockPoolsParams {
                     geometry,
                     moves_pages_between_dies: false,
                     plane_choice,
                     pool: PoolScope::Plane,
-                    procedure: CollectionProcedure::Standard,
+                    collection_procedure: CollectionProcedure::AsParametersSay,
                     start_free_blocks: 1,
                     stop_free_blocks: 2,
                     victim: VictimPolicy::default(),
@@ -208,12 +208,12 @@ mod tests {
             );
             // The second die has pages 40 to 79.
             let mut written = 0;
-            while let Some(pool) = pools.place(DieId(1), Lpn(40), 0) {
+            while let Some(pool) = pools.choose_pool_for_write(DieId(1), Lpn(40), 0) {
                 pools.write(DieId(1), pool, Lpn(40));
                 written += 1;
             }
             assert!((9..=24).contains(&written), "{plane_choice:?}: {written} pages of both planes' reserve");
-            assert!(pools.place(DieId(0), Lpn(0), 0).is_some());
+            assert!(pools.choose_pool_for_write(DieId(0), Lpn(0), 0).is_some());
         }
     }
 }

@@ -16,7 +16,7 @@ pub struct CleanWork {
     pub(crate) blocks_sealed: u32,
     /// True if moves cross planes, with [`super::CollectionProcedure::ReferenceNoCopyBack`]. The first entry is for moves to the block that
     /// was open at first, the second for moves to the block that the clean opened.
-    pub crosses: [bool; 2],
+    pub moves_cross_planes: [bool; 2],
     /// Number of moved pages that cross planes.
     pub(crate) pages_crossing: u32,
     /// Number of free blocks of the pool when the clean began.
@@ -194,7 +194,14 @@ impl Pools {
         assert_eq!(self.score[victim.index()], count as i16, "a sealed block's score is its number of valid pages");
         let free_blocks_min = self.pools[index].free_blocks;
         self.erase(die, pool, victim);
-        CleanWork { pages_moved: count as u32, blocks_sealed, crosses, pages_crossing, free_blocks_before, free_blocks_min }
+        CleanWork {
+            pages_moved: count as u32,
+            blocks_sealed,
+            moves_cross_planes: crosses,
+            pages_crossing,
+            free_blocks_before,
+            free_blocks_min,
+        }
     }
 
     /// Erases a block without valid pages.
@@ -230,7 +237,7 @@ fn first_in_rotation(candidates: u64, from: u32) -> u32 {
 mod tests {
     use super::*;
     use crate::flash::Geometry;
-    use crate::space::pools::{CollectionProcedure, PlaneChoice, PoolScope, PoolsParams};
+    use crate::space::pools::{BlockPoolsParams, CollectionProcedure, PlaneChoice, PoolScope};
     use crate::space::victim::{CostBenefit, Greedy};
     use proptest::prelude::*;
 
@@ -244,12 +251,12 @@ mod tests {
             reserved_blocks_per_plane: 6,
             summary_page: true,
         };
-        let params = PoolsParams {
+        let params = BlockPoolsParams {
             geometry,
             moves_pages_between_dies: false,
             plane_choice: PlaneChoice::MostFree,
             pool: PoolScope::Plane,
-            procedure: CollectionProcedure::Standard,
+            collection_procedure: CollectionProcedure::AsParametersSay,
             start_free_blocks: 2,
             stop_free_blocks: 3,
             victim: if oldest_first { CostBenefit::default().into() } else { Greedy::default().into() },
@@ -278,7 +285,7 @@ mod tests {
                         let Some((pool, victim)) = pools.next_clean(die, 0) else { break };
                         pools.clean(die, pool, victim);
                     }
-                    match pools.place(die, lpn, 0) {
+                    match pools.choose_pool_for_write(die, lpn, 0) {
                         Some(pool) if action > 0 => _ = pools.write(die, pool, lpn),
                         _ => _ = pools.trim(lpn),
                     }

@@ -31,7 +31,7 @@ use crate::space::tables::{LargeTable, prefetch};
 use crate::space::victim::VictimPolicy;
 pub use clean::CleanWork;
 pub(crate) use moves::Moved;
-pub use params::{CollectionProcedure, PlaneChoice, PoolScope, PoolsParams};
+pub use params::{BlockPoolsParams, CollectionProcedure, PlaneChoice, PoolScope};
 use rounds::Round;
 use scores::Scores;
 
@@ -149,8 +149,8 @@ pub struct Pools {
     streams: Vec<Stream>,
     /// Buffer for the page numbers that a clean moves, kept to reuse its memory.
     moving: Vec<u32>,
-    /// Remaining victims of each pool under the reference simulator's procedure. Without preemption, no round is in progress between two
-    /// host operations, so saved states contain none.
+    /// Remaining victims of each pool under the reference simulator's procedure. Without preemption, no round is in progress
+    /// between two host operations, so saved states contain none.
     rounds: Vec<Round>,
     /// First page of the victim foreseen last whose map entry is still to be prefetched, otherwise [`NO_PAGE`].
     to_fetch: u32,
@@ -159,7 +159,7 @@ pub struct Pools {
 impl Pools {
     /// Returns a newly filled SSD: every exported page is valid, in order of address (rule 23). `member` and `seed` select the random
     /// streams of victim policies that draw.
-    pub fn filled(params: &PoolsParams, seed: u64, member: u32) -> Self {
+    pub fn filled(params: &BlockPoolsParams, seed: u64, member: u32) -> Self {
         let g = params.geometry;
         let (pools_per_die, blocks_per_pool) = match params.pool {
             PoolScope::Plane => (g.planes, g.blocks_per_plane),
@@ -179,7 +179,7 @@ impl Pools {
             words,
             plane_choice: params.plane_choice,
             victim: params.victim,
-            procedure: params.procedure,
+            procedure: params.collection_procedure,
             separate_open_block: params.separate_open_block,
             start_free_blocks: params.start_free_blocks,
             stop_free_blocks: params.stop_free_blocks,
@@ -199,9 +199,9 @@ impl Pools {
                 Vec::new()
             },
             moving: vec![0; data_pages as usize],
-            rounds: match params.procedure {
-                CollectionProcedure::Standard => Vec::new(),
-                CollectionProcedure::ReferenceNoCopyBack => vec![Round::new(); (g.dies * pools_per_die) as usize],
+            rounds: match params.collection_procedure {
+                CollectionProcedure::AsParametersSay => Vec::new(),
+                CollectionProcedure::ReferenceSimulatorWithoutCopyBack => vec![Round::new(); (g.dies * pools_per_die) as usize],
             },
             to_fetch: NO_PAGE,
         };
@@ -292,7 +292,7 @@ impl Pools {
     }
 
     /// Returns the physical number of a mapped page in the device, and the number of erases of its block.
-    pub fn page_and_erases(&self, lpn: Lpn) -> (u32, u32) {
+    pub fn physical_page_and_block_erases(&self, lpn: Lpn) -> (u32, u32) {
         let physical = self.map[lpn.index()];
         let block = physical >> self.page_shift;
         (block * self.geometry.pages_per_block + (physical & ((1 << self.page_shift) - 1)), self.erases(block))
@@ -359,7 +359,7 @@ impl Pools {
     }
 
     /// Returns the number of free blocks in the die's pool with the fewest, and in all its pools together.
-    pub fn free_blocks(&self, die: DieId) -> (u32, u32) {
+    pub fn fewest_and_total_free_blocks(&self, die: DieId) -> (u32, u32) {
         let pools = &self.pools[(die.0 * self.pools_per_die) as usize..((die.0 + 1) * self.pools_per_die) as usize];
         (pools.iter().map(|p| p.free_blocks).min().unwrap_or(0), pools.iter().map(|p| p.free_blocks).sum())
     }
@@ -370,7 +370,7 @@ impl Pools {
     }
 
     /// Returns the location of `lpn`: die, pool of the die, block of the pool, and page.
-    pub fn location(&self, lpn: Lpn) -> (u32, u32, u32, u32) {
+    pub fn die_pool_block_and_page(&self, lpn: Lpn) -> (u32, u32, u32, u32) {
         let physical = self.map[lpn.index()];
         let block = physical >> self.page_shift;
         let pool = block / self.blocks_per_pool;

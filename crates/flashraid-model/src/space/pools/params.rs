@@ -5,7 +5,7 @@ use crate::space::victim::VictimPolicy;
 
 /// Parameters of the translation layer of one member SSD.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PoolsParams {
+pub struct BlockPoolsParams {
     /// Shape of the flash medium.
     pub geometry: Geometry,
     /// True if writes may move a page to another die.
@@ -15,7 +15,7 @@ pub struct PoolsParams {
     /// Group of blocks that share free blocks, open blocks and thresholds.
     pub pool: PoolScope,
     /// Procedure that finds victims and free blocks.
-    pub procedure: CollectionProcedure,
+    pub collection_procedure: CollectionProcedure,
     /// Number of free blocks at or below which a pool is collected.
     pub start_free_blocks: u32,
     /// Number of free blocks at which the collection of a pool ends; at least `start_free_blocks + 1`.
@@ -43,13 +43,13 @@ pub enum PlaneChoice {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CollectionProcedure {
     /// Uses the other parameters as they are set.
-    Standard,
+    AsParametersSay,
     /// Follows the DiskSim SSD extension, with moves through the controller instead of copy-back (rules 130 to 133). When a pool needs
     /// collection, a table of its blocks is sorted by their valid pages, and victims are taken from it in order. Free blocks are searched
     /// plane by plane, and only pages that cross planes are transferred.
     ///
     /// It requires [`PoolScope::Die`], greedy victims and no separate open block.
-    ReferenceNoCopyBack,
+    ReferenceSimulatorWithoutCopyBack,
 }
 
 /// Group of blocks that share free blocks, open blocks and thresholds.

@@ -15,7 +15,7 @@ impl Pools {
     /// Returns true if the collection follows [`CollectionProcedure::ReferenceNoCopyBack`].
     #[inline]
     pub(super) fn follows_reference(&self) -> bool {
-        self.procedure == CollectionProcedure::ReferenceNoCopyBack
+        self.procedure == CollectionProcedure::ReferenceSimulatorWithoutCopyBack
     }
 
     /// Returns the block at a `position` in the order in which the free blocks of a pool are searched: plane by plane (rule 131).
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
     use crate::flash::Geometry;
     use crate::ids::Lpn;
-    use crate::space::pools::{PlaneChoice, PoolScope, PoolsParams, VictimPolicy};
+    use crate::space::pools::{BlockPoolsParams, PlaneChoice, PoolScope, VictimPolicy};
 
     const DIE: DieId = DieId(0);
 
@@ -100,12 +100,12 @@ mod tests {
             reserved_blocks_per_plane: 3,
             summary_page: false,
         };
-        let params = PoolsParams {
+        let params = BlockPoolsParams {
             geometry,
             moves_pages_between_dies: false,
             plane_choice: PlaneChoice::MostFree,
             pool: PoolScope::Die,
-            procedure: CollectionProcedure::ReferenceNoCopyBack,
+            collection_procedure: CollectionProcedure::ReferenceSimulatorWithoutCopyBack,
             start_free_blocks,
             stop_free_blocks: start_free_blocks + 2,
             victim: VictimPolicy::default(),
@@ -117,7 +117,7 @@ mod tests {
 
     fn write(ftl: &mut Pools, lpns: &[u32]) {
         for &lpn in lpns {
-            let pool = ftl.place(DIE, Lpn(lpn), 0).expect("there is room");
+            let pool = ftl.choose_pool_for_write(DIE, Lpn(lpn), 0).expect("there is room");
             ftl.write(DIE, pool, Lpn(lpn));
         }
     }
@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(ftl.next_clean(DIE, 0), Some((0, BlockId(1))));
         // Block 1 lies in plane 1, block 14 in plane 0, so both remaining pages cross planes.
         let work = ftl.clean(DIE, 0, BlockId(1));
-        assert_eq!((work.pages_moved, work.pages_crossing, work.crosses), (2, 2, [true, false]));
+        assert_eq!((work.pages_moved, work.pages_crossing, work.moves_cross_planes), (2, 2, [true, false]));
         // Five blocks are free, so the round is over.
         assert!(!ftl.needs_clean(DIE));
         assert!(ftl.rounds[0].is_empty());

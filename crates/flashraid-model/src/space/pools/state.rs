@@ -229,13 +229,13 @@ mod tests {
     use crate::flash::Geometry;
     use crate::ids::{DieId, Lpn};
     use crate::rng;
-    use crate::space::pools::{CollectionProcedure, PlaneChoice, PoolScope, Pools, PoolsParams};
+    use crate::space::pools::{BlockPoolsParams, CollectionProcedure, PlaneChoice, PoolScope, Pools};
     use crate::space::victim::{Greedy, Random};
     use proptest::prelude::*;
 
-    fn params(choice: u32) -> PoolsParams {
+    fn params(choice: u32) -> BlockPoolsParams {
         let bit = |bit: u32| choice >> bit & 1 == 1;
-        PoolsParams {
+        BlockPoolsParams {
             geometry: Geometry {
                 dies: 2 + u32::from(bit(0)),
                 planes: 2,
@@ -248,7 +248,7 @@ mod tests {
             moves_pages_between_dies: bit(3),
             plane_choice: if bit(4) { PlaneChoice::Rotate } else { PlaneChoice::MostFree },
             pool: if bit(5) { PoolScope::Die } else { PoolScope::Plane },
-            procedure: CollectionProcedure::Standard,
+            collection_procedure: CollectionProcedure::AsParametersSay,
             start_free_blocks: 2,
             stop_free_blocks: 3,
             victim: if bit(6) { Random {}.into() } else { Greedy {}.into() },
@@ -262,7 +262,7 @@ mod tests {
             let Some((pool, victim)) = ftl.next_clean(die, 0) else { break };
             ftl.clean(die, pool, victim);
         }
-        let pool = ftl.place(die, lpn, 0).unwrap();
+        let pool = ftl.choose_pool_for_write(die, lpn, 0).unwrap();
         ftl.write(die, pool, lpn);
     }
 
@@ -339,7 +339,7 @@ mod tests {
         let mut pools = Pools::filled(&params(0), 1, 0);
         let lpn = pools.lpn(DieId(0), 0);
         while !pools.needs_clean(DieId(0)) {
-            let pool = pools.place(DieId(0), lpn, 0).unwrap();
+            let pool = pools.choose_pool_for_write(DieId(0), lpn, 0).unwrap();
             pools.write(DieId(0), pool, lpn);
         }
         let damage: [fn(&mut Pools); 4] = [

@@ -2,7 +2,7 @@
 
 use super::Pools;
 use crate::ids::{BlockId, DieId};
-use crate::space::victim::{VictimCandidates, VictimDraws};
+use crate::space::victim::{VictimCandidates, VictimRandomness};
 
 impl Pools {
     /// Returns a view of the blocks of `pool` in `die` for a victim policy.
@@ -23,14 +23,14 @@ impl Pools {
         let (first, blocks, _) = self.extent_of(die, pool);
         if (first..first + blocks).contains(&(foreseen as usize)) {
             debug_assert_eq!(
-                self.victim.pick_victim(&self.blocks_of(die, pool), &mut VictimDraws::new(None)),
+                self.victim.pick_victim(&self.blocks_of(die, pool), &mut VictimRandomness::new(None)),
                 Some(foreseen as usize - first)
             );
             return Some(BlockId(foreseen));
         }
         // The stream is taken out, because the blocks borrow everything else.
         let mut stream = self.streams.get(die.index()).cloned();
-        let found = self.victim.pick_victim(&self.blocks_of(die, pool), &mut VictimDraws::new(stream.as_mut()));
+        let found = self.victim.pick_victim(&self.blocks_of(die, pool), &mut VictimRandomness::new(stream.as_mut()));
         if let Some(stream) = stream {
             self.streams[die.index()] = stream;
         }

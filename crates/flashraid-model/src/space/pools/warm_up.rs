@@ -66,7 +66,7 @@ impl Pools {
             let Some((pool, victim)) = self.next_clean(die, 0) else { break };
             self.clean(die, pool, victim);
         }
-        let pool = self.place(die, lpn, 0).expect("rule 16: a check leaves room in some pool");
+        let pool = self.choose_pool_for_write(die, lpn, 0).expect("rule 16: a check leaves room in some pool");
         self.write(die, pool, lpn);
     }
 }
@@ -74,7 +74,7 @@ impl Pools {
 #[cfg(test)]
 mod tests {
     use crate::flash::Geometry;
-    use crate::space::pools::{CollectionProcedure, PlaneChoice, PoolScope, Pools, PoolsParams, VictimPolicy};
+    use crate::space::pools::{BlockPoolsParams, CollectionProcedure, PlaneChoice, PoolScope, Pools, VictimPolicy};
 
     #[test]
     fn progress_is_a_share_of_all_dies() {
@@ -87,12 +87,12 @@ mod tests {
             reserved_blocks_per_plane: 6,
             summary_page: false,
         };
-        let params = PoolsParams {
+        let params = BlockPoolsParams {
             geometry,
             moves_pages_between_dies: false,
             plane_choice: PlaneChoice::MostFree,
             pool: PoolScope::Plane,
-            procedure: CollectionProcedure::Standard,
+            collection_procedure: CollectionProcedure::AsParametersSay,
             start_free_blocks: 2,
             stop_free_blocks: 3,
             victim: VictimPolicy::default(),

@@ -35,7 +35,7 @@ impl Superblocks {
             }
             let is_open_for = |stream: Stream| self.open[self.number_of(stream)].iter().any(|open| open.block as usize == block);
             let handles = 0..self.shape.placement_handles.count as u8;
-            let collections = 0..self.shape.placement_handles.collections() as u8;
+            let collections = 0..self.shape.placement_handles.collection_streams() as u8;
             let slc = self.shape.slc_room.map(|_| Stream::Slc);
             let of = handles.map(Stream::Host).chain(collections.map(Stream::Collection)).chain(slc).find(|&stream| is_open_for(stream));
             if self.shape.placement_handles.collection_keeps_handles && of.is_some_and(|stream| stream.handle() != superblock.handle) {

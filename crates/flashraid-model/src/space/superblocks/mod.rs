@@ -228,7 +228,7 @@ impl Superblocks {
     /// Prefetches the memory that an overwrite of `unit` needs. The map entry must have been prefetched before.
     #[inline]
     pub(crate) fn prefetch_place(&self, unit: u32) {
-        if let Some(place) = self.location(unit) {
+        if let Some(place) = self.physical_unit(unit) {
             prefetch(&self.valid, place as usize / 64);
         }
     }
@@ -274,7 +274,7 @@ impl Superblocks {
     /// Records that the program of the superpage at `first` has ended. Its units have been recorded before. Returns true if that seals the
     /// superblock.
     pub(crate) fn superpage_programmed(&mut self, first: u32) -> bool {
-        let (block, all) = (self.superblock_of(first), self.shape.superpages());
+        let (block, all) = (self.superblock_of(first), self.shape.superpages_per_superblock());
         let superblock = &mut self.superblocks[block as usize];
         assert!(superblock.state == State::Open && superblock.programmed < all, "a superpage is programmed once, in an open superblock");
         superblock.programmed += 1;
@@ -348,7 +348,7 @@ impl Superblocks {
     }
 
     /// Returns the place of a unit, or `None` if it is unmapped or in the buffer.
-    pub fn location(&self, unit: u32) -> Option<u32> {
+    pub fn physical_unit(&self, unit: u32) -> Option<u32> {
         Some(self.map[unit as usize]).filter(|place| place & BUFFERED == 0)
     }
 }

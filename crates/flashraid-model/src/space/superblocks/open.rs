@@ -8,7 +8,7 @@ impl Superblocks {
         match stream {
             Stream::Host(handle) => usize::from(handle),
             Stream::Collection(handle) => self.shape.placement_handles.count as usize + usize::from(handle),
-            Stream::Slc => self.shape.placement_handles.streams() as usize,
+            Stream::Slc => self.shape.placement_handles.host_and_collection_streams() as usize,
         }
     }
 
@@ -22,7 +22,7 @@ impl Superblocks {
     pub(crate) fn stream_of_host(&self, handle: u8, promised: u32) -> Stream {
         let Some(room) = self.shape.slc_room else { return Stream::Host(handle) };
         let left: u32 = self.open[self.number_of(Stream::Slc)].iter().map(|open| open.superpages_left).sum();
-        let more = room.superblocks_max(self.free(), self.slc_in_use, self.target_free_superblocks).saturating_sub(self.slc_in_use);
+        let more = room.slc_superblocks_max(self.free(), self.slc_in_use, self.target_free_superblocks).saturating_sub(self.slc_in_use);
         let has_room = u64::from(promised) < u64::from(left) + u64::from(more) * u64::from(self.shape.data_superpages());
         if has_room { Stream::Slc } else { Stream::Host(handle) }
     }
@@ -30,7 +30,7 @@ impl Superblocks {
     /// Returns true if the next superpage of the stream may be written to that die.
     pub(crate) fn has_room(&self, stream: Stream, die: u32) -> bool {
         let open = &self.open[self.number_of(stream)];
-        let rows = self.shape.superpage_rows;
+        let rows = self.shape.superpages_per_die;
         let has_row = |&block: &u32| self.shape.data_row(block, die, 0) < rows;
         (open.len() < 2 && self.free.front().is_some_and(has_row)) || open.iter().any(|open| open.next_row[die as usize] < rows)
     }
@@ -42,7 +42,7 @@ impl Superblocks {
 
     /// Allocates a superpage of the stream on that die, which must have room, and returns its place.
     pub(crate) fn take_place(&mut self, stream: Stream, die: u32) -> u32 {
-        let SuperblockShape { dies, superpage_rows: rows, .. } = self.shape;
+        let SuperblockShape { dies, superpages_per_die: rows, .. } = self.shape;
         let handle = if self.shape.placement_handles.collection_keeps_handles { stream.handle() } else { 0 };
         let number = self.number_of(stream);
         let list = &mut self.open[number];

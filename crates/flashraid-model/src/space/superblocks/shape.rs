@@ -14,7 +14,7 @@ pub struct SuperblockShape {
     /// Number of flash pages that one program writes to each plane, which is the number of bits per cell.
     pub bits_per_cell: u32,
     /// Number of superpages that a superblock has on each die.
-    pub superpage_rows: u32,
+    pub superpages_per_die: u32,
     /// Number of superblocks in the drive.
     pub superblocks: u32,
     /// Number of units that the drive exports.
@@ -35,7 +35,7 @@ impl fmt::Display for SuperblockShape {
             planes,
             flash_page_units,
             bits_per_cell: pages_per_cell,
-            superpage_rows: rows,
+            superpages_per_die: rows,
             superblocks,
             exported_units,
             has_parity_superpages: rain,
@@ -81,22 +81,22 @@ impl SuperblockShape {
 
     /// Returns the number of streams of host and collection, each of which has its own superblocks.
     pub fn streams(&self) -> u32 {
-        self.placement_handles.streams() + u32::from(self.slc_room.is_some())
+        self.placement_handles.host_and_collection_streams() + u32::from(self.slc_room.is_some())
     }
 
     /// Returns the number of superpages in a superblock, including parity.
-    pub fn superpages(&self) -> u32 {
-        self.dies * self.superpage_rows
+    pub fn superpages_per_superblock(&self) -> u32 {
+        self.dies * self.superpages_per_die
     }
 
     /// Returns the number of superpages in a superblock that hold data.
     pub fn data_superpages(&self) -> u32 {
-        self.superpage_rows * (self.dies - u32::from(self.has_parity_superpages))
+        self.superpages_per_die * (self.dies - u32::from(self.has_parity_superpages))
     }
 
     /// Returns the number of places for units in a superblock, including those of parity.
     pub fn superblock_units(&self) -> u32 {
-        self.superpages() * self.superpage_units()
+        self.superpages_per_superblock() * self.superpage_units()
     }
 
     /// Returns the number of units of data that fit into a superblock.
@@ -132,7 +132,7 @@ impl SuperblockShape {
     /// others were too full to be worth collecting, they would hold more units than the drive exports. One with one bit per cell is always
     /// worth collecting.
     pub fn guarantees_victim_at_floor(&self, floor: u32) -> bool {
-        if floor < self.floor_free_superblocks_min() {
+        if floor < self.smallest_allowed_floor() {
             return false;
         }
         let sealed = u64::from(self.superblocks.saturating_sub(floor + self.open_superblocks_max() + 2));
@@ -147,8 +147,8 @@ impl SuperblockShape {
 
     /// Returns the smallest allowed value for the number of free superblocks at which host writes stop (rule 213). Each stream of
     /// collection needs one, and one more must be left.
-    pub fn floor_free_superblocks_min(&self) -> u32 {
-        self.placement_handles.collections() + 1
+    pub fn smallest_allowed_floor(&self) -> u32 {
+        self.placement_handles.collection_streams() + 1
     }
 
     /// Returns the minimum number of units in the write buffer: one superpage for each placement handle, and one more (rule 221). If the
@@ -180,14 +180,14 @@ impl SuperblockShape {
     /// Returns the first row of the superblock, from `row` on, in which the die holds data. It is `rows` if there is none.
     pub(crate) fn data_row(&self, block: u32, die: u32, row: u32) -> u32 {
         // No die has the parity of two consecutive rows.
-        row + u32::from(row < self.superpage_rows && self.parity_die(block * self.superpage_rows + row) == Some(die))
+        row + u32::from(row < self.superpages_per_die && self.parity_die(block * self.superpages_per_die + row) == Some(die))
     }
 
     /// Returns the number of rows of the superblock, from `row` on, in which the die holds data.
     pub(crate) fn data_rows(&self, block: u32, die: u32, row: u32) -> u32 {
         let parity_before = |row: u32| (row + self.dies - 1 - die) / self.dies;
-        let (from, to) = (block * self.superpage_rows + row, (block + 1) * self.superpage_rows);
-        self.superpage_rows - row - if self.has_parity_superpages { parity_before(to) - parity_before(from) } else { 0 }
+        let (from, to) = (block * self.superpages_per_die + row, (block + 1) * self.superpages_per_die);
+        self.superpages_per_die - row - if self.has_parity_superpages { parity_before(to) - parity_before(from) } else { 0 }
     }
 
     /// Converts the place number `ppn` of a unit to die, plane and page.
@@ -198,7 +198,7 @@ impl SuperblockShape {
         UnitPlace {
             die: superpage % self.dies,
             plane: flash_page % self.planes,
-            page_of_block: superpage / self.dies % self.superpage_rows * self.bits_per_cell + flash_page / self.planes,
+            page_of_block: superpage / self.dies % self.superpages_per_die * self.bits_per_cell + flash_page / self.planes,
             flash_page: ppn / self.flash_page_units,
             unit_of_page: ppn % self.flash_page_units,
         }
@@ -234,13 +234,13 @@ impl PlacementHandles {
     pub const SINGLE_HANDLE: Self = Self { count: 1, collection_keeps_handles: false };
 
     /// Returns the number of separate streams into which collection writes the units that it moves.
-    pub fn collections(self) -> u32 {
+    pub fn collection_streams(self) -> u32 {
         if self.collection_keeps_handles { self.count } else { 1 }
     }
 
     /// Returns the number of streams that the host and collection write.
-    pub fn streams(self) -> u32 {
-        self.count + self.collections()
+    pub fn host_and_collection_streams(self) -> u32 {
+        self.count + self.collection_streams()
     }
 }
 
@@ -259,7 +259,7 @@ pub enum SlcLimit {
 impl SlcLimit {
     /// Returns the maximum number of superblocks with one bit per cell, while `free` superblocks are free and `in_use` hold one bit per
     /// cell. `target` is the number of free superblocks that collection aims at.
-    pub fn superblocks_max(self, free: u32, in_use: u32, target: u32) -> u32 {
+    pub fn slc_superblocks_max(self, free: u32, in_use: u32, target: u32) -> u32 {
         match self {
             Self::Superblocks(all) => all,
             Self::ShareOfFree { millionths } => {
@@ -281,7 +281,7 @@ mod tests {
             planes: 2,
             flash_page_units: 2,
             bits_per_cell: 2,
-            superpage_rows: 4,
+            superpages_per_die: 4,
             superblocks: 20,
             exported_units,
             has_parity_superpages: false,

@@ -73,7 +73,12 @@ impl Superblocks {
             if sequence > self.sequence {
                 return Err("a superblock carries a number that was never given".to_owned());
             }
-            *superblock = Superblock { state: State::Sealed, programmed: self.shape.superpages(), sequence, ..Superblock::free(erases) };
+            *superblock = Superblock {
+                state: State::Sealed,
+                programmed: self.shape.superpages_per_superblock(),
+                sequence,
+                ..Superblock::free(erases)
+            };
         }
         let blocks = self.shape.superblocks;
         let claim = |superblocks: &mut [Superblock], block: u32, state: State, programmed: u32| match superblocks.get_mut(block as usize) {
@@ -95,7 +100,8 @@ impl Superblocks {
             for _ in 0..parts.word()?.min(3) {
                 let block = parts.word()?;
                 let next_row = (0..self.shape.dies).map(|_| parts.word()).collect::<Result<Vec<u32>, String>>()?;
-                let is_next = |(die, &row): (u32, &u32)| row <= self.shape.superpage_rows && row == self.shape.data_row(block, die, row);
+                let is_next =
+                    |(die, &row): (u32, &u32)| row <= self.shape.superpages_per_die && row == self.shape.data_row(block, die, row);
                 if open.len() == 2 || block >= blocks || !(0..).zip(&next_row).all(is_next) {
                     return Err(format!("superblock {block} is open and has a row too many"));
                 }
@@ -104,9 +110,9 @@ impl Superblocks {
                     return Err(format!("superblock {block} is open and has no row left"));
                 }
                 let mut programmed = self.shape.data_superpages() - left;
-                for row in block * self.shape.superpage_rows..(block + 1) * self.shape.superpage_rows {
+                for row in block * self.shape.superpages_per_die..(block + 1) * self.shape.superpages_per_die {
                     let Some(parity) = self.shape.parity_die(row) else { break };
-                    let has_begun = |(die, &next): (u32, &u32)| die != parity && next > row % self.shape.superpage_rows;
+                    let has_begun = |(die, &next): (u32, &u32)| die != parity && next > row % self.shape.superpages_per_die;
                     match (0..).zip(&next_row).filter(|&(die, next)| has_begun((die, next))).count() as u32 {
                         0 => {}
                         all if all + 1 == self.shape.dies => programmed += 1,
@@ -216,7 +222,7 @@ mod tests {
             planes: 2,
             flash_page_units: 2,
             bits_per_cell: 2,
-            superpage_rows: 4,
+            superpages_per_die: 4,
             superblocks: 30,
             exported_units: 1500,
             has_parity_superpages: rain,

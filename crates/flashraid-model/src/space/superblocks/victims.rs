@@ -1,7 +1,7 @@
 //! Choice of the superblock to collect: to gain room, to fold data with one bit per cell, or for upkeep.
 
 use super::{State, Superblock, Superblocks};
-use crate::space::victim::{SuperblockCandidate, VictimCandidates, VictimDraws};
+use crate::space::victim::{SuperblockCandidate, VictimCandidates, VictimRandomness};
 
 /// Limits for upkeep: moves that protect data or level wear, and are not made to gain room (rule 223).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -43,7 +43,7 @@ impl Superblocks {
             self.shape.useful_if_valid_units_below(),
             self.sequence + 1,
         );
-        let victim = self.victim.pick_victim(&blocks, &mut VictimDraws::new(self.streams.first_mut())).map(|block| block as u32);
+        let victim = self.victim.pick_victim(&blocks, &mut VictimRandomness::new(self.streams.first_mut())).map(|block| block as u32);
         assert!(victim.is_none_or(|block| blocks.is_useful(block as usize)), "a policy picks what is worth collecting");
         victim
     }

@@ -89,7 +89,7 @@ impl Superblocks {
             let superblock = &mut self.superblocks[block as usize];
             // The youngest superblock comes first.
             (superblock.state, superblock.sequence) = (State::Open, sealed - block);
-            superblock.programmed = self.shape.superpages();
+            superblock.programmed = self.shape.superpages_per_superblock();
             // The numbers are drawn first, so that the memory that they lead to can be prefetched.
             taken.clear();
             let (mut left, mut places_left) = (valid, self.shape.data_units());
@@ -211,7 +211,7 @@ pub(super) struct UntimedWriters {
 impl UntimedWriters {
     pub(super) fn new(placement: PlacementHandles) -> Self {
         let writers = |count: u32, stream: fn(u8) -> Stream| (0..count).map(|of| UntimedWriter::new(stream(of as u8))).collect();
-        Self { host: writers(placement.count, Stream::Host), collection: writers(placement.collections(), Stream::Collection) }
+        Self { host: writers(placement.count, Stream::Host), collection: writers(placement.collection_streams(), Stream::Collection) }
     }
 
     /// Writes one unit for the host.
@@ -220,7 +220,7 @@ impl UntimedWriters {
             self.collect(space);
             self.host[usize::from(handle)].stream = space.stream_of_host(handle, 0);
         }
-        if let Some(place) = space.location(unit) {
+        if let Some(place) = space.physical_unit(unit) {
             space.invalidate(place);
         }
         self.host[usize::from(handle)].put(space, unit);

@@ -5,7 +5,7 @@
 //! integers: `age × (n − v)` over `2v`, for v valid pages of n. A block without valid pages beats every other, and among equals the highest
 //! block number wins.
 
-use super::{Victim, VictimCandidates, VictimDraws};
+use super::{Victim, VictimCandidates, VictimRandomness};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub struct CostBenefit {}
 
 impl Victim for CostBenefit {
-    fn pick_victim(&self, blocks: &VictimCandidates<'_>, _: &mut VictimDraws<'_>) -> Option<usize> {
+    fn pick_victim(&self, blocks: &VictimCandidates<'_>, _: &mut VictimRandomness<'_>) -> Option<usize> {
         let value = |b: usize| (u128::from(blocks.age(b)) * blocks.invalid_pages(b) as u128, blocks.valid_pages(b) as u128);
         let beats = |a: (u128, u128), b: (u128, u128)| match (a.1, b.1) {
             (0, 0) => a.0 >= b.0,
@@ -24,7 +24,7 @@ impl Victim for CostBenefit {
             _ => a.0 * b.1 >= b.0 * a.1,
         };
         let mut best: Option<(usize, (u128, u128))> = None;
-        for (b, _) in blocks.useful_blocks() {
+        for (b, _) in blocks.blocks_worth_collecting() {
             let candidate = value(b);
             if best.is_none_or(|(_, value)| beats(candidate, value)) {
                 best = Some((b, candidate));

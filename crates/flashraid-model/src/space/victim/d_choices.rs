@@ -1,7 +1,7 @@
 //! Victim policy `d-choices`: draws `d` useful blocks with replacement, and picks the one with the fewest valid pages (Van Houdt,
 //! SIGMETRICS 2013). Among equals, the highest block number wins.
 
-use super::{Victim, VictimCandidates, VictimDraws, WriteAmplificationTheory};
+use super::{Victim, VictimCandidates, VictimRandomness, WriteAmplificationTheory};
 use crate::rng::{self, Stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,9 +24,9 @@ impl Default for DChoices {
 }
 
 impl Victim for DChoices {
-    fn pick_victim(&self, blocks: &VictimCandidates<'_>, draws: &mut VictimDraws<'_>) -> Option<usize> {
-        blocks.useful_blocks().next()?;
-        (0..self.d).map(|_| draws.draw_useful_block(blocks)).min_by_key(|&b| (blocks.valid_pages(b), Reverse(b)))
+    fn pick_victim(&self, blocks: &VictimCandidates<'_>, draws: &mut VictimRandomness<'_>) -> Option<usize> {
+        blocks.blocks_worth_collecting().next()?;
+        (0..self.d).map(|_| draws.draw_block_worth_collecting(blocks)).min_by_key(|&b| (blocks.valid_pages(b), Reverse(b)))
     }
 
     fn needs_random_numbers(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Victim policy `fifo`: picks the useful block that was opened first (the LRU cleaning of Desnoyers, SYSTOR 2012).
 
-use super::{Victim, VictimCandidates, VictimDraws, WriteAmplificationTheory};
+use super::{Victim, VictimCandidates, VictimRandomness, WriteAmplificationTheory};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 pub struct Fifo {}
 
 impl Victim for Fifo {
-    fn pick_victim(&self, blocks: &VictimCandidates<'_>, _: &mut VictimDraws<'_>) -> Option<usize> {
-        blocks.useful_blocks().map(|(b, _)| b).min_by_key(|&b| blocks.open_sequence(b))
+    fn pick_victim(&self, blocks: &VictimCandidates<'_>, _: &mut VictimRandomness<'_>) -> Option<usize> {
+        blocks.blocks_worth_collecting().map(|(b, _)| b).min_by_key(|&b| blocks.opened_as_number(b))
     }
 
     fn write_amplification_theory(&self) -> WriteAmplificationTheory {

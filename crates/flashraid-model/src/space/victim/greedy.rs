@@ -1,7 +1,7 @@
 //! Victim policy `greedy`: picks the block with the fewest valid pages. Among equals, the highest block number wins, as in the reference
 //! simulator.
 
-use super::{Victim, VictimCandidates, VictimDraws, WriteAmplificationTheory};
+use super::{Victim, VictimCandidates, VictimRandomness, WriteAmplificationTheory};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct Greedy {}
 
 impl Victim for Greedy {
-    fn pick_victim(&self, blocks: &VictimCandidates<'_>, _: &mut VictimDraws<'_>) -> Option<usize> {
+    fn pick_victim(&self, blocks: &VictimCandidates<'_>, _: &mut VictimRandomness<'_>) -> Option<usize> {
         blocks.least_valid_useful_block()
     }
 

@@ -6,7 +6,7 @@
 //! with the probability `remaining / (threshold × mean)`. One random number is drawn for that. If all blocks are passed over, the first is
 //! taken.
 
-use super::{Victim, VictimCandidates, VictimDraws};
+use super::{Victim, VictimCandidates, VictimRandomness};
 use crate::policy::ParameterProblem;
 use crate::rng::{self, Stream};
 use crate::units::Fraction;
@@ -32,11 +32,11 @@ impl Default for GreedyWearAware {
 }
 
 impl Victim for GreedyWearAware {
-    fn pick_victim(&self, blocks: &VictimCandidates<'_>, draws: &mut VictimDraws<'_>) -> Option<usize> {
+    fn pick_victim(&self, blocks: &VictimCandidates<'_>, draws: &mut VictimRandomness<'_>) -> Option<usize> {
         // Both sides are multiplied by the number of blocks, so that the limit is compared with whole numbers only.
         let life = |b: usize| u64::from(self.endurance_erases.saturating_sub(blocks.erases(b)));
         let limit = self.threshold.0 * (0..blocks.len()).map(life).sum::<u64>() as f64;
-        let mut candidates: Vec<_> = blocks.useful_blocks().rev().collect();
+        let mut candidates: Vec<_> = blocks.blocks_worth_collecting().rev().collect();
         candidates.sort_by_key(|&(_, valid)| valid);
         let scaled_life = |b: usize| (life(b) * blocks.len() as u64) as f64;
         candidates
@@ -50,7 +50,7 @@ impl Victim for GreedyWearAware {
         true
     }
 
-    fn levels_wear(&self) -> bool {
+    fn prefers_less_worn_blocks(&self) -> bool {
         true
     }
 

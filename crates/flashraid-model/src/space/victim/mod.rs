@@ -22,13 +22,13 @@ policies! {
     }
 
     /// Returns the block to collect next, or `None` if no block is useful. A block is useful if collecting it gains room.
-    pub fn pick_victim(&self, blocks: &VictimCandidates<'_>, draws: &mut VictimDraws<'_>) -> Option<usize>;
+    pub fn pick_victim(&self, blocks: &VictimCandidates<'_>, draws: &mut VictimRandomness<'_>) -> Option<usize>;
     /// Returns true if the policy needs random numbers.
     pub fn needs_random_numbers(&self) -> bool;
     /// Sets the number of erases that the SSD's blocks endure.
     pub fn set_endurance(&mut self, erases: u32);
     /// Returns true if the policy levels wear.
-    pub fn levels_wear(&self) -> bool;
+    pub fn prefers_less_worn_blocks(&self) -> bool;
     /// Returns the problems of its parameters.
     pub fn problems(&self) -> Vec<ParameterProblem>;
     /// Returns the known theory of its write amplification.
@@ -39,7 +39,7 @@ policies! {
 pub trait Victim: Default {
     /// Returns the block to collect next, or `None` if no block is useful. The policy must return a useful block: one whose collection
     /// gains room.
-    fn pick_victim(&self, blocks: &VictimCandidates<'_>, draws: &mut VictimDraws<'_>) -> Option<usize>;
+    fn pick_victim(&self, blocks: &VictimCandidates<'_>, draws: &mut VictimRandomness<'_>) -> Option<usize>;
 
     /// Returns true if the policy needs random numbers.
     fn needs_random_numbers(&self) -> bool {
@@ -50,7 +50,7 @@ pub trait Victim: Default {
     fn set_endurance(&mut self, _erases: u32) {}
 
     /// Returns true if the policy levels wear, because it prefers blocks with few erases.
-    fn levels_wear(&self) -> bool {
+    fn prefers_less_worn_blocks(&self) -> bool {
         false
     }
 
@@ -196,7 +196,7 @@ impl<'a> VictimCandidates<'a> {
     }
 
     /// Returns the sequence number of the block: the number of blocks that its die or drive had opened when it opened this one.
-    pub fn open_sequence(&self, block: usize) -> u32 {
+    pub fn opened_as_number(&self, block: usize) -> u32 {
         match self.held {
             BlockTables::Pool { meta, stride, .. } => meta[(block + 1) * stride - 1] as u32,
             BlockTables::Superblocks(superblocks) => superblocks[block].open_sequence,
@@ -205,7 +205,7 @@ impl<'a> VictimCandidates<'a> {
 
     /// Returns the age of the block: the number of blocks that its die or drive has opened since, plus one.
     pub fn age(&self, block: usize) -> u32 {
-        self.next_sequence - self.open_sequence(block)
+        self.next_sequence - self.opened_as_number(block)
     }
 
     /// Returns the number of times that the block has been erased.
@@ -217,7 +217,7 @@ impl<'a> VictimCandidates<'a> {
     }
 
     /// Returns the useful blocks, whose collection gains room, with their valid pages, in order of block number.
-    pub fn useful_blocks(&self) -> impl DoubleEndedIterator<Item = (usize, u32)> + '_ {
+    pub fn blocks_worth_collecting(&self) -> impl DoubleEndedIterator<Item = (usize, u32)> + '_ {
         (0..self.len()).map(|block| (block, self.valid_pages(block))).filter(|&(_, valid)| valid < self.useful_below)
     }
 
@@ -228,7 +228,7 @@ impl<'a> VictimCandidates<'a> {
     /// this compares 32 groups, and then the blocks of one of them. Lists of blocks with equal counts would make overwrites slower.
     pub fn least_valid_useful_block(&self) -> Option<usize> {
         let BlockTables::Pool { scores, least: LeastScores { before, of_groups }, .. } = self.held else {
-            return self.useful_blocks().min_by_key(|&(block, valid)| (valid, Reverse(block))).map(|(block, _)| block);
+            return self.blocks_worth_collecting().min_by_key(|&(block, valid)| (valid, Reverse(block))).map(|(block, _)| block);
         };
         let least_of = |scores: &[i16]| scores.iter().copied().fold(i16::MAX, i16::min);
         let after = before + of_groups.len() * GROUP;
@@ -254,9 +254,9 @@ impl<'a> VictimCandidates<'a> {
 
 /// Source of random numbers for a victim policy, with one stream for each die or drive.
 #[derive(Debug)]
-pub struct VictimDraws<'a>(Option<&'a mut Stream>);
+pub struct VictimRandomness<'a>(Option<&'a mut Stream>);
 
-impl<'a> VictimDraws<'a> {
+impl<'a> VictimRandomness<'a> {
     /// Returns a source of numbers from `stream`. A policy that does not draw needs no stream.
     pub fn new(stream: Option<&'a mut Stream>) -> Self {
         Self(stream)
@@ -277,7 +277,7 @@ impl<'a> VictimDraws<'a> {
     }
 
     /// Draws one of the useful blocks, whose collection gains room, each equally likely. There must be at least one.
-    pub fn draw_useful_block(&mut self, blocks: &VictimCandidates<'_>) -> usize {
+    pub fn draw_block_worth_collecting(&mut self, blocks: &VictimCandidates<'_>) -> usize {
         loop {
             let block = self.below(blocks.len() as u64) as usize;
             if blocks.is_useful(block) {
@@ -299,7 +299,7 @@ mod tests {
             (WriteAmplificationTheory::Random, WriteAmplificationTheory::AtLeastGreedy)
         );
         let wear_aware = |threshold| GreedyWearAware { threshold: Fraction(threshold), ..GreedyWearAware::default() };
-        assert!(wear_aware(0.5).levels_wear());
+        assert!(wear_aware(0.5).prefers_less_worn_blocks());
         assert_eq!([0.0, 0.5, 1.0].map(|threshold| wear_aware(threshold).problems().len()), [1, 0, 1]);
     }
 

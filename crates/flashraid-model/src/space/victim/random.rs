@@ -1,6 +1,6 @@
 //! Victim policy `random`: picks any useful block, each equally likely. It draws block numbers of the pool until one is useful.
 
-use super::{Victim, VictimCandidates, VictimDraws, WriteAmplificationTheory};
+use super::{Victim, VictimCandidates, VictimRandomness, WriteAmplificationTheory};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 pub struct Random {}
 
 impl Victim for Random {
-    fn pick_victim(&self, blocks: &VictimCandidates<'_>, draws: &mut VictimDraws<'_>) -> Option<usize> {
-        blocks.useful_blocks().next()?;
-        Some(draws.draw_useful_block(blocks))
+    fn pick_victim(&self, blocks: &VictimCandidates<'_>, draws: &mut VictimRandomness<'_>) -> Option<usize> {
+        blocks.blocks_worth_collecting().next()?;
+        Some(draws.draw_block_worth_collecting(blocks))
     }
 
     fn needs_random_numbers(&self) -> bool {

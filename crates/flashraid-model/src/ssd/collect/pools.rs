@@ -29,7 +29,9 @@ impl Watermarks {
         let gc = &params.gc;
         Self {
             stop_free_blocks: gc.stop_free_blocks,
-            hard_free_blocks: gc.preemption.map_or(0.0, |preemption| preemption.hard_limit_share * f64::from(gc.start_free_blocks)),
+            hard_free_blocks: gc
+                .preemption
+                .map_or(0.0, |preemption| preemption.hard_limit_over_start_threshold * f64::from(gc.start_free_blocks)),
             idle_ns: gc.idle_collection_after_ns,
         }
     }

@@ -200,7 +200,7 @@ impl Collection {
     /// Starts the next step of collection, if there are enough credits or an urgent need, and room for units that are read.
     pub(crate) fn next(&mut self, media: &mut Superblocks, need: Need) -> Next {
         let Some(mut victim) = self.victim else { return self.next_victim(media, need) };
-        let (per_superpage, superpages) = (self.shape.superpage_units(), self.shape.superpages());
+        let (per_superpage, superpages) = (self.shape.superpage_units(), self.shape.superpages_per_superblock());
         let first_of = |superpage: u32| (victim.block * superpages + superpage) * per_superpage;
         let next = (victim.next..superpages).find(|&superpage| media.valid_units(first_of(superpage)) != 0);
         let Some(superpage) = next else {
@@ -360,14 +360,14 @@ impl Collection {
                     free_blocks_before: need.free,
                     free_blocks_min: need.free,
                     writes_wait_from_ns: now,
-                    all_wait_from_ns: now,
+                    all_requests_wait_from_ns: now,
                     is_forced: need.is_forced,
                 });
                 return self.paced.is_at_floor(need.free) && !self.idle.is_used();
             }
             Some(interval) if collects => interval.free_blocks_min = interval.free_blocks_min.min(need.free),
             Some(interval) => {
-                (interval.end_ns, interval.writes_wait_from_ns, interval.all_wait_from_ns) = (now, now, now);
+                (interval.end_ns, interval.writes_wait_from_ns, interval.all_requests_wait_from_ns) = (now, now, now);
                 cleans.extend(self.interval.take());
             }
             None => {}

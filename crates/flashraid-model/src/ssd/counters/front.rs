@@ -2,7 +2,7 @@
 
 counts! {
     /// Counters of the queues, processor cores and write buffer of one member, since the end of its warm-up.
-    pub struct FrontCounters {
+    pub struct FrontEndCounters {
         /// Number of commands that the drive received. All pages that one operation of the array sends to a drive at a time form one
         /// command.
         commands,

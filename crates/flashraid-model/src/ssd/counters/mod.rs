@@ -3,7 +3,7 @@
 mod front;
 mod superpages;
 
-pub use front::FrontCounters;
+pub use front::FrontEndCounters;
 pub use superpages::{PlacementHandleCounters, SuperblockCounters};
 
 counts! {
@@ -18,7 +18,7 @@ counts! {
         /// Number of erased blocks, which is also the number of cleans, because each clean erases its victim once.
         erases,
         /// Number of programmed summary pages.
-        summary_pages_programmed,
+        block_summary_pages_programmed,
         /// Number of collections. A collection is one or more cleans of a die without a pause.
         collections,
         /// Number of collections that the array's controller forced.
@@ -28,7 +28,7 @@ counts! {
         /// Number of page operations served between the steps of a collection (PGC III.A).
         preemptions,
         /// Number of page operations served from the page register during the move of a page (PGC III.B).
-        merged_operations,
+        operations_served_from_move_register,
         /// Number of page operations that ran at the same time as a step of a collection (PGC III.C).
         pipelined_operations,
         /// Number of page moves whose program was replaced by a host write of the same page. They are not part of `gc_pages_moved`.
@@ -39,14 +39,14 @@ counts! {
         /// Number of times that a program or erase was suspended for a read.
         suspensions,
         /// Number of writes that waited because no pool had room for them.
-        writes_waiting_for_room,
+        writes_that_waited_for_room,
         /// Total time that writes waited because no pool had room for them, in nanoseconds.
         writes_waiting_for_room_ns,
         /// Part of `gc_time_ns` in which any request could be served between two steps (state 1 of PGC III.D), in nanoseconds.
-        gc_open_to_all_requests_ns,
+        gc_preemptible_by_all_requests_ns,
         /// Part of `gc_time_ns` in which reads could be served between two steps, but writes had to wait (state 2 of PGC III.D), in
         /// nanoseconds. In the rest, all requests had to wait (state 3).
-        gc_writes_must_wait_ns,
+        gc_preemptible_by_reads_only_ns,
         /// Number of cleans that began because the die was idle. They are part of `erases`.
         idle_cleans,
         /// Number of pages trimmed by the host.
@@ -69,7 +69,8 @@ impl MemberCounters {
     #[must_use]
     pub fn flash_page_ops(&self) -> u64 {
         let moves = self.gc_pages_moved + self.moves_replaced_by_host_writes;
-        self.host_page_ops() + 2 * moves + self.gc_pages_read_in_vain + self.summary_pages_programmed - self.merged_operations
+        self.host_page_ops() + 2 * moves + self.gc_pages_read_in_vain + self.block_summary_pages_programmed
+            - self.operations_served_from_move_register
     }
 
     /// Returns (host pages + moved pages) / host pages, or `None` if the host wrote nothing. Summary pages do not count, so that the value
@@ -91,20 +92,20 @@ mod tests {
             host_pages_written: base + 1,
             gc_pages_moved: base + 2,
             erases: base + 3,
-            summary_pages_programmed: base + 4,
+            block_summary_pages_programmed: base + 4,
             collections: base + 5,
             forced_collections: base + 6,
             gc_time_ns: base + 7,
             preemptions: base + 8,
-            merged_operations: base + 9,
+            operations_served_from_move_register: base + 9,
             pipelined_operations: base + 10,
             moves_replaced_by_host_writes: base + 11,
             gc_pages_read_in_vain: base + 12,
             suspensions: base + 13,
-            writes_waiting_for_room: base + 14,
+            writes_that_waited_for_room: base + 14,
             writes_waiting_for_room_ns: base + 15,
-            gc_open_to_all_requests_ns: base + 16,
-            gc_writes_must_wait_ns: base + 17,
+            gc_preemptible_by_all_requests_ns: base + 16,
+            gc_preemptible_by_reads_only_ns: base + 17,
             idle_cleans: base + 18,
             host_pages_trimmed: base + 19,
         }

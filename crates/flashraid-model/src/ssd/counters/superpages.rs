@@ -33,7 +33,7 @@ counts! {
     /// Counts of superpages and superblocks since the end of the warm-up.
     pub struct SuperblockCounters {
         /// Number of pages that the drive received with write commands.
-        pages_received,
+        host_pages_received,
         /// Number of units programmed for the host.
         host_units_programmed,
         /// Number of units programmed for the host with one bit per cell. They are part of `host_units_programmed`.
@@ -41,7 +41,7 @@ counts! {
         /// Number of units that collection moved and programmed. A unit is the granularity of the map, such as 4 KiB.
         units_moved_by_collection,
         /// Number of units that collection moved out of superblocks with one bit per cell. They are part of `units_moved_by_collection`.
-        units_folded_from_slc,
+        collected_units_from_slc,
         /// Number of units that the host overwrote while collection was moving them, so that they were not programmed again.
         units_overwritten_during_move,
         /// Number of units of padding, programmed because a superpage was closed before it was full.
@@ -53,11 +53,12 @@ counts! {
         /// Number of trimmed pages that were ignored, because the trim did not cover their whole unit.
         trimmed_pages_ignored,
         /// Number of reads from flash for the host, including those for partial writes.
-        flash_reads_for_host,
+        flash_page_reads_for_host,
         /// Number of page reads that shared a read from flash with another one.
         page_reads_sharing_flash_read,
-        /// Number of host superpages that had to wait because collection was further behind with its moves than `debt_max_units` allows.
-        waits_for_collection_debt,
+        /// Number of host superpages that had to wait because collection was further behind with its moves than `units_behind_host_max`
+        /// allows.
+        superpages_that_waited_for_collection,
         /// Number of host superpages that had to wait because too few superblocks were free.
         waits_for_free_superblock,
         /// Total time that host superpages waited because too few superblocks were free, in nanoseconds.
@@ -77,7 +78,7 @@ counts! {
         /// Time that dies spent on erases, in nanoseconds.
         erase_ns,
         /// Time in which at least one die worked for collection, in nanoseconds.
-        collecting_ns,
+        any_die_collecting_ns,
         /// Number of superblocks whose units collection began to move.
         victims_begun,
         /// Number of superblocks that were moved because they had been read too often. They are part of `victims_begun`.
@@ -104,7 +105,7 @@ impl SuperblockCounters {
 
     /// Returns `units` divided by the units that the host sent.
     fn for_each_received(&self, units: u64, unit_pages: u32) -> Option<f64> {
-        (self.pages_received > 0).then(|| (units * u64::from(unit_pages)) as f64 / self.pages_received as f64)
+        (self.host_pages_received > 0).then(|| (units * u64::from(unit_pages)) as f64 / self.host_pages_received as f64)
     }
 
     /// Returns the number of places that were programmed: for the host, by collection, without data, and with parity.

@@ -74,7 +74,7 @@ impl Command {
 
     /// Returns true if an operation that arrives at the same time belongs to this command.
     pub(crate) fn is_of(&self, op: &PageOp) -> bool {
-        self.kind == op.kind && self.ops.first().is_some_and(|first| first.completion == op.completion)
+        self.kind == op.kind && self.ops.first().is_some_and(|first| first.completion_number == op.completion_number)
     }
 }
 

@@ -15,10 +15,10 @@ mod pages;
 mod queues;
 mod superpages;
 
-use super::counters::FrontCounters;
+use super::counters::FrontEndCounters;
 use super::job::{FrontWake, OpEnd, PageOp, Table, Waiter};
 use super::outbox::Outbox;
-use super::params::{FirmwareParams, FrontParams, HostLinkParams};
+use super::params::{FirmwareParams, FrontEndParams, HostLinkParams};
 use super::wire::Wire;
 use super::work_times::WorkTimes;
 use crate::events::{TimeNs, TimeParts};
@@ -53,15 +53,21 @@ pub(super) struct Front {
     /// Lanes of the link. A half-duplex link has one lane. A full-duplex link has two: to the drive and to the host.
     lanes: [Wire; 2],
     pub(crate) buffer: Buffer,
-    pub(crate) counters: FrontCounters,
+    pub(crate) counters: FrontEndCounters,
 }
 
 impl Front {
     /// Returns the front of a member with units of `unit_pages` pages and `handles` placement handles. Without parameters, operations go
     /// directly to the dies.
-    pub(super) fn new(params: Option<FrontParams>, link: Option<HostLinkParams>, member: MemberId, unit_pages: u32, handles: u32) -> Self {
+    pub(super) fn new(
+        params: Option<FrontEndParams>,
+        link: Option<HostLinkParams>,
+        member: MemberId,
+        unit_pages: u32,
+        handles: u32,
+    ) -> Self {
         let is_on = params.is_some();
-        let params = params.unwrap_or(FrontParams { buffer: None, queues: None, firmware: FirmwareParams::WITHOUT_OVERHEAD });
+        let params = params.unwrap_or(FrontEndParams { buffer: None, queues: None, firmware: FirmwareParams::WITHOUT_OVERHEAD });
         Self {
             is_on,
             member,
@@ -75,7 +81,7 @@ impl Front {
             link,
             lanes: [Wire::default(); 2],
             buffer: Buffer::new(params.buffer),
-            counters: FrontCounters::default(),
+            counters: FrontEndCounters::default(),
         }
     }
 
@@ -225,7 +231,7 @@ impl Front {
         time.other_ns += waiter.other_ns;
         time.queue_ns = at - waiter.arrived - time.total_ns();
         let met_gc = time.collection_ns > 0;
-        out.ends.push(OpEnd { completion: waiter.completion, member: self.member, at, met_gc, time });
+        out.ends.push(OpEnd { completion_number: waiter.completion, member: self.member, at, met_gc, time_parts: time });
         self.pages_end(waiter.fetched_id, 1, at, out);
     }
 
@@ -240,7 +246,7 @@ impl Front {
         }
         time.queue_ns = at - command.arrived - time.total_ns();
         for op in &command.ops {
-            out.ends.push(OpEnd { completion: op.completion, member: self.member, at, met_gc: false, time });
+            out.ends.push(OpEnd { completion_number: op.completion_number, member: self.member, at, met_gc: false, time_parts: time });
         }
         self.pages_end(command.fetched_id, command.ops.len() as u32, at, out);
         self.release(id, command);

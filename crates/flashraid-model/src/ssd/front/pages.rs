@@ -28,7 +28,7 @@ pub(crate) struct Buffered {
 
 impl Default for Buffered {
     fn default() -> Self {
-        let op = PageOp { page: 0, kind: OpKind::Write, fua: false, high_priority: false, source: 0, completion: 0 };
+        let op = PageOp { page: 0, kind: OpKind::Write, fua: false, high_priority: false, source: 0, completion_number: 0 };
         Self { op, number: 0, stage: Stage::Waiting, lane: 0 }
     }
 }

@@ -67,7 +67,7 @@ impl Superpages {
         Self {
             units_max,
             filling: vec![None; placement.count as usize],
-            filling_moved: vec![None; placement.collections() as usize],
+            filling_moved: vec![None; placement.collection_streams() as usize],
             ..Self::default()
         }
     }

@@ -1,7 +1,7 @@
 //! Stalls of dies for work of their own (rule 230): calibration, scans for errors, retention. The product manuals do not say how often or
 //! how long; slow reads of drives at rest suggest stalls of 0.3 to 3 ms.
 
-use super::{AtOneDie, Mechanism};
+use super::{MechanismAtDie, Mechanism};
 use crate::events::{TIME_MAX_NS, TimeNs};
 use crate::ids::{DieId, MemberId};
 use crate::policy::ParameterProblem;
@@ -24,9 +24,9 @@ counters! {
     /// Number and length of stalls, which are pauses of dies for background work of their own.
     pub struct BackgroundCounters, "Background work of dies" {
         /// Pauses of dies for background work (stalls) that something waited for.
-        stalls as "stalls", "stalls that something waited for";
+        stalls_waited_for as "stalls", "stalls that something waited for";
         /// Time of dies in stalls that something waited for, from the moment on at which it waited.
-        waited_ns as "waited_ms", "time of dies in them";
+        time_waited_for_stalls_ns as "waited_ms", "time of dies in them";
     }
 }
 
@@ -85,7 +85,7 @@ impl Stalls {
     }
 }
 
-impl AtOneDie<BackgroundCounters> for Stalls {
+impl MechanismAtDie<BackgroundCounters> for Stalls {
     fn is_due(&self, now: TimeNs) -> bool {
         self.due <= now
     }
@@ -106,8 +106,8 @@ impl AtOneDie<BackgroundCounters> for Stalls {
         }
         if self.until > self.counted {
             self.counted = self.until;
-            counters.stalls += 1;
-            counters.waited_ns += self.until - now;
+            counters.stalls_waited_for += 1;
+            counters.time_waited_for_stalls_ns += self.until - now;
         }
         Some(self.until)
     }
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(at_rest.occupied_until(0, due + 20, &mut counters), Some(due + 50));
         assert_eq!(at_rest.occupied_until(0, due + 30, &mut counters), Some(due + 50), "it is the same one");
         assert_eq!(at_rest.occupied_until(0, due + 50, &mut counters), None);
-        assert_eq!(counters, BackgroundCounters { stalls: 1, waited_ns: 30 });
+        assert_eq!(counters, BackgroundCounters { stalls_waited_for: 1, time_waited_for_stalls_ns: 30 });
         let mut works = stalls(1_000_000, 50);
         assert_eq!(works.occupied_until(due + 20, due + 20, &mut counters), Some(due + 70));
     }

@@ -23,7 +23,7 @@ pub trait Mechanism: Sized {
     /// Counters of the mechanism.
     type Counters: Counters;
     /// State that the mechanism keeps for each die.
-    type AtDie: AtOneDie<Self::Counters>;
+    type AtDie: MechanismAtDie<Self::Counters>;
 
     /// Returns the state of a die at the start of a run. The random stream of the die is made from `seed`.
     fn at_die(&self, seed: u64, member: MemberId, die: DieId) -> Self::AtDie;
@@ -37,7 +37,7 @@ pub trait Mechanism: Sized {
 
 /// State that a mechanism (an optional behaviour of an SSD, such as read retries) keeps for one die. The die calls its methods, which by
 /// default do nothing.
-pub trait AtOneDie<C>: std::fmt::Debug + Clone {
+pub trait MechanismAtDie<C>: std::fmt::Debug + Clone {
     /// Returns true if the mechanism wants to occupy the die at `now`, as soon as the current work ends.
     fn is_due(&self, _now: TimeNs) -> bool {
         false
@@ -55,7 +55,7 @@ pub trait AtOneDie<C>: std::fmt::Debug + Clone {
 
     /// Begins an array read for the host, which normally takes `array_ns`. `page` is the number of the flash page in the SSD, and `erases`
     /// is the number of erases of its block. Returns the additional time that the read takes.
-    fn extra_array_ns(&mut self, _page: u32, _erases: u32, _array_ns: u64, _counters: &mut C) -> u64 {
+    fn extra_flash_array_ns(&mut self, _page: u32, _erases: u32, _array_ns: u64, _counters: &mut C) -> u64 {
         0
     }
 }
@@ -79,7 +79,7 @@ pub struct Figure {
     /// Meaning of the figure, in a sentence.
     pub meaning: &'static str,
     /// Sum over all members. Times are in nanoseconds.
-    pub sum: u64,
+    pub sum_over_members: u64,
 }
 
 impl Figure {
@@ -97,11 +97,11 @@ impl Figure {
     /// Returns the value in its unit.
     #[must_use]
     pub fn value(&self) -> f64 {
-        if self.is_time() { self.sum as f64 / 1e6 } else { self.sum as f64 }
+        if self.is_time() { self.sum_over_members as f64 / 1e6 } else { self.sum_over_members as f64 }
     }
 
     fn to_json(self) -> Value {
-        if self.is_time() { self.value().into() } else { self.sum.into() }
+        if self.is_time() { self.value().into() } else { self.sum_over_members.into() }
     }
 
     fn schema(self) -> Value {
@@ -117,7 +117,7 @@ impl Figure {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Figures {
     /// Name of its table in `[ssd]`, and in `mechanisms` of the report.
-    pub table: &'static str,
+    pub table_name: &'static str,
     /// Heading of the figures in tables.
     pub title: &'static str,
     /// Figures in their order.
@@ -137,7 +137,7 @@ macro_rules! counters {
             const TITLE: &'static str = $title;
 
             fn figures(&self) -> Vec<$crate::ssd::mechanism::Figure> {
-                vec![$($crate::ssd::mechanism::Figure { key: $key, label: $label, meaning: $meaning.trim_ascii(), sum: self.$field }),*]
+                vec![$($crate::ssd::mechanism::Figure { key: $key, label: $label, meaning: $meaning.trim_ascii(), sum_over_members: self.$field }),*]
             }
         }
     };
@@ -194,7 +194,7 @@ macro_rules! mechanisms {
                 false $(|| self.$table.as_ref().is_some_and(|at_die| at_die.is_due(now)))*
             }
 
-            /// Tells all mechanisms of an idle period by [`AtOneDie::idle_period_ended`].
+            /// Tells all mechanisms of an idle period by [`MechanismAtDie::idle_period_ended`].
             pub fn idle_period_ended(&mut self, idle_since: TimeNs, now: TimeNs) {
                 $(
                     if let Some(at_die) = &mut self.$table {
@@ -203,8 +203,8 @@ macro_rules! mechanisms {
                 )*
             }
 
-            /// Asks all mechanisms whether they occupy the die by [`AtOneDie::occupied_until`]. Returns the latest time until which one
-            /// does.
+            /// Asks all mechanisms whether they occupy the die by [`MechanismAtDie::occupied_until`]. Returns the latest time until which
+            /// one does.
             pub fn occupied_until(&mut self, idle_since: TimeNs, now: TimeNs) -> Option<TimeNs> {
                 let counters = &mut self.counters;
                 let holds: [Option<TimeNs>; _] =
@@ -212,10 +212,10 @@ macro_rules! mechanisms {
                 holds.into_iter().flatten().max()
             }
 
-            /// Begins an array read of the host by [`AtOneDie::extra_array_ns`] of all mechanisms. Returns the total additional time.
+            /// Begins an array read of the host by [`MechanismAtDie::extra_array_ns`] of all mechanisms. Returns the total additional time.
             pub fn extra_array_ns(&mut self, page: u32, erases: u32, array_ns: u64) -> u64 {
                 let counters = &mut self.counters;
-                0 $(+ self.$table.as_mut().map_or(0, |at_die| at_die.extra_array_ns(page, erases, array_ns, &mut counters.$table)))*
+                0 $(+ self.$table.as_mut().map_or(0, |at_die| at_die.extra_flash_array_ns(page, erases, array_ns, &mut counters.$table)))*
             }
         }
 
@@ -257,7 +257,7 @@ macro_rules! mechanisms {
             #[must_use]
             pub fn figures(&self) -> Vec<Figures> {
                 vec![$(Figures {
-                    table: stringify!($table),
+                    table_name: stringify!($table),
                     title: <<$Type as Mechanism>::Counters as Counters>::TITLE,
                     figures: self.$table.figures(),
                 }),*]
@@ -271,7 +271,7 @@ impl Figures {
     #[must_use]
     pub fn to_json(all: &[Self]) -> Map<String, Value> {
         let table = |figures: &Self| figures.figures.iter().map(|figure| (figure.key.to_owned(), figure.to_json())).collect::<Map<_, _>>();
-        all.iter().map(|figures| (figures.table.to_owned(), table(figures).into())).collect()
+        all.iter().map(|figures| (figures.table_name.to_owned(), table(figures).into())).collect()
     }
 
     /// Returns the JSON Schema of that object.
@@ -282,7 +282,7 @@ impl Figures {
             let properties = keys(&figures);
             let required: Vec<&String> = properties.keys().collect();
             let schema = json!({ "type": "object", "description": figures.title, "properties": properties, "required": required });
-            (figures.table.to_owned(), schema)
+            (figures.table_name.to_owned(), schema)
         };
         let properties: Map<String, Value> = MechanismCounters::default().figures().into_iter().map(table).collect();
         json_schema!({ "type": "object", "properties": properties })
@@ -291,7 +291,7 @@ impl Figures {
     /// Returns the rows for the table of docs/figures.md that explain these counters.
     #[must_use]
     pub fn table_rows(&self) -> String {
-        let row = |figure: &Figure| format!("| `{}.{}` | {} |\n", self.table, figure.key, figure.meaning.trim_end_matches('.'));
+        let row = |figure: &Figure| format!("| `{}.{}` | {} |\n", self.table_name, figure.key, figure.meaning.trim_end_matches('.'));
         self.figures.iter().map(row).collect()
     }
 }

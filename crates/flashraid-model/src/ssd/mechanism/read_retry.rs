@@ -1,7 +1,7 @@
 //! Reads that need further array reads (rule 232): a page whose errors are too many is read again with other thresholds. Drives hide how
 //! often they do so; papers on retries measure shares that grow with age and wear.
 
-use super::{AtOneDie, Mechanism};
+use super::{MechanismAtDie, Mechanism};
 use crate::ids::{DieId, MemberId};
 use crate::policy::ParameterProblem;
 use crate::rng::{self, Stream};
@@ -23,9 +23,9 @@ counters! {
     /// Cost of further array reads for the host.
     pub struct ReadRetryCounters, "Read retries" {
         /// Array reads for the host that had to be repeated, because the page had too many errors.
-        reads as "reads", "array reads that needed further ones";
+        retried_reads as "reads", "array reads that needed further ones";
         /// Time of the repetitions of array reads for the host.
-        further_ns as "further_ms", "time of these further reads";
+        retry_array_reads_ns as "further_ms", "time of these further reads";
     }
 }
 
@@ -34,10 +34,10 @@ const TIMES_MAX: u32 = 100;
 
 impl Mechanism for ReadRetry {
     type Counters = ReadRetryCounters;
-    type AtDie = Retries;
+    type AtDie = ReadRetriesAtDie;
 
-    fn at_die(&self, seed: u64, member: MemberId, _die: DieId) -> Retries {
-        Retries { of: *self, seed: rng::derive_seed(seed, "read_retry", u64::from(member.0)) }
+    fn at_die(&self, seed: u64, member: MemberId, _die: DieId) -> ReadRetriesAtDie {
+        ReadRetriesAtDie { of: *self, seed: rng::derive_seed(seed, "read_retry", u64::from(member.0)) }
     }
 
     fn problems(&self) -> Vec<ParameterProblem> {
@@ -55,20 +55,20 @@ impl Mechanism for ReadRetry {
 /// The read retries of a member. They need no memory, because a random draw for a page is computed from its number and the erases of its
 /// block.
 #[derive(Debug, Clone)]
-pub struct Retries {
+pub struct ReadRetriesAtDie {
     of: ReadRetry,
     seed: u64,
 }
 
-impl AtOneDie<ReadRetryCounters> for Retries {
-    fn extra_array_ns(&mut self, page: u32, erases: u32, array_ns: u64, counters: &mut ReadRetryCounters) -> u64 {
+impl MechanismAtDie<ReadRetryCounters> for ReadRetriesAtDie {
+    fn extra_flash_array_ns(&mut self, page: u32, erases: u32, array_ns: u64, counters: &mut ReadRetryCounters) -> u64 {
         let mut draw = rng::stream(self.seed, "page", u64::from(erases) << 32 | u64::from(page));
         if !rng::chance(&mut draw, self.of.share.0) {
             return 0;
         }
         let further_ns = u64::from(self.of.times) * array_ns;
-        counters.reads += 1;
-        counters.further_ns += further_ns;
+        counters.retried_reads += 1;
+        counters.retry_array_reads_ns += further_ns;
         further_ns
     }
 }
@@ -77,22 +77,22 @@ impl AtOneDie<ReadRetryCounters> for Retries {
 mod tests {
     use super::*;
 
-    fn retries(share: f64) -> Retries {
+    fn retries(share: f64) -> ReadRetriesAtDie {
         ReadRetry { share: Fraction(share), times: 3 }.at_die(1, MemberId(0), DieId(0))
     }
 
     #[test]
     fn the_share_of_pages_is_that_which_is_asked_for() {
         let (mut retries, mut counters) = (retries(0.1), ReadRetryCounters::default());
-        let further_ns: u64 = (0..100_000).map(|page| retries.extra_array_ns(page, 7, 20, &mut counters)).sum();
-        assert!(counters.reads.abs_diff(10_000) < 300, "{counters:?}");
-        assert_eq!((further_ns, counters.further_ns), (counters.reads * 60, counters.reads * 60));
+        let further_ns: u64 = (0..100_000).map(|page| retries.extra_flash_array_ns(page, 7, 20, &mut counters)).sum();
+        assert!(counters.retried_reads.abs_diff(10_000) < 300, "{counters:?}");
+        assert_eq!((further_ns, counters.retry_array_reads_ns), (counters.retried_reads * 60, counters.retried_reads * 60));
     }
 
     #[test]
     fn a_page_keeps_its_draw_until_its_block_is_erased() {
         let (mut retries, mut counters) = (retries(0.5), ReadRetryCounters::default());
-        let mut drawn = |erases| (0..100).map(|page| retries.extra_array_ns(page, erases, 1, &mut counters)).collect::<Vec<_>>();
+        let mut drawn = |erases| (0..100).map(|page| retries.extra_flash_array_ns(page, erases, 1, &mut counters)).collect::<Vec<_>>();
         let before = drawn(0);
         assert_eq!(drawn(0), before);
         assert_ne!(drawn(1), before);

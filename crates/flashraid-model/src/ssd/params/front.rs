@@ -5,7 +5,7 @@ pub(crate) const PLACEMENT_HANDLES_MAX: u32 = 16;
 
 /// Queues, cores and write buffer before the dies of an SSD (sections 24 and 25 of the rules).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FrontParams {
+pub struct FrontEndParams {
     /// The write buffer. With `None`, a write is done when it has been programmed. Drives with superblocks always have a buffer.
     pub buffer: Option<BufferParams>,
     /// Queues in which commands wait until the drive fetches them. With `None`, the drive takes them as they arrive.
@@ -18,7 +18,7 @@ pub struct FrontParams {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BufferParams {
     /// Number of units that fit, at least 1. With superblocks, at least two superpages must fit. Without superblocks, a unit is a page.
-    pub room_units: u32,
+    pub capacity_units: u32,
     /// Time that the acknowledgement of a write takes, in nanoseconds. It begins when the last unit of the command is in the buffer.
     pub acknowledge_ns: u64,
     /// True if the contents survive a loss of power, so that flushes need not wait.

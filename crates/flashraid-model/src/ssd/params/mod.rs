@@ -8,13 +8,13 @@ use crate::coordination::PoolSizes;
 use crate::flash::{ChannelParams, Geometry, Timing};
 use crate::request::OpKind;
 use crate::space::MappingParams;
-use crate::space::pools::PoolsParams;
+use crate::space::pools::BlockPoolsParams;
 pub use crate::space::pools::{CollectionProcedure, PlaneChoice, PoolScope};
 use crate::space::superblocks::SuperblocksParams;
 pub use crate::space::superblocks::{PlacementHandles, SUPERPAGE_UNITS_MAX, SlcLimit, SuperblockShape, UpkeepParams};
 pub use crate::space::victim::VictimPolicy;
 pub(crate) use front::PLACEMENT_HANDLES_MAX;
-pub use front::{BufferParams, FirmwareParams, FrontParams, QueueParams};
+pub use front::{BufferParams, FirmwareParams, FrontEndParams, QueueParams};
 pub use superblock::{
     OperationSuspensionParams, PlaneReadMode, SlcParams, SuperblockCollectionParams, SuperblockParams, SuperblockSuspensionParams,
 };
@@ -27,7 +27,7 @@ pub struct SsdParams {
     /// Durations of flash operations.
     pub timing: Timing,
     /// Number of consecutive logical pages that go to one die before the next die has its turn.
-    pub die_stride_pages: u32,
+    pub consecutive_pages_per_die: u32,
     /// Rule that chooses the die of a write.
     pub allocation: Allocation,
     /// Rule that chooses the plane of a write inside its die.
@@ -43,7 +43,7 @@ pub struct SsdParams {
     pub link: Option<HostLinkParams>,
     /// Queues, processor cores and write buffer through which operations pass before they reach the dies, with pools of blocks. With
     /// `None`, operations go to their dies as they arrive. Drives with superblocks have such settings in `superblock`.
-    pub front: Option<FrontParams>,
+    pub front_end: Option<FrontEndParams>,
     /// Optional effects that take time of the dies, such as read retries and background work. Every kind of device may have them.
     pub mechanisms: Mechanisms,
     /// Superblocks behind a write buffer. They replace pools, planes and the choice of dies for writes (section 24 of the rules).
@@ -53,18 +53,18 @@ pub struct SsdParams {
 impl SsdParams {
     /// Returns true if cleans may be interrupted between their steps, or may begin in idle time (rules 30 to 40).
     pub fn can_interrupt_cleans(&self) -> bool {
-        !self.gc.takes_no_time && (self.gc.preemption.is_some() || self.gc.idle_collection_after_ns.is_some())
+        !self.gc.collection_takes_no_time && (self.gc.preemption.is_some() || self.gc.idle_collection_after_ns.is_some())
     }
 
     /// Returns true if the SSD levels wear, either by its victim policy or by moving superblocks with few erases (rule 223).
     pub fn levels_wear(&self) -> bool {
         let by_upkeep = self.superblock.as_ref().is_some_and(|superblock| superblock.upkeep.erase_difference_to_level.is_some());
-        by_upkeep || self.gc.victim.levels_wear()
+        by_upkeep || self.gc.victim.prefers_less_worn_blocks()
     }
 
     /// Returns the parameters of the front, if there is one.
-    pub(super) fn front(&self) -> Option<FrontParams> {
-        self.superblock.as_ref().map(SuperblockParams::front).or(self.front)
+    pub(super) fn front(&self) -> Option<FrontEndParams> {
+        self.superblock.as_ref().map(SuperblockParams::front).or(self.front_end)
     }
 
     /// Returns the number of pages in a unit, the smallest amount of data that buffer and mapping handle.
@@ -88,12 +88,12 @@ impl SsdParams {
                 starts_empty: superblock.starts_empty,
             });
         }
-        MappingParams::Pools(PoolsParams {
+        MappingParams::Pools(BlockPoolsParams {
             geometry: self.geometry,
             moves_pages_between_dies: self.allocation == Allocation::Dynamic,
             plane_choice: self.plane_choice,
             pool: self.gc.pool,
-            procedure: self.gc.procedure,
+            collection_procedure: self.gc.procedure,
             start_free_blocks: self.gc.start_free_blocks,
             stop_free_blocks: self.gc.stop_free_blocks,
             victim: self.gc.victim,
@@ -119,9 +119,9 @@ impl SsdParams {
         }
     }
 
-    /// Returns the number of pages that the SSD exports. Each die exports a multiple of `die_stride_pages` pages (rule 3).
+    /// Returns the number of pages that the SSD exports. Each die exports a multiple of `consecutive_pages_per_die` pages (rule 3).
     pub fn exported_pages(&self) -> u64 {
-        let (g, stride) = (&self.geometry, self.die_stride_pages);
+        let (g, stride) = (&self.geometry, self.consecutive_pages_per_die);
         if let Some(superblock) = &self.superblock {
             let shape = superblock.shape(g);
             return u64::from(shape.exported_units) * u64::from(superblock.unit_pages);
@@ -134,15 +134,15 @@ impl SsdParams {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ComputingShortcuts {
     /// True to compute the end of an operation when it arrives, on members that allow it.
-    pub immediate_ends: bool,
+    pub computes_ends_on_arrival: bool,
     /// True to end waits without events of their own, on dies that nothing can interrupt. Such a die catches up when it gets its next
     /// operation or message.
-    pub collapsed_waits: bool,
+    pub ends_waits_without_events: bool,
 }
 
 impl Default for ComputingShortcuts {
     fn default() -> Self {
-        Self { immediate_ends: true, collapsed_waits: true }
+        Self { computes_ends_on_arrival: true, ends_waits_without_events: true }
     }
 }
 
@@ -169,7 +169,7 @@ pub struct GcParams {
     /// Number of free blocks at which the collection of a pool ends; at least `start_free_blocks + 1`.
     pub stop_free_blocks: u32,
     /// Kinds of requests before which the free blocks are checked.
-    pub trigger: PoolCheckTrigger,
+    pub pool_check_trigger: RequestsThatCheckPools,
     /// Policy that chooses the block to collect.
     pub victim: VictimPolicy,
     /// True if moved pages go to a separate open block, false if they share the block of host writes.
@@ -179,7 +179,7 @@ pub struct GcParams {
     /// Otherwise every move costs two transfers; with [`CollectionProcedure::ReferenceNoCopyBack`], only moves that cross planes do.
     pub copy_back: bool,
     /// True if collection takes no time but still moves and erases (scheme `ideal`).
-    pub takes_no_time: bool,
+    pub collection_takes_no_time: bool,
     /// Interruption of cleans by requests; `None` if each clean runs to its end. It has no effect on instantaneous collection.
     pub preemption: Option<Preemption>,
     /// Idle time after which a die collects in the background, in nanoseconds, at least 1; `None` for never. It has no effect on
@@ -190,13 +190,13 @@ pub struct GcParams {
 impl GcParams {
     /// Returns true if a clean blocks only its plane.
     pub(super) fn blocks_planes(&self) -> bool {
-        self.blocking == BlockingScope::Plane && !self.takes_no_time
+        self.blocking == BlockingScope::Plane && !self.collection_takes_no_time
     }
 
     /// Returns true if a die checks the free blocks of its pools before it starts an operation of this kind (rule 10).
     #[inline]
     pub(super) fn checks_pools_before(&self, kind: OpKind) -> bool {
-        kind == OpKind::Write || self.trigger == PoolCheckTrigger::EveryRequest
+        kind == OpKind::Write || self.pool_check_trigger == RequestsThatCheckPools::EveryRequest
     }
 }
 
@@ -206,12 +206,12 @@ pub struct Preemption {
     /// Duration of a poll of the queue, between two steps of a clean, in nanoseconds.
     pub poll_ns: u64,
     /// Limit T_hard of PGC, as a share of `start_free_blocks`, from 0 to 1. With fewer free blocks, requests that consume free blocks wait.
-    pub hard_limit_share: f64,
+    pub hard_limit_over_start_threshold: f64,
     /// Rule that decides which requests overlap with a step of a clean.
     pub pipeline: PipeliningMode,
     /// True if a request for the page that is being moved is served from the register.
-    pub merges_with_moves: bool,
-    /// True if a page that a waiting request needs is moved next. It requires `merges_with_moves`.
+    pub serves_requests_from_move_register: bool,
+    /// True if a page that a waiting request needs is moved next. It requires `serves_requests_from_move_register`.
     pub moves_requested_pages_first: bool,
     /// Suspension of programs and erases in progress by reads; `None` for no suspension.
     pub suspension: Option<Suspension>,
@@ -252,7 +252,7 @@ pub enum BlockingScope {
 
 /// Kinds of requests before which the free blocks are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PoolCheckTrigger {
+pub enum RequestsThatCheckPools {
     /// Every request of the host.
     EveryRequest,
     /// Only writes of the host.

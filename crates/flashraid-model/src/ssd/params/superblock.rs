@@ -1,6 +1,6 @@
 //! Parameters of an SSD with superblocks, beside the shape of its flash.
 
-use super::front::{BufferParams, FirmwareParams, FrontParams, QueueParams};
+use super::front::{BufferParams, FirmwareParams, FrontEndParams, QueueParams};
 use crate::flash::Geometry;
 use crate::space::superblocks::{PlacementHandles, SlcLimit, SuperblockShape, UpkeepParams};
 
@@ -21,7 +21,7 @@ pub struct SuperblockParams {
     /// Number of planes of a die that can read at the same time.
     pub plane_reads: PlaneReadMode,
     /// True if a plane may read its next page while the page before is being transferred.
-    pub reads_during_transfer: bool,
+    pub planes_read_during_transfer: bool,
     /// Number of host reads that may begin one after another while other work waits; then that work has its turn. At least 1.
     pub host_reads_in_a_row_max: u32,
     /// Maximum number of dies that program at the same time, at least 1.
@@ -50,8 +50,8 @@ pub struct SuperblockParams {
 
 impl SuperblockParams {
     /// Returns the parameters of the front.
-    pub(in crate::ssd) fn front(&self) -> FrontParams {
-        FrontParams { buffer: Some(self.buffer), queues: self.queues, firmware: self.firmware }
+    pub(in crate::ssd) fn front(&self) -> FrontEndParams {
+        FrontEndParams { buffer: Some(self.buffer), queues: self.queues, firmware: self.firmware }
     }
 
     /// Returns the sizes of superpages and superblocks of a drive with this flash.
@@ -63,12 +63,12 @@ impl SuperblockParams {
             planes: geometry.planes,
             flash_page_units: self.flash_page_units,
             bits_per_cell: self.bits_per_cell,
-            superpage_rows: geometry.pages_per_block / superpage_rows_pages,
+            superpages_per_die: geometry.pages_per_block / superpage_rows_pages,
             superblocks: geometry.blocks_per_plane,
             exported_units: (exported_pages / u64::from(self.unit_pages)) as u32,
             has_parity_superpages: self.has_parity_superpages,
             placement_handles: self.placement_handles,
-            slc_room: self.slc.map(|slc| slc.room),
+            slc_room: self.slc.map(|slc| slc.superblock_limit),
         }
     }
 }
@@ -77,7 +77,7 @@ impl SuperblockParams {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SlcParams {
     /// Limit on the number of superblocks with one bit per cell.
-    pub room: SlcLimit,
+    pub superblock_limit: SlcLimit,
     /// Time that a die takes to program one page in each plane, in nanoseconds.
     pub program_ns: u64,
     /// Time that the flash array takes for a read, in nanoseconds.
@@ -105,7 +105,7 @@ pub struct SuperblockCollectionParams {
     /// Number of free superblocks at or below which the host may begin no superpage; at least 2.
     pub floor_free_superblocks: u32,
     /// Number of units that collection may be behind with its moves. Beyond it, the host may begin no superpage.
-    pub debt_max_units: u64,
+    pub units_behind_host_max: u64,
 }
 
 /// Suspension of work that occupies all planes of a die, by reads (rule 217).
@@ -127,5 +127,5 @@ pub struct OperationSuspensionParams {
     /// Maximum number of suspensions of one operation.
     pub suspensions_max: u32,
     /// Least time that the flash array works between two suspensions, in nanoseconds.
-    pub work_between_min_ns: u64,
+    pub work_between_suspensions_min_ns: u64,
 }

@@ -91,7 +91,7 @@ fn a_part_of_a_unit_reads_the_rest_first() {
         (
             drive.parts.drive_counters.units_read_for_partial_writes,
             drive.parts.drive_counters.host_units_programmed,
-            drive.parts.drive_counters.flash_reads_for_host
+            drive.parts.drive_counters.flash_page_reads_for_host
         ),
         (1, 2, 1)
     );
@@ -104,7 +104,7 @@ fn trimmed_units_are_nowhere() {
     bench.command(1000, 1, OpKind::Read, 0..1);
     let (done, drive) = bench.run();
     assert_eq!((done[&0], done[&1]), (6 + 2 + 20, 1000 + 5 + 20 + 4));
-    assert_eq!((drive.media().location(0), drive.media().superblocks[0].valid), (None, 6));
+    assert_eq!((drive.media().physical_unit(0), drive.media().superblocks[0].valid), (None, 6));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::*;
 fn collection_keeps_superblocks_free_while_the_host_writes() {
     for (level, instantaneous) in [("timed", false), ("ideal", true)] {
         let mut params = params();
-        params.gc.takes_no_time = instantaneous;
+        params.gc.collection_takes_no_time = instantaneous;
         let mut bench = Bench::new(&params);
         let mut stream = rng::stream(7, level, 0);
         for write in 0..2000 {
@@ -96,8 +96,8 @@ fn a_drive_can_be_forced_to_free_one_superblock() {
 fn a_drive_that_is_forced_does_not_hold_the_host_back_for_moves() {
     use crate::coordination::{ForcedWork, MemberEvent, MemberRole, Notification, ToMember};
     let mut bench = Bench::new(&changed(|superblock| {
-        superblock.buffer.room_units = 8;
-        superblock.collection.debt_max_units = 0;
+        superblock.buffer.capacity_units = 8;
+        superblock.collection.units_behind_host_max = 0;
     }));
     bench.drive.become_ggc_aware(
         0,
@@ -129,7 +129,7 @@ fn a_drive_that_is_forced_does_not_hold_the_host_back_for_moves() {
     let done = bench.out.notices.iter().filter(|notice| notice.event == MemberEvent::Sends(ToController::GcDone)).count();
     assert_eq!(done, 40, "every forced collection comes to its end");
     assert!(fullest >= 6, "three superpages waited for the die, not for moves: {fullest}");
-    assert_eq!(bench.drive.parts.drive_counters.waits_for_collection_debt, 0);
+    assert_eq!(bench.drive.parts.drive_counters.superpages_that_waited_for_collection, 0);
     bench.run();
 }
 
@@ -142,7 +142,7 @@ fn what_is_read_often_is_moved() {
     }
     bench.run_before(100_000);
     assert_eq!(
-        (bench.drive.parts.drive_counters.flash_reads_for_host, bench.drive.parts.drive_counters.page_reads_sharing_flash_read),
+        (bench.drive.parts.drive_counters.flash_page_reads_for_host, bench.drive.parts.drive_counters.page_reads_sharing_flash_read),
         (4, 0)
     );
     let counters = &bench.drive.parts.drive_counters;

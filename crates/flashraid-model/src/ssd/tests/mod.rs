@@ -32,13 +32,13 @@ fn params() -> SsdParams {
         page_read_ns: vec![100],
         unit_transfer_ns: 10,
         plane_reads: PlaneReadMode::EachPlaneIndependently,
-        reads_during_transfer: false,
+        planes_read_during_transfer: false,
         host_reads_in_a_row_max: 2,
         dies_programming_max: 1,
         has_parity_superpages: false,
         placement_handles: PlacementHandles::SINGLE_HANDLE,
         slc: None,
-        buffer: BufferParams { room_units: 4, acknowledge_ns: 3, survives_power_loss: true, superpage_open_max_ns: None },
+        buffer: BufferParams { capacity_units: 4, acknowledge_ns: 3, survives_power_loss: true, superpage_open_max_ns: None },
         queues: None,
         firmware: FirmwareParams {
             cores: 1,
@@ -53,7 +53,7 @@ fn params() -> SsdParams {
             target_free_superblocks: 4,
             superblocks_below_target_to_double_pace: 2,
             floor_free_superblocks: 2,
-            debt_max_units: 8,
+            units_behind_host_max: 8,
         },
         upkeep: UpkeepParams::default(),
         suspension: None,
@@ -83,7 +83,7 @@ fn with_handles(is_persistent: bool, change: impl FnOnce(&mut SuperblockParams))
     let mut params = changed(|superblock| {
         (superblock.placement_handles, superblock.starts_empty) =
             (PlacementHandles { count: 2, collection_keeps_handles: is_persistent }, true);
-        superblock.buffer.room_units = 6;
+        superblock.buffer.capacity_units = 6;
         (superblock.collection.target_free_superblocks, superblock.collection.floor_free_superblocks) = (5, 3);
         change(superblock);
     });
@@ -106,7 +106,7 @@ struct Bench {
 impl Bench {
     fn new(params: &SsdParams) -> Self {
         let mut drive = Ssd::new(params, 1, MemberId(0), false, ComputingShortcuts::default());
-        drive.begin(&mut Outbox::default());
+        drive.start_idle_timers(&mut Outbox::default());
         Self { drive, out: Outbox::default(), agenda: BTreeMap::new(), scheduled: 0, done: BTreeMap::new(), parts: BTreeMap::new() }
     }
 
@@ -116,9 +116,9 @@ impl Bench {
             self.scheduled += 1;
         }
         for end in std::mem::take(&mut self.out.ends) {
-            let done = self.done.entry(end.completion).or_insert(0);
+            let done = self.done.entry(end.completion_number).or_insert(0);
             *done = end.at.max(*done);
-            self.parts.insert(end.completion, end.time);
+            self.parts.insert(end.completion_number, end.time_parts);
         }
     }
 
@@ -146,7 +146,12 @@ impl Bench {
 
     fn submit(&mut self, at: TimeNs, completion: u32, source: u8, kind: OpKind, pages: std::ops::Range<u32>, fua: bool) {
         for page in pages {
-            self.drive.submit(at, PageOp { page, kind, fua, high_priority: false, source, completion }, false, &mut self.out);
+            self.drive.submit(
+                at,
+                PageOp { page, kind, fua, high_priority: false, source, completion_number: completion },
+                false,
+                &mut self.out,
+            );
         }
         self.gather();
     }

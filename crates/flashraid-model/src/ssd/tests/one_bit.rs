@@ -6,8 +6,8 @@ use super::*;
 fn with_slc(room: SlcLimit, change: impl FnOnce(&mut SuperblockParams)) -> SsdParams {
     let mut params = changed(|superblock| {
         (superblock.bits_per_cell, superblock.starts_empty) = (2, true);
-        superblock.buffer = BufferParams { room_units: 16, acknowledge_ns: 3, survives_power_loss: false, superpage_open_max_ns: None };
-        superblock.slc = Some(SlcParams { room, program_ns: 300, read_ns: 40 });
+        superblock.buffer = BufferParams { capacity_units: 16, acknowledge_ns: 3, survives_power_loss: false, superpage_open_max_ns: None };
+        superblock.slc = Some(SlcParams { superblock_limit: room, program_ns: 300, read_ns: 40 });
         change(superblock);
     });
     params.geometry.pages_per_block = 16;
@@ -51,10 +51,10 @@ fn idle_time_folds_what_one_bit_per_cell_holds() {
     // One of the eight is written again before it is folded, which takes a superpage that is not full.
     bench.forced_write(10_000, 4, 7..8);
     bench.run_before(10_000 + 50_000);
-    assert_eq!((bench.drive.media().slc_in_use, bench.drive.parts.drive_counters.units_folded_from_slc), (1, 0));
+    assert_eq!((bench.drive.media().slc_in_use, bench.drive.parts.drive_counters.collected_units_from_slc), (1, 0));
     bench.run_before(1_000_000);
     let counters = &bench.drive.parts.drive_counters;
-    assert_eq!((counters.units_folded_from_slc, counters.units_moved_by_collection, bench.drive.media().slc_in_use), (7, 7, 0));
+    assert_eq!((counters.collected_units_from_slc, counters.units_moved_by_collection, bench.drive.media().slc_in_use), (7, 7, 0));
     // There is room again; and what was folded takes an array read of the second kind.
     bench.command(1_000_000, 5, OpKind::Read, 0..1);
     bench.forced_write(1_010_000, 6, 30..32);

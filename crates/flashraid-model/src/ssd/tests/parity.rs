@@ -16,7 +16,7 @@ fn parity_follows_the_last_superpage_of_its_row() {
     assert_eq!((counters.host_program_ns, counters.parity_program_ns), (1020, 1020));
     assert_eq!(counters.write_amplification(1), Some(2.0));
     assert_eq!(counters.write_amplification_of_parity(1), Some(1.0));
-    let (place, shape) = (bench.drive.media().location(0).unwrap(), bench.drive.media().shape);
+    let (place, shape) = (bench.drive.media().physical_unit(0).unwrap(), bench.drive.media().shape);
     assert_eq!((shape.row_of(place), shape.place(place).die, shape.parity_die(1)), (1, 0, Some(1)));
 
     // With power for one program it comes after it, and takes no room in the buffer.
@@ -74,7 +74,7 @@ fn parity_goes_round_over_all_superblocks() {
             planes: 1,
             flash_page_units: 2,
             bits_per_cell: 1,
-            superpage_rows: rows,
+            superpages_per_die: rows,
             superblocks: 2 * dies,
             exported_units: 1,
             has_parity_superpages: true,
@@ -102,7 +102,7 @@ fn parity_goes_round_over_all_superblocks() {
 fn collection_pays_for_what_superblocks_take_beside_parity() {
     for instantaneous in [false, true] {
         let mut params = with_parity(|superblock| superblock.starts_empty = false);
-        params.gc.takes_no_time = instantaneous;
+        params.gc.collection_takes_no_time = instantaneous;
         let mut bench = Bench::new(&params);
         let mut stream = rng::stream(7, "parity", 0);
         for write in 0..4000 {

@@ -7,7 +7,7 @@ fn with_queues(queues: u32, burst: u32, commands: u32) -> SsdParams {
 }
 
 /// Six reads of different flash pages come while a seventh is in flight: three of source 0, then three of `other`.
-fn two_sources(params: &SsdParams, other: u8) -> (BTreeMap<u32, TimeNs>, FrontCounters) {
+fn two_sources(params: &SsdParams, other: u8) -> (BTreeMap<u32, TimeNs>, FrontEndCounters) {
     let mut bench = Bench::new(params);
     bench.command(0, 0, OpKind::Read, 0..1);
     for number in 1..=6 {

@@ -18,7 +18,7 @@ fn a_read_takes_core_latency_array_wires_and_link() {
     assert_eq!(done[&1], 1000 + 5 + 20 + 100 + 20 + 4 + 4);
     assert_eq!(done[&2], 2000 + 139);
     assert_eq!(done[&3], 2000 + 5 + 20 + 100 + 10 + 100 + 10 + 4);
-    assert_eq!((drive.parts.drive_counters.flash_reads_for_host, drive.parts.drive_counters.page_reads_sharing_flash_read), (4, 1));
+    assert_eq!((drive.parts.drive_counters.flash_page_reads_for_host, drive.parts.drive_counters.page_reads_sharing_flash_read), (4, 1));
 }
 
 /// The array reads each page of the host four times (rule 232).
@@ -36,7 +36,7 @@ fn a_page_that_needs_retries_keeps_its_plane() {
     assert_eq!(done[&1], 2000 + 5 + 20 + 400 + 10 + 4);
     assert_eq!(done[&2], 2000 + 5 + 20 + 410 + 410 + 4);
     let counted = drive.mechanism_counters().read_retry;
-    assert_eq!((counted.reads, counted.further_ns, drive.parts.drive_counters.flash_reads_for_host), (3, 900, 3));
+    assert_eq!((counted.retried_reads, counted.retry_array_reads_ns, drive.parts.drive_counters.flash_page_reads_for_host), (3, 900, 3));
 }
 
 #[test]
@@ -60,7 +60,12 @@ fn reads_let_something_else_in_between() {
 
 /// Reads interrupt at a cost of 30 and 40; programs twice and after 200 again, erases once.
 fn suspending(reads_ahead: u32) -> SsdParams {
-    let of = |times_max| OperationSuspensionParams { suspend_ns: 30, resume_ns: 40, suspensions_max: times_max, work_between_min_ns: 200 };
+    let of = |times_max| OperationSuspensionParams {
+        suspend_ns: 30,
+        resume_ns: 40,
+        suspensions_max: times_max,
+        work_between_suspensions_min_ns: 200,
+    };
     changed(|superblock| {
         superblock.suspension = Some(SuperblockSuspensionParams { program: of(2), erase: of(1) });
         superblock.host_reads_in_a_row_max = reads_ahead;
@@ -119,7 +124,7 @@ fn what_is_suspended_has_its_turn_after_some_reads() {
 /// A drive that moves its first superblock after four reads of it.
 fn preempting(preemption: Preemption, cache_read: bool) -> Bench {
     let mut params =
-        changed(|superblock| (superblock.upkeep.reads_before_refresh, superblock.reads_during_transfer) = (Some(4), cache_read));
+        changed(|superblock| (superblock.upkeep.reads_before_refresh, superblock.planes_read_during_transfer) = (Some(4), cache_read));
     params.gc.preemption = Some(preemption);
     let mut bench = Bench::new(&params);
     for (number, page) in [0, 2, 4, 4].into_iter().enumerate() {
@@ -130,9 +135,9 @@ fn preempting(preemption: Preemption, cache_read: bool) -> Bench {
 
 const SEMI: Preemption = Preemption {
     poll_ns: 0,
-    hard_limit_share: 0.0,
+    hard_limit_over_start_threshold: 0.0,
     pipeline: PipeliningMode::Off,
-    merges_with_moves: false,
+    serves_requests_from_move_register: false,
     moves_requested_pages_first: false,
     suspension: None,
 };
@@ -140,7 +145,7 @@ const SEMI: Preemption = Preemption {
 #[test]
 fn reads_find_what_collection_has_just_read() {
     let of = |merge| {
-        let mut bench = preempting(Preemption { merges_with_moves: merge, ..SEMI }, false);
+        let mut bench = preempting(Preemption { serves_requests_from_move_register: merge, ..SEMI }, false);
         // Units 0 and 1 are read from 20,245 on, and are with the controller at 20,365. This read is at the die at 20,300.
         bench.command(20_275, 4, OpKind::Read, 1..2);
         bench.run_before(100_000);
@@ -151,16 +156,19 @@ fn reads_find_what_collection_has_just_read() {
     assert_eq!(bench.done[&4], 20_365 + 4);
     let parts = TimeParts { collection_ns: 65, transfer_ns: 4, other_ns: 25, ..TimeParts::default() };
     assert_eq!(bench.parts[&4], parts);
-    assert_eq!((bench.drive.parts.counters.merged_operations, bench.drive.parts.drive_counters.flash_reads_for_host), (1, 4));
+    assert_eq!(
+        (bench.drive.parts.counters.operations_served_from_move_register, bench.drive.parts.drive_counters.flash_page_reads_for_host),
+        (1, 4)
+    );
     // They have been programmed elsewhere by now: a read needs the flash again.
     bench.command(200_000, 5, OpKind::Read, 1..2);
     assert_eq!(bench.run().0[&5], 200_000 + 139);
 
     // The program of units 0 and 1 ends at 21,385: until then the controller has them.
-    let mut bench = preempting(Preemption { merges_with_moves: true, ..SEMI }, false);
+    let mut bench = preempting(Preemption { serves_requests_from_move_register: true, ..SEMI }, false);
     bench.command(20_475, 4, OpKind::Read, 0..1);
     let (done, drive) = bench.run();
-    assert_eq!((done[&4], drive.parts.counters.merged_operations), (20_504, 1));
+    assert_eq!((done[&4], drive.parts.counters.operations_served_from_move_register), (20_504, 1));
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn a_page_touched_in_part_counts_whole() {
 fn the_write_that_fills_a_block_writes_its_summary_too() {
     let outcome = simulate(&one_plane().writes(0, &[0, 1, 2]));
     assert_eq!(outcome.done(), [208, 416, 416 + 208 + 203]);
-    assert_eq!(outcome.members[0].counters.summary_pages_programmed, 1);
+    assert_eq!(outcome.members[0].counters.block_summary_pages_programmed, 1);
     assert_eq!(outcome.members[0].pages[2], at(0, 0, 3, 2));
 }
 
@@ -84,11 +84,11 @@ fn one_clean_before_a_read() {
     assert_eq!(simulate(&over_the_pins).done()[4], 1035 + 220 + 2 * 7 + 1000 + 28);
 
     let mut before_writes = case.clone();
-    before_writes.params.ssd.gc.trigger = PoolCheckTrigger::OnlyWrites;
+    before_writes.params.ssd.gc.pool_check_trigger = RequestsThatCheckPools::OnlyWrites;
     assert_eq!(simulate(&before_writes).done()[4], 1035 + 28);
 
     let mut ideal = case;
-    ideal.params.ssd.gc.takes_no_time = true;
+    ideal.params.ssd.gc.collection_takes_no_time = true;
     let outcome = simulate(&ideal);
     assert_eq!((outcome.done()[4], outcome.met()[4]), (1035 + 28, 0));
     assert_eq!(outcome.runs(), [(0, 1035, 1035, 1, 1)]);
@@ -100,7 +100,7 @@ fn equal_victims_and_a_block_filled_by_moves() {
     let outcome = simulate(&one_plane().writes(0, &[0, 3, 6, 0]).read(1035, 0, 1));
     assert_eq!(outcome.runs(), [(0, 1035, 1035 + 2 * 220 + 203 + 1000, 1, 2)]);
     assert_eq!(outcome.members[0].pages[6], at(0, 0, 4, 2));
-    assert_eq!(outcome.members[0].counters.summary_pages_programmed, 2);
+    assert_eq!(outcome.members[0].counters.block_summary_pages_programmed, 2);
     assert_eq!(outcome.met()[4], 1, "the read arrived as the clean began");
 }
 
@@ -177,7 +177,7 @@ fn stripes_and_mirrors() {
 #[test]
 fn dies_by_stride() {
     let mut case = two_dies().read(0, 0, 5);
-    case.params.ssd.die_stride_pages = 2;
+    case.params.ssd.consecutive_pages_per_die = 2;
     // Pages 0 1 | 2 3 | 4 on dies 0, 1, 0.
     assert_eq!(simulate(&case).done(), [3 * 28]);
     // Nine pages of a die hold four strides of two: the last page of each is not exported.

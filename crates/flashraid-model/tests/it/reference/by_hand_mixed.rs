@@ -16,9 +16,9 @@ use crate::outcome::{Case, PhysicalPage};
 
 const SEMI: Preemption = Preemption {
     poll_ns: 10,
-    hard_limit_share: 0.0,
+    hard_limit_over_start_threshold: 0.0,
     pipeline: PipeliningMode::Off,
-    merges_with_moves: false,
+    serves_requests_from_move_register: false,
     moves_requested_pages_first: false,
     suspension: None,
 };
@@ -138,7 +138,8 @@ fn a_write_at_a_point_goes_to_the_plane_of_the_clean() {
 #[test]
 fn a_clean_in_state_3_with_plane_blocking() {
     // Two blocks of T_hard: with one free block every clean begins in state 2.
-    let mut case = plane_blocking(7).preempted(Preemption { hard_limit_share: 2.0, ..SEMI }).read(1862, 2, 1).write(1863, 9, 1);
+    let mut case =
+        plane_blocking(7).preempted(Preemption { hard_limit_over_start_threshold: 2.0, ..SEMI }).read(1862, 2, 1).write(1863, 9, 1);
     case.requests[8].high_priority = true;
     let outcome = simulate(&case);
     // Page 2 waits for plane 0. The poll at 1872 finds the write of high priority, and there are no more polls. The clean reads to 1892,
@@ -147,7 +148,7 @@ fn a_clean_in_state_3_with_plane_blocking() {
     assert_eq!(outcome.runs(), [(0, 1862, 3092, 1, 1), (0, 3300, 3300 + 1643 + 50, 1, 2)]);
     assert_eq!(outcome.done()[7..], [3300 + 28, 3300]);
     let counters = outcome.members[0].counters;
-    assert_eq!((counters.gc_open_to_all_requests_ns, counters.gc_writes_must_wait_ns), (0, 10 + 1693));
+    assert_eq!((counters.gc_preemptible_by_all_requests_ns, counters.gc_preemptible_by_reads_only_ns), (0, 10 + 1693));
 }
 
 #[test]
@@ -167,7 +168,7 @@ fn suspension_with_plane_blocking() {
 /// All writes but the second go to die 0, because a write of the same page waits there. They end at 7 · 208 + 2 · 203 and leave one free
 /// block.
 fn merging_on_two_dies() -> Case {
-    let mut case = two_dies().preempted(Preemption { merges_with_moves: true, ..SEMI }).writes(0, &[0; 8]);
+    let mut case = two_dies().preempted(Preemption { serves_requests_from_move_register: true, ..SEMI }).writes(0, &[0; 8]);
     case.params.ssd.allocation = Allocation::Dynamic;
     case.params.ssd.geometry.blocks_per_plane = 7;
     case.params.ssd.geometry.reserved_blocks_per_plane = 4;
@@ -187,7 +188,7 @@ fn merging_where_pages_change_dies() {
     assert_eq!(outcome.met()[8..], [1, 1, 0, 1]);
     assert_eq!(outcome.runs(), [(0, 1862, 3245, 1, 1)]);
     let counters = outcome.members[0].counters;
-    assert_eq!((counters.preemptions, counters.merged_operations, counters.gc_pages_read_in_vain), (2, 1, 1));
+    assert_eq!((counters.preemptions, counters.operations_served_from_move_register, counters.gc_pages_read_in_vain), (2, 1, 1));
     assert_eq!(outcome.members[0].pages[1], at(1, 0, 3, 1));
 }
 
@@ -201,7 +202,10 @@ fn a_merged_write_is_done_when_its_page_is_dropped() {
     assert_eq!(outcome.done()[8..], [1945, 1900, 1957, 1950 + 208 + 203]);
     assert_eq!(outcome.runs(), [(0, 1862, 3207, 1, 1)]);
     let counters = outcome.members[0].counters;
-    assert_eq!((counters.merged_operations, counters.moves_replaced_by_host_writes, counters.gc_pages_read_in_vain), (1, 0, 1));
+    assert_eq!(
+        (counters.operations_served_from_move_register, counters.moves_replaced_by_host_writes, counters.gc_pages_read_in_vain),
+        (1, 0, 1)
+    );
     assert_eq!(outcome.members[0].pages[1], at(1, 0, 3, 2));
 }
 
@@ -224,13 +228,13 @@ fn forced_collection_with_plane_blocking() {
     case.params.coordination = Some(CoordinationParams {
         scheme: ReactiveInclusive {}.into(),
         forced_work: ForcedWork::Watermark,
-        t_soft_free_blocks: 0,
+        soft_threshold_free_blocks: 0,
         notification: Notification::AtStartThreshold,
-        cycle_delay_ns: 0,
+        request_to_cycle_delay_ns: 0,
         begins_cycles_when_idle: false,
-        all_dies_collect: true,
-        controller_answers: true,
-        ggc_aware_members: MemberSet::single(0),
+        all_dies_of_forced_member_collect: true,
+        controller_answers_requests: true,
+        coordinated_members: MemberSet::single(0),
         message_latency_ns: [0; MESSAGE_KINDS],
     });
     let outcome = simulate(&case);

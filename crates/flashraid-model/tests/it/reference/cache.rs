@@ -145,10 +145,10 @@ impl Caches {
             sequential_pages: u64::from(pages / 2),
         };
         let mut list = Vec::new();
-        if params.group_cache_pages > 0 {
+        if params.write_group_cache_pages > 0 {
             list.push(cache(
-                params.group_cache_pages,
-                if params.parts.group_cache.is_some_and(|part| part.has_sequential_ring) { 2 } else { 1 },
+                params.write_group_cache_pages,
+                if params.parts.group_cache.is_some_and(|part| part.has_separate_ring_for_sequential_writes) { 2 } else { 1 },
             ));
         }
         if params.member_cache_pages > 0 {
@@ -157,7 +157,7 @@ impl Caches {
         Caches {
             params: *params,
             list,
-            has_group: params.group_cache_pages > 0,
+            has_group: params.write_group_cache_pages > 0,
             memory_free_ns: 0,
             stream_ends: Vec::new(),
             writers: Vec::new(),
@@ -530,7 +530,7 @@ impl Simulation<'_> {
         let new_pages = pages.iter().filter(|&&page| !caches.in_circle(0, page)).count() as u64;
         let needs = match caches.params.capacity_unit {
             CapacityUnit::Pages => new_pages,
-            CapacityUnit::WholeWrites => new_pages.min(1),
+            CapacityUnit::PagesOfWholeWrites => new_pages.min(1),
             CapacityUnit::Entries => {
                 let stripes: BTreeSet<u64> = pages.iter().map(|&page| self.stripe_of(page)).collect();
                 stripes.into_iter().filter(|&stripe| !caches.has_entry(0, stripe)).count() as u64
@@ -605,11 +605,11 @@ impl Simulation<'_> {
         if !matches!(admission, Admission::PageHit) {
             caches.pages_change(now, 1);
         }
-        let counts = if for_host { &mut caches.counters.host_admissions } else { &mut caches.counters.internal_admissions };
+        let counts = if for_host { &mut caches.counters.host_admissions } else { &mut caches.counters.member_cache_admissions };
         *match admission {
             Admission::PageHit => &mut counts.replaced_pages,
-            Admission::GroupHit => &mut counts.new_pages_of_old_entries,
-            Admission::Miss => &mut counts.new_pages_of_new_entries,
+            Admission::GroupHit => &mut counts.pages_admitted_to_existing_entries,
+            Admission::Miss => &mut counts.pages_admitted_with_their_entry,
         } += 1;
         let nvm_write_ns = caches.params.nvm_page_write_ns;
         caches.writers[writer].memory_end_ns = caches.ask_memory(now, 1, nvm_write_ns);
@@ -620,7 +620,7 @@ impl Simulation<'_> {
         let number = self.entry_number(cache, page);
         let needs_none = match caches.params.capacity_unit {
             CapacityUnit::Pages => false,
-            CapacityUnit::WholeWrites => caches.list[cache].given_last == Some((writer, number)),
+            CapacityUnit::PagesOfWholeWrites => caches.list[cache].given_last == Some((writer, number)),
             CapacityUnit::Entries => caches.has_entry(cache, number),
         };
         needs_none || caches.in_circle(cache, page) || caches.has_room(cache)
@@ -676,7 +676,7 @@ impl Simulation<'_> {
         let caches = self.caches();
         let Writer { request, waited_since, memory_end_ns, .. } = caches.writers[writer];
         if let (Some(_), Some(since)) = (request, waited_since) {
-            caches.counters.writes_waiting_for_room += 1;
+            caches.counters.writes_that_waited_for_room += 1;
             caches.counters.writes_waiting_for_room_ns += u128::from(now - since);
         }
         self.schedule_cache_event(memory_end_ns.max(now), Awaited::Written { writer });
@@ -886,11 +886,11 @@ impl Simulation<'_> {
         for &(cache, _) in &ready {
             caches.list[cache].ready = None;
         }
-        caches.counters.caches_in_synchronised_destages += ready.len() as u64;
+        caches.counters.member_caches_in_synchronised_destages += ready.len() as u64;
         *if by_timer {
             &mut caches.counters.synchronised_destages_by_timeout
         } else {
-            &mut caches.counters.synchronised_destages_all_ready
+            &mut caches.counters.synchronised_destages_with_all_ready
         } += 1;
         for (cache, candidate) in ready {
             self.begin_destage(cache, candidate);

@@ -148,7 +148,7 @@ impl Simulation<'_> {
 // Runs (rules 27, 40 and 105).
 impl Simulation<'_> {
     fn runs(&mut self, member: usize, die: usize, pool: usize) -> &mut Vec<GcRun> {
-        let by_plane = !self.blocks_die() && !self.ssd.gc.takes_no_time;
+        let by_plane = !self.blocks_die() && !self.ssd.gc.collection_takes_no_time;
         self.members[member].gc_runs.entry((die, by_plane.then_some(pool))).or_default()
     }
 
@@ -208,8 +208,8 @@ impl Simulation<'_> {
         clean.state = state;
         let counters = &mut self.members[member].counters;
         match left {
-            1 => counters.gc_open_to_all_requests_ns += now - since,
-            2 => counters.gc_writes_must_wait_ns += now - since,
+            1 => counters.gc_preemptible_by_all_requests_ns += now - since,
+            2 => counters.gc_preemptible_by_reads_only_ns += now - since,
             _ => {}
         }
     }

@@ -150,7 +150,7 @@ impl Controller {
     }
 
     fn is_capable(&self, member: usize) -> bool {
-        self.params.ggc_aware_members.0 >> member & 1 == 1
+        self.params.coordinated_members.0 >> member & 1 == 1
     }
 
     fn capable(&self) -> BTreeSet<usize> {
@@ -194,7 +194,7 @@ fn check_interval_ns(params: &CoordinationParams) -> Option<u64> {
 impl Simulation<'_> {
     pub(super) fn start_checks(&mut self) {
         if let Some(Controller { params, .. }) = &self.controller
-            && params.controller_answers
+            && params.controller_answers_requests
             && let Some(interval_ns) = check_interval_ns(params)
         {
             self.schedule_with_rank(interval_ns, CHECK_RANK, Event::Check);
@@ -263,7 +263,7 @@ impl Simulation<'_> {
     /// Returns true if a soft cycle is due (rule 120).
     fn is_time(&self) -> bool {
         let controller = self.controller.as_ref().expect("there is a controller");
-        let CoordinationParams { cycle_delay_ns: delay_ns, begins_cycles_when_idle: at_idle, .. } = controller.params;
+        let CoordinationParams { request_to_cycle_delay_ns: delay_ns, begins_cycles_when_idle: at_idle, .. } = controller.params;
         let by_itself = |(member, (since, need)): (&usize, &(u64, Need))| {
             let waited = self.now >= since + delay_ns;
             waited || need.is_at_limit || controller.writes_given[*member] - need.writes_given > need.pages_left
@@ -282,7 +282,7 @@ impl Simulation<'_> {
         let pools = self.ssd.pool_sizes();
         let now = self.now;
         let controller = self.controller.as_mut().expect("there is a controller");
-        if !controller.params.controller_answers {
+        if !controller.params.controller_answers_requests {
             return;
         }
         let is_lost = controller.lost.contains(&member);
@@ -294,7 +294,7 @@ impl Simulation<'_> {
                 controller.registered.insert(member);
                 if !controller.held_back {
                     controller.held_back = true;
-                    let delay_ns = controller.params.cycle_delay_ns;
+                    let delay_ns = controller.params.request_to_cycle_delay_ns;
                     self.schedule_with_rank(delay_ns, CYCLE_BEGINS_RANK, Event::CycleBegins);
                 }
             }
@@ -307,7 +307,7 @@ impl Simulation<'_> {
                     Some((_, said)) => *said = need,
                     None => {
                         controller.asking.insert(member, (now, need));
-                        let delay_ns = controller.params.cycle_delay_ns;
+                        let delay_ns = controller.params.request_to_cycle_delay_ns;
                         self.schedule_with_rank(delay_ns, CYCLE_BEGINS_RANK, Event::CycleBegins);
                     }
                 }
@@ -381,7 +381,7 @@ impl Simulation<'_> {
     /// The spare takes part from now on.
     pub(super) fn controller_gets_spare(&mut self, failed: usize, spare: usize) {
         if let Some(controller) = &mut self.controller {
-            controller.params.ggc_aware_members.0 |= (controller.params.ggc_aware_members.0 >> failed & 1) << spare;
+            controller.params.coordinated_members.0 |= (controller.params.coordinated_members.0 >> failed & 1) << spare;
             if self.is_drive() {
                 self.drive_may_know_protocol(spare);
             }
@@ -526,7 +526,7 @@ impl Simulation<'_> {
         let free = self.members[member].flash.free_blocks(die, pool);
         let Some(controller) = &self.controller else { return };
         let (registers, asks) = (controller.params.scheme.has_registration(), controller.is_soft());
-        if !self.knows_protocol(member) || free > controller.params.t_soft_free_blocks {
+        if !self.knows_protocol(member) || free > controller.params.soft_threshold_free_blocks {
             return;
         }
         if registers && !self.protocol(member).has_participated {
@@ -562,7 +562,7 @@ impl Simulation<'_> {
     /// Returns the settings by which a member follows the protocol.
     pub(super) fn role_of(&self, member: usize) -> Option<Role> {
         let params = &self.controller.as_ref()?.params;
-        let role = Role { registers: params.scheme.has_registration(), t_soft_free_blocks: params.t_soft_free_blocks };
+        let role = Role { registers: params.scheme.has_registration(), t_soft_free_blocks: params.soft_threshold_free_blocks };
         self.knows_protocol(member).then_some(role)
     }
 
@@ -589,7 +589,7 @@ impl Simulation<'_> {
             self.protocol(member).times_forced += 1;
             return self.drive_does(member, |drive| drive.forced_to(work));
         }
-        let CoordinationParams { all_dies_collect: across_dies, t_soft_free_blocks, .. } =
+        let CoordinationParams { all_dies_of_forced_member_collect: across_dies, soft_threshold_free_blocks: t_soft_free_blocks, .. } =
             self.controller.as_ref().expect("somebody forces").params;
         let flash = &self.members[member].flash;
         let is_low = |die: usize| (0..flash.dies[die].pools.len()).any(|pool| flash.free_blocks(die, pool) <= t_soft_free_blocks);

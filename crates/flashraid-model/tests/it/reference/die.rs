@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use flashraid_model::ssd::{BlockingScope, PoolCheckTrigger};
+use flashraid_model::ssd::{BlockingScope, RequestsThatCheckPools};
 
 use super::clean::{Cause, Clean};
 use super::stalls::Stalls;
@@ -154,7 +154,7 @@ impl Simulation<'_> {
             return;
         }
         if self.trigger_says_so(&head) {
-            if self.ssd.gc.takes_no_time {
+            if self.ssd.gc.collection_takes_no_time {
                 self.clean_at_once(member, die);
             } else {
                 self.needed_cleans(member, die, Cause::Need);
@@ -173,7 +173,7 @@ impl Simulation<'_> {
 
     /// Returns true if pools are checked before an operation (rule 10). Trims are no writes (rule 107).
     fn trigger_says_so(&self, head: &Operation) -> bool {
-        self.ssd.gc.trigger == PoolCheckTrigger::EveryRequest || head.kind == OpKind::Write
+        self.ssd.gc.pool_check_trigger == RequestsThatCheckPools::EveryRequest || head.kind == OpKind::Write
     }
 
     /// Serves the head of the queue, or lets it wait for a scope (rules 92 and 93).
@@ -221,8 +221,8 @@ impl Simulation<'_> {
                         let further = self.further_reads(member, operation.page);
                         let ns = self.ssd.timing.page_read_ns;
                         let counters = &mut self.members[member].mechanisms.read_retry;
-                        counters.reads += u64::from(further > 0);
-                        counters.further_ns += further * ns;
+                        counters.retried_reads += u64::from(further > 0);
+                        counters.retry_array_reads_ns += further * ns;
                         self.read_steps(member, operation.page)
                     }
                     None => self.overhead_steps(),
@@ -245,7 +245,7 @@ impl Simulation<'_> {
     }
 
     pub(super) fn count_summary(&mut self, member: usize, fills_block: bool) {
-        self.members[member].counters.summary_pages_programmed += u64::from(fills_block && self.ssd.geometry.summary_page);
+        self.members[member].counters.block_summary_pages_programmed += u64::from(fills_block && self.ssd.geometry.summary_page);
     }
 
     /// An operation starts, is merged, or is done together with a step.
@@ -260,7 +260,7 @@ impl Simulation<'_> {
         }
         self.front_sees_begin(member, &operation);
         if let Some(refused) = operation.refused_ns {
-            self.members[member].counters.writes_waiting_for_room += 1;
+            self.members[member].counters.writes_that_waited_for_room += 1;
             self.members[member].counters.writes_waiting_for_room_ns += self.now - refused;
         }
         operation
@@ -276,7 +276,7 @@ impl Simulation<'_> {
     /// Returns true if an operation has met collection (rule 104).
     fn met_collection(&self, member: usize, die: usize, operation: &Operation, in_clean: bool) -> bool {
         let state = &self.members[member].dies[die];
-        if self.ssd.gc.takes_no_time {
+        if self.ssd.gc.collection_takes_no_time {
             return false;
         }
         if !self.blocks_die() {

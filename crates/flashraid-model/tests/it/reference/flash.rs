@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use flashraid_model::rng::{self, Stream};
-use flashraid_model::space::victim::{DChoices, GreedyWearAware, VictimCandidates, VictimDraws};
+use flashraid_model::space::victim::{DChoices, GreedyWearAware, VictimCandidates, VictimRandomness};
 use flashraid_model::ssd::{CollectionProcedure, PlaneChoice, PoolScope, SsdParams, VictimPolicy};
 
 use crate::outcome::PhysicalPage;
@@ -236,7 +236,7 @@ impl Flash {
     }
 
     fn follows_reference(&self) -> bool {
-        self.params.gc.procedure == CollectionProcedure::ReferenceNoCopyBack
+        self.params.gc.procedure == CollectionProcedure::ReferenceSimulatorWithoutCopyBack
     }
 
     /// The end of a clean.
@@ -356,7 +356,7 @@ impl Flash {
                 let scores: Vec<i16> = blocks.iter().map(Block::score).collect();
                 let meta: Vec<u64> = blocks.iter().map(|block| block.sequence | u64::from(block.erases) << 32).collect();
                 let pool = VictimCandidates::new(&scores, &meta, blocks[0].slots.len() as u32, next_sequence as u32);
-                return policy.pick_victim(&pool, &mut VictimDraws::new(Some(stream)));
+                return policy.pick_victim(&pool, &mut VictimRandomness::new(Some(stream)));
             }
         })
     }

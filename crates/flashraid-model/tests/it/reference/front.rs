@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flashraid_model::ssd::{FirmwareParams, FrontCounters, FrontParams, HostLinkParams, SsdParams};
+use flashraid_model::ssd::{FirmwareParams, FrontEndCounters, FrontEndParams, HostLinkParams, SsdParams};
 
 use super::{Event, Message, OpKind, Operation};
 
@@ -22,7 +22,7 @@ pub(super) enum Told {
 /// Queues, cores, link and buffer before the dies of a member.
 pub(super) struct Front {
     member: usize,
-    pub params: FrontParams,
+    pub params: FrontEndParams,
     link: Option<HostLinkParams>,
     /// Pages of what the map knows.
     unit_pages: usize,
@@ -45,7 +45,7 @@ pub(super) struct Front {
     /// Flushes, and writes that are to survive a loss of power: the batches they wait for, and when they would be done otherwise.
     flushes: Vec<(usize, BTreeSet<usize>)>,
     forced: Vec<(usize, BTreeSet<usize>, u64)>,
-    pub counters: FrontCounters,
+    pub counters: FrontEndCounters,
     pub told: Vec<Told>,
 }
 
@@ -93,10 +93,10 @@ pub(super) enum FrontEvent {
 }
 
 /// The front of a device, if it has one; drives with superblocks do.
-pub(super) fn params_of(ssd: &SsdParams) -> Option<FrontParams> {
+pub(super) fn params_of(ssd: &SsdParams) -> Option<FrontEndParams> {
     match &ssd.superblock {
-        Some(own) => Some(FrontParams { buffer: Some(own.buffer), queues: own.queues, firmware: own.firmware }),
-        None => ssd.front,
+        Some(own) => Some(FrontEndParams { buffer: Some(own.buffer), queues: own.queues, firmware: own.firmware }),
+        None => ssd.front_end,
     }
 }
 
@@ -121,7 +121,7 @@ impl Front {
             waits_for_room: BTreeMap::new(),
             flushes: Vec::new(),
             forced: Vec::new(),
-            counters: FrontCounters::default(),
+            counters: FrontEndCounters::default(),
             told: Vec::new(),
         })
     }

@@ -95,7 +95,7 @@ impl Simulation<'_> {
     fn late_after(&self, member: usize) -> Option<u64> {
         let of = match self.case.params.read_plan_params.after {
             HedgeAfter::Time(time) => return Some(time),
-            HedgeAfter::P95 { of } => of as usize,
+            HedgeAfter::P95OfReads { reads_observed: of } => of as usize,
         };
         let all = &self.stripes.as_ref().expect("section 12 applies").hedging.ended[member];
         let mut ended: Vec<(u64, u64)> = all.iter().copied().filter(|&(end, _)| end < self.now).collect();
@@ -171,7 +171,7 @@ impl Simulation<'_> {
         let met: Vec<usize> = met.map(|read| read.member).collect();
         let counters = &mut self.stripes().hedging.counters;
         counters.pages_read_in_vain += wasted as u64;
-        counters.stripe_reads_ended_elsewhere += u64::from(!by_first);
+        counters.stripe_reads_answered_by_hedge += u64::from(!by_first);
         let operation = &mut self.stripes().operations[number];
         let job = operation.job;
         let from = if by_first { began_ns } else { elsewhere_ns.expect("it has been read elsewhere") };
@@ -210,7 +210,7 @@ impl Simulation<'_> {
         }
         let now = self.now;
         let counters = &mut self.stripes().hedging.counters;
-        counters.stripe_reads_made_elsewhere += 1;
+        counters.hedged_stripe_reads += 1;
         counters.pages_read_elsewhere += pages.values().map(BTreeSet::len).sum::<usize>() as u64;
         self.hedged(number).elsewhere_ns = Some(now);
         self.reads_strips(number, &from, &pages, true);

@@ -10,7 +10,7 @@ impl Simulation<'_> {
     /// A die has nothing to do.
     pub(super) fn rest_begins(&mut self, member: usize, die: usize) {
         // Instantaneous cleans are not begun by idle time (rule 109).
-        let Some(idle_ns) = self.ssd.gc.idle_collection_after_ns.filter(|_| !self.ssd.gc.takes_no_time) else { return };
+        let Some(idle_ns) = self.ssd.gc.idle_collection_after_ns.filter(|_| !self.ssd.gc.collection_takes_no_time) else { return };
         let state = self.die(member, die);
         if state.rests || !state.is_at_rest() {
             return;

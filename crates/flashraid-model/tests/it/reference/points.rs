@@ -25,7 +25,9 @@ impl Simulation<'_> {
     /// Returns true if a pool has fewer free blocks than T_hard.
     pub(super) fn is_below_hard(&self, member: usize, die: usize, pool: usize) -> bool {
         let free = self.members[member].flash.free_blocks(die, pool);
-        self.preemption().is_some_and(|preemption| f64::from(free) < preemption.hard_limit_share * f64::from(self.ssd.gc.start_free_blocks))
+        self.preemption().is_some_and(|preemption| {
+            f64::from(free) < preemption.hard_limit_over_start_threshold * f64::from(self.ssd.gc.start_free_blocks)
+        })
     }
 
     /// Sets the state of a clean (rule 33).
@@ -53,7 +55,7 @@ impl Simulation<'_> {
         let pages_left = self.pages_left(member, die, pool);
 
         // A request for the page in the register is served from it (rule 35).
-        let wanted = register.filter(|page| preemption.merges_with_moves && pages_left.contains(page));
+        let wanted = register.filter(|page| preemption.serves_requests_from_move_register && pages_left.contains(page));
         let first_on_page = wanted.and_then(|page| queue.iter().position(|operation| operation.page == page));
         if let Some(index) = first_on_page.filter(|&index| queue[index].kind != OpKind::Trim) {
             return self.merge(member, die, pool, index);
@@ -198,7 +200,7 @@ impl Simulation<'_> {
     fn merge(&mut self, member: usize, die: usize, pool: usize, index: usize) {
         let operation = self.leaves_queue(member, die, index, true);
         let counters = &mut self.members[member].counters;
-        counters.merged_operations += 1;
+        counters.operations_served_from_move_register += 1;
         let read = if operation.kind == OpKind::Read {
             counters.host_pages_read += 1;
             Some(operation)

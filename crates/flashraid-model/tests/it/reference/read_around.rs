@@ -6,7 +6,7 @@ use flashraid_model::array::{ArrayParams, CollectionKnowledge, ReadPlan, ReadPla
 use flashraid_model::placement::Level;
 use flashraid_model::request::OpKind;
 use flashraid_model::rng;
-use flashraid_model::ssd::{Allocation, PoolCheckTrigger};
+use flashraid_model::ssd::{Allocation, RequestsThatCheckPools};
 
 use super::Simulation;
 use super::clean::{Cause, Phase};
@@ -72,7 +72,7 @@ impl Simulation<'_> {
             let seen = if self.is_drive() { self.see_in_drive(member, page) } else { self.see_in_pools(member, page) };
             all = Seen { collects: all.collects || seen.collects, start: all.start.max(seen.start), ns: all.ns.max(seen.ns) };
         }
-        if self.case.params.read_plan_params.knowledge == CollectionKnowledge::OfMember {
+        if self.case.params.read_plan_params.collection_knowledge == CollectionKnowledge::PerMember {
             let until = self.collects_until(member);
             all.collects = until.is_some();
             all.start = all.start.max(until.unwrap_or(0));
@@ -91,7 +91,7 @@ impl Simulation<'_> {
         };
         let state = &self.members[member].dies[die];
         let is_idle = state.slot.is_none() && state.queue.is_empty() && !self.is_blocked(member, die);
-        if is_idle && self.ssd.gc.trigger == PoolCheckTrigger::EveryRequest && !self.ssd.gc.takes_no_time {
+        if is_idle && self.ssd.gc.pool_check_trigger == RequestsThatCheckPools::EveryRequest && !self.ssd.gc.collection_takes_no_time {
             self.needed_cleans(member, die, Cause::Need);
         }
         let in_pool = self.members[member].flash.place(page).filter(|place| place.die == die).map(|place| place.pool);
@@ -220,7 +220,7 @@ impl Simulation<'_> {
     fn count_way(&mut self, way: &Way, plain: usize, busy: usize) {
         let replaced = way.replaced.len();
         self.counts().pages_added_to_read_around += (in_order(&way.read).len() - plain) as u64;
-        self.counts().stripe_reads_around_collection += u64::from(replaced > 0);
+        self.counts().stripe_reads_that_avoided_collection += u64::from(replaced > 0);
         self.counts().stripe_reads_that_waited += u64::from(busy > replaced);
     }
 
@@ -229,8 +229,8 @@ impl Simulation<'_> {
         match busy {
             0 => counts.stripe_reads_without_collection += 1,
             1 => counts.stripe_reads_with_one_strip_collecting += 1,
-            2 => counts.stripe_reads_with_two_strips_collecting += 1,
-            _ => counts.stripe_reads_with_more_strips_collecting += 1,
+            2 => counts.stripe_reads_with_two_busy_strips += 1,
+            _ => counts.stripe_reads_with_three_or_more_busy_strips += 1,
         }
     }
 
@@ -289,7 +289,7 @@ impl Simulation<'_> {
             let read = if computes { self.read_without(places, unread, &parity[..lost_columns + many]) } else { places.clone() };
             let substitutes: Vec<usize> = read.keys().copied().filter(|strip| !places.contains_key(strip)).collect();
             let refusals = if substitutes.iter().any(|&strip| collects(&seen, strip)) { 2 } else { 1 };
-            let delay_ns = if many > 0 { refusals * planning.fast_fail_ns } else { 0 };
+            let delay_ns = if many > 0 { refusals * planning.refusal_answer_ns } else { 0 };
             let sent = |strip: usize| self.now + if places.contains_key(&strip) { 0 } else { delay_ns };
             let ends = read.keys().map(|&strip| seen[strip].expect("it is not lost").ends_if_sent(sent(strip)));
             let busy_strips = read.keys().filter(|&&strip| collects(&seen, strip)).count();
@@ -387,7 +387,7 @@ impl Simulation<'_> {
             busy.push(seen);
         }
         self.count_part(busy.len());
-        let delay_ns = planning.fast_fail_ns * if busy.len() > 1 { 2 } else { 1 };
+        let delay_ns = planning.refusal_answer_ns * if busy.len() > 1 { 2 } else { 1 };
         let copy = match free {
             Some(copy) => copy,
             None if !planning.knows_remaining_time => {
@@ -399,7 +399,7 @@ impl Simulation<'_> {
                 copies[(0..copies.len()).min_by_key(|&at| end(at)).expect("a copy is left")]
             }
         };
-        self.counts().stripe_reads_around_collection += u64::from(copy != copies[0]);
+        self.counts().stripe_reads_that_avoided_collection += u64::from(copy != copies[0]);
         self.counts().stripe_reads_that_waited += u64::from(free.is_none());
         let pages: Vec<(usize, u64)> = pages.into_iter().map(|page| (copy, page)).collect();
         if copy == copies[0] || delay_ns == 0 {
@@ -425,14 +425,14 @@ impl Simulation<'_> {
         }
         let seen_second = self.see_strips(stripe, second);
         let busy = |seen: &[Seen]| seen.iter().filter(|seen| seen.collects).count() as u64;
-        let delay_ns = planning.fast_fail_ns * if busy(&seen_second) > 0 { 2 } else { 1 };
+        let delay_ns = planning.refusal_answer_ns * if busy(&seen_second) > 0 { 2 } else { 1 };
         let end = |seen: &[Seen], at: u64| seen.iter().map(|seen| seen.ends_if_sent(at)).max().unwrap_or(at);
         let is_better = if planning.knows_remaining_time {
             end(&seen_second, self.now + delay_ns) < end(&seen_first, self.now)
         } else {
             busy(&seen_second) < busy(&seen_first)
         };
-        self.counts().writes_by_other_parity_method += u64::from(is_better);
+        self.counts().writes_with_switched_parity_method += u64::from(is_better);
         is_better.then_some(delay_ns)
     }
 

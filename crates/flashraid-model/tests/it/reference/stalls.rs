@@ -75,8 +75,8 @@ impl Simulation<'_> {
             return false;
         }
         let counters: &mut MechanismCounters = &mut self.members[member].mechanisms;
-        counters.background.stalls += 1;
-        counters.background.waited_ns += ns;
+        counters.background.stalls_waited_for += 1;
+        counters.background.time_waited_for_stalls_ns += ns;
         self.die(member, die).slot = Some(Slot { what: Use::Stall, let_in_by: None });
         self.start_work(member, Worker::Slot { die }, vec![Step::Wait(ns)]);
         true

@@ -57,7 +57,7 @@ impl Simulation<'_> {
         let Some(suspension) = self.preemption().and_then(|preemption| preemption.suspension) else { return };
         let state = &self.members[member].dies[die];
         let read = state.queue[index];
-        if self.ssd.gc.takes_no_time || read.kind != OpKind::Read || state.overtakes(index) {
+        if self.ssd.gc.collection_takes_no_time || read.kind != OpKind::Read || state.overtakes(index) {
             return;
         }
         let Some(InFlight { worker, clean, page }) = self.in_flight(member, die, &read) else { return };

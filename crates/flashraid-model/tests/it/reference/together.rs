@@ -123,10 +123,10 @@ impl Simulation<'_> {
 
     fn write_beside(&mut self, member: usize, die: usize, operation: &Operation, pool: usize) -> Beside {
         let (number, page) = (operation.number, operation.page);
-        let before = self.members[member].counters.summary_pages_programmed;
+        let before = self.members[member].counters.block_summary_pages_programmed;
         let operation = self.goes_beside(member, die, operation, Some(pool));
         assert_eq!((operation.number, operation.page), (number, page));
-        let fills_block = self.members[member].counters.summary_pages_programmed > before;
+        let fills_block = self.members[member].counters.block_summary_pages_programmed > before;
         let mut steps = vec![Step::Wait(self.ssd.timing.command_overhead_ns), Step::Await(Awaits::Register), self.transfer()];
         steps.extend([Step::Mark(Mark::Transferred), Step::Await(Awaits::PlaneProgrammed), Step::Mark(Mark::ProgramBegun)]);
         steps.extend(self.program_steps(fills_block));
@@ -195,7 +195,9 @@ type Beside = (Option<Operation>, Option<usize>, Vec<Step>);
 impl Simulation<'_> {
     /// An operation has just joined the queue, and waits: whether it has joined a step in flight.
     pub(super) fn joins_step(&mut self, member: usize, die: usize, index: usize) -> bool {
-        if self.ssd.gc.takes_no_time || self.preemption().is_none_or(|preemption| preemption.pipeline != PipeliningMode::AlsoDuringSteps) {
+        if self.ssd.gc.collection_takes_no_time
+            || self.preemption().is_none_or(|preemption| preemption.pipeline != PipeliningMode::AlsoDuringSteps)
+        {
             return false;
         }
         let operation = self.members[member].dies[die].queue[index];

@@ -195,8 +195,8 @@ impl Simulation<'_> {
     /// The array time of a program, with its share of a summary if these are spread (rule 138).
     pub(super) fn program_ns(&self) -> u64 {
         let (timing, geometry) = (&self.ssd.timing, &self.ssd.geometry);
-        let is_spread = timing.spreads_summary_programs && geometry.summary_page;
-        let summary_ns = if is_spread { timing.summary_transfer_ns + timing.page_program_ns } else { 0 };
+        let is_spread = timing.spreads_summary_over_programs && geometry.summary_page;
+        let summary_ns = if is_spread { timing.block_summary_transfer_ns + timing.page_program_ns } else { 0 };
         timing.page_program_ns + summary_ns / u64::from(geometry.data_pages_per_block())
     }
 
@@ -204,15 +204,15 @@ impl Simulation<'_> {
     pub(super) fn program_steps(&self, fills_block: bool) -> Vec<Step> {
         let timing = &self.ssd.timing;
         let mut steps = vec![Step::Array(self.program_ns())];
-        if fills_block && self.ssd.geometry.summary_page && !timing.spreads_summary_programs {
-            steps.extend([Step::Transfer(timing.summary_transfer_ns), Step::Summary(timing.page_program_ns)]);
+        if fills_block && self.ssd.geometry.summary_page && !timing.spreads_summary_over_programs {
+            steps.extend([Step::Transfer(timing.block_summary_transfer_ns), Step::Summary(timing.page_program_ns)]);
         }
         steps
     }
 
     /// Out and in, without copy-back.
     pub(super) fn move_transfers(&self) -> Vec<Step> {
-        let at_once = !self.ssd.gc.copy_back && self.ssd.gc.procedure == CollectionProcedure::Standard;
+        let at_once = !self.ssd.gc.copy_back && self.ssd.gc.procedure == CollectionProcedure::AsParametersSay;
         self.out_and_in(at_once)
     }
 

@@ -2,7 +2,8 @@
 
 use super::*;
 use flashraid_model::ssd::{
-    BufferParams, FirmwareParams, FrontParams, PlacementHandles, QueueParams, SlcLimit, SlcParams, SuperblockSuspensionParams, UpkeepParams,
+    BufferParams, FirmwareParams, FrontEndParams, PlacementHandles, QueueParams, SlcLimit, SlcParams, SuperblockSuspensionParams,
+    UpkeepParams,
 };
 
 const GEN5: &str = "ssd.preset = \"nvme-gen5\"\narray.level = \"single\"\n";
@@ -14,9 +15,9 @@ fn a_drive_is_scaled_by_its_rows() {
         let ssd = &scenario.array.ssd;
         let superblock = ssd.superblock.as_ref().unwrap();
         let shape = superblock.shape(&ssd.geometry);
-        assert_eq!((shape.dies, shape.superblocks, shape.superpage_rows, shape.superpage_units()), (32, 910, rows, 72));
+        assert_eq!((shape.dies, shape.superblocks, shape.superpages_per_die, shape.superpage_units()), (32, 910, rows, 72));
         // Values that do not grow with the superblocks stay, and an erase keeps its share of the time.
-        assert_eq!((superblock.buffer.room_units, superblock.collection.debt_max_units), (2 * 32 * 72, 4 * 32 * 72));
+        assert_eq!((superblock.buffer.capacity_units, superblock.collection.units_behind_host_max), (2 * 32 * 72, 4 * 32 * 72));
         assert_eq!(ssd.timing.block_erase_ns, 3_500_000 * u64::from(rows) / 512);
         assert_eq!(ssd.exported_pages(), 663 * u64::from(shape.superblock_units()));
     }
@@ -39,8 +40,8 @@ fn a_drive_is_scaled_by_its_width() {
         // All parts that work at the same time become fewer.
         assert_eq!((ssd.geometry.dies, own.firmware.cores, own.dies_programming_max), (32 / scale, 8 / scale, 32 / scale));
         assert_eq!(
-            (own.buffer.room_units, own.collection.debt_max_units),
-            (8192 / scale, of_drive.collection.debt_max_units / u64::from(scale))
+            (own.buffer.capacity_units, own.collection.units_behind_host_max),
+            (8192 / scale, of_drive.collection.units_behind_host_max / u64::from(scale))
         );
         assert_eq!(ssd.exported_pages() * u64::from(scale), of_whole.exported_pages());
         // These are 4 KiB at 14 GB/s, and the parts of that.
@@ -78,7 +79,7 @@ fn times_and_sizes_of_a_drive_are_those_of_its_keys() {
     assert_eq!(superblock.page_read_ns, [40_000, 60_000, 80_000]);
     assert_eq!((superblock.unit_transfer_ns, superblock.dies_programming_max), (16_384, 7));
     assert_eq!(
-        (superblock.buffer.room_units, superblock.buffer.acknowledge_ns, superblock.buffer.survives_power_loss),
+        (superblock.buffer.capacity_units, superblock.buffer.acknowledge_ns, superblock.buffer.survives_power_loss),
         (1024, 3000, false)
     );
     assert_eq!(superblock.buffer.superpage_open_max_ns, Some(1_000_000));
@@ -93,7 +94,7 @@ fn times_and_sizes_of_a_drive_are_those_of_its_keys() {
         ),
         (2, 1000, 2000, 3000, 4000)
     );
-    assert!(superblock.reads_during_transfer && superblock.starts_empty);
+    assert!(superblock.planes_read_during_transfer && superblock.starts_empty);
 }
 
 #[test]
@@ -103,15 +104,21 @@ fn suspension_is_that_of_its_keys() {
     };
     let by_default = of("").unwrap();
     assert_eq!(
-        (by_default.program.suspend_ns, by_default.program.work_between_min_ns, by_default.program.suspensions_max),
+        (by_default.program.suspend_ns, by_default.program.work_between_suspensions_min_ns, by_default.program.suspensions_max),
         (100_000, 100_000, 10)
     );
     // Erases, and the times of their interruption, keep their share of the time.
-    assert_eq!((by_default.erase.suspend_ns, by_default.erase.work_between_min_ns, by_default.erase.resume_ns), (10_937, 10_937, 0));
+    assert_eq!(
+        (by_default.erase.suspend_ns, by_default.erase.work_between_suspensions_min_ns, by_default.erase.resume_ns),
+        (10_937, 10_937, 0)
+    );
     let text = "[ssd.suspension]\nprogram = { suspend = \"5us\", resume = \"6us\", suspensions_max = 3, progress = \"0us\" }\nerase = { suspensions_max = 0 }\n";
     let suspension = of(text).unwrap();
     let SuperblockSuspensionParams { program, erase } = suspension;
-    assert_eq!((program.suspend_ns, program.resume_ns, program.suspensions_max, program.work_between_min_ns), (5_000, 6_000, 3, 0));
+    assert_eq!(
+        (program.suspend_ns, program.resume_ns, program.suspensions_max, program.work_between_suspensions_min_ns),
+        (5_000, 6_000, 3, 0)
+    );
     assert_eq!((erase.suspend_ns, erase.suspensions_max), (10_937, 0));
 
     let without = good(&format!("{GEN5}[ssd.suspension]\n"));
@@ -135,7 +142,7 @@ fn placement_handles_need_superblocks_and_room() {
     let small = of(
         "[ssd.geometry]\ndies = 1\n[ssd.channel]\ndies_per_channel = 1\n[ssd.superblock]\nprograms_at_once = 1\n[ssd.placement_handles]\nhandles = 7\n",
     );
-    assert_eq!(small.array.ssd.superblock.unwrap().buffer.room_units, 8 * 72);
+    assert_eq!(small.array.ssd.superblock.unwrap().buffer.capacity_units, 8 * 72);
 
     let check = |text: &str| crate::check::check_scenario(&of(text));
     let drive = check(persistent).drive.unwrap();
@@ -162,7 +169,7 @@ fn one_bit_per_cell_takes_its_share_of_superblocks() {
     let of = |mode: &str| good(&format!("{GEN5}ssd.scale = 64\n{SLC}\"{mode}\"\n"));
     let slc = |scenario: &Scenario| scenario.array.ssd.superblock.as_ref().unwrap().slc;
     // The share is of 910 superblocks, with fractions rounded up.
-    let times = |room: SlcLimit| Some(SlcParams { room, program_ns: 160_000, read_ns: 20_000 });
+    let times = |room: SlcLimit| Some(SlcParams { superblock_limit: room, program_ns: 160_000, read_ns: 20_000 });
     assert_eq!(slc(&of("static")), times(SlcLimit::Superblocks(46)));
     assert_eq!(slc(&of("dynamic")), times(SlcLimit::ShareOfFree { millionths: 50_000 }));
     assert_eq!(slc(&good(GEN5)), None);
@@ -349,11 +356,11 @@ fn what_cannot_be_is_refused_with_the_reason() {
         assert!(problems.contains("means something only for a drive with superblocks"), "{text}: {problems}");
     }
     // These stand before the dies of any device.
-    let front = |text: &str| good(text).array.ssd.front;
+    let front = |text: &str| good(text).array.ssd.front_end;
     assert_eq!(front(""), None);
-    let buffer = BufferParams { room_units: 16_384, acknowledge_ns: 2000, survives_power_loss: false, superpage_open_max_ns: None };
+    let buffer = BufferParams { capacity_units: 16_384, acknowledge_ns: 2000, survives_power_loss: false, superpage_open_max_ns: None };
     let with_buffer = front("[ssd.buffer]\nsize = \"64MiB\"\nack = \"2us\"\nprotected = false\n");
-    assert_eq!(with_buffer, Some(FrontParams { buffer: Some(buffer), queues: None, firmware: FirmwareParams::WITHOUT_OVERHEAD }));
+    assert_eq!(with_buffer, Some(FrontEndParams { buffer: Some(buffer), queues: None, firmware: FirmwareParams::WITHOUT_OVERHEAD }));
     let queues = QueueParams { queues: 64, commands_per_fetch: 1, fetched_commands_max: 256 };
     let others = front("[ssd.queues]\n[ssd.firmware]\ncores = 2\nread = \"1us\"\nlatency = \"4us\"\n").unwrap();
     assert_eq!((others.buffer, others.queues), (None, Some(queues)));

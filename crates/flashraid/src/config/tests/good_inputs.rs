@@ -84,7 +84,7 @@ fn another_policy_keeps_the_other_keys_of_the_cache() {
     let sets = [("cache.high".to_string(), "0.6".to_string()), ("cache.policy".to_string(), "wow".to_string())];
     let cache = scenario_from_toml("test.toml", text, &sets, None).unwrap().array.cache.unwrap();
     assert_eq!(
-        (cache.parts, cache.group_cache_pages, cache.destage_start_fill, cache.destage_full_speed_fill, cache.destages_in_flight_max),
+        (cache.parts, cache.write_group_cache_pages, cache.destage_start_fill, cache.destage_full_speed_fill, cache.destages_in_flight_max),
         (flashraid_model::cache::WowCache::PARTS, 256, 0.5, 0.6, 4)
     );
 }
@@ -98,7 +98,7 @@ fn caches_share_out_their_size_as_the_paper_does() {
     // LAWC Table 2 in pages of 4 KiB has 64 KiB in front and 24 KiB for each of eight members. For nine, it is 72 KiB and 24 KiB.
     let pages = |array, policy| {
         let cache = cache(array, policy, "");
-        (cache.group_cache_pages, cache.member_cache_pages)
+        (cache.write_group_cache_pages, cache.member_cache_pages)
     };
     assert_eq!([pages("lawc-raid0-8", "lawc"), pages("lawc-raid5-9", "lawc")], [(16, 6), (18, 6)]);
     assert_eq!([pages("lawc-raid0-8", "wow"), pages("lawc-raid5-9", "stow")], [(64, 0), (72, 0)]);
@@ -113,7 +113,7 @@ fn caches_share_out_their_size_as_the_paper_does() {
     let other = cache("lawc-raid0-8", "wow", "size = \"1MiB\"\nlow = \"80%\"\nhigh = 0.9\nin_flight = 20\nnvm_write = \"0ns\"\n");
     assert_eq!(
         (
-            other.group_cache_pages,
+            other.write_group_cache_pages,
             other.destage_start_fill,
             other.destage_full_speed_fill,
             other.destages_in_flight_max,
@@ -162,7 +162,7 @@ fn levels_with_parity_and_a_member_that_fails() {
     assert_eq!(good("array.level = \"raid4\"\n").array.level, Level::Raid4);
     let several = "array.level = \"raid6\"\n[[array.failure]]\nmember = 2\nat = \"10s\"\n[[array.failure]]\nmember = 0\nat = \"1s\"\n";
     let array = good(&format!("{several}[array.rebuild]\nspares = 3\n")).array;
-    assert_eq!(array.failures_by_time().iter().map(|failure| failure.member).collect::<Vec<_>>(), [0, 2]);
+    assert_eq!(array.failures_in_time_order().iter().map(|failure| failure.member).collect::<Vec<_>>(), [0, 2]);
     assert_eq!((array.spares_and_state(), array.warmed_up_spares()), ((2, Some(SpareState::Warm)), 2));
 
     let warnings = good("array.rebuild.rate = \"1MB/s\"\n").warnings;
@@ -182,7 +182,7 @@ fn the_papers_devices_have_the_figures_of_the_reference() {
     for ssd in [&ggc, &pgc] {
         assert_eq!(ssd.timing.page_read_ns + ssd.timing.page_transfer_ns, 130_600);
         assert_eq!(ssd.timing.page_program_ns + ssd.timing.page_transfer_ns, 305_600);
-        assert_eq!(ssd.timing.page_program_ns + ssd.timing.summary_transfer_ns, 213_200);
+        assert_eq!(ssd.timing.page_program_ns + ssd.timing.block_summary_transfer_ns, 213_200);
         assert!(ssd.gc.copy_back && ssd.geometry.summary_page && ssd.link.is_none() && ssd.channel.is_none());
     }
     let lawc = device("lawc2017");
@@ -191,7 +191,7 @@ fn the_papers_devices_have_the_figures_of_the_reference() {
     assert_eq!((lawc.gc.start_free_blocks, lawc.gc.stop_free_blocks), (101, 103));
     assert_eq!(
         (lawc.gc.procedure, lawc.gc.pool, lawc.gc.copy_back),
-        (ssd::CollectionProcedure::ReferenceNoCopyBack, ssd::PoolScope::Die, false)
+        (ssd::CollectionProcedure::ReferenceSimulatorWithoutCopyBack, ssd::PoolScope::Die, false)
     );
 }
 
@@ -201,35 +201,35 @@ fn a_procedure_replaces_what_a_preset_says_and_may_be_taken_back() {
     let on_pgc = gc("\"pgc2011\"\nssd.gc.procedure = \"reference-no-copy-back\"");
     assert_eq!(
         (on_pgc.procedure, on_pgc.pool, on_pgc.copy_back),
-        (ssd::CollectionProcedure::ReferenceNoCopyBack, ssd::PoolScope::Die, false)
+        (ssd::CollectionProcedure::ReferenceSimulatorWithoutCopyBack, ssd::PoolScope::Die, false)
     );
     // This is ⌊5 % of 8 × 2048⌋ blocks.
     assert_eq!((on_pgc.start_free_blocks, on_pgc.stop_free_blocks), (818, 820));
     let as_before = gc("\"lawc2017\"\nssd.gc.procedure = \"as-set\"\nssd.gc.pool = \"plane\"");
     assert_eq!(
         (as_before.procedure, as_before.pool, as_before.copy_back),
-        (ssd::CollectionProcedure::Standard, ssd::PoolScope::Plane, false)
+        (ssd::CollectionProcedure::AsParametersSay, ssd::PoolScope::Plane, false)
     );
     assert_eq!((as_before.start_free_blocks, as_before.stop_free_blocks), (25, 26));
     // The configuration in a report can be run again.
     let scenario = good("ssd.preset = \"pgc2011\"\nssd.gc.procedure = \"reference-no-copy-back\"\n");
-    assert_eq!((scenario.config.ssd.gc.pool, scenario.config.ssd.gc.copy_back), (Pool::Die, false));
+    assert_eq!((scenario.config.ssd.gc.pool, scenario.config.ssd.gc.copy_back), (BlockPoolScope::Die, false));
 }
 
 #[test]
 fn summaries_can_be_spread_over_all_programs() {
     let spread = good("ssd.preset = \"pgc2011\"\nssd.summary_page = \"spread\"\n").array.ssd;
     assert_eq!(spread.geometry.data_pages_per_block(), 63);
-    assert_eq!(spread.timing.with_spread_summaries(&spread.geometry).page_program_ns, 203_384);
+    assert_eq!(spread.timing.with_summary_spread_over_programs(&spread.geometry).page_program_ns, 203_384);
     let plain = good("ssd.preset = \"pgc2011\"\n").array.ssd;
-    assert_eq!(plain.timing.with_spread_summaries(&plain.geometry).page_program_ns, 200_000);
+    assert_eq!(plain.timing.with_summary_spread_over_programs(&plain.geometry).page_program_ns, 200_000);
 }
 
 #[test]
 fn options_of_other_schemes_have_no_effect_and_are_named() {
     let scenario = good("[coordination]\nscheme = \"reactive-inclusive\"\nt_soft = \"start+4\"\nforce_until = \"watermark\"\n");
     let coordination = scenario.array.coordination.expect("there is a controller");
-    assert_eq!((coordination.ggc_aware_members.0, coordination.registration_free_blocks()), (0xff, None));
+    assert_eq!((coordination.coordinated_members.0, coordination.registration_threshold_free_blocks()), (0xff, None));
     assert_eq!(scenario.warnings, ["coordination.t_soft is set, but this scheme does not use it"]);
     assert!(good("[coordination]\nforce_until = \"watermark\"\n").array.coordination.is_none());
 }
@@ -239,7 +239,7 @@ fn members_ask_softly_where_the_controller_may_wait() {
     let read = |keys: &str| {
         let scenario = good(&format!("[coordination]\nscheme = \"reactive-inclusive\"\n{keys}"));
         let coordination = scenario.array.coordination.expect("there is a controller");
-        (coordination.notification, coordination.begins_cycles_when_idle, coordination.all_dies_collect, scenario.warnings)
+        (coordination.notification, coordination.begins_cycles_when_idle, coordination.all_dies_of_forced_member_collect, scenario.warnings)
     };
     assert_eq!(read(""), (Notification::AtStartThreshold, false, true, vec![]));
     assert_eq!(read("delay = \"1ms\"\nt_soft = \"start+4\"\n"), (Notification::AtSoftThreshold, false, true, vec![]));
@@ -258,7 +258,7 @@ fn members_ask_softly_where_the_controller_may_wait() {
 #[test]
 fn the_idealised_device_is_one_setting_away() {
     let ideal = good("ssd.transfer = \"none\"\nssd.summary_page = false\n").array.ssd;
-    assert_eq!((ideal.timing.page_transfer_ns, ideal.timing.summary_transfer_ns), (0, 0));
+    assert_eq!((ideal.timing.page_transfer_ns, ideal.timing.block_summary_transfer_ns), (0, 0));
     assert_eq!(ideal.geometry.data_pages_per_block(), 64);
 }
 

@@ -7,7 +7,8 @@ use flashraid_model::ssd::{Preemption as Preempted, SsdParams};
 use super::tags::{Section, TAGS};
 use super::{COLLECTS_BELOW_AT_LEAST, picoseconds_per_byte, workload};
 use crate::config::{
-    Allocation, ChannelOrder, Duplex, Link, LinkRate, LinkTable, Pool, Scenario, SsdConfig, SummaryPage, Transfer, VictimPolicy,
+    Allocation, BlockPoolScope, BlockSummaryPage, ChannelOrder, Duplex, Link, LinkRate, LinkTable, Scenario, SsdConfig, TransferPath,
+    VictimPolicy,
 };
 use crate::exchange::{ExportedFile, ExportedFiles};
 
@@ -46,7 +47,7 @@ impl Layout {
         let ssd = &scenario.config.ssd;
         let dies = ssd.geometry.dies;
         let chips = match (ssd.transfer, &ssd.channel) {
-            (Transfer::Channel, Some(channel)) => channel.dies_per_channel,
+            (TransferPath::Channel, Some(channel)) => channel.dies_per_channel,
             // Dies with pins of their own are alone on a channel.
             _ => 1,
         };
@@ -153,7 +154,7 @@ fn geometry(ssd: &SsdConfig, layout: &Layout, values: &mut Values, notes: &mut V
     values.set("Page_Capacity", page_bytes);
     values.set("Overprovisioning_Ratio", geometry.reserved.0);
     values.set("Block_PE_Cycles_Limit", ssd.endurance);
-    if ssd.summary_page != SummaryPage::Plain(false) {
+    if ssd.summary_page != BlockSummaryPage::Plain(false) {
         notes.push("Summary pages are left out: MQSim's blocks hold that much more.".to_owned());
     }
     let first = match ssd.channel.as_ref().map(|channel| channel.order) {
@@ -205,7 +206,7 @@ fn rate_and_width(byte_ps: u64) -> (u64, u64) {
 
 fn channel(ssd: &SsdConfig, values: &mut Values, notes: &mut Vec<String>) {
     let byte_ps = match ssd.transfer {
-        Transfer::None => 0,
+        TransferPath::None => 0,
         // MQSim transfers no spare bytes.
         _ => ssd.timing.transfer_per_byte.picoseconds * (512 + u64::from(ssd.timing.spare_bytes_per_sector)) / 512,
     };
@@ -283,7 +284,7 @@ fn collection(scenario: &Scenario, values: &mut Values, notes: &mut Vec<String>)
             notes.push("MQSim collects planes by themselves, a block at a time; superblocks and their pace are left out.".to_owned());
             superblock.target
         }
-        None if gc.pool == Pool::Die => {
+        None if gc.pool == BlockPoolScope::Die => {
             notes.push("MQSim's planes have pools of their own: the threshold of the die is divided among them.".to_owned());
             params.gc.start_free_blocks.div_ceil(ssd.geometry.planes)
         }
@@ -324,9 +325,9 @@ fn collection(scenario: &Scenario, values: &mut Values, notes: &mut Vec<String>)
     values.set("Use_Copyback_for_GC", ssd.superblock.is_none() && gc.copy_back);
     values.set("Preemptible_GC_Enabled", params.gc.preemption.is_some());
     if let Some(Preempted {
-        hard_limit_share: t_hard,
+        hard_limit_over_start_threshold: t_hard,
         pipeline,
-        merges_with_moves: merge,
+        serves_requests_from_move_register: merge,
         moves_requested_pages_first: reorder,
         suspension,
         ..

@@ -205,7 +205,7 @@ pub(super) const REFUSED: &[(&str, &str, &str)] = &[
 ];
 
 /// Returns a Markdown table of all tags of MQSim's device file, with the key that each tag becomes or the reason why it becomes none.
-pub fn tags_table() -> String {
+pub fn xml_tags_as_markdown_table() -> String {
     let mut text = "| tag | becomes |\n|---|---|\n".to_owned();
     for tag in TAGS {
         let meaning = match tag.meaning {

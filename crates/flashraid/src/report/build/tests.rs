@@ -32,8 +32,8 @@ fn inputs<'a>(measured: &'a MeasuredResults, counts: &'a ArrayCounters, wear: &'
         measured,
         simulated_ns: measured.end_ns,
         counts,
-        owed: &[],
-        cached_pages: 0,
+        unfinished_work_by_member: &[],
+        pages_in_cache_at_end: 0,
         wear,
         usage: &[],
         member_capacity_bytes: 4_000_000,
@@ -43,10 +43,10 @@ fn inputs<'a>(measured: &'a MeasuredResults, counts: &'a ArrayCounters, wear: &'
         pages_per_block: 64,
         levels_wear: false,
         endurance_cycles: Some(3000),
-        cache: serde_json::Map::new(),
-        cache_room_pages: 0,
+        cache_report: serde_json::Map::new(),
+        cache_capacity_pages: 0,
         has_parity: false,
-        pages_to_cache: 0,
+        host_pages_written_to_cache: 0,
         too_many_failed: false,
         failures: Vec::new(),
         requests_lost: 0,
@@ -55,13 +55,13 @@ fn inputs<'a>(measured: &'a MeasuredResults, counts: &'a ArrayCounters, wear: &'
         drive: None,
         mechanisms: Mechanisms::default(),
         has_queues: false,
-        is_closed: false,
+        is_closed_loop: false,
         partial_reason: None,
         workload_note: Some("a stand-in".to_owned()),
         trace_notes: Vec::new(),
         warnings: Vec::new(),
         wall_s: 1.5,
-        perf: Perf::new(100, 200, 10, 0.5, 1.0, Some(4096)),
+        simulator_speed: Perf::new(100, 200, 10, 0.5, 1.0, Some(4096)),
     }
 }
 
@@ -86,7 +86,7 @@ fn example_with(change: impl FnOnce(&mut ReportInputs)) -> Report {
         free_blocks_before: 12,
         free_blocks_min: 11,
         writes_wait_from_ns: SECOND + 1_000_000,
-        all_wait_from_ns: SECOND + 2_000_000,
+        all_requests_wait_from_ns: SECOND + 2_000_000,
         member: 1,
         die: 3,
         start_ns: SECOND,
@@ -101,7 +101,7 @@ fn example_with(change: impl FnOnce(&mut ReportInputs)) -> Report {
         host_pages_written: 244,
         gc_pages_moved: 90,
         erases: 20_000,
-        summary_pages_programmed: 6,
+        block_summary_pages_programmed: 6,
         collections: 1,
         forced_collections: 1,
         gc_time_ns: 8_000_000,
@@ -225,9 +225,9 @@ fn little_wear_is_no_life() {
 /// Data in the buffers of drives, and owed moves, will be programmed later. Data in a write cache have not been sent to a member.
 #[test]
 fn write_amplification_at_most_counts_what_is_owed() {
-    const NOTHING: MemberOwed = MemberOwed { buffered_pages: 0, pages_to_move: 0, collection_die_ns: 0 };
-    const OWED: [MemberOwed; 2] = [MemberOwed { buffered_pages: 10, pages_to_move: 100, collection_die_ns: 1_500_000 }, NOTHING];
-    let report = example_with(|inputs| (inputs.owed, inputs.cached_pages) = (&OWED, 7));
+    const NOTHING: MemberOwed = MemberOwed { buffered_pages: 0, pages_to_move: 0, remaining_collection_die_ns: 0 };
+    const OWED: [MemberOwed; 2] = [MemberOwed { buffered_pages: 10, pages_to_move: 100, remaining_collection_die_ns: 1_500_000 }, NOTHING];
+    let report = example_with(|inputs| (inputs.unfinished_work_by_member, inputs.pages_in_cache_at_end) = (&OWED, 7));
     assert_eq!((report.flash.write_amplification, report.flash.write_amplification_max), (Some(334.0 / 244.0), Some(444.0 / 254.0)));
     assert_eq!(report.owed, Owed { buffered_bytes: 17 * 4096, moves_pages: 100, collection_us: 1500.0 });
 }
@@ -237,7 +237,7 @@ fn lost_data_are_a_verdict_of_their_own() {
     let lost = example_with(|inputs| inputs.requests_lost = 1);
     let failed = example_with(|inputs| inputs.too_many_failed = true);
     for report in [lost, failed] {
-        assert!(report.verdict.load == LoadKind::DataLost && report.verdict.has_mark(Mark::DataLost));
+        assert!(report.verdict.load == LoadVerdict::DataLost && report.verdict.has_mark(Mark::DataLost));
         assert_eq!(serde_json::to_value(&report.verdict).unwrap()["load"], "data lost");
     }
     assert!(!example().verdict.has_mark(Mark::DataLost));
@@ -248,7 +248,7 @@ fn lost_data_are_a_verdict_of_their_own() {
 #[test]
 fn a_scaled_drive_has_the_life_of_the_drive_that_is_meant() {
     let drive = DriveInputs {
-        unit_pages: 1,
+        pages_per_mapping_unit: 1,
         dies: 4,
         rain: false,
         placement: None,
@@ -256,8 +256,8 @@ fn a_scaled_drive_has_the_life_of_the_drive_that_is_meant() {
         has_upkeep: false,
         page_bytes: 4096,
         has_queues: false,
-        scale: 4,
-        scale_by: ScaleBy::Space,
+        scaled_down_by: 4,
+        scaled_dimension: ScaleBy::Space,
     };
     let life = |drive| example_of(drive).flash.lifetime.unwrap();
     let ratios = |drive| {
@@ -273,7 +273,7 @@ fn a_scaled_drive_has_the_life_of_the_drive_that_is_meant() {
         .map(|ratio| (ratio * 1e6).round() / 1e6)
     };
     assert_eq!(ratios(drive), [4.0, 4.0, 4.0, 0.25, 1.0]);
-    assert_eq!(ratios(DriveInputs { scale_by: ScaleBy::Width, ..drive }), [1.0, 1.0, 4.0, 1.0, 1.0]);
+    assert_eq!(ratios(DriveInputs { scaled_dimension: ScaleBy::Width, ..drive }), [1.0, 1.0, 4.0, 1.0, 1.0]);
 }
 
 #[test]
@@ -305,7 +305,7 @@ fn an_empty_run_has_no_figures_but_a_report() {
     assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), report);
     assert_eq!((report.response_us.all.mean, report.bandwidth_mb_s.cv, report.flash.write_amplification), (None, None, None));
     assert_eq!((report.gc.busy_fraction, report.gc.synchronised_mean, report.flash.lifetime), (None, None, None));
-    assert_eq!(report.time_us, TimeByShare::default());
+    assert_eq!(report.time_us, ResponseTimeParts::default());
     assert!(report.over_time.from_ms.is_empty());
 }
 

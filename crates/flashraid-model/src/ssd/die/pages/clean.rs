@@ -7,7 +7,7 @@ use crate::events::{GcInterval, TimeNs};
 use crate::ids::{BlockId, DieId};
 use crate::space::pools::{CleanWork, Pools};
 use crate::ssd::collect::pools::{Due, Watermarks};
-use crate::ssd::job::{Cause, NEVER, Worker};
+use crate::ssd::job::{Cause, DieWorker, NEVER};
 use crate::ssd::parts::SsdParts;
 
 impl Clean {
@@ -149,10 +149,10 @@ impl PageContext<'_> {
         self.own.dies[die.index()].cleans[scope as usize] = Some(clean);
         if self.own.channels.is_empty() {
             let whole = std::iter::once(Step::wait(self.own.durations.clean_ns(work)));
-            self.begin_work(at, die, Worker::clean(scope), whole, NO_PAGE);
+            self.begin_work(at, die, DieWorker::clean(scope), whole, NO_PAGE);
         } else {
             let steps = self.own.durations.clean_steps(work, room);
-            self.begin_work(at, die, Worker::clean(scope), steps, NO_PAGE);
+            self.begin_work(at, die, DieWorker::clean(scope), steps, NO_PAGE);
         }
     }
 
@@ -163,7 +163,7 @@ impl PageContext<'_> {
         if !self.own.lazy {
             // Reads of the page that is programmed do not interrupt its program; an erase is interrupted by all.
             let programmed = if phase == Phase::Program { clean.register } else { NO_PAGE };
-            return self.begin_work(at, die, Worker::clean(scope), steps, programmed);
+            return self.begin_work(at, die, DieWorker::clean(scope), steps, programmed);
         }
         clean.work.wait(at, ns);
         self.own.dies[die.index()].joint_ends = None;
@@ -240,8 +240,8 @@ impl PageContext<'_> {
         let all_wait_from = clean.all_wait_from.min(at);
         let writes_wait_from = clean.writes_wait_from.min(all_wait_from);
         self.parts.counters.gc_time_ns += at - clean.began;
-        self.parts.counters.gc_open_to_all_requests_ns += writes_wait_from - clean.began;
-        self.parts.counters.gc_writes_must_wait_ns += all_wait_from - writes_wait_from;
+        self.parts.counters.gc_preemptible_by_all_requests_ns += writes_wait_from - clean.began;
+        self.parts.counters.gc_preemptible_by_reads_only_ns += all_wait_from - writes_wait_from;
         self.out.collections.push(GcInterval {
             member: self.parts.member.0,
             die: die.0,
@@ -252,7 +252,7 @@ impl PageContext<'_> {
             free_blocks_before: clean.free_blocks_before,
             free_blocks_min: clean.free_blocks_min,
             writes_wait_from_ns: writes_wait_from,
-            all_wait_from_ns: all_wait_from,
+            all_requests_wait_from_ns: all_wait_from,
             is_forced: clean.cause == Cause::Forced,
         });
         self.note_clean_ended(at, die, scope, clean.needed.then_some(clean.began));
@@ -291,7 +291,7 @@ impl PageContext<'_> {
     fn serve_high_priority(&mut self, at: TimeNs, die: DieId) -> bool {
         let Some(id) = self.own.dies[die.index()].queue.first_high_priority_write(&self.own.waiting) else { return false };
         let busy_pools = self.busy_pools(die);
-        let Some(pool) = self.pools.place(die, self.own.waiting[id].lpn, busy_pools) else {
+        let Some(pool) = self.pools.choose_pool_for_write(die, self.own.waiting[id].lpn, busy_pools) else {
             self.own.waiting[id].refuse(at);
             return false;
         };
@@ -321,7 +321,7 @@ impl SsdParts {
     /// Counts the moves of a clean.
     fn count_moves(&mut self, work: CleanWork) {
         self.counters.gc_pages_moved += u64::from(work.pages_moved);
-        self.counters.summary_pages_programmed += u64::from(work.blocks_sealed) * u64::from(self.params.geometry.summary_page);
+        self.counters.block_summary_pages_programmed += u64::from(work.blocks_sealed) * u64::from(self.params.geometry.summary_page);
     }
 
     /// Counts and reports a clean whose end is known when it begins.
@@ -348,7 +348,7 @@ impl SsdParts {
             free_blocks_before: work.free_blocks_before,
             free_blocks_min: work.free_blocks_min,
             writes_wait_from_ns: time.start,
-            all_wait_from_ns: time.start,
+            all_requests_wait_from_ns: time.start,
             is_forced: false,
         });
     }

@@ -74,7 +74,7 @@ impl PageDies {
         let scopes = if by_plane { g.planes } else { 1 };
         let channels = params.channel.map_or(0, |channel| channel.channel_count(g.dies));
         let (immediate, in_steps) =
-            if shortcuts.immediate_ends && may_be_immediate(params, controlled) { (g.dies, 0) } else { (0, g.dies) };
+            if shortcuts.computes_ends_on_arrival && may_be_immediate(params, controlled) { (g.dies, 0) } else { (0, g.dies) };
         let die = |die: u32| {
             let mechanisms = AtDie::new(&params.mechanisms, seed, member, DieId(die));
             Die::new(scopes, by_plane, params.gc.idle_collection_after_ns, mechanisms)
@@ -84,7 +84,7 @@ impl PageDies {
             durations: Durations::new(params),
             immediate: vec![ImmediateDie::new(g.planes, params.gc.blocking); immediate as usize],
             dies: (0..in_steps).map(die).collect(),
-            lazy: shortcuts.collapsed_waits && may_be_lazy(params),
+            lazy: shortcuts.ends_waits_without_events && may_be_lazy(params),
             by_plane,
             dynamic,
             suspension: params.gc.preemption.and_then(|preemption| preemption.suspension),
@@ -92,10 +92,10 @@ impl PageDies {
             lanes: Default::default(),
             waiting: Slab::default(),
             placement: Placement::default(),
-            striping: (g.dies, params.die_stride_pages),
-            die_shift: (params.die_stride_pages == 1 && g.dies.is_power_of_two()).then(|| g.dies.trailing_zeros()),
+            striping: (g.dies, params.consecutive_pages_per_die),
+            die_shift: (params.consecutive_pages_per_die == 1 && g.dies.is_power_of_two()).then(|| g.dies.trailing_zeros()),
             watermarks: Watermarks::new(params),
-            buffered: if params.front.is_some() { PageBuffer::new(g.dies, dynamic) } else { PageBuffer::default() },
+            buffered: if params.front_end.is_some() { PageBuffer::new(g.dies, dynamic) } else { PageBuffer::default() },
         }
     }
 
@@ -123,7 +123,7 @@ impl PageDies {
         let immediate = self.immediate.iter().map(|die| die.cleaning_left_ns(now));
         let in_steps = (0..self.dies.len() as u32).map(|die| self.cleans_left(pools, preemptive, now, DieId(die)));
         let (moves_pages, collection_ns) = in_steps.fold((0, immediate.sum()), |(pages, ns), die| (pages + die.0, ns + die.1));
-        UnfinishedWork { buffered_pages: 0, pages_to_move: moves_pages, collection_die_ns: collection_ns }
+        UnfinishedWork { buffered_pages: 0, pages_to_move: moves_pages, remaining_collection_die_ns: collection_ns }
     }
 
     /// Returns the counters of the mechanisms, summed over the dies.
@@ -232,7 +232,7 @@ impl PageContext<'_> {
             usage.record_operation(waiting.submitted_ns, at);
         }
         let (time, member) = (waiting.time_until(at), self.parts.member);
-        self.out.ends.push(OpEnd { completion: waiting.op.completion, member, at, met_gc: waiting.met_gc, time });
+        self.out.ends.push(OpEnd { completion_number: waiting.op.completion_number, member, at, met_gc: waiting.met_gc, time_parts: time });
         self.own.waiting.release(id);
     }
 }

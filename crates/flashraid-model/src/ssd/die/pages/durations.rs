@@ -40,14 +40,14 @@ pub(super) struct Durations {
 impl Durations {
     pub(super) fn new(params: &SsdParams) -> Self {
         let t = params.timing;
-        let transfers_crossing = params.gc.procedure == CollectionProcedure::ReferenceNoCopyBack;
+        let transfers_crossing = params.gc.procedure == CollectionProcedure::ReferenceSimulatorWithoutCopyBack;
         let transfers_all = !params.gc.copy_back && !transfers_crossing;
         Self {
             around_read_ns: t.command_overhead_ns + t.page_transfer_ns,
             array_ns: t.page_read_ns,
             write_ns: t.command_overhead_ns + t.page_transfer_ns + t.page_program_ns,
-            seal_ns: if params.geometry.summary_page && !t.spreads_summary_programs {
-                t.summary_transfer_ns + t.page_program_ns
+            seal_ns: if params.geometry.summary_page && !t.spreads_summary_over_programs {
+                t.block_summary_transfer_ns + t.page_program_ns
             } else {
                 0
             },
@@ -56,7 +56,7 @@ impl Durations {
             erase_ns: t.block_erase_ns,
             poll_ns: params.gc.preemption.map_or(0, |preemption| preemption.poll_ns),
             transfer_ns: t.page_transfer_ns,
-            instantaneous_gc: params.gc.takes_no_time,
+            instantaneous_gc: params.gc.collection_takes_no_time,
             timing: t,
             data_pages: params.geometry.data_pages_per_block(),
             transfers_all,
@@ -117,7 +117,7 @@ impl Durations {
             }
             (OpKind::Write, _) => {
                 time.flash_ns += t.page_program_ns * (1 + summaries);
-                time.transfer_ns += t.page_transfer_ns + t.summary_transfer_ns * summaries;
+                time.transfer_ns += t.page_transfer_ns + t.block_summary_transfer_ns * summaries;
                 time.other_ns += t.command_overhead_ns;
             }
             _ => time.other_ns += self.no_flash_ns,
@@ -132,7 +132,7 @@ impl Durations {
     /// Returns the steps to program a page. The summary asks for the channel when the program of the page has ended.
     pub(super) fn program_steps(&self, sealed: bool) -> impl Iterator<Item = Step> + use<> {
         let t = self.timing;
-        let summary = [Step::Transfer(t.summary_transfer_ns), Step::interruptible(t.page_program_ns)];
+        let summary = [Step::Transfer(t.block_summary_transfer_ns), Step::interruptible(t.page_program_ns)];
         let summaries = usize::from(sealed && self.seal_ns > 0);
         std::iter::once(Step::interruptible(t.page_program_ns)).chain(summary.into_iter().take(2 * summaries))
     }
@@ -209,7 +209,7 @@ impl Durations {
         let mut sealed = false;
         let moves = (0..work.pages_moved).flat_map(move |_| {
             room = if room == 0 { own.data_pages } else { room } - 1;
-            let crosses = work.crosses[usize::from(sealed)];
+            let crosses = work.moves_cross_planes[usize::from(sealed)];
             sealed |= room == 0;
             own.clean_read_steps().chain(own.clean_program_steps(room == 0, crosses))
         });

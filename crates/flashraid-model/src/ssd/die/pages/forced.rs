@@ -50,7 +50,7 @@ impl PageContext<'_> {
     fn force(&mut self, now: TimeNs, work: ForcedWork) {
         let dies = self.parts.params.geometry.dies;
         let agent = self.parts.agent.as_ref().expect("only members that know the protocol are forced");
-        let takes_part = |die: u32| agent.takes_part(self.pools.free_blocks(DieId(die)).0);
+        let takes_part = |die: u32| agent.takes_part(self.pools.fewest_and_total_free_blocks(DieId(die)).0);
         let taking_part: Vec<DieId> = (0..dies).filter(|&die| takes_part(die)).map(DieId).collect();
         self.parts.agent_mut().set_dies_left(taking_part.len() as u32);
         // Requests of before are void, and with them what the cleans in progress mean for them.
@@ -187,7 +187,7 @@ impl PageContext<'_> {
     pub(crate) fn may_ask(&mut self, now: TimeNs) {
         if self.parts.agent_mut().take_scheduled_ask(now) {
             let pages_left = self.pages_left();
-            let is_at_start = |die: u32| self.pools.free_blocks(DieId(die)).0 <= self.parts.params.gc.start_free_blocks;
+            let is_at_start = |die: u32| self.pools.fewest_and_total_free_blocks(DieId(die)).0 <= self.parts.params.gc.start_free_blocks;
             let is_at_limit = (0..self.own.dies.len() as u32).any(is_at_start);
             self.parts.agent_mut().ask_softly(now, pages_left, is_at_limit, self.out);
         }

@@ -67,7 +67,7 @@ impl PageContext<'_> {
                 front.counters.pages_read_from_buffer += 1;
                 let command = &front.commands[id];
                 let waiter = Waiter {
-                    completion: op.completion,
+                    completion: op.completion_number,
                     fetched_id: command.fetched_id,
                     arrived: command.arrived,
                     other_ns: command.begun - command.started,
@@ -129,7 +129,7 @@ impl PageContext<'_> {
                 assert!(of.pages_left > 0, "a command ends once");
                 of.pages_left -= 1;
                 let (fetched_id, is_over) = (of.fetched_id, of.pages_left == 0);
-                self.out.ends.push(OpEnd { completion: op.completion, member, at, met_gc, time });
+                self.out.ends.push(OpEnd { completion_number: op.completion_number, member, at, met_gc, time_parts: time });
                 front.pages_end(fetched_id, 1, at, self.out);
                 if is_over {
                     self.finish_command(command);

@@ -140,7 +140,7 @@ impl ImmediateContext<'_> {
     /// Serves an operation that arrives now, after all operations that the die has already received.
     #[inline]
     pub(crate) fn serve_now(&mut self, now: TimeNs, die: DieId, lpn: Lpn, kind: OpKind, cleans: &mut Vec<GcInterval>) -> Served {
-        if self.own.by_plane && !self.parts.params.gc.takes_no_time {
+        if self.own.by_plane && !self.parts.params.gc.collection_takes_no_time {
             return self.serve_beside_cleans(now, die, lpn, kind, cleans);
         }
         let mut at = now.max(self.own.immediate[die.index()].busy_until);
@@ -247,10 +247,10 @@ impl ImmediateContext<'_> {
     fn command(&mut self, die: DieId, lpn: Lpn, kind: OpKind, busy: u64) -> Option<(u64, bool, bool)> {
         match kind {
             OpKind::Write => {
-                let pool = self.pools.place(die, lpn, busy)?;
+                let pool = self.pools.choose_pool_for_write(die, lpn, busy)?;
                 self.parts.counters.host_pages_written += 1;
                 let sealed = self.pools.write(die, pool, lpn);
-                self.parts.counters.summary_pages_programmed += u64::from(sealed && self.parts.params.geometry.summary_page);
+                self.parts.counters.block_summary_pages_programmed += u64::from(sealed && self.parts.params.geometry.summary_page);
                 Some((self.own.durations.command_ns(kind, None, sealed), true, sealed))
             }
             OpKind::Read => {
@@ -272,7 +272,7 @@ impl ImmediateContext<'_> {
         let end = at + self.own.durations.clean_ns(work);
         let state = &mut self.own.immediate[die.index()];
         let continues = std::mem::replace(&mut state.in_collection, true);
-        if !self.parts.params.gc.takes_no_time {
+        if !self.parts.params.gc.collection_takes_no_time {
             state.gc_until = end;
             state.recent.push_back(RecentClean { start: at, end, collected_before_ns: state.collected_ns });
             state.collected_ns += end - at;
@@ -297,9 +297,9 @@ impl PageDies {
 /// Returns true if nothing can interrupt or delay an operation. This needs first come first served, cleans in one piece, no shared channel
 /// or link, and no controller.
 pub(super) fn may_be_immediate(params: &SsdParams, controlled: bool) -> bool {
-    let interruptible =
-        !params.gc.takes_no_time && (controlled || params.gc.preemption.is_some() || params.gc.idle_collection_after_ns.is_some());
-    params.front.is_none()
+    let interruptible = !params.gc.collection_takes_no_time
+        && (controlled || params.gc.preemption.is_some() || params.gc.idle_collection_after_ns.is_some());
+    params.front_end.is_none()
         && params.mechanisms.is_empty()
         && !interruptible
         && params.channel.is_none()

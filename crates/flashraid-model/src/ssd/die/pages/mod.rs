@@ -59,7 +59,7 @@ use crate::ids::{BlockId, DieId, Lpn};
 use crate::request::OpKind;
 use crate::ssd::collect::pools::Forced;
 use crate::ssd::die::activity::Activity;
-use crate::ssd::job::{Cause, FrontWake, NEVER, Origin, Stopwatch, WorkSnapshot, Worker};
+use crate::ssd::job::{Cause, DieWorker, FrontWake, NEVER, Origin, Stopwatch, WorkSnapshot};
 use crate::ssd::mechanism::AtDie;
 pub(crate) use context::{PageContext, PageDies};
 pub(crate) use immediate::{ImmediateContext, Served};
@@ -283,7 +283,7 @@ impl Die {
     }
 
     #[inline]
-    fn work_mut(&mut self, worker: Worker) -> &mut Work {
+    fn work_mut(&mut self, worker: DieWorker) -> &mut Work {
         match (worker.companion(), worker.scope()) {
             (Some(number), _) => self.work_in_joint_step_mut(number),
             (None, None) => &mut self.slot.work,
@@ -335,7 +335,7 @@ impl PageContext<'_> {
     }
 
     /// Ends a wait of a worker. Its next step begins, or the die chooses its next work.
-    fn wait_over(&mut self, at: TimeNs, die: DieId, worker: Worker) {
+    fn wait_over(&mut self, at: TimeNs, die: DieId, worker: DieWorker) {
         if let Some(number) = self.die(die).companion_of(worker) {
             self.companion_continues(at, die, number);
         } else if self.die(die).work_mut(worker).has_steps() {
@@ -345,7 +345,7 @@ impl PageContext<'_> {
         }
     }
 
-    fn work_over(&mut self, at: TimeNs, die: DieId, worker: Worker) {
+    fn work_over(&mut self, at: TimeNs, die: DieId, worker: DieWorker) {
         if let Some(number) = self.own.dies[die.index()].companion_of(worker) {
             return self.companion_ended(at, die, number);
         }
@@ -450,7 +450,7 @@ impl PageContext<'_> {
         }
         let kind = self.own.waiting[head].op.kind;
         if self.parts.params.gc.checks_pools_before(kind) {
-            if self.parts.params.gc.takes_no_time {
+            if self.parts.params.gc.collection_takes_no_time {
                 self.clean_instantly(at, die);
             } else if self.begin_needed(at, die, Cause::Needed) && !by_plane {
                 return;
@@ -471,7 +471,7 @@ impl PageContext<'_> {
         let busy = if self.own.by_plane { state.busy_scopes() } else { 0 };
         let Waiting { op, lpn, .. } = self.own.waiting[head];
         let awaited = match op.kind {
-            OpKind::Write => match self.pools.place(die, lpn, busy) {
+            OpKind::Write => match self.pools.choose_pool_for_write(die, lpn, busy) {
                 Some(pool) => return self.serve(at, head, None, pool),
                 None => {
                     assert!(busy != 0, "rule 16: a check leaves room in some pool");
@@ -534,7 +534,7 @@ impl PageContext<'_> {
         } else {
             state.slot.finishing = id;
             let steps = self.own.durations.command_steps(op.kind, array_ns, sealed);
-            self.begin_work(at, die, Worker::SLOT, steps, lpn);
+            self.begin_work(at, die, DieWorker::SLOT, steps, lpn);
         }
         if op.kind != OpKind::Read {
             self.place_waiting(at);
@@ -548,7 +548,7 @@ impl PageContext<'_> {
         }
         let array_ns = self.own.durations.array_ns;
         let die = &mut self.own.dies[self.pools.die_of(lpn).index()];
-        Some(array_ns + die.activity.extra_array_ns(array_ns, || self.pools.page_and_erases(lpn)))
+        Some(array_ns + die.activity.extra_array_ns(array_ns, || self.pools.physical_page_and_block_erases(lpn)))
     }
 
     /// Removes an operation from the queue when it starts, and attributes its waiting time to causes.
@@ -563,7 +563,7 @@ impl PageContext<'_> {
         } else {
             let ended = state.clean_ended[0];
             // Instantaneous cleans keep nothing waiting.
-            let takes_time = !self.parts.params.gc.takes_no_time;
+            let takes_time = !self.parts.params.gc.collection_takes_no_time;
             operation.met_gc = state.cleans[0].is_some() || (takes_time && ended != NEVER && ended > operation.reached_ns);
             operation.time.collection_ns = state.collecting.at(at) - operation.before.collected_ns;
         }
@@ -571,7 +571,7 @@ impl PageContext<'_> {
             operation.held_ns = state.activity.held.at(at) - operation.before.held_ns;
         }
         if operation.refused_at != NEVER {
-            self.parts.counters.writes_waiting_for_room += 1;
+            self.parts.counters.writes_that_waited_for_room += 1;
             self.parts.counters.writes_waiting_for_room_ns += at - operation.refused_at;
         }
         if let Origin::Buffer(page) = operation.origin {
@@ -610,7 +610,7 @@ impl PageContext<'_> {
     /// Programs a page for the host. Returns true if the page fills a block.
     fn write(&mut self, die: DieId, pool: u32, lpn: Lpn) -> bool {
         let sealed = self.pools.write(die, pool, lpn);
-        self.parts.counters.summary_pages_programmed += u64::from(sealed && self.parts.params.geometry.summary_page);
+        self.parts.counters.block_summary_pages_programmed += u64::from(sealed && self.parts.params.geometry.summary_page);
         sealed
     }
 

@@ -7,7 +7,7 @@ use crate::events::TimeNs;
 use crate::ids::{DieId, Lpn};
 use crate::request::OpKind;
 use crate::space::pools::Moved;
-use crate::ssd::job::Worker;
+use crate::ssd::job::DieWorker;
 use crate::ssd::params::{PipeliningMode, Preemption};
 
 impl PageContext<'_> {
@@ -68,7 +68,7 @@ impl PageContext<'_> {
     /// Returns the pool for a host write that is served at a preemption point of a clean in `pool`; `None` if there is no room.
     pub(super) fn pool_at_point(&mut self, die: DieId, lpn: Lpn, pool: u32) -> Option<u32> {
         let busy = if self.own.by_plane { !(1 << pool) } else { 0 };
-        self.pools.place(die, lpn, busy)
+        self.pools.choose_pool_for_write(die, lpn, busy)
     }
 
     /// Returns true if writes may be served now. If only room is missing, marks the waiting writes as refused.
@@ -109,7 +109,7 @@ impl PageContext<'_> {
     }
 
     fn at_point_1(&mut self, at: TimeNs, die: DieId, scope: u32) {
-        let Preemption { merges_with_moves: merge, pipeline, .. } = *self.preemption();
+        let Preemption { serves_requests_from_move_register: merge, pipeline, .. } = *self.preemption();
         let clean = self.own.dies[die.index()].clean(scope);
         let (register, pool) = (clean.register, clean.pool);
         let register_is_valid = self.pools.lies_in(register, clean.victim);
@@ -207,7 +207,7 @@ impl PageContext<'_> {
         } else {
             self.parts.counters.moves_replaced_by_host_writes += 1;
         }
-        self.parts.counters.summary_pages_programmed += u64::from(moved.sealed && self.parts.params.geometry.summary_page);
+        self.parts.counters.block_summary_pages_programmed += u64::from(moved.sealed && self.parts.params.geometry.summary_page);
         moved
     }
 
@@ -242,7 +242,7 @@ impl PageContext<'_> {
         self.take_waiting(at, id, true);
         let transfer_ns = self.own.durations.transfer_ns;
         let (lazy, steps) = (self.own.lazy, self.own.durations.merge_steps());
-        self.parts.counters.merged_operations += 1;
+        self.parts.counters.operations_served_from_move_register += 1;
         self.own.waiting[id].starts(at, true);
         self.own.waiting[id].time.transfer_ns += transfer_ns;
         let state = self.die(die);
@@ -267,7 +267,7 @@ impl PageContext<'_> {
         if lazy {
             self.die(die).slot.work.wait(at, transfer_ns);
         } else {
-            self.begin_work(at, die, Worker::SLOT, steps, NO_PAGE);
+            self.begin_work(at, die, DieWorker::SLOT, steps, NO_PAGE);
         }
         if op.kind == OpKind::Write {
             self.place_waiting(at);
@@ -278,7 +278,7 @@ impl PageContext<'_> {
     pub(super) fn may_admit_later(&self, clean: &Clean, queue: &super::Queue) -> bool {
         match clean.state {
             State::AllMayGoIn => true,
-            State::WritesWait => queue.reads() > 0 || queue.high_priority_waits() || self.preemption().merges_with_moves,
+            State::WritesWait => queue.reads() > 0 || queue.high_priority_waits() || self.preemption().serves_requests_from_move_register,
             State::AllWait => false,
         }
     }

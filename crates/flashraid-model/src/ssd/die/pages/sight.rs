@@ -5,7 +5,7 @@ use crate::events::TimeNs;
 use crate::ids::{DieId, Lpn};
 use crate::request::OpKind;
 use crate::space::pools::Pools;
-use crate::ssd::job::{Cause, ReadForecast, Worker};
+use crate::ssd::job::{Cause, DieWorker, ReadForecast};
 use crate::ssd::parts::SsdParts;
 
 impl PageContext<'_> {
@@ -42,7 +42,7 @@ impl PageContext<'_> {
     /// Lets an idle die begin the cleans that pools need, if a read lets it check them.
     fn check_for_read(&mut self, now: TimeNs, die: DieId) {
         let gc = &self.parts.params.gc;
-        if gc.takes_no_time || !gc.checks_pools_before(OpKind::Read) {
+        if gc.collection_takes_no_time || !gc.checks_pools_before(OpKind::Read) {
             return;
         }
         let state = &self.own.dies[die.index()];
@@ -57,7 +57,7 @@ impl PageDies {
     /// Returns the estimated time at which a clean in progress lets a read of its scope in.
     fn lets_reads_in(&self, pools: &Pools, parts: &SsdParts, now: TimeNs, state: &Die, scope: u32, clean: &Clean) -> TimeNs {
         let works_together = state.slot.phase == SlotPhase::JointStep && state.slot.admitted_by == Some(scope);
-        let is_suspended = state.slot.suspended.as_ref().is_some_and(|suspended| suspended.is_of(Worker::clean(scope)));
+        let is_suspended = state.slot.suspended.as_ref().is_some_and(|suspended| suspended.is_of(DieWorker::clean(scope)));
         let stands_aside = works_together || is_suspended || clean.phase == Phase::Paused;
         let phase_ends = if stands_aside { 0 } else { clean.work.plain_end };
         let ends = now.max(state.current_work_ends()).max(phase_ends);

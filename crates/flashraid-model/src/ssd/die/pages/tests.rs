@@ -20,9 +20,9 @@ use crate::units::Fraction;
 const T: TimeNs = 10_000;
 const SEMI: Preemption = Preemption {
     poll_ns: 5,
-    hard_limit_share: 0.0,
+    hard_limit_over_start_threshold: 0.0,
     pipeline: PipeliningMode::Off,
-    merges_with_moves: false,
+    serves_requests_from_move_register: false,
     moves_requested_pages_first: false,
     suspension: None,
 };
@@ -149,7 +149,7 @@ fn a_clean_that_nothing_disturbs_costs_a_poll_at_every_point() {
     let outcome = semi(SEMI, &[(0, Read(9))]);
     assert_eq!((outcome.done, outcome.cleans[0].end_ns), (vec![33], T + 1498));
     assert_eq!((outcome.counters.preemptions, outcome.counters.gc_pages_moved, outcome.counters.erases), (1, 2, 1));
-    assert_eq!((outcome.counters.gc_time_ns, outcome.counters.gc_open_to_all_requests_ns), (1498, 1498));
+    assert_eq!((outcome.counters.gc_time_ns, outcome.counters.gc_preemptible_by_all_requests_ns), (1498, 1498));
     assert_eq!(outcome.met, [1]);
     let without_polling = semi(Preemption { poll_ns: 0, ..SEMI }, &[(0, Read(9))]);
     assert_eq!((without_polling.done, without_polling.cleans[0].end_ns), (vec![28], T + 1498 - 6 * 5));
@@ -218,11 +218,15 @@ fn a_page_overwritten_before_its_read_is_not_moved() {
 
 #[test]
 fn reads_and_writes_of_the_page_in_the_register_are_merged() {
-    let merge = Preemption { merges_with_moves: true, ..SEMI };
+    let merge = Preemption { serves_requests_from_move_register: true, ..SEMI };
     let outcome = semi(merge, &[(0, Read(9)), (45, Read(6))]);
     assert_eq!((outcome.done[1], outcome.clean_end()), (63 + 7, 1498 + 7 + 5));
     assert_eq!(
-        (outcome.counters.merged_operations, outcome.counters.moves_replaced_by_host_writes, outcome.counters.gc_pages_moved),
+        (
+            outcome.counters.operations_served_from_move_register,
+            outcome.counters.moves_replaced_by_host_writes,
+            outcome.counters.gc_pages_moved
+        ),
         (1, 0, 2)
     );
 
@@ -231,7 +235,11 @@ fn reads_and_writes_of_the_page_in_the_register_are_merged() {
     assert_eq!(outcome.done, [33, 299, 299, 94]);
     assert_eq!(outcome.clean_end(), 1498 + 3 * (7 + 5));
     assert_eq!(
-        (outcome.counters.merged_operations, outcome.counters.moves_replaced_by_host_writes, outcome.counters.gc_pages_moved),
+        (
+            outcome.counters.operations_served_from_move_register,
+            outcome.counters.moves_replaced_by_host_writes,
+            outcome.counters.gc_pages_moved
+        ),
         (3, 1, 1)
     );
     assert_eq!((outcome.counters.host_pages_written, outcome.cleans[0].pages_moved), (7, 1));
@@ -241,12 +249,12 @@ fn reads_and_writes_of_the_page_in_the_register_are_merged() {
 
 #[test]
 fn the_page_that_is_wanted_moves_first() {
-    let reorder = Preemption { merges_with_moves: true, moves_requested_pages_first: true, ..SEMI };
+    let reorder = Preemption { serves_requests_from_move_register: true, moves_requested_pages_first: true, ..SEMI };
     let outcome = semi(reorder, &[(0, Read(9)), (36, Read(7))]);
     assert_eq!(outcome.done[1], 63 + 7);
-    assert_eq!((outcome.clean_end(), outcome.counters.merged_operations), (1498 + 7 + 5, 1));
+    assert_eq!((outcome.clean_end(), outcome.counters.operations_served_from_move_register), (1498 + 7 + 5, 1));
     let in_order = semi(Preemption { moves_requested_pages_first: false, ..reorder }, &[(0, Read(9)), (36, Read(7))]);
-    assert_eq!((in_order.done[1], in_order.counters.merged_operations), (66, 0));
+    assert_eq!((in_order.done[1], in_order.counters.operations_served_from_move_register), (66, 0));
 }
 
 #[test]
@@ -292,31 +300,31 @@ fn a_write_overlaps_with_the_program_of_a_move() {
 #[test]
 fn writes_wait_when_free_blocks_fall_below_t_hard() {
     // T_soft is 2 and T_hard 1.8. Three writes fill the open block, the fourth opens another: one block is left.
-    let params = params(1, 1, Some(Preemption { hard_limit_share: 0.9, ..SEMI }));
+    let params = params(1, 1, Some(Preemption { hard_limit_over_start_threshold: 0.9, ..SEMI }));
     let writes: Vec<_> = [9, 10, 11, 0, 1].iter().map(|&page| (0, Write(page))).collect();
     let outcome = run(&params, &writes);
     assert_eq!(outcome.done[..4], [213, 426, 639, 852]);
     let clean = outcome.cleans[0];
     assert_eq!((clean.free_blocks_before, clean.free_blocks_min), (2, 1));
-    assert_eq!((clean.writes_wait_from_ns, clean.all_wait_from_ns), (T + 857, clean.end_ns));
+    assert_eq!((clean.writes_wait_from_ns, clean.all_requests_wait_from_ns), (T + 857, clean.end_ns));
     // Pages 6 and 7 move, then the erase.
     assert_eq!(clean.end_ns, T + 857 + 1460);
     // The next clean begins with two free blocks, in state 1, and lets the last write in at its first poll.
     assert_eq!((outcome.cleans[1].start_ns, outcome.cleans[1].writes_wait_from_ns), (clean.end_ns, outcome.cleans[1].end_ns));
     assert_eq!(outcome.done[4], 857 + 1460 + 5 + 208);
-    assert_eq!(outcome.counters.writes_waiting_for_room, 0);
+    assert_eq!(outcome.counters.writes_that_waited_for_room, 0);
     // A read is admitted in state 2 nevertheless, at the next point 2.
     let with_read: Vec<_> = writes.into_iter().chain([(860, Read(3))]).collect();
     assert_eq!(run(&params, &with_read).done[5], 857 + 20 + 5 + 200 + 5 + 28);
     // With T_hard equal to the free blocks the state is still 1: they have to fall below it.
-    let equal = run(&self::params(1, 1, Some(Preemption { hard_limit_share: 1.0, ..SEMI })), &[(0, Write(9))]);
+    let equal = run(&self::params(1, 1, Some(Preemption { hard_limit_over_start_threshold: 1.0, ..SEMI })), &[(0, Write(9))]);
     assert_eq!(equal.done, [213]);
 }
 
 #[test]
 fn a_clean_that_begins_below_t_hard_begins_in_state_2() {
     // T_soft is 3 and T_hard 2.7. The fourth write opens a block and the first move another: two are left after the erase.
-    let mut params = params(1, 2, Some(Preemption { hard_limit_share: 0.9, ..SEMI }));
+    let mut params = params(1, 2, Some(Preemption { hard_limit_over_start_threshold: 0.9, ..SEMI }));
     params.ssd.gc.separate_open_block = true;
     let writes: Vec<_> = [9, 10, 11, 0, 1].iter().map(|&page| (0, Write(page))).collect();
     let outcome = run(&params, &writes);
@@ -325,9 +333,9 @@ fn a_clean_that_begins_below_t_hard_begins_in_state_2() {
     // free blocks and admits it at its first poll.
     let second = outcome.cleans[1];
     assert_eq!((second.free_blocks_before, second.start_ns, second.writes_wait_from_ns), (2, T + 2317, T + 2317));
-    assert_eq!((second.pages_moved, second.end_ns, second.all_wait_from_ns), (0, T + 3322, T + 3322));
+    assert_eq!((second.pages_moved, second.end_ns, second.all_requests_wait_from_ns), (0, T + 3322, T + 3322));
     assert_eq!((outcome.cleans[2].free_blocks_before, outcome.done[4]), (3, 3322 + 5 + 208));
-    assert_eq!((outcome.counters.gc_writes_must_wait_ns, outcome.counters.writes_waiting_for_room), (1460 + 1005, 0));
+    assert_eq!((outcome.counters.gc_preemptible_by_reads_only_ns, outcome.counters.writes_that_waited_for_room), (1460 + 1005, 0));
     // A read is admitted at the first poll of the second clean.
     let with_read: Vec<_> = writes.iter().copied().chain([(2320, Read(3))]).collect();
     let with_read = run(&params, &with_read);
@@ -335,7 +343,7 @@ fn a_clean_that_begins_below_t_hard_begins_in_state_2() {
     // A high-priority write ends the polls: state 3 from the first of them on, and the write right after the erase.
     let urgent: Vec<_> = writes[..4].iter().copied().chain([(2320, Urgent(1)), (2321, Read(3))]).collect();
     let urgent = run(&params, &urgent);
-    assert_eq!((urgent.cleans[1].writes_wait_from_ns, urgent.cleans[1].all_wait_from_ns), (T + 2317, T + 2322));
+    assert_eq!((urgent.cleans[1].writes_wait_from_ns, urgent.cleans[1].all_requests_wait_from_ns), (T + 2317, T + 2322));
     assert_eq!(urgent.done[4], 3322 + 208);
 }
 
@@ -343,12 +351,12 @@ fn a_clean_that_begins_below_t_hard_begins_in_state_2() {
 fn a_high_priority_write_stops_all_polls_until_the_erase() {
     // T_hard is 1.8. The fourth write leaves one free block: state 2 from 857 on. Page 6 is read –877, poll –882, program –1082. At the
     // next poll the state becomes 3: read –1107, program –1307, erase –2307, then the write.
-    let params = params(1, 1, Some(Preemption { hard_limit_share: 0.9, ..SEMI }));
+    let params = params(1, 1, Some(Preemption { hard_limit_over_start_threshold: 0.9, ..SEMI }));
     let mut operations: Vec<_> = [9, 10, 11, 0].iter().map(|&page| (0, Write(page))).collect();
     operations.extend([(900, Urgent(1)), (901, Read(3)), (902, Write(2))]);
     let outcome = run(&params, &operations);
     let clean = outcome.cleans[0];
-    assert_eq!((clean.writes_wait_from_ns, clean.all_wait_from_ns, clean.end_ns), (T + 857, T + 1087, T + 2307));
+    assert_eq!((clean.writes_wait_from_ns, clean.all_requests_wait_from_ns, clean.end_ns), (T + 857, T + 1087, T + 2307));
     assert_eq!(outcome.done[4], 2307 + 208);
     // A check follows; the next clean begins with two free blocks, in state 1, and lets the others in.
     assert_eq!(outcome.done[5..], [2515 + 5 + 28, 2548 + 5 + 208]);
@@ -358,13 +366,13 @@ fn a_high_priority_write_stops_all_polls_until_the_erase() {
 fn above_t_hard_a_high_priority_write_goes_in_like_any_other() {
     for t_hard in [0.0, 1.0] {
         // One free block is not less than one.
-        let preemption = Preemption { hard_limit_share: t_hard, ..SEMI };
+        let preemption = Preemption { hard_limit_over_start_threshold: t_hard, ..SEMI };
         let with = |write: fn(u64) -> Op| semi(preemption, &[(0, Read(9)), (45, write(10)), (46, Read(11)), (47, Write(0))]);
         let (urgent, plain) = (with(Urgent), with(Write));
         // At the poll 58–63 the write is admitted, at the next one the other; the read at point 2 after the program 489–689.
         assert_eq!(urgent.done, [33, 63 + 208, 694 + 28, 276 + 208]);
         assert_eq!((&urgent.done, urgent.clean_end(), urgent.counters), (&plain.done, plain.clean_end(), plain.counters));
-        assert_eq!(urgent.cleans[0].all_wait_from_ns, urgent.cleans[0].end_ns);
+        assert_eq!(urgent.cleans[0].all_requests_wait_from_ns, urgent.cleans[0].end_ns);
         assert_eq!(semi(preemption, &[(0, Urgent(9))]).done, [5 + 208]);
     }
 }
@@ -376,7 +384,7 @@ fn an_exhausted_pool_makes_writes_wait_and_loses_nothing() {
     // Three writes fill the open block; the poll that ends at 644 refuses the fourth. The clean takes the last free block and ends
     // 1460 later; the next one lets the write in at its first poll.
     assert_eq!(outcome.done, [213, 426, 639, 644 + 1460 + 5 + 208]);
-    assert_eq!((outcome.counters.writes_waiting_for_room, outcome.counters.writes_waiting_for_room_ns), (1, 1465));
+    assert_eq!((outcome.counters.writes_that_waited_for_room, outcome.counters.writes_waiting_for_room_ns), (1, 1465));
     assert_eq!(outcome.cleans[0].free_blocks_min, 0);
 }
 
@@ -460,8 +468,12 @@ fn reads_suspend_host_programs_outside_of_cleans() {
 
 #[test]
 fn members_of_an_array_preempt_on_their_own() {
-    let preemption =
-        Preemption { merges_with_moves: true, pipeline: PipeliningMode::AtPreemptionPoints, moves_requested_pages_first: true, ..SEMI };
+    let preemption = Preemption {
+        serves_requests_from_move_register: true,
+        pipeline: PipeliningMode::AtPreemptionPoints,
+        moves_requested_pages_first: true,
+        ..SEMI
+    };
     let operations = [(0, Read(9)), (45, Read(6)), (100, Write(10)), (300, Read(7)), (600, Read(11))];
     let single = run(&params(1, 0, Some(preemption)), &operations);
     let mut array = params(1, 0, Some(preemption));
@@ -496,7 +508,7 @@ fn at_a_step(params: &ArrayParams, collapsed: bool, operations: &[(i64, Op)]) ->
     let transfers_ns = if params.ssd.gc.copy_back { 0 } else { 2 * t.page_transfer_ns };
     let (read, program, look) = ((t.page_read_ns + transfers_ns) as i64, t.page_program_ns as i64, preemption.poll_ns as i64);
     let rest_behind_program = read + program + t.block_erase_ns as i64 + 3 * look;
-    let shortcuts = ComputingShortcuts { immediate_ends: true, collapsed_waits: collapsed };
+    let shortcuts = ComputingShortcuts { computes_ends_on_arrival: true, ends_waits_without_events: collapsed };
     let run = |operations: &[(i64, Op)]| run_after(params, shortcuts, &writes, 10_000_000, operations);
     if matches!(operations[0].1, Read(_)) {
         // They come during the first look.
@@ -582,9 +594,9 @@ fn pages_that_need_retries_keep_the_array_longer() {
     let alone = run_after(&retrying(1, None), ComputingShortcuts::default(), &[], 0, &[(0, Read(0)), (0, Write(1)), (0, Read(2))]);
     assert_eq!(alone.done, [68, 68 + 208, 68 + 208 + 68]);
     // A page in the register of a move needs no array read: the clean reads page 6 once, from 78 to 98.
-    let merge = Preemption { merges_with_moves: true, ..SEMI };
+    let merge = Preemption { serves_requests_from_move_register: true, ..SEMI };
     let merged = run(&retrying(1, Some(merge)), &[(0, Read(9)), (80, Read(6))]);
-    assert_eq!((merged.done[0], merged.done[1], merged.counters.merged_operations), (73, 103 + 7, 1));
+    assert_eq!((merged.done[0], merged.done[1], merged.counters.operations_served_from_move_register), (73, 103 + 7, 1));
     // Together with the read of a move, the array reads for the host from 6 to 66. The clean reads behind it, or on another plane.
     let pipeline = Some(Preemption { pipeline: PipeliningMode::AtPreemptionPoints, ..SEMI });
     let same = run(&retrying(1, pipeline), &[(0, Read(9))]);

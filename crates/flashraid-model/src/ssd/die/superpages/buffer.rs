@@ -146,7 +146,7 @@ impl SuperpageContext<'_> {
             }
             if self.own.collection.owes_too_much() {
                 if !std::mem::replace(&mut self.own.buffer.waits_for_debt, true) {
-                    self.parts.drive_counters.waits_for_collection_debt += 1;
+                    self.parts.drive_counters.superpages_that_waited_for_collection += 1;
                 }
                 return;
             }
@@ -294,7 +294,8 @@ impl SuperpageContext<'_> {
             self.front.buffer.free_room(units.len() as u32);
         } else {
             self.parts.drive_counters.units_moved_by_collection += units.len() as u64;
-            self.parts.drive_counters.units_folded_from_slc += sources.iter().filter(|&&source| self.media.is_slc(source)).count() as u64;
+            self.parts.drive_counters.collected_units_from_slc +=
+                sources.iter().filter(|&&source| self.media.is_slc(source)).count() as u64;
             self.parts.counters.gc_pages_moved += pages_moved;
             for (at, (&unit, &source)) in units.iter().zip(&sources).enumerate() {
                 self.media.prefetch_map(units[(at + AHEAD).min(units.len() - 1)]);

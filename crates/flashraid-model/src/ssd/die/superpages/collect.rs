@@ -65,7 +65,7 @@ impl SuperpageContext<'_> {
                 }
             }
         }
-        for handle in 0..self.own.shape.placement_handles.collections() as u8 {
+        for handle in 0..self.own.shape.placement_handles.collection_streams() as u8 {
             if self.own.collection.gets_no_more_units(self.media, handle, self.need()) {
                 self.close_moved(now, handle);
             }
@@ -173,7 +173,7 @@ impl SuperpageContext<'_> {
             of_superblocks.parity_units_programmed += parity;
             of_superblocks.by_placement_handle.programmed(moved.stream, units + parity);
             of_superblocks.units_moved_by_collection += units;
-            of_superblocks.units_folded_from_slc += if of_slc { units } else { 0 };
+            of_superblocks.collected_units_from_slc += if of_slc { units } else { 0 };
             let pages_moved = units * u64::from(self.own.params.unit_pages);
             counters.gc_pages_moved += pages_moved;
             counters.erases += planes;

@@ -15,7 +15,7 @@ impl SuperpageContext<'_> {
             OpKind::Read => self.read_command(now, id),
             OpKind::Write => {
                 let pages = self.front.commands[id].ops.len() as u64;
-                self.parts.drive_counters.pages_received += pages;
+                self.parts.drive_counters.host_pages_received += pages;
                 self.parts.drive_counters.by_placement_handle.received(self.front.commands[id].handle, pages);
                 self.parts.counters.host_pages_written += pages;
                 self.front.send_data(now, id, self.out);
@@ -31,7 +31,7 @@ impl SuperpageContext<'_> {
         self.parts.counters.host_pages_read += command.ops.len() as u64;
         for op in &command.ops {
             let waiter = Waiter {
-                completion: op.completion,
+                completion: op.completion_number,
                 fetched_id: command.fetched_id,
                 arrived: command.arrived,
                 other_ns: now - command.started,

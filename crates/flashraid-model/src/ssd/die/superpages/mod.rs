@@ -99,7 +99,7 @@ impl SuperpageDies {
             erase_ns: params.timing.block_erase_ns,
             semi: gc.preemption.is_some(),
             overlap: Overlap::of(gc.preemption.as_ref(), superblock),
-            merging: Merging::new(gc.preemption.is_some_and(|preemption| preemption.merges_with_moves)),
+            merging: Merging::new(gc.preemption.is_some_and(|preemption| preemption.serves_requests_from_move_register)),
             buffer: Superpages::new(shape.placement_handles, shape.superpage_units()),
             reads: Table::default(),
             touched_dies: Vec::new(),
@@ -109,7 +109,7 @@ impl SuperpageDies {
             next_die: 0,
             programs_running: 0,
             waiting_to_program: Default::default(),
-            collection: Collection::new(&shape, superblock, gc.idle_collection_after_ns, gc.takes_no_time),
+            collection: Collection::new(&shape, superblock, gc.idle_collection_after_ns, gc.collection_takes_no_time),
             collecting_since: 0,
         }
     }
@@ -123,7 +123,7 @@ impl SuperpageDies {
                 counters.gc_time_ns += if job.is_of_collection() { ns } else { 0 };
             }
         }
-        drive_counters.collecting_ns += if parts.work_times.for_collection.dies() > 0 { now - self.collecting_since } else { 0 };
+        drive_counters.any_die_collecting_ns += if parts.work_times.for_collection.dies() > 0 { now - self.collecting_since } else { 0 };
         (counters, drive_counters)
     }
 
@@ -132,7 +132,7 @@ impl SuperpageDies {
         let unit_pages = u64::from(self.params.unit_pages);
         let units = self.collection.owed_units() + self.collection.units_on_their_way();
         let collection_ns = self.dies.iter().map(|die| self.collection_left_ns(media, now, die)).sum();
-        UnfinishedWork { buffered_pages: 0, pages_to_move: units * unit_pages, collection_die_ns: collection_ns }
+        UnfinishedWork { buffered_pages: 0, pages_to_move: units * unit_pages, remaining_collection_die_ns: collection_ns }
     }
 
     /// Returns the counters of the mechanisms, summed over the dies.

@@ -21,7 +21,7 @@ pub(super) enum Overlap {
 impl Overlap {
     /// Returns the overlap that the settings allow. Planes need a second register and must read independently.
     pub(super) fn of(preemption: Option<&Preemption>, superblock: &SuperblockParams) -> Self {
-        let has_registers = superblock.reads_during_transfer && superblock.plane_reads == PlaneReadMode::EachPlaneIndependently;
+        let has_registers = superblock.planes_read_during_transfer && superblock.plane_reads == PlaneReadMode::EachPlaneIndependently;
         match preemption.filter(|_| has_registers).map_or(PipeliningMode::Off, |preemption| preemption.pipeline) {
             PipeliningMode::Off => Overlap::Off,
             PipeliningMode::AtPreemptionPoints => Overlap::BehindReads,
@@ -137,7 +137,7 @@ impl SuperpageContext<'_> {
     pub(super) fn serve_merged(&mut self, now: TimeNs, reader: Reader, waited: WorkSnapshot) {
         match reader {
             Reader::Host(waiter) => {
-                self.parts.counters.merged_operations += 1;
+                self.parts.counters.operations_served_from_move_register += 1;
                 let at = self.front.send_over_link(now, true, 1);
                 let WorkSnapshot { collected_ns: collection_ns, held_ns: other_ns } = waited;
                 let time = TimeParts { collection_ns, transfer_ns: at - now, other_ns, ..TimeParts::default() };

@@ -263,7 +263,7 @@ impl SuperpageContext<'_> {
         if self.own.params.plane_reads == PlaneReadMode::OnePlaneAtATime && state.reading > 0 {
             return false;
         }
-        let holds_max = u8::from(self.own.params.reads_during_transfer);
+        let holds_max = u8::from(self.own.params.planes_read_during_transfer);
         let reads = &mut self.own.reads;
         let is_free = |plane: &Plane| !plane.reads && plane.holds <= holds_max;
         let Some(at) = state.reads.iter().position(|&id| is_free(&state.planes[reads[id].plane as usize])) else { return false };
@@ -281,7 +281,7 @@ impl SuperpageContext<'_> {
         state.current_work_ends = state.current_work_ends.max(ends);
         read.before = state.done_before(now);
         let over = now + read.array_ns;
-        self.parts.drive_counters.flash_reads_for_host += 1;
+        self.parts.drive_counters.flash_page_reads_for_host += 1;
         self.out.wake(over, SuperpageWake::ArrayRead(id));
         true
     }
@@ -295,7 +295,7 @@ impl SuperpageContext<'_> {
         plane.holds += 1;
         let left = self.transfer(now, die, units * self.own.params.unit_transfer_ns);
         self.out.wake(left, SuperpageWake::ReadOut(id));
-        if self.own.params.reads_during_transfer {
+        if self.own.params.planes_read_during_transfer {
             self.dispatch(now, die);
         }
     }
@@ -469,7 +469,7 @@ impl SuperpageContext<'_> {
             self.own.dies[die as usize].collected_ns += now - began;
             self.parts.work_times.for_collection.end(now);
             if self.parts.work_times.for_collection.dies() == 0 {
-                self.parts.drive_counters.collecting_ns += now - self.own.collecting_since;
+                self.parts.drive_counters.any_die_collecting_ns += now - self.own.collecting_since;
             }
         }
     }

@@ -51,8 +51,9 @@ impl SuperpageContext<'_> {
                 let suspension = self.own.params.suspension.as_ref().expect("something was suspended");
                 let of = suspension.of(exclusive.job).expect("it was suspended");
                 exclusive.reads_came = !state.reads.is_empty();
-                exclusive.suspended_from = now + of.work_between_min_ns;
-                let comes_again = exclusive.suspensions < of.suspensions_max && remaining_ns > of.work_between_min_ns + of.suspend_ns;
+                exclusive.suspended_from = now + of.work_between_suspensions_min_ns;
+                let comes_again =
+                    exclusive.suspensions < of.suspensions_max && remaining_ns > of.work_between_suspensions_min_ns + of.suspend_ns;
                 let suspended_from = exclusive.suspended_from;
                 if comes_again && suspended_from > now {
                     self.out.wake(suspended_from, SuperpageWake::Progress(die));

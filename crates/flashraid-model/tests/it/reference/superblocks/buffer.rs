@@ -122,7 +122,7 @@ impl Drive {
             self.front.counters.units_overwritten_in_buffer += 1;
             return true;
         }
-        if self.buffered() == self.own.buffer.room_units {
+        if self.buffered() == self.own.buffer.capacity_units {
             return false;
         }
         let number = self.opened(handle);
@@ -191,7 +191,7 @@ impl Drive {
 
     pub(super) fn place_host(&mut self) {
         while let Some(&number) = self.to_place[0].front() {
-            if self.ssd.gc.takes_no_time {
+            if self.ssd.gc.collection_takes_no_time {
                 self.collect_in_no_time();
             }
             if self.free.len() as u32 <= self.own.collection.floor_free_superblocks {
@@ -204,7 +204,7 @@ impl Drive {
             if std::mem::take(&mut self.in_foreground) {
                 self.looks_if_it_collects();
             }
-            let debt = i128::from(self.own.collection.debt_max_units);
+            let debt = i128::from(self.own.collection.units_behind_host_max);
             if self.owed() > debt {
                 self.begin_parts();
             }

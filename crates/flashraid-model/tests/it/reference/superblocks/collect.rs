@@ -12,7 +12,7 @@ use super::{Block, Drive, Part, Role, Victim, Way};
 impl Drive {
     /// Returns the goal of idle collection. Superblocks reserved for one bit per cell should be free, unless they take units.
     pub(super) fn idle_goal(&self) -> u32 {
-        let set_aside = match self.own.slc.map(|slc| slc.room) {
+        let set_aside = match self.own.slc.map(|slc| slc.superblock_limit) {
             Some(SlcLimit::Superblocks(superblocks)) => superblocks.saturating_sub(self.open[self.slc_stream()].len() as u32),
             _ => 0,
         };
@@ -27,7 +27,7 @@ impl Drive {
     }
 
     pub(super) fn idle_ns(&self) -> Option<u64> {
-        self.ssd.gc.idle_collection_after_ns.filter(|_| !self.ssd.gc.takes_no_time)
+        self.ssd.gc.idle_collection_after_ns.filter(|_| !self.ssd.gc.collection_takes_no_time)
     }
 
     /// Superpages of collection that nothing is worth waiting for are closed.
@@ -58,7 +58,7 @@ impl Drive {
 
     pub(super) fn pace(&self) -> u32 {
         let collection = self.own.collection;
-        if self.ssd.gc.takes_no_time {
+        if self.ssd.gc.collection_takes_no_time {
             return 0;
         }
         if self.is_forced() {
@@ -112,7 +112,7 @@ impl Drive {
     }
 
     pub(super) fn begin_parts(&mut self) {
-        if self.ssd.gc.takes_no_time {
+        if self.ssd.gc.collection_takes_no_time {
             return;
         }
         self.begin_those_that_may();
@@ -285,7 +285,7 @@ impl Drive {
     /// Begins or ends a stretch of collection, if necessary (rule 214).
     pub(super) fn looks_if_it_collects(&mut self) {
         let span = self.own.collection.superblocks_below_target_to_double_pace;
-        let collects = !self.ssd.gc.takes_no_time && (self.is_urgent() || self.pace() >= 2 * span);
+        let collects = !self.ssd.gc.collection_takes_no_time && (self.is_urgent() || self.pace() >= 2 * span);
         match self.collects_since {
             None if collects => {
                 self.collects_since = Some((self.now, self.is_forced()));

@@ -103,7 +103,7 @@ impl Drive {
         if self.own.plane_reads == PlaneReadMode::OnePlaneAtATime && busy {
             return false;
         }
-        let most = u32::from(self.own.reads_during_transfer);
+        let most = u32::from(self.own.planes_read_during_transfer);
         let may = |read: &Read| !state.reading[read.plane] && state.holding[read.plane] + u32::from(of_step.contains(&read.plane)) <= most;
         let Some(at) = state.reads.iter().position(may) else { return false };
         let mut read = state.reads.remove(at);
@@ -124,7 +124,7 @@ impl Drive {
     }
 
     pub(super) fn pipeline(&self) -> PipeliningMode {
-        let has_registers = self.own.reads_during_transfer && self.own.plane_reads == PlaneReadMode::EachPlaneIndependently;
+        let has_registers = self.own.planes_read_during_transfer && self.own.plane_reads == PlaneReadMode::EachPlaneIndependently;
         self.ssd.gc.preemption.filter(|_| has_registers).map_or(PipeliningMode::Off, |preemption| preemption.pipeline)
     }
 
@@ -142,7 +142,7 @@ impl Drive {
     }
 
     pub(super) fn merges(&self) -> bool {
-        self.ssd.gc.preemption.is_some_and(|preemption| preemption.merges_with_moves)
+        self.ssd.gc.preemption.is_some_and(|preemption| preemption.serves_requests_from_move_register)
     }
 
     /// Collection has read it and not programmed it.
@@ -293,11 +293,11 @@ impl Drive {
                 let of = self.of_suspension(die).unwrap();
                 let state = &mut self.dies[die];
                 state.halt = None;
-                state.works_until = self.now + of.work_between_min_ns;
+                state.works_until = self.now + of.work_between_suspensions_min_ns;
                 state.read_came = !state.reads.is_empty();
-                let again = state.times_suspended < of.suspensions_max && rest > of.work_between_min_ns + of.suspend_ns;
-                if again && of.work_between_min_ns > 0 {
-                    self.schedule(self.now + of.work_between_min_ns, DriveEvent::MayHalt(die));
+                let again = state.times_suspended < of.suspensions_max && rest > of.work_between_suspensions_min_ns + of.suspend_ns;
+                if again && of.work_between_suspensions_min_ns > 0 {
+                    self.schedule(self.now + of.work_between_suspensions_min_ns, DriveEvent::MayHalt(die));
                 }
                 self.array_works(die, rest);
             }

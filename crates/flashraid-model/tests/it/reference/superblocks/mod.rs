@@ -298,7 +298,7 @@ impl Drive {
         };
         drive.written = vec![None; (drive.per_block() * g.blocks_per_plane) as usize];
         drive.room = 2 * u64::from(g.dies) * u64::from(drive.per_superpage());
-        if let Some(WarmUp { pattern: WarmUpPattern::Steady, .. }) = warm_up {
+        if let Some(WarmUp { pattern: WarmUpPattern::SteadyState, .. }) = warm_up {
             drive.is_steady(seed);
             return drive;
         }
@@ -411,7 +411,7 @@ impl Drive {
                     parts.transfer_ns += out - self.now;
                 }
                 self.schedule(out, DriveEvent::ReadOut(read));
-                if self.own.reads_during_transfer {
+                if self.own.planes_read_during_transfer {
                     self.die_looks(die);
                 }
             }

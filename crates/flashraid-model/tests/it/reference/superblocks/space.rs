@@ -1,7 +1,7 @@
 //! Places in a drive with superblocks: units, streams, superblocks and victims.
 
 use flashraid_model::rng;
-use flashraid_model::space::victim::{DChoices, GreedyWearAware, SuperblockCandidate, VictimCandidates, VictimDraws};
+use flashraid_model::space::victim::{DChoices, GreedyWearAware, SuperblockCandidate, VictimCandidates, VictimRandomness};
 use flashraid_model::ssd::{SlcLimit, VictimPolicy};
 
 use super::{Block, Drive, Superpage, Where};
@@ -40,7 +40,7 @@ impl Drive {
         let stream = self.slc_stream();
         let Some(slc) = self.own.slc else { return handle };
         let in_use = self.slc.iter().filter(|&&slc| slc).count();
-        let most = match slc.room {
+        let most = match slc.superblock_limit {
             SlcLimit::Superblocks(superblocks) => superblocks as usize,
             SlcLimit::ShareOfFree { millionths } => {
                 let beyond = self.free.len().saturating_sub(self.own.collection.target_free_superblocks as usize);
@@ -205,7 +205,7 @@ impl Drive {
                 let candidates: Vec<SuperblockCandidate> = (0..all as u32).map(candidate).collect();
                 let below = self.data_per_block() - self.per_superpage() + 1;
                 let blocks = VictimCandidates::of_superblocks(&candidates, self.data_per_block(), below, self.openings + 1);
-                policy.pick_victim(&blocks, &mut VictimDraws::new(Some(stream)))? as u32
+                policy.pick_victim(&blocks, &mut VictimRandomness::new(Some(stream)))? as u32
             }
         };
         self.victims_drawn = stream.clone();

@@ -23,14 +23,14 @@ const NAME: (&str, &str) = ("warm-", ".state");
 
 /// A folder of kept states, with a limit on their size.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WarmCache {
+pub struct WarmStateCache {
     folder: PathBuf,
     limit_bytes: u64,
 }
 
 /// A kept state in the folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptState {
+pub struct CachedWarmState {
     /// Path of its file.
     pub path: PathBuf,
     /// Number of bytes in its file.
@@ -44,14 +44,14 @@ pub struct KeptState {
 /// Text that separates the words of a description from the settings.
 pub(crate) const AFTER_WORDS: &str = " | ";
 
-impl KeptState {
+impl CachedWarmState {
     /// Returns the first part of the description, which says in words what the state is. The rest lists all settings.
     pub fn description_in_words(&self) -> &str {
         self.description.split(AFTER_WORDS).next().unwrap_or_default()
     }
 }
 
-impl WarmCache {
+impl WarmStateCache {
     /// Returns a cache in `folder` that keeps at most `limit_bytes` bytes.
     pub fn new(folder: impl Into<PathBuf>, limit_bytes: u64) -> Self {
         Self { folder: folder.into(), limit_bytes }
@@ -60,7 +60,7 @@ impl WarmCache {
     /// Returns the cache of the user: the folder `$FLASHRAID_CACHE`, or else `flashraid` in `$XDG_CACHE_HOME` or `~/.cache`.
     ///
     /// It is `None` if there is no such folder, or if `FLASHRAID_CACHE` is `off`.
-    pub fn for_user() -> Option<Self> {
+    pub fn of_user_folder() -> Option<Self> {
         let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let folder = match variable("FLASHRAID_CACHE") {
             Some(own) if own.as_os_str() == "off" => return None,
@@ -89,15 +89,15 @@ impl WarmCache {
     ///
     /// # Errors
     /// Returns an error if the folder exists and cannot be read.
-    pub fn list_states(&self) -> io::Result<Vec<KeptState>> {
-        let mut states: Vec<KeptState> = self
+    pub fn list_states(&self) -> io::Result<Vec<CachedWarmState>> {
+        let mut states: Vec<CachedWarmState> = self
             .files(|name| name.starts_with(NAME.0) && name.ends_with(NAME.1))?
             .into_iter()
             .map(|(path, bytes, used)| {
                 let of = File::open(&path)
                     .map_err(|error| error.to_string())
                     .and_then(|file| warm_state::read_header(&mut BufReader::new(file)));
-                KeptState { description: of.unwrap_or_else(|problem| format!("not usable: {problem}")), path, bytes, last_used: used }
+                CachedWarmState { description: of.unwrap_or_else(|problem| format!("not usable: {problem}")), path, bytes, last_used: used }
             })
             .collect();
         states.sort_by(|a, b| b.last_used.cmp(&a.last_used).then_with(|| a.path.cmp(&b.path)));
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn the_least_recently_used_goes_first_and_strangers_stay() {
         let folder = tempfile::tempdir().unwrap();
-        let cache = WarmCache::new(folder.path(), 250);
+        let cache = WarmStateCache::new(folder.path(), 250);
         let file = |name: &str, age_s: u64| {
             let path = folder.path().join(name);
             fs::write(&path, [0; 100]).unwrap();
@@ -237,6 +237,6 @@ mod tests {
         assert_eq!(names, ["warm-b.state", "warm-c.state"]);
         assert_eq!(cache.remove_all_states().unwrap(), (2, 200));
         assert!(folder.path().join("thesis.txt").exists() && !folder.path().join(".flashraid-x.part").exists());
-        assert_eq!(WarmCache::new(folder.path().join("none"), 1).list_states().unwrap(), []);
+        assert_eq!(WarmStateCache::new(folder.path().join("none"), 1).list_states().unwrap(), []);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::config::Scenario;
 use crate::run::RunError;
-use flashraid_workload::files::is_path_error;
+use flashraid_workload::files::is_wrong_path;
 use flashraid_workload::{SourceSpec, WorkloadSpec};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ const CHUNK_BYTES: usize = 1 << 20;
 /// # Errors
 /// Returns the error of `go_on`, or an error if the file cannot be read.
 pub(crate) fn hash_of_file(path: &Path, go_on: &mut dyn FnMut() -> Result<(), RunError>) -> Result<String, RunError> {
-    let failed = |error: io::Error| match is_path_error(&error) {
+    let failed = |error: io::Error| match is_wrong_path(&error) {
         true => RunError::Input(format!("can't read {}: {error}", path.display())),
         false => RunError::Io(format!("can't read {}: {error}", path.display())),
     };

@@ -13,7 +13,7 @@ use crate::report;
 /// Kind of a documented name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum MeaningKind {
+pub enum DocumentedNameKind {
     /// A key of a configuration.
     ConfigurationKey,
     /// A value of a report.
@@ -23,11 +23,11 @@ pub enum MeaningKind {
 /// A configuration key, or a value of a report, with its documentation.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Meaning {
+pub struct DocumentedName {
     /// Full name, such as `ssd.gc.victim` or `response_us.all.p99`.
     pub name: String,
     /// Kind of the name: a configuration key, or a value of a report.
-    pub kind: MeaningKind,
+    pub kind: DocumentedNameKind,
     /// Documentation of this name.
     pub text: String,
     /// JSON Schema of the value.
@@ -81,22 +81,22 @@ pub(crate) fn follow<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
 }
 
 /// Returns all documented keys and report values, keys first.
-pub fn all_meanings() -> &'static [Meaning] {
-    static ALL: OnceLock<Vec<Meaning>> = OnceLock::new();
+pub fn all_meanings() -> &'static [DocumentedName] {
+    static ALL: OnceLock<Vec<DocumentedName>> = OnceLock::new();
     static REPORT: OnceLock<Value> = OnceLock::new();
     ALL.get_or_init(|| {
         let (configuration, report) = (validate::schema(), REPORT.get_or_init(report::report_schema));
-        let meanings = |root: &'static Value, kind: MeaningKind| {
+        let meanings = |root: &'static Value, kind: DocumentedNameKind| {
             let meaning = move |property: Property<'static>| {
                 let own = property.schema["description"].as_str();
                 let text = own.or_else(|| follow(root, property.schema)["description"].as_str())?;
-                Some(Meaning { name: property.path, kind, text: plain(text), schema: property.schema })
+                Some(DocumentedName { name: property.path, kind, text: plain(text), schema: property.schema })
             };
-            properties(root, kind == MeaningKind::ReportFigure).into_iter().filter_map(meaning)
+            properties(root, kind == DocumentedNameKind::ReportFigure).into_iter().filter_map(meaning)
         };
         // A report repeats the configuration, whose keys are there already.
-        let figures = meanings(report, MeaningKind::ReportFigure).filter(|figure| !figure.name.starts_with("config."));
-        meanings(configuration, MeaningKind::ConfigurationKey).chain(figures).collect()
+        let figures = meanings(report, DocumentedNameKind::ReportFigure).filter(|figure| !figure.name.starts_with("config."));
+        meanings(configuration, DocumentedNameKind::ConfigurationKey).chain(figures).collect()
     })
 }
 
@@ -110,9 +110,9 @@ fn plain(text: &str) -> String {
 /// # Errors
 ///
 /// Returns similar names, the most likely first. There may be none.
-pub fn find_meanings(name: &str) -> Result<Vec<&'static Meaning>, Vec<&'static str>> {
+pub fn find_meanings(name: &str) -> Result<Vec<&'static DocumentedName>, Vec<&'static str>> {
     let name = name.trim().trim_start_matches("config.");
-    let whole: Vec<&Meaning> = all_meanings().iter().filter(|meaning| meaning.name == name).collect();
+    let whole: Vec<&DocumentedName> = all_meanings().iter().filter(|meaning| meaning.name == name).collect();
     let tail = format!(".{name}");
     let found = if whole.is_empty() { all_meanings().iter().filter(|meaning| meaning.name.ends_with(&tail)).collect() } else { whole };
     if found.is_empty() { Err(likely(name)) } else { Ok(found) }
@@ -124,7 +124,7 @@ const SUGGESTED_MAX: usize = 4;
 /// Returns the existing key that the user probably meant by an unknown name.
 pub(crate) fn likely_key(name: &str) -> Option<&'static str> {
     likely_among(name, || {
-        all_meanings().iter().filter(|meaning| meaning.kind == MeaningKind::ConfigurationKey).map(|meaning| meaning.name.as_str())
+        all_meanings().iter().filter(|meaning| meaning.kind == DocumentedNameKind::ConfigurationKey).map(|meaning| meaning.name.as_str())
     })
     .first()
     .copied()
@@ -150,11 +150,11 @@ fn likely_among<I: Iterator<Item = &'static str>>(name: &str, names: impl Fn() -
     likely
 }
 
-impl Meaning {
+impl DocumentedName {
     /// Returns the documentation of this name, and then of the tables above it, one line each: `gc.runs: …`, `gc: …`.
     #[must_use]
     pub fn explanation_lines(&self) -> String {
-        let line = |meaning: &Meaning| format!("{}: {}", meaning.name, meaning.text);
+        let line = |meaning: &DocumentedName| format!("{}: {}", meaning.name, meaning.text);
         let mut lines = vec![line(self)];
         let mut name = self.name.as_str();
         while let Some((table, _)) = name.rsplit_once('.') {
@@ -165,8 +165,8 @@ impl Meaning {
     }
 
     /// Returns the names directly below this one, if it is a table.
-    pub fn meanings_of_parts(&self) -> impl Iterator<Item = &'static Meaning> + use<'_> {
-        let is_part = |meaning: &&Meaning| {
+    pub fn names_directly_below(&self) -> impl Iterator<Item = &'static DocumentedName> + use<'_> {
+        let is_part = |meaning: &&DocumentedName| {
             let rest = meaning.name.strip_prefix(&self.name).and_then(|rest| rest.strip_prefix('.'));
             meaning.kind == self.kind && rest.is_some_and(|rest| !rest.contains('.'))
         };
@@ -178,7 +178,7 @@ impl Meaning {
 /// for a name without documentation.
 #[must_use]
 pub fn similar_names_hint(name: &str) -> Option<String> {
-    all_meanings().iter().find(|meaning| meaning.name == name).map(Meaning::explanation_lines)
+    all_meanings().iter().find(|meaning| meaning.name == name).map(DocumentedName::explanation_lines)
 }
 
 #[cfg(test)]
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn keys_and_figures_are_found_by_their_whole_names_and_by_their_ends() {
         let victim = find_meanings("ssd.gc.victim").unwrap();
-        assert_eq!((victim.len(), victim[0].kind), (1, MeaningKind::ConfigurationKey));
+        assert_eq!((victim.len(), victim[0].kind), (1, DocumentedNameKind::ConfigurationKey));
         assert!(victim[0].text.starts_with("Choice of the block"), "{}", victim[0].text);
         assert_eq!(find_meanings("victim").unwrap()[0].name, "ssd.gc.victim");
         let p99 = find_meanings("response_us.all.p99").unwrap();
@@ -198,7 +198,7 @@ mod tests {
              response_us.all: Result for reads and writes together.\nresponse_us: Response times, in microseconds."
         );
         assert_eq!(find_meanings("config.ssd.gc.victim").unwrap(), victim, "as a report has it");
-        assert!(find_meanings("gc").unwrap()[0].meanings_of_parts().any(|part| part.name == "gc.runs"));
+        assert!(find_meanings("gc").unwrap()[0].names_directly_below().any(|part| part.name == "gc.runs"));
     }
 
     #[test]

@@ -14,39 +14,42 @@ const HALF: f64 = 0.5;
 /// The share of the time that a die works is the load times the work of a request (operational analysis). Twice the load therefore gives
 /// twice the share.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct IdleArray {
+pub struct LightLoad {
     /// Share of the time for which the dies of the busiest member work. It is above 0 and below 0.1, because an array with more work is not
     /// idle.
-    pub busy_share: f64,
+    pub busiest_member_busy_share: f64,
     /// Factor by which the load would have to rise until the dies of the busiest member work half of the time.
-    pub load_factor_to_half_busy: f64,
+    pub load_multiplier_until_half_busy: f64,
     /// Factor by which the load would have to rise until the busiest part of the array, a die or not, could not keep up.
-    pub load_factor_to_saturation: f64,
+    pub load_multiplier_until_saturated: f64,
 }
 
-impl IdleArray {
+impl LightLoad {
     /// Returns by how much the load would have to rise until remedies against collection matter, or `None` if the array is not idle.
     ///
-    /// `busy` is the share of the time for which the dies of the busiest member work. `fullest` is that of the busiest part of the array,
-    /// whether it is a die or not. `collection` is the share of response times spent waiting for collection, because long collections can
-    /// be felt even if dies have little to do.
+    /// `busiest_dies` is the share of the time for which the dies of the busiest member work. `busiest_part` is that of the busiest part of
+    /// the array, whether it is a die or not. `collection_in_responses` is the share of response times spent waiting for collection,
+    /// because long collections can be felt even if dies have little to do.
     ///
     /// The load must be open. A closed loop sends a request as soon as it has an answer, so it is never idle.
     #[must_use]
-    pub fn from_shares(busy: f64, fullest: f64, collection: f64) -> Option<IdleArray> {
-        let is_idle = busy > 0.0 && fullest < IDLE_MAX && collection < COLLECTION_MAX;
-        is_idle.then(|| IdleArray {
-            busy_share: busy,
-            load_factor_to_half_busy: HALF / busy,
-            load_factor_to_saturation: 1.0 / fullest.max(busy),
+    pub fn from_shares(busiest_dies: f64, busiest_part: f64, collection_in_responses: f64) -> Option<LightLoad> {
+        let is_idle = busiest_dies > 0.0 && busiest_part < IDLE_MAX && collection_in_responses < COLLECTION_MAX;
+        is_idle.then(|| LightLoad {
+            busiest_member_busy_share: busiest_dies,
+            load_multiplier_until_half_busy: HALF / busiest_dies,
+            load_multiplier_until_saturated: 1.0 / busiest_part.max(busiest_dies),
         })
     }
 }
 
-impl fmt::Display for IdleArray {
+impl fmt::Display for LightLoad {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let IdleArray { busy_share: busy, load_factor_to_half_busy: factor_to_half_busy, load_factor_to_saturation: factor_to_saturation } =
-            self;
+        let LightLoad {
+            busiest_member_busy_share: busy,
+            load_multiplier_until_half_busy: factor_to_half_busy,
+            load_multiplier_until_saturated: factor_to_saturation,
+        } = self;
         let percent = busy * 100.0;
         let digits = if percent >= 1.0 { 0 } else { 2 };
         write!(
@@ -72,16 +75,16 @@ mod tests {
 
     #[test]
     fn factors_follow_from_the_share() {
-        let idle = IdleArray::from_shares(0.003, 0.004, 0.0).unwrap();
-        assert!((idle.load_factor_to_half_busy - 500.0 / 3.0).abs() < 1e-9 && idle.load_factor_to_saturation == 250.0);
+        let idle = LightLoad::from_shares(0.003, 0.004, 0.0).unwrap();
+        assert!((idle.load_multiplier_until_half_busy - 500.0 / 3.0).abs() < 1e-9 && idle.load_multiplier_until_saturated == 250.0);
         let text = idle.to_string();
         let expected = "the array is idle: its busiest dies work 0.30 % of the time, so that no remedy matters much. At 170 times this load \
                         (workload.rate_scale), they work half of the time; at 250 times, requests pile up";
         assert_eq!(text, expected);
-        assert_eq!(IdleArray::from_shares(0.2, 0.2, 0.0), None);
-        assert_eq!(IdleArray::from_shares(0.02, 0.7, 0.0), None, "a link that is full is not idle");
-        assert_eq!(IdleArray::from_shares(0.0, 0.0, 0.0), None, "nothing is asked for");
-        assert_eq!(IdleArray::from_shares(0.02, 0.02, 0.8), None, "few collections that last long");
-        assert!(IdleArray::from_shares(0.09, 0.09, 0.0).unwrap().to_string().contains("At 5.6 times"));
+        assert_eq!(LightLoad::from_shares(0.2, 0.2, 0.0), None);
+        assert_eq!(LightLoad::from_shares(0.02, 0.7, 0.0), None, "a link that is full is not idle");
+        assert_eq!(LightLoad::from_shares(0.0, 0.0, 0.0), None, "nothing is asked for");
+        assert_eq!(LightLoad::from_shares(0.02, 0.02, 0.8), None, "few collections that last long");
+        assert!(LightLoad::from_shares(0.09, 0.09, 0.0).unwrap().to_string().contains("At 5.6 times"));
     }
 }
