@@ -1,6 +1,6 @@
 //! LAWC (section 3): caches of the members that destage at the same time, behind a small cache of write groups.
 
-use super::{CacheLevels, WriteGroupCacheSettings, MemberCacheSettings, SYNC_TIMEOUT, WritePolicy, any_timeout};
+use super::{CacheLevels, MemberCacheSettings, SYNC_TIMEOUT, WriteGroupCacheSettings, WritePolicy, any_timeout};
 use crate::rng::{self, Stream};
 use crate::units::{Duration, Fraction};
 use schemars::JsonSchema;

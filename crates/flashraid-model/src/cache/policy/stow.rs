@@ -11,7 +11,8 @@ pub struct StowCache {}
 
 impl StowCache {
     /// The kinds of caches: a cache of write groups. Groups of sequential writes take turns in a ring (CLOCK) of their own.
-    pub const PARTS: CacheLevels = CacheLevels { group_cache: Some(WriteGroupCacheSettings { has_separate_ring_for_sequential_writes: true }), member_caches: None };
+    pub const PARTS: CacheLevels =
+        CacheLevels { group_cache: Some(WriteGroupCacheSettings { has_separate_ring_for_sequential_writes: true }), member_caches: None };
 }
 
 impl WritePolicy for StowCache {

@@ -11,7 +11,8 @@ pub struct WowCache {}
 
 impl WowCache {
     /// The kinds of caches: a cache of write groups, all of which take turns in one ring (CLOCK).
-    pub const PARTS: CacheLevels = CacheLevels { group_cache: Some(WriteGroupCacheSettings { has_separate_ring_for_sequential_writes: false }), member_caches: None };
+    pub const PARTS: CacheLevels =
+        CacheLevels { group_cache: Some(WriteGroupCacheSettings { has_separate_ring_for_sequential_writes: false }), member_caches: None };
 }
 
 impl WritePolicy for WowCache {

@@ -1,7 +1,7 @@
 //! Stalls of dies for work of their own (rule 230): calibration, scans for errors, retention. The product manuals do not say how often or
 //! how long; slow reads of drives at rest suggest stalls of 0.3 to 3 ms.
 
-use super::{MechanismAtDie, Mechanism};
+use super::{Mechanism, MechanismAtDie};
 use crate::events::{TIME_MAX_NS, TimeNs};
 use crate::ids::{DieId, MemberId};
 use crate::policy::ParameterProblem;

@@ -1,7 +1,7 @@
 //! Reads that need further array reads (rule 232): a page whose errors are too many is read again with other thresholds. Drives hide how
 //! often they do so; papers on retries measure shares that grow with age and wear.
 
-use super::{MechanismAtDie, Mechanism};
+use super::{Mechanism, MechanismAtDie};
 use crate::ids::{DieId, MemberId};
 use crate::policy::ParameterProblem;
 use crate::rng::{self, Stream};
