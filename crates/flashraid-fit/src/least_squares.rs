@@ -40,8 +40,10 @@ pub struct Least {
     pub at: Vec<f64>,
     /// Residuals at these values.
     pub residuals: Vec<f64>,
-    /// Slopes of all residuals at these values, a list for each unknown.
+    /// Slopes of all residuals at these values, a list for each unknown. The search follows such slopes.
     slopes: Vec<Vec<f64>>,
+    /// The parts of these slopes that have the same direction on both sides.
+    certain_slopes: Vec<Vec<f64>>,
 }
 
 /// Share of its own diagonal that is added to the matrix of slopes.
@@ -55,11 +57,20 @@ impl Least {
     /// `kinds` has the kind of each residual. Residuals of a kind have the same deviation: the one that they show, but at least
     /// `deviation_min`. If all kinds were taken together, many residuals with small deviations would hide a few with large ones. Values
     /// that depend on the few would then seem certain.
+    ///
+    /// Two intervals are computed, and the wider one counts. Errors move the unknowns along the slopes that the search follows. But slopes
+    /// that are not certain would make an unknown seem known that nothing determines.
     pub fn half_widths(&self, kinds: &[usize], deviation_min: f64) -> Vec<f64> {
+        let followed = self.half_widths_of(&self.slopes, kinds, deviation_min);
+        let certain = self.half_widths_of(&self.certain_slopes, kinds, deviation_min);
+        followed.into_iter().zip(certain).map(|(followed, certain)| followed.max(certain)).collect()
+    }
+
+    fn half_widths_of(&self, slopes: &[Vec<f64>], kinds: &[usize], deviation_min: f64) -> Vec<f64> {
         let mut all = vec![f64::INFINITY; self.at.len()];
         // Without effect on anything, an unknown would make the matrix singular for all.
         let (with_effect, slopes): (Vec<usize>, Vec<Vec<f64>>) =
-            self.slopes.iter().cloned().enumerate().filter(|(_, slopes)| squares(slopes) > 1e-12).unzip();
+            slopes.iter().cloned().enumerate().filter(|(_, slopes)| squares(slopes) > 1e-12).unzip();
         let mut matrix = normal_matrix(&slopes);
         // Unknowns with the same effect on everything would make the matrix singular for the others, too. A ridge keeps them apart.
         matrix.iter_mut().enumerate().for_each(|(index, row)| row[index] *= 1.0 + RIDGE);
@@ -117,8 +128,9 @@ pub fn minimise<E>(function: Function<'_, E>, start: &[f64], simplex_max: usize,
         corner = descend(function, corner, &bounded, met)?;
     }
     let (at, residuals) = corner;
-    let slopes = slopes_to_both_sides(function, &at, &residuals)?;
-    Ok(Least { at, residuals, slopes })
+    let beside = beside(function, &at)?;
+    let (slopes, certain_slopes) = (slopes(&beside), certain_slopes(&beside, &residuals));
+    Ok(Least { at, residuals, slopes, certain_slopes })
 }
 
 /// Makes damped Gauss–Newton steps, until one gains little or the sum of squares is at most `met`.
@@ -130,7 +142,7 @@ fn descend<E>(function: Function<'_, E>, corner: Corner, bounded: &dyn Fn(Vec<f6
         if before <= met {
             break;
         }
-        let slopes = slopes_at(function, &at)?;
+        let slopes = slopes(&beside(function, &at)?);
         let mut accepted = false;
         for _ in 0..TRIES_MAX {
             let stride = stride(&slopes, &residuals, damping);
@@ -152,9 +164,9 @@ fn descend<E>(function: Function<'_, E>, corner: Corner, bounded: &dyn Fn(Vec<f6
 
 /// Returns the slopes of all residuals, a list for each unknown. Differences extend to both sides, because one side may be beyond a
 /// bottleneck.
-fn slopes_at<E>(function: Function<'_, E>, at: &[f64]) -> Result<Vec<Vec<f64>>, E> {
+fn slopes(beside: &[Beside]) -> Vec<Vec<f64>> {
     let slope = |below: &[f64], above: &[f64]| below.iter().zip(above).map(|(below, above)| (above - below) / (2.0 * STEP)).collect();
-    Ok(beside(function, at)?.iter().map(|[below, above]| slope(below, above)).collect())
+    beside.iter().map(|[below, above]| slope(below, above)).collect()
 }
 
 /// Returns the slopes of all residuals that have the same direction on both sides. It is the smaller one of the two, or 0 if they point in
@@ -162,17 +174,20 @@ fn slopes_at<E>(function: Function<'_, E>, at: &[f64]) -> Result<Vec<Vec<f64>>, 
 ///
 /// The order of events also turns a small change into a slope, mostly on one side. Dozens of such slopes would seem to determine an unknown
 /// that nothing determines, and would make its interval too narrow.
-fn slopes_to_both_sides<E>(function: Function<'_, E>, at: &[f64], residuals: &[f64]) -> Result<Vec<Vec<f64>>, E> {
+fn certain_slopes(beside: &[Beside], residuals: &[f64]) -> Vec<Vec<f64>> {
     let lesser = |below: f64, here: f64, above: f64| {
         let (before, after) = ((here - below) / STEP, (above - here) / STEP);
         if before * after > 0.0 { before.signum() * before.abs().min(after.abs()) } else { 0.0 }
     };
-    let slope = |[below, above]: &[Vec<f64>; 2]| (0..residuals.len()).map(|of| lesser(below[of], residuals[of], above[of])).collect();
-    Ok(beside(function, at)?.iter().map(slope).collect())
+    let slope = |[below, above]: &Beside| (0..residuals.len()).map(|of| lesser(below[of], residuals[of], above[of])).collect();
+    beside.iter().map(slope).collect()
 }
 
+/// Residuals below and above the value of an unknown.
+type Beside = [Vec<f64>; 2];
+
 /// Returns the residuals below and above, for each unknown.
-fn beside<E>(function: Function<'_, E>, at: &[f64]) -> Result<Vec<[Vec<f64>; 2]>, E> {
+fn beside<E>(function: Function<'_, E>, at: &[f64]) -> Result<Vec<Beside>, E> {
     let points: Vec<Vec<f64>> = (0..at.len()).flat_map(|index| [-STEP, STEP].map(|by| moved(at, index, by))).collect();
     let mut residuals = function(&points)?.into_iter();
     Ok(std::iter::from_fn(|| Some([residuals.next()?, residuals.next()?])).collect())
@@ -367,6 +382,23 @@ mod tests {
         assert_eq!(least.at, [0.0, 0.0]);
         let widths = least.half_widths(&[0; 3], 0.0);
         assert!(widths[0].is_finite() && widths[1].is_infinite(), "{widths:?}");
+    }
+
+    /// The second residual depends on the second unknown ten times as much on one side. The search follows the mean of both sides, so that
+    /// neither interval is narrower than that of the mean, nor than that of the lesser side.
+    #[test]
+    fn the_wider_interval_of_followed_and_of_certain_slopes_counts() {
+        let kinked = |x: &[f64]| {
+            let second = if x[1] > 0.0 { 10.0 * x[1] } else { x[1] };
+            vec![x[0] + x[1], x[0] + second, 0.3 * x[1]]
+        };
+        let (least, _) = least(kinked, &[0.0, 0.0], 0);
+        let widths = least.half_widths(&[0; 3], 1.0);
+        let of = |slopes: &[Vec<f64>]| least.half_widths_of(slopes, &[0; 3], 1.0);
+        let (followed, certain) = (of(&least.slopes), of(&least.certain_slopes));
+        assert!(certain[1] > followed[1] && widths[1] == certain[1], "{followed:?} {certain:?}");
+        assert_eq!(widths[0], f64::max(followed[0], certain[0]));
+        assert_ne!(least.slopes[1], least.certain_slopes[1]);
     }
 
     /// Two values, each looked at by four residuals of its own kind: one kind is ten times as certain.
