@@ -121,7 +121,7 @@ fn suspension_is_that_of_its_keys() {
     );
     assert_eq!((erase.suspend_ns, erase.suspensions_max), (10_937, 0));
 
-    let without = good(&format!("{GEN5}[ssd.suspension]\n"));
+    let without = good(&format!("{GEN5}[ssd.gc]\npreemption = \"none\"\n[ssd.suspension]\n"));
     assert!(without.array.ssd.superblock.unwrap().suspension.is_none());
     assert!(without.warnings.iter().any(|warning| warning.contains("ssd.suspension has no effect")), "{:?}", without.warnings);
     let ideal = good(&format!("{GEN5}[ssd.gc]\npreemption = \"suspend\"\n[coordination]\nscheme = \"ideal\"\n"));
