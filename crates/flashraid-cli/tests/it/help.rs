@@ -71,7 +71,7 @@ fn every_preset_of_the_list_can_be_shown() {
 fn random_writes_far_from_the_data_sheet_are_named() {
     let place = Place::new();
     let list = place.run(&["preset", "list"]).stdout;
-    for named in ["random write, steady of nvme-gen5-6400 (+87 %)", "random write, steady of nvme-qlc-gen3 (+57 %)"] {
+    for named in ["random write, steady of nvme-gen5-6400 (+88 %)", "random write, steady of nvme-qlc-gen3 (+58 %)"] {
         assert!(list.replace('\n', " ").contains(named), "{named}\n{list}");
     }
     assert!(!list.contains("of nvme-tlc-read ("), "{list}");

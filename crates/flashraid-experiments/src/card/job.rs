@@ -8,7 +8,8 @@
 //! - *Sequential writes* begin on a drive that was filled in order. First the host writes S + E/4, which does not count. By then, all free
 //!   superblocks have been used and erased once, and some drives are up to a seventh slower than before. Then E/4 is measured.
 //! - *Reads* begin on a filled drive. At depth, 400,000 commands are measured after 20,000 that do not count; one at a time, 20,000.
-//! - *Single writes* begin in the state that random writes leave. 50,000 are measured.
+//! - *Single writes* begin in the state that random writes leave. 1,000,000 are measured, because they are slower once the credit of this
+//!   state has been used up.
 //! - *Percentiles* of random requests come from 2,000,000 commands after 50,000 that do not count, so that twenty are beyond p99.999.
 //! - *Seconds* are 200, after 20 that do not count.
 //!
@@ -173,7 +174,7 @@ impl Job {
             Job::RandomRead => (20_000, 400_000),
             Job::SingleRead => (0, 20_000),
             Job::SequentialRead => (2_000, 40_000),
-            Job::SingleWrite => (0, 50_000),
+            Job::SingleWrite => (0, 1_000_000),
             Job::ReadPercentiles(_) | Job::WritePercentiles(_) => PERCENTILES,
             Job::ReadSeconds | Job::WriteSeconds if window == Window::Usual => return Length::Seconds(SECONDS.0, SECONDS.1),
             Job::ReadSeconds | Job::WriteSeconds if window == Window::Double => return Length::Seconds(SECONDS.0, 2 * SECONDS.1),
