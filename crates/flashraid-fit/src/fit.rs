@@ -27,6 +27,8 @@ const DEVIATIONS: [f64; 4] = [0.03, 0.05, 0.2, 0.25];
 /// Least deviation of repeated measurements, one percent, in units of the deviation of requests per second. It counts even if they are met
 /// better.
 const REPEATABILITY: f64 = 0.01 / DEVIATIONS[IOPS];
+/// Number of residuals of the allowed deviation that each kind is taken to have besides its own. A kind has few, or one only.
+const EXPECTED: f64 = 1.0;
 /// Width of an interval to one side, as a factor, beyond which the value counts as unknown.
 const DETERMINED_WITHIN: f64 = 1.3;
 
@@ -216,7 +218,7 @@ pub fn fit(base: &Base, results: Results, options: &FitOptions<'_>) -> Outcome<F
         // These were simulated before.
         let figures = simulator.figures(&[values_of(&least.at)])?.swap_remove(0);
         let kinds: Vec<usize> = residuals(&fitted, &figures).map(|(kind, _)| kind).collect();
-        let half_widths = least.half_widths(&kinds, REPEATABILITY);
+        let half_widths = least.half_widths(&kinds, REPEATABILITY, EXPECTED);
         let values = as_written(base, &parameters, &values_of(&least.at));
         // The held-out job is simulated with the others, which are known.
         let whole = simulator_of(&jobs)?;

@@ -58,15 +58,18 @@ impl Least {
     /// `deviation_min`. If all kinds were taken together, many residuals with small deviations would hide a few with large ones. Values
     /// that depend on the few would then seem certain.
     ///
+    /// A few residuals may be small by chance, and would then make all intervals too narrow. So the deviation of a kind is estimated as if
+    /// there were `expected` more residuals of the deviation 1, in which residuals are measured.
+    ///
     /// Two intervals are computed, and the wider one counts. Errors move the unknowns along the slopes that the search follows. But slopes
     /// that are not certain would make an unknown seem known that nothing determines.
-    pub fn half_widths(&self, kinds: &[usize], deviation_min: f64) -> Vec<f64> {
-        let followed = self.half_widths_of(&self.slopes, kinds, deviation_min);
-        let certain = self.half_widths_of(&self.certain_slopes, kinds, deviation_min);
+    pub fn half_widths(&self, kinds: &[usize], deviation_min: f64, expected: f64) -> Vec<f64> {
+        let followed = self.half_widths_of(&self.slopes, kinds, deviation_min, expected);
+        let certain = self.half_widths_of(&self.certain_slopes, kinds, deviation_min, expected);
         followed.into_iter().zip(certain).map(|(followed, certain)| followed.max(certain)).collect()
     }
 
-    fn half_widths_of(&self, slopes: &[Vec<f64>], kinds: &[usize], deviation_min: f64) -> Vec<f64> {
+    fn half_widths_of(&self, slopes: &[Vec<f64>], kinds: &[usize], deviation_min: f64, expected: f64) -> Vec<f64> {
         let mut all = vec![f64::INFINITY; self.at.len()];
         // Without effect on anything, an unknown would make the matrix singular for all.
         let (with_effect, slopes): (Vec<usize>, Vec<Vec<f64>>) =
@@ -84,7 +87,8 @@ impl Least {
         let variance_of = |chosen: &dyn Fn(usize) -> bool| {
             let chosen = || (0..kinds.len()).filter(|&of| chosen(kinds[of]));
             let free: f64 = chosen().map(|of| free[of]).sum();
-            (free >= 1.0).then(|| (chosen().map(|of| self.residuals[of] * self.residuals[of]).sum::<f64>() / free, free))
+            let squares = || chosen().map(|of| self.residuals[of] * self.residuals[of]).sum::<f64>();
+            (free >= 1.0).then(|| ((expected + squares()) / (expected + free), expected + free))
         };
         let least = (deviation_min * deviation_min, f64::INFINITY);
         let variances: Vec<(f64, f64)> = (0..=kinds.iter().copied().max().unwrap_or(0))
@@ -357,7 +361,7 @@ mod tests {
 
     #[test]
     fn intervals_say_what_is_not_known() {
-        let widths = |least: &Least| least.half_widths(&vec![0; least.residuals.len()], 0.0);
+        let widths = |least: &Least| least.half_widths(&vec![0; least.residuals.len()], 0.0, 0.0);
         // x0 well, x1 badly, x2 not at all.
         let (known, _) = least(|x| vec![x[0] - 0.1, x[0] + 0.01 * x[1], 0.1 + 0.01 * x[1], 0.02], &[0.0, 0.0, 0.0], 100);
         let of_known = widths(&known);
@@ -367,7 +371,7 @@ mod tests {
         assert!(widths(&sum).iter().all(|width| *width > 1e3), "{:?}", widths(&sum));
         // The same beside a value that is known: that one stays known.
         let (beside, _) = least(|x| vec![x[0] + x[1] - 1.0, x[2] - 0.5, x[2] - 0.6], &[0.0, 0.0, 0.0], 50);
-        let of_beside = beside.half_widths(&[0; 3], 0.1);
+        let of_beside = beside.half_widths(&[0; 3], 0.1, 0.0);
         assert!(of_beside[0].is_infinite() && of_beside[1].is_infinite() && of_beside[2] < 1.0, "{of_beside:?}");
         // Four residuals of one value, each with deviation 1: half the width is about 3.18 / √4, with three degrees of freedom.
         let (mean, _) = least(|x| [-1.0, 1.0, -1.0, 1.0].map(|noise| x[0] + noise).to_vec(), &[0.3], 60);
@@ -380,7 +384,7 @@ mod tests {
         // At 0 the second unknown shows on one side only.
         let (least, _) = least(|x| vec![x[0] - 1.0, x[0] + 1.0, 0.1 + f64::max(x[1], 0.0)], &[0.0, 0.0], 0);
         assert_eq!(least.at, [0.0, 0.0]);
-        let widths = least.half_widths(&[0; 3], 0.0);
+        let widths = least.half_widths(&[0; 3], 0.0, 0.0);
         assert!(widths[0].is_finite() && widths[1].is_infinite(), "{widths:?}");
     }
 
@@ -393,12 +397,21 @@ mod tests {
             vec![x[0] + x[1], x[0] + second, 0.3 * x[1]]
         };
         let (least, _) = least(kinked, &[0.0, 0.0], 0);
-        let widths = least.half_widths(&[0; 3], 1.0);
-        let of = |slopes: &[Vec<f64>]| least.half_widths_of(slopes, &[0; 3], 1.0);
+        let widths = least.half_widths(&[0; 3], 1.0, 0.0);
+        let of = |slopes: &[Vec<f64>]| least.half_widths_of(slopes, &[0; 3], 1.0, 0.0);
         let (followed, certain) = (of(&least.slopes), of(&least.certain_slopes));
         assert!(certain[1] > followed[1] && widths[1] == certain[1], "{followed:?} {certain:?}");
         assert_eq!(widths[0], f64::max(followed[0], certain[0]));
         assert_ne!(least.slopes[1], least.certain_slopes[1]);
+    }
+
+    /// Four residuals happen to be met exactly. One more that is expected leaves an interval.
+    #[test]
+    fn residuals_that_are_small_by_chance_leave_an_interval() {
+        let (least, _) = least(|x| vec![x[0]; 4], &[0.3], 0);
+        assert!(least.half_widths(&[0; 4], 0.0, 0.0)[0] < 1e-3);
+        let expected = student_t_quantile_975(4) * (1.0_f64 / 4.0).sqrt() / 2.0;
+        assert!((least.half_widths(&[0; 4], 0.0, 1.0)[0] - expected).abs() < 1e-6);
     }
 
     /// Two values, each looked at by four residuals of its own kind: one kind is ten times as certain.
@@ -408,10 +421,10 @@ mod tests {
         let looks = |x: &[f64]| noise.iter().map(|noise| x[0] + noise).chain(noise.iter().map(|noise| x[1] + 0.1 * noise)).collect();
         let (both, _) = least(looks, &[0.3, -0.2], 60);
         let exact = student_t_quantile_975(3) * (4.0_f64 / 3.0).sqrt() / 2.0;
-        let apart = both.half_widths(&[0, 0, 0, 0, 1, 1, 1, 1], 0.0);
+        let apart = both.half_widths(&[0, 0, 0, 0, 1, 1, 1, 1], 0.0, 0.0);
         assert!((apart[0] - exact).abs() < 1e-6 && (apart[1] - 0.1 * exact).abs() < 1e-6, "{apart:?}");
-        assert!((both.half_widths(&[0, 0, 0, 0, 1, 1, 1, 1], 2.0)[1] - student_t_quantile_975(usize::MAX) * 2.0 / 2.0).abs() < 1e-9);
-        let together = both.half_widths(&[0; 8], 0.0);
+        assert!((both.half_widths(&[0, 0, 0, 0, 1, 1, 1, 1], 2.0, 0.0)[1] - student_t_quantile_975(usize::MAX) * 2.0 / 2.0).abs() < 1e-9);
+        let together = both.half_widths(&[0; 8], 0.0, 0.0);
         assert!((together[0] - together[1]).abs() < 1e-9 && together[0] < exact, "{together:?}");
     }
 }
