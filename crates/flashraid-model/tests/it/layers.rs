@@ -175,7 +175,7 @@ const DOOR: [&str; 12] = [
     "members",
     "new",
     "next_time",
-    "prefetch",
+    "prefetch_into_cpu_cache",
     "reach_milestone",
     "shape",
     "submit",
