@@ -95,7 +95,7 @@ impl MemberSet {
     /// Returns the union of the two sets: the members that are in at least one of them.
     #[inline]
     #[must_use]
-    pub const fn intersection(self, other: Self) -> Self {
+    pub const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
@@ -121,6 +121,6 @@ impl std::ops::BitOrAssign for MemberSet {
 
 impl FromIterator<u32> for MemberSet {
     fn from_iter<I: IntoIterator<Item = u32>>(members: I) -> Self {
-        members.into_iter().fold(Self::NONE, |set, member| set.intersection(Self::single(member)))
+        members.into_iter().fold(Self::NONE, |set, member| set.union(Self::single(member)))
     }
 }

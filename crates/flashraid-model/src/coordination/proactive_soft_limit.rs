@@ -92,14 +92,14 @@ impl Scheme for ProactiveSoftLimit {
         if self.polls.awaited.is_empty() && !low.is_empty() && cycle.is_free() {
             let is_shallow = cycle.outstanding() <= self.shallow_depth;
             if is_shallow || self.polls.is_pressing(self.check_interval.ns) {
-                cycle.force(low.intersection(cycle.asking()));
+                cycle.force(low.union(cycle.asking()));
             }
         }
     }
 
     /// Returns the members at or below the soft limit, and the members that asked to collect.
     fn members_of_cycle(&self, cycle: &Cycle) -> MemberSet {
-        cycle.registered().intersection(self.polls.low())
+        cycle.registered().union(self.polls.low())
     }
 
     fn next_tick(&self) -> TimeNs {
