@@ -388,8 +388,8 @@ mod tests {
         assert!(widths[0].is_finite() && widths[1].is_infinite(), "{widths:?}");
     }
 
-    /// The second residual depends on the second unknown ten times as much on one side. The search follows the mean of both sides, so that
-    /// neither interval is narrower than that of the mean, nor than that of the lesser side.
+    /// The second residual depends on the second unknown ten times as much on one side. The search follows the mean of both sides. An
+    /// interval is therefore no narrower than that of the mean, nor than that of the lesser side.
     #[test]
     fn the_wider_interval_of_followed_and_of_certain_slopes_counts() {
         let kinked = |x: &[f64]| {

@@ -4,8 +4,8 @@ use flashraid::{Report, Simulation};
 
 use super::DRIVES;
 
-/// One drive of 442,000 mapping units, or fewer with a larger reserve, under a closed loop of single pages. It has one kind of pages, and no
-/// suspension unless a case has it, as in the table of docs/drives.md.
+/// One drive of 442,000 mapping units, or fewer with a larger reserve, under a closed loop of single pages. It has one kind of pages, and
+/// no suspension unless a case has it, as in the table of docs/drives.md.
 const LOAD: [(&str, &str); 13] = [
     ("array.level", "single"),
     ("array.members", "1"),
