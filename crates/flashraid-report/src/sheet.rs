@@ -13,7 +13,7 @@ pub struct Sheet {
     pub unit_column: bool,
     /// The rows, each as long as the header.
     pub rows: Vec<Vec<Cell>>,
-    /// Keys or figures of the columns ([`flashraid::meaning`]), in order. A text is empty or missing for a column without one.
+    /// Keys or figures of the columns ([`flashraid::documented_names`]), in order. A text is empty or missing for a column without one.
     pub columns_of: Vec<String>,
     /// The same of the rows.
     pub rows_of: Vec<String>,

@@ -68,7 +68,7 @@
 //! struct Met(u64);
 //!
 //! impl Observer for Met {
-//!     fn request(&mut self, done: &CompletedRequest) {
+//!     fn request_completed(&mut self, done: &CompletedRequest) {
 //!         self.0 += u64::from(done.gc_members_met > 0);
 //!     }
 //! }

@@ -6,8 +6,8 @@
 //! A [`ArraySetup`] and a [`ArrayShape`] describe it. Before the first request, [`Array::untimed_access`] warms its members up.
 //! [`Array::reach_milestone`] announces the few moments of a run that it must know.
 //!
-//! [`Array::counters`] returns all counts, [`Array::members`] the members, and [`Array::prefetch`] hints at coming requests. No other
-//! methods are called from outside the model.
+//! [`Array::counters`] returns all counts, [`Array::members`] the members, and [`Array::prefetch_into_cpu_cache`] hints at coming requests.
+//! No other methods are called from outside the model.
 
 mod ahead;
 #[cfg(test)]

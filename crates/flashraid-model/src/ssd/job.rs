@@ -20,14 +20,14 @@ pub struct PageOp {
     pub high_priority: bool,
     /// Stream of its request in a mix of workloads. It is 0 without a mix, and for operations of the array itself.
     pub source: u8,
-    /// Number by which the caller finds what waits for this operation. The end of the operation returns it in [`OpEnd::completion`].
+    /// Number by which the caller finds what waits for this operation. The end of the operation returns it in [`OpEnd::completion_number`].
     pub completion_number: u32,
 }
 
 /// The end of a page operation, which may lie in the future.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpEnd {
-    /// Number that the caller gave with the operation in [`PageOp::completion`].
+    /// Number that the caller gave with the operation in [`PageOp::completion_number`].
     pub completion_number: u32,
     /// Member that served the operation.
     pub member: MemberId,

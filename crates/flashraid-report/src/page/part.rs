@@ -49,7 +49,7 @@ pub struct Tile {
     pub note: Option<String>,
     /// Tone of the value: good, bad or neutral.
     pub tone: Tone,
-    /// The key of the figure ([`flashraid::meaning`]); empty if it is none.
+    /// The key of the figure ([`flashraid::documented_names`]); empty if it is none.
     pub figure: &'static str,
 }
 

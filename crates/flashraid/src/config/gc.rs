@@ -120,7 +120,7 @@ impl Pipeline {
     }
 }
 
-/// Name of the procedure [`CollectionProcedure::ReferenceNoCopyBack`].
+/// Name of the procedure [`CollectionProcedure::ReferenceSimulatorWithoutCopyBack`].
 pub(super) const REFERENCE_NO_COPY_BACK: &str = "reference-no-copy-back";
 
 /// Procedure of a collection.

@@ -57,7 +57,7 @@ pub use store::ReportStore;
 /// assert_eq!(result.rows.len(), 4 * 2);
 /// for (point, settings) in result.points.iter().enumerate() {
 ///     let mean = result.estimate(point, |report| report.response_us.all.mean).expect("requests were served");
-///     println!("{} {}: {:.0} µs ± {:.0}", settings[0], settings[1], mean.mean, mean.half_width.unwrap_or(0.0));
+///     println!("{} {}: {:.0} µs ± {:.0}", settings[0], settings[1], mean.mean, mean.interval_half_width.unwrap_or(0.0));
 /// }
 /// # Ok(())
 /// # }
@@ -241,7 +241,7 @@ impl Study {
         self
     }
 
-    /// Keeps the states after long warm-ups, like [`Simulation::warm_cache`](crate::Simulation::warm_cache).
+    /// Keeps the states after long warm-ups, like [`Simulation::warm_state_cache`](crate::Simulation::warm_state_cache).
     pub fn warm_state_cache(mut self, cache: impl Into<Option<WarmStateCache>>) -> Self {
         self.cache = cache.into();
         self

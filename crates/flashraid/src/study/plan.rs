@@ -182,7 +182,7 @@ impl StudyPlan {
         shard::parts(&self.tasks, count)
     }
 
-    /// Sets the resources of the machine, in place of [`Study::workers`], [`Study::threads`] and [`Study::warm_cache`].
+    /// Sets the resources of the machine, in place of [`Study::workers`], [`Study::threads`] and [`Study::warm_state_cache`].
     #[doc(hidden)]
     #[must_use]
     pub fn with_resources(mut self, resources: MachineResources) -> Self {
@@ -325,8 +325,8 @@ impl StudyPlan {
         self.run_with(&self.resources, observer)
     }
 
-    /// Runs with `resources` in place of [`Study::workers`], [`Study::threads`] and [`Study::warm_cache`]. Reports that were handed in move
-    /// into the result.
+    /// Runs with `resources` in place of [`Study::workers`], [`Study::threads`] and [`Study::warm_state_cache`]. Reports that were handed
+    /// in move into the result.
     ///
     /// # Errors
     /// Returns the first error.

@@ -79,7 +79,7 @@ impl ReportStore {
     /// therefore write the reports later. After a crash of the machine, some of the last simulations may have to run again.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] if the report cannot be saved, and [`Error::Input`] if something else than a file has its name.
+    /// Returns [`Error::Io`] if the report cannot be saved, and [`Error::UnusableFile`] if something else than a file has its name.
     pub fn save_report(&self, id: &str, report: &Report) -> Result<(), Error> {
         let is_cheap = report.wall_s < CHEAP_S;
         let report = serde_json::to_string(report).expect("a report is plain data");
@@ -106,7 +106,7 @@ impl ReportStore {
 /// Checks that `path` is a file or nothing. Opening a pipe would wait for another process.
 ///
 /// # Errors
-/// Returns [`Error::Input`] if a pipe, a folder or a device has the name.
+/// Returns [`Error::UnusableFile`] if a pipe, a folder or a device has the name.
 pub(super) fn refuse_other_than_files(path: &Path) -> Result<(), Error> {
     match path.metadata() {
         Ok(metadata) if !metadata.is_file() => {

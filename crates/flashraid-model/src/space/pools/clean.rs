@@ -14,8 +14,8 @@ pub struct CleanWork {
     pub pages_moved: u32,
     /// Number of blocks that were filled by the moved pages.
     pub(crate) blocks_sealed: u32,
-    /// True if moves cross planes, with [`super::CollectionProcedure::ReferenceNoCopyBack`]. The first entry is for moves to the block that
-    /// was open at first, the second for moves to the block that the clean opened.
+    /// True if moves cross planes, with [`super::CollectionProcedure::ReferenceSimulatorWithoutCopyBack`]. The first entry is for moves to
+    /// the block that was open at first, the second for moves to the block that the clean opened.
     pub moves_cross_planes: [bool; 2],
     /// Number of moved pages that cross planes.
     pub(crate) pages_crossing: u32,

@@ -12,7 +12,7 @@ use crate::ids::{BlockId, DieId};
 pub(super) type Round = Vec<u32>;
 
 impl Pools {
-    /// Returns true if the collection follows [`CollectionProcedure::ReferenceNoCopyBack`].
+    /// Returns true if the collection follows [`CollectionProcedure::ReferenceSimulatorWithoutCopyBack`].
     #[inline]
     pub(super) fn follows_reference(&self) -> bool {
         self.procedure == CollectionProcedure::ReferenceSimulatorWithoutCopyBack

@@ -212,7 +212,8 @@ macro_rules! mechanisms {
                 holds.into_iter().flatten().max()
             }
 
-            /// Begins an array read of the host by [`MechanismAtDie::extra_array_ns`] of all mechanisms. Returns the total additional time.
+            /// Begins an array read of the host by [`MechanismAtDie::extra_flash_array_ns`] of all mechanisms. Returns the total additional
+            /// time.
             pub fn extra_array_ns(&mut self, page: u32, erases: u32, array_ns: u64) -> u64 {
                 let counters = &mut self.counters;
                 0 $(+ self.$table.as_mut().map_or(0, |at_die| at_die.extra_flash_array_ns(page, erases, array_ns, &mut counters.$table)))*

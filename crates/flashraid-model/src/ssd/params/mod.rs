@@ -158,7 +158,7 @@ pub enum Allocation {
 /// Garbage collection of one SSD.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GcParams {
-    /// Procedure of a collection. The caller guarantees the requirements of [`CollectionProcedure::ReferenceNoCopyBack`].
+    /// Procedure of a collection. The caller guarantees the requirements of [`CollectionProcedure::ReferenceSimulatorWithoutCopyBack`].
     pub procedure: CollectionProcedure,
     /// Group of blocks that share free blocks, open blocks and thresholds.
     pub pool: PoolScope,
@@ -176,7 +176,8 @@ pub struct GcParams {
     pub separate_open_block: bool,
     /// True if moved pages stay in their plane and need no transfer (copy-back).
     ///
-    /// Otherwise every move costs two transfers; with [`CollectionProcedure::ReferenceNoCopyBack`], only moves that cross planes do.
+    /// Otherwise every move costs two transfers; with [`CollectionProcedure::ReferenceSimulatorWithoutCopyBack`], only moves that cross
+    /// planes do.
     pub copy_back: bool,
     /// True if collection takes no time but still moves and erases (scheme `ideal`).
     pub collection_takes_no_time: bool,
