@@ -2,8 +2,8 @@
 //! make a workload of them.
 //!
 //! The tables of the papers give only means. The missing properties (burstiness, popularity of addresses, the mix of sizes) come from
-//! excerpts of real traces; see [`excerpts`]. Such a workload is a *stand-in* and says so. Users can override every part. Users who have
-//! the trace itself can replay it instead.
+//! excerpts of real traces; see [`trace_excerpts`]. Such a workload is a *stand-in* and says so. Users can override every part. Users who
+//! have the trace itself can replay it instead.
 
 mod ggc;
 mod lawc;
