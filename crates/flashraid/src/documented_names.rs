@@ -174,8 +174,8 @@ impl DocumentedName {
     }
 }
 
-/// Returns the documentation of the key or report value with this name, to show beside it ([`Meaning::explanation_lines`]). It is `None`
-/// for a name without documentation.
+/// Returns the documentation of the key or report value with this name, to show beside it ([`DocumentedName::explanation_lines`]). It is
+/// `None` for a name without documentation.
 #[must_use]
 pub fn similar_names_hint(name: &str) -> Option<String> {
     all_meanings().iter().find(|meaning| meaning.name == name).map(DocumentedName::explanation_lines)

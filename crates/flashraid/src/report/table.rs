@@ -31,7 +31,8 @@ pub struct TableRow {
     pub values: Vec<String>,
     /// Unit of the values, which may be empty.
     pub unit: &'static str,
-    /// Key of the value in the JSON document, such as `gc.runs`, which [`crate::meaning`] explains; empty if the row shows several values.
+    /// Key of the value in the JSON document, such as `gc.runs`, which [`crate::documented_names`] explains; empty if the row shows several
+    /// values.
     pub figure_name: String,
 }
 
