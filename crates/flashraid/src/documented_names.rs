@@ -81,22 +81,22 @@ pub(crate) fn follow<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
 }
 
 /// Returns all documented keys and report values, keys first.
-pub fn all_meanings() -> &'static [DocumentedName] {
+pub fn all_names() -> &'static [DocumentedName] {
     static ALL: OnceLock<Vec<DocumentedName>> = OnceLock::new();
     static REPORT: OnceLock<Value> = OnceLock::new();
     ALL.get_or_init(|| {
         let (configuration, report) = (validate::schema(), REPORT.get_or_init(report::report_schema));
-        let meanings = |root: &'static Value, kind: DocumentedNameKind| {
-            let meaning = move |property: Property<'static>| {
+        let names = |root: &'static Value, kind: DocumentedNameKind| {
+            let documented = move |property: Property<'static>| {
                 let own = property.schema["description"].as_str();
                 let text = own.or_else(|| follow(root, property.schema)["description"].as_str())?;
                 Some(DocumentedName { name: property.path, kind, text: plain(text), schema: property.schema })
             };
-            properties(root, kind == DocumentedNameKind::ReportFigure).into_iter().filter_map(meaning)
+            properties(root, kind == DocumentedNameKind::ReportFigure).into_iter().filter_map(documented)
         };
         // A report repeats the configuration, whose keys are there already.
-        let figures = meanings(report, DocumentedNameKind::ReportFigure).filter(|figure| !figure.name.starts_with("config."));
-        meanings(configuration, DocumentedNameKind::ConfigurationKey).chain(figures).collect()
+        let figures = names(report, DocumentedNameKind::ReportFigure).filter(|figure| !figure.name.starts_with("config."));
+        names(configuration, DocumentedNameKind::ConfigurationKey).chain(figures).collect()
     })
 }
 
@@ -110,11 +110,11 @@ fn plain(text: &str) -> String {
 /// # Errors
 ///
 /// Returns similar names, the most likely first. There may be none.
-pub fn find_meanings(name: &str) -> Result<Vec<&'static DocumentedName>, Vec<&'static str>> {
+pub fn find_names(name: &str) -> Result<Vec<&'static DocumentedName>, Vec<&'static str>> {
     let name = name.trim().trim_start_matches("config.");
-    let whole: Vec<&DocumentedName> = all_meanings().iter().filter(|meaning| meaning.name == name).collect();
+    let whole: Vec<&DocumentedName> = all_names().iter().filter(|documented| documented.name == name).collect();
     let tail = format!(".{name}");
-    let found = if whole.is_empty() { all_meanings().iter().filter(|meaning| meaning.name.ends_with(&tail)).collect() } else { whole };
+    let found = if whole.is_empty() { all_names().iter().filter(|documented| documented.name.ends_with(&tail)).collect() } else { whole };
     if found.is_empty() { Err(likely(name)) } else { Ok(found) }
 }
 
@@ -124,14 +124,17 @@ const SUGGESTED_MAX: usize = 4;
 /// Returns the existing key that the user probably meant by an unknown name.
 pub(crate) fn likely_key(name: &str) -> Option<&'static str> {
     likely_among(name, || {
-        all_meanings().iter().filter(|meaning| meaning.kind == DocumentedNameKind::ConfigurationKey).map(|meaning| meaning.name.as_str())
+        all_names()
+            .iter()
+            .filter(|documented| documented.kind == DocumentedNameKind::ConfigurationKey)
+            .map(|documented| documented.name.as_str())
     })
     .first()
     .copied()
 }
 
 fn likely(name: &str) -> Vec<&'static str> {
-    likely_among(name, || all_meanings().iter().map(|meaning| meaning.name.as_str()))
+    likely_among(name, || all_names().iter().map(|documented| documented.name.as_str()))
 }
 
 /// Returns the names that the user probably meant. They resemble the whole name, or their last part resembles its last part.
@@ -154,11 +157,11 @@ impl DocumentedName {
     /// Returns the documentation of this name, and then of the tables above it, one line each: `gc.runs: …`, `gc: …`.
     #[must_use]
     pub fn explanation_lines(&self) -> String {
-        let line = |meaning: &DocumentedName| format!("{}: {}", meaning.name, meaning.text);
+        let line = |documented: &DocumentedName| format!("{}: {}", documented.name, documented.text);
         let mut lines = vec![line(self)];
         let mut name = self.name.as_str();
         while let Some((table, _)) = name.rsplit_once('.') {
-            lines.extend(all_meanings().iter().find(|meaning| meaning.kind == self.kind && meaning.name == table).map(line));
+            lines.extend(all_names().iter().find(|documented| documented.kind == self.kind && documented.name == table).map(line));
             name = table;
         }
         lines.join("\n")
@@ -166,11 +169,11 @@ impl DocumentedName {
 
     /// Returns the names directly below this one, if it is a table.
     pub fn names_directly_below(&self) -> impl Iterator<Item = &'static DocumentedName> + use<'_> {
-        let is_part = |meaning: &&DocumentedName| {
-            let rest = meaning.name.strip_prefix(&self.name).and_then(|rest| rest.strip_prefix('.'));
-            meaning.kind == self.kind && rest.is_some_and(|rest| !rest.contains('.'))
+        let is_part = |documented: &&DocumentedName| {
+            let rest = documented.name.strip_prefix(&self.name).and_then(|rest| rest.strip_prefix('.'));
+            documented.kind == self.kind && rest.is_some_and(|rest| !rest.contains('.'))
         };
-        all_meanings().iter().filter(is_part)
+        all_names().iter().filter(is_part)
     }
 }
 
@@ -178,7 +181,7 @@ impl DocumentedName {
 /// `None` for a name without documentation.
 #[must_use]
 pub fn similar_names_hint(name: &str) -> Option<String> {
-    all_meanings().iter().find(|meaning| meaning.name == name).map(DocumentedName::explanation_lines)
+    all_names().iter().find(|documented| documented.name == name).map(DocumentedName::explanation_lines)
 }
 
 #[cfg(test)]
@@ -187,26 +190,26 @@ mod tests {
 
     #[test]
     fn keys_and_figures_are_found_by_their_whole_names_and_by_their_ends() {
-        let victim = find_meanings("ssd.gc.victim").unwrap();
+        let victim = find_names("ssd.gc.victim").unwrap();
         assert_eq!((victim.len(), victim[0].kind), (1, DocumentedNameKind::ConfigurationKey));
         assert!(victim[0].text.starts_with("Choice of the block"), "{}", victim[0].text);
-        assert_eq!(find_meanings("victim").unwrap()[0].name, "ssd.gc.victim");
-        let p99 = find_meanings("response_us.all.p99").unwrap();
+        assert_eq!(find_names("victim").unwrap()[0].name, "ssd.gc.victim");
+        let p99 = find_names("response_us.all.p99").unwrap();
         assert_eq!(
             p99[0].explanation_lines(),
             "response_us.all.p99: 99th percentile: 99 % of the requests took no longer. The value exceeds the exact one by at most 0.1 %.\n\
              response_us.all: Result for reads and writes together.\nresponse_us: Response times, in microseconds."
         );
-        assert_eq!(find_meanings("config.ssd.gc.victim").unwrap(), victim, "as a report has it");
-        assert!(find_meanings("gc").unwrap()[0].names_directly_below().any(|part| part.name == "gc.runs"));
+        assert_eq!(find_names("config.ssd.gc.victim").unwrap(), victim, "as a report has it");
+        assert!(find_names("gc").unwrap()[0].names_directly_below().any(|part| part.name == "gc.runs"));
     }
 
     #[test]
     fn near_misses_are_told() {
-        assert_eq!(find_meanings("ssd.gc.victm").unwrap_err()[0], "ssd.gc.victim");
-        assert_eq!(find_meanings("flash.erasse").unwrap_err()[0], "flash.erases");
-        assert!(find_meanings("victm").unwrap_err().contains(&"ssd.gc.victim"));
-        assert_eq!(find_meanings("qqqqqqqqqqqqqqqqqqqqqqqqqq").unwrap_err(), Vec::<&str>::new());
+        assert_eq!(find_names("ssd.gc.victm").unwrap_err()[0], "ssd.gc.victim");
+        assert_eq!(find_names("flash.erasse").unwrap_err()[0], "flash.erases");
+        assert!(find_names("victm").unwrap_err().contains(&"ssd.gc.victim"));
+        assert_eq!(find_names("qqqqqqqqqqqqqqqqqqqqqqqqqq").unwrap_err(), Vec::<&str>::new());
     }
 
     /// Every row of every table that names a figure names one that there is.

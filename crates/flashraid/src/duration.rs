@@ -149,7 +149,7 @@ mod tests {
             let settings: Vec<(String, String)> = settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
             crate::config::scenario_from_toml("test", "[workload]\npreset = \"hpc-w\"\nrequests = 20000\n", &settings, None).unwrap()
         };
-        let resources = |workers| MachineResources { simulations_at_once: workers, threads: 1, warm_cache: None };
+        let resources = |workers| MachineResources { simulations_at_once: workers, threads: 1, warm_state_cache: None };
         let (one, twice) = (scenario(&[]), scenario(&[("workload.requests", "40000")]));
         let of_all = |simulations: &[&Scenario], resources: MachineResources| {
             DurationEstimates::default().estimate_all(simulations, &resources, &Stop::default())

@@ -197,7 +197,7 @@ impl<'a> Simulation<'a> {
         // Another program's process is not ours to end for want of memory.
         if let Err(lack) = MachineResources::of_this_machine(&[&scenario], None, Some(self.threads), None) {
             let (needed_mib, available_mib) = (lack.needed_bytes >> 20, lack.available_bytes >> 20);
-            return Err(Error::UnusableFile(format!(
+            return Err(Error::UnusableInput(format!(
                 "this needs about {needed_mib} MiB of memory, and there are {available_mib} MiB ({}); reduce array.members or ssd.geometry \
                  (dies, planes, blocks, pages)",
                 lack.limit_name

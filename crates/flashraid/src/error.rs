@@ -23,9 +23,9 @@ pub enum Error {
     /// The source of requests cannot continue: a trace cannot be read, or requests do not fit the array.
     #[error("{0}")]
     Source(SourceError),
-    /// A file that the configuration names cannot be used. The text says which file, why, and what to do.
+    /// A file or a value that the caller named cannot be used for this. The text says which, why, and what to do.
     #[error("{0}")]
-    UnusableFile(String),
+    UnusableInput(String),
     /// Reading or writing a file failed.
     #[error("{message}")]
     #[non_exhaustive]
@@ -64,7 +64,7 @@ impl Error {
     pub fn is_caller_mistake(&self) -> bool {
         match self {
             Self::Config(problems) => !problems.has_unreadable_file,
-            Self::Study(_) | Self::UnusableFile(_) | Self::DeviceRefused(_) => true,
+            Self::Study(_) | Self::UnusableInput(_) | Self::DeviceRefused(_) => true,
             Self::Source(error) => matches!(error, SourceError::Input(_)),
             Self::Io { .. }
             | Self::TimeBeyondClock(_)
@@ -91,7 +91,7 @@ impl From<RunError> for Error {
         match error {
             RunError::Source(SourceError::Stopped) => Self::Interrupted,
             RunError::Source(error) => Self::Source(error),
-            RunError::Input(text) => Self::UnusableFile(text),
+            RunError::Input(text) => Self::UnusableInput(text),
             RunError::Io(message) => Self::Io { path: None, message },
             RunError::TimeBeyondClock(text) => Self::TimeBeyondClock(text),
             RunError::Interrupted => Self::Interrupted,

@@ -20,8 +20,8 @@ pub fn run(name: &str) -> Outcome {
     // Tables head some figures with names of their own.
     let heads = |figure: &&figures::Figure| figure.name.eq_ignore_ascii_case(name);
     let key = figures::all().find(heads).map(figures::Figure::key);
-    let found = documented_names::find_meanings(name)
-        .or_else(|likely| key.and_then(|key| documented_names::find_meanings(&key).ok()).ok_or(likely));
+    let found =
+        documented_names::find_names(name).or_else(|likely| key.and_then(|key| documented_names::find_names(&key).ok()).ok_or(likely));
     match found {
         Ok(found) => files::print(&shown(&found)),
         Err(likely) => Err(Failure::Input(unknown(name, &likely))),
@@ -39,32 +39,32 @@ fn unknown(name: &str, likely: &[&str]) -> String {
 
 fn shown(found: &[&DocumentedName]) -> String {
     let mut text = String::new();
-    for meaning in found.iter().take(WHOLE_MAX) {
+    for documented in found.iter().take(WHOLE_MAX) {
         if !text.is_empty() {
             text += "\n";
         }
-        text += &whole(meaning);
+        text += &whole(documented);
     }
-    for meaning in found.iter().skip(WHOLE_MAX) {
-        let _ = writeln!(text, "{}{}", if text.is_empty() { "" } else { "see also: " }, meaning.name);
+    for documented in found.iter().skip(WHOLE_MAX) {
+        let _ = writeln!(text, "{}{}", if text.is_empty() { "" } else { "see also: " }, documented.name);
     }
     text
 }
 
 /// Everything about one name.
-fn whole(meaning: &DocumentedName) -> String {
+fn whole(documented: &DocumentedName) -> String {
     let width = columns();
-    let kind = match meaning.kind {
+    let kind = match documented.kind {
         DocumentedNameKind::ReportFigure => "a figure of a report",
         _ => "a key of a configuration",
     };
-    let mut text = format!("{}, {kind}\n", meaning.name);
+    let mut text = format!("{}, {kind}\n", documented.name);
     let mut line = |line: &str| text += &(wrap(line, width, "  ") + "\n");
-    meaning.explanation_lines().lines().for_each(&mut line);
-    let parts: Vec<&DocumentedName> = meaning.names_directly_below().collect();
-    if meaning.kind == DocumentedNameKind::ConfigurationKey {
+    documented.explanation_lines().lines().for_each(&mut line);
+    let parts: Vec<&DocumentedName> = documented.names_directly_below().collect();
+    if documented.kind == DocumentedNameKind::ConfigurationKey {
         // What a table is made of stands below.
-        let facts = reference::of_key(&config::config_schema(), meaning.schema);
+        let facts = reference::of_key(&config::config_schema(), documented.schema);
         facts.iter().filter(|fact| *fact != "value: table").for_each(|fact| line(fact));
     }
     for part in parts {

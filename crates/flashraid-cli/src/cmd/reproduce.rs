@@ -110,8 +110,11 @@ fn seconds(figure: &Figure, size: Size, arguments: &ReproduceArgs, estimates: &m
         Ok((scenario.map_err(|problems| scenario::refuse(&problems))?, arguments.seeds.unwrap_or(point.seeds(size))))
     };
     let points = figure.points.iter().map(scenario).collect::<Outcome<Vec<(Scenario, u64)>>>()?;
-    let resources =
-        MachineResources { simulations_at_once: arguments.jobs.map_or_else(default_workers, usize::from), threads: 1, warm_cache: None };
+    let resources = MachineResources {
+        simulations_at_once: arguments.jobs.map_or_else(default_workers, usize::from),
+        threads: 1,
+        warm_state_cache: None,
+    };
     let of_seed = |seed: u64| {
         let simulations: Vec<&Scenario> = points.iter().filter(|(_, seeds)| *seeds > seed).map(|(scenario, _)| scenario).collect();
         estimates.estimate_all(&simulations, &resources, &Stop::default()).total_seconds()

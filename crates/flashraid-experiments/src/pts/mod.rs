@@ -163,13 +163,13 @@ impl Setup {
         };
         if with(&[])?.scenario()?.config.ssd.scale_by != ScaleBy::Space {
             let message = "`ssd.scale_by` is \"width\", but these tests bring the load of a whole drive; scale it by \"space\"";
-            return Err(Error::UnusableFile(message.to_owned()));
+            return Err(Error::UnusableInput(message.to_owned()));
         }
         // The user did not write the keys that empty the drive. An error about them would confuse, so drives without superblocks are
         // refused here.
         if with(&[])?.scenario()?.array.ssd.superblock.is_none() {
             let drives: Vec<&str> = cards().iter().map(|card| card.drive.as_str()).collect();
-            return Err(Error::UnusableFile(format!(
+            return Err(Error::UnusableInput(format!(
                 "{} is a device with pools of blocks, which can't begin empty; these tests are for drives with superblocks, such as {}",
                 self.drive,
                 drives.join(", ")

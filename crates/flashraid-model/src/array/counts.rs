@@ -70,20 +70,10 @@ impl ArrayCounters {
     #[must_use]
     pub fn since(self, earlier: &Self) -> Self {
         Self {
-            members: self.members.iter().zip(&earlier.members).map(|(now, then)| now.since(then)).collect(),
-            superblocks: self.superblocks.iter().zip(&earlier.superblocks).map(|(now, then)| now.since(then)).collect(),
-            front_end_counters: self
-                .front_end_counters
-                .iter()
-                .zip(&earlier.front_end_counters)
-                .map(|(now, then)| now.since(then))
-                .collect(),
-            mechanism_counters: self
-                .mechanism_counters
-                .iter()
-                .zip(&earlier.mechanism_counters)
-                .map(|(now, then)| now.since(then))
-                .collect(),
+            members: each(&self.members, &earlier.members, MemberCounters::since),
+            superblocks: each(&self.superblocks, &earlier.superblocks, SuperblockCounters::since),
+            front_end_counters: each(&self.front_end_counters, &earlier.front_end_counters, FrontEndCounters::since),
+            mechanism_counters: each(&self.mechanism_counters, &earlier.mechanism_counters, MechanismCounters::since),
             messages_sent_by_kind: both(self.messages_sent_by_kind, earlier.messages_sent_by_kind, |now, then| {
                 std::array::from_fn(|kind| now[kind] - then[kind])
             }),
@@ -131,6 +121,11 @@ impl Array {
             failures: volume.stripes.as_ref().map_or_else(Vec::new, |stripes| stripes.progress()),
         }
     }
+}
+
+/// Returns the counts of each set since those at the same place in `earlier`.
+fn each<T: Copy>(now: &[T], earlier: &[T], since: impl Fn(T, &T) -> T) -> Vec<T> {
+    now.iter().zip(earlier).map(|(&now, then)| since(now, then)).collect()
 }
 
 fn both<T>(now: Option<T>, then: Option<T>, since: impl FnOnce(T, T) -> T) -> Option<T> {

@@ -146,7 +146,7 @@ impl StudyPlan {
             resources: MachineResources {
                 simulations_at_once: workers.unwrap_or_else(default_workers),
                 threads: *threads,
-                warm_cache: cache.clone(),
+                warm_state_cache: cache.clone(),
             },
             known_reports: Mutex::default(),
         })

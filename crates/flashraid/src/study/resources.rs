@@ -14,7 +14,7 @@ pub struct MachineResources {
     /// Number of threads of each simulation; 0 counts as 1.
     pub threads: usize,
     /// Cache for the states after long warm-ups; `None` for no cache.
-    pub warm_cache: Option<WarmStateCache>,
+    pub warm_state_cache: Option<WarmStateCache>,
 }
 
 impl MachineResources {
@@ -46,7 +46,11 @@ impl MachineResources {
                 return Err(TooLittleMemory { needed_bytes, available_bytes, limit_name: bound, workers: at_a_time });
             }
         }
-        Ok(MachineResources { simulations_at_once: at_a_time, threads: threads_of_each(threads, at_a_time, processors), warm_cache: cache })
+        Ok(MachineResources {
+            simulations_at_once: at_a_time,
+            threads: threads_of_each(threads, at_a_time, processors),
+            warm_state_cache: cache,
+        })
     }
 }
 

@@ -81,7 +81,7 @@ pub(super) fn run_unfinished(
     done.into_iter().for_each(|index| observer.simulation_done(index));
 
     let warm_ups = SharedWarmUps::for_runs(open.iter().map(|index| &tasks[*index].scenario))
-        .with_cache(resources.warm_cache.clone())
+        .with_cache(resources.warm_state_cache.clone())
         .with_threads(resources.threads);
     let queue = Mutex::new(by_warm_up(tasks, &open));
     let failed = AtomicBool::new(false);

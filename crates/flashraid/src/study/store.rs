@@ -79,7 +79,7 @@ impl ReportStore {
     /// therefore write the reports later. After a crash of the machine, some of the last simulations may have to run again.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] if the report cannot be saved, and [`Error::UnusableFile`] if something else than a file has its name.
+    /// Returns [`Error::Io`] if the report cannot be saved, and [`Error::UnusableInput`] if something else than a file has its name.
     pub fn save_report(&self, id: &str, report: &Report) -> Result<(), Error> {
         let is_cheap = report.wall_s < CHEAP_S;
         let report = serde_json::to_string(report).expect("a report is plain data");
@@ -106,13 +106,13 @@ impl ReportStore {
 /// Checks that `path` is a file or nothing. Opening a pipe would wait for another process.
 ///
 /// # Errors
-/// Returns [`Error::UnusableFile`] if a pipe, a folder or a device has the name.
+/// Returns [`Error::UnusableInput`] if a pipe, a folder or a device has the name.
 pub(super) fn refuse_other_than_files(path: &Path) -> Result<(), Error> {
     match path.metadata() {
         Ok(metadata) if !metadata.is_file() => {
             let text =
                 format!("{} is no regular file, so nothing can be saved under its name; remove it, or take another folder", path.display());
-            Err(Error::UnusableFile(text))
+            Err(Error::UnusableInput(text))
         }
         _ => Ok(()),
     }
