@@ -38,7 +38,7 @@ INTRODUCTIONS = {
 #: Parts of a report; they are attributes' types and not made by users.
 PARTS = ["Response", "ResponseTime", "Time", "TimeParts", "Counts", "Rates", "Owed", "Lost", "Bandwidth", "Verdict", "Flash", "Collection", "Member", "Speed"]
 #: Parts of these.
-PARTS_OF_PARTS = ["Wear", "Lifetime", "ImpliedLife", "UncoordinatedCleans"]
+PARTS_OF_PARTS = ["Wear", "Lifetime", "ImpliedLife", "UncoordinatedCleans", "Turns"]
 
 REFERENCE_HEAD = """\
 # Python: reference

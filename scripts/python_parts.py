@@ -23,6 +23,7 @@ CLASSES = {
     "ImpliedLife": "ImpliedLife",
     "Flash": "Flash",
     "UncoordinatedCleans": "UncoordinatedCleans",
+    "Turns": "Turns",
     "Gc": "Collection",
     "Member": "Member",
 }

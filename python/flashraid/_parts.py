@@ -112,6 +112,16 @@ class UncoordinatedCleans:
 
 
 @dataclass(frozen=True)
+class Turns:
+    """Number of collections that did not keep to the turns of their members."""
+
+    broken_contracts: int
+    """Number of cleans that began outside of their member's turn, because a pool had come to its hard limit."""
+    overruns: int
+    """Number of turns at the end of which a clean that had begun in them was in progress."""
+
+
+@dataclass(frozen=True)
 class Collection:
     """Garbage collection of all members."""
 
@@ -136,6 +146,8 @@ class Collection:
     uncoordinated_cleans: UncoordinatedCleans | None
     """Number of victims that members had to collect although the controller had not answered their request (``coordination.notify =
     "soft"``)."""
+    turns: Turns | None
+    """Collections that did not keep to the turns of their members (``coordination.scheme = "windows"``)."""
     own_runs: int
     """Number of collections that members began by themselves, without being forced by the array's controller."""
     cleans: int

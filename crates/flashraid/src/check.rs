@@ -8,11 +8,13 @@ mod drive;
 mod own_state;
 mod sample;
 mod text;
+mod turns;
 
 use serde::Serialize;
 
 pub use drive::{DriveCheck, FrontEndCheck, PlacementCheck, QueuesCheck, SlcCheck};
 pub use sample::WorkloadSample;
+pub use turns::{LeaveCheck, TurnsCheck};
 
 use std::fs::File;
 use std::path::Path;
@@ -52,6 +54,12 @@ pub struct CheckReport {
     pub workload: Option<WorkloadSample>,
     /// Share of the members' time that serving the workload takes; `None` without a workload.
     pub load: Option<LoadCheck>,
+    /// Leave to collect; left out unless members ask for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub leave: Option<LeaveCheck>,
+    /// Turns to collect; left out unless members take turns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turns: Option<TurnsCheck>,
     /// Time at which collection starts.
     pub first_collection: FirstCollection,
     /// Number of pages that the warm-up overwrites on all members and a warm spare together. It is 0 for a warm-up that makes the steady
@@ -267,6 +275,9 @@ fn explain_with(scenario: &Scenario, workload: Option<WorkloadSample>, mut warni
     let first_collection = first_collection(scenario, workload.as_ref());
     let own_write_amplification = workload.as_ref().and_then(|sample| own_state::write_amplification(scenario, &gc, sample));
     warn(scenario, workload.as_ref(), load.as_ref(), first_collection, &mut warnings);
+    let leave = turns::leave_check(array, load.as_ref());
+    let turns = turns::turns_check(array, &gc, workload.as_ref());
+    warnings.extend(turns::warnings(leave.as_ref(), turns.as_ref()));
     let drive = drive::drive_check(scenario);
     if let Some(drive) = &drive {
         warnings.extend(drive::warnings(drive, array));
@@ -295,6 +306,8 @@ fn explain_with(scenario: &Scenario, workload: Option<WorkloadSample>, mut warni
         gc,
         workload,
         load,
+        leave,
+        turns,
         first_collection,
         warm_up_pages: warm_up_pages(scenario),
         own_write_amplification,

@@ -2,7 +2,7 @@
 
 use crate::TimeNs;
 use crate::coordination::{
-    Controller, ControllerAction, CoordinationParams, Mail, Mailbox, MemberEvent, Notice, Notification, PoolSizes, ToMember,
+    Controller, ControllerAction, CoordinatedArray, CoordinationParams, Mail, Mailbox, MemberEvent, Notice, Notification, ToMember,
 };
 
 /// An action that a member must perform.
@@ -12,6 +12,12 @@ pub(super) enum MemberAction {
     Receive(ToMember),
     /// Ask the controller for permission to collect, if the member needs to collect.
     Ask,
+    /// Begin the member's turn to collect. Cleans may begin before this time.
+    BeginTurn(TimeNs),
+    /// Begin no more cleans in the member's turn.
+    CloseTurn,
+    /// End the member's turn to collect.
+    EndTurn,
 }
 
 /// The controller and the messages that have not arrived yet.
@@ -23,16 +29,19 @@ pub(super) struct Coordination {
     /// Members that report the number of their page writes, each with the number at which the controller must be told.
     pub(crate) page_allowances_to_count: Vec<(u32, u64)>,
     pub(crate) uses_soft_notification: bool,
+    /// True if members take turns to collect.
+    pub(crate) has_turns: bool,
 }
 
 impl Coordination {
-    pub(super) fn new(params: &CoordinationParams, pools: &PoolSizes) -> Self {
+    pub(super) fn new(params: &CoordinationParams, array: &CoordinatedArray) -> Self {
         Self {
-            controller: Controller::new(params, pools),
+            controller: Controller::new(params, array),
             mailbox: Mailbox::new(params),
             actions: Vec::new(),
             page_allowances_to_count: Vec::new(),
             uses_soft_notification: params.notification == Notification::AtSoftThreshold,
+            has_turns: params.scheme.turn(&array.pools).is_some(),
         }
     }
 
@@ -75,6 +84,9 @@ impl Coordination {
         match self.mailbox.pop_due(now) {
             Some((_, Mail::ToMember(member, message))) => return Some((member, MemberAction::Receive(message))),
             Some((_, Mail::MayAsk(member))) => return Some((member, MemberAction::Ask)),
+            Some((_, Mail::TurnBegins(member, until))) => return Some((member, MemberAction::BeginTurn(until))),
+            Some((_, Mail::TurnCloses(member))) => return Some((member, MemberAction::CloseTurn)),
+            Some((_, Mail::TurnEnds(member))) => return Some((member, MemberAction::EndTurn)),
             Some((_, Mail::ToController(member, message))) => self.controller.receive(now, member, message),
             Some((_, Mail::BeginCycle)) => self.controller.begin_cycle(now),
             None => self.controller.tick(now),

@@ -3,7 +3,7 @@
 use super::{Array, FailureProgress, HedgeCounters, HostCounters, HostPortCounters, ReadPlanCounters, StripeCounters};
 use crate::TimeNs;
 use crate::cache::CacheCounters;
-use crate::coordination::{self, UncoordinatedCleans};
+use crate::coordination::{self, TurnCounters, UncoordinatedCleans};
 use crate::ssd::{FrontEndCounters, MechanismCounters, MemberCounters, Ssd, SuperblockCounters};
 use std::collections::BTreeMap;
 
@@ -24,6 +24,8 @@ pub struct ArrayCounters {
     /// Number of cleans that members began before the controller had answered their request to collect. It is `None` unless members ask
     /// before they must collect.
     pub uncoordinated_cleans: Option<UncoordinatedCleans>,
+    /// Collections that did not keep to the turns of their members; `None` if there are no turns.
+    pub turns: Option<TurnCounters>,
     /// Number of trims and flushes.
     pub host: HostCounters,
     /// Waits at the limits of the controller; `None` without limits.
@@ -55,6 +57,7 @@ impl ArrayCounters {
             mechanism_counters: Vec::new(),
             messages_sent_by_kind: None,
             uncoordinated_cleans: None,
+            turns: None,
             host: HostCounters::default(),
             host_port: None,
             stripes: None,
@@ -78,6 +81,7 @@ impl ArrayCounters {
                 std::array::from_fn(|kind| now[kind] - then[kind])
             }),
             uncoordinated_cleans: both(self.uncoordinated_cleans, earlier.uncoordinated_cleans, |now, then| now.since(&then)),
+            turns: both(self.turns, earlier.turns, |now, then| now.since(&then)),
             host: self.host.since(&earlier.host),
             host_port: both(self.host_port, earlier.host_port, |now, then| now.since(&then)),
             stripes: both(self.stripes, earlier.stripes, |now, then| now.since(&then)),
@@ -111,6 +115,7 @@ impl Array {
             mechanism_counters: ssds.iter().map(Ssd::mechanism_counters).collect(),
             messages_sent_by_kind: coordination.as_ref().map(|coordination| coordination.mailbox.sent()),
             uncoordinated_cleans: asks_softly.map(|coordination| coordination.controller.uncoordinated_cleans()),
+            turns: coordination.as_ref().filter(|coordination| coordination.has_turns).map(|_| ssds.iter().map(Ssd::turn_counters).sum()),
             host: *host,
             host_port: port.as_ref().map(|port| port.counters_at(now)),
             stripes: volume.stripes.as_ref().map(|stripes| stripes.counters),

@@ -37,7 +37,7 @@ mod volume;
 
 use crate::TimeNs;
 use crate::cache::Cache;
-use crate::coordination::CoordinationParams;
+use crate::coordination::{CoordinatedArray, CoordinationParams};
 use crate::ids::MemberId;
 pub use crate::placement::{Extent, Layout, Level, PageRequest};
 use crate::request::OpKind;
@@ -117,12 +117,13 @@ impl Array {
         if params.coordination.as_ref().is_some_and(CoordinationParams::counts_pages) {
             members.page_allowances = Some(Box::new(PageAllowances::new(members.ssds.len())));
         }
+        let pools = params.ssd.pool_sizes();
         for member in 0..members.ssds.len() as u32 {
             // The first step takes the reports that they leave.
             let _issued = members.act_on_member(member, |ssd, out| {
                 // A spare learns the protocol when it replaces a member that knows it.
                 if let Some(coordination) = params.coordination.as_ref().filter(|c| member < params.members && c.is_ggc_aware(member)) {
-                    ssd.become_ggc_aware(0, coordination.member_role(), out);
+                    ssd.become_ggc_aware(0, coordination.member_role(&pools), out);
                 }
                 ssd.start_idle_timers(out);
             });
@@ -143,10 +144,17 @@ impl Array {
             layout: params.layout(),
             members_with_spares: members.ssds.len() as u32,
             dies_per_member: first.dies(),
-            start_threshold_free_blocks: params.ssd.pool_sizes().start_free_blocks,
+            start_threshold_free_blocks: pools.start_free_blocks,
             cache_capacity_pages: caching.as_ref().map(|caching| caching.cache.room_pages()),
             member_failures_configured: !params.failures.is_empty(),
             computes_requests_before_arrival: is_plain && first.is_immediate(),
+        };
+        let array = CoordinatedArray {
+            pools,
+            members: params.members,
+            copies: shape.layout.copies_of_each_page(),
+            parity_strips: params.level.parity_strips(),
+            seed,
         };
         Some(Self {
             shape,
@@ -160,7 +168,7 @@ impl Array {
                 stripes,
                 fresh_spares: spares - params.warmed_up_spares(),
             },
-            coordination: params.coordination.as_ref().map(|coordination| Coordination::new(coordination, &params.ssd.pool_sizes())),
+            coordination: params.coordination.as_ref().map(|coordination| Coordination::new(coordination, &array)),
             ahead: Ahead::with_threads(threads, operations_per_thread),
             advanced_before: 0,
             last_arrival_ns: 0,

@@ -83,6 +83,11 @@ impl Cycle {
         self.asking.keys().copied().collect()
     }
 
+    /// Returns the work that members are usually told to do.
+    pub(crate) fn usual_work(&self) -> ForcedWork {
+        self.usual_work
+    }
+
     /// Returns how much each member must collect in this cycle before it may stop.
     pub(crate) fn work(&self) -> ForcedWork {
         self.work
@@ -117,7 +122,7 @@ impl Cycle {
                 Notification::AtSoftThreshold => self.note_soft_request(now, from, need),
             },
             ToController::Participate => self.registered.insert(from),
-            ToController::GcState(_) => {}
+            ToController::GcState(_) | ToController::AskGc { .. } | ToController::EndsUnasked => {}
             ToController::GcDone => {
                 self.collecting.remove(from);
                 self.begin_if_due(now);
@@ -209,6 +214,13 @@ impl Cycle {
         self.registered = self.registered.without(members);
         self.send(members, ToMember::Force(work));
         assert!(self.registered.0 & self.collecting.0 == 0, "who is forced is registered no longer");
+    }
+
+    /// Begins the turn of a member if it knows the protocol and has not failed.
+    pub(super) fn begin_turn(&mut self, member: u32, begin_cleans_until: TimeNs, end: TimeNs) {
+        if self.everyone().contains(member) {
+            self.actions.push(ControllerAction::BeginTurn(member, begin_cleans_until, end));
+        }
     }
 
     /// Stops collection in idle time, because a request has arrived. Cleans in progress are finished.

@@ -15,6 +15,12 @@ pub(crate) enum Mail {
     BeginCycle,
     /// The timer of the member with this number: it checks whether it must ask to collect. All other events of this nanosecond come first.
     MayAsk(u32),
+    /// The turn of the member with this number begins. It may begin cleans before this time.
+    TurnBegins(u32, TimeNs),
+    /// The member with this number may begin no more cleans in its turn.
+    TurnCloses(u32),
+    /// The turn of the member with this number is over.
+    TurnEnds(u32),
 }
 
 impl Mail {
@@ -23,16 +29,20 @@ impl Mail {
     fn rank(&self) -> u8 {
         match self {
             Self::MayAsk(_) => 0,
-            Self::ToController(_, ToController::GcDone) => 1,
+            Self::ToController(_, ToController::GcDone | ToController::EndsUnasked) => 1,
             Self::ToController(_, ToController::Participate) => 2,
             Self::ToController(_, ToController::GcState(_)) => 3,
             Self::ToController(_, ToController::GcRequest(_)) => 4,
-            Self::BeginCycle => 5,
-            Self::ToMember(_, ToMember::Force(_)) => 6,
-            Self::ToMember(_, ToMember::Grant(_)) => 7,
-            Self::ToMember(_, ToMember::Stop) => 8,
-            Self::ToMember(_, ToMember::Deny) => 9,
-            Self::ToMember(_, ToMember::TellState) => 10,
+            Self::ToController(_, ToController::AskGc { .. }) => 5,
+            Self::BeginCycle => 6,
+            Self::ToMember(_, ToMember::Force(_)) => 7,
+            Self::ToMember(_, ToMember::Grant(_)) => 8,
+            Self::ToMember(_, ToMember::Stop) => 9,
+            Self::ToMember(_, ToMember::Deny) => 10,
+            Self::ToMember(_, ToMember::TellState) => 11,
+            Self::TurnCloses(_) => 12,
+            Self::TurnEnds(_) => 13,
+            Self::TurnBegins(..) => 14,
         }
     }
 }
@@ -91,6 +101,11 @@ impl Mailbox {
         match actions {
             ControllerAction::Message(member, message) => self.send(now, message.kind(), Mail::ToMember(member, message)),
             ControllerAction::BeginCycleAt(at) => self.schedule(at, Mail::BeginCycle),
+            ControllerAction::BeginTurn(member, begin_cleans_until, end) => {
+                self.schedule(now, Mail::TurnBegins(member, begin_cleans_until));
+                self.schedule(begin_cleans_until, Mail::TurnCloses(member));
+                self.schedule(end, Mail::TurnEnds(member));
+            }
             ControllerAction::CountPages(..) => debug_assert!(false, "nothing is sent"),
         }
     }
@@ -122,7 +137,7 @@ impl Mailbox {
 /// Returns the number of messages of each kind that were sent between the counts `earlier` and `later`, by name. Kinds that only some
 /// schemes use are left out if they were not sent.
 pub fn message_counts_by_name(later: [u64; MESSAGE_KINDS], earlier: [u64; MESSAGE_KINDS]) -> BTreeMap<String, u64> {
-    let known_to_all = |kind: usize| kind != MessageKind::Grant as usize && kind != MessageKind::Deny as usize;
+    let known_to_all = |kind: usize| kind < MessageKind::Grant as usize;
     let counts = MESSAGE_KIND_NAMES.iter().zip(later.iter().zip(earlier)).enumerate();
     counts.filter(|&(kind, (_, (&l, e)))| known_to_all(kind) || l > e).map(|(_, (name, (&l, e)))| ((*name).to_owned(), l - e)).collect()
 }
@@ -142,12 +157,16 @@ mod tests {
             Mail::ToController(0, ToController::Participate),
             Mail::ToController(0, ToController::GcState(state)),
             Mail::ToController(0, ToController::GcRequest(CollectionNeed::AT_LIMIT)),
+            Mail::ToController(0, ToController::AskGc { least_free_blocks: 1 }),
             Mail::BeginCycle,
             Mail::ToMember(0, ToMember::Force(ForcedWork::OneVictim)),
             Mail::ToMember(0, ToMember::Grant(ForcedWork::OneVictim)),
             Mail::ToMember(0, ToMember::Stop),
             Mail::ToMember(0, ToMember::Deny),
             Mail::ToMember(0, ToMember::TellState),
+            Mail::TurnCloses(0),
+            Mail::TurnEnds(0),
+            Mail::TurnBegins(0, 1),
         ];
         for (rank, mail) in in_order.iter().enumerate() {
             assert_eq!(usize::from(mail.rank()), rank, "{mail:?}");

@@ -26,6 +26,8 @@ pub(crate) use cycle::Cycle;
 pub use mailbox::message_counts_by_name;
 pub(crate) use mailbox::{Mail, Mailbox};
 pub use protocol::*;
+pub use stagger::{LeaveScope, Together};
+pub use windows::TurnBuffer;
 
 policies! {
     /// Coordination of the members' garbage collection.
@@ -36,6 +38,8 @@ policies! {
         reactive_selective::ReactiveSelective = "reactive-selective",
         proactive_idle::ProactiveIdle = "proactive-idle",
         proactive_soft_limit::ProactiveSoftLimit = "proactive-soft-limit",
+        stagger::Stagger = "stagger",
+        windows::Windows = "windows",
         ideal::Ideal = "ideal",
     }
 
@@ -43,18 +47,25 @@ policies! {
     pub fn has_coordinating_controller(&self) -> bool;
     /// Returns true if collection takes no time.
     pub fn collects_in_no_time(&self) -> bool;
+    /// Returns true if the controller forces members together, in cycles.
+    pub fn has_cycles(&self) -> bool;
     /// Returns true if members register with the controller when a pool has come down to T_soft.
     pub fn has_registration(&self) -> bool;
     /// Returns problems of the scheme's parameters on members with such pools.
     pub fn problems(&self, pools: &PoolSizes) -> Vec<ParameterProblem>;
-    fn begin(&mut self, pools: &PoolSizes);
+    fn leave(&self, pools: &PoolSizes, work: ForcedWork) -> Option<LeaveRole>;
+    /// Returns the settings by which members with these pools collect when it is their turn; `None` if there are no turns.
+    pub(crate) fn turn(&self, pools: &PoolSizes) -> Option<TurnRole>;
+    fn begin(&mut self, array: &CoordinatedArray);
     fn receive(&mut self, now: TimeNs, from: u32, message: ToController, cycle: &mut Cycle);
     fn members_of_cycle(&self, cycle: &Cycle) -> MemberSet;
     fn request_arrives(&mut self, now: TimeNs, cycle: &mut Cycle);
     fn request_done(&mut self, now: TimeNs, cycle: &mut Cycle);
     fn next_tick(&self) -> TimeNs;
     fn tick(&mut self, now: TimeNs, cycle: &mut Cycle);
+    fn acts_after_requests(&self) -> bool;
     fn forget(&mut self, member: u32);
+    fn replace(&mut self, failed: u32, spare: u32);
 }
 
 /// A rule that decides which members may collect, and which must. A scheme knows the members only from their messages.
@@ -72,6 +83,11 @@ pub(crate) trait Scheme: Default {
         false
     }
 
+    /// Returns true if the controller forces members together, in cycles (rule 44).
+    fn has_cycles(&self) -> bool {
+        self.has_coordinating_controller()
+    }
+
     /// Returns true if members register with the controller when a pool has come down to T_soft (rule 44).
     fn has_registration(&self) -> bool {
         false
@@ -82,8 +98,18 @@ pub(crate) trait Scheme: Default {
         Vec::new()
     }
 
-    /// Prepares the scheme for a run with members that have these pools.
-    fn begin(&mut self, _pools: &PoolSizes) {}
+    /// Returns the settings by which members with these pools ask for leave to do `work`; `None` if they do not ask.
+    fn leave(&self, _pools: &PoolSizes, _work: ForcedWork) -> Option<LeaveRole> {
+        None
+    }
+
+    /// Returns the settings by which members with these pools collect when it is their turn; `None` if there are no turns.
+    fn turn(&self, _pools: &PoolSizes) -> Option<TurnRole> {
+        None
+    }
+
+    /// Prepares the scheme for a run of such an array.
+    fn begin(&mut self, _array: &CoordinatedArray) {}
 
     /// Processes a message that has arrived from a member. The default leaves it to [`Cycle::receive`] (rule 44).
     fn receive(&mut self, now: TimeNs, from: u32, message: ToController, cycle: &mut Cycle) {
@@ -109,8 +135,16 @@ pub(crate) trait Scheme: Default {
     /// Acts at the time that [`Scheme::next_tick`] returned. All messages of this nanosecond have arrived before.
     fn tick(&mut self, _now: TimeNs, _cycle: &mut Cycle) {}
 
+    /// Returns true if [`Scheme::tick`] is also called after the last request has ended.
+    fn acts_after_requests(&self) -> bool {
+        false
+    }
+
     /// Forgets all messages of a member, because it has failed.
     fn forget(&mut self, _member: u32) {}
+
+    /// Lets a spare take the place of a failed member.
+    fn replace(&mut self, _failed: u32, _spare: u32) {}
 
     /// Returns a scheme with random parameters, for random cases in tests.
     fn random_for_tests(_stream: &mut Stream) -> Self {
@@ -130,9 +164,38 @@ pub struct PoolSizes {
     pub(crate) reserved_blocks: u32,
     /// Number of free blocks at which collection starts.
     pub start_free_blocks: u32,
+    /// Greatest number of free blocks at which a member with superblocks may be told to collect and has something to do. Pools have no such
+    /// limit below their reserve.
+    pub(crate) most_free_blocks: u32,
+    /// Time of a clean that moves all pages of a block but one. With superblocks, it is that of the longest step of collection that nothing
+    /// interrupts.
+    pub longest_clean_ns: u64,
+}
+
+/// Properties of an array that its coordination scheme may depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CoordinatedArray {
+    /// Size of the members' pools.
+    pub(crate) pools: PoolSizes,
+    /// Number of members, without spares.
+    pub(crate) members: u32,
+    /// Number of copies of each page. Consecutive members hold the copies.
+    pub(crate) copies: u32,
+    /// Number of parity strips in a stripe.
+    pub(crate) parity_strips: u32,
+    /// Seed of the run.
+    pub(crate) seed: u64,
 }
 
 impl PoolSizes {
+    /// Returns a multiple of the start of collection, as a number of free blocks. It is rounded up, and at most the number at which members
+    /// have something to do when they are told to collect.
+    pub(crate) fn times_start(&self, factor: f64) -> u32 {
+        // 2.2 times 25 is 55, although the nearest number to 2.2 is a little more.
+        let blocks = (factor * f64::from(self.start_free_blocks) - 1e-9).ceil();
+        (blocks.max(0.0) as u32).min(self.most_free_blocks)
+    }
+
     /// Returns a problem if a limit of free blocks does not lie above the start of collection. The default is always allowed, even if there
     /// is no room above the start.
     pub fn limit_problem(&self, key: &'static str, limit: StopThreshold) -> Option<ParameterProblem> {
@@ -204,15 +267,17 @@ impl CoordinationParams {
         self.scheme.has_registration().then_some(self.soft_threshold_free_blocks)
     }
 
-    /// Returns the settings with which members follow the protocol.
-    pub fn member_role(&self) -> MemberRole {
+    /// Returns the settings with which members with these pools follow the protocol.
+    pub fn member_role(&self, pools: &PoolSizes) -> MemberRole {
         let Self {
             soft_threshold_free_blocks: t_soft_free_blocks,
             notification: notify,
             all_dies_of_forced_member_collect: across_dies,
+            forced_work,
             ..
         } = *self;
-        MemberRole { t_soft_free_blocks, registers: self.scheme.has_registration(), notify, across_dies }
+        let (leave, turn) = (self.scheme.leave(pools, forced_work), self.scheme.turn(pools));
+        MemberRole { t_soft_free_blocks, registers: self.scheme.has_registration(), notify, across_dies, leave, turn }
     }
 
     /// Returns true if the controller must know how many page writes each member receives (rule 120).
@@ -228,6 +293,9 @@ pub(crate) enum ControllerAction {
     Message(u32, ToMember),
     /// Call [`Controller::begin_cycle`] at this time.
     BeginCycleAt(TimeNs),
+    /// Let the member with this number collect from now on. After the first time it may begin no clean, and at the second one its turn is
+    /// over.
+    BeginTurn(u32, TimeNs, TimeNs),
     /// Call [`Controller::page_allowance_is_used_up`] as soon as the member with this number has received more page writes than this.
     CountPages(u32, u64),
 }
@@ -247,15 +315,15 @@ pub(crate) struct Controller {
 
 impl Controller {
     /// Returns a controller that knows nothing about the members except the size of their pools.
-    pub(crate) fn new(params: &CoordinationParams, pools: &PoolSizes) -> Self {
+    pub(crate) fn new(params: &CoordinationParams, array: &CoordinatedArray) -> Self {
         let mut scheme = params.scheme.clone();
-        scheme.begin(pools);
+        scheme.begin(array);
         Self {
             scheme,
             cycle: Cycle::new(params),
             answers: params.controller_answers_requests,
             is_over: false,
-            role: params.member_role(),
+            role: params.member_role(&array.pools),
             uncoordinated: UncoordinatedCleans::default(),
         }
     }
@@ -263,7 +331,7 @@ impl Controller {
     /// Returns the time at which [`Controller::tick`] is due, or [`TimeNs::MAX`] for never.
     #[inline]
     pub(crate) fn next_tick(&self) -> TimeNs {
-        if self.answers && !self.is_over { self.scheme.next_tick() } else { NEVER }
+        if self.answers && (!self.is_over || self.scheme.acts_after_requests()) { self.scheme.next_tick() } else { NEVER }
     }
 
     /// Moves the actions that the controller has asked for since the last call into `out`.
@@ -297,12 +365,13 @@ impl Controller {
 
     /// Replaces a failed member by a spare. Returns the protocol settings for the spare if the failed member knew the protocol.
     pub(crate) fn replace(&mut self, failed: u32, spare: u32) -> Option<MemberRole> {
+        self.scheme.replace(failed, spare);
         self.cycle.replace(failed, spare).then_some(self.role)
     }
 
     /// Processes a message that has arrived from a member.
     pub(crate) fn receive(&mut self, now: TimeNs, member: u32, message: ToController) {
-        let asks = matches!(message, ToController::GcRequest(_) | ToController::Participate);
+        let asks = matches!(message, ToController::GcRequest(_) | ToController::Participate | ToController::AskGc { .. });
         if self.answers && !(asks && self.cycle.has_failed(member)) {
             self.scheme.receive(now, member, message, &mut self.cycle);
         }

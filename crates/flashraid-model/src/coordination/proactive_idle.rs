@@ -1,7 +1,7 @@
 //! Scheme `proactive-idle` (GGC 4.3.2): like reactive-selective. Members that have registered also collect while the array is idle (rule
 //! 46).
 
-use super::{Cycle, ForcedWork, PoolSizes, SHORTEST_CHECK, Scheme, time_range_problem};
+use super::{CoordinatedArray, Cycle, ForcedWork, PoolSizes, SHORTEST_CHECK, Scheme, time_range_problem};
 use crate::TimeNs;
 use crate::policy::ParameterProblem;
 use crate::rng::{self, Stream};
@@ -39,7 +39,7 @@ impl Scheme for ProactiveIdle {
         check.into_iter().chain(time_range_problem("idle_threshold", self.idle_threshold, Duration { ns: 0 })).collect()
     }
 
-    fn begin(&mut self, _: &PoolSizes) {
+    fn begin(&mut self, _: &CoordinatedArray) {
         self.next_check = self.check_interval.ns;
     }
 

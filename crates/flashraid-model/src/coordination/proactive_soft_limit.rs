@@ -3,7 +3,9 @@
 //! It forces members at or below a soft limit when few requests are outstanding. Otherwise it forces them just before the first one is
 //! expected to collect by itself (rule 47).
 
-use super::{Cycle, DEFAULT_SOFT_LIMIT, MemberState, PoolSizes, SHORTEST_CHECK, Scheme, ToController, ToMember, time_range_problem};
+use super::{
+    CoordinatedArray, Cycle, DEFAULT_SOFT_LIMIT, MemberState, PoolSizes, SHORTEST_CHECK, Scheme, ToController, ToMember, time_range_problem,
+};
 use crate::TimeNs;
 use crate::ids::MemberSet;
 use crate::policy::ParameterProblem;
@@ -80,7 +82,7 @@ impl Scheme for ProactiveSoftLimit {
         check.into_iter().chain(pools.limit_problem("soft_limit", self.soft_limit)).collect()
     }
 
-    fn begin(&mut self, pools: &PoolSizes) {
+    fn begin(&mut self, &CoordinatedArray { pools, .. }: &CoordinatedArray) {
         self.polls.next = self.check_interval.ns;
         self.polls.soft_limit_free_blocks = self.soft_limit.free_blocks_in_pool_of(pools.blocks, pools.start_free_blocks);
     }

@@ -21,14 +21,16 @@ pub enum MessageKind {
     Grant,
     /// Refusal of the controller: the member must not collect now.
     Deny,
+    /// Question of a member: may it collect?
+    AskGc,
 }
 
 /// Number of kinds of messages.
-pub const MESSAGE_KINDS: usize = 8;
+pub const MESSAGE_KINDS: usize = 9;
 
 /// Names of the kinds as reports show them, in the order of [`MessageKind`].
 pub(crate) const MESSAGE_KIND_NAMES: [&str; MESSAGE_KINDS] =
-    ["GcRequest", "Participate", "ForceGc", "StopGc", "GcState", "GcDone", "Grant", "Deny"];
+    ["GcRequest", "Participate", "ForceGc", "StopGc", "GcState", "GcDone", "Grant", "Deny", "AskGc"];
 
 /// Work that a member does in each of its dies when it is forced or allowed to collect (rule 45).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,6 +97,32 @@ pub struct MemberRole {
     pub notify: Notification,
     /// True if all dies collect when the member is forced; false if only those with a pool at or below `t_soft_free_blocks` do.
     pub across_dies: bool,
+    /// Settings of a member that asks for leave before it collects; `None` if it does not.
+    pub leave: Option<LeaveRole>,
+    /// Settings of a member that collects when it is its turn; `None` if there are no turns.
+    pub turn: Option<TurnRole>,
+}
+
+/// Settings of a member that collects when it is its turn (rules 264 and 265).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TurnRole {
+    /// Number of free blocks at or below which a pool is cleaned during the member's turn.
+    pub clean_free_blocks: u32,
+}
+
+/// Settings of a member that asks for leave before it collects (rules 260 and 261).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LeaveRole {
+    /// Number of free blocks at or below which a pool needs leave to be collected.
+    pub ask_free_blocks: u32,
+    /// Number of free blocks at or below which a pool is collected without leave while the member gets few operations.
+    pub(crate) idle_free_blocks: u32,
+    /// Mean time between operations above which the member gets few of them, in nanoseconds.
+    pub(crate) idle_gap_ns: u64,
+    /// Time from a denial until the member asks again, in nanoseconds.
+    pub(crate) retry_ns: u64,
+    /// Work of a member that has got few operations.
+    pub(crate) idle_work: ForcedWork,
 }
 
 /// State that a member reports when the controller asks for it (rule 47).
@@ -117,6 +145,13 @@ pub(crate) enum ToController {
     GcState(MemberState),
     /// Reports that all dies of the member have done the work that they were told to do.
     GcDone,
+    /// Asks for leave to collect.
+    AskGc {
+        /// Number of free blocks in the pool that has the fewest.
+        least_free_blocks: u32,
+    },
+    /// Reports that the member no longer collects without leave. It has sent a [`ToController::GcRequest`] before.
+    EndsUnasked,
 }
 
 /// Message from the controller to a member.
@@ -142,7 +177,8 @@ impl ToController {
             Self::GcRequest(_) => MessageKind::GcRequest,
             Self::Participate => MessageKind::Participate,
             Self::GcState(_) => MessageKind::GcState,
-            Self::GcDone => MessageKind::GcDone,
+            Self::GcDone | Self::EndsUnasked => MessageKind::GcDone,
+            Self::AskGc { .. } => MessageKind::AskGc,
         }
     }
 }
@@ -180,6 +216,16 @@ pub(crate) enum MemberEvent {
     MayAsk,
     /// The member has begun to collect because a pool needs it, although the controller has not answered its request (rule 121).
     CollectsUnanswered,
+}
+
+counts! {
+    /// Number of collections that did not keep to the turns of their members (rule 266).
+    pub struct TurnCounters {
+        /// Number of cleans that began at another time, because a pool had come to its hard limit.
+        broken_contracts,
+        /// Number of turns at the end of which a clean that had begun in the turn was in progress.
+        overruns,
+    }
 }
 
 counts! {

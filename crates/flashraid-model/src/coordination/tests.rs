@@ -9,16 +9,17 @@
 
 use super::tiny as schemes;
 use super::{
-    CollectionNeed, Controller, ControllerAction, CoordinationParams, Cycle, ForcedWork, MESSAGE_KINDS, Mail, MemberState, MessageKind,
-    Notification, PoolSizes, Scheme, SchemePolicy, ToController, ToMember, UncoordinatedCleans, message_counts_by_name,
+    CollectionNeed, Controller, ControllerAction, CoordinatedArray, CoordinationParams, Cycle, ForcedWork, MESSAGE_KINDS, Mail, MemberState, MessageKind,
+    Notification, PoolSizes, Scheme, SchemePolicy, Stagger, Together, ToController, ToMember,
+    TurnBuffer, TurnCounters, UncoordinatedCleans, Windows, message_counts_by_name,
 };
 use crate::TimeNs;
-use crate::array::{Array, ArrayParams, ArraySetup, Event, Level, Milestone, PageRequest, ReadPlan, RequestDone};
+use crate::array::{Array, ArrayParams, ArraySetup, CollectionKnowledge, Event, Level, Milestone, PageRequest, ReadPlan, RequestDone};
 use crate::events::GcInterval;
 use crate::ids::MemberSet;
 use crate::request::OpKind;
 use crate::ssd::{MemberCounters, PipeliningMode, Preemption, tiny};
-use crate::units::StopThreshold;
+use crate::units::{Duration, StopThreshold};
 
 const T: TimeNs = 10_000;
 
@@ -75,6 +76,7 @@ struct Outcome {
     cleans: Vec<GcInterval>,
     counters: Vec<MemberCounters>,
     uncoordinated: Option<UncoordinatedCleans>,
+    turns: Option<TurnCounters>,
 }
 
 fn run(params: &ArrayParams, operations: &[Op]) -> Outcome {
@@ -130,7 +132,7 @@ fn run_told(params: &ArrayParams, operations: &[Op], told: &[(TimeNs, u32, ToMem
         let (member, kind) = match mail {
             Mail::ToController(member, message) => (member, message.kind()),
             Mail::ToMember(member, message) => (member, message.kind()),
-            Mail::BeginCycle | Mail::MayAsk(_) => unreachable!("is not sent"),
+            _ => unreachable!("is not sent"),
         };
         format!("{at} {kind:?} {member}")
     });
@@ -141,6 +143,7 @@ fn run_told(params: &ArrayParams, operations: &[Op], told: &[(TimeNs, u32, ToMem
         cleans,
         counters: array.members().iter().map(|member| *member.counters()).collect(),
         uncoordinated: array.counters(TimeNs::MAX).uncoordinated_cleans,
+        turns: array.counters(TimeNs::MAX).turns,
     }
 }
 
@@ -634,7 +637,8 @@ fn answers_of_a_failed_member_press_nobody() {
     let state = |free_blocks_min| ToController::GcState(MemberState { free_blocks_min, blocks_above_start: free_blocks_min - 1 });
     let forced = |fails: bool| {
         let params = CoordinationParams { coordinated_members: MemberSet::first_members(2), ..scheme(schemes::soft_limit(2, 0)) };
-        let mut controller = Controller::new(&params, &PoolSizes { blocks: 6, reserved_blocks: 3, start_free_blocks: 1 });
+        let pools = PoolSizes { blocks: 6, reserved_blocks: 3, start_free_blocks: 1, most_free_blocks: 3, longest_clean_ns: 1660 };
+        let mut controller = Controller::new(&params, &CoordinatedArray { pools, members: 2, copies: 1, parity_strips: 0, seed: 1 });
         // A request is outstanding, so that few free blocks alone are no reason to force.
         controller.request_arrives(0);
         for (now, free_blocks) in [(1000, 4), (2000, 2)] {
@@ -664,16 +668,232 @@ fn uncoordinated_cleans_are_counted_from_a_moment_on() {
 #[test]
 fn answers_of_the_controller_are_named_only_if_there_were_some() {
     let (none, mut some) = ([0; MESSAGE_KINDS], [0; MESSAGE_KINDS]);
-    assert_eq!(message_counts_by_name(none, none).len(), MESSAGE_KINDS - 2);
+    assert_eq!(message_counts_by_name(none, none).len(), MESSAGE_KINDS - 3);
     some[MessageKind::Grant as usize] = 3;
     some[MessageKind::GcDone as usize] = 5;
     let named = message_counts_by_name(some, none);
-    assert_eq!((named.len(), named.values().sum::<u64>()), (MESSAGE_KINDS - 1, 8));
+    assert_eq!((named.len(), named.values().sum::<u64>()), (MESSAGE_KINDS - 2, 8));
 }
 
 #[test]
 fn a_limit_lies_above_the_start_and_within_the_reserve() {
-    let pools = PoolSizes { blocks: 100, reserved_blocks: 15, start_free_blocks: 5 };
+    let pools = PoolSizes { blocks: 100, reserved_blocks: 15, start_free_blocks: 5, most_free_blocks: 15, longest_clean_ns: 1660 };
     let is_wrong = |above| pools.limit_problem("soft_limit", StopThreshold::AboveStart(above)).is_some();
     assert!(is_wrong(0) && !is_wrong(1) && !is_wrong(10) && is_wrong(11));
+}
+
+/// A mirror whose members come down to the number of free blocks at which they ask, both at the same time.
+fn staggered_pair(retry_ns: u64) -> (ArrayParams, Vec<Op>) {
+    let stagger = Stagger { ask_at: 2.0, idle_at: 0.0, retry: Duration { ns: retry_ns }, ..Stagger::default() };
+    let mut params = params(2, 1, scheme(stagger.into()));
+    params.level = Level::Raid1;
+    (params, vec![(0, 0, 0, true)])
+}
+
+#[test]
+fn one_copy_has_leave_and_the_other_is_denied_until_it_has_done() {
+    // The write of both copies ends at 208. The clean of three valid pages then takes 1660.
+    let (params, operations) = staggered_pair(100);
+    let outcome = run(&params, &operations);
+    let times = |what: &str| {
+        let of = outcome.log.iter().filter_map(|line| line.split_once(' ').filter(|(_, rest)| rest.starts_with(what)));
+        of.map(|(at, rest)| (at.parse::<TimeNs>().unwrap(), rest.rsplit(' ').next().unwrap().to_owned())).collect::<Vec<_>>()
+    };
+    let grants = times("Grant");
+    assert_eq!(grants.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [0, 1900]);
+    assert_ne!(grants[0].1, grants[1].1);
+    let denials = times("Deny");
+    assert!(denials.iter().all(|(_, member)| *member == grants[1].1), "{denials:?}");
+    assert_eq!(denials.iter().map(|(at, _)| *at).collect::<Vec<_>>(), (0..19).map(|nth| nth * 100).collect::<Vec<_>>());
+    assert_eq!(times("GcDone"), [(1868, grants[0].1.clone()), (1900 + 1660, grants[1].1.clone())]);
+    let cleans: Vec<_> = outcome.cleans.iter().map(|clean| (clean.start_ns, clean.end_ns, clean.is_forced)).collect();
+    assert_eq!(cleans, [(208, 1868, true), (1900, 3560, true)]);
+    assert!(outcome.log.iter().all(|line| !line.contains("GcRequest")), "nobody collects unasked");
+}
+
+#[test]
+fn the_copy_without_leave_answers_reads_at_once() {
+    let (mut params, mut operations) = staggered_pair(100);
+    params.read_plan = ReadPlan::Avoid;
+    params.read_plan_params.knowledge = CollectionKnowledge::OfMember;
+    params.read_plan_params.fast_fail_ns = 0;
+    // Pages of both members' turns: one of them would have to wait for the clean.
+    operations.extend([(1000, 0, 1, false), (1100, 0, 2, false)]);
+    let outcome = run(&params, &operations);
+    assert_eq!(outcome.done[1..], [1028, 1128]);
+}
+
+#[test]
+fn a_member_at_its_limit_collects_unasked_and_delays_the_others() {
+    // Asks of member 1 come while member 0 collects because it must. Both have a pool each.
+    let stagger = Stagger { ask_at: 2.0, idle_at: 0.0, retry: Duration { ns: 1000 }, together: Together::Members(1), ..Stagger::default() };
+    let mut slow = scheme(stagger.into());
+    // The controller hears of asks so late that member 0 comes down to its limit.
+    slow.message_latency_ns[MessageKind::AskGc as usize] = 20_000;
+    let outcome = run(&params(2, 1, slow), &[worn(0), vec![(T, 0, 11, false)], vec![(T + 100, 1, 0, true)]].concat());
+    let of_messages: Vec<&str> = outcome.log.iter().map(String::as_str).take(6).collect();
+    assert_eq!(of_messages, ["0 AskGc 0", "10000 GcRequest 0", "10100 AskGc 1", "11440 GcDone 0", "20000 Grant 0", "21440 GcDone 0"]);
+    assert_eq!(outcome.log[6], "30100 Grant 1");
+}
+
+#[test]
+fn a_member_with_few_operations_collects_before_it_must_ask() {
+    let stagger = Stagger { ask_at: 1.0, idle_at: 2.0, idle_gap: Duration { ns: 3000 }, ..Stagger::default() };
+    // The gaps are 10000 and 2000, and their mean is 5000 and then 3500.
+    let operations = [(0, 0, 0, true), (10_000, 0, 11, false), (12_000, 0, 11, false)];
+    let outcome = run(&params(2, 1, scheme(stagger.into())), &operations);
+    assert_eq!(outcome.log, ["10000 GcRequest 0", "11688 GcDone 0"]);
+    assert_eq!(outcome.cleans.len(), 1);
+}
+
+#[test]
+fn a_failed_member_leaves_and_the_next_may_collect_with_one_fewer() {
+    let array = CoordinatedArray {
+        pools: PoolSizes { blocks: 6, reserved_blocks: 3, start_free_blocks: 1, most_free_blocks: 3, longest_clean_ns: 1660 },
+        members: 4,
+        copies: 1,
+        parity_strips: 2,
+        seed: 1,
+    };
+    let mut controller = Controller::new(&scheme(Stagger::default().into()), &array);
+    let granted = |controller: &mut Controller, now: TimeNs, asking: &[u32]| {
+        for &member in asking {
+            controller.receive(now, member, ToController::AskGc { least_free_blocks: member });
+        }
+        controller.tick(now);
+        let mut actions = Vec::new();
+        controller.take_actions(&mut actions);
+        let grants = |action: &ControllerAction| match action {
+            ControllerAction::Message(member, ToMember::Grant(_)) => Some(*member),
+            _ => None,
+        };
+        actions.iter().filter_map(grants).collect::<Vec<_>>()
+    };
+    assert_eq!(granted(&mut controller, 10, &[2, 0, 1]), [0, 1], "those with the fewest free blocks, two as there are two parities");
+    controller.member_failed(0);
+    assert_eq!(granted(&mut controller, 20, &[2]), [0; 0], "member 1 collects, and one member fewer may");
+    controller.receive(30, 1, ToController::GcDone);
+    assert_eq!(granted(&mut controller, 30, &[2, 3]), [2]);
+    controller.receive(40, 2, ToController::GcDone);
+    assert_eq!(controller.replace(0, 4), Some(controller.role));
+    controller.receive(50, 4, ToController::AskGc { least_free_blocks: 1 });
+    assert_eq!(granted(&mut controller, 50, &[3]), [4]);
+}
+
+/// No more members collect at a time than may, as long as none collects unasked (rule 263).
+#[test]
+fn no_more_collect_together_than_may() {
+    for (together, members) in [(1, 3), (2, 4)] {
+        let stagger = Stagger { ask_at: 3.0, idle_at: 0.0, retry: Duration { ns: 150 }, together: Together::Members(together), ..Stagger::default() };
+        let mut params = params(members, 2, scheme(stagger.into()));
+        (params.ssd.geometry.blocks_per_plane, params.ssd.geometry.reserved_blocks_per_plane) = (10, 5);
+        (params.ssd.gc.start_free_blocks, params.ssd.gc.stop_free_blocks) = (1, 2);
+        let mut draws = crate::rng::stream(u64::from(members), "test", 0);
+        let mut operations: Vec<Op> = Vec::new();
+        for nth in 0..600 {
+            let member = crate::rng::below(&mut draws, u64::from(members)) as u32;
+            operations.push((nth * 900, member, crate::rng::below(&mut draws, 40), true));
+        }
+        let outcome = run(&params, &operations);
+        let unasked = outcome.log.iter().filter(|line| line.contains("GcRequest")).count();
+        assert_eq!(unasked, 0, "the load is low enough");
+        let begins = outcome.cleans.iter().map(|clean| clean.start_ns);
+        let most = begins.map(|at| {
+            let collecting: std::collections::BTreeSet<u32> =
+                outcome.cleans.iter().filter(|clean| clean.start_ns <= at && at < clean.end_ns).map(|clean| clean.member).collect();
+            collecting.len() as u32
+        });
+        assert_eq!(most.max(), Some(together), "{} cleans", outcome.cleans.len());
+    }
+}
+
+const MS: TimeNs = 1_000_000;
+
+fn turns(window_ns: u64, buffer_ns: u64) -> CoordinationParams {
+    let buffer = TurnBuffer::Time(Duration { ns: buffer_ns });
+    scheme(Windows { window: Duration { ns: window_ns }, buffer, ..Windows::default() }.into())
+}
+
+/// The second of four members has its turns from 100 ms and from 500 ms on. It may begin to clean in the first 50 ms of them.
+#[test]
+fn a_member_cleans_in_its_turn() {
+    // A write leaves the pool of member 1 with two free blocks, which is twice the start. It looks again after a read.
+    let first_clean = |at: TimeNs| {
+        let outcome = run(&params(4, 1, turns(100 * MS, 50 * MS)), &[(at, 1, 0, true), (700 * MS, 1, 11, false)]);
+        assert!(outcome.log.is_empty(), "nobody sends anything");
+        assert_eq!(outcome.turns, Some(TurnCounters::default()));
+        outcome.cleans.first().map(|clean| (clean.start_ns, clean.end_ns, clean.is_forced))
+    };
+    let clean_from = |at: TimeNs| Some((at, at + 1660, false));
+    assert_eq!(first_clean(30 * MS), clean_from(100 * MS));
+    // A write takes 208.
+    assert_eq!(first_clean(120 * MS), clean_from(120 * MS + 208));
+    assert_eq!(first_clean(150 * MS - 209), clean_from(150 * MS - 1));
+    assert_eq!(first_clean(150 * MS - 208), clean_from(500 * MS));
+    assert_eq!(first_clean(200 * MS), clean_from(500 * MS));
+}
+
+#[test]
+fn a_pool_at_its_limit_breaks_the_contract() {
+    // Member 0 has its turn. A read of member 1 finds its pool at the limit.
+    let outcome = run(&params(2, 1, turns(100 * MS, 50 * MS)), &[worn(1), vec![(T, 1, 11, false)]].concat());
+    assert_eq!(outcome.cleans.iter().map(|clean| clean.start_ns).collect::<Vec<_>>(), [T]);
+    assert_eq!(outcome.turns, Some(TurnCounters { broken_contracts: 1, overruns: 0 }));
+}
+
+#[test]
+fn a_clean_that_lasts_longer_than_its_turn_is_counted() {
+    // The clean of 1660 begins at 208 and ends after the turn, which lasts until 1000.
+    let outcome = run(&params(2, 1, turns(1000, 1)), &[(0, 0, 0, true), (5000, 0, 11, false)]);
+    assert_eq!(outcome.cleans[0].start_ns, 208);
+    assert_eq!(outcome.turns, Some(TurnCounters { broken_contracts: 0, overruns: 1 }));
+}
+
+#[test]
+fn a_spare_has_the_turns_of_the_member_that_it_replaces() {
+    let array = CoordinatedArray {
+        pools: PoolSizes { blocks: 6, reserved_blocks: 3, start_free_blocks: 1, most_free_blocks: 3, longest_clean_ns: 1660 },
+        members: 2,
+        copies: 1,
+        parity_strips: 1,
+        seed: 1,
+    };
+    let mut controller = Controller::new(&CoordinationParams { coordinated_members: MemberSet::first_members(2), ..turns(1000, 10) }, &array);
+    let next_turn = |controller: &mut Controller| {
+        let at = controller.next_tick();
+        controller.tick(at);
+        let mut actions = Vec::new();
+        controller.take_actions(&mut actions);
+        (at, actions.first().copied())
+    };
+    assert_eq!(next_turn(&mut controller), (0, Some(ControllerAction::BeginTurn(0, 990, 1000))));
+    assert_eq!(next_turn(&mut controller), (1000, Some(ControllerAction::BeginTurn(1, 1990, 2000))));
+    controller.member_failed(0);
+    assert_eq!(next_turn(&mut controller), (2000, None));
+    controller.replace(0, 2);
+    assert_eq!(next_turn(&mut controller), (3000, Some(ControllerAction::BeginTurn(1, 3990, 4000))));
+    assert_eq!(next_turn(&mut controller), (4000, Some(ControllerAction::BeginTurn(2, 4990, 5000))));
+}
+
+/// Without broken contracts and overruns no two members collect at a time (rule 266).
+#[test]
+fn members_that_keep_to_their_turns_never_collect_together() {
+    let buffer = TurnBuffer::Time(Duration { ns: 2000 });
+    let windows = Windows { window: Duration { ns: 20_000 }, buffer, clean_at: 5.0, ..Windows::default() };
+    let mut params = params(3, 2, scheme(windows.into()));
+    (params.ssd.geometry.blocks_per_plane, params.ssd.geometry.reserved_blocks_per_plane) = (12, 6);
+    let mut draws = crate::rng::stream(3, "test", 0);
+    let mut operations: Vec<Op> = Vec::new();
+    for nth in 0..600 {
+        let member = crate::rng::below(&mut draws, 3) as u32;
+        operations.push((nth * 900, member, crate::rng::below(&mut draws, 40), crate::rng::below(&mut draws, 3) > 0));
+    }
+    let outcome = run(&params, &operations);
+    assert_eq!(outcome.turns, Some(TurnCounters::default()));
+    assert!(outcome.cleans.len() > 50, "{} cleans", outcome.cleans.len());
+    for clean in &outcome.cleans {
+        let turn = u64::from(clean.member) * 20_000;
+        let (begins, ends) = ((clean.start_ns + 60_000 - turn) % 60_000, (clean.end_ns + 60_000 - turn) % 60_000);
+        assert!(begins < 18_000 && ends <= 20_000, "{clean:?}");
+    }
 }

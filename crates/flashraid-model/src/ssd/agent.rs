@@ -5,7 +5,10 @@
 
 use super::job::NEVER;
 use super::outbox::Outbox;
-use crate::coordination::{CollectionNeed, ForcedWork, MemberEvent, MemberRole, MemberState, Notification, ToController, ToMember};
+use crate::coordination::{
+    CollectionNeed, ForcedWork, LeaveRole, MemberEvent, MemberRole, MemberState, Notification, ToController, ToMember, TurnCounters,
+    TurnRole,
+};
 use crate::events::TimeNs;
 use crate::ids::MemberId;
 use crate::request::OpKind;
@@ -47,6 +50,41 @@ pub(crate) struct Agent {
     limit_reached_at: TimeNs,
     /// The nanosecond at whose end the member may ask to collect.
     ask_scheduled_at: TimeNs,
+    /// State of a member that asks for leave before it collects.
+    leave: Option<Leave>,
+    /// State of a member that collects when it is its turn.
+    turn: Option<Turn>,
+}
+
+/// State of a member that collects when it is its turn (rules 264 to 266).
+#[derive(Debug, Clone)]
+struct Turn {
+    role: TurnRole,
+    /// Time before which cleans may begin in the member's turn. It is in the past outside of a turn.
+    begins_cleans_until: TimeNs,
+    counters: TurnCounters,
+}
+
+/// State of a member that asks for leave before it collects (rules 260 and 261).
+#[derive(Debug, Clone)]
+struct Leave {
+    role: LeaveRole,
+    /// True from a request for leave until it is granted, or until the member has been denied and does not ask again.
+    asks: bool,
+    /// The nanosecond at whose end the member asks again, after it was denied.
+    retry_at: TimeNs,
+    /// Number of cleans in progress that pools needed.
+    needed_cleans: u32,
+    /// True while the member collects without leave because it gets few operations.
+    works_idly: bool,
+    /// True if the controller has been told that the member collects without leave, and not yet that this has ended.
+    is_unasked: bool,
+    /// Time of the last operation, if there was one.
+    last_operation: Option<TimeNs>,
+    /// Mean time between operations, in nanoseconds.
+    mean_gap_ns: u64,
+    /// The nanosecond at whose end the member collects if it has got few operations.
+    few_operations_at: TimeNs,
 }
 
 /// Effect of a message on the member.
@@ -82,13 +120,146 @@ impl Agent {
             low_pool_write_at: NEVER,
             limit_reached_at: NEVER,
             ask_scheduled_at: NEVER,
+            leave: role.leave.map(|role| Leave {
+                role,
+                asks: false,
+                retry_at: NEVER,
+                needed_cleans: 0,
+                works_idly: false,
+                is_unasked: false,
+                last_operation: None,
+                mean_gap_ns: 0,
+                few_operations_at: NEVER,
+            }),
+            turn: role.turn.map(|role| Turn { role, begins_cleans_until: 0, counters: TurnCounters::default() }),
         }
     }
 
-    /// Counts an operation that the member receives. Only page writes matter.
+    /// Begins the member's turn. Cleans may begin before `until`.
+    pub(crate) fn turn_begins(&mut self, until: TimeNs) {
+        if let Some(turn) = &mut self.turn {
+            turn.begins_cleans_until = until;
+        }
+    }
+
+    /// Begins no more cleans in the member's turn.
+    pub(crate) fn turn_closes(&mut self) {
+        self.turn_begins(0);
+    }
+
+    /// Returns the number of free blocks at or below which a pool is cleaned now, because it is the member's turn.
     #[inline]
-    pub(crate) fn count_operation(&mut self, kind: OpKind) {
+    pub(crate) fn turn_free_blocks(&self, now: TimeNs) -> Option<u32> {
+        self.turn.as_ref().filter(|turn| now < turn.begins_cleans_until).map(|turn| turn.role.clean_free_blocks)
+    }
+
+    /// Returns true if the member collects when it is its turn.
+    pub(crate) fn takes_turns(&self) -> bool {
+        self.turn.is_some()
+    }
+
+    /// Counts a turn at the end of which a clean of the turn was in progress.
+    pub(crate) fn count_overrun(&mut self) {
+        if let Some(turn) = &mut self.turn {
+            turn.counters.overruns += 1;
+        }
+    }
+
+    /// Returns the counts of collections that did not keep to the member's turns.
+    pub(crate) fn turn_counters(&self) -> TurnCounters {
+        self.turn.as_ref().map(|turn| turn.counters).unwrap_or_default()
+    }
+
+    /// Begins the work of a member with superblocks in its turn.
+    pub(crate) fn begin_work_of_turn(&mut self) {
+        self.begin_forced_work(ForcedWork::Watermark);
+    }
+
+    /// Counts an operation that the member receives.
+    #[inline]
+    pub(crate) fn count_operation(&mut self, now: TimeNs, kind: OpKind, out: &mut Outbox) {
         self.pages_given += u64::from(kind == OpKind::Write);
+        if self.leave.is_some() {
+            self.note_gap(now, out);
+        }
+    }
+
+    /// Records the time between operations. A member that gets few may collect at the end of this nanosecond.
+    fn note_gap(&mut self, now: TimeNs, out: &mut Outbox) {
+        let Some(leave) = &mut self.leave else { return };
+        let last = leave.last_operation.replace(now);
+        let Some(gap_ns) = last.map(|last| now - last).filter(|&gap_ns| gap_ns > 0) else { return };
+        leave.mean_gap_ns = (leave.mean_gap_ns + gap_ns) / 2;
+        if leave.mean_gap_ns > leave.role.idle_gap_ns {
+            leave.few_operations_at = now;
+            self.schedule_check(now, out);
+        }
+    }
+
+    /// Schedules a check at the end of this nanosecond, when the member asks for leave or tells that it collects without. A drive with
+    /// superblocks may begin to collect in its turn.
+    fn schedule_check(&mut self, at: TimeNs, out: &mut Outbox) {
+        if (self.leave.is_some() || self.turn.is_some()) && self.ask_scheduled_at != at {
+            self.ask_scheduled_at = at;
+            out.report(at, self.member, MemberEvent::MayAsk);
+        }
+    }
+
+    /// Ends the scheduled check of a member that takes turns.
+    pub(crate) fn end_check(&mut self) {
+        self.ask_scheduled_at = NEVER;
+    }
+
+    /// Returns true if the member asks for leave before it collects.
+    pub(crate) fn needs_leave(&self) -> bool {
+        self.leave.is_some()
+    }
+
+    /// Returns the number of free blocks up to which a pool takes part in what the member has leave for; `None` if all pools do.
+    pub(crate) fn leave_free_blocks(&self) -> Option<u32> {
+        let limit = |leave: &Leave| if leave.works_idly { leave.role.idle_free_blocks } else { leave.role.ask_free_blocks };
+        self.leave.as_ref().map(limit)
+    }
+
+    /// Checks at the end of a nanosecond whether the member must tell the controller something (rule 261). `least_free_blocks` are those of
+    /// the pool with the fewest. `is_at_limit` is true if the member has superblocks and collects at its floor.
+    ///
+    /// Returns the work that the member begins without leave, because it gets few operations.
+    pub(crate) fn check_leave(&mut self, now: TimeNs, least_free_blocks: u32, is_at_limit: bool, out: &mut Outbox) -> Option<ForcedWork> {
+        self.ask_scheduled_at = NEVER;
+        let has_leave = self.forced.is_some();
+        let low_pool_write_at = self.low_pool_write_at;
+        let leave = self.leave.as_mut()?;
+        let asks_again = leave.retry_at == now;
+        if asks_again {
+            (leave.retry_at, leave.asks) = (NEVER, false);
+        }
+        let is_unasked = leave.works_idly || (!has_leave && (leave.needed_cleans > 0 || is_at_limit));
+        if is_unasked && !leave.is_unasked {
+            leave.is_unasked = true;
+            self.send(now, ToController::GcRequest(CollectionNeed::AT_LIMIT), out);
+            return None;
+        }
+        if leave.is_unasked && !leave.works_idly && leave.needed_cleans == 0 && !is_at_limit {
+            leave.is_unasked = false;
+            out.report(now, self.member, MemberEvent::Sends(ToController::EndsUnasked));
+        }
+        let leave = self.leave.as_mut()?;
+        if has_leave || leave.asks || leave.is_unasked {
+            return None;
+        }
+        if leave.few_operations_at == now && least_free_blocks <= leave.role.idle_free_blocks {
+            (leave.works_idly, leave.is_unasked, leave.few_operations_at) = (true, true, NEVER);
+            let work = leave.role.idle_work;
+            self.send(now, ToController::GcRequest(CollectionNeed::AT_LIMIT), out);
+            self.begin_forced_work(work);
+            return Some(work);
+        }
+        if (asks_again || low_pool_write_at == now) && least_free_blocks <= leave.role.ask_free_blocks {
+            leave.asks = true;
+            self.send(now, ToController::AskGc { least_free_blocks }, out);
+        }
+        None
     }
 
     /// Returns the forced work that the member has not finished.
@@ -97,8 +268,9 @@ impl Agent {
     }
 
     /// Counts a superblock that has become free.
-    pub(crate) fn count_freed_superblock(&mut self) {
+    pub(crate) fn count_freed_superblock(&mut self, at: TimeNs, out: &mut Outbox) {
         self.freed += 1;
+        self.schedule_check(at, out);
     }
 
     /// Returns true if the forced member must still free a superblock, regardless of the number of free ones (rule 123).
@@ -113,12 +285,12 @@ impl Agent {
 
     /// Returns true if the controller has denied collection above the hard limit (rule 117).
     pub(crate) fn is_denied(&self) -> bool {
-        self.denied
+        self.denied || self.leave.is_some() || self.turn.is_some()
     }
 
     /// Returns true if pools above their hard limit may postpone their cleans (rules 117 and 119).
     pub(crate) fn may_defer(&self) -> bool {
-        self.denied || self.has_asked
+        self.is_denied() || self.has_asked
     }
 
     /// Returns true if the idle time in which the member may collect has ended.
@@ -133,7 +305,10 @@ impl Agent {
 
     /// Returns true if a die takes part in forced collection, given the free blocks of its pool with the fewest (rule 122).
     pub(super) fn takes_part(&self, free_blocks: u32) -> bool {
-        self.role.across_dies || free_blocks <= self.role.t_soft_free_blocks
+        match self.leave_free_blocks() {
+            Some(limit) => free_blocks <= limit,
+            None => self.role.across_dies || free_blocks <= self.role.t_soft_free_blocks,
+        }
     }
 
     /// Ends collection in idle time for good, because the run has ended.
@@ -146,11 +321,10 @@ impl Agent {
         match message {
             ToMember::Force(work) | ToMember::Grant(work) => {
                 assert_eq!(self.forced, None, "the controller waits for GcDone");
-                (self.forced, self.freed) = (Some(work), 0);
-                (self.request, self.needed_began) = ((NEVER, 0), (NEVER, 0));
-                (self.participates, self.denied, self.stopped) = (false, false, self.run_is_over);
-                (self.has_asked, self.has_said_limit, self.times_forced) = (false, false, self.times_forced + 1);
-                (self.low_pool_write_at, self.limit_reached_at) = (NEVER, NEVER);
+                if let Some(leave) = &mut self.leave {
+                    leave.asks = false;
+                }
+                self.begin_forced_work(work);
                 Consequence::Collect(work)
             }
             ToMember::Stop => {
@@ -159,6 +333,10 @@ impl Agent {
             }
             ToMember::Deny => {
                 self.denied = true;
+                if let Some(leave) = &mut self.leave {
+                    leave.retry_at = now + leave.role.retry_ns;
+                    out.report(leave.retry_at, self.member, MemberEvent::MayAsk);
+                }
                 Consequence::Nothing
             }
             ToMember::TellState => {
@@ -166,6 +344,15 @@ impl Agent {
                 Consequence::Nothing
             }
         }
+    }
+
+    /// Begins work that the controller has ordered or allowed.
+    fn begin_forced_work(&mut self, work: ForcedWork) {
+        (self.forced, self.freed) = (Some(work), 0);
+        (self.request, self.needed_began) = ((NEVER, 0), (NEVER, 0));
+        (self.participates, self.denied, self.stopped) = (false, false, self.run_is_over);
+        (self.has_asked, self.has_said_limit, self.times_forced) = (false, false, self.times_forced + 1);
+        (self.low_pool_write_at, self.limit_reached_at) = (NEVER, NEVER);
     }
 
     /// Sends a message to the controller.
@@ -190,12 +377,19 @@ impl Agent {
     pub(crate) fn finish_forced_work(&mut self, at: TimeNs, out: &mut Outbox) {
         assert!(self.forced.is_some() && self.dies_left == 0, "only a forced member is done");
         self.forced = None;
-        self.send(at, ToController::GcDone, out);
+        let has_worked_idly = self.leave.as_mut().is_some_and(|leave| std::mem::take(&mut leave.works_idly));
+        if !has_worked_idly && self.turn.is_none() {
+            self.send(at, ToController::GcDone, out);
+        }
+        if self.leave.is_some() {
+            self.schedule_check(at, out);
+        }
     }
 
     /// Asks to collect again after forced work has ended, if a reason arose in the meantime (rules 43 and 119).
     pub(crate) fn ask_again_if_due(&mut self, at: TimeNs, out: &mut Outbox) {
         match self.role.notify {
+            _ if self.leave.is_some() => {}
             Notification::AtStartThreshold => self.ask(at, out),
             Notification::AtSoftThreshold if self.low_pool_write_at == at || self.limit_reached_at == at => self.schedule_ask(at, out),
             Notification::AtSoftThreshold => {}
@@ -204,6 +398,10 @@ impl Agent {
 
     /// Records the end of a clean that a pool needed and that began at `began`.
     pub(crate) fn needed_clean_ended(&mut self, at: TimeNs, began: TimeNs, out: &mut Outbox) {
+        if let Some(leave) = &mut self.leave {
+            leave.needed_cleans -= 1;
+            return self.schedule_check(at, out);
+        }
         if began == self.request.0 {
             assert!(self.request.1 > 0, "a request is outstanding while its cleans go on");
             self.request.1 -= 1;
@@ -213,6 +411,12 @@ impl Agent {
 
     /// Counts a collection that could not wait although the controller had not answered the member's request (rule 121).
     pub(crate) fn needed_collection_began(&mut self, at: TimeNs, out: &mut Outbox) {
+        if let Some(turn) = &mut self.turn {
+            turn.counters.broken_contracts += u64::from(at >= turn.begins_cleans_until);
+        }
+        if self.leave.is_some() || self.turn.is_some() {
+            return;
+        }
         if self.role.notify == Notification::AtSoftThreshold && self.has_asked {
             debug_assert_eq!(self.forced, None, "being forced answers what was asked");
             out.report(at, self.member, MemberEvent::CollectsUnanswered);
@@ -221,6 +425,13 @@ impl Agent {
 
     /// Records that a die begins a clean because a pool needs it (rules 43 and 119).
     pub(crate) fn needed_clean_began(&mut self, at: TimeNs, out: &mut Outbox) {
+        if let Some(leave) = &mut self.leave {
+            leave.needed_cleans += 1;
+            return self.schedule_check(at, out);
+        }
+        if self.turn.is_some() {
+            return self.needed_collection_began(at, out);
+        }
         if self.role.notify == Notification::AtSoftThreshold {
             self.limit_reached_at = at;
             self.needed_collection_began(at, out);
@@ -254,6 +465,12 @@ impl Agent {
     /// Returns true if a host write could make the member send a message.
     #[inline]
     pub(crate) fn reacts_to_writes(&self) -> bool {
+        if let Some(leave) = &self.leave {
+            return !leave.asks;
+        }
+        if self.turn.is_some() {
+            return false;
+        }
         let may_ask = self.role.notify == Notification::AtSoftThreshold && !self.has_said_limit;
         (self.role.registers && !self.participates) || may_ask
     }
@@ -261,6 +478,9 @@ impl Agent {
     /// Processes the start of a host write that leaves `free_blocks` free blocks in its pool. `is_at_limit` is true if the pool is then at
     /// its hard limit.
     pub(crate) fn host_write_began(&mut self, at: TimeNs, free_blocks: u32, is_at_limit: bool, out: &mut Outbox) {
+        if let Some(leave) = &self.leave {
+            return self.note_low_pool(at, free_blocks <= leave.role.ask_free_blocks, out);
+        }
         if free_blocks > self.role.t_soft_free_blocks {
             return;
         }
@@ -277,6 +497,14 @@ impl Agent {
         if registers {
             self.participates = true;
             self.send(at, ToController::Participate, out);
+        }
+    }
+
+    /// Records that a host write has left a pool so low that the member needs leave to collect it.
+    fn note_low_pool(&mut self, at: TimeNs, is_low: bool, out: &mut Outbox) {
+        if is_low {
+            self.low_pool_write_at = at;
+            self.schedule_check(at, out);
         }
     }
 
@@ -318,6 +546,13 @@ impl Agent {
         at_limit: bool,
         out: &mut Outbox,
     ) {
+        if let Some(leave) = &self.leave {
+            self.note_low_pool(at, free_blocks <= leave.role.ask_free_blocks, out);
+            return self.schedule_check(at, out);
+        }
+        if self.turn.is_some() {
+            return self.schedule_check(at, out);
+        }
         if self.forced.is_some() {
             return;
         }

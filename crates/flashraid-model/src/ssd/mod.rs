@@ -39,7 +39,7 @@ mod warm_up;
 mod wire;
 mod work_times;
 
-use crate::coordination::{MemberRole, ToMember};
+use crate::coordination::{MemberRole, ToMember, TurnCounters};
 use crate::events::{GcInterval, TimeNs, TimeParts};
 use crate::ids::{DieId, Lpn, MemberId};
 use crate::request::OpKind;
@@ -320,7 +320,7 @@ impl Ssd {
             return;
         }
         if let Some(agent) = &mut self.parts.agent {
-            agent.count_operation(op.kind);
+            agent.count_operation(now, op.kind, out);
         }
         if self.front.is_on() {
             self.front.submit(now, op, out);
@@ -367,6 +367,32 @@ impl Ssd {
             context.catch_up(now, job::NEVER);
             context.receive(now, message);
         });
+    }
+
+    /// Begins the member's turn to collect. Cleans may begin before `until`. All other events of this nanosecond come first.
+    pub(crate) fn turn_begins(&mut self, now: TimeNs, until: TimeNs, out: &mut Outbox) {
+        self.act(out, |context| {
+            context.catch_up(now, job::NEVER);
+            context.turn_begins(now, until);
+        });
+    }
+
+    /// Begins no more cleans in the member's turn.
+    pub(crate) fn turn_closes(&mut self, now: TimeNs, out: &mut Outbox) {
+        self.act(out, |context| context.turn_closes(now));
+    }
+
+    /// Ends the member's turn. All other events of this nanosecond come first.
+    pub(crate) fn turn_ends(&mut self, now: TimeNs, out: &mut Outbox) {
+        self.act(out, |context| {
+            context.catch_up(now, job::NEVER);
+            context.turn_ends();
+        });
+    }
+
+    /// Returns the counts of collections that did not keep to the member's turns.
+    pub(crate) fn turn_counters(&self) -> TurnCounters {
+        self.parts.agent.as_ref().map(Agent::turn_counters).unwrap_or_default()
     }
 
     /// Asks the controller to let the member collect, if its free blocks have become few and it has not asked yet. All other events of this

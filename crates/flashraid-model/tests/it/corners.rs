@@ -129,8 +129,15 @@ fn the_cases_of_coordination_reach_every_corner() {
         for policy in
             SchemePolicy::all_with_default_parameters().iter().filter(|policy| policy.has_coordinating_controller() && has_rule(policy))
         {
-            count(policy.name(), policy.name() == name && forced);
+            count(policy.name(), policy.name() == name && (forced || collects_in_turns(&outcome)));
         }
+        count("denied", is_sent(MessageKind::Deny));
+        count("collected without leave", name == "stagger" && is_sent(MessageKind::GcRequest) && is_sent(MessageKind::AskGc));
+        let few_operations = name == "stagger" && is_sent(MessageKind::GcRequest) && !is_sent(MessageKind::AskGc) && forced;
+        count("collected because of few operations", few_operations);
+        count("broken contracts", outcome.turns.is_some_and(|(broken, _)| broken > 0));
+        count("overruns", outcome.turns.is_some_and(|(_, overruns)| overruns > 0));
+        count("turns without broken contracts", collects_in_turns(&outcome) && outcome.turns.is_some_and(|(broken, _)| broken == 0));
         let unasked = name == "proactive-idle" && is_sent(MessageKind::ForceGc) && !is_sent(MessageKind::GcRequest);
         count("idle time used", unasked || is_sent(MessageKind::StopGc));
         count("idle time over", is_sent(MessageKind::StopGc));
@@ -161,6 +168,11 @@ fn the_cases_of_coordination_reach_every_corner() {
         check_uncoordinated(&case, &outcome);
     }
     assert_often_enough(&seen, CASES / 100);
+}
+
+/// Returns true if members take turns, and collect.
+fn collects_in_turns(outcome: &Outcome) -> bool {
+    outcome.turns.is_some() && !outcome.gc_intervals.is_empty()
 }
 
 /// Checks members that ask in time. If messages take no time and the controller answers, they collect only together (rule 121).

@@ -44,6 +44,8 @@ pub(crate) struct Outcome {
     pub messages: Option<[u64; MESSAGE_KINDS]>,
     /// Uncoordinated cleans with soft notification: during cycles of others, and else.
     pub uncoordinated_cleans: Option<(u64, u64)>,
+    /// Broken contracts and overruns of members that take turns.
+    pub turns: Option<(u64, u64)>,
 }
 
 /// Cleans of a die, or of a plane if only that is busy, back to back.
@@ -185,6 +187,9 @@ impl Outcome {
         }
         if self.uncoordinated_cleans != other.uncoordinated_cleans {
             return Some(differs("uncoordinated cleans", &self.uncoordinated_cleans, &other.uncoordinated_cleans));
+        }
+        if self.turns != other.turns {
+            return Some(differs("turns", &self.turns, &other.turns));
         }
         (self.members.len() != other.members.len()).then(|| differs("number of members", &self.members.len(), &other.members.len()))
     }

@@ -1,6 +1,6 @@
 //! Nothing depends on how members are numbered (rule 42): a case and the same case with its members renumbered have the same outcome.
 
-use flashraid_model::coordination::SchemePolicy;
+use flashraid_model::coordination::{ReactiveInclusive, SchemePolicy};
 use flashraid_model::placement::Level;
 use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::rng;
@@ -47,6 +47,8 @@ fn draw(seed: u64) -> Case {
             round(&mut scheme.idle_threshold.ns);
         }
         SchemePolicy::ProactiveSoftLimit(scheme) => round(&mut scheme.check_interval.ns),
+        // Leave is drawn among members that have the same right to it, and turns come in the order of their numbers.
+        SchemePolicy::Stagger(_) | SchemePolicy::Windows(_) => coordination.scheme = ReactiveInclusive {}.into(),
         _ => {}
     }
     round(&mut coordination.request_to_cycle_delay_ns);

@@ -144,6 +144,29 @@ impl fmt::Display for CheckReport {
                 line(f, "at most", &format!("{} requests/s{but}", with_commas(&format!("{max:.0}"))))?;
             }
         }
+        if let Some(leave) = &self.leave {
+            let mut text = format!(
+                "asked for at {} free; {} of {} members at a time",
+                count_with_noun(leave.ask_free_blocks.into(), "block"),
+                leave.together,
+                leave.scope_members
+            );
+            if let Some(load) = leave.load {
+                text += &format!(", who need {:.0} % of that time", load * 100.0);
+            }
+            line(f, "leave to collect", &text)?;
+        }
+        if let Some(turns) = &self.turns {
+            let mut text = format!("of {:.1} ms; from {:.1} to", turns.window_ms, turns.window_min_ms);
+            text += &match turns.window_max_ms {
+                Some(most) => format!(" {most:.1} ms are possible"),
+                None => " any length are possible".to_owned(),
+            };
+            if let (Some(gained), Some(written)) = (turns.pages_gained_in_turn, turns.pages_written_in_round) {
+                text += &format!("; a die gains {gained:.0} pages in its turn, and {written:.0} are written until the next");
+            }
+            line(f, "turns to collect", &text)?;
+        }
         let warm_up = match self.warm_up_pages {
             0 if self.first_collection == FirstCollection::AtOnce => {
                 "no pages: the drives are put into the steady state of random writes directly".to_owned()

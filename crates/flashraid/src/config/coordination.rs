@@ -152,15 +152,16 @@ pub enum ControllerAnswer {
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct LatencyConfig {
-    /// Time of the message by which a member asks to collect.
+    /// Time of the message by which a member asks to collect, or for leave to.
     pub gc_request: Duration,
     /// Time of the message by which a member registers for the next common collection.
     pub participate: Duration,
-    /// Time of the message by which the controller forces a member to collect, or ends a collection because idle time has ended.
+    /// Time of the message by which the controller forces a member to collect, gives or denies it leave, or ends a collection because idle
+    /// time has ended.
     pub force_gc: Duration,
     /// Time of each of two messages: the question of the controller for a member's state, and the answer.
     pub gc_state: Duration,
-    /// Time of the message by which a member reports that it has collected as much as it was told to.
+    /// Time of the message by which a member reports that it has collected as much as it was told to, or no longer collects without leave.
     pub gc_done: Duration,
 }
 

@@ -4,6 +4,7 @@ use super::device::LinkRate;
 use super::gc::IdleTimeBeforeCollection;
 use super::read::HedgeDelay;
 use super::workload::{RequestsOrTime, TraceReorder};
+use flashraid_model::coordination::{Together, TurnBuffer};
 use flashraid_workload::Granularity;
 use flashraid_workload::quantities::{MeanSize, RequestGap};
 use flashraid_workload::quantity_impls;
@@ -35,6 +36,8 @@ pub(super) const CHECKERS: &[Checker] = &[
     checker::<StopThreshold>(),
     checker::<IdleTimeBeforeCollection>(),
     checker::<HedgeDelay>(),
+    checker::<Together>(),
+    checker::<TurnBuffer>(),
     checker::<Footprint>(),
     checker::<RequestGap>(),
     checker::<Granularity>(),

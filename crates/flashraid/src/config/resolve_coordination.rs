@@ -14,15 +14,16 @@ use flashraid_workload::units::Duration;
 pub(super) fn without_effect(written: &CoordinationConfig) -> Vec<String> {
     let (protocol, default) = (&written.protocol, ProtocolConfig::default());
     let coordinated = written.scheme.has_coordinating_controller();
-    let is_soft = coordinated && protocol.notify() == NotifyConfig::Soft;
-    let t_soft_is_used = written.scheme.has_registration() || is_soft || (coordinated && !protocol.across_dies);
+    let has_cycles = written.scheme.has_cycles();
+    let is_soft = has_cycles && protocol.notify() == NotifyConfig::Soft;
+    let t_soft_is_used = written.scheme.has_registration() || is_soft || (has_cycles && !protocol.across_dies);
     let of_protocol = [
         ("force_until", coordinated, protocol.force_until != default.force_until),
-        ("across_dies", coordinated, protocol.across_dies != default.across_dies),
-        ("notify", coordinated, protocol.notify.is_some()),
+        ("across_dies", has_cycles, protocol.across_dies != default.across_dies),
+        ("notify", has_cycles, protocol.notify.is_some()),
         ("t_soft", t_soft_is_used, protocol.t_soft != default.t_soft),
-        ("delay", coordinated, protocol.delay != default.delay),
-        ("at_idle", coordinated, protocol.at_idle != default.at_idle),
+        ("delay", has_cycles, protocol.delay != default.delay),
+        ("at_idle", has_cycles, protocol.at_idle != default.at_idle),
         ("answer", coordinated, protocol.answer != default.answer),
         ("ggc_aware", coordinated, protocol.ggc_aware != default.ggc_aware),
         ("latency", coordinated, protocol.latency != default.latency),
@@ -35,7 +36,7 @@ pub(super) fn without_effect(written: &CoordinationConfig) -> Vec<String> {
 pub(super) fn contradictions(config: &Config) -> Vec<String> {
     let CoordinationConfig { scheme, protocol, .. } = &config.coordination;
     let mut warnings = Vec::new();
-    if !scheme.has_coordinating_controller() {
+    if !scheme.has_cycles() {
         return warnings;
     }
     if protocol.at_idle && protocol.notify() == NotifyConfig::AtStart {
@@ -83,6 +84,7 @@ impl Resolver<'_> {
             },
             soft_threshold_free_blocks: protocol.t_soft.free_blocks_in_pool_of(pools.blocks, pools.start_free_blocks),
             notification: match protocol.notify() {
+                _ if !scheme.has_cycles() => Notification::AtStartThreshold,
                 NotifyConfig::AtStart => Notification::AtStartThreshold,
                 NotifyConfig::Soft => Notification::AtSoftThreshold,
             },
@@ -94,6 +96,7 @@ impl Resolver<'_> {
             message_latency_ns: {
                 let mut by_kind = [0; coordination::MESSAGE_KINDS];
                 by_kind[MessageKind::GcRequest as usize] = latency.gc_request.ns;
+                by_kind[MessageKind::AskGc as usize] = latency.gc_request.ns;
                 by_kind[MessageKind::Participate as usize] = latency.participate.ns;
                 for kind in [MessageKind::ForceGc, MessageKind::StopGc, MessageKind::Grant, MessageKind::Deny] {
                     by_kind[kind as usize] = latency.force_gc.ns;

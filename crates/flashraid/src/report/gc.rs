@@ -74,6 +74,9 @@ figures! {
         /// "soft"`).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         uncoordinated_cleans: Option<UncoordinatedCleans> = of.inputs.counts.uncoordinated_cleans.as_ref().map(UncoordinatedCleans::new);
+        /// Collections that did not keep to the turns of their members (`coordination.scheme = "windows"`).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        turns: Option<Turns> = of.inputs.counts.turns.as_ref().map(Turns::new);
         /// Number of collections that members began by themselves, without being forced by the array's controller.
         own_runs: u64 = of.sum.collections - of.sum.forced_collections;
         /// Number of victims collected, which are blocks or, in drives with superblocks, superblocks.
@@ -114,6 +117,7 @@ impl Gc {
     pub(super) fn section(&self) -> TableSection {
         let mut rows = self.rows();
         rows.extend(self.uncoordinated_cleans.iter().flat_map(UncoordinatedCleans::rows));
+        rows.extend(self.turns.iter().flat_map(Turns::rows));
         section("Garbage collection", rows)
     }
 }
@@ -128,5 +132,16 @@ figures! {
         /// Number of cleans that a member had to begin by itself while no others were forced. It is 0 unless messages take time or are not
         /// answered.
         unanswered: u64 = of.unanswered, row 20 "uncoordinated cleans" in "";
+    }
+}
+
+figures! {
+    /// Number of collections that did not keep to the turns of their members.
+    #[derive(Copy, Eq)]
+    pub struct Turns("gc.turns", of: coordination::TurnCounters) {
+        /// Number of cleans that began outside of their member's turn, because a pool had come to its hard limit.
+        broken_contracts: u64 = of.broken_contracts, row 23 "cleans outside of turns" in "";
+        /// Number of turns at the end of which a clean that had begun in them was in progress.
+        overruns: u64 = of.overruns, row 24 "turns that collection overran" in "";
     }
 }

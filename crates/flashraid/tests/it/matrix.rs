@@ -79,6 +79,8 @@ const SCHEMES: &[Value] = &[
     ("reactive-selective", &[("coordination.scheme", "reactive-selective")]),
     ("proactive-idle", &[("coordination.scheme", "proactive-idle")]),
     ("proactive-soft-limit", &[("coordination.scheme", "proactive-soft-limit")]),
+    ("stagger", &[("coordination.scheme", "stagger"), ("coordination.retry", "50us")]),
+    ("windows", &[("coordination.scheme", "windows"), ("coordination.window", "20ms"), ("coordination.buffer", "5ms")]),
     ("ideal", &[("coordination.scheme", "ideal")]),
 ];
 

@@ -68,6 +68,8 @@ const MECHANISMS: &[Mechanism] = &[
     ("reactive-selective", &[("coordination.scheme", "reactive-selective")], &["collection"]),
     ("proactive-idle", &[("coordination.scheme", "proactive-idle")], &["collection"]),
     ("proactive-soft-limit", &[("coordination.scheme", "proactive-soft-limit")], &["collection"]),
+    ("stagger", &[("coordination.scheme", "stagger")], &["collection"]),
+    ("windows", &[("coordination.scheme", "windows")], &["collection"]),
     ("ideal", &[("coordination.scheme", "ideal")], &["queue", "flash"]),
     ("wow", &[("cache.policy", "wow")], &["cache"]),
     ("iwc", &[("cache.policy", "iwc")], &["cache"]),

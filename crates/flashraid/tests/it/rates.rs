@@ -68,6 +68,8 @@ const REMEDIES: &[(&str, &[(&str, &str)])] = &[
     ("reactive-selective", &[("coordination.scheme", "reactive-selective")]),
     ("proactive-idle", &[("coordination.scheme", "proactive-idle")]),
     ("proactive-soft-limit", &[("coordination.scheme", "proactive-soft-limit")]),
+    ("stagger", &[("coordination.scheme", "stagger")]),
+    ("windows", &[("coordination.scheme", "windows")]),
     ("ideal", &[("coordination.scheme", "ideal")]),
     ("wow", &[("cache.policy", "wow")]),
     ("stow", &[("cache.policy", "stow")]),

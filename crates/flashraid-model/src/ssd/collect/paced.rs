@@ -54,7 +54,7 @@ impl Paced {
 
     /// Returns the number of free superblocks above which nothing is collected.
     pub(crate) fn goal(&self) -> u32 {
-        self.limits.target_free_superblocks + self.limits.superblocks_below_target_to_double_pace
+        self.limits.goal_free_superblocks()
     }
 
     /// Adds the credits that `units` host units earn. The current victim has `valid` valid units.

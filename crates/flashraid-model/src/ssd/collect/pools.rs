@@ -64,11 +64,17 @@ impl Watermarks {
         pools.next_idle_clean(die, busy)
     }
 
-    /// Returns the next clean that forced `work` requires, except for pools in `busy`. If `idle_is_over`, work that may only be done in
+    /// Returns the number of free blocks below which work up to the stop threshold cleans a pool. A member that has leave for pools with
+    /// `leave_free_blocks` or fewer cleans these until they have more (rule 262).
+    pub(crate) fn forced_below(&self, leave_free_blocks: Option<u32>) -> u32 {
+        self.stop_free_blocks.max(leave_free_blocks.unwrap_or(0)) + 1
+    }
+
+    /// Returns the next clean that forced work requires, except for pools in `busy`. If `idle_is_over`, work that may only be done in
     /// idle time requires none.
-    pub(crate) fn forced(&self, pools: &mut Pools, die: DieId, busy: u64, work: ForcedWork, idle_is_over: bool) -> Due {
-        match work {
-            ForcedWork::Watermark => pools.next_clean_below(die, self.stop_free_blocks + 1, busy),
+    pub(crate) fn forced(&self, pools: &mut Pools, die: DieId, busy: u64, forced: &Forced, idle_is_over: bool) -> Due {
+        match forced.work {
+            ForcedWork::Watermark => pools.next_clean_below(die, forced.below_free_blocks, busy | !forced.pools),
             _ if idle_is_over => None,
             _ => self.in_idle_time(pools, die, busy),
         }
@@ -80,6 +86,10 @@ impl Watermarks {
 pub(crate) struct Forced {
     /// The whole work of the die.
     pub(crate) work: ForcedWork,
+    /// Set of pools that may be cleaned, one bit for each.
+    pools: u64,
+    /// Number of free blocks below which a pool is cleaned, once the work no longer consists of victims.
+    below_free_blocks: u32,
     owed_victims: OwedVictims,
     /// Set of scopes, one bit for each, that are being cleaned as part of the victims in [`OwedVictims`].
     counted: u64,
@@ -99,14 +109,14 @@ pub(crate) enum OwedVictims {
 impl Forced {
     /// Returns the work of a die with these `pools`, of which `cleaned` ones are being cleaned, in `busy` scopes. One bit stands for each
     /// pool or scope.
-    pub(crate) fn new(work: ForcedWork, pools: u64, cleaned: u64, busy: u64) -> Self {
+    pub(crate) fn new(work: ForcedWork, pools: u64, cleaned: u64, busy: u64, below_free_blocks: u32) -> Self {
         let left = pools & !cleaned;
         let owed_victims = match work {
             ForcedWork::OneVictim | ForcedWork::VictimAndWatermark if busy == 0 => OwedVictims::One,
             ForcedWork::PoolVictims | ForcedWork::PoolVictimsAndWatermark if left != 0 => OwedVictims::Pools(left),
             _ => OwedVictims::Nothing,
         };
-        let forced = Self { work, owed_victims, counted: 0 };
+        let forced = Self { work, pools, below_free_blocks, owed_victims, counted: 0 };
         Self { counted: if forced.is_about_victims() { busy } else { 0 }, ..forced }
     }
 
@@ -146,7 +156,12 @@ impl Forced {
     /// Returns the work that follows the victims; `None` if nothing follows.
     pub(crate) fn after_victims(self) -> Option<Self> {
         let goes_on = matches!(self.work, ForcedWork::VictimAndWatermark | ForcedWork::PoolVictimsAndWatermark);
-        goes_on.then_some(Self { work: ForcedWork::Watermark, owed_victims: OwedVictims::Nothing, counted: 0 })
+        goes_on.then_some(Self { work: ForcedWork::Watermark, owed_victims: OwedVictims::Nothing, counted: 0, ..self })
+    }
+
+    /// Returns the set of pools that may be cleaned, one bit for each.
+    pub(crate) fn pools(self) -> u64 {
+        self.pools
     }
 }
 
@@ -156,27 +171,27 @@ mod tests {
 
     #[test]
     fn victims_are_over_when_all_that_counts_is() {
-        let mut forced = Forced::new(ForcedWork::VictimAndWatermark, 0b111, 0b101, 0b101);
+        let mut forced = Forced::new(ForcedWork::VictimAndWatermark, 0b111, 0b101, 0b101, 3);
         assert!(forced.cleans_victims() && !forced.clean_is_over(1) && !forced.clean_is_over(0) && forced.clean_is_over(2));
         let then = forced.after_victims().expect("the watermark follows");
         assert!(then.work == ForcedWork::Watermark && !then.is_about_victims());
-        assert!(Forced::new(ForcedWork::OneVictim, 0b1, 0b1, 1).after_victims().is_none());
+        assert!(Forced::new(ForcedWork::OneVictim, 0b1, 0b1, 1, 3).after_victims().is_none());
     }
 
     #[test]
     fn each_pool_owes_a_victim_unless_one_is_being_cleaned() {
-        let mut forced = Forced::new(ForcedWork::PoolVictims, 0b111, 0b010, 0b010);
+        let mut forced = Forced::new(ForcedWork::PoolVictims, 0b111, 0b010, 0b010, 3);
         assert_eq!(forced.owed_victims(), OwedVictims::Pools(0b101));
         forced.victim_begins(0, 0);
         assert!(!forced.clean_is_over(0) && !forced.clean_is_over(1), "pool 2 has not begun");
         forced.victim_begins(2, 2);
         assert!(forced.owed_victims() == OwedVictims::Nothing && forced.clean_is_over(2) && forced.after_victims().is_none());
-        assert_eq!(Forced::new(ForcedWork::OneVictim, 0b11, 0, 0).owed_victims(), OwedVictims::One);
+        assert_eq!(Forced::new(ForcedWork::OneVictim, 0b11, 0, 0, 3).owed_victims(), OwedVictims::One);
     }
 
     #[test]
     fn work_up_to_a_watermark_counts_no_victim() {
-        let mut forced = Forced::new(ForcedWork::Watermark, 0b1, 0b1, 0b1);
+        let mut forced = Forced::new(ForcedWork::Watermark, 0b1, 0b1, 0b1, 3);
         assert!(!forced.cleans_victims() && !forced.clean_is_over(0));
     }
 }

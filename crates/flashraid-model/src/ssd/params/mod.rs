@@ -109,6 +109,8 @@ impl SsdParams {
                 blocks: self.geometry.blocks_per_plane,
                 reserved_blocks: self.geometry.reserved_blocks_per_plane,
                 start_free_blocks: superblock.collection.target_free_superblocks,
+                most_free_blocks: superblock.collection.goal_free_superblocks() - 1,
+                longest_clean_ns: self.timing.block_erase_ns + self.timing.page_program_ns,
             };
         }
         let planes = if self.gc.pool == PoolScope::Die { self.geometry.planes } else { 1 };
@@ -116,7 +118,18 @@ impl SsdParams {
             blocks: planes * self.geometry.blocks_per_plane,
             reserved_blocks: planes * self.geometry.reserved_blocks_per_plane,
             start_free_blocks: self.gc.start_free_blocks,
+            most_free_blocks: planes * self.geometry.reserved_blocks_per_plane,
+            longest_clean_ns: self.longest_clean_ns(),
         }
+    }
+
+    /// Returns the time of a clean that moves all pages of a block but one (rule 14).
+    fn longest_clean_ns(&self) -> u64 {
+        let (t, g) = (&self.timing, &self.geometry);
+        let transfers = if self.gc.copy_back { 0 } else { 2 };
+        let moves = u64::from(g.data_pages_per_block().saturating_sub(1));
+        let summary_ns = if g.summary_page { t.summary_transfer_ns + t.page_program_ns } else { 0 };
+        moves * (t.page_read_ns + t.page_program_ns + transfers * t.page_transfer_ns) + summary_ns + t.block_erase_ns
     }
 
     /// Returns the number of pages that the SSD exports. Each die exports a multiple of `consecutive_pages_per_die` pages (rule 3).

@@ -108,6 +108,13 @@ pub struct SuperblockCollectionParams {
     pub units_behind_host_max: u64,
 }
 
+impl SuperblockCollectionParams {
+    /// Returns the number of free superblocks above which nothing is collected.
+    pub fn goal_free_superblocks(&self) -> u32 {
+        self.target_free_superblocks + self.superblocks_below_target_to_double_pace
+    }
+}
+
 /// Suspension of work that occupies all planes of a die, by reads (rule 217).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SuperblockSuspensionParams {

@@ -58,6 +58,8 @@ impl Simulation<'_> {
                 Told::Sends(message) => self.send(member, message),
                 Told::Asks(pages_left, is_at_limit) => self.drive_asks(member, pages_left, is_at_limit),
                 Told::CollectsByNeed => self.drive_collects_by_need(member),
+                Told::FreeChanged { opened } => self.drive_free_changed(member, opened),
+                Told::HasDone => self.work_is_done(member),
             }
         }
     }

@@ -42,6 +42,8 @@ pub(super) struct Clean {
     pub merged: Vec<Operation>,
     /// An operation has arrived since it began (rule 98).
     pub is_disturbed: bool,
+    /// True if it began in the turn of its member.
+    pub in_turn: bool,
 }
 
 // The begin of cleans.
@@ -52,6 +54,9 @@ impl Simulation<'_> {
 
     /// Begins the cleans that pools need, with die blocking at most one (rule 12). Returns true if there are any.
     pub(super) fn needed_cleans(&mut self, member: usize, die: usize, cause: Cause) -> bool {
+        if let Some(free_blocks) = self.cleans_in_turn_up_to(member) {
+            return self.cleans_up_to(member, die, free_blocks, cause);
+        }
         let mut began = false;
         for pool in self.members[member].flash.pools_in_turn(die) {
             if self.is_busy(member, die, pool) || self.holds_out(member, die, pool) {
@@ -70,7 +75,8 @@ impl Simulation<'_> {
     pub(super) fn cleans_up_to(&mut self, member: usize, die: usize, free_blocks: u32, cause: Cause) -> bool {
         let mut began = false;
         for pool in self.members[member].flash.pools_in_turn(die) {
-            if self.is_busy(member, die, pool) {
+            let is_allowed = cause != Cause::Forced || self.members[member].protocol.leave.pools.contains(&(die, pool));
+            if self.is_busy(member, die, pool) || !is_allowed {
                 continue;
             }
             if let Some(victim) = self.members[member].flash.victim_up_to(die, pool, free_blocks) {
@@ -100,6 +106,7 @@ impl Simulation<'_> {
             plane: None,
             merged: Vec::new(),
             is_disturbed: false,
+            in_turn: self.cleans_in_turn_up_to(member).is_some(),
         };
         self.die(member, die).cleans.insert(pool, clean);
         if self.preemption().is_some() {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::leave;
 use flashraid_model::coordination::{
     CoordinationParams, ForcedWork, MESSAGE_KINDS, MessageKind, Notification, PoolSizes, ProactiveIdle, ProactiveSoftLimit, SchemePolicy,
 };
@@ -12,9 +13,9 @@ use super::{Event, Member, OpKind, Simulation};
 
 /// The controller and what was sent.
 pub(super) struct Controller {
-    params: CoordinationParams,
+    pub(super) params: CoordinationParams,
     /// The member that has failed (rule 65).
-    lost: BTreeSet<usize>,
+    pub(super) lost: BTreeSet<usize>,
     sent: [u64; MESSAGE_KINDS],
     /// Forced members whose `GcDone` has not arrived: while there are any, a cycle is in progress.
     forced: BTreeSet<usize>,
@@ -36,6 +37,8 @@ pub(super) struct Controller {
     writes_given: Vec<u64>,
     /// Cleans that could not be prevented: during cycles of others, and at other times (rule 121).
     uncoordinated_cleans: (u64, u64),
+    /// Members that have leave, where members need it.
+    pub(super) leave: leave::OfController,
 }
 
 /// Contents of a soft request (rule 119).
@@ -71,6 +74,12 @@ pub(super) struct Protocol {
     pub on_victims: BTreeMap<usize, BTreeSet<usize>>,
     /// Pools of dies that have not had their victim (rule 123).
     pub owing: BTreeMap<usize, BTreeSet<usize>>,
+    /// State of leave, where members need it.
+    pub(super) leave: leave::OfMember,
+    /// Time before which cleans may begin, since it is the member's turn.
+    pub(super) turn_until_ns: u64,
+    /// Broken contracts and overruns.
+    pub(super) turns: (u64, u64),
 }
 
 /// A message. To the controller, it carries its sender; to a member, its receiver.
@@ -84,12 +93,19 @@ pub(super) enum Message {
     ForceGc(ForcedWork),
     StopGc,
     Question,
+    AskGc { free_blocks_least: u32 },
+    EndsUnasked,
+    Grant(ForcedWork),
+    Deny,
 }
 
 impl Message {
     fn kind(self) -> MessageKind {
         match self {
-            Message::GcDone => MessageKind::GcDone,
+            Message::GcDone | Message::EndsUnasked => MessageKind::GcDone,
+            Message::AskGc { .. } => MessageKind::AskGc,
+            Message::Grant(_) => MessageKind::Grant,
+            Message::Deny => MessageKind::Deny,
             Message::Participate => MessageKind::Participate,
             Message::Answer { .. } | Message::Question => MessageKind::GcState,
             Message::GcRequest | Message::SoftRequest(_) => MessageKind::GcRequest,
@@ -101,20 +117,26 @@ impl Message {
     /// Returns the order of events at a nanosecond (rule 42). Everything that is no message has 0.
     fn rank(self) -> u8 {
         match self {
-            Message::GcDone => ASK_RANK + 1,
+            Message::GcDone | Message::EndsUnasked => ASK_RANK + 1,
             Message::Participate => ASK_RANK + 2,
             Message::Answer { .. } => ASK_RANK + 3,
             Message::GcRequest | Message::SoftRequest(_) => ASK_RANK + 4,
+            Message::AskGc { .. } => ASK_RANK + 5,
             Message::ForceGc(_) => CYCLE_BEGINS_RANK + 1,
-            Message::StopGc => CYCLE_BEGINS_RANK + 2,
-            Message::Question => CYCLE_BEGINS_RANK + 3,
+            Message::Grant(_) => CYCLE_BEGINS_RANK + 2,
+            Message::StopGc => CYCLE_BEGINS_RANK + 3,
+            Message::Deny => CYCLE_BEGINS_RANK + 4,
+            Message::Question => CYCLE_BEGINS_RANK + 5,
         }
     }
 }
 
-const ASK_RANK: u8 = super::CACHE_STEP_RANK + 1;
-const CYCLE_BEGINS_RANK: u8 = ASK_RANK + 5;
-const CHECK_RANK: u8 = CYCLE_BEGINS_RANK + 4;
+pub(super) const ASK_RANK: u8 = super::CACHE_STEP_RANK + 1;
+const CYCLE_BEGINS_RANK: u8 = ASK_RANK + 6;
+pub(super) const CHECK_RANK: u8 = CYCLE_BEGINS_RANK + 6;
+pub(super) const TURN_CLOSES: u8 = 1;
+pub(super) const TURN_ENDS: u8 = 2;
+pub(super) const TURN_BEGINS: u8 = 3;
 
 impl Controller {
     pub(super) fn new(params: &CoordinationParams, members: usize) -> Controller {
@@ -134,6 +156,7 @@ impl Controller {
             times_forced: vec![0; members],
             writes_given: vec![0; members],
             uncoordinated_cleans: (0, 0),
+            leave: leave::OfController::default(),
         }
     }
 
@@ -193,6 +216,9 @@ fn check_interval_ns(params: &CoordinationParams) -> Option<u64> {
 // The controller of the array.
 impl Simulation<'_> {
     pub(super) fn start_checks(&mut self) {
+        if self.windows().is_some() && self.controller.as_ref().is_some_and(|controller| controller.params.controller_answers_requests) {
+            self.schedule_with_rank(0, CHECK_RANK + TURN_BEGINS, Event::NextTurn { number: 0 });
+        }
         if let Some(Controller { params, .. }) = &self.controller
             && params.controller_answers_requests
             && let Some(interval_ns) = check_interval_ns(params)
@@ -286,6 +312,12 @@ impl Simulation<'_> {
             return;
         }
         let is_lost = controller.lost.contains(&member);
+        if controller.stagger().is_some() {
+            if !is_lost {
+                self.leave_is_told(member, message);
+            }
+            return;
+        }
         match message {
             Message::GcRequest => {
                 if is_lost || !controller.forced.is_empty() {
@@ -361,6 +393,7 @@ impl Simulation<'_> {
             SchemePolicy::ReactiveSelective(_) | SchemePolicy::ProactiveIdle(_) => {}
             SchemePolicy::ProactiveSoftLimit(_) => members.extend(controller.low(&pools)),
             SchemePolicy::Local(_) | SchemePolicy::Ideal(_) => unreachable!("there is no controller"),
+            SchemePolicy::Stagger(_) | SchemePolicy::Windows(_) => unreachable!("there are no cycles"),
             #[allow(unreachable_patterns, reason = "all that are listed may have rules")]
             _ => unreachable!("a scheme without a rule here"),
         }
@@ -375,6 +408,7 @@ impl Simulation<'_> {
             controller.registered.remove(&member);
             controller.asking.remove(&member);
             controller.answers[member].clear();
+            controller.leave.loses(member);
         }
     }
 
@@ -382,6 +416,7 @@ impl Simulation<'_> {
     pub(super) fn controller_gets_spare(&mut self, failed: usize, spare: usize) {
         if let Some(controller) = &mut self.controller {
             controller.params.coordinated_members.0 |= (controller.params.coordinated_members.0 >> failed & 1) << spare;
+            controller.leave.spares.push((failed, spare));
             if self.is_drive() {
                 self.drive_may_know_protocol(spare);
             }
@@ -411,6 +446,8 @@ impl Simulation<'_> {
     pub(super) fn arrives(&mut self, member: usize, message: Message) {
         match message {
             Message::ForceGc(work) => self.is_forced(member, work),
+            Message::Grant(work) => self.is_granted(member, work),
+            Message::Deny => self.is_denied(member),
             Message::StopGc => {
                 self.protocol(member).is_stopped = true;
                 if self.is_drive() {
@@ -434,11 +471,11 @@ impl Simulation<'_> {
 
 // Members that know the protocol.
 impl Simulation<'_> {
-    fn knows_protocol(&self, member: usize) -> bool {
+    pub(super) fn knows_protocol(&self, member: usize) -> bool {
         self.controller.as_ref().is_some_and(|controller| controller.is_capable(member))
     }
 
-    fn protocol(&mut self, member: usize) -> &mut Protocol {
+    pub(super) fn protocol(&mut self, member: usize) -> &mut Protocol {
         &mut self.members[member].protocol
     }
 
@@ -449,6 +486,14 @@ impl Simulation<'_> {
         }
         let now = self.now;
         let has_asked = self.protocol(member).has_asked;
+        if self.needs_leave(member) {
+            self.protocol(member).leave.needed.insert((die, pool));
+            return self.looks_at_leave(member);
+        }
+        if self.takes_turns(member) {
+            self.protocol(member).turns.0 += 1;
+            return;
+        }
         let controller = self.controller.as_mut().expect("the member knows the protocol");
         if !controller.is_soft() {
             return self.schedule_with_rank(0, ASK_RANK, Event::Asks { member, die, pool });
@@ -465,7 +510,7 @@ impl Simulation<'_> {
     /// Returns true if a member that has asked leaves a pool alone although it is in collection (rule 119).
     pub(super) fn holds_out(&self, member: usize, die: usize, pool: usize) -> bool {
         let Member { protocol, flash, .. } = &self.members[member];
-        protocol.has_asked && flash.free_blocks(die, pool) > self.ssd.gc.start_free_blocks
+        (protocol.has_asked || self.needs_leave(member) || self.takes_turns(member)) && flash.free_blocks(die, pool) > self.ssd.gc.start_free_blocks
     }
 
     /// Sends a soft request at the end of the nanosecond, if there is a reason to (rule 119).
@@ -524,6 +569,12 @@ impl Simulation<'_> {
     /// A host write that is not merged begins (rules 44 and 119).
     pub(super) fn may_register(&mut self, member: usize, die: usize, pool: usize) {
         let free = self.members[member].flash.free_blocks(die, pool);
+        if self.needs_leave(member) {
+            return self.write_leaves(member, free);
+        }
+        if self.takes_turns(member) {
+            return;
+        }
         let Some(controller) = &self.controller else { return };
         let (registers, asks) = (controller.params.scheme.has_registration(), controller.is_soft());
         if !self.knows_protocol(member) || free > controller.params.soft_threshold_free_blocks {
@@ -541,6 +592,9 @@ impl Simulation<'_> {
 
     /// A clean has ended.
     pub(super) fn protocol_sees_end_of_clean(&mut self, member: usize, die: usize, pool: usize) {
+        if self.protocol(member).leave.needed.remove(&(die, pool)) {
+            self.looks_at_leave(member);
+        }
         let protocol = self.protocol(member);
         if let Some((_, cleans)) = &mut protocol.request {
             cleans.remove(&(die, pool));
@@ -562,7 +616,10 @@ impl Simulation<'_> {
     /// Returns the settings by which a member follows the protocol.
     pub(super) fn role_of(&self, member: usize) -> Option<Role> {
         let params = &self.controller.as_ref()?.params;
-        let role = Role { registers: params.scheme.has_registration(), t_soft_free_blocks: params.soft_threshold_free_blocks };
+        let needs_leave = matches!(params.scheme, SchemePolicy::Stagger(_));
+        let takes_turns = matches!(params.scheme, SchemePolicy::Windows(_));
+        let registers = params.scheme.has_registration();
+        let role = Role { registers, t_soft_free_blocks: params.soft_threshold_free_blocks, needs_leave, takes_turns };
         self.knows_protocol(member).then_some(role)
     }
 
@@ -576,6 +633,11 @@ impl Simulation<'_> {
 
     /// A drive that has asked collects because it must (rule 121).
     pub(super) fn drive_collects_by_need(&mut self, member: usize) {
+        if self.takes_turns(member) {
+            let is_its_turn = self.now < self.protocol(member).turn_until_ns;
+            self.protocol(member).turns.0 += u64::from(!is_its_turn);
+            return;
+        }
         let controller = self.controller.as_mut().expect("it knows the protocol");
         if controller.is_soft() && !controller.lost.contains(&member) {
             let (during_cycles, others) = &mut controller.uncoordinated_cleans;
@@ -584,22 +646,30 @@ impl Simulation<'_> {
         }
     }
 
-    fn is_forced(&mut self, member: usize, work: ForcedWork) {
+    pub(super) fn is_forced(&mut self, member: usize, work: ForcedWork) {
         if self.is_drive() {
             self.protocol(member).times_forced += 1;
             return self.drive_does(member, |drive| drive.forced_to(work));
         }
         let CoordinationParams { all_dies_of_forced_member_collect: across_dies, soft_threshold_free_blocks: t_soft_free_blocks, .. } =
             self.controller.as_ref().expect("somebody forces").params;
+        let limit = self.needs_leave(member).then(|| self.limit_of_leave(member));
         let flash = &self.members[member].flash;
-        let is_low = |die: usize| (0..flash.dies[die].pools.len()).any(|pool| flash.free_blocks(die, pool) <= t_soft_free_blocks);
+        let (across_dies, low) = (across_dies && limit.is_none(), limit.unwrap_or(t_soft_free_blocks));
+        let is_low = |die: usize| (0..flash.dies[die].pools.len()).any(|pool| flash.free_blocks(die, pool) <= low);
         let dies: BTreeSet<usize> = (0..self.members[member].dies.len()).filter(|&die| across_dies || is_low(die)).collect();
+        let may = |die: usize, pool: &usize| limit.is_none_or(|limit| flash.free_blocks(die, *pool) <= limit);
+        let pools: BTreeSet<(usize, usize)> = (0..self.members[member].dies.len())
+            .flat_map(|die| (0..flash.dies[die].pools.len()).filter(move |pool| may(die, pool)).map(move |pool| (die, pool)))
+            .collect();
         let in_progress = |die: usize| self.members[member].dies[die].cleans.keys().copied().collect::<BTreeSet<usize>>();
         let cleans: BTreeMap<usize, BTreeSet<usize>> = dies.iter().map(|&die| (die, in_progress(die))).collect();
-        let pools_of = |die: usize| (0..flash.dies[die].pools.len()).filter(|pool| !cleans[&die].contains(pool)).collect();
+        let owes = |die: usize, pool: usize| !cleans[&die].contains(&pool) && pools.contains(&(die, pool));
+        let pools_of = |die: usize| (0..flash.dies[die].pools.len()).filter(|&pool| owes(die, pool)).collect();
         let owing: BTreeMap<usize, BTreeSet<usize>> = dies.iter().map(|&die| (die, pools_of(die))).collect();
         let protocol = self.protocol(member);
         assert!(protocol.forced.is_none(), "cycles do not overlap");
+        protocol.leave.pools = pools;
         protocol.request = None;
         protocol.has_participated = false;
         protocol.has_asked = false;
@@ -608,7 +678,7 @@ impl Simulation<'_> {
         protocol.times_forced += 1;
         protocol.is_stopped = false;
         if dies.is_empty() {
-            return self.send(member, Message::GcDone);
+            return self.work_is_done(member);
         }
         let protocol = self.protocol(member);
         protocol.forced = Some((work, dies.clone()));
@@ -643,7 +713,7 @@ impl Simulation<'_> {
         dies.remove(&die);
         if dies.is_empty() {
             self.protocol(member).forced = None;
-            self.send(member, Message::GcDone);
+            self.work_is_done(member);
         }
     }
 }

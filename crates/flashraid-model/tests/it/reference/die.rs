@@ -144,6 +144,11 @@ impl Simulation<'_> {
             return;
         }
         let Some(&head) = self.die(member, die).queue.first() else {
+            // A die without other work looks in its member's turn.
+            let is_at_rest = self.die(member, die).is_at_rest();
+            if is_at_rest && self.cleans_in_turn_up_to(member).is_some() && self.needed_cleans(member, die, Cause::Need) {
+                return;
+            }
             return self.rest_begins(member, die);
         };
         // Part c of the rule: the queue.

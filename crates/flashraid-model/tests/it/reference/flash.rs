@@ -211,8 +211,8 @@ impl Flash {
     }
 
     /// The pool with fewest free blocks among those with a useful victim, the first in turn among equals (rule 45).
-    pub(super) fn pool_of_one_forced_victim(&self, die: usize) -> Option<usize> {
-        let useful = |pool: &usize| self.dies[die].pools[*pool].blocks.iter().any(Block::is_useful_victim);
+    pub(super) fn pool_of_one_forced_victim(&self, die: usize, is_allowed: impl Fn(usize) -> bool) -> Option<usize> {
+        let useful = |pool: &usize| is_allowed(*pool) && self.dies[die].pools[*pool].blocks.iter().any(Block::is_useful_victim);
         self.pools_in_turn(die).into_iter().filter(useful).min_by_key(|&pool| self.free_blocks(die, pool))
     }
 

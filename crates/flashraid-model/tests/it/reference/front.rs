@@ -17,6 +17,12 @@ pub(super) enum Told {
     Asks(u64, bool),
     /// Collection begins by need (rule 121).
     CollectsByNeed,
+    /// A superblock was opened or has become free: so many are free (rule 261).
+    FreeChanged {
+        opened: bool,
+    },
+    /// The work that it was told to do is over.
+    HasDone,
 }
 
 /// Queues, cores, link and buffer before the dies of a member.

@@ -3,7 +3,7 @@
 use flashraid_model::coordination::ForcedWork;
 
 use super::clean::Cause;
-use super::{Event, Simulation};
+use super::{Event, Member, Simulation};
 
 // Idle collection of dies.
 impl Simulation<'_> {
@@ -33,7 +33,9 @@ impl Simulation<'_> {
             return;
         }
         let fewer = self.members[member].flash.free_blocks_after_fill() - 1;
-        self.cleans_up_to(member, die, fewer, Cause::Idle);
+        if !self.needs_leave(member) && !self.takes_turns(member) {
+            self.cleans_up_to(member, die, fewer, Cause::Idle);
+        }
     }
 }
 
@@ -74,8 +76,9 @@ impl Simulation<'_> {
         if self.members[member].protocol.on_victims.contains_key(&die) {
             return;
         }
-        let flash = &mut self.members[member].flash;
-        let found = flash.pool_of_one_forced_victim(die).map(|pool| (pool, flash.choose_victim(die, pool)));
+        let Member { flash, protocol, .. } = &mut self.members[member];
+        let is_allowed = |pool: usize| protocol.leave.pools.contains(&(die, pool));
+        let found = flash.pool_of_one_forced_victim(die, is_allowed).map(|pool| (pool, flash.choose_victim(die, pool)));
         match found {
             Some((pool, Some(victim))) => {
                 self.members[member].protocol.on_victims.insert(die, [pool].into());
@@ -115,7 +118,8 @@ impl Simulation<'_> {
     }
 
     fn forced_cleans_up_to(&mut self, member: usize, die: usize, free_blocks: u32) {
-        if !self.cleans_up_to(member, die, free_blocks, Cause::Forced) {
+        let limit = if self.needs_leave(member) { self.limit_of_leave(member) } else { 0 };
+        if !self.cleans_up_to(member, die, free_blocks.max(limit), Cause::Forced) {
             self.may_be_done(member, die);
         }
     }

@@ -16,6 +16,7 @@ mod hedge;
 mod host_port;
 mod idle_and_forced;
 mod layout;
+mod leave;
 mod parity;
 mod passes;
 mod placement;
@@ -25,6 +26,7 @@ mod retries;
 mod stalls;
 mod superblocks;
 mod suspend;
+mod turns;
 mod together;
 mod transfer;
 mod work;
@@ -236,6 +238,22 @@ enum Event {
     CycleBegins,
     /// A check of a proactive scheme.
     Check,
+    /// A member that needs leave looks at the end of a nanosecond whether the controller must know something.
+    LooksAtLeave {
+        member: usize,
+    },
+    /// The controller answers those that ask for leave.
+    AnswersAll,
+    /// The turn of this number begins.
+    NextTurn {
+        number: u64,
+    },
+    TurnCloses {
+        member: usize,
+    },
+    TurnEnds {
+        member: usize,
+    },
 }
 
 struct Member {
@@ -569,6 +587,11 @@ impl Simulation<'_> {
             Event::Arrives { member, message } => self.arrives(member, message),
             Event::CycleBegins => self.cycle_begins(),
             Event::Check => self.check(),
+            Event::LooksAtLeave { member } => self.leave_is_looked_at(member),
+            Event::AnswersAll => self.answers_all(),
+            Event::NextTurn { number } => self.next_turn(number),
+            Event::TurnCloses { member } => self.turn_closes(member),
+            Event::TurnEnds { member } => self.turn_is_over(member),
         }
         let all_are_done = self.requests_done == self.case.requests.len();
         if self.is_drive() && all_are_done && !self.end_is_told && self.earliest_event().is_none_or(|index| self.events[index].time > time)
@@ -623,6 +646,10 @@ impl Simulation<'_> {
         assert!(self.caches.as_ref().is_none_or(Caches::rest), "no write waits for a cache");
         assert!(self.port.as_ref().is_none_or(Port::rests), "no request waits for its turn");
         assert_eq!(self.requests_done, self.case.requests.len(), "every request is done");
+        let turns = self.windows().map(|_| {
+            let turns = self.members.iter().map(|member| member.protocol.turns);
+            turns.fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1))
+        });
         let requests = self.requests.iter().map(|request| RequestOutcome {
             arrival_ns: request.arrival_ns,
             done_ns: request.done_ns,
@@ -641,6 +668,7 @@ impl Simulation<'_> {
             host_port_counters: self.port.as_ref().map(|port| (port.waits, port.wait_ns, port.busy_ns)),
             messages: self.controller.as_ref().map(Controller::messages),
             uncoordinated_cleans: self.controller.as_ref().and_then(Controller::uncoordinated_cleans),
+            turns,
         }
     }
 }

@@ -86,6 +86,7 @@ impl Simulation<'_> {
         if operation.kind == OpKind::Write {
             self.write_is_given(member);
         }
+        self.leave_sees_operation(member);
         if self.has_front() {
             self.front_does(member, |front| front.comes(operation));
         } else if operation.kind == OpKind::Write && self.ssd.link.is_some() {

@@ -22,6 +22,9 @@ impl PageContext<'_> {
     /// Begins the cleans that pools need (rules 12 and 15). This is one clean or, with plane blocking, one in each scope that is not busy.
     /// Returns true if any clean began.
     pub(super) fn begin_needed(&mut self, at: TimeNs, die: DieId, cause: Cause) -> bool {
+        if let Some(free_blocks) = self.turn_free_blocks(at) {
+            return self.begin_cleans(at, die, cause, false, |_, pools, busy| pools.next_clean_below(die, free_blocks + 1, busy));
+        }
         if !self.pools.needs_clean(die) {
             return false;
         }

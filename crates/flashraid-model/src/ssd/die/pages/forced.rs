@@ -18,16 +18,22 @@ impl PageContext<'_> {
 
     /// Processes a message of the controller. All other events of this nanosecond come first.
     pub(crate) fn receive(&mut self, now: TimeNs, message: ToMember) {
-        let (pools, params) = (&*self.pools, &self.parts.params);
+        let start_free_blocks = self.parts.params.gc.start_free_blocks;
+        let least_free_blocks = self.least_free_blocks();
         let agent = self.parts.agent.as_mut().expect("only members that know the protocol get messages");
         let state = || {
-            let free_blocks_min = pools.pools.iter().map(|pool| pool.free_blocks).min().unwrap_or(0);
-            MemberState { free_blocks_min, blocks_above_start: free_blocks_min.saturating_sub(params.gc.start_free_blocks) }
+            let free_blocks_min = least_free_blocks;
+            MemberState { free_blocks_min, blocks_above_start: free_blocks_min.saturating_sub(start_free_blocks) }
         };
         match agent.receive(now, message, state, self.out) {
             Consequence::Collect(work) => self.force(now, work),
             Consequence::Stop | Consequence::Nothing => {}
         }
+    }
+
+    /// Returns the number of free blocks in the pool that has the fewest.
+    fn least_free_blocks(&self) -> u32 {
+        self.pools.pools.iter().map(|pool| pool.free_blocks).min().unwrap_or(0)
     }
 
     /// Returns true if the controller has denied collection in pools above their hard limit (rule 117).
@@ -40,6 +46,32 @@ impl PageContext<'_> {
         self.parts.agent.as_ref().is_some_and(Agent::may_defer)
     }
 
+    /// Returns the number of free blocks at or below which a pool is cleaned, if it is the member's turn to collect (rule 265).
+    #[inline]
+    pub(super) fn turn_free_blocks(&self, now: TimeNs) -> Option<u32> {
+        self.parts.agent.as_ref().and_then(|agent| agent.turn_free_blocks(now))
+    }
+
+    /// Begins the member's turn to collect. Dies without other work begin at once.
+    pub(crate) fn turn_begins(&mut self, now: TimeNs, until: TimeNs) {
+        self.parts.agent_mut().turn_begins(until);
+        for die in (0..self.own.dies.len() as u32).map(DieId) {
+            let state = &self.own.dies[die.index()];
+            let has_work = !state.slot_is_free() || state.cleans_any() || !state.queue.is_empty();
+            if !has_work && self.begin_needed(now, die, Cause::Needed) {
+                self.catch_up(now, 0, die);
+            }
+            self.schedule_wake_up(die);
+        }
+    }
+
+    /// Ends the member's turn, and counts it if a clean that began in it is in progress.
+    pub(crate) fn turn_ends(&mut self) {
+        if self.own.dies.iter().flat_map(|die| die.cleans.iter().flatten()).any(|clean| !clean.needed) {
+            self.parts.agent_mut().count_overrun();
+        }
+    }
+
     /// Stops forced work that may only be done in idle time, because idle time has ended.
     pub(super) fn stop_idle_work(&mut self) {
         if let Some(agent) = &mut self.parts.agent {
@@ -50,19 +82,24 @@ impl PageContext<'_> {
     fn force(&mut self, now: TimeNs, work: ForcedWork) {
         let dies = self.parts.params.geometry.dies;
         let agent = self.parts.agent.as_ref().expect("only members that know the protocol are forced");
+        let leave_free_blocks = agent.leave_free_blocks();
         let takes_part = |die: u32| agent.takes_part(self.pools.fewest_and_total_free_blocks(DieId(die)).0);
         let taking_part: Vec<DieId> = (0..dies).filter(|&die| takes_part(die)).map(DieId).collect();
         self.parts.agent_mut().set_dies_left(taking_part.len() as u32);
-        // Requests of before are void, and with them what the cleans in progress mean for them.
-        self.own.dies.iter_mut().flat_map(|die| die.cleans.iter_mut().flatten()).for_each(|clean| clean.needed = false);
+        // Requests of before are void, and with them what the cleans in progress mean for them. A member with leave tells when they end.
+        if leave_free_blocks.is_none() {
+            self.own.dies.iter_mut().flat_map(|die| die.cleans.iter_mut().flatten()).for_each(|clean| clean.needed = false);
+        }
         if taking_part.is_empty() {
             return self.member_done(now);
         }
         for die in &taking_part {
-            let pools = self.pools.pools_in_rotation(*die).fold(0, |pools, pool| pools | 1 << pool);
+            let has_leave = |pool: &u32| leave_free_blocks.is_none_or(|limit| self.pools.free_blocks_of_pool(*die, *pool) <= limit);
+            let pools = self.pools.pools_in_rotation(*die).filter(has_leave).fold(0, |pools, pool| pools | 1 << pool);
             let state = &mut self.own.dies[die.index()];
             let cleaned = state.cleans.iter().flatten().fold(0, |cleaned, clean| cleaned | 1 << clean.pool);
-            state.forced = Some(Forced::new(work, pools, cleaned, state.busy_scopes()));
+            let below_free_blocks = self.own.watermarks.forced_below(leave_free_blocks);
+            state.forced = Some(Forced::new(work, pools, cleaned, state.busy_scopes(), below_free_blocks));
         }
         for die in taking_part {
             if self.own.dies[die.index()].slot_is_free() && self.begin_forced(now, die) {
@@ -95,7 +132,7 @@ impl PageContext<'_> {
         }
         let idle_is_over = self.parts.agent_mut().idle_is_over() || !self.own.dies[die.index()].queue.is_empty();
         let began = self.begin_cleans(at, die, Cause::Forced, false, |watermarks, pools, busy| {
-            watermarks.forced(pools, die, busy, forced.work, idle_is_over)
+            watermarks.forced(pools, die, busy, &forced, idle_is_over)
         });
         if !began && !self.own.dies[die.index()].cleans_any() {
             self.forced_work_ended(at, die);
@@ -110,7 +147,7 @@ impl PageContext<'_> {
         match forced.owed_victims() {
             OwedVictims::Nothing => {}
             OwedVictims::One => {
-                let busy_pools = self.busy_pools(die);
+                let busy_pools = self.busy_pools(die) | !forced.pools();
                 if let Some((pool, victim)) = self.pools.next_clean_of_fewest_free(die, busy_pools) {
                     began = true;
                     self.begin_owed(at, die, &mut forced, pool, victim);
@@ -183,8 +220,15 @@ impl PageContext<'_> {
         agent.host_write_began(at, free_blocks, free_blocks <= self.parts.params.gc.start_free_blocks, self.out);
     }
 
-    /// Sends a soft request if there is a reason, at the end of the nanosecond (rule 119).
+    /// Tells the controller what it must know at the end of the nanosecond (rules 119 and 261).
     pub(crate) fn may_ask(&mut self, now: TimeNs) {
+        if self.parts.agent_mut().needs_leave() {
+            let least_free_blocks = self.least_free_blocks();
+            if let Some(work) = self.parts.agent_mut().check_leave(now, least_free_blocks, false, self.out) {
+                self.force(now, work);
+            }
+            return;
+        }
         if self.parts.agent_mut().take_scheduled_ask(now) {
             let pages_left = self.pages_left();
             let is_at_start = |die: u32| self.pools.fewest_and_total_free_blocks(DieId(die)).0 <= self.parts.params.gc.start_free_blocks;

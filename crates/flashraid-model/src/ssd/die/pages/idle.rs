@@ -13,6 +13,10 @@ impl PageContext<'_> {
         if state.slot.phase == SlotPhase::Resting || state.cleans_any() {
             return;
         }
+        if self.turn_free_blocks(at).is_some() && self.begin_needed(at, die, Cause::Needed) {
+            return;
+        }
+        let state = &mut self.own.dies[die.index()];
         state.slot.phase = SlotPhase::Resting;
         state.slot.work.stop();
         state.activity.end_work(at, self.parts);

@@ -102,7 +102,9 @@ impl PageContext<'_> {
             None if !state.queue.is_empty() => (ends, true),
             None if state.check_follows || state.forced.is_some() => (ends, false),
             // It will rest, and then collect and perhaps ask for more.
-            None if self.parts.agent.is_some() && self.own.watermarks.idle_ns().is_some() => (ends, false),
+            None if self.parts.agent.as_ref().is_some_and(|agent| self.own.watermarks.idle_ns().is_some() || agent.takes_turns()) => {
+                (ends, false)
+            }
             None => return,
             // It will poll again. Whoever speaks with a controller must not be late, as where a write has made the clean shorter.
             Some(_) if state.queue.is_empty() && state.far_wake != NEVER && self.parts.agent.is_none() => return,

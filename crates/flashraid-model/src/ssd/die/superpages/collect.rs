@@ -144,7 +144,7 @@ impl SuperpageContext<'_> {
         }
         self.media.erased(block);
         if let Some(agent) = &mut self.parts.agent {
-            agent.count_freed_superblock();
+            agent.count_freed_superblock(now, self.out);
         }
         self.finish_forced_if_done(now);
         self.note_pace(now);

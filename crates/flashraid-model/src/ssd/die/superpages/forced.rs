@@ -1,9 +1,10 @@
 //! Collection of superblocks that the array's controller forces, and the reports to the agent (rules 123 and 216).
 
 use super::SuperpageContext;
+use super::schedule::Die;
 use crate::coordination::{ForcedWork, MemberState, ToMember};
 use crate::events::TimeNs;
-use crate::ssd::agent::Consequence;
+use crate::ssd::agent::{Agent, Consequence};
 use crate::ssd::params::SuperblockCollectionParams;
 
 impl SuperpageContext<'_> {
@@ -21,19 +22,71 @@ impl SuperpageContext<'_> {
             MemberState { free_blocks_min: free, blocks_above_start: free.saturating_sub(params.collection.target_free_superblocks) }
         };
         match agent.receive(now, message, state, self.out) {
-            Consequence::Collect(work) => {
-                let is_cancelled = agent.is_cancelled(work);
-                self.note_pace(now);
-                if is_cancelled {
-                    self.agent_done(now);
-                } else {
-                    self.begin_parts(now);
-                    self.finish_forced_if_done(now);
-                    self.place_superpages(now);
-                }
-            }
+            Consequence::Collect(work) => self.begin_forced_work(now, work),
             Consequence::Stop => self.stop_idle_work(now),
             Consequence::Nothing => {}
+        }
+    }
+
+    /// Begins work that the controller has ordered or allowed, or that the member does while it gets few operations.
+    fn begin_forced_work(&mut self, now: TimeNs, work: ForcedWork) {
+        let is_cancelled = self.parts.agent.as_ref().is_some_and(|agent| agent.is_cancelled(work));
+        self.note_pace(now);
+        if is_cancelled {
+            self.agent_done(now);
+        } else {
+            self.begin_parts(now);
+            self.finish_forced_if_done(now);
+            self.place_superpages(now);
+        }
+    }
+
+    /// Begins the member's turn to collect.
+    pub(crate) fn turn_begins(&mut self, now: TimeNs, until: TimeNs) {
+        self.parts.agent_mut().turn_begins(until);
+        self.collect_in_turn(now);
+    }
+
+    /// Collects in the member's turn if few enough superblocks are free (rule 265).
+    fn collect_in_turn(&mut self, now: TimeNs) {
+        let free = self.media.free();
+        let agent = self.parts.agent_mut();
+        let is_due = agent.forced().is_none() && agent.turn_free_blocks(now).is_some_and(|limit| free <= limit);
+        if is_due && !self.own.collection.is_instantaneous() {
+            agent.begin_work_of_turn();
+            self.begin_forced_work(now, ForcedWork::Watermark);
+        }
+    }
+
+    /// Begins no more work of collection in the member's turn.
+    pub(crate) fn turn_closes(&mut self, now: TimeNs) {
+        self.parts.agent_mut().turn_closes();
+        if self.is_forced() {
+            self.agent_done(now);
+        }
+    }
+
+    /// Ends the member's turn, and counts it if a die still works for collection.
+    pub(crate) fn turn_ends(&mut self) {
+        if self.own.dies.iter().any(Die::works_for_collection) {
+            self.parts.agent_mut().count_overrun();
+        }
+    }
+
+    /// Tells the controller what it must know of a member that needs leave, at the end of the nanosecond (rule 261). A member in its turn
+    /// may begin to collect.
+    pub(crate) fn may_ask(&mut self, now: TimeNs) {
+        if self.parts.agent.as_ref().is_some_and(Agent::takes_turns) {
+            self.parts.agent_mut().end_check();
+            return self.collect_in_turn(now);
+        }
+        let free = self.media.free();
+        let is_at_floor = free <= self.own.params.collection.floor_free_superblocks;
+        if let Some(agent) = &mut self.parts.agent
+            && agent.needs_leave()
+            && let Some(work) = agent.check_leave(now, free, is_at_floor, self.out)
+        {
+            self.begin_forced_work(now, work);
         }
     }
 
@@ -58,7 +111,10 @@ impl SuperpageContext<'_> {
             agent.finish_forced_work(now, self.out);
         }
         self.note_pace(now);
-        self.tell_agent_of_opened(now);
+        // A member that asks for leave does so when the next superblock is opened.
+        if self.parts.agent.as_ref().is_some_and(|agent| !agent.needs_leave() && !agent.takes_turns()) {
+            self.tell_agent_of_opened(now);
+        }
     }
 
     /// Tells the agent that a free superblock was opened. The member may then register or ask to collect.

@@ -212,7 +212,7 @@ impl Drive {
         (0..self.dies.len()).for_each(|die| self.die_looks(die));
     }
 
-    pub(super) fn is_forced(&self) -> bool {
+    pub(crate) fn is_forced(&self) -> bool {
         self.forced.is_some()
     }
 
@@ -233,7 +233,10 @@ impl Drive {
 
     /// A superblock has been taken, or forced collection has ended: the drive registers, or asks (rule 216).
     pub(super) fn may_ask(&mut self) {
-        let Some(Role { registers, t_soft_free_blocks }) = self.role.filter(|_| !self.is_forced()) else { return };
+        if self.needs_leave() || self.takes_turns() {
+            return self.front.told.push(Told::FreeChanged { opened: true });
+        }
+        let Some(Role { registers, t_soft_free_blocks, .. }) = self.role.filter(|_| !self.is_forced()) else { return };
         let (free, collection) = (self.free.len() as u32, self.own.collection);
         if registers && free <= t_soft_free_blocks && !self.has_registered {
             self.has_registered = true;
@@ -277,9 +280,38 @@ impl Drive {
 
     pub(super) fn is_done(&mut self) {
         self.forced = None;
-        self.front.told.push(Told::Sends(Message::GcDone));
+        self.front.told.push(Told::HasDone);
         self.looks_if_it_collects();
-        self.may_ask();
+        if !self.needs_leave() && !self.takes_turns() {
+            self.may_ask();
+        }
+    }
+
+    pub(super) fn takes_turns(&self) -> bool {
+        self.role.is_some_and(|role| role.takes_turns)
+    }
+
+    /// Returns true if a die works for collection.
+    pub(crate) fn works_for_collection(&self) -> bool {
+        (0..self.dies.len()).any(|die| self.collects(die))
+    }
+
+    /// Begins to collect in the member's turn.
+    pub(crate) fn turn_begins(&mut self) {
+        if !self.is_forced() {
+            self.forced_to(ForcedWork::Watermark);
+        }
+    }
+
+    /// Begins no more work of collection in the member's turn.
+    pub(crate) fn turn_closes(&mut self) {
+        if self.is_forced() {
+            self.is_done();
+        }
+    }
+
+    pub(super) fn needs_leave(&self) -> bool {
+        self.role.is_some_and(|role| role.needs_leave)
     }
 
     /// Begins or ends a stretch of collection, if necessary (rule 214).
@@ -290,7 +322,7 @@ impl Drive {
             None if collects => {
                 self.collects_since = Some((self.now, self.is_forced()));
                 let by_need = self.free.len() as u32 <= self.own.collection.floor_free_superblocks && !self.is_idle;
-                if by_need && self.has_asked {
+                if by_need && (self.has_asked || self.takes_turns()) {
                     self.front.told.push(Told::CollectsByNeed);
                 }
             }

@@ -7,6 +7,7 @@ use flashraid_model::flash::{ChannelOrder, ChannelParams};
 use flashraid_model::ssd::{OperationSuspensionParams, PipeliningMode, PlaneReadMode};
 
 use super::super::Operation;
+use super::super::front::Told;
 use super::super::read_around::Seen;
 use super::{Die, Drive, DriveEvent, Halt, Job, Part, Read, Reader, Where};
 
@@ -360,6 +361,9 @@ impl Drive {
                     assert!(self.valid_places(block).is_empty());
                     self.free_block(block);
                     self.has_freed = true;
+                    if self.needs_leave() || self.takes_turns() {
+                        self.front.told.push(Told::FreeChanged { opened: false });
+                    }
                     self.may_be_done();
                     self.looks_if_it_collects();
                     self.place_moved();

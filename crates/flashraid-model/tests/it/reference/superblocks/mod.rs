@@ -157,6 +157,8 @@ struct Way {
 pub(super) struct Role {
     pub registers: bool,
     pub t_soft_free_blocks: u32,
+    pub needs_leave: bool,
+    pub takes_turns: bool,
 }
 
 pub(super) struct Drive {
@@ -441,7 +443,8 @@ impl Drive {
                 }
             }
             DriveEvent::Idle(commands) => {
-                if commands == self.commands && !self.idle_is_over && !self.idle_has_nothing_to_do() {
+                let may_idle = !self.idle_is_over && !self.needs_leave() && !self.takes_turns();
+                if commands == self.commands && may_idle && !self.idle_has_nothing_to_do() {
                     self.is_idle = true;
                     self.looks_if_it_collects();
                     self.begin_parts();
