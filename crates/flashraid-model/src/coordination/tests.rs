@@ -715,8 +715,8 @@ fn one_copy_has_leave_and_the_other_is_denied_until_it_has_done() {
 fn the_copy_without_leave_answers_reads_at_once() {
     let (mut params, mut operations) = staggered_pair(100);
     params.read_plan = ReadPlan::Avoid;
-    params.read_plan_params.knowledge = CollectionKnowledge::OfMember;
-    params.read_plan_params.fast_fail_ns = 0;
+    params.read_plan_params.collection_knowledge = CollectionKnowledge::PerMember;
+    params.read_plan_params.refusal_answer_ns = 0;
     // Pages of both members' turns: one of them would have to wait for the clean.
     operations.extend([(1000, 0, 1, false), (1100, 0, 2, false)]);
     let outcome = run(&params, &operations);

@@ -128,7 +128,7 @@ impl SsdParams {
         let (t, g) = (&self.timing, &self.geometry);
         let transfers = if self.gc.copy_back { 0 } else { 2 };
         let moves = u64::from(g.data_pages_per_block().saturating_sub(1));
-        let summary_ns = if g.summary_page { t.summary_transfer_ns + t.page_program_ns } else { 0 };
+        let summary_ns = if g.summary_page { t.block_summary_transfer_ns + t.page_program_ns } else { 0 };
         moves * (t.page_read_ns + t.page_program_ns + transfers * t.page_transfer_ns) + summary_ns + t.block_erase_ns
     }
 
