@@ -19,8 +19,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Stagger {
-    /// Number of members of a scope that may collect at a time. `"parity"` stands for as many as there are parity strips in a stripe, but at
-    /// least one.
+    /// Number of members of a scope that may collect at a time. `"parity"` stands for as many as there are parity strips in a stripe, but
+    /// at least one.
     pub together: Together,
     /// Members among which so many may collect at a time.
     pub scope: LeaveScope,

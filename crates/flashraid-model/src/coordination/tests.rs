@@ -9,9 +9,9 @@
 
 use super::tiny as schemes;
 use super::{
-    CollectionNeed, Controller, ControllerAction, CoordinatedArray, CoordinationParams, Cycle, ForcedWork, MESSAGE_KINDS, Mail, MemberState, MessageKind,
-    Notification, PoolSizes, Scheme, SchemePolicy, Stagger, Together, ToController, ToMember,
-    TurnBuffer, TurnCounters, UncoordinatedCleans, Windows, message_counts_by_name,
+    CollectionNeed, Controller, ControllerAction, CoordinatedArray, CoordinationParams, Cycle, ForcedWork, MESSAGE_KINDS, Mail,
+    MemberState, MessageKind, Notification, PoolSizes, Scheme, SchemePolicy, Stagger, ToController, ToMember, Together, TurnBuffer,
+    TurnCounters, UncoordinatedCleans, Windows, message_counts_by_name,
 };
 use crate::TimeNs;
 use crate::array::{Array, ArrayParams, ArraySetup, CollectionKnowledge, Event, Level, Milestone, PageRequest, ReadPlan, RequestDone};
@@ -784,7 +784,8 @@ fn a_failed_member_leaves_and_the_next_may_collect_with_one_fewer() {
 #[test]
 fn no_more_collect_together_than_may() {
     for (together, members) in [(1, 3), (2, 4)] {
-        let stagger = Stagger { ask_at: 3.0, idle_at: 0.0, retry: Duration { ns: 150 }, together: Together::Members(together), ..Stagger::default() };
+        let stagger =
+            Stagger { ask_at: 3.0, idle_at: 0.0, retry: Duration { ns: 150 }, together: Together::Members(together), ..Stagger::default() };
         let mut params = params(members, 2, scheme(stagger.into()));
         (params.ssd.geometry.blocks_per_plane, params.ssd.geometry.reserved_blocks_per_plane) = (10, 5);
         (params.ssd.gc.start_free_blocks, params.ssd.gc.stop_free_blocks) = (1, 2);
@@ -858,7 +859,8 @@ fn a_spare_has_the_turns_of_the_member_that_it_replaces() {
         parity_strips: 1,
         seed: 1,
     };
-    let mut controller = Controller::new(&CoordinationParams { coordinated_members: MemberSet::first_members(2), ..turns(1000, 10) }, &array);
+    let mut controller =
+        Controller::new(&CoordinationParams { coordinated_members: MemberSet::first_members(2), ..turns(1000, 10) }, &array);
     let next_turn = |controller: &mut Controller| {
         let at = controller.next_tick();
         controller.tick(at);

@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 pub struct Windows {
     /// Length of a member's turn.
     pub window: Duration,
-    /// Length of the end of a turn in which no clean may begin, so that cleans end within the turn. `"longest-clean"` stands for the time of
-    /// a clean that moves all pages of a block but one. For a drive with superblocks, it is that of an erase and a program.
+    /// Length of the end of a turn in which no clean may begin, so that cleans end within the turn. `"longest-clean"` stands for the time
+    /// of a clean that moves all pages of a block but one. For a drive with superblocks, it is that of an erase and a program.
     pub buffer: TurnBuffer,
     /// Number of free blocks at or below which a pool is cleaned in its member's turn. It is a multiple of the start of collection, rounded
     /// up.

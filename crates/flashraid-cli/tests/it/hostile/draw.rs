@@ -78,8 +78,17 @@ impl Draw {
         if self.chance(20) {
             put("ssd.link", &"\"300MB/s\"");
         }
-        let schemes =
-            ["local", "local", "reactive-inclusive", "reactive-selective", "proactive-idle", "proactive-soft-limit", "stagger", "windows", "ideal"];
+        let schemes = [
+            "local",
+            "local",
+            "reactive-inclusive",
+            "reactive-selective",
+            "proactive-idle",
+            "proactive-soft-limit",
+            "stagger",
+            "windows",
+            "ideal",
+        ];
         put("coordination.scheme", &format!("\"{}\"", self.one_of(&schemes)));
         put("cache.policy", &format!("\"{}\"", self.one_of(&["none", "none", "none", "wow", "stow", "iwc", "iwc-sync", "lawc"])));
         put("ssd.warm_up.overwrites", &format!("{}.5", self.between(0, 2)));

@@ -33,7 +33,14 @@ fn collection_keeps_superblocks_free_while_the_host_writes() {
 fn a_member_that_is_coordinated_collects_when_it_is_forced() {
     use crate::coordination::{CollectionNeed, ForcedWork, MemberEvent, MemberRole, Notification, ToMember};
     let mut bench = Bench::new(&params());
-    let role = MemberRole { t_soft_free_blocks: 5, registers: true, notify: Notification::AtStartThreshold, across_dies: true, leave: None, turn: None };
+    let role = MemberRole {
+        t_soft_free_blocks: 5,
+        registers: true,
+        notify: Notification::AtStartThreshold,
+        across_dies: true,
+        leave: None,
+        turn: None,
+    };
     bench.drive.become_ggc_aware(0, role, &mut bench.out);
     let asks = MemberEvent::Sends(ToController::GcRequest(CollectionNeed::AT_LIMIT));
     let mut stream = rng::stream(7, "coordinated", 0);
@@ -61,7 +68,14 @@ fn a_drive_can_be_forced_to_free_one_superblock() {
     use crate::coordination::{ForcedWork, MemberEvent, MemberRole, Notification, ToMember};
     let freed_by = |work: ForcedWork, times: u64| {
         let mut bench = Bench::new(&params());
-        let role = MemberRole { t_soft_free_blocks: 5, registers: false, notify: Notification::AtStartThreshold, across_dies: true, leave: None, turn: None };
+        let role = MemberRole {
+            t_soft_free_blocks: 5,
+            registers: false,
+            notify: Notification::AtStartThreshold,
+            across_dies: true,
+            leave: None,
+            turn: None,
+        };
         bench.drive.become_ggc_aware(0, role, &mut bench.out);
         let mut stream = rng::stream(7, "coordinated", 0);
         let mut write = 0;
@@ -101,7 +115,14 @@ fn a_drive_that_is_forced_does_not_hold_the_host_back_for_moves() {
     }));
     bench.drive.become_ggc_aware(
         0,
-        MemberRole { t_soft_free_blocks: 5, registers: true, notify: Notification::AtStartThreshold, across_dies: true, leave: None, turn: None },
+        MemberRole {
+            t_soft_free_blocks: 5,
+            registers: true,
+            notify: Notification::AtStartThreshold,
+            across_dies: true,
+            leave: None,
+            turn: None,
+        },
         &mut bench.out,
     );
     let mut stream = rng::stream(7, "forced", 0);

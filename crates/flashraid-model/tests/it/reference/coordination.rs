@@ -510,7 +510,8 @@ impl Simulation<'_> {
     /// Returns true if a member that has asked leaves a pool alone although it is in collection (rule 119).
     pub(super) fn holds_out(&self, member: usize, die: usize, pool: usize) -> bool {
         let Member { protocol, flash, .. } = &self.members[member];
-        (protocol.has_asked || self.needs_leave(member) || self.takes_turns(member)) && flash.free_blocks(die, pool) > self.ssd.gc.start_free_blocks
+        (protocol.has_asked || self.needs_leave(member) || self.takes_turns(member))
+            && flash.free_blocks(die, pool) > self.ssd.gc.start_free_blocks
     }
 
     /// Sends a soft request at the end of the nanosecond, if there is a reason to (rule 119).

@@ -18,9 +18,7 @@ pub(super) enum Told {
     /// Collection begins by need (rule 121).
     CollectsByNeed,
     /// A superblock was opened or has become free: so many are free (rule 261).
-    FreeChanged {
-        opened: bool,
-    },
+    FreeChanged { opened: bool },
     /// The work that it was told to do is over.
     HasDone,
 }

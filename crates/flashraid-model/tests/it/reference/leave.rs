@@ -173,7 +173,11 @@ impl Simulation<'_> {
             None => {
                 let flash = &of_member.flash;
                 let pools = (0..flash.dies.len()).flat_map(|die| (0..flash.dies[die].pools.len()).map(move |pool| (die, pool)));
-                (pools.map(|(die, pool)| flash.free_blocks(die, pool)).min().expect("there are pools"), false, of_member.protocol.forced.is_some())
+                (
+                    pools.map(|(die, pool)| flash.free_blocks(die, pool)).min().expect("there are pools"),
+                    false,
+                    of_member.protocol.forced.is_some(),
+                )
             }
         };
         let needs = !of_member.protocol.leave.needed.is_empty() || at_floor;

@@ -26,9 +26,9 @@ mod retries;
 mod stalls;
 mod superblocks;
 mod suspend;
-mod turns;
 mod together;
 mod transfer;
+mod turns;
 mod work;
 
 use std::collections::{BTreeMap, BTreeSet};
