@@ -320,7 +320,7 @@ impl Scheme for Stagger {
             ask_at: 1.0 + below(stream, 30) as f64 / 10.0,
             idle_at: below(stream, 40) as f64 / 10.0,
             // Odd times make it unlikely that timers coincide with other events.
-            idle_gap: Duration { ns: 100_019 << below(stream, 9) },
+            idle_gap: Duration { ns: 50_021 << below(stream, 7) },
             retry: Duration { ns: 10_007 << below(stream, 9) },
             pause: Duration { ns: if below(stream, 4) > 0 { 0 } else { 100_043 << below(stream, 7) } },
             leaves: Leaves::default(),
