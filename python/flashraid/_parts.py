@@ -201,6 +201,10 @@ class Member:
     """Share of their time that the member's dies spent collecting."""
     gc_any_fraction: float | None
     """Share of the time in which at least one of its dies collected."""
+    late_answers: int | None
+    """Number of answers to page operations that came late because the member was slow; ``None`` if no member is."""
+    late_mean_us: float | None
+    """Mean time by which these answers were late, in microseconds."""
     wear: Wear
     """Erases per block, including those of the warm-up."""
     lifetime: Lifetime | None

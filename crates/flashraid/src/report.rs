@@ -28,7 +28,7 @@ use crate::config::ScaleBy;
 use flashraid_model::metrics::trend::SAMPLES_BEYOND_QUANTILE_MIN;
 use flashraid_model::ssd::Figures;
 
-pub use array::{ByHealth, Controller, FailedMember, FailureReport, HedgedReads, Lost, Parity, ReadPlanReport};
+pub use array::{ByHealth, Controller, FailedMember, FailureReport, HedgedReads, Lost, Parity, PredictedReads, ReadPlanReport};
 pub(crate) use build::{DriveInputs, ReportInputs};
 pub(crate) use cache::cache;
 pub use drives::{DieTimeShares, DriveReport, FrontEndReport, HandleReport, PlacementReport, SlcReport, UpkeepReport};
@@ -95,6 +95,9 @@ pub struct Report {
     /// Counts of reads that were also made elsewhere when they took long; `None` without a read plan that does so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hedged_reads: Option<HedgedReads>,
+    /// Counts of reads that were made elsewhere if they were predicted to be slow; `None` without such a plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predicted_reads: Option<PredictedReads>,
     /// The first failure of a member and its rebuilding, if a failure was set. Its counts are those of all failures together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<FailureReport>,

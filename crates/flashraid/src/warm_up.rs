@@ -158,6 +158,7 @@ fn key_of_members(scenario: &Scenario) -> String {
         rebuild: _,
         read_plan: _,
         read_plan_params: _,
+        slow: _,
         coordination: _,
         cache: _,
         host_port: _,

@@ -23,6 +23,7 @@ fn params(level: Level, members: u32, unit: u32, spare_blocks: u32, cache: Cache
         rebuild: None,
         read_plan: ReadPlan::Home,
         read_plan_params: Default::default(),
+        slow: Vec::new(),
         cache: Some(cache),
         host_port: None,
     }

@@ -101,10 +101,37 @@ counts! {
         pages_read_elsewhere,
         /// Pages whose data nobody needed, because another read of the same data had answered first.
         pages_read_in_vain,
+        /// Pages of these that were abandoned before they were read.
+        pages_abandoned,
         /// Parts of late reads without a second read, because an operation on the same stripe held its lock.
         stripe_reads_locked_out,
         /// Parts of reads that took long and were not read elsewhere, because there was no other way to their data.
         stripe_reads_without_other_way,
+    }
+}
+
+counts! {
+    /// Counts of a read plan that predicts. A *part* is what a read asks for in a stripe or, with mirrors, in a strip. A *strip* is what it
+    /// would read of a strip.
+    pub struct PredictionCounters {
+        /// Strips that were slow and called slow.
+        slow_reads_called_slow,
+        /// Strips that were slow and called fast.
+        slow_reads_called_fast,
+        /// Strips that were fast and called slow.
+        fast_reads_called_slow,
+        /// Strips that were fast and called fast.
+        fast_reads_called_fast,
+        /// Parts of reads, whatever was called of them.
+        stripe_reads,
+        /// Parts of which something was called slow where it would be read without a plan.
+        stripe_reads_called_slow,
+        /// Parts that were made elsewhere.
+        stripe_reads_made_elsewhere,
+        /// Pages that these parts read beyond what they would have read without a plan.
+        pages_added,
+        /// Parts that were not made elsewhere, because the lock of their stripe was not free.
+        stripe_reads_locked_out,
     }
 }
 

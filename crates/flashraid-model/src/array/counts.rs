@@ -1,6 +1,9 @@
 //! All counters of an array: their values at a moment, and the difference between two moments.
 
-use super::{Array, FailureProgress, HedgeCounters, HostCounters, HostPortCounters, ReadPlanCounters, StripeCounters};
+use super::{
+    Array, FailureProgress, HedgeCounters, HostCounters, HostPortCounters, PredictionCounters, ReadPlanCounters, SlowCounters,
+    StripeCounters,
+};
 use crate::TimeNs;
 use crate::cache::CacheCounters;
 use crate::coordination::{self, TurnCounters, UncoordinatedCleans};
@@ -36,6 +39,10 @@ pub struct ArrayCounters {
     pub read_plan: Option<ReadPlanCounters>,
     /// Counters of a read plan that reads late data a second time elsewhere (hedging); `None` with any other plan.
     pub hedged: Option<HedgeCounters>,
+    /// Counters of the read plan; `None` if it does not predict.
+    pub predicted: Option<PredictionCounters>,
+    /// Counters of late answers, by member; empty if no member is slow.
+    pub slow: Vec<SlowCounters>,
     /// Counters of the write cache, if there is one.
     pub cache: Option<CacheCounters>,
     /// Number of pages in the write cache. In a difference of two counts, it is the number of pages added.
@@ -63,6 +70,8 @@ impl ArrayCounters {
             stripes: None,
             read_plan: None,
             hedged: None,
+            predicted: None,
+            slow: Vec::new(),
             cache: None,
             pages_now_in_cache: 0,
             failures: Vec::new(),
@@ -87,6 +96,8 @@ impl ArrayCounters {
             stripes: both(self.stripes, earlier.stripes, |now, then| now.since(&then)),
             read_plan: both(self.read_plan, earlier.read_plan, |now, then| now.since(&then)),
             hedged: both(self.hedged, earlier.hedged, |now, then| now.since(&then)),
+            predicted: both(self.predicted, earlier.predicted, |now, then| now.since(&then)),
+            slow: self.slow.iter().zip(&earlier.slow).map(|(now, then)| now.since(then)).collect(),
             cache: both(self.cache, earlier.cache, |now, then| now.since(&then)),
             pages_now_in_cache: self.pages_now_in_cache.saturating_sub(earlier.pages_now_in_cache),
             failures: self.failures,
@@ -121,6 +132,8 @@ impl Array {
             stripes: volume.stripes.as_ref().map(|stripes| stripes.counters),
             read_plan: volume.stripes.as_ref().and_then(|stripes| stripes.plan_counters()),
             hedged: volume.stripes.as_ref().and_then(|stripes| stripes.hedge_counters()),
+            predicted: volume.stripes.as_ref().and_then(|stripes| stripes.prediction_counters()),
+            slow: volume.members.slow.as_ref().map_or_else(Vec::new, |slow| slow.counters()),
             cache: caching.as_ref().map(|caching| caching.cache.counters(now)),
             pages_now_in_cache: caching.as_ref().map_or(0, |caching| caching.cache.cached_pages()),
             failures: volume.stripes.as_ref().map_or_else(Vec::new, |stripes| stripes.progress()),

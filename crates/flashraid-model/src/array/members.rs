@@ -1,6 +1,7 @@
 //! The members of an array, the events that they report, and the completions that wait for these events.
 
 use super::RequestDone;
+use super::slow::SlowMembers;
 use crate::TimeNs;
 use crate::cache::{CacheWake, Token};
 use crate::events::Agenda;
@@ -271,6 +272,8 @@ pub(super) struct Members {
     pub(crate) reports: Outbox,
     /// Counts of page writes, only for a controller that needs them.
     pub(crate) page_allowances: Option<Box<PageAllowances>>,
+    /// Members whose answers may come late, if there are any.
+    pub(crate) slow: Option<Box<SlowMembers>>,
     /// Ends of page operations that the cache waits for: purpose, member and time. `None` if they are not recorded.
     cache_ends: Option<Vec<(Token, u32, TimeNs)>>,
 }
@@ -284,6 +287,7 @@ impl Members {
             deferred: BinaryHeap::new(),
             reports: Outbox::default(),
             page_allowances: None,
+            slow: None,
             cache_ends: None,
         }
     }
@@ -398,7 +402,10 @@ impl Members {
             return;
         }
         let mut ends: Vec<OpEnd> = std::mem::take(&mut self.reports.ends);
-        for end in ends.drain(..) {
+        for mut end in ends.drain(..) {
+            if let Some(slow) = &mut self.slow {
+                slow.delay(&mut end);
+            }
             if let Some(cache_ends) = &mut self.cache_ends
                 && let Continuation::Cache { token, .. } = self.completions[end.completion_number].continuation
             {

@@ -28,6 +28,7 @@ mod ranked;
 mod read_plan;
 mod requests;
 mod setup;
+mod slow;
 mod stripe_pages;
 mod stripes;
 #[cfg(test)]
@@ -45,7 +46,7 @@ use crate::ssd::{ComputingShortcuts, PrefetchHint, Ssd};
 use ahead::Ahead;
 use caching::{Caching, DestageRecord};
 use coordination::Coordination;
-pub use counters::{HedgeCounters, HostCounters, ReadPlanCounters, StripeCounters};
+pub use counters::{HedgeCounters, HostCounters, PredictionCounters, ReadPlanCounters, StripeCounters};
 pub use counts::ArrayCounters;
 use events::Outbox;
 pub use events::{Event, RequestDone, UnitsProgrammed};
@@ -59,6 +60,8 @@ pub use params::*;
 pub use read_plan::ReadPlan;
 pub use requests::{SubmitError, page_request_of};
 pub use setup::{ArraySetup, ArrayShape};
+use slow::SlowMembers;
+pub use slow::{SlowCounters, SlowParams, StallParams};
 use stripes::Stripes;
 pub use untimed::UntimedAccess;
 use volume::Volume;
@@ -106,8 +109,8 @@ impl Array {
             record_destages,
             mut shortcuts,
         } = setup;
-        if params.plans_reads() {
-            // The state of a member that takes shortcuts is not the state at this moment.
+        if params.plans_reads() || !params.slow.is_empty() {
+            // The state of a member that takes shortcuts is not the state at this moment, and its answers are known before they are late.
             shortcuts = ComputingShortcuts { computes_ends_on_arrival: false, ends_waits_without_events: false };
         }
         let member = |number| Ssd::new(&params.ssd, seed, MemberId(number), params.coordination.is_some(), shortcuts);
@@ -118,6 +121,7 @@ impl Array {
             members.page_allowances = Some(Box::new(PageAllowances::new(members.ssds.len())));
         }
         let pools = params.ssd.pool_sizes();
+        members.slow = SlowMembers::from_params(params, seed);
         for member in 0..members.ssds.len() as u32 {
             // The first step takes the reports that they leave.
             let _issued = members.act_on_member(member, |ssd, out| {

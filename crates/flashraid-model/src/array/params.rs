@@ -1,6 +1,6 @@
 //! Parameters of an array, as plain integers. The configuration fills them in and guarantees that they are consistent.
 
-use super::ReadPlan;
+use super::{ReadPlan, SlowParams};
 use crate::TimeNs;
 use crate::cache::CacheParams;
 use crate::coordination::CoordinationParams;
@@ -22,11 +22,13 @@ pub struct ArrayParams {
     pub coordination: Option<CoordinationParams>,
     /// Members that fail, each at most once. The level must survive a failure.
     pub failures: Vec<FailureParams>,
+    /// Times for which members are slow.
+    pub slow: Vec<SlowParams>,
     /// Settings for rebuilding failed members, or `None`.
     pub rebuild: Option<RebuildParams>,
     /// Plan by which reads are made.
     pub read_plan: ReadPlan,
-    /// Settings of read plans that avoid collecting members, or that hedge: they read once more elsewhere when a read takes long.
+    /// Settings of a plan that looks at the members, hedges or predicts.
     pub read_plan_params: ReadPlanParams,
     /// Settings of the write cache, or `None`.
     pub cache: Option<CacheParams>,
@@ -34,8 +36,8 @@ pub struct ArrayParams {
     pub host_port: Option<HostPortParams>,
 }
 
-/// Settings of read plans that avoid collecting members, or that hedge: they read once more elsewhere when a read takes long.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Settings of a read plan that looks at the members, hedges or predicts.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ReadPlanParams {
     /// Time after which a member refuses a read that would wait for collection, in nanoseconds.
     pub refusal_answer_ns: u64,
@@ -47,6 +49,31 @@ pub struct ReadPlanParams {
     pub knows_remaining_time: bool,
     /// Time after which a read that has not ended is also read elsewhere.
     pub after: HedgeAfter,
+    /// True if reads that nobody needs any more are abandoned while they wait in the queues of their dies.
+    pub abandons_waiting_reads: bool,
+    /// Settings of a plan that predicts.
+    pub prediction: PredictionParams,
+}
+
+/// Settings of a read plan that predicts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PredictionParams {
+    /// Time before its begin above which a read is slow, in nanoseconds.
+    pub slow_ns: u64,
+    /// Probability that a slow read is called fast.
+    pub false_accept: f64,
+    /// Probability that a fast read is called slow.
+    pub false_reject: f64,
+    /// Time that a prediction takes before each read, in nanoseconds.
+    pub cost_ns: u64,
+    /// True if reads that take long are also read elsewhere.
+    pub then_hedges: bool,
+}
+
+impl Default for PredictionParams {
+    fn default() -> Self {
+        Self { slow_ns: 1_000_000, false_accept: 0.05, false_reject: 0.05, cost_ns: 5000, then_hedges: false }
+    }
 }
 
 impl Default for ReadPlanParams {
@@ -57,6 +84,8 @@ impl Default for ReadPlanParams {
             plans_reads_before_writes: true,
             knows_remaining_time: true,
             after: HedgeAfter::P95OfReads { reads_observed: 1024 },
+            abandons_waiting_reads: false,
+            prediction: PredictionParams::default(),
         }
     }
 }
@@ -135,10 +164,14 @@ pub enum SpareState {
 }
 
 impl ArrayParams {
-    /// Returns true if the read plan may read data elsewhere than where they lie. The plan avoids collection or hedges, and the level has
-    /// parity or mirrors.
+    /// Returns true if a read that takes long is also read elsewhere, provided that there is another way to the data.
+    pub fn hedges_reads(&self) -> bool {
+        self.read_plan.hedges() || (self.read_plan.predicts() && self.read_plan_params.prediction.then_hedges)
+    }
+
+    /// Returns true if reads are planned: the plan looks at the members, hedges or predicts, and there is another way to the data.
     pub fn plans_reads(&self) -> bool {
-        (self.read_plan.considers_member_state() || self.read_plan.hedges())
+        (self.read_plan.considers_member_state() || self.read_plan.hedges() || self.read_plan.predicts())
             && (self.level.parity_strips() > 0 || self.layout().copies_of_each_page() > 1)
     }
 

@@ -6,12 +6,13 @@
 
 mod hedged;
 mod planned;
+mod predicted;
 
 use super::failure::{Failures, Step};
 use super::locks::{CollectionWait, LockGrant, StripeLocks};
 use super::members::{Access, Completion, Continuation, Members};
 use super::stripe_pages::{ParityMethod, StripePages, plan_read, plan_rebuild, plan_write};
-use super::{ArrayParams, FailureProgress, Health, HedgeCounters, ReadPlan, ReadPlanCounters, StripeCounters};
+use super::{ArrayParams, FailureProgress, Health, HedgeCounters, PredictionCounters, ReadPlan, ReadPlanCounters, StripeCounters};
 use crate::TimeNs;
 use crate::cache::MemberExtent;
 use crate::events::TimeParts;
@@ -141,7 +142,7 @@ pub(super) struct Stripes {
     created: u64,
     /// Buffer for the pages that a plan reads, kept to reuse its memory.
     reads: StripePages,
-    /// State of a read plan that looks at the members or hedges.
+    /// State of a read plan that looks at the members, hedges or predicts.
     planning: Option<Box<ReadPlanning>>,
     pub(crate) counters: StripeCounters,
 }
@@ -193,7 +194,12 @@ impl Stripes {
 
     /// Returns the counters of a read plan that hedges.
     pub fn hedge_counters(&self) -> Option<HedgeCounters> {
-        Some(self.planning.as_ref()?.hedging.as_ref()?.counters)
+        self.planning.as_ref()?.hedging.as_ref().filter(|hedging| hedging.times.is_some()).map(|hedging| hedging.counters)
+    }
+
+    /// Returns the counters of a read plan that predicts.
+    pub fn prediction_counters(&self) -> Option<PredictionCounters> {
+        Some(self.planning.as_ref()?.predictor.as_ref()?.counters)
     }
 
     /// Returns true if the access needs parity or a plan, or must avoid a failed member.
@@ -413,9 +419,10 @@ impl Stripes {
 
     fn count_lock_wait(&mut self, now: TimeNs, id: u32) {
         let operation = &self.operations[id as usize];
-        if operation.completion.is_some() && now > operation.asked_ns {
+        let asked_ns = operation.asked_ns + if operation.work == Work::Read { self.prediction_ns() } else { 0 };
+        if operation.completion.is_some() && now > asked_ns {
             self.counters.lock_waits += 1;
-            self.counters.lock_wait_ns += u128::from(now - operation.asked_ns);
+            self.counters.lock_wait_ns += u128::from(now - asked_ns);
         }
     }
 

@@ -39,6 +39,7 @@ fn params(members: u32, dies: u32, mut coordination: CoordinationParams) -> Arra
         rebuild: None,
         read_plan: ReadPlan::Home,
         read_plan_params: Default::default(),
+        slow: Vec::new(),
         cache: None,
         host_port: None,
     }

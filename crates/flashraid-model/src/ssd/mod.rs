@@ -148,6 +148,15 @@ impl Ssd {
         self.dies.collects_until(&self.space, &self.parts, now)
     }
 
+    /// Ends all reads of this completion that wait for their die, unread. Returns their number.
+    ///
+    /// All else that happens at this nanosecond has happened, and no shortcut is taken.
+    pub(crate) fn abandon_reads(&mut self, now: TimeNs, completion: u32, out: &mut Outbox) -> u32 {
+        let mut pages = 0;
+        self.act(out, |context| pages = context.abandon_reads(now, completion));
+        pages
+    }
+
     /// Returns the counts since the end of the warm-up.
     pub fn counters(&self) -> &MemberCounters {
         &self.parts.counters

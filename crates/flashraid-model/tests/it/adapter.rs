@@ -1,7 +1,7 @@
 //! Runs a case on the model (`flashraid_model::array`) and lays its outcome out for comparison.
 
 use crate::outcome::{Case, Collection, DriveOutcome, MemberOutcome, Outcome, PhysicalPage, RequestOutcome};
-use flashraid_model::array::{Array, ArraySetup, Event, Milestone, PageRequest, WarmUpPattern, page_request_of};
+use flashraid_model::array::{Array, ArraySetup, Event, Milestone, PageRequest, SlowCounters, WarmUpPattern, page_request_of};
 use flashraid_model::counts::Maximum;
 use flashraid_model::events::{GcInterval, TimeParts};
 use flashraid_model::ids::Lpn;
@@ -161,8 +161,10 @@ pub(crate) fn fast_with(case: &Case, shortcuts: ComputingShortcuts) -> (Outcome,
     };
     let by_plane =
         case.params.ssd.gc.blocking == flashraid_model::ssd::BlockingScope::Plane && !case.params.ssd.gc.collection_takes_no_time;
-    let members = array.members().iter().map(|ssd| {
-        if let Some(drive) = outcome_of_drive(case, ssd) {
+    let counts = array.counters(u64::MAX);
+    let members = array.members().iter().enumerate().map(|(member, ssd)| {
+        let slow = counts.slow.get(member).copied().unwrap_or_default();
+        if let Some(drive) = outcome_of_drive(case, ssd, slow) {
             return drive;
         }
         let pools = ssd.space().into_pools().expect("these members have pools");
@@ -181,6 +183,7 @@ pub(crate) fn fast_with(case: &Case, shortcuts: ComputingShortcuts) -> (Outcome,
             counters: *ssd.counters(),
             front: ssd.front_end_counters().copied(),
             mechanisms: ssd.mechanism_counters(),
+            slow,
             drive: None,
             block_erases,
             pages: (0..dies * exported)
@@ -189,7 +192,6 @@ pub(crate) fn fast_with(case: &Case, shortcuts: ComputingShortcuts) -> (Outcome,
                 .collect(),
         }
     });
-    let counts = array.counters(u64::MAX);
     let outcome = Outcome {
         members: members.collect(),
         gc_intervals: collections(cleans, by_plane),
@@ -201,13 +203,14 @@ pub(crate) fn fast_with(case: &Case, shortcuts: ComputingShortcuts) -> (Outcome,
         stripe_counters: counts.stripes,
         plan_counters: counts.read_plan,
         hedge_counters: counts.hedged,
+        prediction_counters: counts.predicted,
         requests: outcomes,
     };
     (outcome, usage)
 }
 
 /// Returns the state and the counts of a drive with superblocks that are compared.
-fn outcome_of_drive(case: &Case, ssd: &Ssd) -> Option<MemberOutcome> {
+fn outcome_of_drive(case: &Case, ssd: &Ssd, slow: SlowCounters) -> Option<MemberOutcome> {
     let space = ssd.space();
     let (media, of_drive, of_member) = (space.superblocks()?, ssd.superblock_counters()?, ssd.counters());
     let own = case.params.ssd.superblock.as_ref()?;
@@ -254,6 +257,7 @@ fn outcome_of_drive(case: &Case, ssd: &Ssd) -> Option<MemberOutcome> {
         counters: MemberCounters { host_pages_written: of_member.host_pages_written, ..drive.counters() },
         front: ssd.front_end_counters().copied(),
         mechanisms: MechanismCounters::default(),
+        slow,
         drive: Some(drive),
         block_erases: Vec::new(),
         pages: Vec::new(),

@@ -74,6 +74,7 @@ pub(crate) fn one_plane() -> Case {
             rebuild: None,
             read_plan: ReadPlan::Home,
             read_plan_params: Default::default(),
+            slow: Vec::new(),
             cache: None,
             host_port: None,
         },

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use flashraid_model::array::{CollectionKnowledge, HedgeAfter, Level, ReadPlan, ReadPlanParams, WarmUpPattern};
+use flashraid_model::array::{CollectionKnowledge, HedgeAfter, Level, ReadPlan, ReadPlanParams, SlowParams, WarmUpPattern};
 use flashraid_model::cache::CachePolicy;
 use flashraid_model::coordination::{ForcedWork, MessageKind, Notification, SchemePolicy};
 use flashraid_model::policy::PolicyList;
@@ -579,6 +579,12 @@ pub(crate) fn check_conservation(case: &Case, outcome: &Outcome) {
     let stripes = outcome.stripe_counters.unwrap_or_default();
     let added = outcome.plan_counters.map_or(0, |counters| counters.pages_added_to_read_around);
     let added = added + outcome.hedge_counters.map_or(0, |counters| counters.pages_read_elsewhere);
+    let added = added + outcome.prediction_counters.map_or(0, |counters| counters.pages_added);
+    // A drive with superblocks counts the pages of a read when it begins with the command.
+    let abandoned = match case.params.ssd.superblock {
+        None => outcome.hedge_counters.map_or(0, |counters| counters.pages_abandoned),
+        Some(_) => 0,
+    };
     let read_besides =
         stripes.data_pages_read + stripes.parity_pages_read + stripes.rebuild_pages_read + stripes.pages_read_to_reconstruct + added;
     let lost_to = |kind| {
@@ -586,7 +592,7 @@ pub(crate) fn check_conservation(case: &Case, outcome: &Outcome) {
         lost.map(|(_, outcome)| u64::from(outcome.pages_lost)).sum::<u64>()
     };
     assert_eq!(stripes.pages_lost, lost_to(OpKind::Read) + lost_to(OpKind::Write));
-    assert_eq!(read, page_operations(OpKind::Read) - lost_to(OpKind::Read) - stripes.pages_reconstructed + read_besides);
+    assert_eq!(read, page_operations(OpKind::Read) - lost_to(OpKind::Read) - stripes.pages_reconstructed + read_besides - abandoned);
     let most_written = copies * page_operations(OpKind::Write) + stripes.parity_pages_written + stripes.rebuild_pages_written;
     if case.params.failures.is_empty() && case.params.ssd.front_end.is_none() {
         assert_eq!(written, most_written);
@@ -650,6 +656,83 @@ fn the_cases_of_planned_reads_reach_every_corner() {
     assert_often_enough(&seen, CASES / 125);
 }
 
+/// Counts the corners that predicted reads reach.
+#[test]
+fn the_cases_of_predicted_reads_reach_every_corner() {
+    let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut count = |what, yes: bool| *seen.entry(what).or_default() += u64::from(yes);
+    for seed in seeds() {
+        for draw in [draw_case_of_stripes, draw_mixed_case, draw_cached_case] {
+            let case = draw(seed);
+            if case.params.read_plan != ReadPlan::Predict {
+                continue;
+            }
+            let outcome = reference::simulate(&case);
+            check_conservation(&case, &outcome);
+            let Some(counts) = outcome.prediction_counters else { continue };
+            let mirrors = matches!(case.params.level, Level::Raid1 | Level::Raid10);
+            let (elsewhere, ssd) = (counts.stripe_reads_made_elsewhere > 0, &case.params.ssd);
+            let prediction = case.params.read_plan_params.prediction;
+            count("parity", elsewhere && !mirrors);
+            count("two parities", elsewhere && case.params.level == Level::Raid6);
+            count("mirrors", elsewhere && mirrors);
+            count("superblocks", elsewhere && ssd.superblock.is_some());
+            count("preemption", elsewhere && ssd.gc.preemption.is_some());
+            count("a cache", elsewhere && case.params.cache.is_some());
+            count("a front", elsewhere && ssd.front_end.is_some());
+            count("lost members", elsewhere && !case.params.failures.is_empty());
+            count("a controller", elsewhere && case.params.coordination.is_some());
+            count("a cost", elsewhere && prediction.cost_ns > 0);
+            count("true calls only", elsewhere && (prediction.false_accept, prediction.false_reject) == (0.0, 0.0));
+            count(
+                "each kind of call",
+                counts.slow_reads_called_fast.min(counts.fast_reads_called_slow).min(counts.slow_reads_called_slow) > 0,
+            );
+            count("locked out", counts.stripe_reads_locked_out > 0);
+            count("nothing called fast", counts.stripe_reads_called_slow > counts.stripe_reads_made_elsewhere);
+            count("hedged, too", elsewhere && outcome.hedge_counters.is_some_and(|hedged| hedged.stripe_reads_answered_by_hedge > 0));
+        }
+    }
+    assert_often_enough(&seen, CASES / 125);
+}
+
+/// Counts the corners that slow members reach.
+#[test]
+fn the_cases_of_slow_members_reach_every_corner() {
+    let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut count = |what, yes: bool| *seen.entry(what).or_default() += u64::from(yes);
+    for seed in seeds() {
+        for draw in [draw_case_of_stripes, draw_mixed_case, draw_cached_case, draw_interruptible_case] {
+            let case = draw(seed);
+            if case.params.slow.is_empty() {
+                continue;
+            }
+            let outcome = reference::simulate(&case);
+            check_conservation(&case, &outcome);
+            let late = outcome.members.iter().any(|member| member.slow.late_answers > 0);
+            let of = |what: fn(&SlowParams) -> bool| late && case.params.slow.iter().any(what);
+            let ssd = &case.params.ssd;
+            count("flash times", of(|slow| slow.factor > 1.0));
+            count("added times", of(|slow| slow.add_ns > 0));
+            count("a share", of(|slow| slow.share < 1.0));
+            count("stalls", of(|slow| slow.stalls.is_some()));
+            count("several times", late && case.params.slow.len() > 1);
+            count("several members", outcome.members.iter().filter(|member| member.slow.late_answers > 0).count() > 1);
+            count("for a time", of(|slow| slow.from_ns > 0 && slow.until_ns < u64::MAX));
+            count("superblocks", late && ssd.superblock.is_some());
+            count("a front", late && ssd.front_end.is_some());
+            count("preemption", late && ssd.gc.preemption.is_some());
+            count("a cache", late && case.params.cache.is_some());
+            count("a controller", late && case.params.coordination.is_some());
+            count("a failure", late && !case.params.failures.is_empty());
+            count("rebuilding", late && case.params.rebuild.is_some() && !case.params.failures.is_empty());
+            count("reads around", late && outcome.plan_counters.is_some_and(|plan| plan.stripe_reads_that_avoided_collection > 0));
+            count("hedged reads", late && outcome.hedge_counters.is_some_and(|hedged| hedged.stripe_reads_answered_by_hedge > 0));
+        }
+    }
+    assert_often_enough(&seen, CASES / 125);
+}
+
 /// Counts the corners that hedged reads reach.
 #[test]
 fn the_cases_of_hedged_reads_reach_every_corner() {
@@ -677,6 +760,9 @@ fn the_cases_of_hedged_reads_reach_every_corner() {
             count("a controller", won && case.params.coordination.is_some());
             count("a percentile", won && matches!(case.params.read_plan_params.after, HedgeAfter::P95OfReads { .. }));
             count("in vain", hedged && counts.stripe_reads_answered_by_hedge < counts.hedged_stripe_reads);
+            count("all won", hedged && counts.stripe_reads_answered_by_hedge == counts.hedged_stripe_reads);
+            count("abandoned", counts.pages_abandoned > 0);
+            count("abandoned by superblocks", counts.pages_abandoned > 0 && ssd.superblock.is_some());
             count("locked out", counts.stripe_reads_locked_out > 0);
             count("without another way", counts.stripe_reads_without_other_way > 0);
             count("never late", counts.hedged_stripe_reads + counts.stripe_reads_locked_out + counts.stripe_reads_without_other_way == 0);

@@ -1,6 +1,8 @@
 //! Random small arrays and loads, a function for each kind of case.
 
-use flashraid_model::array::{CollectionKnowledge, HedgeAfter, Level, ReadPlan, ReadPlanParams, WarmUp, WarmUpPattern};
+use flashraid_model::array::{
+    CollectionKnowledge, HedgeAfter, Level, PredictionParams, ReadPlan, ReadPlanParams, SlowParams, StallParams, WarmUp, WarmUpPattern,
+};
 use flashraid_model::coordination::{Notification, SchemePolicy};
 use flashraid_model::request::HostLoop;
 use flashraid_model::rng;
@@ -176,7 +178,7 @@ fn plan_reads(case: &mut Case, draw: &mut Draw) {
         collection_knowledge: if draw.chance(70) { CollectionKnowledge::PerDieOrPlane } else { CollectionKnowledge::PerMember },
         plans_reads_before_writes: draw.chance(70),
         knows_remaining_time: draw.chance(65),
-        after: ReadPlanParams::default().after,
+        ..ReadPlanParams::default()
     };
     let shortest = params.ssd.timing.page_read_ns.max(1_000);
     params.read_plan_params.after = match draw.between(0, 3) {
@@ -186,6 +188,50 @@ fn plan_reads(case: &mut Case, draw: &mut Draw) {
     };
     if plans && draw.chance(50) {
         params.read_plan = ReadPlan::Hedge;
+    }
+    let clean_ns = params.ssd.timing.block_erase_ns.max(shortest);
+    params.read_plan_params.prediction = PredictionParams {
+        slow_ns: [0, draw.between(1, shortest), draw.between(1, 2 * clean_ns)][draw.between(0, 2) as usize],
+        false_accept: if draw.chance(50) { 0.0 } else { draw.between(1, 100) as f64 / 100.0 },
+        false_reject: if draw.chance(50) { 0.0 } else { draw.between(1, 60) as f64 / 100.0 },
+        cost_ns: [0, draw.between(1, 8_000)][draw.between(0, 1) as usize],
+        then_hedges: draw.chance(40),
+    };
+    params.read_plan_params.abandons_waiting_reads = draw.chance(40);
+    if plans && draw.chance(33) {
+        params.read_plan = ReadPlan::Predict;
+    }
+}
+
+/// Makes members slow for a time, or one member for several times (rules 250 to 252).
+fn slow_down(case: &mut Case, draw: &mut Draw) {
+    case.params.slow.clear();
+    if !draw.chance(20) {
+        return;
+    }
+    let ends_ns = case.requests.iter().map(|request| request.arrival_ns).max().unwrap_or(0) + 100_000;
+    let operation_ns = case.params.ssd.timing.page_program_ns.max(1000);
+    let member = draw.between(0, u64::from(case.params.members) - 1) as u32;
+    let mut from_ns = draw.between(0, ends_ns);
+    for nth in 0..draw.between(1, 3) {
+        let until_ns = if draw.chance(40) { u64::MAX } else { from_ns + 1 + draw.between(0, ends_ns) };
+        let is_other = nth > 0 && (until_ns == u64::MAX || draw.chance(50));
+        let is_stalled = draw.chance(40);
+        let length_ns = draw.between(1, 4 * operation_ns);
+        let every_ns = length_ns + draw.between(1, 20 * operation_ns);
+        case.params.slow.push(SlowParams {
+            member: if is_other { (member + nth as u32) % case.params.members } else { member },
+            from_ns,
+            until_ns,
+            factor: if draw.chance(70) { draw.between(1000, 20_000) as f64 / 1000.0 } else { 1.0 },
+            add_ns: if is_stalled || draw.chance(60) { 0 } else { draw.between(1, 5 * operation_ns) },
+            share: if draw.chance(60) { draw.between(1, 100) as f64 / 100.0 } else { 1.0 },
+            stalls: is_stalled.then_some(StallParams { length_ns, every_ns }),
+        });
+        if until_ns == u64::MAX {
+            break;
+        }
+        from_ns = until_ns + draw.between(0, operation_ns);
     }
 }
 
@@ -210,6 +256,7 @@ fn set_rules_by_seed(case: &mut Case) {
         preemption.pipeline = PipeliningMode::AlsoDuringSteps;
     }
     plan_reads(case, &mut Draw(rng::stream(case.seed, "agreement", 11)));
+    slow_down(case, &mut Draw(rng::stream(case.seed, "agreement", 12)));
     let mut draw = Draw(rng::stream(case.seed, "agreement", 7));
     if let Some(coordination) = &mut case.params.coordination {
         coordination.notification = if draw.chance(50) { Notification::AtSoftThreshold } else { Notification::AtStartThreshold };

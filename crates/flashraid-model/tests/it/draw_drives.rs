@@ -57,6 +57,7 @@ pub(crate) fn draw_drive_case(seed: u64) -> Case {
                 rebuild: None,
                 read_plan: ReadPlan::Home,
                 read_plan_params: Default::default(),
+                slow: Vec::new(),
                 cache: None,
                 host_port: None,
             };

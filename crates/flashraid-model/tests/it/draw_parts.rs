@@ -59,6 +59,7 @@ impl Draw {
             rebuild: None,
             read_plan: ReadPlan::Home,
             read_plan_params: Default::default(),
+            slow: Vec::new(),
             cache: None,
             host_port: None,
         }

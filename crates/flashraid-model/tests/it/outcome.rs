@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-use flashraid_model::array::{ArrayParams, HedgeCounters, ReadPlanCounters, StripeCounters, WarmUp};
+use flashraid_model::array::{ArrayParams, HedgeCounters, PredictionCounters, ReadPlanCounters, SlowCounters, StripeCounters, WarmUp};
 use flashraid_model::cache::CacheCounters;
 use flashraid_model::coordination::MESSAGE_KINDS;
 use flashraid_model::events::TimeParts;
@@ -38,6 +38,8 @@ pub(crate) struct Outcome {
     pub plan_counters: Option<ReadPlanCounters>,
     /// Counters of a read plan that hedges.
     pub hedge_counters: Option<HedgeCounters>,
+    /// Counters of a read plan that predicts.
+    pub prediction_counters: Option<PredictionCounters>,
     /// Counters of the host port: number of waits for a turn, their total time, and the time in which data passed.
     pub host_port_counters: Option<(u64, u128, u64)>,
     /// Messages of coordination by kind.
@@ -78,6 +80,8 @@ pub(crate) struct MemberOutcome {
     /// Counters of queues, cores, and buffer before the dies.
     pub front: Option<FrontEndCounters>,
     pub mechanisms: MechanismCounters,
+    /// Counts of its late answers.
+    pub slow: SlowCounters,
     /// State of a drive with superblocks. Such a drive has neither blocks nor pages of pools.
     pub drive: Option<DriveOutcome>,
     /// Erases of each block, warm-up included, in order of die, plane, block.
@@ -143,6 +147,9 @@ impl Outcome {
         if self.hedge_counters != other.hedge_counters {
             return Some(differs("counters of hedged reads", &self.hedge_counters, &other.hedge_counters));
         }
+        if self.prediction_counters != other.prediction_counters {
+            return Some(differs("counters of predicted reads", &self.prediction_counters, &other.prediction_counters));
+        }
         if self.requests.len() != other.requests.len() {
             return Some(differs("number of requests", &self.requests.len(), &other.requests.len()));
         }
@@ -152,6 +159,9 @@ impl Outcome {
         for (member, (expected, found)) in self.members.iter().zip(&other.members).enumerate() {
             if expected.counters != found.counters {
                 return Some(differs(&format!("counters of member {member}"), &expected.counters, &found.counters));
+            }
+            if expected.slow != found.slow {
+                return Some(differs(&format!("late answers of member {member}"), &expected.slow, &found.slow));
             }
             if expected.front != found.front {
                 return Some(differs(&format!("counters before the dies of member {member}"), &expected.front, &found.front));

@@ -38,6 +38,9 @@ fn draw(seed: u64) -> Case {
     if let Some(preemption) = &mut params.ssd.gc.preemption {
         preemption.poll_ns = 0;
     }
+    // A draw depends on the number of the member.
+    params.slow.retain(|slow| slow.member < params.members);
+    params.slow.iter_mut().for_each(|slow| slow.share = 1.0);
     let coordination = params.coordination.as_mut().expect("the case is coordinated");
     coordination.coordinated_members.0 &= (1 << params.members) - 1;
     coordination.message_latency_ns.iter_mut().for_each(round);
@@ -99,6 +102,9 @@ fn renumbered(case: &Case, numbers: &[u64]) -> Case {
     for request in &mut case.requests {
         let page = request.offset_bytes / PAGE_BYTES;
         request.offset_bytes = (page / members * members + numbers[(page % members) as usize]) * PAGE_BYTES;
+    }
+    for slow in &mut case.params.slow {
+        slow.member = numbers[slow.member as usize] as u32;
     }
     let coordination = case.params.coordination.as_mut().expect("the case is coordinated");
     let ggc_aware = coordination.coordinated_members.0;

@@ -137,10 +137,16 @@ fn superblock(case: &mut Case, simplify: fn(&mut SuperblockParams)) {
     }
 }
 
-const SIMPLER: [fn(&mut Case); 93] = [
+const SIMPLER: [fn(&mut Case); 104] = [
     |case| case.params.read_plan = ReadPlan::Home,
     |case| case.params.read_plan_params.refusal_answer_ns = 0,
     |case| case.params.read_plan_params.after = HedgeAfter::Time(1000),
+    |case| case.params.read_plan_params.abandons_waiting_reads = false,
+    |case| case.params.read_plan_params.prediction.then_hedges = false,
+    |case| case.params.read_plan_params.prediction.cost_ns = 0,
+    |case| case.params.read_plan_params.prediction.slow_ns = 0,
+    |case| case.params.read_plan_params.prediction.false_accept = 0.0,
+    |case| case.params.read_plan_params.prediction.false_reject = 0.0,
     |case| case.params.read_plan_params.plans_reads_before_writes = false,
     |case| case.params.read_plan_params.knows_remaining_time = true,
     |case| case.params.read_plan_params.collection_knowledge = CollectionKnowledge::PerDieOrPlane,
@@ -175,6 +181,11 @@ const SIMPLER: [fn(&mut Case); 93] = [
     |case| cache(case, |cache| cache.member_cache_pages = cache.member_cache_pages.min(1)),
     |case| cache(case, |cache| cache.member_cache_pages = cache.member_cache_pages.min(4)),
     |case| cache(case, |cache| cache.sync_timeout_ns = 10_000_000),
+    |case| case.params.slow.clear(),
+    |case| case.params.slow.truncate(1),
+    |case| case.params.slow.iter_mut().for_each(|slow| slow.share = 1.0),
+    |case| case.params.slow.iter_mut().for_each(|slow| slow.stalls = None),
+    |case| case.params.slow.iter_mut().for_each(|slow| (slow.factor, slow.add_ns) = (1.0, slow.add_ns.max(1))),
     |case| case.params.failures.clear(),
     |case| case.params.failures.truncate(1),
     |case| case.params.failures.truncate(case.params.failures.len().saturating_sub(1)),

@@ -118,6 +118,7 @@ fn smaller(array: &ArrayParams, superblock: &SuperblockParams) -> ArrayParams {
     let rows = SUPERBLOCK_UNITS.div_ceil(row_units);
     let mut smaller = array.clone();
     (smaller.level, smaller.members) = (Level::Single, 1);
+    smaller.slow.clear();
     (smaller.failures, smaller.rebuild, smaller.cache, smaller.host_port, smaller.coordination) = (Vec::new(), None, None, None, None);
     let ssd = &mut smaller.ssd;
     let geometry = &mut ssd.geometry;

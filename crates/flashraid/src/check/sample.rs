@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::config::{Scenario, workload_address_space};
-use flashraid_model::array::{OfferedLoad, page_request_of};
+use flashraid_model::array::{ArrayParams, OfferedLoad, SlowParams, page_request_of};
 use flashraid_workload::{self as workload, HostLoop, OpKind, Request, SourceError, SourceSpec, Stop, WorkloadSpec};
 
 /// Number of requests that are examined, if the run has as many.
@@ -38,6 +38,10 @@ pub struct WorkloadSample {
     pub partial_page_writes: f64,
     /// Greatest share of the page operations that any member gets. It is 1 / members if they are spread evenly.
     pub busiest_member_share: f64,
+    /// Share of the requests that meet a slow member while it is slow; `None` if no member is slow. One of their operations is slow, or its
+    /// answer falls into a stall.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub meets_slow_member: Option<f64>,
     /// Number of bytes from the start of the array to the end of the highest request.
     pub extent_bytes: u64,
 }
@@ -49,6 +53,8 @@ pub(super) fn draw(scenario: &Scenario, most: u64, stop: &Stop) -> Result<Worklo
     let mut source = workload::open_workload_until(&scenario.workload, scenario.seed, &space, stop)?;
     let mut offered_load = OfferedLoad::new(array);
     let mut by_member = vec![0_u64; array.members as usize];
+    let misses_slowness = misses_slowness(array);
+    let mut met_slow = 0.0;
     let (mut requests, mut reads, mut bytes, mut last_ns, mut extent_bytes) = (0_u64, 0_u64, 0_u128, 0_u64, 0_u64);
     let (mut pages_read, mut pages_written, mut host_pages, mut pages, mut partial) = (0_u64, 0_u64, 0_u64, 0_u64, 0_u64);
     let (capacity_pages, mut written, mut trimmed) = ((space.capacity_bytes / space.page_bytes).max(1), Vec::new(), 0_u64);
@@ -83,11 +89,15 @@ pub(super) fn draw(scenario: &Scenario, most: u64, stop: &Stop) -> Result<Worklo
         // An address beyond the array is folded back to some place, which is not known here.
         let within = Request { offset_bytes: request.offset_bytes % space.capacity_bytes, ..request };
         if let Some(request) = page_request_of(&within, space.page_bytes, u64::MAX) {
+            let mut visited = 0_u128;
             offered_load.visit_member_pages(&request, |member, read, written| {
+                visited |= u128::from(read + written > 0) << member;
                 by_member[member as usize] += u64::from(read + written);
                 pages_read += u64::from(read);
                 pages_written += u64::from(written);
             });
+            let of_members = misses_slowness.iter().enumerate().filter(|(member, _)| visited >> member & 1 > 0);
+            met_slow += 1.0 - of_members.map(|(_, misses)| misses).product::<f64>();
         }
     }
     let count = requests.max(1) as f64;
@@ -116,8 +126,20 @@ pub(super) fn draw(scenario: &Scenario, most: u64, stop: &Stop) -> Result<Worklo
         written_share: (distinct(written) as f64 / capacity_pages as f64).min(1.0),
         partial_page_writes: partial as f64 / pages.max(1) as f64,
         busiest_member_share: by_member.iter().max().copied().unwrap_or(0) as f64 / total.max(1) as f64,
+        meets_slow_member: (!array.slow.is_empty()).then_some(met_slow / count),
         extent_bytes,
     })
+}
+
+/// Returns for each member the share of its operations that are on time, at its slowest time.
+fn misses_slowness(array: &ArrayParams) -> Vec<f64> {
+    let of_time = |time: &SlowParams| {
+        let slow = if time.factor > 1.0 || time.add_ns > 0 { time.share } else { 0.0 };
+        let stalled = time.stalls.map_or(0.0, |stalls| stalls.length_ns as f64 / stalls.every_ns as f64);
+        (1.0 - slow) * (1.0 - stalled)
+    };
+    let of_member = |member| array.slow.iter().filter(|time| time.member == member).map(of_time).fold(1.0, f64::min);
+    (0..array.members).map(of_member).collect()
 }
 
 /// Returns the number of distinct pages in ranges that may overlap. A range is its first page and its length.

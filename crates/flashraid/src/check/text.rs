@@ -127,6 +127,9 @@ impl fmt::Display for CheckReport {
             let (kib, reads, sample) = (w.mean_request_bytes / 1024.0, w.read_fraction * 100.0, count_with_noun(w.requests, "request"));
             let text = format!("{pace}, {kib:.2} KiB on average, {reads:.1} % reads, from its first {sample}");
             line(f, "workload", &text)?;
+            if let Some(share) = w.meets_slow_member {
+                line(f, "slow members", &format!("{:.2} % of the requests meet one while it is slow", share * 100.0))?;
+            }
         }
         if let Some(load) = &self.load {
             if let (Some(without), Some(with)) = (load.dies_without_gc, load.dies_with_gc) {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use flashraid_workload::units::{Duration, Rate, Size};
+use flashraid_workload::units::{Duration, Fraction, Rate, Size};
 
 /// The array of SSDs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,6 +25,9 @@ pub struct ArrayConfig {
     /// Members that fail during the run, as one table or several (`[[array.failure]]`). By default, none fails.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<FailureList>,
+    /// Members that are slow for a time, as one table or several (`[[array.slow]]`). By default, none is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slow: Option<SlowList>,
     /// Rebuilding of failed members on spares. Without this table, the array stays degraded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rebuild: Option<RebuildConfig>,
@@ -35,7 +38,16 @@ pub struct ArrayConfig {
 
 impl Default for ArrayConfig {
     fn default() -> Self {
-        Self { preset: None, level: Level::Raid0, members: None, stripe_unit: None, failure: None, rebuild: None, controller: None }
+        Self {
+            preset: None,
+            level: Level::Raid0,
+            members: None,
+            stripe_unit: None,
+            failure: None,
+            slow: None,
+            rebuild: None,
+            controller: None,
+        }
     }
 }
 
@@ -83,6 +95,70 @@ pub struct FailureConfig {
     pub member: u32,
     /// Simulated time of the failure, from the start of the run. The member does not fail if the last request is done before.
     pub at: Duration,
+}
+
+/// A time for which a member is slow, or several.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum SlowList {
+    /// One time for which a member is slow.
+    One(SlowConfig),
+    /// Several times, which do not overlap for the same member.
+    Several(#[schemars(length(min = 1))] Vec<SlowConfig>),
+}
+
+impl SlowList {
+    /// Returns all times with their keys.
+    pub(super) fn with_keys(&self) -> Vec<(String, &SlowConfig)> {
+        match self {
+            Self::One(slow) => vec![("array.slow".to_owned(), slow)],
+            Self::Several(list) => list.iter().enumerate().map(|(at, slow)| (format!("array.slow[{at}]"), slow)).collect(),
+        }
+    }
+}
+
+/// A member that is slow for a time. It does not fail and is not rebuilt: its answers only come later.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct SlowConfig {
+    /// Number of the member, from 0.
+    #[schemars(range(min = 0, max = 127))]
+    pub member: u32,
+    /// Simulated time from which it is slow, from the start of the run. By default, it is slow from the start.
+    #[serde(default = "no_time")]
+    pub from: Duration,
+    /// Simulated time until which it is slow. By default, it is slow until the end of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Duration>,
+    /// Number by which the flash times of a slow operation are multiplied.
+    #[serde(default = "no_factor")]
+    #[schemars(range(min = 1.0, max = 10_000.0))]
+    pub factor: f64,
+    /// Time that is added to each slow operation.
+    #[serde(default = "no_time")]
+    pub add: Duration,
+    /// Share of operations that are slow by `factor` and `add`; above 0.
+    #[serde(default = "all_operations")]
+    pub share: Fraction,
+    /// Length of a stall, in which the member gives no answer. By default, there are no stalls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stall: Option<Duration>,
+    /// Time from the begin of a stall to the begin of the next one; longer than a stall. The first one begins at `from`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every: Option<Duration>,
+}
+
+fn no_time() -> Duration {
+    Duration { ns: 0 }
+}
+
+fn no_factor() -> f64 {
+    1.0
+}
+
+fn all_operations() -> Fraction {
+    Fraction(1.0)
 }
 
 /// Rebuilding of failed members, each on its own spare, strip by strip, while the load continues.

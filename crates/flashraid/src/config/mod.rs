@@ -26,6 +26,7 @@ mod resolve_coordination;
 mod resolve_failure;
 mod resolve_front;
 mod resolve_host_port;
+mod resolve_slow;
 mod resolve_superblock;
 mod superblock;
 mod tree;
@@ -63,7 +64,7 @@ pub use gc::{BlockPoolScope, Blocking, GcConfig, IdleTimeBeforeCollection, Preem
 pub use presets::{Preset, PresetKind, all_presets};
 pub(crate) use problems::nearest as nearest_name;
 pub use problems::{Problem, Problems, SourceText, TextPlace};
-pub use read::{HedgeDelay, Knowledge, ReadConfig, RemainingTimeKnowledge};
+pub use read::{Cancel, HedgeDelay, Knowledge, ReadConfig, RemainingTimeKnowledge};
 pub use report::{ReportConfig, TimelineConfig};
 pub use resolve::workload_address_space;
 pub use superblock::{

@@ -7,8 +7,8 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use flashraid_model::array::{self, HedgeAfter, ReadPlan, ReadPlanParams};
-use flashraid_workload::units::{Duration, NumberRange, Quantity, UnitError};
+use flashraid_model::array::{self, HedgeAfter, PredictionParams, ReadPlan, ReadPlanParams};
+use flashraid_workload::units::{Duration, Fraction, NumberRange, Quantity, UnitError};
 
 use super::Config;
 use super::resolve::Resolver;
@@ -36,12 +36,24 @@ pub struct ReadConfig {
     /// Knowledge of the host about how long collection will last. Only with `plan = "avoid"`.
     pub remaining: RemainingTimeKnowledge,
     /// Time after which a read that has not ended is also read elsewhere. It is a duration, or `"p95"` for the 95th percentile of the last
-    /// reads of the member. Only with `plan = "hedge"`.
+    /// reads of the member. Only with `plan = "hedge"`, or with `then_hedge`.
     pub after: HedgeDelay,
     /// Number of the last reads of a member from which the host knows their 95th percentile. As long as there are fewer, no read is made
-    /// elsewhere. Only with `plan = "hedge"` and `after = "p95"`.
+    /// elsewhere. Only with `after = "p95"`, and `plan = "hedge"` or `then_hedge`.
     #[schemars(range(min = 1, max = 65_536))]
     pub learn: u32,
+    /// Treatment of reads that nobody needs any more. Only with `plan = "hedge"`, or with `then_hedge`.
+    pub cancel: Cancel,
+    /// Time until the begin of a read above which it is slow. Only with `plan = "predict"`.
+    pub slow: Duration,
+    /// Probability that a slow read is predicted to be fast. Only with `plan = "predict"`.
+    pub false_accept: Fraction,
+    /// Probability that a fast read is predicted to be slow. Only with `plan = "predict"`.
+    pub false_reject: Fraction,
+    /// Time that a prediction takes before each read. Only with `plan = "predict"`.
+    pub cost: Duration,
+    /// Make reads elsewhere, too, if they take long, as `plan = "hedge"` does. Only with `plan = "predict"`.
+    pub then_hedge: bool,
 }
 
 impl Default for ReadConfig {
@@ -54,6 +66,12 @@ impl Default for ReadConfig {
             remaining: RemainingTimeKnowledge::Known,
             after: HedgeDelay::P95OfReads,
             learn: 1024,
+            cancel: Cancel::Never,
+            slow: Duration { ns: 1_000_000 },
+            false_accept: Fraction(0.05),
+            false_reject: Fraction(0.05),
+            cost: Duration { ns: 5000 },
+            then_hedge: false,
         }
     }
 }
@@ -85,6 +103,16 @@ impl Quantity for HedgeDelay {
     }
 }
 
+/// Treatment of reads that nobody needs any more, because another answer was first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cancel {
+    /// Reading all of them to their end.
+    Never,
+    /// Dropping those that still wait in the queue of their die.
+    Queued,
+}
+
 /// Knowledge of the host about collection in the members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -111,7 +139,12 @@ impl ReadConfig {
         *self == Self::default()
     }
 
-    /// Returns the settings of plans that avoid collecting members, or that hedge.
+    /// Returns true if reads that take long are also made elsewhere.
+    fn hedges(&self) -> bool {
+        self.plan.0.hedges() || (self.plan.0.predicts() && self.then_hedge)
+    }
+
+    /// Returns the settings of a plan that looks at the members, hedges or predicts.
     pub(super) fn planning(&self) -> ReadPlanParams {
         ReadPlanParams {
             refusal_answer_ns: self.fast_fail.ns,
@@ -125,6 +158,14 @@ impl ReadConfig {
                 HedgeDelay::P95OfReads => HedgeAfter::P95OfReads { reads_observed: self.learn },
                 HedgeDelay::Time(time) => HedgeAfter::Time(time.ns),
             },
+            abandons_waiting_reads: self.cancel == Cancel::Queued,
+            prediction: PredictionParams {
+                slow_ns: self.slow.ns,
+                false_accept: self.false_accept.0,
+                false_reject: self.false_reject.0,
+                cost_ns: self.cost.ns,
+                then_hedges: self.then_hedge,
+            },
         }
     }
 }
@@ -135,6 +176,11 @@ impl Resolver<'_> {
         if config.read.fast_fail.ns > REFUSAL_MAX_NS {
             let message = format!("`read.fast_fail` is {}, but at most 1s is allowed", config.read.fast_fail);
             self.problem("read.fast_fail", message, None);
+        }
+        for (key, time) in [("slow", config.read.slow), ("cost", config.read.cost)] {
+            if time.ns > LATE_MAX_NS {
+                self.problem(&format!("read.{key}"), format!("`read.{key}` is {time}, but at most 1h is allowed"), None);
+            }
         }
         if let HedgeDelay::Time(after) = config.read.after
             && !(1..=LATE_MAX_NS).contains(&after.ns)
@@ -160,8 +206,9 @@ pub(super) fn without_effect(config: &Config, array: &array::ArrayParams, is_wri
     let mut warnings = Vec::new();
     for (works, needs, keys) in [
         (plan.considers_member_state(), "plan = \"avoid\"", &["fast_fail", "knowledge", "pre_reads", "remaining"][..]),
-        (plan.hedges(), "plan = \"hedge\"", &["after", "learn"]),
-        (!plan.hedges() || config.read.after == HedgeDelay::P95OfReads, "after = \"p95\"", &["learn"]),
+        (plan.predicts(), "plan = \"predict\"", &["slow", "false_accept", "false_reject", "cost", "then_hedge"]),
+        (config.read.hedges(), "plan = \"hedge\"", &["after", "learn", "cancel"]),
+        (!config.read.hedges() || config.read.after == HedgeDelay::P95OfReads, "after = \"p95\"", &["learn"]),
     ] {
         let keys = keys.iter().map(|key| format!("read.{key}")).filter(|key| !works && is_written(key));
         warnings.extend(keys.map(|key| format!("{key} has no effect without read.{needs}")));
@@ -256,6 +303,19 @@ mod tests {
         };
         assert_eq!(of_hedge("after = \"2ms\"\n"), Ok(HedgeAfter::Time(2_000_000)));
         assert_eq!(of_hedge("learn = 10\n"), Ok(HedgeAfter::P95OfReads { reads_observed: 10 }));
+        let cancels = read("[array]\nlevel = \"raid1\"\nmembers = 2\n[read]\nplan = \"hedge\"\ncancel = \"queued\"\n");
+        assert!(cancels.is_ok_and(|scenario| scenario.array.read_plan_params.abandons_waiting_reads));
+        assert!(of_hedge("cancel = \"always\"\n").is_err());
+        let of_prediction = |keys: &str| {
+            let text = format!("[array]\nlevel = \"raid1\"\nmembers = 2\n[read]\nplan = \"predict\"\n{keys}");
+            read(&text).map(|scenario| scenario.array.read_plan_params.prediction).map_err(|problems| problems.to_string())
+        };
+        assert_eq!(of_prediction(""), Ok(PredictionParams::default()));
+        let keys = "slow = \"2ms\"\nfalse_accept = 0.1\nfalse_reject = \"20%\"\ncost = \"0s\"\nthen_hedge = true\n";
+        let prediction = PredictionParams { slow_ns: 2_000_000, false_accept: 0.1, false_reject: 0.2, cost_ns: 0, then_hedges: true };
+        assert_eq!(of_prediction(keys), Ok(prediction));
+        assert!(of_prediction("false_accept = 1.5\n").is_err());
+        assert!(of_prediction("cost = \"2h\"\n").is_err_and(|text| text.contains("at most 1h")));
         assert!(of_hedge("after = \"0ns\"\n").is_err_and(|text| text.contains("between 1ns and 1h")));
         assert!(of_hedge("learn = 0\n").is_err_and(|text| text.contains("read.learn")));
     }
@@ -273,13 +333,17 @@ mod tests {
         let hedge = "[array]\nlevel = \"raid5\"\nmembers = 3\n[read]\nplan = \"hedge\"\nafter = \"1ms\"\nlearn = 5\nfast_fail = \"3us\"\n";
         assert!(warns(hedge, "read.learn has no effect without read.after = \"p95\""));
         assert!(warns(hedge, "read.fast_fail has no effect without read.plan = \"avoid\""));
+        assert!(warns("[read]\nfalse_accept = 0.1\n", "read.false_accept has no effect without read.plan = \"predict\""));
+        let predict = "[array]\nlevel = \"raid5\"\nmembers = 3\n[read]\nplan = \"predict\"\nafter = \"1ms\"\n";
+        assert!(warns(predict, "read.after has no effect without read.plan = \"hedge\""));
+        assert!(!warns(&format!("{predict}then_hedge = true\n"), "no effect"));
         let ideal = "[array]\nlevel = \"raid5\"\nmembers = 3\n[read]\nplan = \"avoid\"\n[coordination]\nscheme = \"ideal\"\n";
         assert!(warns(ideal, "nothing to go round"));
     }
 
     #[test]
     fn caches_of_single_members_exclude_plans_that_read_elsewhere() {
-        for plan in ["avoid", "hedge"] {
+        for plan in ["avoid", "hedge", "predict"] {
             for (policy, is_right) in [("none", true), ("wow", true), ("stow", true), ("iwc", false), ("iwc-sync", false), ("lawc", false)]
             {
                 let text = format!("[array]\nlevel = \"raid5\"\nmembers = 4\n[read]\nplan = \"{plan}\"\n[cache]\npolicy = \"{policy}\"\n");

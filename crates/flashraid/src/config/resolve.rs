@@ -629,6 +629,7 @@ impl Resolver<'_> {
             Level::Raid6 => array::Level::Raid6,
         };
         let failures = self.failures(config, level, members);
+        let slow = self.slow_members(config, members);
         let rebuild = self.rebuild(config, members, stripe_unit);
         let cache = self.cache(config, members, page_bytes);
         let host_port = self.host_port(config, page_bytes);
@@ -644,6 +645,7 @@ impl Resolver<'_> {
             stripe_unit_pages: u32::try_from(stripe_unit.bytes / page_bytes).expect("a member's pages fit 32 bits"),
             coordination,
             failures,
+            slow,
             rebuild,
             read_plan: config.read.plan.0,
             read_plan_params: config.read.planning(),

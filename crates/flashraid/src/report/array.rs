@@ -7,7 +7,9 @@ use super::build::response_times;
 use super::figures::{Part, in_order, mean_us, section};
 use super::table::{TableRow, TableSection, count, format_figure};
 use super::{ByDirection, ReportInputs, ResponseTime};
-use flashraid_model::array::{FailureProgress, Health, HedgeCounters, HostPortCounters, ReadPlanCounters, StripeCounters};
+use flashraid_model::array::{
+    FailureProgress, Health, HedgeCounters, HostPortCounters, PredictionCounters, ReadPlanCounters, StripeCounters,
+};
 use flashraid_model::metrics::MeasuredResults;
 
 figures! {
@@ -85,16 +87,49 @@ figures! {
         pages_added: u64 = of.pages_read_elsewhere, row 4 "pages read in addition" in "pages";
         /// Number of pages read whose data nobody needed, because another read of the same data had answered first.
         pages_wasted: u64 = of.pages_read_in_vain, row 5 "pages read in vain" in "pages";
-        /// Number of parts of reads that took long but were not read elsewhere, because an operation on the same stripe held its lock.
-        locked_out: u64 = of.stripe_reads_locked_out, row 6 "parts locked out" in "";
-        /// Number of parts of reads that took long and whose data were nowhere else.
-        without_substitute: u64 = of.stripe_reads_without_other_way, row 7 "parts without another way" in "";
+        /// Number of these pages that were abandoned in the queue of their die, and not read.
+        pages_cancelled: u64 = of.pages_abandoned, row 6 "of which cancelled" in "pages" if |hedged| hedged.pages_cancelled > 0;
+        /// Number of parts that took long and did not get the lock of their stripe at once.
+        locked_out: u64 = of.stripe_reads_locked_out, row 7 "parts locked out" in "";
+        /// Number of parts that took long and whose data were nowhere else.
+        without_substitute: u64 = of.stripe_reads_without_other_way, row 8 "parts without another way" in "";
     }
 }
 
 impl HedgedReads {
     pub(super) fn section(&self) -> TableSection {
         section("Hedged reads", self.rows())
+    }
+}
+
+figures! {
+    /// Reads that are made elsewhere at once if they are predicted to be slow. A *part* is what a read asks for in a stripe or, with
+    /// mirrors, in a strip. A *call* is the prediction for what would be read of a strip.
+    pub struct PredictedReads("predicted_reads", of: PredictionCounters) {
+        /// Number of parts that were read.
+        parts: u64 = of.stripe_reads, row 1 "parts read" in "";
+        /// Number of parts of which something was called slow that would be read without a plan.
+        parts_slow: u64 = of.stripe_reads_called_slow, row 2 "parts called slow" in "";
+        /// Number of parts that were made elsewhere.
+        elsewhere: u64 = of.stripe_reads_made_elsewhere, row 3 "parts made elsewhere" in "";
+        /// Number of pages that these parts read beyond what they would have read without a plan.
+        pages_added: u64 = of.pages_added, row 4 "pages read in addition" in "pages";
+        /// Number of parts called slow that did not get the lock of their stripe at once.
+        locked_out: u64 = of.stripe_reads_locked_out, row 5 "parts locked out" in "";
+        /// Number of calls: slow, and called slow.
+        slow_called_slow: u64 = of.slow_reads_called_slow, row 6 "slow, called slow" in "";
+        /// Number of calls: slow, but called fast.
+        slow_called_fast: u64 = of.slow_reads_called_fast, row 7 "slow, called fast" in "";
+        /// Number of calls: fast, but called slow.
+        fast_called_slow: u64 = of.fast_reads_called_slow, row 8 "fast, called slow" in "";
+        /// Number of calls: fast, and called fast.
+        fast_called_fast: u64 = of.fast_reads_called_fast, row 9 "fast, called fast" in "";
+    }
+}
+
+impl PredictedReads {
+    pub(super) fn section(&self) -> TableSection {
+        section("Predicted reads", self.rows())
     }
 }
 

@@ -142,6 +142,7 @@ impl Report {
             parity: inputs.counts.stripes.as_ref().filter(|_| inputs.has_parity).map(Parity::new),
             planned_reads: inputs.counts.read_plan.as_ref().map(ReadPlanReport::new),
             hedged_reads: inputs.counts.hedged.as_ref().map(HedgedReads::new),
+            predicted_reads: inputs.counts.predicted.as_ref().map(PredictedReads::new),
             failure: OfFailures::new(&inputs).as_ref().map(FailureReport::new),
             failures: inputs.failures.iter().map(|progress| FailedMember::new(&OfFailure::new(&inputs, progress))).collect(),
             lost,

@@ -143,9 +143,10 @@ pub(super) trait Part: Sized {
         let row = |figure: Figure<Self>| {
             let (labels, shown): (Vec<String>, Vec<TableValue>) = parts.iter().flat_map(figure.rows).unzip();
             let numbers = shown.into_iter().map(number).collect();
-            (figure.place, TableRow::figure(figure.key, labels.into_iter().next().unwrap_or_default(), values(numbers), figure.unit))
+            let label = labels.into_iter().next().or_else(|| parts.is_empty().then(String::new))?;
+            Some((figure.place, TableRow::figure(figure.key, label, values(numbers), figure.unit)))
         };
-        Self::figures().into_iter().map(row).collect()
+        Self::figures().into_iter().filter_map(row).collect()
     }
 }
 

@@ -4,10 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::build::share_of_dies;
-use super::figures::{Part, in_order};
+use super::figures::{Part, in_order, mean_us};
 use super::flash::amplification;
 use super::table::{TableSection, format_figure};
 use super::{ImpliedLife, Lifetime, ReportInputs, WearReport};
+use flashraid_model::array::SlowCounters;
 use flashraid_model::ssd::{MemberCounters, UnfinishedWork as MemberOwed};
 
 /// Maximum number of members that get separate columns.
@@ -28,6 +29,10 @@ impl<'a> MemberSource<'a> {
     /// Returns true for a drive with superblocks.
     fn is_drive(&self) -> bool {
         self.index < self.inputs.counts.superblocks.len()
+    }
+
+    fn slow(&self) -> Option<&SlowCounters> {
+        self.inputs.counts.slow.get(self.index)
     }
 
     fn collected_ns(&self) -> u64 {
@@ -76,6 +81,14 @@ figures! {
         gc_busy_fraction: Option<f64> = of.share_of_dies();
         /// Share of the time in which at least one of its dies collected.
         gc_any_fraction: Option<f64> = of.share_with_a_collection(), row 4 "time with a collection" in "%";
+        /// Number of answers to page operations that came late because the member was slow; `None` if no member is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        late_answers: Option<u64> = of.slow().map(|slow| slow.late_answers),
+            row 5 "late answers" in "" if |member| member.late_answers.is_some();
+        /// Mean time by which these answers were late, in microseconds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        late_mean_us: Option<f64> = of.slow().and_then(|slow| mean_us(slow.late_ns, slow.late_answers)),
+            row 6 "late by, on average" in "µs" if |member| member.late_answers.is_some();
         /// Erases per block, including those of the warm-up.
         wear: WearReport = WearReport::new(&of.inputs.wear.get(of.index).copied().unwrap_or_default());
         /// Projected lifetime at this load, as in `flash`.

@@ -6,7 +6,9 @@ use flashraid_model::ssd::{Figure, MechanismCounters};
 
 use flashraid_model::units::with_commas;
 
-use super::{Controller, DriveReport, FrontEndReport, HedgedReads, Lost, Mark, Member, Parity, ReadPlanReport, Report, ResponseTime};
+use super::{
+    Controller, DriveReport, FrontEndReport, HedgedReads, Lost, Mark, Member, Parity, PredictedReads, ReadPlanReport, Report, ResponseTime,
+};
 
 /// Mark for a percentile with fewer than ten requests beyond it.
 pub const FEW_SAMPLES_MARK: &str = " ?";
@@ -92,6 +94,7 @@ impl Report {
         sections.extend(self.parity.as_ref().map(Parity::section));
         sections.extend(self.planned_reads.as_ref().map(ReadPlanReport::section));
         sections.extend(self.hedged_reads.as_ref().map(HedgedReads::section));
+        sections.extend(self.predicted_reads.as_ref().map(PredictedReads::section));
         if let Some(failure) = &self.failure {
             sections.extend(failure.sections(&self.failures));
         }

@@ -9,8 +9,18 @@ use super::range;
 
 /// Keys, or tables of keys, that describe the work, the hardware and its state, and the measurement. Points that differ in one of them do
 /// different work, so they are not compared.
-const GIVEN: [&str; 9] =
-    ["seed", "workload", "array.members", "array.failure", "ssd.geometry", "ssd.scale", "ssd.scale_by", "ssd.warm_up", "report"];
+const GIVEN: [&str; 10] = [
+    "seed",
+    "workload",
+    "array.members",
+    "array.failure",
+    "array.slow",
+    "ssd.geometry",
+    "ssd.scale",
+    "ssd.scale_by",
+    "ssd.warm_up",
+    "report",
+];
 /// Key that counts as a remedy although its table is among the given keys: the share of the flash that is kept in reserve.
 const RESERVED: &str = "ssd.geometry.reserved";
 
@@ -168,6 +178,7 @@ mod tests {
             "workload.rate_scale",
             "array.members",
             "array.failure",
+            "array.slow.factor",
             "ssd.geometry.dies",
             "ssd.warm_up.overwrites",
         ] {

@@ -91,6 +91,7 @@ const CACHES: &[Value] = &[
     ("wow", &[("cache.policy", "wow")]),
     ("no cache, hedge", &[("cache.policy", "none"), ("read.plan", "hedge"), ("read.learn", "20")]),
     ("wow, avoid", &[("cache.policy", "wow"), ("read.plan", "avoid"), ("read.knowledge", "member")]),
+    ("wow, predict", &[("cache.policy", "wow"), ("read.plan", "predict"), ("read.then_hedge", "true"), ("read.learn", "20")]),
     ("lawc", &[("cache.policy", "lawc")]),
 ];
 
@@ -309,6 +310,11 @@ const SETTINGS: &[(&str, &[(&str, &str)])] = &[
     ("read.plan = \"hedge\" with cache.policy = \"iwc\"", &[("read.plan", "hedge"), ("cache.policy", "iwc")]),
     ("read.plan = \"hedge\" with cache.policy = \"iwc-sync\"", &[("read.plan", "hedge"), ("cache.policy", "iwc-sync")]),
     ("read.plan = \"hedge\" with cache.policy = \"lawc\"", &[("read.plan", "hedge"), ("cache.policy", "lawc")]),
+    ("read.plan = \"predict\"", &[("read.plan", "predict")]),
+    ("read.plan = \"predict\" with cache.policy = \"iwc\"", &[("read.plan", "predict"), ("cache.policy", "iwc")]),
+    ("read.plan = \"predict\" with cache.policy = \"iwc-sync\"", &[("read.plan", "predict"), ("cache.policy", "iwc-sync")]),
+    ("read.plan = \"predict\" with cache.policy = \"lawc\"", &[("read.plan", "predict"), ("cache.policy", "lawc")]),
+    ("array.slow", &[("array.slow", "{member=0, factor=10, share=0.1}")]),
     (
         "ssd.slc with ssd.placement_handles",
         &[

@@ -82,6 +82,8 @@ const MECHANISMS: &[Mechanism] = &[
     ("raid1", &[("array.level", "raid1"), ("array.members", "2")], &["queue"]),
     ("raid10", &[("array.level", "raid10")], &["queue"]),
     ("a failure", &[("array.level", "raid5"), ("array.failure", "{member=1, at=\"1s\"}")], &["parity"]),
+    ("a slow member", &[("array.level", "raid5"), ("array.slow", "{member=1, factor=10, share=0.2}")], &["flash"]),
+    ("a member that stalls", &[("array.slow", "{member=1, stall=\"20ms\", every=\"100ms\"}")], &["other"]),
     (
         "a rebuild",
         &[

@@ -113,6 +113,10 @@ impl Draw {
                 put("array.rebuild", &format!("{{ rate = \"{}MB/s\", in_flight = {} }}", self.between(1, 200), self.between(1, 4)));
             }
         }
+        if self.chance(15) {
+            let what = ["factor = 10.0, share = 0.1", "add = \"1ms\"", "stall = \"5ms\", every = \"50ms\""][self.between(0, 2) as usize];
+            put("array.slow", &format!("{{ member = {}, {what} }}", self.between(0, members - 1)));
+        }
         if self.chance(25) {
             for _ in 0..self.between(1, 2) {
                 let key = self.one_of(&WILD_KEYS);

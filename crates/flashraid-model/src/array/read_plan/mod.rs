@@ -2,11 +2,13 @@
 //!
 //! To add a plan, write its file and a line of `plans!` below. Configuration and reference take its name and summary from there. A plan
 //! chooses the copy for every extent that is read. A plan that [looks](ReadPlan::looks) at the members chooses more, in
-//! `array/stripes/planned.rs`, and one that [hedges](ReadPlan::hedges) in `array/stripes/hedged.rs`.
+//! `array/stripes/planned.rs`, one that [hedges](ReadPlan::hedges) in `array/stripes/hedged.rs`, and one that
+//! [predicts](ReadPlan::predicts) in `array/stripes/predicted.rs`.
 
 mod avoid;
 mod hedge;
 mod home;
+mod predict;
 
 use crate::placement::{Extent, Layout};
 use crate::request::OpKind;
@@ -15,6 +17,8 @@ pub(super) use avoid::{ReadPlanner, ReadWay, StripeRead};
 use hedge::Hedge;
 pub(super) use hedge::ReadTimes;
 use home::Home;
+use predict::Predict;
+pub(super) use predict::Predictor;
 use std::ops::Range;
 
 /// A strip with its copies, all of which can be read.
@@ -75,6 +79,7 @@ plans! {
     Home = "home", "Copies take turns by stripe, whatever happens.";
     Avoid = "avoid", "Reads go round strips that collect, by parity or to another copy (IODA).";
     Hedge = "hedge", "Reads that take long are also read elsewhere, by parity or from another copy, and the first answer counts.";
+    Predict = "predict", "Reads that a predictor calls slow are made elsewhere at once, by parity or from another copy.";
 }
 
 impl ReadPlan {
@@ -88,6 +93,12 @@ impl ReadPlan {
     #[inline]
     pub fn hedges(self) -> bool {
         self == Self::Hedge
+    }
+
+    /// Returns true if the plan predicts whether a read is slow.
+    #[inline]
+    pub fn predicts(self) -> bool {
+        self == Self::Predict
     }
 
     /// Returns the copy for a read of a strip with `copies` copies, of which the first lies on `first_member`.

@@ -14,10 +14,11 @@ use crate::events::TimeParts;
 use crate::ids::MemberSet;
 use crate::placement::StripRoles;
 
-/// State of a read plan that hedges.
+/// State of a read plan that hedges or predicts.
 #[derive(Debug, Clone)]
 pub(super) struct Hedging {
-    pub times: ReadTimes,
+    /// Times after which reads are late; `None` for a plan that only predicts.
+    pub times: Option<ReadTimes>,
     pub counters: HedgeCounters,
 }
 
@@ -48,6 +49,8 @@ struct SubRead {
     /// True for what is read elsewhere.
     is_substitute: bool,
     end: Option<End>,
+    /// True if some of the pages were not read, because nobody needed them any more.
+    is_abandoned: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -85,12 +88,21 @@ impl Stripes {
 
     /// Reads a part of which no page is lost.
     pub(super) fn read_hedged(&mut self, now: TimeNs, id: u32, members: &mut Members) {
+        if self.predicts() {
+            return match self.has_parity() {
+                true => self.read_predicted(now, id, self.route.lost(self.operations[id as usize].stripe), false, members),
+                false => self.read_predicted_copy(now, id, members),
+            };
+        }
         let wanted = self.operations[id as usize].pages.clone();
-        self.begin_hedged(now, id, wanted, false, members);
+        self.begin_hedged(now, id, wanted, None, false, members);
     }
 
     /// Reads a part that has the lock of its stripe, because pages of it were lost when it asked for the lock.
     pub(super) fn read_locked_hedged(&mut self, now: TimeNs, id: u32, lost: StripRoles, members: &mut Members) {
+        if self.predicts() {
+            return self.read_predicted(now, id, lost, true, members);
+        }
         let shape = self.route.layout.stripe_shape();
         let operation = &mut self.operations[id as usize];
         let wanted = operation.pages.clone();
@@ -102,7 +114,7 @@ impl Stripes {
         if self.operations[id as usize].pages.page_count() == 0 {
             return self.issue_phase(now, id, members, true);
         }
-        self.begin_hedged(now, id, wanted, true, members);
+        self.begin_hedged(now, id, wanted, None, true, members);
     }
 
     /// Returns the member that a strip is read from if nothing is late. With mirrors it holds the first copy in the order of turns.
@@ -114,21 +126,31 @@ impl Stripes {
     }
 
     /// Returns the members with the copies of a strip that are not lost, in the order of turns.
-    fn copies_left(&self, stripe: u64, role: u32) -> impl Iterator<Item = u32> {
+    pub(super) fn copies_left(&self, stripe: u64, role: u32) -> impl Iterator<Item = u32> {
         let (layout, copies) = (&self.route.layout, self.route.layout.copies_of_each_page());
         let first_member = layout.member_of_strip(stripe, role);
         let first = self.route.read_plan.choose_copy(stripe, first_member, copies);
         (0..copies).filter_map(move |copy| self.route.replacement(first_member + (first + copy) % copies, stripe))
     }
 
-    /// Reads the pages of a part, and sets the time at which it is late (rule 247).
-    fn begin_hedged(&mut self, now: TimeNs, id: u32, wanted: StripePages, has_lock: bool, members: &mut Members) {
+    /// Reads the pages of a part, and sets the time at which it is late (rule 247). With mirrors, `copy` is the member with the copy to
+    /// read, if it is not the first one.
+    pub(super) fn begin_hedged(
+        &mut self,
+        now: TimeNs,
+        id: u32,
+        wanted: StripePages,
+        copy: Option<u32>,
+        has_lock: bool,
+        members: &mut Members,
+    ) {
         let operation = &self.operations[id as usize];
         let (stripe, first) = (operation.stripe, operation.pages.clone());
-        let from: Vec<(u32, u32)> = first.roles().iter().map(|role| (role, self.first_member(stripe, role))).collect();
+        let from: Vec<(u32, u32)> =
+            first.roles().iter().map(|role| (role, copy.unwrap_or_else(|| self.first_member(stripe, role)))).collect();
         let hedging = self.hedging();
         hedging.counters.stripe_reads += 1;
-        let late_after = hedging.times.hedge_delay_ns(now, from.iter().map(|&(_, member)| member));
+        let late_after = hedging.times.as_mut().and_then(|times| times.hedge_delay_ns(now, from.iter().map(|&(_, member)| member)));
         let operation = &mut self.operations[id as usize];
         operation.phase_began_ns = now;
         operation.hedged = Some(Box::new(Hedged {
@@ -166,7 +188,7 @@ impl Stripes {
             let nth = hedged.reads.len() as u32;
             let open = members.open_completion(Continuation::SubRead { operation: id, nth, tie_break: operation.sequence });
             let (completion, pages_of_strip) = (open.completion_number(), pages.page_count_of_strip(role));
-            hedged.reads.push(SubRead { role, member, pages: pages_of_strip, completion, is_substitute, end: None });
+            hedged.reads.push(SubRead { role, member, pages: pages_of_strip, completion, is_substitute, end: None, is_abandoned: false });
             pages.offsets_in_strip(role).for_each(|offset| members.submit(&access, member, first_page + offset, completion));
             members.close_completion(open, pages_of_strip, now);
         }
@@ -179,9 +201,11 @@ impl Stripes {
         let read = &mut hedged.reads[nth as usize];
         read.end = Some(End::of(completion));
         hedged.awaited -= 1;
-        if !read.is_substitute {
+        if !read.is_substitute && !read.is_abandoned {
             let (member, took_ns) = (read.member, now - hedged.planned_ns);
-            self.hedging().times.record(now, member, took_ns);
+            if let Some(times) = &mut self.hedging().times {
+                times.record(now, member, took_ns);
+            }
         }
         self.end_hedged(now, id, members);
         self.forget_hedged(id);
@@ -223,9 +247,25 @@ impl Stripes {
         let collection = CollectionWait { from_ns, length_ns: time.collection_ns };
         let completion = operation.completion.expect("somebody asks for it");
         members.record_operation_end(completion, now, gc_members, || operation.whole_time(time));
+        if self.planning().params.abandons_waiting_reads {
+            self.abandon_rest(now, id, members);
+        }
         if has_lock {
             self.release(now, stripe, &[collection], members);
         }
+    }
+
+    /// Abandons what a part that is over reads and has not ended, as far as it waits for its dies (rule 256).
+    fn abandon_rest(&mut self, now: TimeNs, id: u32, members: &mut Members) {
+        let hedged = self.operations[id as usize].hedged.as_mut().expect("it may be hedged");
+        let mut abandoned = 0;
+        for read in hedged.reads.iter_mut().filter(|read| read.end.is_none()) {
+            let mut pages = 0;
+            let _taken_later = members.act_on_member(read.member, |ssd, out| pages = ssd.abandon_reads(now, read.completion, out));
+            read.is_abandoned = pages > 0;
+            abandoned += u64::from(pages);
+        }
+        self.hedging().counters.pages_abandoned += abandoned;
     }
 
     /// Lets another operation have the number of a part that is over and for which nothing is awaited any more.

@@ -3,7 +3,7 @@
 //! They begin after all else of the nanosecond at which they arrive. If the plan looks at the members, each part of a read then chooses
 //! its way by what the members tell. A way that goes round a strip by parity needs a share of the lock of its stripe.
 
-use super::super::read_plan::{ReadPlanner, ReadTimes, ReadWay, StripeRead};
+use super::super::read_plan::{Predictor, ReadPlanner, ReadTimes, ReadWay, StripeRead};
 use super::super::stripe_pages::{ParityMethod, StripePages, fill_write, plan_read, read_around};
 use super::super::{ArrayParams, CollectionKnowledge, HedgeCounters, ReadPlanCounters, ReadPlanParams};
 use super::hedged::Hedging;
@@ -15,14 +15,16 @@ use crate::request::OpKind;
 use crate::rng::{self, Stream};
 use crate::ssd::ReadForecast;
 
-/// State of a read plan that looks at the members or hedges.
+/// State of a read plan that looks at the members, hedges or predicts.
 #[derive(Debug, Clone)]
 pub(super) struct ReadPlanning {
-    params: ReadPlanParams,
+    pub(super) params: ReadPlanParams,
     draws: Stream,
     pub(crate) counters: ReadPlanCounters,
-    /// State of a plan that hedges.
+    /// State of a plan that hedges or predicts.
     pub(crate) hedging: Option<Hedging>,
+    /// State of a plan that predicts.
+    pub(crate) predictor: Option<Predictor>,
 }
 
 /// A read of which a member refuses a part. What was not refused is read at once, and the rest after the refusal.
@@ -72,9 +74,11 @@ impl ReadPlanning {
         params.plans_reads().then(|| {
             let draws = rng::stream(seed, "read-plan", 0);
             let members = (params.members + params.spares_and_state().0) as usize;
-            let times = params.read_plan.hedges().then(|| ReadTimes::new(params.read_plan_params.after, members));
-            let hedging = times.map(|times| Hedging { times, counters: HedgeCounters::default() });
-            Box::new(Self { params: params.read_plan_params, draws, counters: ReadPlanCounters::default(), hedging })
+            let times = params.hedges_reads().then(|| ReadTimes::new(params.read_plan_params.after, members));
+            let predictor = params.read_plan.predicts().then(|| Predictor::new(params.read_plan_params.prediction, seed));
+            let needs_hedging = times.is_some() || predictor.is_some();
+            let hedging = needs_hedging.then(|| Hedging { times, counters: HedgeCounters::default() });
+            Box::new(Self { params: params.read_plan_params, draws, counters: ReadPlanCounters::default(), hedging, predictor })
         })
     }
 
@@ -108,7 +112,8 @@ impl Stripes {
             return 0;
         }
         operation.work = Work::PlannedRead;
-        members.schedule_continuation(now, operation.sequence, id);
+        let sequence = operation.sequence;
+        members.schedule_continuation(now + self.prediction_ns(), sequence, id);
         1
     }
 
@@ -129,7 +134,7 @@ impl Stripes {
         }
     }
 
-    /// Returns true if the read plan hedges.
+    /// Returns true if the read plan hedges or predicts.
     pub(super) fn hedges(&self) -> bool {
         self.planning.as_ref().is_some_and(|planning| planning.hedging.is_some())
     }

@@ -7,8 +7,10 @@ mod collection;
 mod failure;
 mod hedged;
 mod planned;
+mod predicted;
 mod rebuilding;
 mod requests;
+mod slow;
 mod stripes;
 
 use super::events::done_requests;
@@ -38,6 +40,7 @@ fn params(level: Level, members: u32, strip_pages: u32) -> ArrayParams {
         rebuild: None,
         read_plan: ReadPlan::Home,
         read_plan_params: Default::default(),
+        slow: Vec::new(),
         cache: None,
         host_port: None,
     }
@@ -72,6 +75,8 @@ struct Outcome {
     counters: StripeCounters,
     planned: ReadPlanCounters,
     hedged: HedgeCounters,
+    predicted: PredictionCounters,
+    slow: Vec<SlowCounters>,
     progress: Option<FailureProgress>,
     failures: Vec<FailureProgress>,
     /// Number of pages of each request that were lost.
@@ -147,6 +152,8 @@ fn run_on(mut array: Array, asked: &[Asked]) -> Outcome {
         counters: counts.stripes.unwrap_or_default(),
         planned: counts.read_plan.unwrap_or_default(),
         hedged: counts.hedged.unwrap_or_default(),
+        predicted: counts.predicted.unwrap_or_default(),
+        slow: counts.slow,
         progress: counts.failures.first().copied(),
         failures: counts.failures,
         lost: done.iter().map(|done| done.pages_lost).collect(),

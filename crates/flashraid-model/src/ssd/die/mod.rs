@@ -267,6 +267,11 @@ impl<'a> DieContext<'a> {
         }
     }
 
+    /// Ends all reads of this completion that wait for their die, unread. Returns their number.
+    pub(super) fn abandon_reads(&mut self, now: TimeNs, completion: u32) -> u32 {
+        either!(self, context => context.abandon_reads(now, completion))
+    }
+
     /// Continues at a wake-up.
     #[inline]
     pub(crate) fn wake(&mut self, now: TimeNs, wake: SsdWake) {

@@ -82,7 +82,7 @@ impl Simulation<'_> {
                 // A read that waited for collection met it (rule 214).
                 self.mark_met(member, &operation);
             }
-            return self.operation_done(operation);
+            return self.operation_done(member, operation);
         }
         if self.members[member].drive.is_some() {
             return self.drive_does(member, |drive| drive.front_event(what));

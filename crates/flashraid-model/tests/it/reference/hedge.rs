@@ -7,7 +7,9 @@ use flashraid_model::events::TimeParts;
 use flashraid_model::placement::Level;
 use flashraid_model::request::OpKind;
 
+use super::front::Origin;
 use super::parity::{Phase, Places, data_columns, member_of, parities};
+use super::predict;
 use super::{Event, LastEnd, Operation, Simulation};
 
 /// Ends and durations of the reads of each member, and counts.
@@ -41,11 +43,18 @@ struct SubRead {
     left: usize,
     last: LastEnd,
     met: bool,
+    /// Some of it was not read, since nobody needed it.
+    is_abandoned: bool,
 }
 
-/// Returns true if reads are hedged and there is another way to the data.
+/// Returns true if strips are read one by one, and there is another way to the data.
 pub fn hedges(params: &ArrayParams) -> bool {
-    params.read_plan == ReadPlan::Hedge && !matches!(params.level, Level::Single | Level::Raid0)
+    (params.read_plan == ReadPlan::Hedge || predict::predicts(params)) && !matches!(params.level, Level::Single | Level::Raid0)
+}
+
+/// Returns true if a read that takes long is also made elsewhere.
+pub fn makes_twice(params: &ArrayParams) -> bool {
+    hedges(params) && (!predict::predicts(params) || params.read_plan_params.prediction.then_hedges)
 }
 
 impl Simulation<'_> {
@@ -76,7 +85,7 @@ impl Simulation<'_> {
         self.begins_to_read(number, places.clone(), places, Some(copy));
     }
 
-    fn begins_to_read(&mut self, number: usize, wanted: Places, first: Places, copy: Option<usize>) {
+    pub fn begins_to_read(&mut self, number: usize, wanted: Places, first: Places, copy: Option<usize>) {
         let (now, stripe) = (self.now, self.stripes().operations[number].stripe);
         self.stripes().operations[number].phase_began_ns = now;
         let member = |strip| self.server(stripe, member_of(&self.case.params, stripe, strip)).expect("it is not lost");
@@ -93,6 +102,9 @@ impl Simulation<'_> {
 
     /// Returns the time after which a read of a member is late, if the host knows.
     fn late_after(&self, member: usize) -> Option<u64> {
+        if !makes_twice(&self.case.params) {
+            return None;
+        }
         let of = match self.case.params.read_plan_params.after {
             HedgeAfter::Time(time) => return Some(time),
             HedgeAfter::P95OfReads { reads_observed: of } => of as usize,
@@ -120,6 +132,7 @@ impl Simulation<'_> {
                 left,
                 last: (now, TimeParts::default()),
                 met: false,
+                is_abandoned: false,
             });
             let sub_read = Some(reads.len() - 1);
             for place in places {
@@ -146,7 +159,7 @@ impl Simulation<'_> {
         if read.left > 0 {
             return;
         }
-        let (member, is_elsewhere) = (read.member, read.is_elsewhere);
+        let (member, is_elsewhere) = (read.member, read.is_elsewhere || read.is_abandoned);
         if !is_elsewhere {
             self.stripes().hedging.ended[member].push((now, now - began_ns));
         }
@@ -178,8 +191,57 @@ impl Simulation<'_> {
         operation.last = (last.0, TimeParts { parity_ns: last.1.parity_ns + from - began_ns, ..last.1 });
         operation.collected.push((from, from + last.1.collection_ns));
         self.hedged(number).is_over = true;
+        if self.case.params.read_plan_params.abandons_waiting_reads {
+            self.abandons(number);
+        }
         met.into_iter().for_each(|member| self.job_met(member, job));
         self.stripe_operation_done(number);
+    }
+
+    /// Drops what waits for its die and is not needed any more (rule 256).
+    fn abandons(&mut self, number: usize) {
+        for read in 0..self.hedged(number).reads.len() {
+            let SubRead { member, left, .. } = self.hedged(number).reads[read];
+            if left == 0 {
+                continue;
+            }
+            let is_of = |operation: &Operation| operation.stripe_operation == Some(number) && operation.sub_read == Some(read);
+            let pages = if self.is_drive() { self.drive_abandons(member, &is_of) } else { self.pools_abandon(member, &is_of) };
+            self.hedged(number).reads[read].is_abandoned = pages > 0;
+            self.stripes().hedging.counters.pages_abandoned += pages as u64;
+        }
+    }
+
+    fn pools_abandon(&mut self, member: usize, is_of: &dyn Fn(&Operation) -> bool) -> usize {
+        let mut pages = 0;
+        for die in 0..self.members[member].dies.len() {
+            let state = self.die(member, die);
+            let head = state.queue.first().map(|head| head.number);
+            let (gone, left): (Vec<_>, Vec<_>) = std::mem::take(&mut state.queue).into_iter().partition(is_of);
+            state.queue = left;
+            if gone.iter().any(|operation| Some(operation.number) == head) {
+                state.waits_for = None;
+            }
+            for &operation in &gone {
+                if let Origin::Command(command) = operation.origin {
+                    let now = self.now;
+                    self.front_does(member, |front| front.page_ends(command, operation, now));
+                } else {
+                    self.schedule(0, Event::Abandoned { member, operation });
+                }
+            }
+            if !gone.is_empty() {
+                self.goes_on(member, die);
+            }
+            pages += gone.len();
+        }
+        pages
+    }
+
+    fn drive_abandons(&mut self, member: usize, is_of: &dyn Fn(&Operation) -> bool) -> usize {
+        let mut pages = 0;
+        self.drive_does(member, |drive| pages = drive.abandons(is_of));
+        pages
     }
 
     /// A part has taken long (rule 248).

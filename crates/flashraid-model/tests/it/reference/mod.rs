@@ -21,8 +21,10 @@ mod parity;
 mod passes;
 mod placement;
 mod points;
+mod predict;
 mod read_around;
 mod retries;
+mod slow;
 mod stalls;
 mod superblocks;
 mod suspend;
@@ -33,7 +35,7 @@ mod work;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flashraid_model::array::{SpareState, WarmUpPattern};
+use flashraid_model::array::{PredictionCounters, SlowCounters, SpareState, WarmUpPattern};
 use flashraid_model::events::TimeParts;
 use flashraid_model::request::{HostLoop, OpKind};
 use flashraid_model::ssd::{MechanismCounters, MemberCounters, SsdParams};
@@ -180,6 +182,15 @@ enum Event {
         member: usize,
         what: DriveEvent,
     },
+    /// The late answer of a slow member comes.
+    Answered {
+        operation: Operation,
+    },
+    /// A read that nobody needs has left the queue of its die.
+    Abandoned {
+        member: usize,
+        operation: Operation,
+    },
     /// A wait of some work is over.
     Waited {
         member: usize,
@@ -276,6 +287,7 @@ struct Member {
     protocol: Protocol,
     counters: MemberCounters,
     mechanisms: MechanismCounters,
+    slow: SlowCounters,
     /// Collections by die, and with plane blocking by plane (rule 105).
     gc_runs: BTreeMap<(usize, Option<usize>), Vec<GcRun>>,
 }
@@ -344,6 +356,7 @@ impl Member {
             protocol: Protocol::default(),
             counters: MemberCounters::default(),
             mechanisms: MechanismCounters::default(),
+            slow: SlowCounters::default(),
             gc_runs: BTreeMap::new(),
         }
     }
@@ -444,7 +457,8 @@ impl Simulation<'_> {
         self.port.is_none() || self.caches.is_some()
     }
 
-    fn operation_done(&mut self, operation: Operation) {
+    /// The answer of a member has come.
+    fn answered(&mut self, operation: Operation) {
         assert_eq!(operation.parts.total_ns(), self.now - operation.issued_ns, "{:?} of {:?}", operation.parts, operation.kind);
         match (operation.stripe_operation, operation.job) {
             (Some(number), _) if operation.sub_read.is_some() => self.page_of_sub_read_done(number, &operation),
@@ -461,6 +475,11 @@ impl Simulation<'_> {
 
     fn schedule_nothing(&mut self, job: usize) {
         self.schedule(0, Event::NothingToDo { job });
+    }
+
+    fn predictions(&self) -> Option<PredictionCounters> {
+        let predicts = predict::predicts(&self.case.params) && read_around::plans(&self.case.params);
+        self.stripes.as_ref().filter(|_| predicts).map(|stripes| stripes.predicting.counters)
     }
 
     /// The host request that an operation serves.
@@ -571,6 +590,8 @@ impl Simulation<'_> {
             Event::Travelled { member, lane } => self.travelled(member, lane),
             Event::Front { member, what } => self.front_event(member, what),
             Event::Drive { member, what } => self.drive_does(member, |drive| drive.happens(what)),
+            Event::Answered { operation } => self.answered(operation),
+            Event::Abandoned { member, operation } => self.operation_done(member, operation),
             Event::Waited { member, worker } => self.goes_on_together(member, worker),
             Event::Transferred { member, worker } => self.transferred(member, worker),
             Event::Rested { member, die } => self.idle_cleans(member, die),
@@ -637,6 +658,7 @@ impl Simulation<'_> {
                 front: member.drive.as_ref().map(|drive| &drive.front).or(member.front.as_ref()).map(|front| front.counters),
                 drive,
                 mechanisms: member.mechanisms,
+                slow: member.slow,
                 block_erases: member.flash.block_erases(),
                 pages: member.flash.physical_pages(),
             });
@@ -664,7 +686,8 @@ impl Simulation<'_> {
             cache_counters,
             stripe_counters: self.stripes.as_ref().map(Stripes::counters),
             plan_counters: self.stripes.as_ref().filter(|_| read_around::looks(&self.case.params)).map(|stripes| stripes.planned.counters),
-            hedge_counters: self.stripes.as_ref().filter(|_| hedge::hedges(&self.case.params)).map(|stripes| stripes.hedging.counters),
+            hedge_counters: self.stripes.as_ref().filter(|_| hedge::makes_twice(&self.case.params)).map(|stripes| stripes.hedging.counters),
+            prediction_counters: self.predictions(),
             host_port_counters: self.port.as_ref().map(|port| (port.waits, port.wait_ns, port.busy_ns)),
             messages: self.controller.as_ref().map(Controller::messages),
             uncoordinated_cleans: self.controller.as_ref().and_then(Controller::uncoordinated_cleans),

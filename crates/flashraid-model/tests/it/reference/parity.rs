@@ -10,6 +10,7 @@ use flashraid_model::request::OpKind;
 use super::cache::Caches;
 use super::front::Origin;
 use super::hedge::{self, Hedged, Hedging};
+use super::predict::{self, Predicting};
 use super::read_around::{self, Planned};
 use super::{Event, LastEnd, Operation, Simulation, layout};
 
@@ -22,6 +23,7 @@ pub(super) struct Stripes {
     counters: StripeCounters,
     pub planned: Planned,
     pub hedging: Hedging,
+    pub predicting: Predicting,
 }
 
 /// A member that fails, and how far its rebuilding is.
@@ -52,6 +54,8 @@ pub(super) struct StripeOperation {
     pub stripe: u64,
     pub what: What,
     asked_ns: u64,
+    /// Time at which it asked for the lock.
+    asked_for_lock_ns: u64,
     pub got_lock_ns: u64,
     phases: Vec<Phase>,
     pub operations_left: usize,
@@ -191,6 +195,7 @@ impl Stripes {
             counters: StripeCounters::default(),
             planned: Planned::new(seed),
             hedging: Hedging::new(params),
+            predicting: Predicting::new(seed),
         })
     }
 
@@ -277,7 +282,7 @@ impl Simulation<'_> {
                 }
                 Part::Planned { stripe, what } => {
                     let number = self.new_operation(stripe, what, Some(job), kind, high_priority);
-                    self.goes_on_at(self.now, number);
+                    self.goes_on_at(self.now + predict::cost_ns(&self.case.params), number);
                 }
             }
         }
@@ -488,6 +493,7 @@ impl Simulation<'_> {
             stripe,
             what,
             asked_ns,
+            asked_for_lock_ns: asked_ns,
             got_lock_ns: asked_ns,
             phases: Vec::new(),
             operations_left: 0,
@@ -504,7 +510,9 @@ impl Simulation<'_> {
     }
 
     pub(super) fn asks_for_lock(&mut self, number: usize) {
+        let now = self.now;
         let stripes = self.stripes();
+        stripes.operations[number].asked_for_lock_ns = now;
         let stripe = stripes.operations[number].stripe;
         stripes.locks.entry(stripe).or_default().waiting.push(number);
         self.give_lock(stripe);
@@ -535,7 +543,7 @@ impl Simulation<'_> {
         let stripes = self.stripes();
         let operation = &mut stripes.operations[number];
         (operation.got_lock_ns, operation.collected_before) = (now, collected_before);
-        let StripeOperation { job, stripe, asked_ns, ref what, .. } = *operation;
+        let StripeOperation { job, stripe, asked_for_lock_ns: asked_ns, ref what, .. } = *operation;
         let what = what.clone();
         if job.is_some() && now > asked_ns {
             stripes.counters.lock_waits += 1;
@@ -546,6 +554,9 @@ impl Simulation<'_> {
             What::Read(places) => {
                 let places = self.without_lost(stripe, places, job);
                 let phases = self.phases_of_read(stripe, &places);
+                if predict::predicts(&self.case.params) {
+                    return self.predict_locked_read(number, &places, phases);
+                }
                 if hedge::hedges(&self.case.params) {
                     return self.hedge_locked_read(number, &places, phases);
                 }
@@ -586,7 +597,7 @@ impl Simulation<'_> {
     /// operation asked.
     fn collected_before(&self, number: usize) -> Vec<Span> {
         let stripes = self.stripes.as_ref().expect("section 12 applies");
-        let StripeOperation { stripe, asked_ns, .. } = stripes.operations[number];
+        let StripeOperation { stripe, asked_for_lock_ns: asked_ns, .. } = stripes.operations[number];
         let mut spans = Vec::new();
         let mut until = self.now;
         for &holder in stripes.locks[&stripe].held_before.iter().rev() {

@@ -13,6 +13,7 @@ use super::clean::{Cause, Phase};
 use super::die::Use;
 use super::hedge;
 use super::parity::{Places, What, data_columns, in_order, member_of, parities};
+use super::predict;
 use super::superblocks::Drive;
 use super::work::Worker;
 
@@ -66,12 +67,17 @@ impl Simulation<'_> {
         plans(&self.case.params) && parities(&self.case.params) > 0
     }
 
-    fn see(&mut self, member: usize, pages: &[u64]) -> Seen {
+    pub(super) fn see_pages(&mut self, member: usize, pages: &[u64]) -> Seen {
         let mut all = Seen { collects: false, start: self.now, ns: 0 };
         for &page in pages {
             let seen = if self.is_drive() { self.see_in_drive(member, page) } else { self.see_in_pools(member, page) };
             all = Seen { collects: all.collects || seen.collects, start: all.start.max(seen.start), ns: all.ns.max(seen.ns) };
         }
+        all
+    }
+
+    fn see(&mut self, member: usize, pages: &[u64]) -> Seen {
+        let mut all = self.see_pages(member, pages);
         if self.case.params.read_plan_params.collection_knowledge == CollectionKnowledge::PerMember {
             let until = self.collects_until(member);
             all.collects = until.is_some();
@@ -164,7 +170,12 @@ impl Simulation<'_> {
         }
         let stripe = self.stripes().operations[number].stripe;
         let hedges = hedge::hedges(&self.case.params);
+        let predicts = predict::predicts(&self.case.params);
         match self.stripes().operations[number].what.clone() {
+            What::ReadCopy { strip, places } if predicts => self.predict_read_of_copy(number, strip, &places),
+            What::Read(places) if predicts && !self.lost_strips(stripe).iter().any(|strip| places.contains_key(strip)) => {
+                self.predict_free_read(number, &places);
+            }
             What::ReadCopy { strip, places } if hedges => self.hedge_read_of_copy(number, strip, &places),
             What::Read(places) if hedges && !self.lost_strips(stripe).iter().any(|strip| places.contains_key(strip)) => {
                 self.hedge_free_read(number, &places);

@@ -115,7 +115,7 @@ impl Simulation<'_> {
             let lane = self.members[member].lanes.len() - 1;
             self.join_lane(member, lane, operation);
         } else {
-            self.operation_done(operation);
+            self.operation_done(member, operation);
         }
     }
 
@@ -138,7 +138,7 @@ impl Simulation<'_> {
         if operation.kind == OpKind::Write {
             self.reach_member(member, operation);
         } else {
-            self.operation_done(operation);
+            self.operation_done(member, operation);
         }
         self.members[member].lanes[lane].travelling = None;
         self.start_travel(member, lane);

@@ -65,6 +65,12 @@ const BAD: &[(&str, &str, &[&str])] = &[
         "array.level = \"raid6\"\n[[array.failure]]\nmember = 3\nat = 1\n[[array.failure]]\nmembr = 3\nat = \"2s\"\n",
         &[],
     ),
+    (
+        "slow_members",
+        "[[array.slow]]\nmember = 8\nfactor = 0.5\nadd = \"2h\"\n[[array.slow]]\nmember = 1\n[[array.slow]]\nmember = 1\nfrom = \"2s\"\nuntil = \"1s\"\nstall = \"2ms\"\nevery = \"2ms\"\nshare = 0.5\n[[array.slow]]\nmember = 2\nstall = \"1ms\"\nshare = 0\n[[array.slow]]\nmember = 3\nevery = \"1ms\"\n[[array.slow]]\nmember = 4\nstall = \"0s\"\nevery = \"1ms\"\n",
+        &[],
+    ),
+    ("slow_members_with_mistakes", "[array.slow]\nmember = -1\nfrom = 1\nfaktor = 10\n", &[]),
     ("failure_without_redundancy", "[array.failure]\nmember = 0\nat = \"1s\"\n", &[]),
     (
         "failure_options",

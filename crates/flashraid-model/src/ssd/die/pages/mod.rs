@@ -32,6 +32,7 @@
 //! to date when its state is needed ([`lazy`]). This is the shortcut *collapsed*, for dies that do not affect each other and have only one
 //! active worker at a time.
 
+mod abandon;
 mod clean;
 mod context;
 mod durations;

@@ -66,6 +66,7 @@ fn params(planes: u32, spare_blocks: u32, preemption: Option<Preemption>) -> Arr
         rebuild: None,
         read_plan: ReadPlan::Home,
         read_plan_params: Default::default(),
+        slow: Vec::new(),
         cache: None,
         host_port: None,
     }

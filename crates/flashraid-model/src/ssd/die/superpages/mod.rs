@@ -9,6 +9,7 @@
 //! [`front`](crate::ssd::front) delivers commands, [`command`] serves them, and [`buffer`] fills superpages. [`schedule`] chooses the next
 //! work of a die. [`collect`] keeps superblocks free, and [`forced`] does so when the controller forces it.
 
+mod abandon;
 mod buffer;
 mod collect;
 mod command;

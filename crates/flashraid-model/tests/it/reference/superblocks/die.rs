@@ -96,6 +96,28 @@ impl Drive {
         self.dies[die].reads.push(Read { flash_page, die, plane, ns, readers: vec![(unit, reader, spent)] });
     }
 
+    /// Reads that wait and that nobody needs any more are not made (rule 256). Returns the number of their pages.
+    pub(crate) fn abandons(&mut self, is_of: &dyn Fn(&Operation) -> bool) -> usize {
+        let mut pages = 0;
+        for die in 0..self.dies.len() {
+            let is_all =
+                |read: &Read| read.readers.iter().all(|(_, reader, _)| matches!(reader, Reader::Page(_, operation) if is_of(operation)));
+            let (gone, left): (Vec<Read>, Vec<Read>) = std::mem::take(&mut self.dies[die].reads).into_iter().partition(is_all);
+            self.dies[die].reads = left;
+            let is_left = !gone.is_empty();
+            for (_, reader, parts) in gone.into_iter().flat_map(|read| read.readers) {
+                let Reader::Page(number, operation) = reader else { unreachable!("all are pages") };
+                let now = self.now;
+                self.front.page_ends(number, Operation { parts, ..operation }, now);
+                pages += 1;
+            }
+            if is_left {
+                self.die_looks(die);
+            }
+        }
+        pages
+    }
+
     /// The first waiting read whose plane is free, if there is one.
     pub(super) fn begins_a_read(&mut self, die: usize, something_waits: bool) -> bool {
         let of_step = self.planes_of_step(die);

@@ -1,0 +1,173 @@
+//! Members that are slow for a time, and neither fail nor are rebuilt (rules 250 to 252).
+//!
+//! The answers of such a member reach the array later than the member has given them. In the member nothing changes.
+
+use super::ArrayParams;
+use crate::TimeNs;
+use crate::rng;
+use crate::ssd::OpEnd;
+
+/// Time for which a member is slow.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SlowParams {
+    /// Number of the member.
+    pub member: u32,
+    /// Time from which the member is slow, in nanoseconds.
+    pub from_ns: TimeNs,
+    /// Time until which it is slow, in nanoseconds; later than `from_ns`. Times of a member do not overlap.
+    pub until_ns: TimeNs,
+    /// Number by which the flash times of a slow operation are multiplied, at least 1.
+    pub factor: f64,
+    /// Time that is added to each slow operation, in nanoseconds.
+    pub add_ns: u64,
+    /// Share of operations that are slow, from 0 to 1.
+    pub share: f64,
+    /// Times at which no answer comes, or `None`.
+    pub stalls: Option<StallParams>,
+}
+
+/// Regular stalls, in which a member does not answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StallParams {
+    /// Length of a stall in nanoseconds, at least 1.
+    pub length_ns: u64,
+    /// Time from the begin of a stall to the begin of the next one, in nanoseconds; longer than a stall.
+    pub every_ns: u64,
+}
+
+impl SlowParams {
+    /// Returns the end of the stall in which `at` lies. A stall that begins before the member stops being slow lasts as long as others.
+    fn end_of_stall(&self, at: TimeNs) -> Option<TimeNs> {
+        let StallParams { length_ns, every_ns } = self.stalls?;
+        let began = at - at.checked_sub(self.from_ns)? % every_ns;
+        (began < self.until_ns && at - began < length_ns).then(|| began + length_ns)
+    }
+}
+
+counts! {
+    /// Counts of the late answers of a member.
+    pub struct SlowCounters {
+        /// Number of page operations whose answers came late.
+        late_answers,
+        /// Sum of the times by which they were late, in nanoseconds.
+        late_ns: u128,
+    }
+}
+
+/// State of the slow members of an array.
+#[derive(Debug, Clone)]
+pub(super) struct SlowMembers {
+    members: Vec<SlowMember>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct SlowMember {
+    /// Times for which it is slow, in order.
+    times: Vec<SlowParams>,
+    seed: u64,
+    counters: SlowCounters,
+}
+
+impl SlowMember {
+    /// Makes the answer to an operation late, if it is slow.
+    fn delay(&mut self, end: &mut OpEnd) {
+        let issued = end.at - end.time_parts.total_ns();
+        let answered = end.at;
+        let time = self.times.iter().find(|time| (time.from_ns..time.until_ns).contains(&issued));
+        if let Some(time) = time
+            && (time.share >= 1.0 || rng::chance(&mut rng::stream(self.seed, "operation", issued), time.share))
+        {
+            let flash_ns = ((time.factor - 1.0) * end.time_parts.flash_ns as f64) as u64;
+            end.time_parts.flash_ns += flash_ns;
+            end.time_parts.other_ns += time.add_ns;
+            end.at += flash_ns + time.add_ns;
+        }
+        for time in &self.times {
+            if let Some(stall_ends) = time.end_of_stall(end.at) {
+                end.time_parts.other_ns += stall_ends - end.at;
+                end.at = stall_ends;
+            }
+        }
+        self.counters.late_answers += u64::from(end.at > answered);
+        self.counters.late_ns += u128::from(end.at - answered);
+    }
+}
+
+impl SlowMembers {
+    /// Returns the state of an array with slow members, and `None` for any other.
+    pub(super) fn from_params(params: &ArrayParams, seed: u64) -> Option<Box<Self>> {
+        let members = params.members + params.spares_and_state().0;
+        let member = |member: u32| {
+            let mut times: Vec<SlowParams> = params.slow.iter().copied().filter(|time| time.member == member).collect();
+            times.sort_by_key(|time| time.from_ns);
+            SlowMember { times, seed: rng::derive_seed(seed, "slow", u64::from(member)), counters: SlowCounters::default() }
+        };
+        (!params.slow.is_empty()).then(|| Box::new(Self { members: (0..members).map(member).collect() }))
+    }
+
+    /// Makes the answer of a slow member late.
+    pub(super) fn delay(&mut self, end: &mut OpEnd) {
+        let member = &mut self.members[end.member.0 as usize];
+        if !member.times.is_empty() {
+            member.delay(end);
+        }
+    }
+
+    /// Returns the counts of each member.
+    pub(super) fn counters(&self) -> Vec<SlowCounters> {
+        self.members.iter().map(|member| member.counters).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::TimeParts;
+    use crate::ids::MemberId;
+
+    const TIME: SlowParams = SlowParams { member: 0, from_ns: 1000, until_ns: 2000, factor: 1.0, add_ns: 0, share: 1.0, stalls: None };
+
+    fn slow(times: &[SlowParams]) -> SlowMember {
+        SlowMember { times: times.to_vec(), seed: 7, counters: SlowCounters::default() }
+    }
+
+    /// Returns the answer to an operation that was issued at `issued` and took 28, of which 20 in flash.
+    fn answer(member: &mut SlowMember, issued: TimeNs) -> OpEnd {
+        let time = TimeParts { flash_ns: 20, transfer_ns: 7, other_ns: 1, ..TimeParts::default() };
+        let mut end = OpEnd { completion_number: 0, member: MemberId(0), at: issued + 28, met_gc: false, time_parts: time };
+        member.delay(&mut end);
+        assert_eq!(end.time_parts.total_ns(), end.at - issued);
+        end
+    }
+
+    #[test]
+    fn flash_times_are_multiplied_and_a_time_is_added_from_begin_to_before_the_end() {
+        let mut member = slow(&[SlowParams { factor: 2.75, add_ns: 100, ..TIME }]);
+        let ends: Vec<_> = [999, 1000, 1999, 2000].map(|issued| answer(&mut member, issued).at - issued).into();
+        assert_eq!(ends, [28, 163, 163, 28]);
+        assert_eq!(answer(&mut member, 1500).time_parts, TimeParts { flash_ns: 55, transfer_ns: 7, other_ns: 101, ..TimeParts::default() });
+        assert_eq!(member.counters, SlowCounters { late_answers: 3, late_ns: 405 });
+    }
+
+    #[test]
+    fn the_share_of_moments_is_that_which_is_asked_for() {
+        let mut member = slow(&[SlowParams { from_ns: 0, until_ns: TimeNs::MAX, add_ns: 5, share: 0.05, ..TIME }]);
+        (0..100_000).for_each(|issued| _ = answer(&mut member, issued));
+        assert!(member.counters.late_answers.abs_diff(5000) < 250, "{:?}", member.counters);
+        let first = (0..10_000).map(|issued| answer(&mut member, issued).at).collect::<Vec<_>>();
+        assert_eq!(first, (0..10_000).map(|issued| answer(&mut member, issued).at).collect::<Vec<_>>(), "it does not depend on the order");
+    }
+
+    #[test]
+    fn no_answer_comes_in_a_stall() {
+        let stalls = Some(StallParams { length_ns: 100, every_ns: 300 });
+        let mut member = slow(&[SlowParams { stalls, ..TIME }, SlowParams { from_ns: 2050, until_ns: 2051, stalls, ..TIME }]);
+        let mut at = |answered: TimeNs| answer(&mut member, answered - 28).at;
+        assert_eq!([999, 1000, 1099, 1100, 1299, 1300].map(&mut at), [999, 1100, 1100, 1100, 1299, 1400]);
+        // The last stall begins at 1900, and so does the one of the second time at 2050.
+        assert_eq!([1900, 1999, 2000, 2049, 2050, 2149, 2150, 2350].map(&mut at), [2000, 2000, 2000, 2049, 2150, 2150, 2150, 2350]);
+        let long = Some(StallParams { length_ns: 200, every_ns: 300 });
+        let mut member = slow(&[SlowParams { stalls: long, ..TIME }, SlowParams { from_ns: 2050, until_ns: 2051, stalls, ..TIME }]);
+        assert_eq!(answer(&mut member, 1950 - 28).at, 2150, "one stall leads into another");
+    }
+}
