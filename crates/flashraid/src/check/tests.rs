@@ -142,7 +142,7 @@ fn theory_agrees_with_the_flash_translation_layer() {
     }
 }
 
-/// The figures of the main job were computed by hand: 95.5 pages a second are written to each die, and a clean of 12.74 ms gains 14.
+/// The figures of the main job were computed by hand. Each die gets 95.5 written pages a second, and a clean of 12.74 ms gains 14.
 #[test]
 fn the_main_job_in_turns() {
     let near = |found: f64, expected: f64, tolerance: f64| assert!((found / expected - 1.0).abs() < tolerance, "{found} {expected}");

@@ -156,12 +156,13 @@ pub struct LatencyConfig {
     pub gc_request: Duration,
     /// Time of the message by which a member registers for the next common collection.
     pub participate: Duration,
-    /// Time of the message by which the controller forces a member to collect, gives or denies it leave, or ends a collection because idle
+    /// Time of a message from the controller. It forces a member to collect, gives or denies it leave, or ends a collection because idle
     /// time has ended.
     pub force_gc: Duration,
     /// Time of each of two messages: the question of the controller for a member's state, and the answer.
     pub gc_state: Duration,
-    /// Time of the message by which a member reports that it has collected as much as it was told to, or no longer collects without leave.
+    /// Time of the message by which a member reports the end of its collection. It has collected as much as it was told to, or no longer
+    /// collects without leave.
     pub gc_done: Duration,
 }
 
