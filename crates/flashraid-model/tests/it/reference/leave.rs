@@ -263,7 +263,7 @@ impl Simulation<'_> {
                 leave.asking.insert(member, free_blocks_least);
                 return;
             }
-            Message::GcRequest => *leave.unasked.entry(member).or_default() += 1,
+            Message::GcRequest => return *leave.unasked.entry(member).or_default() += 1,
             Message::EndsUnasked => *leave.unasked.entry(member).or_default() -= 1,
             Message::GcDone => {
                 leave.granted.remove(&member);
