@@ -5,8 +5,7 @@
 //! `FLASHRAID_AGREEMENT_CASES=n` so many from seed 0.
 
 use flashraid_model::counts::Maximum;
-use flashraid_model::request::OpKind;
-use flashraid_model::request::Request;
+use flashraid_model::request::{OpKind, Request};
 use flashraid_model::ssd::ComputingShortcuts;
 
 use crate::adapter;
