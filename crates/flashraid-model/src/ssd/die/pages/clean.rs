@@ -80,6 +80,7 @@ impl PageContext<'_> {
         let scope = if self.own.by_plane { pool } else { 0 };
         let free_blocks = self.pools.free_blocks_of_pool(die, pool);
         let preemptive = self.parts.params.gc.preemption.is_some();
+        let in_turn = self.turn_free_blocks(at).is_some();
         let below_hard = self.own.watermarks.is_below_hard(self.pools, die, pool);
         let state = &mut self.own.dies[die.index()];
         if state.slot.phase == SlotPhase::Resting {
@@ -117,6 +118,7 @@ impl PageContext<'_> {
             free_blocks_min: free_blocks,
             cause,
             needed,
+            in_turn,
             was_interrupted: false,
             plane: 0,
             merged: Default::default(),

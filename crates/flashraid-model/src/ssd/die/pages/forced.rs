@@ -11,6 +11,8 @@ use crate::ssd::job::Cause;
 impl PageContext<'_> {
     /// Prepares the dies for the protocol, after the member was given an agent. Messages must be sent on time, so waits may need events.
     pub(crate) fn agent_begins(&mut self, _now: TimeNs) {
+        // The agent does not know of cleans that began before it.
+        self.own.dies.iter_mut().flat_map(|die| die.cleans.iter_mut().flatten()).for_each(|clean| clean.needed = false);
         for die in (0..self.own.dies.len() as u32).map(DieId) {
             self.schedule_wake_up(die);
         }
@@ -67,7 +69,7 @@ impl PageContext<'_> {
 
     /// Ends the member's turn, and counts it if a clean that began in it is in progress.
     pub(crate) fn turn_ends(&mut self) {
-        if self.own.dies.iter().flat_map(|die| die.cleans.iter().flatten()).any(|clean| !clean.needed) {
+        if self.own.dies.iter().flat_map(|die| die.cleans.iter().flatten()).any(|clean| clean.in_turn) {
             self.parts.agent_mut().count_overrun();
         }
     }

@@ -154,6 +154,8 @@ struct Clean {
     cause: Cause,
     /// True if the pool needs this clean and the member has not been forced since. The cause may be another one.
     needed: bool,
+    /// True if it began in the member's turn to collect.
+    in_turn: bool,
     /// True if an operation has arrived since the clean began.
     was_interrupted: bool,
     /// Plane in which the clean reads or programs.
