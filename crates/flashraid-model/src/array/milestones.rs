@@ -42,7 +42,7 @@ impl Array {
                 self.catch_up(now);
                 self.volume.members.ssds.iter_mut().for_each(|ssd| ssd.measure_usage_from(now));
                 if let Some(caching) = &mut self.caching {
-                    caching.cache.restart_maximum();
+                    caching.cache.restart_maximum(now);
                 }
             }
             Milestone::MeasuringEnds => {

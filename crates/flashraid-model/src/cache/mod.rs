@@ -463,8 +463,10 @@ impl Cache {
     }
 
     /// Starts the record of the greatest occupancy anew, because the measured time begins.
-    pub(crate) fn restart_maximum(&mut self) {
-        self.common.counters.occupancy_max_pages = Maximum(self.common.occupancy.pages());
+    pub(crate) fn restart_maximum(&mut self, now: TimeNs) {
+        let Common { occupancy, counters, .. } = &mut self.common;
+        occupancy.catch_up(now, counters);
+        counters.occupancy_max_pages = Maximum(0);
     }
 
     /// Returns the number of pages in all caches now.

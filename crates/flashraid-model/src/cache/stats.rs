@@ -91,14 +91,14 @@ counts! {
         synchronised_destages_by_timeout,
         /// Number of caches that took part in a synchronised destage, summed over all synchronised destages.
         member_caches_in_synchronised_destages,
-        /// Greatest number of pages in all caches since the measured time began.
+        /// Greatest number of pages that were in all caches for some time since the measured time began.
         occupancy_max_pages: Maximum,
         /// Integral over time of the number of pages in all caches, in page-nanoseconds.
         occupancy_integral_page_ns: u128,
     }
 }
 
-/// Integral over time of the number of pages in all caches.
+/// Integral over time, and maximum, of the number of pages in all caches.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Occupancy {
     pages: u64,
@@ -106,9 +106,14 @@ pub(super) struct Occupancy {
 }
 
 impl Occupancy {
-    /// Adds the time until `now` to the integral.
+    /// Adds the time until `now` to the integral. What is held for no time does not count for the maximum, as it depends on the order of
+    /// events within a nanosecond.
     #[inline]
     pub(crate) fn catch_up(&mut self, now: TimeNs, counters: &mut CacheCounters) {
+        if now == self.since {
+            return;
+        }
+        counters.occupancy_max_pages = counters.occupancy_max_pages.max(Maximum(self.pages));
         counters.occupancy_integral_page_ns += u128::from(self.pages) * u128::from(now - self.since);
         self.since = now;
     }
@@ -117,7 +122,6 @@ impl Occupancy {
     pub(super) fn add(&mut self, now: TimeNs, pages: u32, counters: &mut CacheCounters) {
         self.catch_up(now, counters);
         self.pages += u64::from(pages);
-        counters.occupancy_max_pages = counters.occupancy_max_pages.max(Maximum(self.pages));
     }
 
     #[inline]

@@ -171,7 +171,7 @@ fn plan_reads(case: &mut Case, draw: &mut Draw) {
     let params = &mut case.params;
     let has_choice = !matches!(params.level, Level::Single | Level::Raid0);
     let has_member_caches = params.cache.is_some_and(|cache| cache.parts.member_caches.is_some());
-    let plans = draw.chance(70) && has_choice && !has_member_caches;
+    let plans = draw.chance(85) && has_choice && !has_member_caches;
     params.read_plan = if plans { ReadPlan::Avoid } else { ReadPlan::Home };
     params.read_plan_params = ReadPlanParams {
         refusal_answer_ns: [0, draw.between(1, 3_000), draw.between(3_001, 90_000)][draw.between(0, 2) as usize],
@@ -198,7 +198,7 @@ fn plan_reads(case: &mut Case, draw: &mut Draw) {
         then_hedges: draw.chance(40),
     };
     params.read_plan_params.abandons_waiting_reads = draw.chance(40);
-    if plans && draw.chance(33) {
+    if plans && draw.chance(35) {
         params.read_plan = ReadPlan::Predict;
     }
 }

@@ -139,7 +139,7 @@ figures! {
             let room_ns = of.measured_ns as f64 * of.room_pages as f64;
             (room_ns > 0.0).then(|| of.counters.occupancy_integral_page_ns as f64 / room_ns)
         };
-        /// Greatest share of the cache capacity that was used in the measured time.
+        /// Greatest share of the cache capacity that was used for some time in the measured time.
         most: Option<f64> = ratio(of.counters.occupancy_max_pages.0, of.room_pages);
     }
 }

@@ -197,10 +197,12 @@ impl Caches {
     }
 
     fn pages_change(&mut self, now: u64, change: i64) {
+        if now > self.pages_since {
+            self.counters.occupancy_max_pages = self.counters.occupancy_max_pages.max(Maximum(self.pages));
+        }
         self.counters.occupancy_integral_page_ns += u128::from(self.pages) * u128::from(now - self.pages_since);
         self.pages_since = now;
         self.pages = self.pages.checked_add_signed(change).expect("there are so many pages");
-        self.counters.occupancy_max_pages = self.counters.occupancy_max_pages.max(Maximum(self.pages));
     }
 
     /// Pages in the circle of a cache and in flight.

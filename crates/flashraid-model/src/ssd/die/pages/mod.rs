@@ -438,7 +438,8 @@ impl PageContext<'_> {
             return;
         }
         let state = &self.own.dies[die.index()];
-        if state.awaits.is_some() {
+        // A poll that takes no time may have admitted an operation to a clean that has begun.
+        if state.awaits.is_some() || !state.slot_is_free() {
             return;
         }
         let head = state.queue.head();
