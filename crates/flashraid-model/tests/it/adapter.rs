@@ -128,9 +128,10 @@ pub(crate) fn fast_with(case: &Case, shortcuts: ComputingShortcuts) -> (Outcome,
         }
     }
     array.verify().expect("the state is consistent at the end");
-    let cache_counters = array.counters(now).cache.map(|mut counters| {
-        let later = array.counters(now + 1).cache.map(|counters| counters.occupancy_integral_page_ns);
-        if later != Some(counters.occupancy_integral_page_ns) {
+    // Pages that entered at the end are held for some time, too.
+    let cache_counters = array.counters(now + 1).cache.map(|mut counters| {
+        let before = array.counters(now).cache.map(|counters| counters.occupancy_integral_page_ns);
+        if before != Some(counters.occupancy_integral_page_ns) {
             // It is not empty.
             counters.occupancy_integral_page_ns = 0;
         }

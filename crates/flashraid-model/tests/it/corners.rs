@@ -653,7 +653,7 @@ fn the_cases_of_planned_reads_reach_every_corner() {
             count("reads before writes, later", counts.writes_with_switched_parity_method > 0 && fast_fail_ns > 0);
         }
     }
-    assert_often_enough(&seen, CASES / 125);
+    assert_often_enough(&seen, CASES / 160);
 }
 
 /// Counts the corners that predicted reads reach.
@@ -768,5 +768,5 @@ fn the_cases_of_hedged_reads_reach_every_corner() {
             count("never late", counts.hedged_stripe_reads + counts.stripe_reads_locked_out + counts.stripe_reads_without_other_way == 0);
         }
     }
-    assert_often_enough(&seen, CASES / 125);
+    assert_often_enough(&seen, CASES / 160);
 }

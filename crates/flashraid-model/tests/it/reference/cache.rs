@@ -1045,9 +1045,10 @@ impl Simulation<'_> {
     }
 
     pub(super) fn cache_counters(&mut self) -> CacheCounters {
-        let now = self.now;
+        // Pages that entered at the end are held for some time, too.
+        let after = self.now + 1;
         let caches = self.caches();
-        caches.pages_change(now, 0);
+        caches.pages_change(after, 0);
         let mut counters = caches.counters;
         if caches.pages > 0 {
             // The integral of the occupancy continues.
