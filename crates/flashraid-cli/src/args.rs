@@ -837,7 +837,8 @@ const REPRODUCE_HELP: &str = "\
 Examples:
   flashraid reproduce list                       list the figures, and about how long each takes
   flashraid reproduce ggc.fig6 --quick
-  flashraid reproduce all
+  flashraid reproduce all                        the papers on coordination, preemption and caches
+  flashraid reproduce later --trace dtrs=DTRS.trace   later papers; the traces of IODA are read from files
 
 Writes these files:
   reproduction.md, reproduction.json    the ledger of all claims
@@ -855,8 +856,8 @@ Exit status:
 /// Arguments of the command `reproduce`.
 #[derive(Debug, Args)]
 pub struct ReproduceArgs {
-    /// `list`, `all`, figures such as ggc.fig6, or papers such as pgc
-    #[arg(value_name = "list|all|ID", default_value = "list")]
+    /// `list`, `all`, `later`, figures such as ggc.fig6, or papers such as pgc
+    #[arg(value_name = "list|all|later|ID", default_value = "list")]
     pub figures: Vec<String>,
     /// Use smaller devices and fewer requests
     #[arg(long)]

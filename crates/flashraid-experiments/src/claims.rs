@@ -1,4 +1,4 @@
-//! The papers' numbers, from `claims.toml`.
+//! The papers' numbers, from `claims.toml` and `claims-later.toml`.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -30,6 +30,9 @@ pub struct Fact {
     pub note: String,
     /// Kind of evidence behind the paper's figures.
     pub evidence: Evidence,
+    /// Name of the trace without which the claim cannot be judged; empty if it needs none.
+    #[serde(default)]
+    pub trace: String,
     /// Meaning of an agreement.
     #[serde(default)]
     pub role: Role,
@@ -57,11 +60,13 @@ pub enum Evidence {
     Synthetic,
     /// The figures are simulations of traces, which we replace by stand-ins.
     Trace,
+    /// The figures are measurements of emulated drives.
+    Emulation,
 }
 
 impl Evidence {
     /// All kinds of evidence, in order.
-    pub const ALL: [Evidence; 3] = [Evidence::Hardware, Evidence::Synthetic, Evidence::Trace];
+    pub const ALL: [Evidence; 4] = [Evidence::Hardware, Evidence::Synthetic, Evidence::Trace, Evidence::Emulation];
 
     /// Returns the name of the kind.
     pub fn name(self) -> &'static str {
@@ -69,6 +74,7 @@ impl Evidence {
             Evidence::Hardware => "hardware measurements",
             Evidence::Synthetic => "published synthetic parameters",
             Evidence::Trace => "traces, for which there are stand-ins",
+            Evidence::Emulation => "emulated drives",
         }
     }
 }
@@ -179,10 +185,10 @@ fn float(value: &toml::Value) -> f64 {
 
 /// Returns all claims, in the order of the papers.
 pub fn facts() -> Vec<Fact> {
-    file().claim
+    [file().claim, later_file().claim].concat()
 }
 
-/// Returns the common causes, the most important first.
+/// Returns the common causes of differences from the papers that the project began with, the most important first.
 pub fn root_causes() -> Vec<RootCause> {
     file().root_cause
 }
@@ -191,11 +197,16 @@ pub fn root_causes() -> Vec<RootCause> {
 #[serde(deny_unknown_fields)]
 struct File {
     claim: Vec<Fact>,
+    #[serde(default)]
     root_cause: Vec<RootCause>,
 }
 
 fn file() -> File {
     toml::from_str(include_str!("../claims.toml")).expect("claims.toml is well-formed")
+}
+
+fn later_file() -> File {
+    toml::from_str(include_str!("../claims-later.toml")).expect("claims-later.toml is well-formed")
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! The outcome of a figure: its rows, and its claims with their verdicts.
 
+use std::collections::BTreeSet;
+
 use flashraid_model::metrics::Estimate;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -145,6 +147,8 @@ pub struct Part {
 pub struct Evaluation {
     facts: Vec<Fact>,
     used: Used,
+    /// Names of traces that were not given.
+    lacking: BTreeSet<String>,
     /// Measured points of the figure.
     pub rows: Vec<Row>,
     /// Claims with their verdicts.
@@ -154,7 +158,8 @@ pub struct Evaluation {
 impl Evaluation {
     /// Judges a figure. A claim without a judgement is an error in this crate.
     pub fn of(figure: &Figure, results: &Results) -> Evaluation {
-        let mut evaluation = Evaluation { facts: figure.facts(), used: results.used(), rows: rows(figure, results), claims: Vec::new() };
+        let (facts, lacking) = (figure.facts(), results.lacking().clone());
+        let mut evaluation = Evaluation { facts, used: results.used(), lacking, rows: rows(figure, results), claims: Vec::new() };
         evaluation.used.take();
         (figure.evaluate)(results, &mut evaluation);
         let missing: Vec<&str> = evaluation
@@ -169,12 +174,13 @@ impl Evaluation {
 
     /// Takes a figure from an earlier document, as it was judged then.
     pub fn earlier(figure: &Figure, rows: Vec<Row>, claims: Vec<Claim>) -> Evaluation {
-        Evaluation { facts: figure.facts(), used: Used::default(), rows, claims }
+        Evaluation { facts: figure.facts(), used: Used::default(), lacking: BTreeSet::new(), rows, claims }
     }
 
     /// Returns the variations of claims that do not agree, each with the claim.
     pub fn variations(&self) -> impl Iterator<Item = (&str, &Variation)> {
-        let needs_reason = |fact: &&Fact| self.claims.iter().any(|claim| claim.id == fact.id && claim.verdict != Verdict::Agrees);
+        let is_open = |claim: &Claim| !matches!(claim.verdict, Verdict::Agrees | Verdict::NoTrace);
+        let needs_reason = move |fact: &&Fact| self.claims.iter().any(|claim| claim.id == fact.id && is_open(claim));
         self.facts.iter().filter(needs_reason).flat_map(|fact| fact.vary.iter().map(|variation| (fact.id.as_str(), variation)))
     }
 
@@ -249,7 +255,11 @@ impl Evaluation {
         let close = !parts.is_empty() && parts.iter().all(|part| part.holds);
         let unstable = self.used.take();
         let has_means = unstable.is_empty() || fact.overload;
-        let verdict = if has_means { Verdict::of(close, direction_holds) } else { Verdict::Unstable };
+        let verdict = match (self.lacking.contains(&fact.trace), has_means) {
+            (true, _) => Verdict::NoTrace,
+            (false, true) => Verdict::of(close, direction_holds),
+            (false, false) => Verdict::Unstable,
+        };
         let values = |value: fn(&Part) -> Option<f64>| match parts.as_slice() {
             [only] if only.name.is_empty() => json!(value(only)),
             _ => parts.iter().map(|part| (part.name.clone(), json!(value(part)))).collect::<Map<_, _>>().into(),
@@ -306,7 +316,8 @@ fn rows(figure: &Figure, results: &Results) -> Vec<Row> {
         }
         Row { point: point.name.clone(), values }
     };
-    figure.points.iter().map(row).collect()
+    let was_run = |point: &&crate::Point| point.trace.is_none_or(|trace| !results.lacking().contains(trace));
+    figure.points.iter().filter(was_run).map(row).collect()
 }
 
 #[cfg(test)]
@@ -315,7 +326,7 @@ mod tests {
     use crate::facts;
 
     fn evaluation() -> Evaluation {
-        Evaluation { facts: facts(), used: Used::default(), rows: Vec::new(), claims: Vec::new() }
+        Evaluation { facts: facts(), used: Used::default(), lacking: BTreeSet::new(), rows: Vec::new(), claims: Vec::new() }
     }
 
     #[test]

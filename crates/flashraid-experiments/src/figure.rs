@@ -1,5 +1,7 @@
 //! A figure or table of a paper: its simulations, and the function that judges them.
 
+use std::collections::BTreeSet;
+
 use crate::{Evaluation, Fact, Results, facts, settings};
 
 /// Key of the number of requests of a run.
@@ -48,6 +50,16 @@ impl Figure {
         }
     }
 
+    /// Returns true if the figure is of a paper after those that the project began with. Such figures are the second part of the ledger.
+    pub fn is_later(&self) -> bool {
+        !["ggc", "pgc", "lawc", "poster"].iter().any(|paper| self.id.split('.').next() == Some(*paper))
+    }
+
+    /// Returns the names of the traces that its simulations replay, in order.
+    pub fn traces(&self) -> BTreeSet<&'static str> {
+        self.points.iter().filter_map(|point| point.trace).collect()
+    }
+
     /// Returns the claims of the paper that concern the figure.
     pub fn facts(&self) -> Vec<Fact> {
         let belongs = |id: &str| id.strip_prefix(self.id).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
@@ -92,12 +104,14 @@ pub struct Point {
     pub quick: Vec<(String, String)>,
     /// True if one seed suffices at full size.
     pub one_seed: bool,
+    /// Name of the trace that the simulation replays. There is no stand-in for it.
+    pub trace: Option<&'static str>,
 }
 
 impl Point {
     /// Creates a point with a base configuration.
     pub fn new(name: impl Into<String>, text: &'static str) -> Point {
-        Point { name: name.into(), text, settings: Vec::new(), quick: Vec::new(), one_seed: false }
+        Point { name: name.into(), text, settings: Vec::new(), quick: Vec::new(), one_seed: false, trace: None }
     }
 
     /// Adds a key and its value.
@@ -121,6 +135,18 @@ impl Point {
         self
     }
 
+    /// Sets the trace that the simulation replays.
+    #[must_use]
+    pub fn trace(mut self, name: &'static str) -> Point {
+        self.trace = Some(name);
+        self
+    }
+
+    /// Returns true if the simulation can be run with these traces, which are names and files.
+    pub fn has_its_trace(&self, traces: &[(String, String)]) -> bool {
+        self.trace.is_none_or(|name| traces.iter().any(|(known, _)| known == name))
+    }
+
     /// Returns the number of consecutive seeds, unless the user chooses another.
     pub fn seeds(&self, size: Size) -> u64 {
         if self.one_seed && size == Size::Full { 1 } else { size.seeds() }
@@ -131,6 +157,12 @@ impl Point {
     pub fn settings(&self, size: Size, traces: &[(String, String)]) -> Vec<(String, String)> {
         let quick = if size == Size::Quick { self.quick.as_slice() } else { &[] };
         let settings = self.settings.iter().chain(quick);
+        if let Some(trace) = self.trace {
+            // Without its file the simulation can be described, but not run.
+            let file = traces.iter().find(|(name, _)| name == trace).map_or(trace, |(_, file)| file.as_str());
+            let path = [("workload.kind", "trace"), ("workload.path", file)].map(|(key, value)| (key.to_owned(), value.to_owned()));
+            return path.into_iter().chain(settings.cloned()).collect();
+        }
         let trace_of = |(key, value): &(String, String)| traces.iter().find(|(name, _)| key == "workload.preset" && name == value);
         if !settings.clone().any(|setting| trace_of(setting).is_some()) {
             return settings.cloned().collect();

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::settings::CHOICES;
+use crate::settings::{CHOICES, LATER_CHOICES};
 use crate::{Claim, Evaluation, Evidence, FACTOR, Figure, Part, Role, SHARE, Sensitivity, Size, Verdict, root_causes};
 
 /// Date, version and size of the simulations behind the ledger.
@@ -26,8 +26,11 @@ pub fn markdown(figures: &[(Figure, Evaluation)], origin: &Origin, tally: &str) 
         Size::Quick => "quick (smaller devices, fewer requests)",
         Size::Full => "full",
     };
+    let is_later = figures.iter().any(|(figure, _)| figure.is_later());
+    let has_first = figures.iter().any(|(figure, _)| !figure.is_later());
+    let title = if has_first { "Reproduction" } else { "Reproduction: later papers" };
     let mut text = format!(
-        "# Reproduction\n\n\
+        "# {title}\n\n\
          What the papers report, and what flashraid measures. Written by `flashraid reproduce`; do not edit.\n\n\
          {date}, flashraid {version}, size {size}, seeds {first} to {last}.\n\
          {tally}.\n\n\
@@ -50,7 +53,7 @@ pub fn markdown(figures: &[(Figure, Evaluation)], origin: &Origin, tally: &str) 
         last = origin.first_seed + origin.seeds - 1,
         share = 100.0 * SHARE,
     );
-    text += &first_page(figures);
+    text += &first_page(figures, has_first);
     for (figure, evaluation) in figures.iter().filter(|(_, evaluation)| !evaluation.claims.is_empty()) {
         let _ = write!(text, "\n## {}: {}\n\n| claim | paper | measured | verdict |\n|---|---:|---:|---|\n", figure.id, figure.title);
         for claim in &evaluation.claims {
@@ -69,7 +72,8 @@ pub fn markdown(figures: &[(Figure, Evaluation)], origin: &Origin, tally: &str) 
         }
     }
     text += "\n## What the papers leave open\n\nChosen once, for all figures:\n\n| setting | value | why |\n|---|---|---|\n";
-    for choice in CHOICES {
+    let chosen = [has_first.then_some(CHOICES), is_later.then_some(LATER_CHOICES)];
+    for choice in chosen.into_iter().flatten().flatten() {
         let _ = writeln!(text, "| {} | {} | {} |", choice.key, choice.value, choice.why);
     }
     text
@@ -88,7 +92,9 @@ fn remarks(claim: &Claim, size: Size) -> String {
         let but = if claim.verdict == Verdict::Unstable { "" } else { " (the paper's own load is an overload)" };
         remarks.push(format!("Runs without a mean{but}: {}.", claim.unstable.join(", ")));
     }
-    if claim.verdict != Verdict::Agrees {
+    if claim.verdict == Verdict::NoTrace {
+        remarks.push("The trace is not at hand; its configuration is, and `--trace NAME=FILE` runs it.".to_owned());
+    } else if claim.verdict != Verdict::Agrees {
         let reason = match (claim.note.as_str(), claim.established, size) {
             ("", ..) => "Why is not established.".to_owned(),
             (reason, true, _) => format!("Reason, established by the runs beside: {reason}."),
@@ -132,26 +138,32 @@ fn effect(varied: &Sensitivity) -> String {
     if varied.bears_out { format!("{words} ✓") } else { words }
 }
 
-/// Returns the first page: counts by evidence and meaning, and the common causes of differences.
-fn first_page(figures: &[(Figure, Evaluation)]) -> String {
+/// Returns the first page: counts by evidence and meaning, and the common causes of differences. These are known of the first part of the
+/// ledger only.
+fn first_page(figures: &[(Figure, Evaluation)], has_first: bool) -> String {
     let claims: Vec<&Claim> = figures.iter().flat_map(|(_, evaluation)| &evaluation.claims).collect();
-    let head: String = Verdict::ALL.iter().map(|verdict| format!(" {} |", verdict.name())).collect();
+    let lacks_trace = claims.iter().any(|claim| claim.verdict == Verdict::NoTrace).then_some(Verdict::NoTrace);
+    let verdicts: Vec<Verdict> = Verdict::ALL.into_iter().chain(lacks_trace).collect();
+    let head: String = verdicts.iter().map(|verdict| format!(" {} |", verdict.name())).collect();
     let row = |name: &str, of: &dyn Fn(&Claim) -> bool| {
         let count = |verdict: Verdict| claims.iter().filter(|claim| of(claim) && claim.verdict == verdict).count();
-        let counts = Verdict::ALL.map(count);
+        let counts: Vec<usize> = verdicts.iter().copied().map(count).collect();
         let cells: String = counts.iter().map(|count| format!(" {count} |")).collect();
-        format!("| {name} | {} |{cells}\n", counts.iter().sum::<usize>())
+        match counts.iter().sum::<usize>() {
+            0 => String::new(),
+            sum => format!("| {name} | {sum} |{cells}\n"),
+        }
     };
     let mut text =
-        format!("\n## At a glance\n\n| the paper's figures come from | claims |{head}\n|---|---:|{}\n", "---:|".repeat(Verdict::ALL.len()));
+        format!("\n## At a glance\n\n| the paper's figures come from | claims |{head}\n|---|---:|{}\n", "---:|".repeat(verdicts.len()));
     for evidence in Evidence::ALL {
         text += &row(evidence.name(), &|claim| claim.evidence == evidence);
     }
-    let _ = write!(text, "\n| role | claims |{head}\n|---|---:|{}\n", "---:|".repeat(Verdict::ALL.len()));
+    let _ = write!(text, "\n| role | claims |{head}\n|---|---:|{}\n", "---:|".repeat(verdicts.len()));
     for role in [Role::Prediction, Role::Fitted, Role::ByConstruction] {
         text += &row(role.name(), &|claim| claim.role == role);
     }
-    let reasons = claims.iter().copied().filter(|claim| claim.verdict != Verdict::Agrees);
+    let reasons = claims.iter().copied().filter(|claim| !matches!(claim.verdict, Verdict::Agrees | Verdict::NoTrace));
     let (established, others): (Vec<&Claim>, Vec<&Claim>) = reasons.partition(|claim| claim.established);
     let _ = writeln!(
         text,
@@ -159,6 +171,9 @@ fn first_page(figures: &[(Figure, Evaluation)]) -> String {
         established.len(),
         others.len()
     );
+    if !has_first {
+        return text;
+    }
     text += "\nWhat they come from:\n\n| root cause | how it is read here | what is known of it besides | claims that do not agree |\n|---|---|---|---|\n";
     for cause in root_causes() {
         let ids: Vec<&str> = claims

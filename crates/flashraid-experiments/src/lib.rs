@@ -2,8 +2,8 @@
 //! the claims.
 //!
 //! ```text
-//!  ggc · pgc · lawc · poster ─▶ Figure ─ points ─▶ whoever runs them ─▶ Results ─ evaluate ─▶ Evaluation ─▶ ledger
-//!                                          claims.toml ─▶ paper's numbers ─▶ verdict ─┘
+//!  ggc · pgc · lawc · poster · later ─▶ Figure ─ points ─▶ whoever runs them ─▶ Results ─ evaluate ─▶ Evaluation ─▶ ledger
+//!                                         claims*.toml ─▶ paper's numbers ─▶ verdict ─┘
 //! ```
 //!
 //! [`card`] does the same for drives and their data sheets, and [`pts`] for drives and their steady state.
@@ -16,6 +16,7 @@ mod claims;
 mod evaluation;
 mod figure;
 mod ggc;
+mod later;
 mod lawc;
 pub mod ledger;
 mod overlap;
@@ -32,7 +33,7 @@ pub use figure::{Curves, Figure, Point, Size};
 pub use results::Results;
 pub use verdict::{FACTOR, SHARE, Verdict};
 
-/// Returns every figure and table, in the order of the papers.
+/// Returns every figure and table, in the order of the papers. Those of later papers follow (see [`Figure::is_later`]).
 pub fn figures() -> Vec<Figure> {
-    [ggc::figures(), pgc::figures(), lawc::figures(), poster::figures()].concat()
+    [ggc::figures(), pgc::figures(), lawc::figures(), poster::figures(), later::figures()].concat()
 }

@@ -42,18 +42,30 @@ impl Used {
 pub struct Results {
     reports: BTreeMap<String, Vec<Value>>,
     used: Used,
+    /// Names of traces that were not given, so that their points have no reports.
+    lacking: BTreeSet<String>,
 }
 
 impl Results {
     /// Returns an empty set of results. Runs without a meaningful mean are recorded in `used`.
     #[cfg(test)]
     pub(crate) fn with(used: Used) -> Self {
-        Self { reports: BTreeMap::new(), used }
+        Self { used, ..Self::default() }
     }
 
     /// Adds the reports of a point.
     pub fn insert(&mut self, point: &str, reports: Vec<Value>) {
         self.reports.insert(point.to_owned(), reports);
+    }
+
+    /// Notes that a trace was not given.
+    pub fn lacks_trace(&mut self, name: &str) {
+        self.lacking.insert(name.to_owned());
+    }
+
+    /// Returns the names of traces that were not given.
+    pub(crate) fn lacking(&self) -> &BTreeSet<String> {
+        &self.lacking
     }
 
     /// Returns the reports of a point.

@@ -133,12 +133,76 @@ pub const CHOICES: &[Choice] = &[
     Choice { key: "requests of poster Fig. 1", value: "313KiB, depth 64", why: "\"large sequential\"; the size is that of GGC's W1" },
 ];
 
+/// All choices for the figures of later papers.
+pub const LATER_CHOICES: &[Choice] = &[
+    Choice {
+        key: "drives of IODA",
+        value: "ioda-femu",
+        why: "the parameters are those of the artifact. There a collection stops all chips of a drive at once, here each chip by itself, for as long and as often",
+    },
+    Choice {
+        key: "rate and state, IODA",
+        value: "the trace at its own rate; twice overwritten at random",
+        why: "the artifact's scripts for replaying and ageing are in an image of a machine that is not at hand",
+    },
+    Choice {
+        key: "addresses of traces",
+        value: "wrapped at the end of the array",
+        why: "a trace is of a larger volume than three drives of 12 GiB",
+    },
+    Choice {
+        key: "iod3",
+        value: "windows and avoid by member, without reads before writes",
+        why: "the paper's host does not send reads to the member whose turn it is, whether it collects or not; here it has to collect",
+    },
+    Choice {
+        key: "set-up of RackBlox, LinnOS, MittOS, Heimdall",
+        value: "RAID-10 of four ioda-femu, 4 KiB at random, 70 % reads, a request each 20 µs",
+        why: "racks, traces and drives of the papers are not at hand; a tenth of the time goes to collection here. Only directions are to be expected",
+    },
+    Choice {
+        key: "hedge",
+        value: "after the 95th percentile of a member's own reads, never cancelled",
+        why: "the baseline in the artifact of Heimdall",
+    },
+];
+
 /// Configuration of the array of GGC sections 5 and 6.
 pub const GGC_ARRAY: &str = r#"
 [array]
 preset = "ggc-raid0-8"
 [ssd]
 preset = "ggc2014"
+"#;
+
+/// Configuration of the array of IODA. The trace comes with the figure.
+pub const IODA_ARRAY: &str = r#"
+[array]
+level = "raid5"
+members = 4
+stripe_unit = "4KiB"
+[ssd]
+preset = "ioda-femu"
+[workload]
+address_fit = "wrap"
+"#;
+
+/// Configuration of mirrors of the same drives under small random requests. Statistics begin when collection has settled.
+pub const MIRRORS: &str = r#"
+[array]
+level = "raid10"
+members = 4
+stripe_unit = "64KiB"
+[ssd]
+preset = "ioda-femu"
+[workload]
+kind = "synthetic"
+requests = 600000
+read_fraction = 0.7
+size = "4KiB"
+arrivals = { process = "poisson", mean_gap = "20us" }
+[report]
+skip_requests = 200000
 "#;
 
 /// Configuration of the device of PGC.

@@ -10,6 +10,9 @@ pub enum Verdict {
     /// A run of the claim gives no meaningful mean. Requests pile up without bound, or the array serves less than is asked of it, so that
     /// figures depend on the length of the run. Nothing is concluded.
     Unstable,
+    /// The trace that the claim needs was not given. Nothing is concluded.
+    #[serde(rename = "no trace")]
+    NoTrace,
     /// Neither values nor direction agree.
     Differs,
     /// Only the sign, the side of 1 or the order is that of the paper. Of a statement, only the core holds.
@@ -19,13 +22,14 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// All verdicts, the best first.
+    /// All verdicts on simulations that were run, the best first.
     pub const ALL: [Verdict; 4] = [Verdict::Agrees, Verdict::Direction, Verdict::Differs, Verdict::Unstable];
 
     /// Returns the name of the verdict.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Unstable => "unstable",
+            Verdict::NoTrace => "no trace",
             Verdict::Differs => "differs",
             Verdict::Direction => "direction",
             Verdict::Agrees => "agrees",

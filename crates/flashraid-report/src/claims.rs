@@ -15,6 +15,9 @@ const VERDICTS: [(&str, [&str; 2], Tone); 4] = [
     ("unstable", ["is unstable", "are unstable"], Tone::Worse),
 ];
 
+/// Verdict on a claim whose trace was not given.
+const NO_TRACE: &str = "no trace";
+
 /// Columns of the rows of figures: the key in the document, and the heading.
 const COLUMNS: [(&str, &str); 8] = [
     ("mean_ms", "mean\nms"),
@@ -64,6 +67,9 @@ pub fn tally(document: &Value) -> String {
         let count = claims(document).filter(|claim| text(claim, "verdict") == name).count();
         format!("{count} {}", forms[usize::from(count != 1)])
     });
+    let lacking = claims(document).filter(|claim| text(claim, "verdict") == NO_TRACE).count();
+    let lacking = (lacking > 0).then(|| format!("{lacking} {} no trace", if lacking == 1 { "has" } else { "have" }));
+    let counts = counts.into_iter().chain(lacking).collect::<Vec<_>>();
     format!("Of {} {}", count_with_noun(claims(document).count() as u64, "claim"), counts.join(", "))
 }
 
@@ -87,6 +93,7 @@ pub fn summary(document: &Value) -> Sheet {
         let parts = parts(claim);
         let holding = || parts.iter().filter(|part| part["holds"] == true).count();
         let (paper, measured) = match parts {
+            _ if text(claim, "verdict") == NO_TRACE => ("–".to_owned(), "not measured".to_owned()),
             [] => ("–".to_owned(), "not measured".to_owned()),
             [only] if text(only, "name").is_empty() => (number(only, "paper"), measured(only)),
             several if several.iter().any(|part| part["paper"].is_number()) => {

@@ -1,6 +1,6 @@
 //! `flashraid reproduce`: simulates the papers' figures, and compares each of their claims with the results.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use flashraid::Stop;
@@ -49,7 +49,8 @@ pub fn run(arguments: &ReproduceArgs) -> Outcome {
     let earlier = arguments.earlier.as_deref().map(|file| Earlier::read(file, &origin)).transpose()?;
     let mut own = Vec::new();
     for figure in &chosen {
-        own.push(plan.add(&figure.points, |point| seeds(point.seeds(size)))?);
+        let points: Vec<Point> = figure.points.iter().filter(|point| point.has_its_trace(&traces)).cloned().collect();
+        own.push(plan.add(&points, |point| seeds(point.seeds(size)))?);
     }
 
     interrupt::stop_at_next_step()?;
@@ -57,7 +58,7 @@ pub fn run(arguments: &ReproduceArgs) -> Outcome {
     let mut curves: Vec<Vec<Chart>> = std::iter::zip(&chosen, &own).map(|(figure, points)| plan.curves(figure, points)).collect();
     let mut evaluated: Vec<(Figure, Evaluation)> = std::iter::zip(chosen, &own)
         .map(|(figure, points)| {
-            let evaluation = Evaluation::of(&figure, &plan.results(points));
+            let evaluation = Evaluation::of(&figure, &plan.results(&figure, points));
             (figure, evaluation)
         })
         .collect();
@@ -103,13 +104,13 @@ fn list(arguments: &ReproduceArgs) -> Outcome {
     }
 }
 
-/// Estimates the seconds that the simulations of a figure take. The extra ones for claims that disagree are left out.
+/// Estimates the seconds that the simulations of a figure take. The extra ones for claims that disagree are left out, and those of traces.
 fn seconds(figure: &Figure, size: Size, arguments: &ReproduceArgs, estimates: &mut DurationEstimates) -> Outcome<f64> {
     let scenario = |point: &Point| {
         let scenario = config::scenario_from_toml(&point.name, point.text, &point.settings(size, &[]), Some(arguments.seed));
         Ok((scenario.map_err(|problems| scenario::refuse(&problems))?, arguments.seeds.unwrap_or(point.seeds(size))))
     };
-    let points = figure.points.iter().map(scenario).collect::<Outcome<Vec<(Scenario, u64)>>>()?;
+    let points = figure.points.iter().filter(|point| point.trace.is_none()).map(scenario).collect::<Outcome<Vec<(Scenario, u64)>>>()?;
     let resources = MachineResources {
         simulations_at_once: arguments.jobs.map_or_else(default_workers, usize::from),
         threads: 1,
@@ -123,13 +124,15 @@ fn seconds(figure: &Figure, size: Size, arguments: &ReproduceArgs, estimates: &m
     Ok((0..most).map(of_seed).sum())
 }
 
-/// Returns the figures with these names. A paper's name selects all of its figures.
+/// Returns the figures with these names. A paper's name selects all of its figures; `all` are those of the papers that the project began
+/// with, and `later` the others.
 fn choose(ids: &[String]) -> Outcome<Vec<Figure>> {
     let mut all = figures();
-    let wanted = |figure: &Figure, id: &String| id == "all" || figure.id == id || figure.id.split('.').next() == Some(id);
+    let is_of_part = |figure: &Figure, id: &String| (id == "all" && !figure.is_later()) || (id == "later" && figure.is_later());
+    let wanted = |figure: &Figure, id: &String| is_of_part(figure, id) || figure.id == id || figure.id.split('.').next() == Some(id);
     if let Some(unknown) = ids.iter().find(|id| !all.iter().any(|figure| wanted(figure, id))) {
         let known: Vec<&str> = all.iter().map(|figure| figure.id).collect();
-        return Err(Failure::Input(format!("there is no figure {unknown}; there are all, ggc, pgc, lawc, poster, {}", known.join(", "))));
+        return Err(Failure::Input(format!("there is no figure {unknown}; there are all, later, ggc, pgc, lawc, poster, {}", known.join(", "))));
     }
     all.retain(|figure| ids.iter().any(|id| wanted(figure, id)));
     Ok(all)
@@ -137,7 +140,8 @@ fn choose(ids: &[String]) -> Outcome<Vec<Figure>> {
 
 /// Converts the settings of `--trace` to pairs of workload and file. Refuses names that are no workload.
 fn traces(settings: &[Setting]) -> Outcome<Vec<(String, String)>> {
-    for setting in settings {
+    let replayed: BTreeSet<&str> = figures().iter().flat_map(Figure::traces).collect();
+    for setting in settings.iter().filter(|setting| !replayed.contains(setting.key.as_str())) {
         if let Err(problem) = catalogue::find_workload(&setting.key) {
             return Err(Failure::Input(format!("--trace {setting}: {problem}")));
         }
@@ -148,7 +152,7 @@ fn traces(settings: &[Setting]) -> Outcome<Vec<(String, String)>> {
 /// Refuses a trace for a workload that no chosen figure uses, as a likely mistake.
 fn refuse_unused(traces: &[(String, String)], chosen: &[Figure]) -> Outcome {
     let uses =
-        |point: &Point, name: &String| point.settings(Size::Full, &[]).iter().any(|(key, value)| key == "workload.preset" && value == name);
+        |point: &Point, name: &String| point.trace == Some(name.as_str()) || point.settings(Size::Full, &[]).iter().any(|(key, value)| key == "workload.preset" && value == name);
     let unused = traces.iter().find(|(name, _)| !chosen.iter().flat_map(|figure| &figure.points).any(|point| uses(point, name)));
     match unused {
         Some((name, file)) => Err(Failure::Input(format!("--trace {name}={file}: none of the chosen figures uses the workload {name}"))),
@@ -161,13 +165,15 @@ fn add_sensitivities(evaluated: &mut [(Figure, Evaluation)], plan: &mut Plan, ar
     let mut varied = Vec::new();
     for (index, (figure, evaluation)) in evaluated.iter().enumerate() {
         for (claim, variation) in evaluation.variations() {
-            varied.push((index, claim.to_owned(), variation.clone(), plan.add(&variation.points(figure), |_| 1)?));
+            let points: Vec<Point> = variation.points(figure).into_iter().filter(|point| point.has_its_trace(plan.traces)).collect();
+            varied.push((index, claim.to_owned(), variation.clone(), plan.add(&points, |_| 1)?));
         }
     }
     plan.run(arguments, out)?;
     for (index, claim, variation, points) in varied {
         let (figure, evaluation) = &mut evaluated[index];
-        evaluation.add_sensitivity(figure, &claim, &variation, &plan.results(&points));
+        let results = plan.results(figure, &points);
+        evaluation.add_sensitivity(figure, &claim, &variation, &results);
     }
     Ok(())
 }
@@ -292,8 +298,11 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    fn results(&self, points: &[PlannedPoint]) -> Results {
+    fn results(&self, figure: &Figure, points: &[PlannedPoint]) -> Results {
         let mut results = Results::default();
+        for name in figure.traces().into_iter().filter(|name| !self.traces.iter().any(|(given, _)| given == name)) {
+            results.lacks_trace(name);
+        }
         for (name, tasks) in points {
             results.insert(name, tasks.iter().map(|index| self.reports[*index].clone()).collect());
         }
@@ -310,7 +319,8 @@ impl<'a> Plan<'a> {
 fn write(evaluated: &[(Figure, Evaluation)], curves: Vec<Vec<Chart>>, origin: &Origin, document: &Value, out: &Path) -> Outcome {
     let charts = reproduction::charts(evaluated, curves);
     let charts_table = chart::table(&charts);
-    let title = "The papers reproduced";
+    let is_later = evaluated.iter().all(|(figure, _)| figure.is_later());
+    let title = if is_later { "Later papers reproduced" } else { "The papers reproduced" };
     let facts = vec![format!("run on {} with seeds from {} on", origin.date, origin.first_seed)];
     let part = Part { facts, charts, ..results::of_reproduction(title, document) };
     all_or_nothing(out, || {

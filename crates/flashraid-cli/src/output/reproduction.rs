@@ -45,6 +45,7 @@ pub fn list_document(figures: &[Figure], seconds: &[f64]) -> Value {
             "title": figure.title,
             "points": figure.points.len(),
             "claims": claims_of(figure),
+            "traces": figure.traces(),
             "seconds_about": seconds,
         })
     };
@@ -69,7 +70,7 @@ pub fn list(figures: &[Figure], seconds: &[f64]) -> Sheet {
             wrap(figure.title, TITLE_WIDTH, "").into(),
             points.into(),
             claims.into(),
-            duration::rounded_duration_text(*seconds).into(),
+            if figure.traces().is_empty() { duration::rounded_duration_text(*seconds).into() } else { "by trace".into() },
         ]
     };
     sheet.rows = figures.iter().zip(seconds).map(row).collect();

@@ -32,6 +32,7 @@ const DEVICES: &[(&str, &str)] = &[
     ("ggc2014", include_str!("../../presets/devices/ggc2014.toml")),
     ("pgc2011", include_str!("../../presets/devices/pgc2011.toml")),
     ("lawc2017", include_str!("../../presets/devices/lawc2017.toml")),
+    ("ioda-femu", include_str!("../../presets/devices/ioda-femu.toml")),
     ("mlc-sata2", include_str!("../../presets/devices/mlc-sata2.toml")),
     ("slc-sata2", include_str!("../../presets/devices/slc-sata2.toml")),
     ("nvme-simple", include_str!("../../presets/devices/nvme-simple.toml")),

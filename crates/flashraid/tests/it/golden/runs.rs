@@ -155,10 +155,11 @@ arrivals = { process = "markov-modulated", mean_gap = "700us", rate_ratio = 5, b
 rate_scale = 1.5
 "#;
 
-pub(super) const RUNS: [Run; 55] = [
+pub(super) const RUNS: [Run; 56] = [
     // Devices of the papers' presets.
     run("pools", POOLS, &[("ssd.preset", "ggc2014")]),
     run("device-pgc2011", POOLS, &[("ssd.preset", "pgc2011"), ("array.level", "single"), ("array.members", "1")]),
+    run("device-ioda-femu", POOLS, &[("ssd.preset", "ioda-femu"), ("ssd.gc.start", "3 blocks"), ("read.plan", "avoid")]),
     run("device-lawc2017", POOLS, &[("ssd.preset", "lawc2017"), ("ssd.warm_up.pattern", "workload")]),
     run("device-mlc-sata2", POOLS, &[("ssd.preset", "mlc-sata2"), ("ssd.geometry.blocks", "128")]),
     run("device-slc-sata2", POOLS, &[("ssd.preset", "slc-sata2"), ("workload.arrivals", "{ process = \"closed\", depth = 16 }")]),
