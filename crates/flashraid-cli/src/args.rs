@@ -838,7 +838,9 @@ Examples:
   flashraid reproduce list                       list the figures, and about how long each takes
   flashraid reproduce ggc.fig6 --quick
   flashraid reproduce all                        the papers on coordination, preemption and caches
-  flashraid reproduce later --trace dtrs=DTRS.trace   later papers; the traces of IODA are read from files
+  flashraid reproduce later                      later papers; --trace dtrs=FILE gives a trace of IODA
+  flashraid reproduce remedies                   all remedies side by side on four drives
+  flashraid reproduce crossover                  collecting together against collecting in turn
 
 Writes these files:
   reproduction.md, reproduction.json    the ledger of all claims
@@ -856,8 +858,8 @@ Exit status:
 /// Arguments of the command `reproduce`.
 #[derive(Debug, Args)]
 pub struct ReproduceArgs {
-    /// `list`, `all`, `later`, figures such as ggc.fig6, or papers such as pgc
-    #[arg(value_name = "list|all|later|ID", default_value = "list")]
+    /// `list`, `all`, `later`, `remedies`, `crossover`, figures such as ggc.fig6, or papers such as pgc
+    #[arg(value_name = "list|all|…|ID", default_value = "list")]
     pub figures: Vec<String>,
     /// Use smaller devices and fewer requests
     #[arg(long)]

@@ -10,7 +10,8 @@ const TRACES: [&str; 4] = ["azure", "bingselect", "dtrs", "lmbe"];
 /// Modes of the drives and the host, from nothing to collection in no time.
 const MODES: [&str; 6] = ["base", "iod1", "iod2", "iod3", "ioda", "ideal"];
 /// Percentiles of reads: the name in claims, and the place in reports.
-const PERCENTILES: [(&str, &str); 3] = [("p95", "/response_us/read/p95"), ("p99", "/response_us/read/p99"), ("p999", "/response_us/read/p99_9")];
+const PERCENTILES: [(&str, &str); 3] =
+    [("p95", "/response_us/read/p95"), ("p99", "/response_us/read/p99"), ("p999", "/response_us/read/p99_9")];
 const READ_MEAN: &str = "/response_us/read/mean";
 /// The 99.9th percentile of reads within this factor of ideal is what IODA promises while its contract holds.
 const PROMISED: f64 = 1.5;
@@ -67,8 +68,7 @@ fn ioda(results: &Results, evaluation: &mut Evaluation) {
             vec![("at the 99th percentile; base over ioda", p99.0, p99.1), ("at the 99.9th percentile; base over ioda", p999.0, p999.1)],
         );
         let tail = mean(&over_ideal("ioda", PERCENTILES[2].1));
-        let [broken, overruns] =
-            ["broken_contracts", "overruns"].map(|count| mean(&of("ioda", &format!("/gc/turns/{count}"))));
+        let [broken, overruns] = ["broken_contracts", "overruns"].map(|count| mean(&of("ioda", &format!("/gc/turns/{count}"))));
         evaluation.statement(
             &format!("ioda.fig5.{trace}.contract"),
             vec![
@@ -83,9 +83,8 @@ fn ioda(results: &Results, evaluation: &mut Evaluation) {
 fn mirrors(modes: &[&str]) -> Vec<Point> {
     let point = |mode: &str| {
         let point = Point::new(mode, MIRRORS).quick("workload.requests", 100_000).quick("report.skip_requests", 50_000);
-        let predict = |point: Point, rate: f64| {
-            point.set("read.plan", "predict").set("read.false_accept", rate).set("read.false_reject", rate)
-        };
+        let predict =
+            |point: Point, rate: f64| point.set("read.plan", "predict").set("read.false_accept", rate).set("read.false_reject", rate);
         match mode {
             "hedge" => point.set("read.plan", "hedge"),
             "rackblox" => {

@@ -23,6 +23,7 @@ mod overlap;
 mod pgc;
 mod poster;
 pub mod pts;
+pub mod remedies;
 mod results;
 pub mod settings;
 mod verdict;

@@ -9,6 +9,7 @@ use flashraid::duration::DurationEstimates;
 use flashraid::file_hashes::InputFileHashes;
 use flashraid::study::{MachineResources, ReportStore, Setting, StudySimulation, default_workers, run_all};
 use flashraid_experiments::ledger::{self, Origin};
+use flashraid_experiments::remedies::{comparison, crossover, outcomes};
 use flashraid_experiments::{Claim, Evaluation, Figure, Point, Results, Row, Size, figures};
 use flashraid_workload::catalogue;
 use serde::Deserialize;
@@ -19,7 +20,7 @@ use crate::failure::{Failure, Outcome};
 use crate::machine::resources;
 use crate::out_folder::all_or_nothing;
 use crate::output::narrow::{columns, narrow};
-use crate::output::{json, reproduction};
+use crate::output::{json, remedies, reproduction};
 use crate::progress::Board;
 use crate::{files, interrupt, scenario};
 use flashraid_report::chart::{self, Chart};
@@ -30,6 +31,7 @@ use flashraid_report::{claims, picture, results, text};
 pub fn run(arguments: &ReproduceArgs) -> Outcome {
     let chosen = match arguments.figures.as_slice() {
         [only] if only == "list" => return list(arguments),
+        [only] if only == "remedies" || only == "crossover" => return side_by_side(arguments, only == "crossover"),
         ids => choose(ids)?,
     };
     let size = if arguments.quick { Size::Quick } else { Size::Full };
@@ -84,6 +86,52 @@ pub fn run(arguments: &ReproduceArgs) -> Outcome {
     }
 }
 
+/// Runs the comparison of all remedies, or that of collecting together and in turn.
+fn side_by_side(arguments: &ReproduceArgs, is_crossover: bool) -> Outcome {
+    if let Some(trace) = arguments.trace.first() {
+        return Err(Failure::Input(format!("--trace {trace}: this comparison uses no traces")));
+    }
+    if arguments.earlier.is_some() {
+        return Err(Failure::Input("--earlier: this comparison has no earlier figures to keep; leave it out".to_owned()));
+    }
+    let size = if arguments.quick { Size::Quick } else { Size::Full };
+    let (figures, name) = if is_crossover { (vec![crossover()], "crossover") } else { (comparison(), "remedies") };
+    let folder = if arguments.quick { format!("{name}-quick") } else { name.to_owned() };
+    let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_OUT).join(folder));
+    let seeds = arguments.seeds.unwrap_or(if is_crossover { 1 } else { 3 });
+    let said = match seeds {
+        1 => format!("Seed {}", arguments.seed),
+        _ => format!("Seeds {} to {}", arguments.seed, arguments.seed + seeds - 1),
+    };
+    let mut plan = Plan::new(size, arguments.seed, &[]);
+    let own = figures.iter().map(|figure| plan.add(&figure.points, |_| seeds)).collect::<Outcome<Vec<_>>>()?;
+    interrupt::stop_at_next_step()?;
+    plan.run(arguments, &out)?;
+    let (text, document, charts) = if is_crossover {
+        let results = plan.results(&figures[0], &own[0]);
+        let document = remedies::crossover_document(&results, arguments.seed, seeds);
+        (remedies::crossover_markdown(&results, &said), document, remedies::crossover_charts(&results))
+    } else {
+        let of_drive = |(figure, points): (Figure, &Vec<PlannedPoint>)| {
+            let results = plan.results(&figure, points);
+            (figure, outcomes(&results), results)
+        };
+        let drives: Vec<_> = std::iter::zip(figures, &own).map(of_drive).collect();
+        let document = remedies::document(&drives, arguments.seed, seeds);
+        (remedies::markdown(&drives, &said), document, remedies::charts(&drives))
+    };
+    all_or_nothing(&out, || {
+        files::write(&out.join(format!("{name}.json")), json::text(&document).as_bytes())?;
+        files::write(&out.join(format!("{name}.md")), text.as_bytes())?;
+        chart::table(&charts).write(&out, "charts")?;
+        Ok(picture::write(&charts, &out)?)
+    })?;
+    match arguments.json {
+        true => json::print(&document),
+        false => files::print(&format!("{text}\nwritten: {}/{name}.md, {name}.json, *.svg, charts.{{csv,parquet}}\n", out.display())),
+    }
+}
+
 /// Formats a reproduction for standard output: a table of claims and the conclusion; with `tables` every value, too.
 pub fn shown(document: &Value, tables: bool) -> String {
     let sheet = claims::summary(document);
@@ -132,7 +180,10 @@ fn choose(ids: &[String]) -> Outcome<Vec<Figure>> {
     let wanted = |figure: &Figure, id: &String| is_of_part(figure, id) || figure.id == id || figure.id.split('.').next() == Some(id);
     if let Some(unknown) = ids.iter().find(|id| !all.iter().any(|figure| wanted(figure, id))) {
         let known: Vec<&str> = all.iter().map(|figure| figure.id).collect();
-        return Err(Failure::Input(format!("there is no figure {unknown}; there are all, later, ggc, pgc, lawc, poster, {}", known.join(", "))));
+        return Err(Failure::Input(format!(
+            "there is no figure {unknown}; there are all, later, remedies, crossover, ggc, pgc, lawc, poster, {}",
+            known.join(", ")
+        )));
     }
     all.retain(|figure| ids.iter().any(|id| wanted(figure, id)));
     Ok(all)
@@ -151,8 +202,10 @@ fn traces(settings: &[Setting]) -> Outcome<Vec<(String, String)>> {
 
 /// Refuses a trace for a workload that no chosen figure uses, as a likely mistake.
 fn refuse_unused(traces: &[(String, String)], chosen: &[Figure]) -> Outcome {
-    let uses =
-        |point: &Point, name: &String| point.trace == Some(name.as_str()) || point.settings(Size::Full, &[]).iter().any(|(key, value)| key == "workload.preset" && value == name);
+    let uses = |point: &Point, name: &String| {
+        point.trace == Some(name.as_str())
+            || point.settings(Size::Full, &[]).iter().any(|(key, value)| key == "workload.preset" && value == name)
+    };
     let unused = traces.iter().find(|(name, _)| !chosen.iter().flat_map(|figure| &figure.points).any(|point| uses(point, name)));
     match unused {
         Some((name, file)) => Err(Failure::Input(format!("--trace {name}={file}: none of the chosen figures uses the workload {name}"))),

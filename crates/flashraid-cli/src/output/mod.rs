@@ -3,4 +3,5 @@
 pub mod json;
 pub mod narrow;
 pub mod reference;
+pub mod remedies;
 pub mod reproduction;

@@ -26,7 +26,9 @@ fn every_figure_of_the_papers_is_listed() {
     let total = |document: &Value| -> f64 {
         document["figures"].as_array().unwrap().iter().map(|figure| figure["seconds_about"].as_f64().unwrap()).sum()
     };
-    assert!(figures.iter().all(|figure| figure["seconds_about"].as_f64().unwrap() > 0.0 || figure["points"] == 0));
+    assert!(figures.iter().all(|figure| figure["seconds_about"].as_f64().unwrap() > 0.0
+        || figure["points"] == 0
+        || figure["traces"] != serde_json::json!([])));
     assert!(total(&document) > 1.5 * total(&quick), "{} {}", total(&document), total(&quick));
     let table = Place::new().run(&["reproduce", "list"]).stdout;
     assert!(table.lines().nth(2).unwrap().trim_end().ends_with("takes"), "{table}");
@@ -122,6 +124,23 @@ fn the_terminal_shows_one_table_and_a_sentence() {
     assert!(all.starts_with(&before(&ended.stdout)) && all.contains("Values of claims") && all.contains("amplification"), "{all}");
     let report = place.run(&["report", "out", "--out", "page"]);
     assert_eq!((report.status, before(&report.stdout)), (0, before(&ended.stdout)), "{}", report.stderr);
+}
+
+/// Claims whose trace is not given have a verdict of their own, and the others are judged.
+#[test]
+fn later_papers_without_their_traces() {
+    let place = Place::new();
+    let document = place.run_json(&["reproduce", "later", "--quick", "--seeds", "1", "--json", "--out", "out"]);
+    let figures = document["figures"].as_array().unwrap();
+    let of = |id: &str| figures.iter().find(|figure| figure["id"] == id).unwrap();
+    let verdicts = |id: &str| of(id)["claims"].as_array().unwrap().iter().map(|claim| claim["verdict"].clone()).collect::<Vec<_>>();
+    let ioda = verdicts("ioda.fig5");
+    assert!(ioda.len() == 20 && ioda.iter().all(|verdict| verdict == "no trace"), "{ioda:?}");
+    assert!(of("ioda.fig5")["rows"].as_array().unwrap().is_empty());
+    assert!(verdicts("linnos.mean") != [Value::from("no trace")] && of("linnos.mean")["rows"].as_array().unwrap().len() == 2);
+    let ledger = place.read("out/reproduction.md");
+    assert!(ledger.contains("# Reproduction: later papers") && ledger.contains("20 have no trace"), "{ledger}");
+    assert!(ledger.contains("drives of IODA") && !ledger.contains("LAWC"), "only what is chosen for them");
 }
 
 #[test]
