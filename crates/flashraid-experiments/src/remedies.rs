@@ -93,7 +93,8 @@ pub fn comparison() -> Vec<Figure> {
         let with = |point: Point, settings: &[(&str, &str)]| settings.iter().fold(point, |point, (key, value)| point.set(key, value));
         let point = |remedy: &Remedy| {
             let point = with(Point::new(remedy.name, ARRAY).set("ssd.preset", drive), shape);
-            with(point, remedy.settings).quick("workload.requests", 12_000).quick("report.skip_requests", 4_000)
+            let point = with(point, remedy.settings).quick("workload.requests", 6_000).quick("report.skip_requests", 2_000);
+            if drive.starts_with("nvme") { point.quick("ssd.scale", 2048) } else { point.quick("ssd.geometry.blocks", 48) }
         };
         figure(drive, "Remedies side by side: RAID-5 of four, 4 KiB, 70 % reads, 64 at a time", REMEDIES.iter().map(point).collect())
     };
