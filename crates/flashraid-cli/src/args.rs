@@ -838,7 +838,8 @@ Examples:
   flashraid reproduce list                       list the figures, and about how long each takes
   flashraid reproduce ggc.fig6 --quick
   flashraid reproduce all                        the papers on coordination, preemption and caches
-  flashraid reproduce later                      later papers; --trace dtrs=FILE gives a trace of IODA
+  flashraid reproduce later                      later papers
+  flashraid reproduce later --trace dtrs=DTRS.trace
   flashraid reproduce remedies                   all remedies side by side on four drives
   flashraid reproduce crossover                  collecting together against collecting in turn
 
