@@ -119,7 +119,7 @@ pub fn crossover() -> Figure {
         for kib in [4, 64, 256] {
             for writes in WRITES {
                 let share = f64::from(writes) / 100.0;
-                // A tenth of the time of the dies, if each written page costs three milliseconds with its parity and its share of collection.
+                // A tenth of the time of the dies, if a written page costs three milliseconds with parity and collection.
                 let work_us = f64::from(kib / 4) * (130.0 * (1.0 - share) + 3100.0 * share);
                 let gap_us = work_us / f64::from(16 * members) * 10.0;
                 let old = |point: Point| {
@@ -175,9 +175,9 @@ impl Measured {
         Some(Measured { mean: estimate.mean, half_width: estimate.interval_half_width })
     }
 
-    /// Returns true if the quantity is more than without a remedy, by more than the interval.
+    /// Returns true if the quantity is more than without a remedy, by more than the interval, and by at least a hundredth.
     pub fn is_loss(&self) -> bool {
-        self.half_width.is_some_and(|half_width| self.mean - half_width > 1.0)
+        self.mean >= 1.005 && self.half_width.is_some_and(|half_width| self.mean - half_width > 1.0)
     }
 
     /// Returns true if both intervals have a value in common, or if there are none.
@@ -205,8 +205,8 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Returns true if the run has put off collection: it erased less than nine tenths of the blocks that it erased without a remedy. It then
-    /// ends with fewer free blocks, and its response times are not those of a longer run.
+    /// Returns true if the run has put off collection: it erased less than nine tenths of the blocks that were erased without a remedy.
+    /// It then ends with fewer free blocks, and its response times are not those of a longer run.
     pub fn puts_off_collection(&self) -> bool {
         self.over_local["erases"].mean < 0.9
     }
@@ -268,8 +268,7 @@ pub fn winner(outcomes: &[Outcome], quantity: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns the mean response of collecting in turn over that of collecting together, for a line and a share of writes: the mean over the
-/// seeds.
+/// Returns a figure of collecting in turn over that of collecting together, for a line and a share of writes.
 pub fn in_turn_over_together(results: &Results, line: &str, writes: u32, place: &str) -> Option<f64> {
     let [together, in_turn] = SIDES.map(|side| results.values(&format!("{line} {writes} {side}"), place));
     let ratios: Vec<f64> = std::iter::zip(in_turn, together).map(|(in_turn, together)| in_turn / together).collect();
