@@ -31,7 +31,7 @@ use flashraid_report::{claims, picture, results, text};
 pub fn run(arguments: &ReproduceArgs) -> Outcome {
     let chosen = match arguments.figures.as_slice() {
         [only] if only == "list" => return list(arguments),
-        [only] if only == "remedies" || only == "crossover" => return side_by_side(arguments, only == "crossover"),
+        [only] if only == "crossover" || only.split('.').next() == Some("remedies") => return side_by_side(arguments, only),
         ids => choose(ids)?,
     };
     let size = if arguments.quick { Size::Quick } else { Size::Full };
@@ -86,8 +86,10 @@ pub fn run(arguments: &ReproduceArgs) -> Outcome {
     }
 }
 
-/// Runs the comparison of all remedies, or that of collecting together and in turn.
-fn side_by_side(arguments: &ReproduceArgs, is_crossover: bool) -> Outcome {
+/// Runs the comparison of all remedies (`remedies`, or `remedies.DRIVE` for one drive), or that of collecting together and in turn
+/// (`crossover`).
+fn side_by_side(arguments: &ReproduceArgs, id: &str) -> Outcome {
+    let is_crossover = id == "crossover";
     if let Some(trace) = arguments.trace.first() {
         return Err(Failure::Input(format!("--trace {trace}: this comparison uses no traces")));
     }
@@ -95,7 +97,14 @@ fn side_by_side(arguments: &ReproduceArgs, is_crossover: bool) -> Outcome {
         return Err(Failure::Input("--earlier: this comparison has no earlier figures to keep; leave it out".to_owned()));
     }
     let size = if arguments.quick { Size::Quick } else { Size::Full };
-    let (figures, name) = if is_crossover { (vec![crossover()], "crossover") } else { (comparison(), "remedies") };
+    let (mut figures, name) = if is_crossover { (vec![crossover()], "crossover") } else { (comparison(), "remedies") };
+    if let Some((_, drive)) = id.split_once('.') {
+        let known: Vec<&str> = figures.iter().map(|figure| figure.id).collect();
+        if !known.contains(&drive) {
+            return Err(Failure::Input(format!("remedies are not compared on {drive}; the drives are {}", known.join(", "))));
+        }
+        figures.retain(|figure| figure.id == drive);
+    }
     let folder = if arguments.quick { format!("{name}-quick") } else { name.to_owned() };
     let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_OUT).join(folder));
     let seeds = arguments.seeds.unwrap_or(if is_crossover { 1 } else { 3 });

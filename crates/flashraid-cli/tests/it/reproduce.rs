@@ -147,21 +147,25 @@ fn later_papers_without_their_traces() {
 #[test]
 fn remedies_side_by_side() {
     let place = Place::new();
-    let arguments = ["reproduce", "remedies", "--quick", "--seeds", "1", "--json", "--out", "out"];
+    let arguments = ["reproduce", "remedies.pgc2011", "--quick", "--seeds", "1", "--json", "--out", "out"];
     let document = place.run_json(&arguments);
     let drives = document["drives"].as_array().unwrap();
-    assert!(drives.len() == 4 && drives.iter().all(|drive| drive["remedies"].as_array().unwrap().len() == 14));
+    assert_eq!((drives.len(), drives[0]["remedies"].as_array().unwrap().len()), (1, 14));
     let local = &drives[0]["remedies"][0];
     assert_eq!((&local["remedy"], &local["quantities"]["mean"]["over_local"]), (&"local".into(), &1.0.into()));
     let written = place.files();
-    for name in ["remedies.md", "remedies.json", "charts.csv", "remedies-ggc2014-work.svg", "remedies-nvme-gen5-programs.svg"] {
+    for name in ["remedies.md", "remedies.json", "charts.csv", "remedies-pgc2011-work.svg", "remedies-pgc2011-programs.svg"] {
         assert!(written.contains(&format!("out/{name}")), "{written:?}");
     }
     let page = place.read("out/remedies.md");
     assert!(page.contains("## pgc2011") && page.contains("| semi+avoid") && page.contains("no winner"), "{page}");
     assert_eq!(place.run_json(&arguments), document);
-    let refused = place.run(&["reproduce", "crossover", "--trace", "dtrs=x"]);
-    assert!(refused.status == 2 && refused.stderr.contains("uses no traces"), "{}", refused.stderr);
+    for (arguments, part) in
+        [(["reproduce", "crossover", "--trace", "dtrs=x"].as_slice(), "uses no traces"), (&["reproduce", "remedies.absent"], "pgc2011")]
+    {
+        let refused = place.run(arguments);
+        assert!(refused.status == 2 && refused.stderr.contains(part), "{}", refused.stderr);
+    }
 }
 
 #[test]
