@@ -55,11 +55,14 @@ fn three_digits(value: f64) -> String {
     flashraid_report::number::three_digits(value)
 }
 
+/// Kind of chart: the end of its name, the label of its horizontal axis, and the place of a remedy there.
+type Kind = (&'static str, &'static str, fn(&Outcome) -> f64);
+
 /// Returns two charts for each drive: the tail of reads over extra flash work, and over write amplification.
 pub fn charts(drives: &[OfDrive]) -> Vec<Chart> {
     let mut charts = Vec::new();
     for (figure, outcomes, _) in drives {
-        let kinds: [(&str, &str, fn(&Outcome) -> f64); 2] = [
+        let kinds: [Kind; 2] = [
             ("work", "flash reads and programs for each page of the host, beyond ideal", |outcome| outcome.extra_work),
             ("programs", "flash programs for each page that the host writes", |outcome| outcome.programs),
         ];
