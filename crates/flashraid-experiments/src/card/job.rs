@@ -5,6 +5,9 @@
 //!
 //! - *Random writes, and 70/30* begin after two overwrites at random, which take no simulated time. They are measured while the host writes
 //!   E/8, after a quarter of that which does not count.
+//! - *Random writes for endurance* (8 KiB, 16 KiB, and 16 KiB mixed with 4 KiB) begin like random writes. They are measured while units
+//!   for E/2 are written, after units for E/4 that do not count. In the first eighth, write amplification still is a tenth too high, and
+//!   from eighth to eighth it differs by some percent. Their figures are ratios of two such values, with tolerances of 5 %.
 //! - *Sequential writes* begin on a drive that was filled in order. First the host writes S + E/4, which does not count. By then, all free
 //!   superblocks have been used and erased once, and some drives are up to a seventh slower than before. Then E/4 is measured.
 //! - *Reads* begin on a filled drive. At depth, 400,000 commands are measured after 20,000 that do not count; one at a time, 20,000.
@@ -13,7 +16,7 @@
 //! - *Percentiles* of random requests come from 2,000,000 commands after 50,000 that do not count, so that twenty are beyond p99.999.
 //! - *Seconds* are 200, after 20 that do not count.
 //!
-//! In the first two cases, between 100,000 and 8,000,000 requests are measured. These suffice for tails, and a card still takes only
+//! For all other writes, between 100,000 and 8,000,000 requests are measured. These suffice for tails, and a card still takes only
 //! minutes. With fewer requests, the largest drives would write some thirty superblocks. Write amplification would then depend on the
 //! number of free superblocks at the begin.
 
@@ -178,6 +181,10 @@ impl Job {
             Job::ReadPercentiles(_) | Job::WritePercentiles(_) => PERCENTILES,
             Job::ReadSeconds | Job::WriteSeconds if window == Window::Usual => return Length::Seconds(SECONDS.0, SECONDS.1),
             Job::ReadSeconds | Job::WriteSeconds if window == Window::Double => return Length::Seconds(SECONDS.0, 2 * SECONDS.1),
+            Job::RandomWrite8k | Job::RandomWrite16k | Job::RandomWrite16kAnd4k(_) => {
+                let half = writes(space.exported_bytes / 2).max(*MEASURED.start());
+                (half / 2, half)
+            }
             Job::SequentialWrite => {
                 let quarter = space.exported_bytes / 4;
                 (writes(space.reserved_bytes + quarter), writes(quarter).clamp(5_000, *MEASURED.end()))

@@ -82,7 +82,7 @@ static MEASURES: &[Measure] = &[
         name: "endurance_random_4k",
         title: "endurance, 4 KiB over 16 KiB",
         unit: "",
-        jobs: &[Job::RandomWrite16k, Job::RandomWrite],
+        jobs: &[Job::RandomWrite16k, Job::RandomWrite16kAnd4k(0)],
         of: endurance,
     },
     Measure {
