@@ -151,7 +151,7 @@ macro_rules! policies {
             }
 
             fn json_schema(generator: &mut ::schemars::SchemaGenerator) -> ::schemars::Schema {
-                $crate::policy::policy_list_schema::<Self>($tag, generator)
+                $crate::policy::schema_of_policies::<Self>($tag, generator)
             }
         }
     };
@@ -257,7 +257,7 @@ pub trait PolicyList: Sized + DeserializeOwned {
 
 /// Returns the JSON Schema for a list of policies. It allows a name alone, or a table with the name under `tag` and the parameters of that
 /// policy. The documentation of a policy's type becomes the description of both forms.
-pub fn policy_list_schema<K: PolicyList>(tag: &str, generator: &mut SchemaGenerator) -> Schema {
+pub fn schema_of_policies<K: PolicyList>(tag: &str, generator: &mut SchemaGenerator) -> Schema {
     let schemas = K::schemas(generator);
     let mut tables = Vec::new();
     for (policy, schema) in K::all_with_default_parameters().iter().zip(&schemas) {

@@ -68,7 +68,7 @@ fn plain(text: &str) -> Problem {
 
 fn list(problems: &Problems) -> Vec<Problem> {
     let of = |problem: &flashraid::config::Problem| {
-        let found = problems.text_at(problem).map(str::to_owned);
+        let found = problems.configuration_text_at(problem).map(str::to_owned);
         let allowed = problem.allowed_values().map(str::to_owned);
         (problem.key.clone(), found, allowed, problem.suggested_fix.clone(), problem.message.clone(), problems.file_line_column(problem))
     };

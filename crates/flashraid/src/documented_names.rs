@@ -180,7 +180,7 @@ impl DocumentedName {
 /// Returns the documentation of the key or report value with this name, to show beside it ([`DocumentedName::explanation_lines`]). It is
 /// `None` for a name without documentation.
 #[must_use]
-pub fn similar_names_hint(name: &str) -> Option<String> {
+pub fn explanation_of(name: &str) -> Option<String> {
     all_names().iter().find(|documented| documented.name == name).map(DocumentedName::explanation_lines)
 }
 

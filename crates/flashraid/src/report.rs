@@ -293,7 +293,7 @@ pub struct ResponseTimeParts {
 impl ResponseTimeParts {
     /// Returns the means over all requests and over the slowest 10 %, 1 % and 0.1 %, each with its name for people.
     #[must_use]
-    pub fn named_shares(&self) -> [(&'static str, Option<TimeSpent>); 4] {
+    pub fn means_of_all_and_of_slowest(&self) -> [(&'static str, Option<TimeSpent>); 4] {
         [
             ("all", self.all),
             ("slowest 10 %", self.slowest_10_percent),

@@ -281,15 +281,15 @@ fn workload_note(scenario: &Scenario) -> Option<String> {
     let named = catalogue::find_workload(scenario.config.workload.preset.as_deref()?).ok()?;
     if scenario.workload != named.spec {
         let changed = changed_workload_keys(&scenario.config.workload, &named.spec);
-        return Some(format!("the workload is {} ({}) with other values of {}", named.name, named.paper_or_trace, changed.join(", ")));
+        return Some(format!("the workload is {} ({}) with other values of {}", named.name, named.statistics_source, changed.join(", ")));
     }
     Some(if named.is_stand_in {
         format!(
             "{} is a stand-in with the published statistics ({}), not the trace itself: {}",
-            named.name, named.paper_or_trace, named.note
+            named.name, named.statistics_source, named.note
         )
     } else {
-        format!("{} ({}): {}", named.name, named.paper_or_trace, named.note)
+        format!("{} ({}): {}", named.name, named.statistics_source, named.note)
     })
 }
 

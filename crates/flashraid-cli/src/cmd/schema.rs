@@ -13,7 +13,7 @@ pub fn run(report: bool, markdown: bool) -> Outcome {
     }
     let schema = config::config_schema();
     match markdown {
-        true => files::print(&reference::keys(&schema, config::quantity_names_and_descriptions())),
+        true => files::print(&reference::keys(&schema, config::quantity_types_and_allowed_texts())),
         false => json::print(&schema),
     }
 }

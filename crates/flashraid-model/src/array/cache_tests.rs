@@ -29,9 +29,9 @@ fn params(level: Level, members: u32, unit: u32, spare_blocks: u32, cache: Cache
     }
 }
 
-fn cache(parts: CacheLevels, group_pages: u32, member_pages: u32) -> CacheParams {
+fn cache(levels: CacheLevels, group_pages: u32, member_pages: u32) -> CacheParams {
     CacheParams {
-        parts,
+        levels,
         write_group_cache_pages: group_pages,
         member_cache_pages: member_pages,
         capacity_unit: CapacityUnit::Pages,

@@ -54,7 +54,7 @@ use wow::GroupCache;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CacheParams {
     /// The kinds of caches, which the policy defines.
-    pub parts: CacheLevels,
+    pub levels: CacheLevels,
     /// Number of pages in the cache of write groups (the dirty pages of a stripe), or 0 without one.
     pub write_group_cache_pages: u32,
     /// Number of pages in the cache of each member, or 0 without member caches.
@@ -133,11 +133,11 @@ impl Cache {
     /// Returns an empty cache in front of an array of `members` members.
     pub(crate) fn new(params: &CacheParams, layout: Layout, members: u32) -> Self {
         let stripe_pages = layout.data_strips_per_stripe() * layout.strip_pages();
-        let group = params.parts.group_cache.map(|part| {
+        let group = params.levels.group_cache.map(|part| {
             let store = Store::new(params.write_group_cache_pages, stripe_pages, params);
             if part.has_separate_ring_for_sequential_writes { store.with_sequential_ring() } else { store }
         });
-        let members_caches = params.parts.member_caches.map(|part| {
+        let members_caches = params.levels.member_caches.map(|part| {
             let stores = (0..members).map(|_| Store::new(params.member_cache_pages, layout.strip_pages(), params)).collect();
             MemberCaches::new(
                 stores,

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProactiveIdle {
-    /// Time between two checks of the controller.
+    /// Time between two checks by the controller whether members should collect.
     pub check_interval: Duration,
     /// Time without a request after which the array counts as idle.
     pub idle_threshold: Duration,

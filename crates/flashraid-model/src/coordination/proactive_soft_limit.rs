@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProactiveSoftLimit {
-    /// Time between two checks of the controller.
+    /// Time between two checks by the controller whether members should collect.
     pub check_interval: Duration,
     /// Number of free blocks in a pool at or below which its member is forced.
     pub soft_limit: StopThreshold,

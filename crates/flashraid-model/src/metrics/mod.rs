@@ -132,7 +132,7 @@ impl RequestCounts {
 counts! {
     /// Lengths of cleans from start to end, in nanoseconds, summed over the cleans. They are divided into phases in which different
     /// requests are served.
-    pub struct CleanTimes {
+    pub struct CleanTimeSums {
         /// Total time of the cleans.
         total_ns,
         /// Time in which any request could be served between two steps of the clean, in nanoseconds. The paper on preemptible collection
@@ -144,7 +144,7 @@ counts! {
     }
 }
 
-impl CleanTimes {
+impl CleanTimeSums {
     fn count(&mut self, clean: &GcInterval) {
         self.total_ns += clean.end_ns - clean.start_ns;
         self.preemptible_by_all_requests_ns += clean.writes_wait_from_ns - clean.start_ns;
@@ -171,7 +171,7 @@ pub struct Metrics {
     requests_by_members_met: Vec<u64>,
     bandwidth: bandwidth::BandwidthRecorder,
     gc: gc::GcTracker,
-    cleans: Vec<CleanTimes>,
+    cleans: Vec<CleanTimeSums>,
     trend: trend::TrendRecorder,
     /// Trends over the whole run from time 0, which [`Metrics::restart_measuring`] does not clear.
     whole_trend: trend::TrendRecorder,
@@ -198,7 +198,7 @@ impl Metrics {
             requests_by_members_met: vec![0; members as usize + 1],
             bandwidth: bandwidth::BandwidthRecorder::new(0, params.bandwidth_interval_ns),
             gc: gc::GcTracker::new(members, dies_per_member, params.collection_overlap_slice_ns),
-            cleans: vec![CleanTimes::default(); members as usize],
+            cleans: vec![CleanTimeSums::default(); members as usize],
             trend: trend::TrendRecorder::new(0),
             whole_trend: trend::TrendRecorder::new(0),
             over_time: over_time::Recorder::new(0),
@@ -362,7 +362,7 @@ impl Metrics {
         self.response_by_stream.fill(latency::LatencyRecorder::default());
         (self.done, self.until_ns) = (RequestCounts::default(), TimeNs::MAX);
         self.done_by_stream.fill(RequestCounts::default());
-        self.cleans.fill(CleanTimes::default());
+        self.cleans.fill(CleanTimeSums::default());
         self.requests_by_members_met.fill(0);
         self.bandwidth = bandwidth::BandwidthRecorder::new(now, self.bandwidth.initial_interval_ns());
         self.trend = trend::TrendRecorder::new(now);
@@ -395,7 +395,7 @@ impl Metrics {
             requests_by_number_of_members_waited_for: self.requests_by_members_met,
             bandwidth: self.bandwidth.finish(end_ns, rate_divisor_ns),
             gc: self.gc.finish(end_ns),
-            clean_times_by_member: self.cleans,
+            clean_time_sums_by_member: self.cleans,
             trend_of_measured_time: self.trend.finish(),
             trend_of_whole_run: self.whole_trend.finish(),
             over_time: self.over_time.finish(end_ns),
@@ -437,7 +437,7 @@ pub struct MeasuredResults {
     /// Collections over the measured time.
     pub gc: GcActivity,
     /// Duration of the cleans that began in the measured time, by member.
-    pub clean_times_by_member: Vec<CleanTimes>,
+    pub clean_time_sums_by_member: Vec<CleanTimeSums>,
     /// Trends of response times and pages moved over the measured time.
     pub trend_of_measured_time: TrendSummary,
     /// Trends of response times over the whole run, including the requests that the statistics leave out.
@@ -527,8 +527,8 @@ mod tests {
         let measured = metrics.finish(100, 100);
         assert_eq!((measured.gc.member_busy_fraction(0), measured.gc.members[0].collecting_die_ns), (Some(0.4), 40));
         assert_eq!(
-            measured.clean_times_by_member,
-            [CleanTimes { total_ns: 100, preemptible_by_all_requests_ns: 0, preemptible_by_reads_only_ns: 100 }]
+            measured.clean_time_sums_by_member,
+            [CleanTimeSums { total_ns: 100, preemptible_by_all_requests_ns: 0, preemptible_by_reads_only_ns: 100 }]
         );
         assert_eq!(measured.over_time.points.iter().map(|point| point.pages_moved).sum::<u64>(), 3);
         assert_eq!(measured.requests_done, RequestCounts { reads: 1, writes: 0 });

@@ -247,7 +247,7 @@ fn the_cases_of_caches_reach_every_corner() {
         let met = outcome.requests.iter().any(|request| request.gc_members_met > 0);
         let hits = counters.host_admissions.replaced_pages + counters.host_admissions.pages_admitted_to_existing_entries > 0;
         for policy in CachePolicy::all_with_default_parameters().iter().filter(|policy| !policy.cache_levels().is_empty()) {
-            count(policy.name(), cache.parts == policy.cache_levels() && hits);
+            count(policy.name(), cache.levels == policy.cache_levels() && hits);
         }
         count("reads that hit", counters.reads_fully_hit > 0);
         count("reads that hit in part", counters.reads_partly_hit > 0);
@@ -313,7 +313,7 @@ fn the_mixed_cases_reach_every_corner() {
                 count(format!("victims of {name} under {}", scheme.name()), collected && victim == *name && meet);
             }
             for policy in CachePolicy::all_with_default_parameters().iter().filter(|policy| !policy.cache_levels().is_empty()) {
-                let meet = params.cache.is_some_and(|cache| cache.parts == policy.cache_levels());
+                let meet = params.cache.is_some_and(|cache| cache.levels == policy.cache_levels());
                 count(format!("victims of {name} behind {}", policy.name()), collected && victim == *name && meet);
             }
         }

@@ -170,7 +170,7 @@ pub(crate) fn has_rule(scheme: &SchemePolicy) -> bool {
 fn plan_reads(case: &mut Case, draw: &mut Draw) {
     let params = &mut case.params;
     let has_choice = !matches!(params.level, Level::Single | Level::Raid0);
-    let has_member_caches = params.cache.is_some_and(|cache| cache.parts.member_caches.is_some());
+    let has_member_caches = params.cache.is_some_and(|cache| cache.levels.member_caches.is_some());
     let plans = draw.chance(85) && has_choice && !has_member_caches;
     params.read_plan = if plans { ReadPlan::Avoid } else { ReadPlan::Home };
     params.read_plan_params = ReadPlanParams {

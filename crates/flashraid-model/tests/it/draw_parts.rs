@@ -430,7 +430,7 @@ impl Draw {
         let high = if self.chance(50) { 0.0 } else { self.between(0, 1000) as f64 / 1000.0 };
         let memory = self.between(0, 2);
         case.params.cache = Some(CacheParams {
-            parts,
+            levels: parts,
             write_group_cache_pages: group_pages,
             member_cache_pages: member_pages,
             destage_start_fill: if self.chance(20) { high } else { high * self.between(0, 1000) as f64 / 1000.0 },

@@ -42,7 +42,7 @@ impl Explorer {
             .axes
             .iter()
             .zip(names)
-            .map(|(axis, name)| json!({ "key": axis.key, "name": name, "values": axis.values, "hint": documented_names::similar_names_hint(&axis.key) }))
+            .map(|(axis, name)| json!({ "key": axis.key, "name": name, "values": axis.values, "hint": documented_names::explanation_of(&axis.key) }))
             .collect();
         let conclusions = grid.conclusions();
         let workloads = grid.workloads();
@@ -101,7 +101,7 @@ fn figures_of(grid: &Grid) -> Vec<Value> {
         let is_known = if figure.pointer.starts_with("/lost/") { values().any(|lost| lost > 0.0) } else { values().next().is_some() };
         is_known.then(|| {
             json!({
-                "group": title, "key": figure.key(), "name": figure.name, "unit": unit, "hint": documented_names::similar_names_hint(&figure.key()), "texts": texts,
+                "group": title, "key": figure.key(), "name": figure.name, "unit": unit, "hint": documented_names::explanation_of(&figure.key()), "texts": texts,
                 "ratios": ratios.iter().map(|cell| &cell.text).collect::<Vec<_>>(),
                 "tones": ratios.iter().map(|cell| tone(cell.tone)).collect::<Vec<_>>(),
             })

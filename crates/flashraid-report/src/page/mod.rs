@@ -334,7 +334,7 @@ fn table(sheet: &Sheet, id: &str) -> String {
 /// Returns the attributes of an element with these classes that shows this figure or key. The text of `flashraid explain` then stands
 /// beside the cursor.
 fn hint(of: &str, classes: &str) -> String {
-    let title = Some(of).filter(|of| !of.is_empty()).and_then(documented_names::similar_names_hint);
+    let title = Some(of).filter(|of| !of.is_empty()).and_then(documented_names::explanation_of);
     let classes = [classes, if title.is_some() { "explained" } else { "" }].into_iter().filter(|class| !class.is_empty());
     let class = classes.collect::<Vec<_>>().join(" ");
     let class = if class.is_empty() { class } else { format!(" class=\"{class}\"") };

@@ -87,7 +87,7 @@ fn hpc(source: &'static str, read_fraction: f64, kind: HpcKind) -> NamedWorkload
     });
     NamedWorkload {
         name: String::new(),
-        paper_or_trace: source,
+        statistics_source: source,
         published: PublishedFigures {
             mean_request_kib: Some(HPC_KIB),
             read_fraction: Some(read_fraction),
@@ -122,7 +122,7 @@ fn enterprise(row: Row, build: impl FnOnce(Row) -> (ArrivalSpec, SizeSpec, Addre
 fn stand_in(row: Row, note: &str, spec: WorkloadSpec) -> NamedWorkload {
     NamedWorkload {
         name: String::new(),
-        paper_or_trace: "GGC Table 8, PGC Table IV",
+        statistics_source: "GGC Table 8, PGC Table IV",
         published: PublishedFigures {
             mean_request_kib: Some(row.mean_kib),
             read_fraction: Some(row.read_fraction),
@@ -182,7 +182,7 @@ fn bandwidth(stem: &str, numbers: &[u64]) -> Result<NamedWorkload, String> {
     let size = SizeSpec::from(Neighbours { mean: MeanSize { bytes: mean_kib * KIB as f64 }, grain: Granularity::Sector });
     Ok(NamedWorkload {
         name: String::new(),
-        paper_or_trace: "GGC Table 2",
+        statistics_source: "GGC Table 2",
         published: PublishedFigures { mean_request_kib: Some(mean_kib), read_fraction: Some(read_fraction), ..PublishedFigures::default() },
         is_stand_in: false,
         note: "closed loop of 64 requests at uniformly random pages; w1 is for one SSD, w2 for four, w3 for six; without a number 60 % writes (GGC Fig. 3)"

@@ -104,7 +104,7 @@ fn table_3(row: Row, build: impl FnOnce(f64) -> SyntheticParts) -> NamedWorkload
     let read_fraction = row.read_per_s / requests_per_s;
     NamedWorkload {
         name: String::new(),
-        paper_or_trace: "LAWC Table 3",
+        statistics_source: "LAWC Table 3",
         published: PublishedFigures::of_rates(row.write_per_s, row.write_kib, row.read_per_s, row.read_kib),
         is_stand_in: true,
         note: note.to_owned(),
@@ -137,7 +137,7 @@ fn multi_stream(names: &[&str]) -> NamedWorkload {
     let published: Vec<PublishedFigures> = streams.iter().map(|stream| stream.published).collect();
     NamedWorkload {
         name: String::new(),
-        paper_or_trace: "LAWC section 4.1",
+        statistics_source: "LAWC section 4.1",
         published: PublishedFigures::together(&published),
         is_stand_in: true,
         note: format!("{} merged in time over the same array, each with popular pages of its own", names.join(", ")),
@@ -172,7 +172,7 @@ fn spider(numbers: &[u64]) -> Result<NamedWorkload, String> {
     let arrivals = ArrivalSpec::from(Poisson { mean_gap: RequestGap { ns: gap_ms as f64 * 1e6 } });
     Ok(NamedWorkload {
         name: String::new(),
-        paper_or_trace: "LAWC section 4.1, Table 4",
+        statistics_source: "LAWC section 4.1, Table 4",
         published: PublishedFigures {
             mean_request_kib: Some(mean_kib),
             read_fraction: Some(read_fraction),

@@ -20,7 +20,7 @@ pub struct NamedWorkload {
     /// Name of the workload, such as `hpc-w` or `spider(1024,20,60)`.
     pub name: String,
     /// Source of its statistics: paper and number of the table, or a short phrase if they are from no paper.
-    pub paper_or_trace: &'static str,
+    pub statistics_source: &'static str,
     /// Statistics that the paper gives.
     pub published: PublishedFigures,
     /// True if it imitates a trace that is not available. Results obtained with it must say so.
@@ -155,7 +155,7 @@ fn basic(name: &str) -> Found {
     };
     Some(Ok(NamedWorkload {
         name: name.to_owned(),
-        paper_or_trace: "common practice",
+        statistics_source: "common practice",
         published: PublishedFigures { mean_request_kib: Some(4.0), read_fraction: Some(read_fraction), ..PublishedFigures::default() },
         is_stand_in: false,
         note: "uniformly random 4 KiB requests, 32 at a time".into(),

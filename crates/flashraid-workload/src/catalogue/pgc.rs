@@ -21,7 +21,7 @@ pub(super) fn find(stem: &str, numbers: &[u64]) -> Found {
     };
     Some(Ok(NamedWorkload {
         name: String::new(),
-        paper_or_trace: "PGC Table III",
+        statistics_source: "PGC Table III",
         published: PublishedFigures { mean_request_kib: Some(32.0), read_fraction: Some(0.4), requests_per_s: Some(1000.0 / 3.0), ..PublishedFigures::default() },
         is_stand_in: false,
         note: "sizes are exponential and then rounded up to pages, so that requests touch 34.04 KiB on average; a sequential request repeats the size and \

@@ -19,7 +19,7 @@ pub struct CacheConfig {
     /// The policy, with its parameters.
     pub policy: CachePolicy,
     /// Keys that hold for every cache.
-    pub memory: CacheMemory,
+    pub common: CommonCacheKeys,
     /// Other policies whose parameters the user also set.
     pub(super) others: Vec<CachePolicy>,
 }
@@ -28,7 +28,7 @@ pub struct CacheConfig {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
-pub struct CacheMemory {
+pub struct CommonCacheKeys {
     /// Number of bytes in all caches of the array together. By default, 32 KiB for each member, as in LAWC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Size>,
@@ -73,7 +73,7 @@ const POLICY: &str = "policy";
 
 impl Serialize for CacheConfig {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        policy_tables::serialize_table_with(policy_tables::own_parameters_table(POLICY, &self.policy), &self.memory, serializer)
+        policy_tables::serialize_table_with(policy_tables::own_parameters_table(POLICY, &self.policy), &self.common, serializer)
     }
 }
 
@@ -81,8 +81,8 @@ impl<'de> Deserialize<'de> for CacheConfig {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut table = Map::deserialize(deserializer)?;
         let (policy, others) = policy_tables::take_policy(POLICY, &mut table).map_err(D::Error::custom)?;
-        let memory = serde_json::from_value(table.into()).map_err(D::Error::custom)?;
-        Ok(Self { policy, memory, others })
+        let common = serde_json::from_value(table.into()).map_err(D::Error::custom)?;
+        Ok(Self { policy, common, others })
     }
 }
 
@@ -92,6 +92,11 @@ impl JsonSchema for CacheConfig {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        policy_tables::policy_table_schema::<CachePolicy, CacheMemory>(POLICY, "The policy.", "The write cache of the array.", generator)
+        policy_tables::policy_table_schema::<CachePolicy, CommonCacheKeys>(
+            POLICY,
+            "The policy.",
+            "The write cache of the array.",
+            generator,
+        )
     }
 }

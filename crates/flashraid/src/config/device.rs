@@ -259,7 +259,7 @@ pub enum TransferPath {
     None,
 }
 
-/// Dies that share a channel.
+/// Channels of an SSD. The dies of a channel share it for their transfers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]

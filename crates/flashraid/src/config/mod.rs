@@ -51,7 +51,7 @@ use flashraid_workload::WorkloadSpec;
 use flashraid_workload::files::{is_wrong_path, read_at_most};
 
 pub use array::{ArrayConfig, Level};
-pub use cache::{CacheCapacityUnit, CacheConfig, CacheMemory};
+pub use cache::{CacheCapacityUnit, CacheConfig, CommonCacheKeys};
 pub use coordination::{ControllerAnswer, CoordinationConfig, ForceUntil, LatencyConfig, NotifyConfig, ProtocolConfig};
 pub use device::{
     Allocation, BlockSummaryPage, ChannelConfig, ChannelOrder, Duplex, GeometryConfig, Link, LinkRate, LinkTable, NamedSummaryPage,
@@ -295,7 +295,7 @@ fn bound_integers(schema: &mut serde_json::Value) {
 
 /// Returns the quantities of configurations. Each has the name that the schema uses as `format`, and the allowed texts, as the end of the
 /// sentence "this must be …".
-pub fn quantity_names_and_descriptions() -> impl Iterator<Item = (&'static str, &'static str)> {
+pub fn quantity_types_and_allowed_texts() -> impl Iterator<Item = (&'static str, &'static str)> {
     quantities::CHECKERS.iter().map(|checker| (checker.name, checker.allowed))
 }
 

@@ -88,7 +88,7 @@ impl Problems {
     }
 
     /// Returns the text at the place of a problem; `None` if the user wrote nothing there.
-    pub fn text_at(&self, problem: &Problem) -> Option<&str> {
+    pub fn configuration_text_at(&self, problem: &Problem) -> Option<&str> {
         let place = problem.place.as_ref()?;
         self.sources.get(place.source_index)?.text.get(place.span.clone()).map(str::trim).filter(|text| !text.is_empty())
     }
@@ -180,7 +180,7 @@ mod tests {
         let Err(Error::Config(problems)) = simulation.validate() else { panic!("{key} = {value}") };
         let problem = &problems.list[0];
         assert_eq!(problem.key, key);
-        (problems.text_at(problem).map(str::to_owned), problem.allowed_values().map(str::to_owned))
+        (problems.configuration_text_at(problem).map(str::to_owned), problem.allowed_values().map(str::to_owned))
     }
 
     #[test]

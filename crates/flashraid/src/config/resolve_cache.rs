@@ -19,15 +19,15 @@ const NVM_WRITE: Duration = Duration { ns: 1000 };
 
 /// Returns the options that have no effect with this policy. They are no problems, because a comparison of policies sets them for all.
 pub(super) fn without_effect(written: &CacheConfig) -> Vec<String> {
-    let CacheConfig { policy, memory, others } = written;
+    let CacheConfig { policy, common, others } = written;
     let set = [
-        ("size", memory.size.is_some()),
-        ("room", memory.room.is_some()),
-        ("low", memory.low.is_some()),
-        ("high", memory.high.is_some()),
-        ("in_flight", memory.in_flight.is_some()),
-        ("nvm_read", memory.nvm_read.is_some()),
-        ("nvm_write", memory.nvm_write.is_some()),
+        ("size", common.size.is_some()),
+        ("room", common.room.is_some()),
+        ("low", common.low.is_some()),
+        ("high", common.high.is_some()),
+        ("in_flight", common.in_flight.is_some()),
+        ("nvm_read", common.nvm_read.is_some()),
+        ("nvm_write", common.nvm_write.is_some()),
     ];
     let nothing_caches = policy.cache_levels().is_empty();
     let unused = set.into_iter().filter(|(_, set)| *set && nothing_caches).map(|(key, _)| key.to_owned());
@@ -37,7 +37,7 @@ pub(super) fn without_effect(written: &CacheConfig) -> Vec<String> {
 impl Resolver<'_> {
     /// Fills in missing keys of the cache, and returns its parameters; `None` without a cache.
     pub(super) fn cache(&mut self, config: &mut Config, members: u32, page_bytes: u64) -> Option<CacheParams> {
-        let CacheConfig { policy, memory, others } = &mut config.cache;
+        let CacheConfig { policy, common, others } = &mut config.cache;
         // Options without effect with this policy must also be possible, because other policies use them.
         let mut problems = policy.problems();
         for problem in others.iter().flat_map(CachePolicy::problems) {
@@ -52,13 +52,13 @@ impl Resolver<'_> {
         if parts.is_empty() {
             return None;
         }
-        let size = *memory.size.get_or_insert(Size { bytes: BYTES_PER_MEMBER * u64::from(members) });
-        let room = *memory.room.get_or_insert(CacheCapacityUnit::Pages);
-        let low = memory.low.get_or_insert(Fraction(0.0)).0;
-        let high = memory.high.get_or_insert(Fraction(low)).0;
-        let in_flight = *memory.in_flight.get_or_insert(1);
-        let nvm_read = *memory.nvm_read.get_or_insert(NVM_READ);
-        let nvm_write = *memory.nvm_write.get_or_insert(NVM_WRITE);
+        let size = *common.size.get_or_insert(Size { bytes: BYTES_PER_MEMBER * u64::from(members) });
+        let room = *common.room.get_or_insert(CacheCapacityUnit::Pages);
+        let low = common.low.get_or_insert(Fraction(0.0)).0;
+        let high = common.high.get_or_insert(Fraction(low)).0;
+        let in_flight = *common.in_flight.get_or_insert(1);
+        let nvm_read = *common.nvm_read.get_or_insert(NVM_READ);
+        let nvm_write = *common.nvm_write.get_or_insert(NVM_WRITE);
 
         if high < low {
             let message =
@@ -91,7 +91,7 @@ impl Resolver<'_> {
             self.problem(key, message, Some(&format!("every cache needs room for a page of {page} at least; raise cache.size")));
         }
         Some(CacheParams {
-            parts,
+            levels: parts,
             write_group_cache_pages: u32::try_from(group_pages).unwrap_or(u32::MAX),
             member_cache_pages: u32::try_from(member_pages).unwrap_or(u32::MAX),
             capacity_unit: match room {

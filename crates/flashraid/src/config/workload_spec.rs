@@ -60,7 +60,7 @@ pub(super) fn to_toml(named: &NamedWorkload) -> String {
     let config = WorkloadConfig { preset: None, ..to_config(&named.spec) };
     let body = toml::to_string(&config).unwrap_or_default();
     let stand_in = if named.is_stand_in { "# A stand-in with the published statistics, not the trace itself.\n" } else { "" };
-    format!("# {} ({})\n{stand_in}# {}\n\n{body}", named.name, named.paper_or_trace, named.note)
+    format!("# {} ({})\n{stand_in}# {}\n\n{body}", named.name, named.statistics_source, named.note)
 }
 
 /// Returns the keys that a user would write to get `spec`.

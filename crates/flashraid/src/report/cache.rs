@@ -47,7 +47,7 @@ figures! {
         parity_pages_destaged: u64 = of.counters.parity_pages_destaged;
         /// Synchronised destages, which the caches of several members begin together.
         common_destages: SynchronisedDestages = SynchronisedDestages::new(of.counters);
-        /// Share of the cache capacity that was used.
+        /// Used share of the write cache's capacity: its mean and its maximum over the measured time.
         occupancy: CacheOccupancy = CacheOccupancy::new(of);
     }
 }
@@ -132,7 +132,7 @@ figures! {
 }
 
 figures! {
-    /// Share of the cache capacity that was used.
+    /// Used share of the write cache's capacity: its mean and its maximum over the measured time.
     pub struct CacheOccupancy("cache.occupancy", of: CacheSource<'_>) {
         /// Mean share of the cache capacity that was used, over the measured time.
         mean: Option<f64> = {

@@ -10,21 +10,21 @@ use super::build::{share_of_dies, us};
 use super::figures::{Part, TableValue, section};
 use super::table::TableSection;
 use flashraid_model::coordination;
-use flashraid_model::metrics::CleanTimes;
+use flashraid_model::metrics::CleanTimeSums;
 use flashraid_model::ssd::MemberCounters;
 
 /// Source of the values about collection.
 pub(super) struct CollectionSource<'a> {
     inputs: &'a ReportInputs<'a>,
     sum: MemberCounters,
-    times: CleanTimes,
+    times: CleanTimeSums,
     /// True for members with superblocks.
     is_drive: bool,
 }
 
 impl<'a> CollectionSource<'a> {
     pub(super) fn new(inputs: &'a ReportInputs<'a>) -> Self {
-        let (members, cleans) = (inputs.counts.members.iter().copied(), inputs.measured.clean_times_by_member.iter().copied());
+        let (members, cleans) = (inputs.counts.members.iter().copied(), inputs.measured.clean_time_sums_by_member.iter().copied());
         Self { inputs, sum: members.sum(), times: cleans.sum(), is_drive: inputs.drive.is_some() }
     }
 
@@ -36,7 +36,7 @@ impl<'a> CollectionSource<'a> {
     }
 
     fn by_state(&self) -> [f64; 3] {
-        let CleanTimes {
+        let CleanTimeSums {
             total_ns: whole_ns,
             preemptible_by_all_requests_ns: free_for_all_ns,
             preemptible_by_reads_only_ns: writes_wait_ns,

@@ -36,7 +36,7 @@ impl<'a> MemberSource<'a> {
     }
 
     fn collected_ns(&self) -> u64 {
-        if self.is_drive() { self.counters.gc_time_ns } else { self.inputs.measured.clean_times_by_member[self.index].total_ns }
+        if self.is_drive() { self.counters.gc_time_ns } else { self.inputs.measured.clean_time_sums_by_member[self.index].total_ns }
     }
 
     fn share_of_dies(&self) -> Option<f64> {

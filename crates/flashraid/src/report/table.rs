@@ -224,7 +224,7 @@ impl Report {
 
     /// Returns the response times divided into their causes. Causes that are 0 everywhere are left out.
     fn time_section(&self) -> Option<TableSection> {
-        let shares = self.time_us.named_shares();
+        let shares = self.time_us.means_of_all_and_of_slowest();
         let all = shares[0].1?;
         let columns = shares.iter().map(|(name, _)| (*name).to_owned()).collect();
         // A part that is 0 in all requests is 0 in the slowest.

@@ -35,9 +35,9 @@ struct Bench {
 }
 
 /// Returns a cache without thresholds, one destage at a time, an instantaneous memory and a timer of 1000 ns.
-fn params(parts: CacheLevels, group_pages: u32, member_pages: u32) -> CacheParams {
+fn params(levels: CacheLevels, group_pages: u32, member_pages: u32) -> CacheParams {
     CacheParams {
-        parts,
+        levels,
         write_group_cache_pages: group_pages,
         member_cache_pages: member_pages,
         capacity_unit: CapacityUnit::Pages,

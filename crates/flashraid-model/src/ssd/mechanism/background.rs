@@ -35,11 +35,11 @@ const EVERY_MAX_NS: u64 = 3_600_000_000_000;
 
 impl Mechanism for Background {
     type Counters = BackgroundCounters;
-    type AtDie = Stalls;
+    type AtDie = StallSchedule;
 
-    fn at_die(&self, seed: u64, member: MemberId, die: DieId) -> Stalls {
+    fn at_die(&self, seed: u64, member: MemberId, die: DieId) -> StallSchedule {
         let stream = rng::stream(seed, "background", u64::from(member.0) << 32 | u64::from(die.0));
-        let mut stalls = Stalls { background: *self, stream, due: 0, until: 0, counted: 0 };
+        let mut stalls = StallSchedule { background: *self, stream, due: 0, until: 0, counted: 0 };
         stalls.fall_due_later();
         stalls
     }
@@ -67,7 +67,7 @@ impl Mechanism for Background {
 
 /// Schedule of the stalls of one die, which are pauses for background work of its own.
 #[derive(Debug, Clone)]
-pub struct Stalls {
+pub struct StallSchedule {
     background: Background,
     stream: Stream,
     /// Time at which the next stall begins.
@@ -78,14 +78,14 @@ pub struct Stalls {
     counted: TimeNs,
 }
 
-impl Stalls {
+impl StallSchedule {
     fn fall_due_later(&mut self) {
         let gap_ns = (self.background.every.ns as f64 * rng::exponential(&mut self.stream)) as u64;
         self.due = self.due.saturating_add(gap_ns).min(TIME_MAX_NS);
     }
 }
 
-impl MechanismAtDie<BackgroundCounters> for Stalls {
+impl MechanismAtDie<BackgroundCounters> for StallSchedule {
     fn is_due(&self, now: TimeNs) -> bool {
         self.due <= now
     }
@@ -117,7 +117,7 @@ impl MechanismAtDie<BackgroundCounters> for Stalls {
 mod tests {
     use super::*;
 
-    fn stalls(every: u64, lasts: u64) -> Stalls {
+    fn stalls(every: u64, lasts: u64) -> StallSchedule {
         let background = Background { every: Duration { ns: every }, lasts: Duration { ns: lasts } };
         background.at_die(1, MemberId(0), DieId(0))
     }

@@ -148,7 +148,7 @@ impl Caches {
         if params.write_group_cache_pages > 0 {
             list.push(cache(
                 params.write_group_cache_pages,
-                if params.parts.group_cache.is_some_and(|part| part.has_separate_ring_for_sequential_writes) { 2 } else { 1 },
+                if params.levels.group_cache.is_some_and(|part| part.has_separate_ring_for_sequential_writes) { 2 } else { 1 },
             ));
         }
         if params.member_cache_pages > 0 {
@@ -513,7 +513,7 @@ impl Simulation<'_> {
 
     fn host_write(&mut self, index: usize, pages: Vec<u64>) {
         let sequential = self.is_sequential(pages[0], pages[pages.len() - 1] + 1);
-        let parts = self.caches_now().params.parts;
+        let parts = self.caches_now().params.levels;
         let to_group = parts.group_cache.is_some() && (parts.member_caches.is_none() || self.enters_front(&pages));
         let writer = self.new_writer(Some(index), None, sequential, pages);
         if to_group {
@@ -846,7 +846,7 @@ impl Simulation<'_> {
     /// Returns true if the cache is synchronised (rule 84) instead of independent (rule 83).
     fn synchronised(&self, cache: usize) -> bool {
         let caches = self.caches_now();
-        let by_policy = caches.params.parts.member_caches.is_some_and(|part| part.destages_together);
+        let by_policy = caches.params.levels.member_caches.is_some_and(|part| part.destages_together);
         by_policy && !caches.is_group(cache) && !caches.are_flushed()
     }
 
@@ -920,7 +920,7 @@ impl Simulation<'_> {
             state.sequential_pages = (state.sequential_pages + 1).min(state.room_pages);
         }
         caches.flights.insert(flight, Flight { cache, slot, number, pages: entry.pages, began_ns: now, marked: entry.marked, void: false });
-        let is_front = caches.params.parts.member_caches.is_some() && caches.is_group(cache);
+        let is_front = caches.params.levels.member_caches.is_some() && caches.is_group(cache);
         let counts = if is_front { &mut caches.counters.first_level_destages } else { &mut caches.counters.destages };
         counts.entries += 1;
         counts.pages += pages as u64;
@@ -946,7 +946,7 @@ impl Simulation<'_> {
             return self.destage_ends(flight);
         }
         let group = caches.is_group(cache);
-        if group && caches.params.parts.member_caches.is_some() {
+        if group && caches.params.levels.member_caches.is_some() {
             let writer = self.new_writer(None, Some(flight), false, pages);
             return self.write_to_member_caches(writer);
         }

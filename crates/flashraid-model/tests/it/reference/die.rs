@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use flashraid_model::ssd::{BlockingScope, RequestsThatCheckPools};
 
 use super::clean::{Cause, Clean};
-use super::stalls::Stalls;
+use super::stalls::StallSchedule;
 use super::suspend::Suspension;
 use super::together::Together;
 use super::work::{Step, Worker};
@@ -27,7 +27,7 @@ pub(super) struct DieState {
     /// True while the die rests (rule 98).
     pub rests: bool,
     pub cleans_ended: Vec<u64>,
-    pub stalls: Option<Stalls>,
+    pub stalls: Option<StallSchedule>,
 }
 
 pub(super) struct Slot {

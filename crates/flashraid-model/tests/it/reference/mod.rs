@@ -50,7 +50,7 @@ use front::{Front, FrontEvent, Origin};
 use host_port::Port;
 pub(crate) use layout::{array_pages, fits_one_member, stripes};
 use parity::Stripes;
-use stalls::Stalls;
+use stalls::StallSchedule;
 use superblocks::{Drive, DriveEvent, collections_of};
 use transfer::{Channel, Lane};
 use work::{Work, Worker};
@@ -341,7 +341,7 @@ impl Member {
         Member {
             flash,
             dies: (0..dies)
-                .map(|die| DieState { stalls: Stalls::of(&ssd.mechanisms, case.seed, member, die), ..DieState::default() })
+                .map(|die| DieState { stalls: StallSchedule::of(&ssd.mechanisms, case.seed, member, die), ..DieState::default() })
                 .collect(),
             work: BTreeMap::new(),
             channels: (0..channels).map(|_| Channel::default()).collect(),

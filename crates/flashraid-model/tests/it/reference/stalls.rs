@@ -8,7 +8,7 @@ use super::die::{DieState, Slot, Use};
 use super::work::{Step, Worker};
 
 /// The stalls of a die.
-pub(super) struct Stalls {
+pub(super) struct StallSchedule {
     every_ns: u64,
     lasts_ns: u64,
     gaps: rng::Stream,
@@ -16,11 +16,11 @@ pub(super) struct Stalls {
     pub ends_ns: u64,
 }
 
-impl Stalls {
-    pub(super) fn of(mechanisms: &Mechanisms, seed: u64, member: usize, die: usize) -> Option<Stalls> {
+impl StallSchedule {
+    pub(super) fn of(mechanisms: &Mechanisms, seed: u64, member: usize, die: usize) -> Option<StallSchedule> {
         let background = mechanisms.background?;
         let gaps = rng::stream(seed, "background", ((member as u64) << 32) + die as u64);
-        let mut stalls = Stalls { every_ns: background.every.ns, lasts_ns: background.lasts.ns, gaps, due_ns: 0, ends_ns: 0 };
+        let mut stalls = StallSchedule { every_ns: background.every.ns, lasts_ns: background.lasts.ns, gaps, due_ns: 0, ends_ns: 0 };
         stalls.draws();
         Some(stalls)
     }

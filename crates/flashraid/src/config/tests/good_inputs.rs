@@ -96,7 +96,13 @@ fn another_policy_keeps_the_other_keys_of_the_cache() {
     let sets = [("cache.high".to_string(), "0.6".to_string()), ("cache.policy".to_string(), "wow".to_string())];
     let cache = scenario_from_toml("test.toml", text, &sets, None).unwrap().array.cache.unwrap();
     assert_eq!(
-        (cache.parts, cache.write_group_cache_pages, cache.destage_start_fill, cache.destage_full_speed_fill, cache.destages_in_flight_max),
+        (
+            cache.levels,
+            cache.write_group_cache_pages,
+            cache.destage_start_fill,
+            cache.destage_full_speed_fill,
+            cache.destages_in_flight_max
+        ),
         (flashraid_model::cache::WowCache::PARTS, 256, 0.5, 0.6, 4)
     );
 }
@@ -118,7 +124,7 @@ fn caches_share_out_their_size_as_the_paper_does() {
 
     let by_default = cache("lawc-raid0-8", "lawc", "");
     assert_eq!(
-        (by_default.parts, by_default.destage_start_fill, by_default.destage_full_speed_fill, by_default.destages_in_flight_max),
+        (by_default.levels, by_default.destage_start_fill, by_default.destage_full_speed_fill, by_default.destages_in_flight_max),
         (LawcCache::PARTS, 0.0, 0.0, 1)
     );
     assert_eq!((by_default.nvm_page_read_ns, by_default.nvm_page_write_ns, by_default.sync_timeout_ns), (125, 1000, 1_000_000));

@@ -17,7 +17,7 @@ use flashraid_model::ssd::{SsdParams, SuperblockParams};
 
 use super::front::{Front, FrontEvent, Told};
 use super::retries::Retries;
-use super::stalls::Stalls;
+use super::stalls::StallSchedule;
 use super::transfer::Wires;
 use super::{Event, Operation, Simulation};
 use crate::outcome::{Collection, DriveOutcome};
@@ -109,7 +109,7 @@ struct Die {
     read_came: bool,
     in_a_row: u32,
     ends: u64,
-    stalls: Option<Stalls>,
+    stalls: Option<StallSchedule>,
     /// The end of the stall that something was last told to wait for.
     stall_awaited: u64,
 }
@@ -243,7 +243,7 @@ impl Drive {
         let die = |number: usize| Die {
             reading: vec![false; g.planes as usize],
             holding: vec![0; g.planes as usize],
-            stalls: Stalls::of(&ssd.mechanisms, seed, member, number),
+            stalls: StallSchedule::of(&ssd.mechanisms, seed, member, number),
             ..Die::default()
         };
         let mut drive = Self {
