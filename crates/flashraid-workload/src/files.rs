@@ -194,7 +194,8 @@ pub fn is_temporary_name(name: &str) -> bool {
     name.starts_with(TEMPORARY.0) && name.ends_with(TEMPORARY.1)
 }
 
-/// Returns true if a file that was last changed at `changed` is abandoned, because its writer was killed.
+/// Returns true if a temporary file was last changed more than an hour ago. A process that still writes it would have changed it since, so
+/// that its writer must have been killed.
 pub fn is_abandoned_since(changed: SystemTime) -> bool {
     changed.elapsed().is_ok_and(|age| age > ABANDONED)
 }

@@ -527,11 +527,11 @@ pub struct TimelineReport {
     pub omitted: u64,
     /// Number of free blocks at or below which a pool is collected: T_soft of PGC.
     pub t_soft_free_blocks: u32,
-    /// Requests that overlap the window.
+    /// Host requests that were in progress at some time between the begin and the end of the timeline.
     pub requests: Vec<TimelineRequest>,
-    /// Collections that overlap the window.
+    /// Collections that ran at some time between the begin and the end of the timeline.
     pub gc: Vec<TimelineGc>,
-    /// Destages of the write cache that overlap the window.
+    /// Destages of the write cache that ran at some time between the begin and the end of the timeline.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub destages: Vec<TimelineDestage>,
     /// Failures of members and their rebuilding, in order of time.

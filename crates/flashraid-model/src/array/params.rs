@@ -30,7 +30,7 @@ pub struct ArrayParams {
     pub read_plan: ReadPlan,
     /// Settings of a plan that looks at the members, hedges or predicts.
     pub read_plan_params: ReadPlanParams,
-    /// Settings of the write cache, or `None`.
+    /// Settings of the write cache; `None` for an array without one.
     pub cache: Option<CacheParams>,
     /// Limits of the controller towards the host, or `None`.
     pub host_port: Option<HostPortParams>,
@@ -133,7 +133,7 @@ impl HostPortParams {
 pub struct FailureParams {
     /// Number of the member that fails.
     pub member: u32,
-    /// Time of the failure, in nanoseconds. Members that fail at the same time do so in the order of the list.
+    /// Simulated time at which the member fails, in nanoseconds. Failures at the same time happen in the order of the list of failures.
     pub at_ns: TimeNs,
 }
 

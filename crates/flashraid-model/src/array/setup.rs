@@ -8,7 +8,8 @@ use crate::ssd::ComputingShortcuts;
 pub struct ArraySetup {
     /// Maximum number of threads that compute requests before simulated time reaches their arrival ([`Array::submit_many`]), at least 1.
     pub threads_max: usize,
-    /// Minimum number of operations for each thread; `None` for a number that makes another thread worth starting.
+    /// Minimum number of page operations that are worth a thread of their own, when the members serve a batch of requests in parallel. With
+    /// `None`, the program chooses the number.
     pub operations_per_worker_thread_min: Option<usize>,
     /// True to record over time how busy each member is ([`Ssd::utilisation_over_time`](crate::ssd::Ssd::utilisation_over_time)).
     pub records_utilisation: bool,

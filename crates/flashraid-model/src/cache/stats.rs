@@ -59,7 +59,7 @@ counts! {
         reads_missed,
         /// Pages of host reads that hit.
         read_pages_hit,
-        /// Pages that host writes brought, at the first cache that they entered.
+        /// Pages of host writes that entered a cache. A page that later goes on to a cache of the next level is not counted again.
         host_admissions: PageAdmissions,
         /// Pages that the cache of write groups passed on to the member caches, and pages of parity.
         member_cache_admissions: PageAdmissions,

@@ -179,7 +179,7 @@ pub struct BandwidthSeries {
 pub struct DensityBin {
     /// Centre of the bin, in standard deviations from the mean.
     pub z_score: f64,
-    /// Share of the values per standard deviation.
+    /// Share of all values that lie in the bin, divided by the width of the bin in standard deviations.
     pub density: f64,
 }
 

@@ -16,11 +16,11 @@ pub struct Timeline {
     pub from_ns: TimeNs,
     /// Time at which the window ends (exclusive), in nanoseconds.
     pub to_ns: TimeNs,
-    /// Requests that overlap the window.
+    /// Host requests that were in progress at some time between the begin and the end of the timeline.
     pub requests: Vec<CompletedRequest>,
-    /// Collections of all members that overlap the window.
+    /// Collections of all members that ran at some time between the begin and the end of the timeline.
     pub cleans: Vec<GcInterval>,
-    /// Destages of the write cache that overlap the window, by member.
+    /// Destages of the write cache that ran at some time between the begin and the end of the timeline, by member.
     pub destages: Vec<DestageInterval>,
     /// Number of requests, collections and destages that were left out, because a timeline keeps at most `TIMELINE_ENTRIES_MAX` of each
     /// kind.

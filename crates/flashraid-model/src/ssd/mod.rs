@@ -63,7 +63,8 @@ pub use usage::UtilisationPoint;
 /// Memory that can be prefetched before an operation arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PrefetchHint {
-    /// Map entry of the page.
+    /// Entry of the page that is accessed next, in the table that maps logical to physical pages. It is loaded into the cache of the
+    /// computer's processor.
     MapEntry,
     /// Block that the map entry refers to. The map entry must have been prefetched before.
     BlockTables,
@@ -358,7 +359,8 @@ impl Ssd {
         self.act(out, |context| context.catch_up(now, job::NEVER));
     }
 
-    /// Ends collection in idle time for good: after `now`, none begins (rule 38). Wake-ups for it have no effect any more.
+    /// Lets no collection begin in idle time after `now`, because the last request has been served (rule 38). A collection that runs
+    /// already goes on to its end.
     pub fn end_idle_collection(&mut self, now: TimeNs, out: &mut Outbox) {
         self.act(out, |context| context.end_idle_collection(now));
     }

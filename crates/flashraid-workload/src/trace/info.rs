@@ -76,7 +76,7 @@ pub struct TraceInfo {
     pub devices: Vec<DeviceInfo>,
     /// Statistics of time stamps that go backwards.
     pub backwards: BackwardsTimes,
-    /// Number of requests that repeat another one at most 2 ms before; `None` without times.
+    /// Number of requests that equal another one at most 2 ms before in device, address, length and direction; `None` without times.
     pub repeats: Option<u64>,
     /// Requests and lines that were left out.
     pub skipped: SkippedRecords,

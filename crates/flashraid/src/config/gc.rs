@@ -52,7 +52,7 @@ pub struct GcConfig {
     /// Time from the end of the read until the operation continues, in nanoseconds. Needs `preemption = "suspend"`.
     #[schemars(range(min = 0, max = 3_600_000_000_000_u64))]
     pub resume_ns: u64,
-    /// Most suspensions of one operation. Needs `preemption = "suspend"`.
+    /// Maximum number of times that one program or erase is suspended. Needs `preemption = "suspend"`.
     pub suspensions_max: u32,
     /// Idle time after which a die collects in the background.
     pub idle: IdleTimeBeforeCollection,

@@ -207,7 +207,7 @@ pub struct OperationSuspension {
     pub suspend: Option<Duration>,
     /// Time from the end of the last read until the operation continues.
     pub resume: Duration,
-    /// Most suspensions of one operation.
+    /// Maximum number of times that one program or erase is suspended.
     pub suspensions_max: u32,
     /// Least time that the operation works between two suspensions. By default, it equals `suspend`.
     #[serde(skip_serializing_if = "Option::is_none")]

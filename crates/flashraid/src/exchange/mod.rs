@@ -12,7 +12,7 @@ use flashraid_workload::import::{self, ImportError, Imported, xml};
 /// A file for another program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportedFile {
-    /// Usual name of the file in the other program.
+    /// Name that the program for which the file is exported usually gives to such a file.
     pub file_name: &'static str,
     /// Content of the file.
     pub text: String,

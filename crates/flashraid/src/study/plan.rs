@@ -277,8 +277,9 @@ impl StudyPlan {
         Ok(())
     }
 
-    /// Removes and returns the reports that were handed in, or that [`StudyPlan::unfinished_simulations_by_warm_up`] found in the folder.
-    /// If some are missing, there are fewer rows than [`StudyPlan::simulation_count`].
+    /// Moves the reports of all finished simulations out of the plan, and returns them. These are the reports that the caller has passed
+    /// in, and those that [`StudyPlan::unfinished_simulations_by_warm_up`] found in the results folder. Each report is a row of the result.
+    /// Rows of unfinished simulations are missing.
     #[doc(hidden)]
     pub fn take_finished(&self) -> StudyResult {
         let mut known_reports = std::mem::take(&mut *self.known_reports());

@@ -108,7 +108,7 @@ pub(crate) struct Open {
     pub(crate) superpages_left: u32,
 }
 
-/// Parameters of the mapping. Together with the writes they determine its state.
+/// Parameters of the map from logical units to units of superblocks. The same parameters and the same writes always lead to the same map.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SuperblocksParams {
     /// Sizes and numbers of superpages and superblocks.

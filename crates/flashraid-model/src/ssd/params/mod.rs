@@ -148,8 +148,8 @@ impl SsdParams {
 pub struct ComputingShortcuts {
     /// True to compute the end of an operation when it arrives, on members that allow it.
     pub computes_ends_on_arrival: bool,
-    /// True to end waits without events of their own, on dies that nothing can interrupt. Such a die catches up when it gets its next
-    /// operation or message.
+    /// True to save events on dies whose work nothing can interrupt. There, the end of an operation gets no event of its own. The die
+    /// computes it when its next operation or the next message of the controller arrives. Results stay the same.
     pub ends_waits_without_events: bool,
 }
 
@@ -251,7 +251,7 @@ pub struct Suspension {
     pub suspend_ns: u64,
     /// Time from the end of the last read until the operation continues, in nanoseconds.
     pub resume_ns: u64,
-    /// Maximum number of suspensions of one operation.
+    /// Maximum number of times that one program or erase is suspended. After that, it runs to its end.
     pub suspensions_max: u32,
 }
 

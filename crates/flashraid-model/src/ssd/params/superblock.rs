@@ -131,7 +131,7 @@ pub struct OperationSuspensionParams {
     pub suspend_ns: u64,
     /// Time from the end of the last read until the operation continues, in nanoseconds.
     pub resume_ns: u64,
-    /// Maximum number of suspensions of one operation.
+    /// Maximum number of times that one program or erase is suspended. After that, it runs to its end.
     pub suspensions_max: u32,
     /// Least time that the flash array works between two suspensions, in nanoseconds.
     pub work_between_suspensions_min_ns: u64,

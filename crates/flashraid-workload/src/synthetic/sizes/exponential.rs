@@ -25,7 +25,8 @@ pub struct Exponential {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExponentialMean {
-    /// The mean of the exponential distribution. Rounding up adds about half a grain to it.
+    /// The mean of the exponential distribution, before sizes are rounded up to multiples of `grain`. The mean of the rounded sizes is
+    /// about half a grain larger.
     // The reference trace generator, and PGC as far as can be told.
     #[default]
     BeforeRounding,
