@@ -134,7 +134,7 @@ figures! {
         rmw_reads: u64 = of.counts.units_read_for_partial_writes;
         /// Number of reads from flash for the host, including those for writes of a part of a unit.
         array_reads: u64 = of.counts.flash_page_reads_for_host;
-        /// Number of pages that the host read without a flash read of their own. A read of the same flash page for another one brought them.
+        /// Number of pages that the host read without a flash read of their own. A read of the same flash page for another brought them.
         joined: u64 = of.counts.page_reads_sharing_flash_read;
         /// Number of trimmed pages that were ignored, because the trim covered their unit only in part.
         trimmed_in_part: u64 = of.counts.trimmed_pages_ignored;

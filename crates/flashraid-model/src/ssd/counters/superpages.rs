@@ -54,7 +54,7 @@ counts! {
         trimmed_pages_ignored,
         /// Number of reads from flash for the host, including those for partial writes.
         flash_page_reads_for_host,
-        /// Number of pages that the host read without a flash read of their own. A read of the same flash page for another one brought them.
+        /// Number of pages that the host read without a flash read of their own. A read of the same flash page for another brought them.
         page_reads_sharing_flash_read,
         /// Number of host superpages that had to wait because collection was further behind with its moves than `units_behind_host_max`
         /// allows.
