@@ -114,6 +114,35 @@ fn without_enough_reads_nothing_is_late() {
     assert_eq!((done[4], counts.hedged_stripe_reads), (T + CLEAN + READ_NS, 0));
 }
 
+/// The first copy collects, so that its read waits until the other copy has answered. A write to both copies then waits for collection, and
+/// for that read only if it is still there.
+#[test]
+fn a_waiting_read_that_nobody_needs_leaves_the_queue() {
+    // The earlier writes have left two valid pages in the first block of both copies.
+    const CLEAN_OF_TWO: TimeNs = 2 * 220 + 1000;
+    let mut mirror = hedging(50);
+    (mirror.level, mirror.members) = (Level::Raid1, 2);
+    mirror.coordination.as_mut().expect("it has one").coordinated_members = MemberSet::first_members(2);
+    let asked: [Asked; 2] = [(T + 500, 0, 1, false), (T + 700, 0, 1, true)];
+    let (done, _, counts, pages) = run_hedged(&mirror, &[(T, 0)], &asked);
+    assert_eq!((done, pages), (vec![T + 550 + READ_NS, T + CLEAN_OF_TWO + READ_NS + WRITE_NS], vec![1, 1]));
+    assert_eq!(counts.pages_read_in_vain, 1);
+    mirror.read_plan_params.abandons_waiting_reads = true;
+    let (done, _, counts, pages) = run_hedged(&mirror, &[(T, 0)], &asked);
+    assert_eq!((done, pages), (vec![T + 550 + READ_NS, T + CLEAN_OF_TWO + WRITE_NS], vec![0, 1]));
+    assert_eq!((counts.stripe_reads_answered_by_hedge, counts.pages_read_in_vain), (1, 1), "what was cancelled counts as read in vain");
+}
+
+#[test]
+fn a_read_in_work_is_not_cancelled() {
+    let mut params = hedging(READ_NS - 1);
+    params.read_plan_params.abandons_waiting_reads = true;
+    // The dies of the other members are idle, so that the reads there begin at once, one nanosecond before the first answer.
+    let (done, _, counts, pages) = run_hedged(&params, &[], &[(T, 1, 1, false)]);
+    assert_eq!((done, pages), (vec![T + READ_NS], vec![1, 1, 1]));
+    assert_eq!((counts.hedged_stripe_reads, counts.stripe_reads_answered_by_hedge, counts.pages_read_in_vain), (1, 0, 2));
+}
+
 proptest! {
     /// Whenever members fail, every request ends once, by the first of its two sets of reads, and no lock remains.
     #[test]
