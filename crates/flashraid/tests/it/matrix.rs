@@ -386,3 +386,54 @@ fn all_keys_of_collection_are_tried() {
         assert!(SETTINGS.iter().any(|(_, settings)| settings.iter().any(|(set, _)| *set == key)), "{key} is not tried");
     }
 }
+
+/// Whenever a member fails, and with or without a rebuild, no request is forgotten: each ends, and with parity none is lost.
+#[test]
+fn no_request_is_forgotten_whenever_a_member_fails() {
+    const REQUESTS: u64 = 60;
+    let home = ("home", &[("read.plan", "home")][..]);
+    let plans: [Value; 3] = [
+        ("avoid", &[("read.plan", "avoid")]),
+        ("hedge", &[("read.plan", "hedge"), ("read.after", "100us"), ("read.cancel", "queued")]),
+        ("predict", &[("read.plan", "predict"), ("read.then_hedge", "true"), ("read.after", "100us")]),
+    ];
+    let inclusive: Value = ("reactive-inclusive", &[("coordination.scheme", "reactive-inclusive")]);
+    let rows: Vec<(Value, Value)> =
+        SCHEMES.iter().map(|&scheme| (scheme, home)).chain(plans.iter().map(|&plan| (inclusive, plan))).collect();
+    // The first requests take some hundred microseconds.
+    let cases: Vec<(usize, u64, bool)> =
+        (0..rows.len()).flat_map(|row| (0..60).flat_map(move |step| [false, true].map(|rebuilds| (row, 1 + 9 * step, rebuilds)))).collect();
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let of_thread = || {
+        let mut failed = Vec::new();
+        while let Some(&(row, at_us, rebuilds)) = cases.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
+            let (scheme, plan) = rows[row];
+            let failure = format!("{{ member = 1, at = \"{at_us}us\" }}");
+            let requests = REQUESTS.to_string();
+            let mut settings = vec![
+                ("ssd.preset", "ggc2014"),
+                ("workload.requests", requests.as_str()),
+                ("array.level", "raid5"),
+                ("array.failure", failure.as_str()),
+                ("cache.policy", "none"),
+            ];
+            if rebuilds {
+                settings.push(("array.rebuild", "{ rate = \"20MB/s\", in_flight = 2 }"));
+            }
+            settings.extend(scheme.1.iter().chain(plan.1));
+            let seen = simulate(POOLS, &settings).map(|report| (report.requests.all, report.lost.requests));
+            // An array with parity loses nothing with one member.
+            let is_right = seen.as_ref().is_ok_and(|&(done, lost)| done + lost == REQUESTS && lost == 0);
+            if !is_right {
+                failed.push(format!("{}, {}, {at_us} us, rebuild {rebuilds}: {seen:?}", scheme.0, plan.0));
+            }
+        }
+        failed
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let failed: Vec<String> = std::thread::scope(|scope| {
+        let running: Vec<_> = (0..threads).map(|_| scope.spawn(of_thread)).collect();
+        running.into_iter().flat_map(|thread| thread.join().expect("a thread does not panic")).collect()
+    });
+    assert!(failed.is_empty(), "{} of {}:\n{}", failed.len(), cases.len(), failed.join("\n"));
+}
