@@ -437,3 +437,61 @@ fn no_request_is_forgotten_whenever_a_member_fails() {
     });
     assert!(failed.is_empty(), "{} of {}:\n{}", failed.len(), cases.len(), failed.join("\n"));
 }
+
+/// Remedies of the table of the book, with the settings that select them.
+const REMEDIES: &[Value] = &[
+    ("avoid", &[("read.plan", "avoid")]),
+    ("hedge", &[("read.plan", "hedge")]),
+    ("predict", &[("read.plan", "predict")]),
+    ("slow member", &[("array.slow", "{ member = 0, factor = 10, share = 0.1 }")]),
+    ("stagger", &[("coordination.scheme", "stagger")]),
+    ("windows", &[("coordination.scheme", "windows")]),
+];
+
+/// Columns of the table of the book: levels, and what the remedies are combined with.
+const WITH: &[Value] = &[
+    ("single", &[("array.level", "single"), ("array.members", "1")]),
+    ("RAID-0", &[("array.level", "raid0")]),
+    ("RAID-1", &[("array.level", "raid1"), ("array.members", "2")]),
+    ("RAID-10", &[("array.level", "raid10"), ("array.members", "4")]),
+    ("RAID-5", &[("array.level", "raid5")]),
+    ("RAID-6", &[("array.level", "raid6"), ("array.members", "4")]),
+    ("failure", &[("array.failure", "{ member = 1, at = \"1ms\" }")]),
+    ("rebuild", &[("array.failure", "{ member = 1, at = \"1ms\" }"), ("array.rebuild", "{ rate = \"20MB/s\" }")]),
+    ("`wow`", &[("cache.policy", "wow")]),
+    ("`lawc`", &[("cache.policy", "lawc")]),
+    ("`semi`", &[("ssd.gc.preemption", "semi")]),
+    ("superblocks", &[]),
+];
+
+/// Returns what `check` says of a remedy.
+fn verdict((name, remedy): Value, (column, with): Value) -> &'static str {
+    let (kind, preset) = if column == "superblocks" { (DRIVES, "nvme-tlc-read") } else { (POOLS, "ggc2014") };
+    let settings = [&[("ssd.preset", preset), ("cache.policy", "none")][..], kind.1, with, remedy].concat();
+    let checked = Simulation::from_toml(BASE)
+        .and_then(|simulation| settings.iter().try_fold(simulation, |simulation, (key, value)| simulation.set(key, value)))
+        .and_then(|simulation| simulation.check());
+    match checked {
+        Ok(report) => {
+            let says = |words: &str| report.warnings.iter().any(|warning| warning.contains(words));
+            if says("has no effect with level") || says("has nothing to coordinate") { "no effect" } else { "works" }
+        }
+        Err(error) => {
+            let key = remedy[0].0;
+            assert!(error.to_string().contains(key), "{name} with {column} is refused for another reason: {error}");
+            "refused"
+        }
+    }
+}
+
+#[test]
+fn the_table_of_remedies_says_what_check_says() {
+    let mut table = format!("| remedy | {} |\n|---|", WITH.iter().map(|with| with.0).collect::<Vec<_>>().join(" | "));
+    table += &"---|".repeat(WITH.len());
+    for &remedy in REMEDIES {
+        let cells: Vec<&str> = WITH.iter().map(|&with| verdict(remedy, with)).collect();
+        table += &format!("\n| {} | {} |", remedy.0, cells.join(" | "));
+    }
+    let page = include_str!("../../../../docs/drives.md").replace("\r\n", "\n");
+    assert!(page.contains(&table), "docs/drives.md needs this table:\n{table}");
+}
