@@ -155,7 +155,7 @@ arrivals = { process = "markov-modulated", mean_gap = "700us", rate_ratio = 5, b
 rate_scale = 1.5
 "#;
 
-pub(super) const RUNS: [Run; 56] = [
+pub(super) const RUNS: [Run; 65] = [
     // Devices of the papers' presets.
     run("pools", POOLS, &[("ssd.preset", "ggc2014")]),
     run("device-pgc2011", POOLS, &[("ssd.preset", "pgc2011"), ("array.level", "single"), ("array.members", "1")]),
@@ -257,6 +257,52 @@ pub(super) const RUNS: [Run; 56] = [
     run("cache-iwc", PARITY, &[("cache.policy", "iwc"), ("array.failure", "{ member = 4, at = \"1s\" }")]),
     run("cache-iwc-sync", PARITY, &[("cache.policy", "iwc-sync"), ("cache.sync_timeout", "3ms"), ("array.level", "raid0")]),
     run("cache-lawc", PARITY, &[("cache.policy", "lawc"), ("ssd.gc.preemption", "semi"), ("coordination.scheme", "proactive-soft-limit")]),
+    // Members that ask for leave or take turns, read plans, and a slow member.
+    run("stagger", PARITY, &[("coordination.scheme", "stagger"), ("coordination.retry", "500us"), ("coordination.idle_gap", "3ms")]),
+    run(
+        "stagger-mirrors-avoid",
+        PARITY,
+        &[
+            ("coordination.scheme", "stagger"),
+            ("coordination.scope", "mirror-set"),
+            ("array.level", "raid10"),
+            ("array.members", "4"),
+            ("read.plan", "avoid"),
+            ("read.knowledge", "member"),
+        ],
+    ),
+    run(
+        "windows",
+        PARITY,
+        &[("coordination.scheme", "windows"), ("coordination.window", "40ms"), ("array.failure", "{ member = 2, at = \"1s\" }")],
+    ),
+    run("windows-avoid", PARITY, &[("coordination.scheme", "windows"), ("coordination.window", "60ms"), ("read.plan", "avoid")]),
+    run("avoid", PARITY, &[("read.plan", "avoid"), ("read.remaining", "unknown"), ("array.level", "raid6"), ("array.members", "6")]),
+    run("hedge", PARITY, &[("read.plan", "hedge"), ("read.learn", "100"), ("read.cancel", "queued")]),
+    run("predict", PARITY, &[("read.plan", "predict"), ("read.then_hedge", "true"), ("read.after", "2ms"), ("cache.policy", "wow")]),
+    run(
+        "slow-member",
+        PARITY,
+        &[
+            (
+                "array.slow",
+                "[{ member = 1, factor = 10, share = 0.2 }, { member = 3, from = \"500ms\", until = \"3s\", add = \"1ms\", stall = \"5ms\", every = \"100ms\" }]",
+            ),
+            ("read.plan", "hedge"),
+            ("read.after", "1ms"),
+        ],
+    ),
+    run(
+        "drives-in-turn",
+        DRIVES,
+        &[
+            ("coordination.scheme", "windows"),
+            ("coordination.window", "50ms"),
+            ("array.level", "raid5"),
+            ("array.members", "3"),
+            ("read.plan", "hedge"),
+        ],
+    ),
     // Drives that write superblocks.
     run("drives", DRIVES, &[("ssd.preset", "nvme-tlc-read")]),
     run(
