@@ -275,7 +275,7 @@ fn explain_with(scenario: &Scenario, workload: Option<WorkloadSample>, mut warni
     let first_collection = first_collection(scenario, workload.as_ref());
     let own_write_amplification = workload.as_ref().and_then(|sample| own_state::write_amplification(scenario, &gc, sample));
     warn(scenario, workload.as_ref(), load.as_ref(), first_collection, &mut warnings);
-    let leave = turns::leave_check(array, load.as_ref());
+    let leave = turns::leave_check(array, load.as_ref(), first_collection);
     let turns = turns::turns_check(array, &gc, workload.as_ref());
     warnings.extend(turns::warnings(leave.as_ref(), turns.as_ref()));
     let drive = drive::drive_check(scenario);

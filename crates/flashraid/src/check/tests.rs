@@ -174,6 +174,23 @@ fn the_main_job_with_leave() {
     let report = checked("[coordination]\nscheme = \"stagger\"\n[workload]\narrivals = { process = \"poisson\", mean_gap = \"800/s\" }");
     assert!(report.warnings.iter().any(|warning| warning.contains("some will collect unasked")), "{:?}", report.warnings);
     let report = checked("[array]\nlevel = \"raid10\"\n[coordination]\nscheme = \"stagger\"\ntogether = 2");
-    let leave = report.leave.unwrap();
+    let leave = report.leave.as_ref().unwrap();
     assert_eq!((leave.scope_members, leave.together), (2, 2));
+    // Where all may collect, none is kept waiting.
+    assert!(!report.warnings.iter().any(|warning| warning.contains("come away")), "{:?}", report.warnings);
+}
+
+#[test]
+fn pools_that_begin_where_collection_must_begin() {
+    let warned = |text: &str| {
+        let report = checked(text);
+        let is_warned = report.warnings.iter().any(|warning| warning.contains("may never come away from there"));
+        (report.leave.map(|leave| leave.begins_at_start), is_warned)
+    };
+    assert_eq!(warned("coordination.scheme = \"stagger\""), (Some(true), true));
+    assert_eq!(warned("coordination.scheme = \"windows\""), (None, false));
+    // After the fill alone, all reserved blocks are free.
+    let filled = "[ssd.warm_up]\npattern = \"random\"\noverwrites = 0\n";
+    assert_eq!(warned(&format!("{filled}[coordination]\nscheme = \"stagger\"")), (Some(false), false));
+    assert!(!warned("[array]\nlevel = \"raid10\"\n[coordination]\nscheme = \"stagger\"\ntogether = 2").1);
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{GcCheck, LoadCheck, WorkloadSample};
+use super::{FirstCollection, GcCheck, LoadCheck, WorkloadSample};
 use flashraid_model::array::ArrayParams;
 use flashraid_model::coordination::{LeaveScope, SchemePolicy};
 use flashraid_workload::units::Duration;
@@ -19,6 +19,8 @@ pub struct LeaveCheck {
     /// Collection that the members of a scope need, as a share of what they may do one after another. Above 1, some collect unasked. It is
     /// `None` for a closed loop.
     pub load: Option<f64>,
+    /// True if the pools begin with `start` free blocks, where members must collect without leave.
+    pub begins_at_start: bool,
 }
 
 /// Turns to collect (`coordination.scheme = "windows"`).
@@ -42,7 +44,7 @@ pub struct TurnsCheck {
 }
 
 /// Returns what can be said of leave.
-pub(super) fn leave_check(array: &ArrayParams, load: Option<&LoadCheck>) -> Option<LeaveCheck> {
+pub(super) fn leave_check(array: &ArrayParams, load: Option<&LoadCheck>, first: FirstCollection) -> Option<LeaveCheck> {
     let coordination = array.coordination.as_ref()?;
     let SchemePolicy::Stagger(stagger) = &coordination.scheme else { return None };
     let role = coordination.member_role(&array.ssd.pool_sizes());
@@ -55,6 +57,8 @@ pub(super) fn leave_check(array: &ArrayParams, load: Option<&LoadCheck>) -> Opti
         scope_members,
         together,
         load: collecting.map(|share| share * f64::from(scope_members) / f64::from(together)),
+        // Drives with superblocks begin at `target`, and must collect at `floor` only.
+        begins_at_start: array.ssd.superblock.is_none() && matches!(first, FirstCollection::AtOnce),
     })
 }
 
@@ -109,6 +113,17 @@ pub(super) fn warnings(leave: Option<&LeaveCheck>, turns: Option<&TurnsCheck>) -
             "{together} of {scope_members} members may collect at a time, but they need {load:.2} times as much time: some will collect \
              unasked; raise coordination.together, or the free blocks between coordination.ask_at and ssd.gc.start"
         ));
+    }
+    if let Some(LeaveCheck { scope_members, together, load, begins_at_start: true, .. }) = leave
+        && together < scope_members
+        && load.is_none_or(|load| load <= 1.0)
+    {
+        warnings.push(
+            "pools begin with ssd.gc.start free blocks, so that members collect unasked from the first writes on, and while enough of them \
+             do, no other is granted leave: they may never come away from there; look at the unasked collections in the report, raise \
+             coordination.together, or begin with more free blocks (ssd.warm_up)"
+                .into(),
+        );
     }
     let Some(turns) = turns else { return warnings };
     let TurnsCheck { window_ms, window_min_ms, .. } = *turns;

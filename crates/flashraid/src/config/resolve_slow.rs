@@ -74,7 +74,7 @@ impl Resolver<'_> {
             }
             _ => {}
         }
-        if share.0 < 1.0 && !slows_operations {
+        if share.0 > 0.0 && share.0 < 1.0 && !slows_operations {
             let message = format!("`{key}.share` is {share}, but has no effect without `factor` or `add`");
             self.problem(&format!("{key}.share"), message, None);
         }
