@@ -60,7 +60,7 @@ const DRIVES: [(&str, &[(&str, &str)]); 4] = [
     ("nvme-tlc-read", &[("ssd.scale", "512")]),
 ];
 
-/// RAID-5 of four under small random requests, 70 % of them reads.
+/// RAID-5 of four under small random requests.
 const ARRAY: &str = r#"
 [array]
 level = "raid5"
@@ -68,31 +68,23 @@ members = 4
 stripe_unit = "64KiB"
 [workload]
 kind = "synthetic"
-arrivals = { process = "closed", depth = 64 }
-read_fraction = 0.7
 size = "4KiB"
-requests = 160000
-[report]
-skip_requests = 40000
 "#;
 
-/// The array under requests that come at their own times.
-const OPEN_ARRAY: &str = r#"
-[array]
-level = "raid5"
-members = 4
-stripe_unit = "64KiB"
-[workload]
-kind = "synthetic"
-size = "4KiB"
-"#;
+/// Settings of the comparison: 70 % reads, always 64 requests at a time.
+const CLOSED_LOOP: &[(&str, &str)] = &[
+    ("workload.arrivals", "{ process = \"closed\", depth = 64 }"),
+    ("workload.read_fraction", "0.7"),
+    ("workload.requests", "160000"),
+    ("report.skip_requests", "40000"),
+];
 
 /// Returns the comparison, a figure for each drive.
 pub fn comparison() -> Vec<Figure> {
     let of_drive = |(drive, shape): &(&'static str, &[(&str, &str)])| {
         let with = |point: Point, settings: &[(&str, &str)]| settings.iter().fold(point, |point, (key, value)| point.set(key, value));
         let point = |remedy: &Remedy| {
-            let point = with(Point::new(remedy.name, ARRAY).set("ssd.preset", drive), shape);
+            let point = with(with(Point::new(remedy.name, ARRAY).set("ssd.preset", drive), CLOSED_LOOP), shape);
             let point = with(point, remedy.settings).quick("workload.requests", 6_000).quick("report.skip_requests", 2_000);
             if drive.starts_with("nvme") { point.quick("ssd.scale", 2048) } else { point.quick("ssd.geometry.blocks", 48) }
         };
@@ -143,7 +135,7 @@ pub fn crossover() -> Figure {
 fn sides(line: &str, kib: u32, writes: u32, gap_us: f64, duration: &str, skip: &str, set_up: impl Fn(Point) -> Point) -> Vec<Point> {
     let side = |side: &&str| {
         let remedy = REMEDIES.iter().find(|remedy| remedy.name == *side).expect("it is a remedy");
-        let point = set_up(Point::new(format!("{line} {writes} {side}"), OPEN_ARRAY)).set("workload.size", format!("{kib}KiB"));
+        let point = set_up(Point::new(format!("{line} {writes} {side}"), ARRAY)).set("workload.size", format!("{kib}KiB"));
         let point = point.set("workload.read_fraction", 1.0 - f64::from(writes) / 100.0);
         let gap_ns = (gap_us * 1e3).round();
         let point = point.set("workload.arrivals", format!("{{ process = \"poisson\", mean_gap = \"{gap_ns}ns\" }}"));

@@ -14,7 +14,8 @@ pub fn stream(seed: u64, label: &str, index: u64) -> Stream {
     Stream::seed_from_u64(derive_seed(seed, label, index))
 }
 
-/// Returns a seed for the use `label` with the number `index`. A part that needs several streams makes them from this seed.
+/// Returns a seed that is derived from `seed` for the use `label` with the number `index`. A part that needs several streams of random
+/// numbers derives their seeds from the returned one.
 pub fn derive_seed(seed: u64, label: &str, index: u64) -> u64 {
     // FNV-1a over the label, mixed with seed and index by SplitMix64 steps (`seed_from_u64` is one more).
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;

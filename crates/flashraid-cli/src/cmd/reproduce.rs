@@ -203,7 +203,8 @@ fn traces(settings: &[Setting]) -> Outcome<Vec<(String, String)>> {
     let replayed: BTreeSet<&str> = figures().iter().flat_map(Figure::traces).collect();
     for setting in settings.iter().filter(|setting| !replayed.contains(setting.key.as_str())) {
         if let Err(problem) = catalogue::find_workload(&setting.key) {
-            return Err(Failure::Input(format!("--trace {setting}: {problem}")));
+            let replayed: Vec<&str> = replayed.iter().copied().collect();
+            return Err(Failure::Input(format!("--trace {setting}: {problem}; later papers replay {}", replayed.join(", "))));
         }
     }
     Ok(settings.iter().map(|setting| (setting.key.clone(), setting.value.clone())).collect())

@@ -69,7 +69,8 @@ use volume::Volume;
 /// Most members of an array, with spares. Sets of members are kept as bits.
 pub const MEMBERS_MAX: u32 = 128;
 
-/// An array of SSDs.
+/// An array of SSDs with its controller. It places requests on members and spares, keeps parity, caches writes, coordinates collection,
+/// and serves requests in simulated time.
 #[derive(Debug, Clone)]
 pub struct Array {
     shape: ArrayShape,

@@ -187,9 +187,9 @@ impl Leaves {
     /// Sorts the members that ask: those with the fewest free blocks first, then those without leave for longest, then by a draw.
     fn order_asking(&mut self) {
         let Self { asking, last_grant, draws, .. } = self;
-        asking.sort_unstable();
         let key = |&(member, free_blocks): &(u32, u32)| (free_blocks, last_grant[member as usize]);
-        asking.sort_by_key(key);
+        // The number of the member comes last, so that draws do not depend on the order in which members ask within a nanosecond.
+        asking.sort_by_key(|one| (key(one), one.0));
         let draws = draws.as_mut().expect("the run has begun");
         let mut from = 0;
         while from < asking.len() {
