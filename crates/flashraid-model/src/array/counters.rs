@@ -122,7 +122,7 @@ counts! {
         fast_reads_called_slow,
         /// Strips that were fast and called fast.
         fast_reads_called_fast,
-        /// Number of parts of reads, one for each stripe that a read wants something of. They count whether they were predicted to be slow or fast.
+        /// Number of parts of reads, one for each stripe of which a read wants something, whether it was predicted to be slow or fast.
         stripe_reads,
         /// Parts of which something was called slow where it would be read without a plan.
         stripe_reads_called_slow,
