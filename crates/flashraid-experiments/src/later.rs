@@ -44,7 +44,7 @@ fn ioda_point(trace: &'static str, mode: &str) -> Point {
         "base" => point,
         "iod1" => avoid(point).set("read.remaining", "unknown"),
         "iod2" => avoid(point),
-        "iod3" => avoid(in_turn(point)).set("read.knowledge", "member").set("read.pre_reads", false),
+        "iod3" => avoid(in_turn(point)).set("read.knowledge", "turn").set("read.remaining", "unknown").set("read.pre_reads", false),
         "ioda" => avoid(in_turn(point)),
         _ => point.set("coordination.scheme", "ideal"),
     }

@@ -152,8 +152,8 @@ pub const LATER_CHOICES: &[Choice] = &[
     },
     Choice {
         key: "iod3",
-        value: "windows and avoid by member, without reads before writes",
-        why: "the paper's host does not send reads to the member whose turn it is, whether it collects or not; here it has to collect",
+        value: "windows, and avoid by turns, with unknown times and without reads before writes",
+        why: "in the artifact a device refuses every marked read in its turn, whether it collects or not, the host gets random times, and reads before writes are not marked",
     },
     Choice {
         key: "set-up of RackBlox, LinnOS, MittOS, Heimdall",

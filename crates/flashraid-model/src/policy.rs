@@ -363,7 +363,8 @@ pub mod policy_tables {
         unused
     }
 
-    /// Adds a policy to `table`: its name under `tag`, its own parameters, and the default parameters of all other policies.
+    /// Adds a policy to `table`: its name under the key `tag`, and each parameter under a key of its own. The parameters of the other
+    /// policies of this kind are added with their defaults, so that a table has the same keys whatever policy it names.
     pub fn put_policy<K: PolicyList>(tag: &str, policy: &K, table: &mut Map<String, Value>) {
         table.insert(tag.to_owned(), policy.name().into());
         table.extend(policy.parameters());

@@ -144,8 +144,8 @@ pub struct Report {
     pub mechanisms: serde_json::Map<String, Value>,
     /// Time at which the statistics begin, in nanoseconds.
     pub measured_from_ns: u64,
-    /// Time at which the statistics end, in nanoseconds: the last answer of a measured request. Without any, it is the time at which they
-    /// begin. All rates are over this time.
+    /// Time at which the statistics end, in nanoseconds. It is the time of the last answer to a measured request or, if no request was
+    /// measured, `measured_from_ns`.
     pub measured_to_ns: u64,
     /// Time by which requests per second and bandwidth are divided, in nanoseconds. In an open loop, it is the measured time. In a closed
     /// loop, each of the requests that the queue depth allows at a time is sent from a slot. It is then the mean time for which a slot was

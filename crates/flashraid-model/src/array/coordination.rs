@@ -12,8 +12,8 @@ pub(super) enum MemberAction {
     Receive(ToMember),
     /// Ask the controller for permission to collect, if the member needs to collect.
     Ask,
-    /// Begin the member's turn to collect. Cleans may begin before this time.
-    BeginTurn(TimeNs),
+    /// Begin the member's turn to collect. Cleans may begin before the first time, and the turn ends at the second.
+    BeginTurn(TimeNs, TimeNs),
     /// Begin no more cleans in the member's turn.
     CloseTurn,
     /// End the member's turn to collect.
@@ -84,7 +84,7 @@ impl Coordination {
         match self.mailbox.pop_due(now) {
             Some((_, Mail::ToMember(member, message))) => return Some((member, MemberAction::Receive(message))),
             Some((_, Mail::MayAsk(member))) => return Some((member, MemberAction::Ask)),
-            Some((_, Mail::TurnBegins(member, until))) => return Some((member, MemberAction::BeginTurn(until))),
+            Some((_, Mail::TurnBegins(member, until, end))) => return Some((member, MemberAction::BeginTurn(until, end))),
             Some((_, Mail::TurnCloses(member))) => return Some((member, MemberAction::CloseTurn)),
             Some((_, Mail::TurnEnds(member))) => return Some((member, MemberAction::EndTurn)),
             Some((_, Mail::ToController(member, message))) => self.controller.receive(now, member, message),

@@ -22,7 +22,7 @@ pub struct ArrayParams {
     pub coordination: Option<CoordinationParams>,
     /// Members that fail, each at most once. The level must survive a failure.
     pub failures: Vec<FailureParams>,
-    /// Times for which members are slow.
+    /// Periods in which members are slow, each of one member.
     pub slow: Vec<SlowParams>,
     /// Settings for rebuilding failed members, or `None`.
     pub rebuild: Option<RebuildParams>,
@@ -109,6 +109,8 @@ pub enum CollectionKnowledge {
     PerDieOrPlane,
     /// The host only knows whether any die of the member collects.
     PerMember,
+    /// The host knows whose turn it is to collect, by the clock, and nothing else. A member in its turn counts as collecting.
+    Turns,
 }
 
 /// Limits of the array's controller towards the host.

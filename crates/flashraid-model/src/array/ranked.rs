@@ -203,7 +203,9 @@ impl Array {
         let issued = match coordination.step(now) {
             Some((member, MemberAction::Receive(message))) => members.act_on_member(member, |ssd, out| ssd.receive(now, message, out)),
             Some((member, MemberAction::Ask)) => members.act_on_member(member, |ssd, out| ssd.send_soft_request_if_due(now, out)),
-            Some((member, MemberAction::BeginTurn(until))) => members.act_on_member(member, |ssd, out| ssd.turn_begins(now, until, out)),
+            Some((member, MemberAction::BeginTurn(until, end))) => {
+                members.act_on_member(member, |ssd, out| ssd.turn_begins(now, until, end, out))
+            }
             Some((member, MemberAction::CloseTurn)) => members.act_on_member(member, |ssd, out| ssd.turn_closes(now, out)),
             Some((member, MemberAction::EndTurn)) => members.act_on_member(member, |ssd, out| ssd.turn_ends(now, out)),
             None => members.issued(),

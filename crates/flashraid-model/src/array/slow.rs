@@ -7,14 +7,14 @@ use crate::TimeNs;
 use crate::rng;
 use crate::ssd::OpEnd;
 
-/// Time for which a member is slow.
+/// A period in which a member is slow, without having failed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SlowParams {
     /// Number of the member.
     pub member: u32,
     /// Time from which the member is slow, in nanoseconds.
     pub from_ns: TimeNs,
-    /// Time until which it is slow, in nanoseconds; later than `from_ns`. Times of a member do not overlap.
+    /// Time until which it is slow, in nanoseconds; later than `from_ns`. Periods of a member do not overlap.
     pub until_ns: TimeNs,
     /// Number by which the flash times of a slow operation are multiplied, at least 1.
     pub factor: f64,

@@ -16,7 +16,7 @@ pub(crate) enum Mail {
     /// The timer of the member with this number: it checks whether it must ask to collect. All other events of this nanosecond come first.
     MayAsk(u32),
     /// The turn of the member with this number begins. It may begin cleans before this time.
-    TurnBegins(u32, TimeNs),
+    TurnBegins(u32, TimeNs, TimeNs),
     /// The member with this number may begin no more cleans in its turn.
     TurnCloses(u32),
     /// The turn of the member with this number is over.
@@ -102,7 +102,7 @@ impl Mailbox {
             ControllerAction::Message(member, message) => self.send(now, message.kind(), Mail::ToMember(member, message)),
             ControllerAction::BeginCycleAt(at) => self.schedule(at, Mail::BeginCycle),
             ControllerAction::BeginTurn(member, begin_cleans_until, end) => {
-                self.schedule(now, Mail::TurnBegins(member, begin_cleans_until));
+                self.schedule(now, Mail::TurnBegins(member, begin_cleans_until, end));
                 self.schedule(begin_cleans_until, Mail::TurnCloses(member));
                 self.schedule(end, Mail::TurnEnds(member));
             }
@@ -166,7 +166,7 @@ mod tests {
             Mail::ToMember(0, ToMember::TellState),
             Mail::TurnCloses(0),
             Mail::TurnEnds(0),
-            Mail::TurnBegins(0, 1),
+            Mail::TurnBegins(0, 1, 2),
         ];
         for (rank, mail) in in_order.iter().enumerate() {
             assert_eq!(usize::from(mail.rank()), rank, "{mail:?}");

@@ -835,6 +835,26 @@ fn a_member_cleans_in_its_turn() {
     assert_eq!(first_clean(200 * MS), clean_from(500 * MS));
 }
 
+/// Nobody collects. Copies take turns by page, and a read takes 28.
+#[test]
+fn a_host_that_goes_by_the_clock_keeps_away_from_a_member_in_its_turn() {
+    let mut params = params(2, 1, turns(1000, 10));
+    (params.level, params.read_plan) = (Level::Raid1, ReadPlan::Avoid);
+    params.read_plan_params.collection_knowledge = CollectionKnowledge::Turns;
+    params.read_plan_params.refusal_answer_ns = 5;
+    let (of_copy_0, of_copy_1) = (0, 1);
+    let reads = [(100, of_copy_0), (200, of_copy_1), (999, of_copy_0), (1100, of_copy_0), (1200, of_copy_1), (1999, of_copy_1)];
+    let outcome = run(&params, &reads.map(|(at, copy)| (at, copy, 3, false)));
+    assert_eq!(outcome.done, [133, 228, 1032, 1128, 1233, 2032]);
+    assert!(outcome.cleans.is_empty());
+    // At the nanosecond at which turns change the first is over, and the second has not begun.
+    for copy in [of_copy_0, of_copy_1] {
+        assert_eq!(run(&params, &[(1000, copy, 3, false)]).done, [1028]);
+    }
+    params.read_plan_params.collection_knowledge = CollectionKnowledge::PerMember;
+    assert_eq!(run(&params, &[(100, of_copy_0, 3, false)]).done, [128]);
+}
+
 #[test]
 fn a_pool_at_its_limit_breaks_the_contract() {
     // Member 0 has its turn. A read of member 1 finds its pool at the limit.

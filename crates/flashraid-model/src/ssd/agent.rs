@@ -62,6 +62,8 @@ struct Turn {
     role: TurnRole,
     /// Time before which cleans may begin in the member's turn. It is in the past outside of a turn.
     begins_cleans_until: TimeNs,
+    /// End of the member's last turn so far.
+    ends_at: TimeNs,
     counters: TurnCounters,
 }
 
@@ -131,20 +133,27 @@ impl Agent {
                 mean_gap_ns: 0,
                 few_operations_at: NEVER,
             }),
-            turn: role.turn.map(|role| Turn { role, begins_cleans_until: 0, counters: TurnCounters::default() }),
+            turn: role.turn.map(|role| Turn { role, begins_cleans_until: 0, ends_at: 0, counters: TurnCounters::default() }),
         }
     }
 
-    /// Begins the member's turn. Cleans may begin before `until`.
-    pub(crate) fn turn_begins(&mut self, until: TimeNs) {
+    /// Begins the member's turn, which ends at `end`. Cleans may begin before `until`.
+    pub(crate) fn turn_begins(&mut self, until: TimeNs, end: TimeNs) {
         if let Some(turn) = &mut self.turn {
-            turn.begins_cleans_until = until;
+            (turn.begins_cleans_until, turn.ends_at) = (until, end);
         }
     }
 
     /// Begins no more cleans in the member's turn.
     pub(crate) fn turn_closes(&mut self) {
-        self.turn_begins(0);
+        if let Some(turn) = &mut self.turn {
+            turn.begins_cleans_until = 0;
+        }
+    }
+
+    /// Returns the end of the member's turn while it lasts.
+    pub(crate) fn turn_lasts_until(&self, now: TimeNs) -> Option<TimeNs> {
+        self.turn.as_ref().map(|turn| turn.ends_at).filter(|&end| now < end)
     }
 
     /// Returns the number of free blocks at or below which a pool is cleaned now, because it is the member's turn.

@@ -381,10 +381,10 @@ impl Ssd {
     }
 
     /// Begins the member's turn to collect. Cleans may begin before `until`. All other events of this nanosecond come first.
-    pub(crate) fn turn_begins(&mut self, now: TimeNs, until: TimeNs, out: &mut Outbox) {
+    pub(crate) fn turn_begins(&mut self, now: TimeNs, until: TimeNs, end: TimeNs, out: &mut Outbox) {
         self.act(out, |context| {
             context.catch_up(now, job::NEVER);
-            context.turn_begins(now, until);
+            context.turn_begins(now, until, end);
         });
     }
 
@@ -399,6 +399,11 @@ impl Ssd {
             context.catch_up(now, job::NEVER);
             context.turn_ends();
         });
+    }
+
+    /// Returns the end of the member's turn while it lasts.
+    pub(crate) fn turn_lasts_until(&self, now: TimeNs) -> Option<TimeNs> {
+        self.parts.agent.as_ref().and_then(|agent| agent.turn_lasts_until(now))
     }
 
     /// Returns the counts of collections that did not keep to the member's turns.

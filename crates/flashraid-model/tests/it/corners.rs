@@ -642,6 +642,7 @@ fn the_cases_of_planned_reads_reach_every_corner() {
             count("a controller", avoided && case.params.coordination.is_some());
             count("a refusal that takes time", avoided && fast_fail_ns > 0);
             count("knowledge of members", avoided && knowledge == CollectionKnowledge::PerMember);
+            count("knowledge of turns", avoided && knowledge == CollectionKnowledge::Turns);
             count("unknown times", avoided && !knows_remaining);
             count("one busy", counts.stripe_reads_with_one_strip_collecting > 0);
             count("two busy", counts.stripe_reads_with_two_busy_strips > 0);

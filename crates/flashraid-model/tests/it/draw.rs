@@ -201,6 +201,10 @@ fn plan_reads(case: &mut Case, draw: &mut Draw) {
     if plans && draw.chance(35) {
         params.read_plan = ReadPlan::Predict;
     }
+    let has_turns = params.coordination.as_ref().is_some_and(|coordination| matches!(coordination.scheme, SchemePolicy::Windows(_)));
+    if has_turns && draw.chance(60) {
+        params.read_plan_params.collection_knowledge = CollectionKnowledge::Turns;
+    }
 }
 
 /// Makes members slow for a time, or one member for several times (rules 250 to 252).

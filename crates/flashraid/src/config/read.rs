@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use flashraid_model::array::{self, HedgeAfter, PredictionParams, ReadPlan, ReadPlanParams};
+use flashraid_model::coordination::SchemePolicy;
 use flashraid_workload::units::{Duration, Fraction, NumberRange, Quantity, UnitError};
 
 use super::Config;
@@ -121,6 +122,9 @@ pub enum Knowledge {
     Element,
     /// The host only knows whether any die of the member collects.
     Member,
+    /// The host keeps to the clock: it goes round a member in its turn, whether that collects or not, and knows of no other collection.
+    /// Requires `coordination.scheme = "windows"`.
+    Turn,
 }
 
 /// Knowledge of the host about how long collection will last.
@@ -151,6 +155,7 @@ impl ReadConfig {
             collection_knowledge: match self.knowledge {
                 Knowledge::Element => array::CollectionKnowledge::PerDieOrPlane,
                 Knowledge::Member => array::CollectionKnowledge::PerMember,
+                Knowledge::Turn => array::CollectionKnowledge::Turns,
             },
             plans_reads_before_writes: self.pre_reads,
             knows_remaining_time: self.remaining == RemainingTimeKnowledge::Known,
@@ -187,6 +192,15 @@ impl Resolver<'_> {
         {
             let message = format!("`read.after` is {after}, but between 1ns and 1h is allowed");
             self.problem("read.after", message, None);
+        }
+        let takes_turns = matches!(config.coordination.scheme, SchemePolicy::Windows(_));
+        if config.read.plan.0.considers_member_state() && config.read.knowledge == Knowledge::Turn && !takes_turns {
+            let message = format!(
+                "`read.knowledge` is \"turn\", but with coordination.scheme = \"{}\" members have no turns",
+                config.coordination.scheme.name()
+            );
+            let fix = "use coordination.scheme = \"windows\", or read.knowledge = \"element\" or \"member\"";
+            self.problem("read.knowledge", message, Some(fix));
         }
         let policy = &config.cache.policy;
         if config.read.plan.0 != ReadPlan::Home && policy.cache_levels().member_caches.is_some() {
@@ -294,6 +308,14 @@ mod tests {
             ..ReadPlanParams::default()
         };
         assert_eq!(array.read_plan_params, expected);
+        let of_turns = |scheme: &str| {
+            let level = "[array]\nlevel = \"raid5\"\nmembers = 4\n";
+            read(&format!("{level}[read]\nplan = \"avoid\"\nknowledge = \"turn\"\n[coordination]\nscheme = \"{scheme}\"\n"))
+        };
+        let array = of_turns("windows").unwrap_or_else(|problems| panic!("{problems}")).array;
+        assert_eq!(array.read_plan_params.collection_knowledge, array::CollectionKnowledge::Turns);
+        let refused = of_turns("stagger").unwrap_err().to_string();
+        assert!(refused.contains("`read.knowledge` is \"turn\", but with coordination.scheme = \"stagger\""), "{refused}");
         let defaults =
             read("[array]\nlevel = \"raid5\"\nmembers = 4\n[read]\nplan = \"avoid\"\n").unwrap_or_else(|problems| panic!("{problems}"));
         assert_eq!(defaults.array.read_plan_params, ReadPlanParams::default());

@@ -83,7 +83,7 @@ plans! {
 }
 
 impl ReadPlan {
-    /// Returns true if the plan checks which members collect before it chooses what to read.
+    /// Returns true if the plan chooses what to read by which members are collecting garbage at that moment.
     #[inline]
     pub fn considers_member_state(self) -> bool {
         self == Self::Avoid

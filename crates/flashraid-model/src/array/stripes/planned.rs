@@ -94,11 +94,13 @@ impl ReadPlanning {
         for page in pages {
             let _taken_later = members.act_on_member(member, |ssd, out| busy = busy.combine(ssd.busy(now, page, out)));
         }
-        if self.params.collection_knowledge == CollectionKnowledge::PerMember {
-            let until = members.ssds[member as usize].collects_until(now);
-            (busy.meets_collection, busy.read_begins) = (until.is_some(), busy.read_begins.max(until.unwrap_or(0)));
-        }
-        busy
+        let ssd = &members.ssds[member as usize];
+        let until = match self.params.collection_knowledge {
+            CollectionKnowledge::PerDieOrPlane => return busy,
+            CollectionKnowledge::PerMember => ssd.collects_until(now),
+            CollectionKnowledge::Turns => ssd.turn_lasts_until(now),
+        };
+        ReadForecast { meets_collection: until.is_some(), read_begins: busy.read_begins.max(until.unwrap_or(0)), ..busy }
     }
 }
 

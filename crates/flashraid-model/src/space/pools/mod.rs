@@ -310,16 +310,16 @@ impl Pools {
         self.map[lpn.index()] != UNMAPPED
     }
 
-    /// Returns the die that holds a mapped page now.
+    /// Returns the die on which a mapped page lies now.
     #[inline]
-    pub fn die_of(&self, lpn: Lpn) -> DieId {
+    pub fn die_that_holds(&self, lpn: Lpn) -> DieId {
         DieId((self.map[lpn.index()] >> self.page_shift) / (self.blocks_per_pool * self.pools_per_die))
     }
 
     /// Returns true if a page is mapped and lies on `die`.
     #[inline]
     pub fn holds(&self, die: DieId, lpn: Lpn) -> bool {
-        self.is_mapped(lpn) && (!self.dynamic || self.die_of(lpn) == die)
+        self.is_mapped(lpn) && (!self.dynamic || self.die_that_holds(lpn) == die)
     }
 
     /// Returns the pool that holds a mapped page now, counted within its die.

@@ -302,8 +302,8 @@ impl<'a> DieContext<'a> {
     }
 
     /// Begins the member's turn to collect.
-    pub(super) fn turn_begins(&mut self, now: TimeNs, until: TimeNs) {
-        either!(self, context => context.turn_begins(now, until));
+    pub(super) fn turn_begins(&mut self, now: TimeNs, until: TimeNs, end: TimeNs) {
+        either!(self, context => context.turn_begins(now, until, end));
     }
 
     /// Begins no more cleans in the member's turn.

@@ -78,6 +78,8 @@ pub(super) struct Protocol {
     pub(super) leave: leave::OfMember,
     /// Time before which cleans may begin, since it is the member's turn.
     pub(super) turn_until_ns: u64,
+    /// Time at which its last turn began.
+    pub(super) turn_began_ns: Option<u64>,
     /// Broken contracts and overruns.
     pub(super) turns: (u64, u64),
 }

@@ -78,11 +78,13 @@ impl Simulation<'_> {
 
     fn see(&mut self, member: usize, pages: &[u64]) -> Seen {
         let mut all = self.see_pages(member, pages);
-        if self.case.params.read_plan_params.collection_knowledge == CollectionKnowledge::PerMember {
-            let until = self.collects_until(member);
-            all.collects = until.is_some();
-            all.start = all.start.max(until.unwrap_or(0));
-        }
+        let until = match self.case.params.read_plan_params.collection_knowledge {
+            CollectionKnowledge::PerDieOrPlane => return all,
+            CollectionKnowledge::PerMember => self.collects_until(member),
+            CollectionKnowledge::Turns => self.turn_until(member),
+        };
+        all.collects = until.is_some();
+        all.start = all.start.max(until.unwrap_or(0));
         all
     }
 

@@ -43,8 +43,9 @@ impl Simulation<'_> {
         let until = windows.window.ns - buffer.ns;
         self.schedule_with_rank(until, CHECK_RANK + TURN_CLOSES, Event::TurnCloses { member });
         self.schedule_with_rank(windows.window.ns, CHECK_RANK + TURN_ENDS, Event::TurnEnds { member });
-        let end = self.now + until;
-        self.protocol(member).turn_until_ns = end;
+        let now = self.now;
+        self.protocol(member).turn_began_ns = Some(now);
+        self.protocol(member).turn_until_ns = now + until;
         if self.is_drive() {
             return self.drive_collects_in_turn(member);
         }
@@ -61,6 +62,13 @@ impl Simulation<'_> {
         if drive.free_superblocks() <= up_to && !drive.is_forced() {
             self.drive_does(member, Drive::turn_begins);
         }
+    }
+
+    /// Returns the end of the member's turn, if it is in it (rule 242).
+    pub(super) fn turn_until(&self, member: usize) -> Option<u64> {
+        let begin_ns = self.members[member].protocol.turn_began_ns?;
+        let end = begin_ns + self.windows().expect("somebody takes turns").window.ns;
+        (self.now < end).then_some(end)
     }
 
     pub(super) fn turn_closes(&mut self, member: usize) {

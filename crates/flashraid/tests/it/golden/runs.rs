@@ -155,7 +155,7 @@ arrivals = { process = "markov-modulated", mean_gap = "700us", rate_ratio = 5, b
 rate_scale = 1.5
 "#;
 
-pub(super) const RUNS: [Run; 65] = [
+pub(super) const RUNS: [Run; 66] = [
     // Devices of the papers' presets.
     run("pools", POOLS, &[("ssd.preset", "ggc2014")]),
     run("device-pgc2011", POOLS, &[("ssd.preset", "pgc2011"), ("array.level", "single"), ("array.members", "1")]),
@@ -277,6 +277,17 @@ pub(super) const RUNS: [Run; 65] = [
         &[("coordination.scheme", "windows"), ("coordination.window", "40ms"), ("array.failure", "{ member = 2, at = \"1s\" }")],
     ),
     run("windows-avoid", PARITY, &[("coordination.scheme", "windows"), ("coordination.window", "60ms"), ("read.plan", "avoid")]),
+    run(
+        "windows-avoid-turn",
+        PARITY,
+        &[
+            ("coordination.scheme", "windows"),
+            ("coordination.window", "60ms"),
+            ("read.plan", "avoid"),
+            ("read.knowledge", "turn"),
+            ("read.remaining", "unknown"),
+        ],
+    ),
     run("avoid", PARITY, &[("read.plan", "avoid"), ("read.remaining", "unknown"), ("array.level", "raid6"), ("array.members", "6")]),
     run("hedge", PARITY, &[("read.plan", "hedge"), ("read.learn", "100"), ("read.cancel", "queued")]),
     run("predict", PARITY, &[("read.plan", "predict"), ("read.then_hedge", "true"), ("read.after", "2ms"), ("cache.policy", "wow")]),

@@ -168,7 +168,7 @@ impl PageDies {
         for (page, _) in pages {
             let (home, lpn) = self.die_and_lpn(pools, *page);
             // Without time there is no earliest start: under dynamic allocation a page stays on the die that holds it.
-            let die = if pools.dynamic && pools.is_mapped(lpn) { pools.die_of(lpn) } else { home };
+            let die = if pools.dynamic && pools.is_mapped(lpn) { pools.die_that_holds(lpn) } else { home };
             lpns_of_dies[die.index()].push(lpn);
         }
         for (die, lpns) in (0..).map(DieId).zip(&lpns_of_dies) {

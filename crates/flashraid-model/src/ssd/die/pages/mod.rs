@@ -551,7 +551,7 @@ impl PageContext<'_> {
             return None;
         }
         let array_ns = self.own.durations.array_ns;
-        let die = &mut self.own.dies[self.pools.die_of(lpn).index()];
+        let die = &mut self.own.dies[self.pools.die_that_holds(lpn).index()];
         Some(array_ns + die.activity.extra_array_ns(array_ns, || self.pools.physical_page_and_block_erases(lpn)))
     }
 

@@ -34,7 +34,7 @@ impl PageContext<'_> {
     fn die_of_read(&self, home: DieId, lpn: Lpn) -> DieId {
         match self.own.placement.followed(lpn) {
             Some(die) if self.own.dynamic => die,
-            None if self.own.dynamic && self.pools.is_mapped(lpn) => self.pools.die_of(lpn),
+            None if self.own.dynamic && self.pools.is_mapped(lpn) => self.pools.die_that_holds(lpn),
             _ => home,
         }
     }

@@ -42,8 +42,8 @@ impl SuperpageContext<'_> {
     }
 
     /// Begins the member's turn to collect.
-    pub(crate) fn turn_begins(&mut self, now: TimeNs, until: TimeNs) {
-        self.parts.agent_mut().turn_begins(until);
+    pub(crate) fn turn_begins(&mut self, now: TimeNs, until: TimeNs, end: TimeNs) {
+        self.parts.agent_mut().turn_begins(until, end);
         self.collect_in_turn(now);
     }
 
