@@ -1,6 +1,7 @@
 //! `flashraid reproduce`: simulates the papers' figures, and compares each of their claims with the results.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use flashraid::Stop;
@@ -248,7 +249,7 @@ impl Earlier {
     /// Reads the document of an earlier run. Refuses one of another size or of other seeds, since a ledger has one of each.
     fn read(file: &Path, origin: &Origin) -> Outcome<Earlier> {
         let refuse = |problem: String| Failure::Input(format!("--earlier {}: {problem}", file.display()));
-        let text = std::fs::read_to_string(file).map_err(|error| refuse(format!("can't read it: {error}")))?;
+        let text = fs::read_to_string(file).map_err(|error| refuse(format!("can't read it: {error}")))?;
         let document: EarlierDocument =
             serde_json::from_str(&text).map_err(|error| refuse(format!("it is no reproduction.json: {error}")))?;
         let kept = reproduction::identity(origin);
@@ -345,11 +346,18 @@ impl<'a> Plan<'a> {
         let tasks: Vec<&StudySimulation> = self.tasks[self.reports.len()..].iter().collect();
         let simulations: Vec<_> = tasks.iter().map(|task| &task.scenario).collect();
         let resources = resources(arguments.machine, &simulations, arguments.jobs)?;
+        let is_new = !out.exists();
         let store = ReportStore::open(out)?;
         let board = Board::new(tasks.len(), arguments.machine.quiet);
         let reports = run_all(&tasks, &resources, Some(&store), &board);
         board.clear();
-        let reports = reports?;
+        let reports = reports.inspect_err(|_| {
+            store.remove_if_empty();
+            if is_new {
+                // This fails if the folder holds anything, as intended.
+                let _ = fs::remove_dir(out);
+            }
+        })?;
         let (done, all) = (reports.iter().flatten().count(), reports.len());
         if done < all {
             let kept = format!("The same command continues from here; finished simulations are in {}.", out.display());

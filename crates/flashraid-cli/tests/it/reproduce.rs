@@ -175,9 +175,12 @@ fn what_does_not_exist_is_refused() {
         (["reproduce", "ggc.fig99"].as_slice(), "there is no figure ggc.fig99"),
         (&["reproduce", "pgc.poll", "--trace", "nonsense=x"], "nonsense"),
         (&["reproduce", "pgc.fig9", "--quick", "--trace", "cello=absent.spc"], "absent.spc"),
+        (&["reproduce", "ioda.fig5", "--quick", "--trace", "dtrs=empty.trace", "--out", "new/out"], "empty.trace is empty"),
     ] {
+        place.write("empty.trace", "");
         let ended = place.run(arguments);
         assert_eq!(ended.status, 2, "{}", ended.stderr);
         assert!(ended.stderr.contains(part), "{}", ended.stderr);
     }
+    assert!(!place.path("new/out").exists(), "nothing is left");
 }

@@ -40,6 +40,12 @@ impl ReportStore {
         Ok(ReportStore { folder, build: BUILD.to_owned() })
     }
 
+    /// Removes `DIR/points` if it holds nothing, after a failure before anything was finished.
+    pub fn remove_if_empty(self) {
+        // Removing fails if the folder holds anything, as intended.
+        let _ = fs::remove_dir(&self.folder);
+    }
+
     /// Returns the store in `DIR/points`, which must exist, for points of this build.
     pub(super) fn of_this_build(out: &Path) -> ReportStore {
         ReportStore::of_build(out, BUILD)
