@@ -4,6 +4,7 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
 use flashraid_model::flash;
+use flashraid_model::space::pools::MAX_PAGES_PER_BLOCK;
 use flashraid_model::ssd::Mechanisms;
 
 use super::gc::GcConfig;
@@ -180,7 +181,7 @@ pub struct GeometryConfig {
     #[schemars(range(min = 4, max = 16_777_216))]
     pub blocks: u32,
     /// Number of pages in a block, with the summary page.
-    #[schemars(range(min = 2, max = 8_192))]
+    #[schemars(range(min = 2, max = MAX_PAGES_PER_BLOCK))]
     pub pages: u32,
     /// User data in a page, a multiple of 512 B.
     pub page_size: Size,

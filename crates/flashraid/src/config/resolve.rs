@@ -15,6 +15,7 @@ use flashraid_model::events::TIME_MAX_NS;
 use flashraid_model::flash::{ChannelParams, Geometry, Timing};
 use flashraid_model::metrics::{MetricsParams, UnmeasuredStart};
 use flashraid_model::policy::ParameterProblem;
+use flashraid_model::space::pools::MAX_POOLS_PER_DIE;
 use flashraid_model::ssd::{self, GcParams, HostLinkParams, Mechanisms, SsdParams, VictimPolicy};
 use flashraid_workload::units::{Duration, Size, StopThreshold, count_with_noun};
 use flashraid_workload::{AddressSpace, SourceSpec};
@@ -24,9 +25,6 @@ pub(super) const SECTOR_BYTES: u64 = 512;
 
 /// Maximum number of pages of one member, because the model's numbers have 32 bits.
 const PAGES_PER_MEMBER_MAX: u64 = u32::MAX as u64;
-
-/// Maximum number of pools of a die, because the model keeps a bit for each.
-const PLANE_POOLS_MAX: u32 = 64;
 
 pub(super) const LONGEST_OPERATION_NS: u64 = 3_600_000_000_000;
 
@@ -330,9 +328,9 @@ impl Resolver<'_> {
             );
             self.problem("ssd.geometry", message, Some("larger pages (`ssd.geometry.page_size`) need fewer of them"));
         }
-        if config.ssd.gc.pool == BlockPoolScope::Plane && written.planes > PLANE_POOLS_MAX {
+        if config.ssd.gc.pool == BlockPoolScope::Plane && written.planes > MAX_POOLS_PER_DIE {
             let message = format!(
-                "`ssd.geometry.planes` is {}, but a die can have at most {PLANE_POOLS_MAX} planes with a pool each",
+                "`ssd.geometry.planes` is {}, but a die can have at most {MAX_POOLS_PER_DIE} planes with a pool each",
                 written.planes
             );
             self.problem("ssd.geometry.planes", message, Some("set ssd.gc.pool = \"die\""));
