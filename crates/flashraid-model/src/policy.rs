@@ -363,8 +363,8 @@ pub mod policy_tables {
         unused
     }
 
-    /// Adds a policy to `table`: its name under the key `tag`, and each parameter under a key of its own. The parameters of the other
-    /// policies of this kind are added with their defaults, so that a table has the same keys whatever policy it names.
+    /// Adds a policy to `table`: its name under the key `tag`, and each parameter under a key of its own. The other policies of this kind
+    /// are there with their default parameters. So all tables have the same keys.
     pub fn put_policy<K: PolicyList>(tag: &str, policy: &K, table: &mut Map<String, Value>) {
         table.insert(tag.to_owned(), policy.name().into());
         table.extend(policy.parameters());

@@ -170,8 +170,8 @@ pub(crate) enum SuperpageWake {
     Idle(u32),
 }
 
-/// Number of a worker of a die. A worker has one task and does one thing at a time: one serves host commands, others clean the die or one
-/// of its planes, and further ones perform host commands while a clean goes on.
+/// Number of a worker of a die. A worker has one task and does one thing at a time. One of them serves host commands. Others clean the die
+/// or one of its planes. Further ones perform host commands while a clean goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DieWorker(u32);
 
