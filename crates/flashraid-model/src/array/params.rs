@@ -109,7 +109,7 @@ pub enum CollectionKnowledge {
     PerDieOrPlane,
     /// The host only knows whether any die of the member collects.
     PerMember,
-    /// The host knows whose turn it is to collect, by the clock, and nothing else. A member in its turn counts as collecting.
+    /// The host knows by the clock whose turn it is to collect. A member in its turn counts as collecting, and no other member does.
     Turns,
 }
 

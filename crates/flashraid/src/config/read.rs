@@ -122,7 +122,7 @@ pub enum Knowledge {
     Element,
     /// The host only knows whether any die of the member collects.
     Member,
-    /// The host keeps to the clock: it goes round a member in its turn, whether that collects or not, and knows of no other collection.
+    /// The host keeps to the clock: it goes round a member in its turn, whether that collects or not, and no other.
     /// Requires `coordination.scheme = "windows"`.
     Turn,
 }
