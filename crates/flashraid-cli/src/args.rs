@@ -1148,7 +1148,7 @@ pub struct BenchArgs {
     pub quick: bool,
     /// Measure only this line, named as in --json, such as nvme or device. Can be repeated
     #[arg(long, value_name = "LINE", value_enum, hide_possible_values = true)]
-    pub only: Vec<crate::bench::Line>,
+    pub only: Vec<flashraid_bench::Line>,
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,

@@ -1,7 +1,6 @@
 //! The program `flashraid`: reads the command line, runs a command, and ends with its exit status.
 
 mod args;
-mod bench;
 mod cmd;
 mod failure;
 mod files;

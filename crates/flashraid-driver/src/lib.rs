@@ -1,7 +1,7 @@
 //! The loop that connects a workload, an array and the metrics: it sends requests and records completions.
 //!
-//! It is a separate crate because a run spends its time here and in the model. This crate is fully optimised. The configurations, checks
-//! and reports of `flashraid` are not, so that they are built quickly.
+//! It is a separate crate because a run spends its time here and in the model. This crate is fully optimised. Configurations, checks,
+//! reports and the program are not, so that they are built quickly.
 
 mod live;
 mod overwrite;

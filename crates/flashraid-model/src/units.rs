@@ -123,13 +123,18 @@ macro_rules! quantity_impls {
 
 /// Returns the JSON Schema of a [`Quantity`].
 pub fn quantity_schema<Q: Quantity>() -> Schema {
+    text_schema(Q::NAME, Q::PATTERN, Q::ALLOWED_TEXT, Q::ALLOWED_NUMBERS)
+}
+
+/// Returns the JSON Schema of a quantity with these properties. It is compiled once for all quantities.
+fn text_schema(name: &str, pattern: &str, allowed_text: &str, allowed_numbers: Option<NumberRange>) -> Schema {
     let mut schema = json_schema!({
         "type": "string",
-        "format": Q::NAME,
-        "pattern": Q::PATTERN,
-        "description": format!("{}{}", Q::ALLOWED_TEXT[..1].to_uppercase(), &Q::ALLOWED_TEXT[1..]),
+        "format": name,
+        "pattern": pattern,
+        "description": format!("{}{}", allowed_text[..1].to_uppercase(), &allowed_text[1..]),
     });
-    if let Some(numbers) = Q::ALLOWED_NUMBERS {
+    if let Some(numbers) = allowed_numbers {
         let number = if numbers.only_whole_numbers { "integer" } else { "number" };
         schema.insert("type".into(), serde_json::json!(["string", number]));
         schema.insert("minimum".into(), numbers.min.into());

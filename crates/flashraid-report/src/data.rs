@@ -105,7 +105,7 @@ impl Table {
         let file = NewFile::begin(path)?;
         let handle = file.handle().map_err(|error| WriteError::writing(path, &error))?;
         let written = || -> Result<(), ParquetError> {
-            let mut writer = SerializedFileWriter::new(handle, Arc::new(self.schema()?), Arc::new(properties(&self.metadata)))?;
+            let mut writer = SerializedFileWriter::new(handle, Arc::new(self.schema()?), Arc::new(properties(&self.metadata).build()))?;
             let mut group = writer.next_row_group()?;
             for (_, column) in &self.columns {
                 match column {

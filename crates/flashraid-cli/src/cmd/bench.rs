@@ -3,11 +3,11 @@
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
 use crate::args::BenchArgs;
-use crate::bench::{self, BenchReport, BenchSize, Time};
 use crate::failure::Outcome;
 use crate::files;
 use crate::output::json;
 use crate::progress;
+use flashraid_bench::{BenchReport, BenchSize, Time};
 use flashraid_report::sheet::Sheet;
 use flashraid_report::{number, text};
 
@@ -16,7 +16,7 @@ pub fn run(arguments: &BenchArgs) -> Outcome {
     let size = if arguments.quick { BenchSize::SMOKE } else { BenchSize::FULL };
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
     progress::keep_moving(&bar);
-    let report = bench::run(size, &arguments.only, |step| bar.set_message(step.to_owned()));
+    let report = flashraid_bench::run(size, &arguments.only, &mut |step| bar.set_message(step.to_owned()));
     bar.finish_and_clear();
     let report = report.map_err(flashraid::Error::from)?;
     match arguments.json {

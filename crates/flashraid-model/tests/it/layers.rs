@@ -53,6 +53,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("flashraid-workload", &["flashraid-model"]),
     ("flashraid-driver", &["flashraid-model", "flashraid-workload"]),
     ("flashraid", &["flashraid-driver", "flashraid-model", "flashraid-workload"]),
+    ("flashraid-bench", &["flashraid", "flashraid-model", "flashraid-workload"]),
     ("flashraid-c", &["flashraid"]),
     ("flashraid-experiments", &["flashraid", "flashraid-model", "flashraid-workload"]),
     ("flashraid-report", &["flashraid", "flashraid-model"]),
@@ -60,7 +61,15 @@ const CRATES: &[(&str, &[&str])] = &[
     ("flashraid-python", &["flashraid", "flashraid-report"]),
     (
         "flashraid-cli",
-        &["flashraid", "flashraid-experiments", "flashraid-fit", "flashraid-model", "flashraid-report", "flashraid-workload"],
+        &[
+            "flashraid",
+            "flashraid-bench",
+            "flashraid-experiments",
+            "flashraid-fit",
+            "flashraid-model",
+            "flashraid-report",
+            "flashraid-workload",
+        ],
     ),
 ];
 

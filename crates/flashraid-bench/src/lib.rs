@@ -1,5 +1,7 @@
 //! Measures the speed of the simulator on this machine. The work is fixed, at full size, and includes collection. It runs on one core
 //! unless its name says otherwise. Lines on one core are measured by their processor time, which other programs change little.
+//!
+//! It is a separate crate because the minimal loop beside the simulator is fully optimised, as the simulator is. The program is not.
 
 mod figures;
 mod floor;
@@ -113,11 +115,13 @@ const TWO: usize = 2;
 /// # Errors
 ///
 /// Fails only if a built-in configuration is wrong, which is a bug.
-pub fn run(size: BenchSize, only: &[Line], mut report: impl FnMut(&str)) -> Result<BenchReport, RunError> {
+//
+// It is not generic over `report`. The measured code would then be compiled for its caller, the program, which is not optimised.
+pub fn run(size: BenchSize, only: &[Line], report: &mut dyn FnMut(&str)) -> Result<BenchReport, RunError> {
     let wants = |line: Line| only.is_empty() || only.contains(&line);
     let mut bench = BenchReport::default();
     if [Line::Array, Line::ArrayThreads, Line::Coordinated, Line::WarmUp].into_iter().any(wants) {
-        arrays(size, wants, &mut report, &mut bench)?;
+        arrays(size, &wants, report, &mut bench)?;
     }
 
     let device = self::scenario(work::DEVICE, &[], size)?;
@@ -153,7 +157,7 @@ pub fn run(size: BenchSize, only: &[Line], mut report: impl FnMut(&str)) -> Resu
         bench.lawc = Some(Speed::of(seconds, &totals, size.lawc_requests));
     }
     if wants(Line::Trace) {
-        bench.trace = Some(trace::measure(size, &mut report)?);
+        bench.trace = Some(trace::measure(size, report)?);
     }
     if wants(Line::Study) {
         report("the study on one worker");
@@ -168,7 +172,7 @@ pub fn run(size: BenchSize, only: &[Line], mut report: impl FnMut(&str)) -> Resu
 }
 
 /// Measures the lines that need a large array which has been warmed up.
-fn arrays(size: BenchSize, wants: impl Fn(Line) -> bool, report: &mut impl FnMut(&str), bench: &mut BenchReport) -> Result<(), RunError> {
+fn arrays(size: BenchSize, wants: &dyn Fn(Line) -> bool, report: &mut dyn FnMut(&str), bench: &mut BenchReport) -> Result<(), RunError> {
     let scenario = self::scenario(work::ARRAY, &[], size)?;
     let pages = scenario.array.ssd.geometry.physical_pages() * u64::from(scenario.array.members);
     report("warming up the array");
@@ -306,7 +310,7 @@ mod tests {
 
     #[test]
     fn a_small_bench_runs_and_its_figures_are_sane() {
-        let report = run(BenchSize::SMOKE, &[], |_| {}).unwrap();
+        let report = run(BenchSize::SMOKE, &[], &mut |_| {}).unwrap();
         let json = serde_json::to_value(&report).unwrap();
         for line in Line::value_variants() {
             let name = line.to_possible_value().unwrap();
@@ -326,7 +330,7 @@ mod tests {
     #[test]
     fn one_line_alone_has_only_its_own_figures() {
         let keys = |only: &[Line]| {
-            let json = serde_json::to_value(run(BenchSize::SMOKE, only, |_| {}).unwrap()).unwrap();
+            let json = serde_json::to_value(run(BenchSize::SMOKE, only, &mut |_| {}).unwrap()).unwrap();
             json.as_object().unwrap().keys().cloned().collect::<Vec<_>>()
         };
         assert_eq!(keys(&[Line::Nvme]), ["nvme", "peak_rss_bytes"]);

@@ -150,7 +150,7 @@ impl Floor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::{BenchSize, scenario, work};
+    use crate::{BenchSize, scenario, work};
 
     #[test]
     fn the_floor_maps_every_page_to_a_place_of_its_own() {

@@ -16,7 +16,7 @@ fn median(mut seconds: Vec<f64>) -> f64 {
 }
 
 /// Runs both in turns, and compares the medians of their times.
-pub(super) fn measure(size: BenchSize, report: &mut impl FnMut(&str)) -> Result<TraceSpeed, RunError> {
+pub(super) fn measure(size: BenchSize, report: &mut dyn FnMut(&str)) -> Result<TraceSpeed, RunError> {
     let scenario = scenario(work::DEVICE, work::AT_TIMES, size)?;
     let (seed, space) = (scenario.seed, workload_address_space(&scenario.array));
     let requests = size.trace_requests;
