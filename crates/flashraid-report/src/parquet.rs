@@ -144,8 +144,8 @@ impl Metadata {
     }
 }
 
-/// Returns the properties of a file of requests. Only directions repeat so often that a dictionary saves space; for times, it is searched
-/// for each row in vain. Plain numbers are read by every reader: one takes large differences between rows for small ones.
+/// Returns the properties of a file of requests. Only directions repeat so often that a dictionary saves space. For times, the writer would
+/// search it for each row in vain. Numbers are plain, because fastparquet 2026.9 reads large ones wrongly that are written as differences.
 fn properties_of_requests(metadata: &Metadata) -> WriterProperties {
     let direction = ColumnPath::from("direction");
     properties(metadata).set_dictionary_enabled(false).set_column_dictionary_enabled(direction, true).build()
