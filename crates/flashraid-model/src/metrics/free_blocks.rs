@@ -64,14 +64,14 @@ impl FreeBlocksRecorder {
             width_ns: self.width_ns,
             min_relative_to_start_threshold: relative(f64::from(bucket.min)),
             mean_relative_to_start_threshold: relative(bucket.sum as f64 / bucket.samples as f64),
-            max_share_of_start: relative(f64::from(bucket.max)),
+            max_relative_to_start_threshold: relative(f64::from(bucket.max)),
         };
         self.buckets.iter().enumerate().filter(|(_, bucket)| bucket.samples > 0).map(point).collect()
     }
 }
 
-/// Free blocks of the pools of a member at the beginnings and ends of their cleans in a period. The numbers are multiples of the threshold
-/// at which collection starts, or counts of blocks if the threshold is 0.
+/// Free blocks of the pools of a member at the beginnings and ends of their cleans in a period. A clean is the collection of one block. The
+/// numbers are multiples of the threshold at which collection starts, or counts of blocks if the threshold is 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FreeBlocksPoint {
     /// Time at which the period begins, in nanoseconds.
@@ -83,7 +83,7 @@ pub struct FreeBlocksPoint {
     /// Mean number of free blocks of a pool at the cleans of the period, as a multiple of the threshold at which collection starts.
     pub mean_relative_to_start_threshold: f64,
     /// Greatest number of free blocks of a pool at the cleans of the period, as a multiple of the threshold at which collection starts.
-    pub max_share_of_start: f64,
+    pub max_relative_to_start_threshold: f64,
 }
 
 #[cfg(test)]
@@ -104,14 +104,14 @@ mod tests {
                 width_ns: MS,
                 min_relative_to_start_threshold: 0.5,
                 mean_relative_to_start_threshold: 0.75,
-                max_share_of_start: 1.0,
+                max_relative_to_start_threshold: 1.0,
             },
             FreeBlocksPoint {
                 from_ns: 2 * MS,
                 width_ns: MS,
                 min_relative_to_start_threshold: 1.5,
                 mean_relative_to_start_threshold: 1.5,
-                max_share_of_start: 1.5,
+                max_relative_to_start_threshold: 1.5,
             },
         ];
         assert_eq!(recorder.points(), expected);

@@ -46,7 +46,7 @@ pub struct TenthOfRun {
     pub from_ns: TimeNs,
     /// Number of requests that arrived in the tenth.
     pub requests_arrived: u64,
-    /// Response times of the requests that arrived in the tenth, in nanoseconds.
+    /// Response times of the requests that arrived in this tenth of the run, in nanoseconds.
     pub response_ns: MeanWithError,
     /// Pages that collections moved in the tenth for each byte that its requests write.
     pub pages_moved_per_byte: MeanWithError,

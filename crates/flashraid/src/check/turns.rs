@@ -19,7 +19,7 @@ pub struct LeaveCheck {
     /// Collection that the members of a scope need, as a share of what they may do one after another. Above 1, some collect unasked. It is
     /// `None` for a closed loop.
     pub load: Option<f64>,
-    /// True if the pools begin with `start` free blocks, where members must collect without leave.
+    /// True if the pools begin with `ssd.gc.start` free blocks. They must then collect at once, without permission of the controller.
     pub begins_at_start: bool,
 }
 

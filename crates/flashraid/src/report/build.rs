@@ -376,7 +376,7 @@ fn free_blocks(measured: &MeasuredResults) -> Vec<Vec<(f64, f64, f64, f64)>> {
                     point.from_ns as f64 / 1e6,
                     cut(point.min_relative_to_start_threshold),
                     cut(point.mean_relative_to_start_threshold),
-                    cut(point.max_share_of_start),
+                    cut(point.max_relative_to_start_threshold),
                 )
             })
             .collect()

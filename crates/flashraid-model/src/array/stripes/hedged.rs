@@ -17,7 +17,7 @@ use crate::placement::StripRoles;
 /// State of a read plan that hedges or predicts.
 #[derive(Debug, Clone)]
 pub(super) struct Hedging {
-    /// Times after which reads are late; `None` for a plan that only predicts.
+    /// Times after which reads are late. `None` if the read plan sends no second read, and only predicts the ends of reads.
     pub times: Option<ReadTimes>,
     pub counters: HedgeCounters,
 }

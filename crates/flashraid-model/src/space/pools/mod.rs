@@ -106,7 +106,7 @@ pub(crate) struct DieState {
 const _: () = assert!(size_of::<PoolRoom>() == 8, "the rooms of a die share a cache line");
 const _: () = assert!(size_of::<PoolState>() <= 40 && size_of::<DieState>() <= 32, "every write looks at both");
 
-/// The mapping of one SSD with pools of blocks.
+/// The map from logical to physical pages of one SSD. Its blocks are divided into pools, and each pool is collected on its own.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pools {
     pub(crate) geometry: Geometry,
