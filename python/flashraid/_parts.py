@@ -70,7 +70,7 @@ class ImpliedLife:
 
 @dataclass(frozen=True)
 class Flash:
-    """Counts on flash, summed over the members."""
+    """Counters of page reads, programs and erases on flash, and of wear, summed over the members."""
 
     host_pages_read: int
     """Number of pages read for the host."""
@@ -104,21 +104,24 @@ class UncoordinatedCleans:
     """Number of victims that members had to collect because they could not wait for the controller's answer any longer."""
 
     during_cycles: int
-    """Number of cleans that a member had to begin by itself while the controller forced others to collect. It could not be forced until
-    they were done."""
+    """Number of victim blocks that a member had to collect by itself while the controller forced others to collect. The member could not be
+    forced until the others had finished."""
     unanswered: int
-    """Number of cleans that a member had to begin by itself while no others were forced. It is 0 unless messages take time or are not
-    answered."""
+    """Number of victim blocks that a member had to collect by itself while no others were forced. It is 0 unless messages take time or are
+    not answered."""
 
 
 @dataclass(frozen=True)
 class Turns:
-    """Number of collections that did not keep to the turns of their members."""
+    """Counts of garbage collection outside of a member's turn, the window of time in which only this member may collect
+    (``coordination.scheme = "windows"``)."""
 
     broken_contracts: int
-    """Number of cleans that began outside of their member's turn, because a pool had come to its hard limit."""
+    """Number of victim blocks whose collection began outside of the member's turn, because a pool of blocks had come down to
+    ``ssd.gc.start`` free blocks. A drive with superblocks counts periods of collection at ``ssd.superblock.floor`` free superblocks."""
     overruns: int
-    """Number of turns at the end of which a clean that had begun in them was in progress."""
+    """Number of turns at whose end garbage collection that had begun in the turn was still in progress. In a turn, only one member may
+    collect."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +129,8 @@ class Collection:
     """Garbage collection of all members."""
 
     runs: int
-    """Number of collections. Each is an uninterrupted sequence of cleans of one die, or one superblock of a drive with superblocks."""
+    """Number of collections. Each is an uninterrupted sequence of victim blocks that one die collects, or one superblock of a drive with
+    superblocks."""
     forced_runs: int
     """Number of collections that the array's controller forced."""
     busy_fraction: float | None
@@ -147,14 +151,15 @@ class Collection:
     """Number of victims that members had to collect although the controller had not answered their request (``coordination.notify =
     "soft"``)."""
     turns: Turns | None
-    """Collections that did not keep to the turns of their members (``coordination.scheme = "windows"``)."""
+    """Counts of collection outside of the members' turns (``coordination.scheme = "windows"``). A turn is the window of time in which only
+    one member may collect."""
     own_runs: int
     """Number of collections that members began by themselves, without being forced by the array's controller."""
     cleans: int
     """Number of victims collected, which are blocks or, in drives with superblocks, superblocks."""
     time_ms: float
-    """Time that dies spent collecting, in milliseconds. It covers whole cleans that began in the measured time. For drives with
-    superblocks, it covers the part within the measured time."""
+    """Time that dies spent collecting, in milliseconds. The collection of a block counts as a whole if it began in the measured time. For
+    drives with superblocks, only the part within the measured time counts."""
     slice_us: float
     """Length of the slices of time by which collecting members are counted, in microseconds. Members that collect in the same slice collect
     together."""
@@ -165,14 +170,14 @@ class Collection:
     suspensions: int
     """Number of programs and erases suspended for a read."""
     exhausted: int
-    """Number of page writes that waited because no pool had room for them."""
+    """Number of page writes that waited because no pool of blocks had room for them."""
     exhausted_ms: float
-    """Total time that page writes waited because no pool had room for them, in milliseconds."""
+    """Total time that page writes waited because no pool of blocks had room for them, in milliseconds."""
     idle_cleans: int
-    """Number of cleans that began because a die had no other work."""
+    """Number of victims (blocks or superblocks) whose collection began because the die or the drive had no other work."""
     state_ms: list[float]
-    """Time that dies collected in states 1, 2 and 3 (PGC III.D), in milliseconds. In state 1 any request is served between steps, in state
-    2 reads are, and in state 3 none."""
+    """Times that dies collected, in milliseconds, in three situations: between steps, any request is served, or only reads, or none. They
+    are the states 1, 2 and 3 in section III.D of the paper on preemptive collection (PGC). All are 0 for drives with superblocks."""
 
 
 @dataclass(frozen=True)

@@ -178,8 +178,8 @@ fn arrays(size: BenchSize, wants: &dyn Fn(Line) -> bool, report: &mut dyn FnMut(
     report("warming up the array");
     let mut array = Array::new(&scenario.array, scenario.seed, SETUP);
     let seconds = warm(&mut array, &scenario, 1)?;
-    let resident_bytes: u64 = array.members().iter().map(|m| m.space().memory_bytes()).sum();
-    bench.bytes_per_physical_page = Some(resident_bytes as f64 / pages as f64);
+    let memory_bytes: u64 = array.members().iter().map(|m| m.space().memory_bytes()).sum();
+    bench.bytes_per_physical_page = Some(memory_bytes as f64 / pages as f64);
 
     let mut threads_array = None;
     if wants(Line::WarmUp) || wants(Line::ArrayThreads) {

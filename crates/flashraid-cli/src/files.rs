@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, Write};
 
-pub use flashraid_report::files::{discard_unfinished_files, discard_unfinished_files_if_free, write};
+pub use flashraid_report::files::{discard_unfinished_files, try_discard_unfinished_files, write};
 
 use crate::failure::{Failure, Outcome};
 

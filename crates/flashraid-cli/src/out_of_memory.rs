@@ -23,7 +23,7 @@ fn end() -> *mut u8 {
         return std::ptr::null_mut();
     }
     let _ = std::io::stderr().write_all(MESSAGE);
-    crate::files::discard_unfinished_files_if_free();
+    crate::files::try_discard_unfinished_files();
     std::process::exit(1);
 }
 

@@ -66,9 +66,10 @@ pub trait RunWatcher {
     fn wants_completed_requests(&self) -> bool {
         true
     }
-    /// Reports a victim that has been cleaned.
+    /// Reports that the collection of one victim block has ended: its valid pages are moved, and it is erased.
     fn victim_cleaned(&mut self, _clean: &GcInterval) {}
-    /// Reports the number of units that drives with superblocks have just programmed.
+    /// Reports the number of units that a drive with superblocks has just programmed, padding and parity included. A unit is what the
+    /// mapping of such a drive places: one page or several.
     fn units_programmed(&mut self, _units: u64) {}
 }
 
@@ -108,7 +109,8 @@ pub struct RunOutcome {
     pub depth_use: Option<QueueDepthUse>,
     /// The end of the run, in nanoseconds.
     pub run_end_ns: TimeNs,
-    /// Number of requests in the measured time that lost pages. No other statistics count these requests.
+    /// Number of requests in the measured time of which a page was lost. A page of a read or write is lost if more members have failed
+    /// than parity or copies can replace. No other statistics of requests count these requests (rule 157).
     pub requests_lost: u64,
     /// Number of requests sent.
     pub requests_sent: u64,
@@ -127,9 +129,9 @@ pub struct QueueDepthUse {
     pub depth: u32,
     /// Time between an answer and the next request, in nanoseconds.
     pub think_ns: u64,
-    /// Time for which slots of the queue depth had no further request, until the end of the measured time. It is in nanoseconds, summed
-    /// over the slots. It begins when the think time after the slot's last answer ends. If that lies after the measured time, the
-    /// difference counts as negative.
+    /// Idle time of slots of the queue depth that have no more requests to send, because the workload is exhausted. It is in nanoseconds,
+    /// summed over these slots. The idle time of a slot begins when the think time after its last answer is over, and ends with the
+    /// measured time. If the think time ends later than the measured time, the idle time of the slot is negative.
     pub slot_ns_without_request: i128,
     /// Time for which slots of the queue depth had requests that the statistics do not count (trims, flushes, and lost ones), in
     /// nanoseconds.
@@ -211,7 +213,7 @@ struct Loop<S> {
     watches_requests: bool,
     /// True if the configuration makes a member fail during the run.
     may_fail: bool,
-    /// Number of free blocks of a pool at or below which it is collected.
+    /// Start threshold of collection: blocks of a pool of blocks are collected when it has this number of free blocks or fewer.
     start_free_blocks: u32,
     /// Health of the array for the next request that is sent.
     health: Health,
@@ -223,7 +225,7 @@ struct Loop<S> {
     measured_done: u64,
     /// Time of the last answer.
     last_done_ns: TimeNs,
-    /// Number of measured requests that lost pages.
+    /// Number of measured requests of which a page was lost, because too many members had failed.
     requests_lost: u64,
     in_flight: Slab<InFlight>,
     /// Events that the array has reported.
@@ -242,7 +244,7 @@ impl<S: Source> Loop<S> {
     fn new(array: Array, source: S, limit: RunLimit, params: &MetricsParams) -> Self {
         let shape = *array.shape();
         let metrics = Metrics::new(params, shape.members_with_spares, shape.dies_per_member)
-            .with_workload_phases(if shape.member_failures_configured { Health::ALL.len() } else { 0 });
+            .with_phases(if shape.member_failures_configured { Health::ALL.len() } else { 0 });
         let host = source.host_loop();
         let serves_ahead_of_time = host == HostLoop::Open && shape.computes_requests_before_arrival;
         Self {

@@ -19,15 +19,15 @@ pub struct Answer {
     pub tag: u64,
     /// Time at which the request reached the array, in nanoseconds.
     pub arrival_ns: TimeNs,
-    /// Time at which its last byte was done, in nanoseconds.
+    /// Time at which the last byte of the request was done, in nanoseconds. The array answers at this time.
     pub done_ns: TimeNs,
     /// Kind of the requested operation.
     pub kind: OpKind,
-    /// Number of members on which one of its pages waited for garbage collection.
+    /// Number of members on which at least one page of the request waited for garbage collection.
     pub gc_members_met: u32,
-    /// Number of its pages that were not served because too many members had failed.
+    /// Number of pages of the request that were not read or written because too many members had failed.
     pub pages_lost: u32,
-    /// Division of its response time into causes.
+    /// Division of the response time of the request into causes.
     pub time_parts: TimeParts,
 }
 

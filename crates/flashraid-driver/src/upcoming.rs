@@ -3,14 +3,14 @@
 use flashraid_model::TimeNs;
 use flashraid_model::array::{Array, PageRequest, page_request_of};
 use flashraid_model::events::TIME_MAX_NS;
-use flashraid_model::ssd::PrefetchHint;
+use flashraid_model::ssd::CpuPrefetchHint;
 use flashraid_workload::{Request, Source, SourceError};
 
 /// Distance at which each kind of hint is given: at least this number of pages, and of requests, ahead.
-const HINTS: Hints = [(PrefetchHint::MapEntry, 96, 2), (PrefetchHint::BlockTables, 48, 1)];
+const HINTS: Hints = [(CpuPrefetchHint::MapEntry, 96, 2), (CpuPrefetchHint::BlockTables, 48, 1)];
 /// Distances for an array with a write cache, where each page takes more computing time.
-const CACHED_HINTS: Hints = [(PrefetchHint::MapEntry, 8, 2), (PrefetchHint::BlockTables, 4, 1)];
-type Hints = [(PrefetchHint, u64, usize); 2];
+const CACHED_HINTS: Hints = [(CpuPrefetchHint::MapEntry, 8, 2), (CpuPrefetchHint::BlockTables, 4, 1)];
+type Hints = [(CpuPrefetchHint, u64, usize); 2];
 /// Number of requests taken from the source at a time.
 const BATCH: usize = 256;
 
@@ -24,7 +24,7 @@ pub(crate) struct Upcoming<S> {
     taken: usize,
     /// Number of requests in the queue for which each kind of hint was given, and the number of their pages.
     hinted: [(usize, u64); HINTS.len()],
-    hints: &'static [(PrefetchHint, u64, usize)],
+    hints: &'static [(CpuPrefetchHint, u64, usize)],
     page_bytes: u64,
     exported_pages: u64,
     ended: bool,
@@ -101,7 +101,7 @@ impl<S: Source> Upcoming<S> {
                 (*count, *pages) = (1, self.pages.get(self.taken).map_or(0, |request| u64::from(request.pages)));
             }
             while (*pages < pages_ahead || *count <= requests_ahead)
-                && (hint == PrefetchHint::MapEntry || *count < mapped_before)
+                && (hint == CpuPrefetchHint::MapEntry || *count < mapped_before)
                 && let Some(request) = self.pages.get(self.taken + *count)
             {
                 array.prefetch_into_cpu_cache(hint, request);

@@ -128,7 +128,7 @@ impl StripeShape {
 pub struct PageRequest {
     /// Number chosen by the caller, which the completion of the request carries.
     pub tag: u64,
-    /// Number of the first page in the array.
+    /// Number of the first page of the request, counted from the start of the array.
     pub first_page: u64,
     /// Number of pages, at least 1 except for a flush.
     pub pages: u32,
@@ -163,7 +163,7 @@ pub struct Layout {
     stripes: u64,
 }
 
-/// Position of a page of the array.
+/// Place where a page of the array is stored: the member and its logical page, and the stripe and data strip to which they belong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageLocation {
     /// Number of the stripe.
@@ -172,7 +172,7 @@ pub struct PageLocation {
     pub data_strip_index: u32,
     /// Member that holds the page. If several members hold it, the first of them.
     pub member: u32,
-    /// Number of the logical page in the member.
+    /// Number of the logical page that holds the page, counted from the start of the member.
     pub member_page: u32,
 }
 
@@ -183,7 +183,7 @@ pub struct Extent {
     pub(crate) first_member: u32,
     /// Number of members, from `first_member` on, that hold the same pages.
     pub mirror_copies: u32,
-    /// Number of the first logical page in the member.
+    /// Number of the first page of the extent, as a logical page counted from the start of the member.
     pub first_page: u32,
     /// Number of pages in the extent.
     pub pages: u32,
@@ -245,7 +245,7 @@ impl Layout {
         self.stripes * u64::from(self.shape.data_strips) * u64::from(self.strip_pages)
     }
 
-    /// Returns the position of a page of the array.
+    /// Returns the place where a page of the array is stored: stripe, data strip, member, and logical page of the member.
     #[inline]
     pub fn locate(&self, array_page: u64) -> PageLocation {
         let (stripe, column, within) = self.split(array_page);

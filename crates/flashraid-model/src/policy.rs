@@ -73,10 +73,10 @@ macro_rules! policies {
         }
 
         impl $Kind {
-            /// Names of all policies, in the order of the list.
+            /// Names of all policies of this enumeration, in the order of its variants.
             pub const NAMES: &'static [&'static str] = &[$($name),+];
 
-            /// Returns the name that users write.
+            /// Returns the name of the chosen policy (a variant of the enumeration), as users write it in a configuration.
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$Type(_) => $name,)+
@@ -245,13 +245,13 @@ pub fn policy_from_parameters<P: DeserializeOwned, E: serde::de::Error>(paramete
 
 /// An enumeration made by `policies!`, for code that works with every list of policies.
 pub trait PolicyList: Sized + DeserializeOwned {
-    /// Returns the name that users write.
+    /// Returns the name of the chosen policy (a variant of the enumeration), as users write it in a configuration.
     fn name(&self) -> &'static str;
     /// Returns the parameters of the policy as a table.
     fn parameters(&self) -> Map<String, Value>;
-    /// Returns all policies with their default parameters, in the order of the list.
+    /// Returns all policies of the enumeration with their default parameters, in the order of its variants.
     fn all_with_default_parameters() -> Vec<Self>;
-    /// Returns the JSON Schemas of all policies, in the order of the list.
+    /// Returns the JSON Schemas of all policies of the enumeration, in the order of its variants.
     fn schemas(generator: &mut SchemaGenerator) -> Vec<Schema>;
 }
 
@@ -282,15 +282,18 @@ fn names<K: PolicyList>(meanings: impl Iterator<Item = String>) -> Value {
     json!({ "oneOf": names })
 }
 
-/// Policies whose parameters stand side by side in one table, so that a comparison can set the parameters of all of them.
+/// Functions that read and write a table of the configuration, such as `[cache]`, which chooses one policy by name. The table may also
+/// hold the parameters of the other policies of the same kind. Runs that compare policies can then share one table and change only the
+/// name.
 pub mod policy_tables {
     use super::{Map, PolicyList, Schema, SchemaGenerator, Value, json, names};
     use schemars::JsonSchema;
     use serde::ser::Error as _;
     use serde::{Serialize, Serializer};
 
-    /// Removes a policy and its parameters from `table`. Returns the policy that is named under `tag`; without a name, the first of the
-    /// list.
+    /// Returns the policy that `table` names under the key `tag`. If `table` has no such key, the policy is the first variant of the
+    /// enumeration `K`. The function removes that key from `table`, and the parameters of all policies of `K`; keys that belong to none
+    /// of them stay.
     ///
     /// The second part of the result contains the other policies whose parameters in the table differ from the defaults.
     ///
@@ -319,7 +322,8 @@ pub mod policy_tables {
         Ok((chosen, others))
     }
 
-    /// Returns a policy as a table with its name under `tag` and its own parameters only.
+    /// Returns a policy as a table: its name under the key `tag`, and its parameters. Parameters that only other policies of the same
+    /// kind have are left out ([`put_policy`] adds such parameters, too).
     pub fn own_parameters_table<K: PolicyList>(tag: &str, policy: &K) -> Map<String, Value> {
         let mut table = policy.parameters();
         table.insert(tag.to_owned(), policy.name().into());
@@ -363,8 +367,8 @@ pub mod policy_tables {
         unused
     }
 
-    /// Adds a policy to `table`: its name under the key `tag`, and each parameter under a key of its own. The other policies of this kind
-    /// are there with their default parameters. So all tables have the same keys.
+    /// Adds a policy to `table`: its name under the key `tag`, and each parameter under a key of its own. The function then also adds the
+    /// default parameters of the other policies of this kind. So all tables have the same keys.
     pub fn put_policy<K: PolicyList>(tag: &str, policy: &K, table: &mut Map<String, Value>) {
         table.insert(tag.to_owned(), policy.name().into());
         table.extend(policy.parameters());

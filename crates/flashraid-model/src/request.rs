@@ -1,6 +1,6 @@
 //! Requests: the operations that a host asks of the array, with their times.
 
-/// Kind of an operation.
+/// Kind of a request of the host, or of an operation that the array sends to its SSDs for such a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum OpKind {
     /// Transfers data from the array to the host.
@@ -43,11 +43,12 @@ pub struct Request {
     pub kind: OpKind,
     /// True for a write that must be safe from a loss of power before it counts as done ("force unit access").
     pub fua: bool,
-    /// True for a write of zeroes that the host asks for without sending data. The host may have trimmed the range before (rule 220); the
-    /// array treats the request as any other write.
+    /// True for a write of zeroes that the host asks for without sending data. The array treats the request as any other write. With
+    /// `ssd.write_zeroes = "deallocate"`, whole pieces of the range are turned into trims before the array receives the rest (rule
+    /// 220).
     pub zeroes: bool,
-    /// True for an urgent write. If free blocks are so few that other writes wait for collection, it is served as soon as the current
-    /// victim is erased. (It is state 3 of PGC III.D.)
+    /// True for an urgent write. If other writes wait because too few blocks are free, an urgent one is served as soon as the block being
+    /// collected is erased. This situation is state 3 in section III.D of the paper on preemptive collection (PGC).
     pub high_priority: bool,
     /// Number of the stream in a mix of workloads, or 0 without a mix.
     pub stream: u8,

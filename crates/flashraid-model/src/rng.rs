@@ -25,7 +25,8 @@ pub fn derive_seed(seed: u64, label: &str, index: u64) -> u64 {
     mix_bits(mix_bits(seed ^ hash).wrapping_add(index))
 }
 
-/// Maps each 64-bit number to a different one that looks random (the finaliser of SplitMix64).
+/// Maps 64-bit numbers one-to-one to 64-bit numbers that look random: different arguments give different results. It is one step of
+/// the generator SplitMix64, with its finaliser.
 #[inline]
 pub fn mix_bits(mut x: u64) -> u64 {
     x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -15,7 +15,8 @@ pub fn count_with_noun(count: u64, noun: &str) -> String {
     format!("{} {noun}{}", with_commas(&count.to_string()), if count == 1 { "" } else { "s" })
 }
 
-/// Returns a decimal number without an exponent, with commas between groups of three digits before its point.
+/// Returns `number` with commas between groups of three digits before its point: `-1234567.25` becomes `-1,234,567.25`. `number` must
+/// be a decimal number that is written without an exponent.
 pub fn with_commas(number: &str) -> String {
     let (sign, digits) = number.split_at(usize::from(number.starts_with('-')));
     let (whole, fraction) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
@@ -191,14 +192,14 @@ impl<Q: Quantity> de::Visitor<'_> for QuantityVisitor<Q> {
 /// A duration of simulated time, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Duration {
-    /// Number of nanoseconds in it.
+    /// Length of the duration in nanoseconds.
     pub ns: u64,
 }
 
 /// A size in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Size {
-    /// Number of bytes in it.
+    /// The size as a number of bytes.
     pub bytes: u64,
 }
 

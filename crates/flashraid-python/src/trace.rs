@@ -92,7 +92,7 @@ pub fn write_trace(py: Python<'_>, requests: Bound<'_, Requests>, path: PathBuf,
     if devices.is_empty() {
         devices.push(0);
     }
-    if let Some(end) = format.devices_end()
+    if let Some(end) = format.devices_max()
         && let Some(device) = devices.iter().find(|device| **device >= end)
     {
         let allowed = format!("below {end} in the format {format}");

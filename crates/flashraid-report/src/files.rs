@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use flashraid::files::{self, parent_folder};
-pub use flashraid::files::{discard_unfinished_files, discard_unfinished_files_if_free};
+pub use flashraid::files::{discard_unfinished_files, try_discard_unfinished_files};
 
 use crate::error::{Outcome, WriteError};
 

@@ -17,22 +17,23 @@ use tempfile::NamedTempFile;
 /// Beginning and end of the names of temporary files.
 const TEMPORARY: (&str, &str) = (".flashraid-", ".part");
 
-/// Temporary files that must be removed if the process ends early.
+/// Temporary files of this process that must be removed if it ends early.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes files that are not complete. Call it only just before the process ends.
+/// Removes the temporary files of all output files that this process has not completed. Call it only just before the process ends.
 pub fn discard_unfinished_files() {
     for path in unfinished().drain(..) {
         let _ = fs::remove_file(path);
     }
 }
 
-/// Removes incomplete files if it need not wait for that. A process that must end at once calls it, for example when memory has run out.
-pub fn discard_unfinished_files_if_free() {
+/// Removes the temporary files of all output files that this process has not completed, but never waits for the lock of their list. If
+/// the lock is taken, the files stay. A process that must end at once calls it, for example when memory has run out.
+pub fn try_discard_unfinished_files() {
     if let Ok(mut paths) = UNFINISHED.try_lock() {
         for path in paths.drain(..) {
             let _ = fs::remove_file(path);
@@ -55,7 +56,8 @@ enum Target {
 }
 
 impl NewFile {
-    /// Begins to write the file `path`. The path `-` is standard output.
+    /// Creates the temporary file that [`NewFile::replace_target`] later puts in the place of `path`. Until then, an old file at `path`
+    /// stays as it was. A stream, such as a pipe or standard output (the path `-`), is opened directly and has no temporary file.
     ///
     /// # Errors
     /// Returns the error of the operating system. Examples are a folder that does not exist, a `path` that is a folder, and a lack of
@@ -98,7 +100,7 @@ impl NewFile {
         Ok(new)
     }
 
-    /// Returns another handle of the open file.
+    /// Returns another handle of the open temporary file or stream, for writing its contents.
     ///
     /// # Errors
     /// Returns an error if the operating system has no more handles.
@@ -196,7 +198,7 @@ pub fn is_temporary_name(name: &str) -> bool {
 
 /// Returns true if a temporary file was last changed more than an hour ago. A process that still writes it would have changed it since, so
 /// that its writer must have been killed.
-pub fn is_abandoned_since(changed: SystemTime) -> bool {
+pub fn is_abandoned_if_last_changed(changed: SystemTime) -> bool {
     changed.elapsed().is_ok_and(|age| age > ABANDONED)
 }
 
@@ -243,7 +245,7 @@ pub fn remove_abandoned_files(folder: &Path) {
         let name = entry.file_name();
         let is_left = name.to_str().is_some_and(|name| is_temporary_name(name) && has_no_writer(name))
             || name.to_str().is_some_and(is_temporary_name)
-                && entry.metadata().and_then(|metadata| metadata.modified()).is_ok_and(is_abandoned_since);
+                && entry.metadata().and_then(|metadata| metadata.modified()).is_ok_and(is_abandoned_if_last_changed);
         if is_left {
             let _ = fs::remove_file(entry.path());
         }

@@ -62,8 +62,9 @@ pub trait Source {
         Vec::new()
     }
 
-    /// Returns the place of the last request in its source, such as `trace.csv:17`, for messages. It is `None` if there is only a request
-    /// number.
+    /// Returns the place in the input of the request that was read most recently, such as `trace.csv: line 17`, for messages. A source
+    /// that sorts requests may not have returned this one yet. The result is `None` if the source knows no place; messages then give
+    /// the number of the request.
     fn position_in_input(&self) -> Option<String> {
         None
     }

@@ -37,7 +37,7 @@ pub enum Granularity {
 }
 
 impl Granularity {
-    /// Returns the unit in bytes.
+    /// Returns the number of bytes of which sizes or addresses are multiples. `space` says how many bytes a page has.
     pub fn bytes_in(self, space: &AddressSpace) -> u64 {
         match self {
             Self::Sector => SECTOR_BYTES,

@@ -63,10 +63,11 @@ impl WorkloadSpec {
         matches!(&self.source, SourceSpec::Synthetic(spec) if spec.arrivals.is_closed_loop())
     }
 
-    /// Returns the workload without settings for times and priorities, but with the same requests in the same order. Two workloads that
-    /// write the same data give equal results.
+    /// Returns the workload without its settings for times and priorities; it makes the same requests in the same order. Workloads that
+    /// differ only in these settings are equal afterwards.
     ///
-    /// Times may decide which requests there are, as in a window of time or a mix. It then returns the workload itself.
+    /// Times may decide which requests there are: with a window of time, or if several streams are merged by time. The workload then
+    /// stays as it is.
     #[must_use]
     pub fn without_arrival_times(&self) -> Self {
         let Self { source, transform } = self;
@@ -117,10 +118,12 @@ pub fn open_workload(spec: &WorkloadSpec, seed: u64, space: &AddressSpace) -> Re
     open_workload_until(spec, seed, space, &Stop::default())
 }
 
-/// Opens a workload like [`open_workload`]. Long operations, now and later, stop soon after `stop` says so.
+/// Opens a workload like [`open_workload`], in such a way that long operations can be stopped, such as a pass over a whole trace. An
+/// operation ends with an error soon after the callback in `stop` returns true. This holds while the workload is opened, and later when
+/// its requests are read.
 ///
 /// # Errors
-/// Returns the errors of [`open_workload`], and [`SourceError::Stopped`].
+/// Returns the errors of [`open_workload`], and [`SourceError::Stopped`] if the callback in `stop` returns true.
 pub fn open_workload_until(spec: &WorkloadSpec, seed: u64, space: &AddressSpace, stop: &Stop) -> Result<Box<dyn Source>, SourceError> {
     let problems = spec.problems(space);
     if !problems.is_empty() {

@@ -1,4 +1,4 @@
-//! Changes to a stream of requests: a window of it, another rate, other sizes, and addresses made to fit the array.
+//! Changes to a stream of requests: a start and an end, another rate, other sizes, and addresses made to fit the array.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ pub struct TransformSpec {
     /// Factor of the rate of requests, by which the gaps between them are divided: 2 gives twice as many requests per second (Fig. 10 of
     /// the paper PGC).
     pub rate_scale: f64,
-    /// Factor of the sizes. The results are rounded up to sectors.
+    /// Factor by which the sizes of requests are multiplied. The results are rounded up to whole sectors of 512 bytes.
     pub size_scale: f64,
     /// Treatment of addresses beyond the array.
     pub address_fit: AddressFit,
@@ -38,15 +38,18 @@ pub struct TransformSpec {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AddressFit {
-    /// Stops the run with an error.
+    /// Stops the run with an error at a request that reaches beyond the end of the array.
     #[default]
     Error,
-    /// Starts again at address 0 after the end of the array, by division with remainder. A request across the end is moved so that it ends
-    /// there.
+    /// Replaces each address by its remainder after division by the capacity of the array, so that addresses start again at 0 after the
+    /// end. A request across the end of the array is moved so that it ends there.
     Wrap,
-    /// Multiplies all addresses by capacity / extent in whole pages, so that the last address of the stream becomes the end of the array.
+    /// Multiplies the page number of each address by the pages of the array, and divides it by the pages of the stream's address range.
+    /// The result is rounded down to a whole page, and the place within the page stays. The address range of the stream then fills the
+    /// array.
     Scale {
-        /// Number of bytes that the original stream addresses. With `None`, the stream is read once in advance to find out.
+        /// Length of the address range of the original stream, in bytes: from 0 to the end of the farthest request. With `None`, the
+        /// stream is read once in advance to find it.
         extent_bytes: Option<u64>,
     },
 }
@@ -102,7 +105,8 @@ impl TransformSpec {
 /// Number of skipped requests between two calls that ask whether to stop. They take about a millisecond.
 const REQUESTS_PER_QUESTION: u64 = 1 << 14;
 
-/// A stream of requests after its changes.
+/// A stream of requests to which the changes of a [`TransformSpec`] have been made. Requests before a start or beyond a limit (a number
+/// of requests or a time) are left out. Rate, sizes and addresses may change.
 pub struct TransformedSource<S = Box<dyn Source>> {
     source: S,
     spec: TransformSpec,
@@ -129,12 +133,14 @@ pub struct TransformedSource<S = Box<dyn Source>> {
 }
 
 impl<S: Source> TransformedSource<S> {
-    /// Applies `spec` to the source that `open` returns. Random choices come from streams of `seed`.
+    /// Applies `spec` to the source that `open` returns. Random numbers, which choose high-priority writes, are made from `seed`.
     ///
-    /// The source is opened a second time if its extent must be found out.
+    /// [`AddressFit::Scale`] needs the extent of the source, which is the end of the request with the highest addresses, in bytes. If
+    /// the setting does not give it, the source is opened and read once in advance to find it.
     ///
     /// # Errors
-    /// Returns an error if the source cannot be opened or, if its extent is needed, cannot be read.
+    /// Returns an error if the source cannot be opened, or if it cannot be read in advance to find its extent. Settings that contradict
+    /// the source are errors, too.
     pub fn open(
         spec: &TransformSpec,
         seed: u64,
@@ -171,7 +177,8 @@ impl<S: Source> TransformedSource<S> {
         })
     }
 
-    /// Returns the next request of the window. Its time counts from the start of the window.
+    /// Returns the next request after those that are left out at the start. Its time counts from the point at which the kept part of
+    /// the stream begins.
     fn next_in_window(&mut self) -> Result<Option<Request>, SourceError> {
         while let Some(mut request) = self.source.next_request()? {
             self.read += 1;
@@ -344,7 +351,7 @@ fn scaled_length(length_bytes: u64, scale: f64) -> u64 {
     (sectors as u64).saturating_mul(SECTOR_BYTES)
 }
 
-/// Returns the highest address that `source` reaches, within the limit of requests.
+/// Returns the end of the request of `source` with the highest addresses, in bytes, within the limit of requests.
 fn extent_of(source: &mut dyn Source, spec: &TransformSpec, stop: &Stop) -> Result<u64, SourceError> {
     let last = spec.limit_requests.map_or(u64::MAX, |limit| limit.saturating_add(spec.start_requests));
     let mut extent = 0;

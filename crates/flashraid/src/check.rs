@@ -14,7 +14,7 @@ use serde::Serialize;
 
 pub use drive::{DriveCheck, FrontEndCheck, PlacementCheck, QueuesCheck, SlcCheck};
 pub use sample::WorkloadSample;
-pub use turns::{LeaveCheck, TurnsCheck};
+pub use turns::{PermissionCheck, TurnsCheck};
 
 use std::fs::File;
 use std::path::Path;
@@ -54,13 +54,13 @@ pub struct CheckReport {
     pub workload: Option<WorkloadSample>,
     /// Share of the members' time that serving the workload takes; `None` without a workload.
     pub load: Option<LoadCheck>,
-    /// Leave to collect; left out unless members ask for it.
+    /// Results about members that ask the controller for permission to collect; left out with other schemes of coordination.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub leave: Option<LeaveCheck>,
-    /// Turns to collect; left out unless members take turns.
+    pub leave: Option<PermissionCheck>,
+    /// Results about members that take turns to collect, each in its own window of time; left out with other schemes of coordination.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turns: Option<TurnsCheck>,
-    /// Time at which collection starts.
+    /// Moment of the run at which garbage collection first begins, if it does.
     pub first_collection: FirstCollection,
     /// Number of pages that the warm-up overwrites on all members and a warm spare together. It is 0 for a warm-up that makes the steady
     /// state of random writes without overwrites.
@@ -87,7 +87,8 @@ pub struct CacheCheck {
     pub group_bytes: u64,
     /// Number of bytes in the cache of each member.
     pub member_bytes: u64,
-    /// Number of bytes in a stripe without parity, which is the largest write group.
+    /// Number of bytes of data in a stripe, its parity not counted. It is the maximum size of a write group (the dirty pages of one
+    /// stripe).
     pub stripe_bytes: u64,
 }
 
@@ -106,36 +107,43 @@ pub struct MemberCheck {
     pub effective_over_provisioning: f64,
 }
 
-/// Thresholds and expected cost of collection in one pool: a plane, a die, or all superblocks of a drive.
+/// Thresholds and expected cost of collection in one pool of blocks. A pool is the blocks of a plane or of a die or, with superblocks,
+/// all superblocks of the drive.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GcCheck {
-    /// Number of blocks in a pool.
+    /// Number of blocks in a pool (of a plane or of a die) or, with superblocks, number of superblocks in the drive.
     pub pool_blocks: u32,
-    /// Number of free blocks at or below which a pool is collected.
+    /// Number of free blocks in a pool at or below which garbage collection starts there. With superblocks, it is the number of free
+    /// superblocks that collection aims at (`ssd.superblock.target`).
     pub start_free_blocks: u32,
-    /// Number of free blocks at which the collection of a pool ends.
+    /// Number of free blocks in a pool at which garbage collection stops there. With superblocks, it is the number of free superblocks
+    /// at or above which nothing is collected: `ssd.superblock.target` plus `ssd.superblock.span`.
     pub stop_free_blocks: u32,
     /// Write amplification that theory expects of the victim policy under uniformly random writes (see [`theory`]).
     pub write_amplification: f64,
     /// Relation of the policy to `write_amplification`: `exact`, or `at least` for a policy without a formula, for which the value is that
     /// of greedy.
     pub write_amplification_is: &'static str,
-    /// Write amplification if the block that was written first is always collected: `alpha / (alpha + W(−alpha·e^−alpha))`. Here, `alpha`
-    /// is the number of pages of the blocks that hold data, divided by that of user pages, and `W` is Lambert's function.
+    /// Write amplification if the block that was written first is always collected: `alpha / (alpha + W(−alpha·e^−alpha))`. Here, `W`
+    /// is Lambert's function. `alpha` is the number of all pages in blocks that hold data, divided by the number of pages that the host
+    /// can address. In superblocks with parity, the result of the formula is increased by the pages of parity that are written.
     pub write_amplification_oldest_first: f64,
-    /// Number of valid pages that a clean moves on average, at the expected `write_amplification`.
+    /// Mean number of valid pages that a clean (the collection of one victim block) moves, at the expected `write_amplification`.
     pub pages_moved_per_clean: f64,
-    /// Duration of a clean that moves `pages_moved_per_clean` pages, in microseconds; 0 with the scheme `ideal`.
+    /// Duration of a clean (the collection of one victim block) that moves `pages_moved_per_clean` pages, in microseconds; 0 with the
+    /// scheme `ideal`. It includes the erase. With superblocks, it is the time that each die works for the collection of one
+    /// superblock.
     pub clean_us: f64,
 }
 
 /// Share of the members' time that serving the workload takes, at the expected write amplification.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LoadCheck {
-    /// Share of the time that the dies of the busiest member work without collection. Above 1, they fall behind. `None` for a closed loop.
+    /// Share of the time that the dies of the busiest member need for the reads and writes that the workload causes. The work of
+    /// collection is not counted. Above 1, the dies fall behind. `None` for a closed loop.
     pub dies_without_gc: Option<f64>,
-    /// Share of the time that the dies of the busiest member work, including collection. Above 1, they fall behind. `None` for a closed
-    /// loop.
+    /// Share of the time that the dies of the busiest member need for the reads and writes that the workload causes, and for
+    /// collection. Above 1, the dies fall behind. `None` for a closed loop.
     pub dies_with_gc: Option<f64>,
     /// Expected wait of a request behind collection, divided by the time of its own operations. It is `None` for a closed loop, and if
     /// collection takes no time.
@@ -154,39 +162,43 @@ pub struct LoadCheck {
 }
 
 impl LoadCheck {
-    /// Returns by how much the load would have to rise until remedies against collection matter, if the array is idle. Otherwise, and for a
-    /// closed loop, it is `None`.
+    /// Returns by how much the load would have to rise until remedies against collection, such as coordination, matter. It is `None`
+    /// unless the array is idle: each part works less than a tenth of the time, and collection hardly adds to response times. It is
+    /// also `None` for a closed loop.
     #[must_use]
     pub fn light_load(&self) -> Option<LightLoad> {
         let busy = self.dies_with_gc?;
         let fullest = [self.link, self.channels, self.controller].into_iter().flatten().fold(busy, f64::max);
-        LightLoad::from_shares(busy, fullest, self.collection_wait?)
+        // The wait is told in times of the request's own operations. Its share of the response time has the wait in its divisor, too.
+        let wait = self.collection_wait?;
+        LightLoad::from_shares(busy, fullest, wait / (1.0 + wait))
     }
 }
 
-/// Start of the first collection.
+/// Moment of the run at which garbage collection first begins, as estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(tag = "when", rename_all = "kebab-case")]
 pub enum FirstCollection {
     /// Collection begins at once, because the warm-up uses up all free blocks above the threshold at which it starts.
     AtOnce,
-    /// Collection begins when each member has received this number of host pages on average, which happens in the run.
+    /// Collection begins in the run, when this number of host pages has been written to each member on average.
     After {
-        /// Number of host pages per member.
+        /// Number of pages that the host, with mirrors and parity, must write to each member until collection begins.
         pages_per_member: u64,
-        /// Simulated time until then, in seconds; `None` for a closed loop.
+        /// Simulated time until collection begins, in seconds; `None` for a closed loop.
         seconds: Option<f64>,
     },
     /// Collection never begins, because the run writes too little.
     Never {
-        /// Number of page writes to each member after which collection would begin.
+        /// Number of pages that would have to be written to each member until collection begins.
         pages_per_member: u64,
     },
-    /// The start is unknown, because a warm state is loaded or the workload cannot be read.
+    /// The moment at which collection first begins is unknown, because a warm state is loaded or the workload cannot be read.
     Unknown,
 }
 
-/// Explains `scenario`. A workload that cannot be read becomes a warning.
+/// Returns what can be said of `scenario` without running it: capacities, expected write amplification, load, the start of collection,
+/// and memory. A workload that cannot be read becomes a warning.
 pub fn check_scenario(scenario: &Scenario) -> CheckReport {
     explain(scenario, draw(scenario, sample::REQUESTS, &Stop::default()))
 }
@@ -207,7 +219,8 @@ pub(crate) fn warm_up_pages(scenario: &Scenario) -> u64 {
     (scenario.warm_up.overwrites_per_page * per_die) as u64 * u64::from(ssd.geometry.dies) * members
 }
 
-/// Explains `scenario`. It also checks, as far as possible, that all files which the run reads and writes exist and fit.
+/// Returns the report of [`check_scenario`], before a run. It also checks, as far as possible, that all files which the run reads and
+/// writes exist and fit.
 ///
 /// # Errors
 /// Returns the error with which the run would end.
@@ -247,7 +260,7 @@ fn draw(scenario: &Scenario, most: u64, stop: &Stop) -> Result<Option<WorkloadSa
     }
 }
 
-/// Explains `scenario` for a run with another source of requests. The workload of the configuration is left out.
+/// Returns the report of [`check_scenario`] for a run with another source of requests. The workload of the configuration is left out.
 pub(crate) fn check_without_workload(scenario: &Scenario) -> CheckReport {
     explain_with(scenario, None, scenario.warnings.clone())
 }
@@ -347,7 +360,7 @@ fn over_provisioning(ssd: &SsdParams) -> f64 {
     f64::from(g.blocks_per_plane) / f64::from(g.blocks_per_plane - g.reserved_blocks_per_plane) - 1.0
 }
 
-/// Returns alpha for the steady state of a pool: the pages of the blocks that hold data, divided by the user pages in them.
+/// Returns alpha for the steady state of a pool: the number of all pages in blocks that hold data, divided by that of user pages.
 fn alpha(ssd: &SsdParams) -> f64 {
     if let Some(superblock) = &ssd.superblock {
         return drive::alpha(ssd, superblock);
@@ -385,7 +398,7 @@ fn gc_check(ssd: &SsdParams) -> GcCheck {
     }
 }
 
-/// Returns the duration of a clean that moves `pages` (rule 14).
+/// Returns the time of a clean (the collection of one victim block) that moves `pages` pages, in nanoseconds (rule 14).
 fn clean_ns(ssd: &SsdParams, pages: f64) -> f64 {
     let t = &ssd.timing;
     let transfers_ns = transfers_per_move(ssd) * t.page_transfer_ns as f64;

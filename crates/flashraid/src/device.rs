@@ -112,7 +112,8 @@ impl Device {
         Ok(report_of(&self.scenario, outcome, facts)?)
     }
 
-    /// Returns the latest time that a call has reached, in nanoseconds.
+    /// Returns the present simulated time, in nanoseconds. Calls of [`Device::submit`] and [`Device::advance`] have brought the device
+    /// to this time.
     #[inline]
     pub fn now_ns(&self) -> TimeNs {
         self.live.now_ns()

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::config::{nearest_name, validate};
 use crate::report;
 
-/// Kind of a documented name.
+/// Kind of a documented name, which is the name of a configuration key or of a value in a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DocumentedNameKind {
@@ -105,11 +105,12 @@ fn plain(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace("[`", "`").replace("`]", "`")
 }
 
-/// Returns the key and the figure with exactly this name. If there are none, returns all whose names end with it.
+/// Returns all entries whose full name is exactly `name`: a configuration key, a value of a report, or one of each. If there are none,
+/// returns all entries whose full names end with a dot and `name`.
 ///
 /// # Errors
 ///
-/// Returns similar names, the most likely first. There may be none.
+/// Returns names that are similar to `name` if no entry is found, the most likely first. The list may be empty.
 pub fn find_names(name: &str) -> Result<Vec<&'static DocumentedName>, Vec<&'static str>> {
     let name = name.trim().trim_start_matches("config.");
     let whole: Vec<&DocumentedName> = all_names().iter().filter(|documented| documented.name == name).collect();

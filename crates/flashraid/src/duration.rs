@@ -30,17 +30,19 @@ const REQUESTS: u64 = 1000;
 /// Maximum number of distinct workloads that are examined. All others are assumed to equal the last of them.
 const SAMPLES_MAX: usize = 200;
 
-/// Estimated time of a simulation on one processor, in seconds.
+/// Estimated time that the computer needs for simulations, in seconds of the wall clock (not of simulated time).
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct EstimatedSeconds {
-    /// Time of the warm-up.
+    /// Time that the computer needs for the warm-up, in seconds of the wall clock; 0 if a saved state is loaded instead.
     pub warm_up: f64,
-    /// Time of the run itself; `None` if the number of requests is unknown.
+    /// Time that the computer needs for the run after the warm-up, in seconds of the wall clock; `None` if the number of requests is
+    /// unknown.
     pub run: Option<f64>,
 }
 
 impl EstimatedSeconds {
-    /// Returns an estimate for a scenario, from the first requests of its workload.
+    /// Returns the estimated time that the computer needs to simulate `scenario` on one processor, in seconds of the wall clock.
+    /// `sample` describes the first requests of the workload. Without a sample, the time of the run is unknown.
     #[must_use]
     pub fn estimate(scenario: &Scenario, sample: Option<&WorkloadSample>) -> EstimatedSeconds {
         let has_superblocks = scenario.array.ssd.superblock.is_some();
@@ -68,20 +70,22 @@ impl EstimatedSeconds {
         EstimatedSeconds { warm_up: if scenario.warm_state.load_from.is_some() { 0.0 } else { pages as f64 / speed }, run }
     }
 
-    /// Returns the estimate for a warm-up on `threads` threads, each of which warms up a member at a time.
+    /// Returns the estimate if `threads` threads do the warm-up, each of them for one member at a time. The time of the run stays the
+    /// same.
     #[must_use]
     pub fn on_threads(self, threads: usize) -> EstimatedSeconds {
         EstimatedSeconds { warm_up: self.warm_up / threads.max(1) as f64, ..self }
     }
 
-    /// Returns the time of warm-up and run together.
+    /// Returns the estimated time of warm-up and run together, in seconds of the wall clock. An unknown time of the run counts as 0.
     #[must_use]
     pub fn total_seconds(self) -> f64 {
         self.warm_up + self.run.unwrap_or(0.0)
     }
 }
 
-/// Estimator that remembers the workloads that it has examined.
+/// Estimator of the time that simulations take, in seconds of the wall clock. It remembers the workloads that it has examined, so that
+/// none is read twice.
 #[derive(Debug, Default)]
 pub struct DurationEstimates {
     samples: HashMap<String, Option<WorkloadSample>>,
@@ -89,9 +93,11 @@ pub struct DurationEstimates {
 }
 
 impl DurationEstimates {
-    /// Returns the time that all simulations take on the machine that `resources` describes.
+    /// Returns the estimated time from the begin of the first simulation to the end of the last one, in seconds of the wall clock.
+    /// `resources` says how many simulations run at a time, and with how many threads.
     ///
-    /// Simulations that begin in the same state share their warm-up. If `stop` says so, it examines fewer workloads.
+    /// Simulations that begin in the same state share their warm-up, which counts once. The first requests of the workloads are read to
+    /// estimate the runs. If `stop` interrupts the reading, the estimated time of the runs is `None`.
     pub fn estimate_all(&mut self, simulations: &[&Scenario], resources: &MachineResources, stop: &Stop) -> EstimatedSeconds {
         let mut warm_ups = HashSet::new();
         let (mut warm_up, mut run) = (0.0, Some(0.0));

@@ -66,7 +66,7 @@ impl<'a> Simulation<'a> {
         Ok(Self::of(Template::from_file(path.as_ref())?))
     }
 
-    /// Returns a simulation of a configuration as a tree of values, for example from JSON or from a map of another language. A `null`
+    /// Returns a simulation whose configuration is a tree of values, for example from JSON or from a map of another language. A `null`
     /// counts as a missing key.
     ///
     /// # Errors
@@ -102,7 +102,8 @@ impl<'a> Simulation<'a> {
         self
     }
 
-    /// Sets an observer. Pass it as `&mut observer` to read from it what it has recorded after the run.
+    /// Sets an observer. A caller that passes `&mut observer` keeps the observer, and can read after the run what the observer has
+    /// recorded.
     pub fn observe(mut self, observer: impl Observer + 'a) -> Self {
         self.observer = Some(Box::new(observer));
         self
@@ -187,8 +188,8 @@ impl<'a> Simulation<'a> {
     }
 
     /// Warms the array up and returns it as a [`Device`], which takes requests at moments that the caller chooses. Requests of the
-    /// configuration's `[workload]` are not sent, though a warm-up by the workload's own addresses uses them. [`Simulation::source`] is not
-    /// asked.
+    /// configuration's `[workload]` are not sent, though a warm-up by the workload's own addresses uses them. Requests of a source that was
+    /// set with [`Simulation::source`] are not sent, either.
     ///
     /// # Errors
     /// As [`Simulation::run`].

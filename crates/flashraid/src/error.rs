@@ -23,7 +23,7 @@ pub enum Error {
     /// The source of requests cannot continue: a trace cannot be read, or requests do not fit the array.
     #[error("{0}")]
     Source(SourceError),
-    /// A file or a value that the caller named cannot be used for this. The text says which, why, and what to do.
+    /// A file or a value that the caller named cannot be used in this call of the library. The text says which, why, and what to do.
     #[error("{0}")]
     UnusableInput(String),
     /// Reading or writing a file failed.
@@ -50,7 +50,7 @@ pub enum Error {
     StudyInterrupted {
         /// Number of simulations that are done.
         done: usize,
-        /// Number of simulations in the study, or in its shard.
+        /// Number of simulations in the study or, if [`Study::shard`](crate::Study::shard) chose a part of it, in this part.
         simulations: usize,
     },
     /// The state of a member contradicts itself. [`Simulation::verify`](crate::Simulation::verify) has found a bug of the simulator.
@@ -59,8 +59,9 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns true if the error is due to the caller's input, and false if due to a disk or the simulator. The program then ends with
-    /// status 2, and otherwise with 1.
+    /// Returns true if the error is due to the caller's input. Other causes are, for example, a disk, an interruption or a bug of the
+    /// simulator. The program `flashraid` ends with status 2 if the input is the cause, with 130 after an interruption, and otherwise
+    /// with 1.
     pub fn is_caller_mistake(&self) -> bool {
         match self {
             Self::Config(problems) => !problems.has_unreadable_file,

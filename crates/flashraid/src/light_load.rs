@@ -1,37 +1,44 @@
-//! Detection of idle arrays, which have so little work that no remedy against collection matters.
+//! Detection of lightly loaded arrays, which are called idle. Their dies work so little that no remedy matters. A remedy is a setting
+//! that reduces the effects of garbage collection.
 
 use std::fmt;
 
-/// Share of the time for which the busiest dies work. An array below it counts as idle.
+/// Limit of the share of the time for which the busiest part of an array works. Below this limit, the array counts as idle (lightly
+/// loaded).
 const IDLE_MAX: f64 = 0.1;
 /// Maximum share that collection may have in the response times of an idle array. It applies to the mean and to the slowest requests.
 const COLLECTION_MAX: f64 = 0.1;
 /// Share of the time for which dies work at which requests often wait for each other, so that remedies begin to matter.
 const HALF: f64 = 0.5;
 
-/// Load of an idle array, and the factors by which it would have to rise until remedies against collection matter.
+/// State of a lightly loaded (idle) array, and the factors by which its load would have to rise until remedies matter. Remedies are
+/// settings that reduce the effects of garbage collection. The load is in requests per second.
 ///
 /// The share of the time that a die works is the load times the work of a request (operational analysis). Twice the load therefore gives
 /// twice the share.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LightLoad {
-    /// Share of the time for which the dies of the busiest member work. It is above 0 and below 0.1, because an array with more work is not
-    /// idle.
+    /// Share of the time for which the dies of the busiest member work. It is above 0 and below 0.1, because an array with more work
+    /// does not count as idle.
     pub busiest_member_busy_share: f64,
-    /// Factor by which the load would have to rise until the dies of the busiest member work half of the time.
+    /// Factor by which the load, in requests per second, would have to rise until the dies of the busiest member work half of the time.
     pub load_multiplier_until_half_busy: f64,
-    /// Factor by which the load would have to rise until the busiest part of the array, a die or not, could not keep up.
+    /// Factor by which the load, in requests per second, would have to rise until the busiest part of the array works all the time. This
+    /// part may be the dies, a link, a channel or the controller.
     pub load_multiplier_until_saturated: f64,
 }
 
 impl LightLoad {
-    /// Returns by how much the load would have to rise until remedies against collection matter, or `None` if the array is not idle.
+    /// Returns the factors by which the load, in requests per second, would have to rise until remedies against garbage collection
+    /// matter. Returns `None` if the array is not lightly loaded: a part works a tenth of the time, or collection causes a tenth of
+    /// response times. The result is also `None` if the dies do no work.
     ///
-    /// `busiest_dies` is the share of the time for which the dies of the busiest member work. `busiest_part` is that of the busiest part of
-    /// the array, whether it is a die or not. `collection_in_responses` is the share of response times spent waiting for collection,
-    /// because long collections can be felt even if dies have little to do.
+    /// `busiest_dies` is the share of the time for which the dies of the busiest member work. `busiest_part` is this share for the
+    /// busiest part of the array: dies, links, channels or the controller. `collection_in_responses` is the share of response times
+    /// spent waiting for collection. It matters because long collections delay requests even if dies have little to do.
     ///
-    /// The load must be open. A closed loop sends a request as soon as it has an answer, so it is never idle.
+    /// The workload must be an open loop, in which requests come at their own times. In a closed loop, an answer leads to the next
+    /// request, so that the array sets its own load.
     #[must_use]
     pub fn from_shares(busiest_dies: f64, busiest_part: f64, collection_in_responses: f64) -> Option<LightLoad> {
         let is_idle = busiest_dies > 0.0 && busiest_part < IDLE_MAX && collection_in_responses < COLLECTION_MAX;

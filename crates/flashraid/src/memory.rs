@@ -27,7 +27,9 @@ pub fn memory_needed_bytes(scenario: &Scenario) -> u64 {
     check::memory_bytes(&scenario.array.ssd).saturating_mul(u64::from(scenario.array.members + spares))
 }
 
-/// Returns the number of bytes that `workers` of these simulations need at a time, with the states that their warm-ups share.
+/// Returns the estimated number of bytes that simulations of `scenarios` need if at most `workers` of them run at a time. With several
+/// scenarios, each that runs counts twice: for its array, and for a kept copy of the array's state after the warm-up. Scenarios with the
+/// same warm-up share such copies.
 pub fn memory_needed_by_all_bytes<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>, workers: usize) -> u64 {
     let mut each: Vec<u64> = scenarios.into_iter().map(memory_needed_bytes).collect();
     each.sort_unstable_by(|a, b| b.cmp(a));
@@ -38,15 +40,17 @@ pub fn memory_needed_by_all_bytes<'a>(scenarios: impl IntoIterator<Item = &'a Sc
 /// Name of the limit on the address space of a process.
 const ADDRESS_SPACE: &str = "ulimit -v";
 
-/// Returns the number of bytes that threads add to the need under a limit, named as by [`available_memory_bytes`]. Their stacks take
-/// addresses rather than memory, so they count only if the limit is on addresses.
+/// Returns the number of bytes that the stacks of `threads` threads add to the memory needed. `limit_name` names the limit on memory, as
+/// [`available_memory_bytes`] returns it. Stacks take addresses rather than memory, so the result is 0 unless addresses are limited
+/// (`ulimit -v`).
 pub fn thread_memory_bytes(threads: usize, limit_name: &str) -> u64 {
     /// Size of a thread's stack, which is the default of the standard library.
     const STACK_BYTES: u64 = 2 << 20;
     if limit_name == ADDRESS_SPACE { STACK_BYTES.saturating_mul(threads as u64) } else { 0 }
 }
 
-/// Returns the number of bytes that are still available, and the name of the limit. It is `None` if the operating system does not tell.
+/// Returns the number of bytes that are still available, and the name of the limit that leaves the fewest. A limit is the machine's
+/// memory, for example. Returns `None` if the operating system does not tell.
 pub fn available_memory_bytes() -> Option<(u64, &'static str)> {
     let read = |path: &str| fs::read_to_string(path).ok();
     let machine = read("/proc/meminfo").and_then(|text| kib_of(&text, "MemAvailable:")).map(|bytes| (bytes, "the machine"));

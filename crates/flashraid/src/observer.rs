@@ -26,13 +26,14 @@ pub trait Observer {
     /// Reports every request when it is done, in the order of ends. This includes requests that the statistics skip.
     fn request_completed(&mut self, _request: &CompletedRequest) {}
 
-    /// Reports every victim that was cleaned, as soon as the end of its erase is known.
+    /// Reports the collection of one victim block (a clean), as soon as the end of the block's erase is known.
     ///
-    /// Victims of one die come in order. Cleans that follow each other without a gap are one collection of the report.
+    /// Victim blocks of one die are reported in order. Those that are collected one after another without a gap count as one collection
+    /// in the report.
     fn victim_cleaned(&mut self, _clean: &GcInterval) {}
 
-    /// Reports the number of units that drives with superblocks have programmed since the last call: units of the host, moved ones, and
-    /// padding.
+    /// Reports the number of units of the mapping (`ssd.superblock.unit`, a page or several) that drives with superblocks have
+    /// programmed since the last call. Units of the host, moved units, padding and parity count.
     fn units_programmed(&mut self, _units: u64) {}
 }
 
@@ -65,10 +66,10 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     }
 }
 
-/// Phase of a run.
+/// Phase of a run: the warm-up, or the simulation of the requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// The members are brought to a working state.
+    /// The members are filled and overwritten, so that the run begins with used SSDs; or their saved state is loaded.
     WarmUp,
     /// The host's requests are served.
     Run,

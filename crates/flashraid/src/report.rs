@@ -86,19 +86,23 @@ pub struct Report {
     /// Waits caused by the limits of the array's controller; `None` without limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub controller: Option<Controller>,
-    /// Counts of parity; `None` for levels without it.
+    /// Counters of the writes, reads and waits that parity costs; `None` for array levels without parity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parity: Option<Parity>,
-    /// Counts of reads that were planned by the state of the members; `None` without a read plan that does so.
+    /// Counters of reads with `read.plan = "avoid"`: the array reads elsewhere if garbage is being collected where a wanted strip lies.
+    /// `None` with other read plans.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planned_reads: Option<ReadPlanReport>,
-    /// Counts of reads that were also made elsewhere when they took long; `None` without a read plan that does so.
+    /// Counters of reads with a read plan that also reads elsewhere if no answer has come after a time (`read.plan = "hedge"`, for
+    /// example). `None` with other read plans.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hedged_reads: Option<HedgedReads>,
-    /// Counts of reads that were made elsewhere if they were predicted to be slow; `None` without such a plan.
+    /// Counters of reads with `read.plan = "predict"`: a read that is predicted to be slow is made from another copy or the rest of the
+    /// stripe. `None` with other read plans.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub predicted_reads: Option<PredictedReads>,
-    /// The first failure of a member and its rebuilding, if a failure was set. Its counts are those of all failures together.
+    /// The first failure of a member and the rebuilding of this member; `None` if no failure was set. Counts of pages, and response
+    /// times, cover all failures together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<FailureReport>,
     /// All members for which a failure was set, in order of time.
@@ -130,15 +134,15 @@ pub struct Report {
     /// Requests that were not served because too many members had failed.
     #[serde(default)]
     pub lost: Lost,
-    /// Counts of drives with superblocks, summed over the drives; left out for other members.
+    /// Counters kept by drives with superblocks, summed over the drives; left out if the members have no superblocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drive: Option<DriveReport>,
-    /// Counts of queues, processor cores and write buffers, summed over the members, if these have no superblocks. Left out without
-    /// `ssd.buffer`, `ssd.queues` and `ssd.firmware`.
+    /// Counters kept by the queues, processor cores and write buffers of members without superblocks, summed over the members. Left out
+    /// if the members have superblocks, or if none of `ssd.buffer`, `ssd.queues` and `ssd.firmware` is set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub front: Option<FrontEndReport>,
-    /// Counts of optional effects in the members, such as read retries or background work of dies, summed over the members. Each effect has
-    /// a table; left out without any.
+    /// Counters of optional effects in the members, such as read retries or background work of dies, summed over the members. Each
+    /// effect has a table; left out if the members have no such effects.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     #[schemars(schema_with = "Figures::schema")]
     pub mechanisms: serde_json::Map<String, Value>,
@@ -147,9 +151,9 @@ pub struct Report {
     /// Time at which the statistics end, in nanoseconds. It is the time of the last answer to a measured request or, if no request was
     /// measured, `measured_from_ns`.
     pub measured_to_ns: u64,
-    /// Time by which requests per second and bandwidth are divided, in nanoseconds. In an open loop, it is the measured time. In a closed
-    /// loop, each of the requests that the queue depth allows at a time is sent from a slot. It is then the mean time for which a slot was
-    /// in use, think times included.
+    /// Time by which numbers of requests and bytes are divided to get requests per second and bandwidth, in nanoseconds. In an open
+    /// loop, it is the measured time. In a closed loop, it is the mean time for which a slot of the queue depth was in use, think times
+    /// included. A slot is the room for one outstanding request.
     pub load_ns: u64,
     /// Work that the host's writes left to the members at the end of the measured time: data in buffers, and collection.
     pub owed: Owed,
@@ -158,7 +162,8 @@ pub struct Report {
     /// Reason why the run was stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial_reason: Option<String>,
-    /// Note about the workload: named enterprise workloads are stand-ins with published statistics.
+    /// Note about the origin of the requests; left out if there is none. It says, for example, that a named workload is a stand-in with
+    /// published statistics.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload_note: Option<String>,
     /// Assumptions made, and parts left out, in reading traces.
@@ -167,11 +172,12 @@ pub struct Report {
     /// Warnings that the user should know before trusting the results.
     #[serde(default)]
     pub warnings: Vec<String>,
-    /// Free blocks of every member over time, in multiples of the threshold at which collection starts. Each point has its start in ms, and
-    /// the least, mean and greatest value.
+    /// Numbers of free blocks in the pools of blocks of each member over time, as multiples of the threshold at which collection starts. A
+    /// point has the begin of a period in ms, and the least, mean and greatest number in the period. The numbers are taken when the
+    /// collection of a block begins, and just before the block is erased.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub free_blocks: Vec<Vec<(f64, f64, f64, f64)>>,
-    /// Single requests and collections, if the configuration asks for a window of them.
+    /// Single requests and collections in the window of simulated time that `report.timeline` sets; left out if that key is not set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeline: Option<TimelineReport>,
 }
@@ -184,8 +190,8 @@ impl Report {
         format!("{document:#}\n")
     }
 
-    /// Returns how far the load is from one at which remedies against collection matter, if even the dies of the busiest member do little.
-    /// Otherwise, and for a closed loop, it is `None`.
+    /// Returns the factors by which the load would have to rise until remedies (settings that reduce the effects of garbage collection)
+    /// matter. Returns `None` for a closed loop, and for an array that is not lightly loaded.
     #[must_use]
     pub fn light_load(&self) -> Option<crate::light_load::LightLoad> {
         let mean = |member: &MemberOverTime| {
@@ -213,11 +219,15 @@ impl Report {
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Owed {
-    /// Number of bytes in write caches and in buffers of drives that had not been programmed.
+    /// Number of bytes in write caches and in drives' write buffers that were not yet programmed into flash at the end of the measured
+    /// time.
     pub buffered_bytes: u64,
-    /// Number of pages that collection must still move.
+    /// Number of valid pages in victim blocks whose collection was in progress at the end of the measured time. It is 0 if collection
+    /// cannot be preempted, because its moves then count as done when it begins. In drives with superblocks, it counts pages whose
+    /// moves were due because of host writes, or had begun.
     pub moves_pages: u64,
-    /// Time that dies still needed for collections that had begun or were decided, in microseconds.
+    /// Time that dies still needed, at the end of the measured time, for collections that had begun or were waiting for their die. It is
+    /// in microseconds, summed over all dies.
     pub collection_us: f64,
 }
 
@@ -261,22 +271,24 @@ pub struct Iops {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Batches {
-    /// Number of reads and writes that are done.
+    /// Number of reads and writes that were done, one entry for each batch (a tenth of the measured reads and writes, in order of
+    /// arrival).
     pub requests: Vec<u64>,
-    /// Mean response times, in microseconds; `None` if no request of the batch is done.
+    /// Mean response time of each batch (a tenth of the measured reads and writes, in order of arrival), in microseconds. It is `None`
+    /// if no request of the batch was done.
     pub mean_us: Vec<Option<f64>>,
-    /// The 99th percentile of each batch, in microseconds. A value exceeds the exact one by at most 1/64. Left out unless at least ten
-    /// requests of each batch took longer.
+    /// The 99th percentile of the response times of each batch (a tenth of the measured reads and writes, in order of arrival), in
+    /// microseconds. A value exceeds the exact one by at most 1/64. Left out unless at least ten requests of each batch took longer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub p99_us: Vec<f64>,
-    /// The 99.9th percentile of each batch, in microseconds. A value exceeds the exact one by at most 1/64. Left out unless at least ten
-    /// requests of each batch took longer.
+    /// The 99.9th percentile of the response times of each batch (a tenth of the measured reads and writes, in order of arrival), in
+    /// microseconds. A value exceeds the exact one by at most 1/64. Left out unless at least ten requests of each batch took longer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub p99_9_us: Vec<f64>,
 }
 
-/// Response times divided into their causes, in microseconds: means over all requests and over the slowest; `None` without requests. Of n
-/// requests, the slowest tenth are the ⌈n/10⌉ slowest, and so on.
+/// Mean response times divided into their causes, in microseconds: of all requests, and of the slowest 10 %, 1 % and 0.1 %. Numbers of
+/// slowest requests are rounded up: 10 % of n requests are the ⌈n/10⌉ slowest. Without requests, each mean is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ResponseTimeParts {
@@ -303,29 +315,34 @@ impl ResponseTimeParts {
     }
 }
 
-/// Response time divided into its causes, in microseconds. Of operations that run at the same time, only those count that decided the end
-/// of the request. The causes therefore add up to the response time.
+/// Mean response time of a group of requests, divided into its causes, in microseconds. Of operations that run at the same time, only
+/// those count that decided the end of the request. The causes therefore add up to the response time.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TimeSpent {
-    /// Time spent waiting for operations of other requests, and for full queues, in microseconds.
+    /// Mean time per request spent waiting for other requests, in microseconds: for their operations, for full queues, and for the
+    /// controller's limit of outstanding requests.
     pub queue: f64,
-    /// Time spent waiting for collection of any kind, in microseconds.
+    /// Mean time per request spent waiting for garbage collection of any kind, in microseconds.
     pub collection: f64,
-    /// Time for reads before writes, locks, and writes of parity, in microseconds.
+    /// Mean time per request that parity costs before the final reads or writes of the request begin, in microseconds. It covers waits for
+    /// the lock of a stripe, and reads of old data and parity before a write. It also covers the time until the array reads from other
+    /// members, if it does so because a member is slow or collects garbage.
     pub parity: f64,
-    /// Time waiting for room in the write cache, and the cache's own time, in microseconds.
+    /// Mean time per request in the write cache or in a drive's write buffer, including waits for room, in microseconds.
     pub cache: f64,
-    /// Time of transfers over channels and links, including the wait for them, in microseconds.
+    /// Mean time per request of transfers over channels, links and the controller of the array, including the wait for them, in
+    /// microseconds.
     pub transfer: f64,
-    /// Time that the flash array takes for the request's own operations, in microseconds.
+    /// Mean time per request that the flash array takes for the request's own reads and programs, in microseconds.
     pub flash: f64,
-    /// Time of firmware and buffers, and all other time, in microseconds.
+    /// Mean time per request for the overhead of commands and for firmware, and all other time, in microseconds.
     pub other: f64,
 }
 
 impl TimeSpent {
-    /// Returns the causes with their names, in order.
+    /// Returns the mean time of each cause with the cause's name, in microseconds. The causes are in the order of the fields, from
+    /// `queue` to `other`.
     #[must_use]
     pub fn named_causes(&self) -> [(&'static str, f64); 7] {
         let Self { queue, collection, parity, cache, transfer, flash, other } = *self;
@@ -333,7 +350,7 @@ impl TimeSpent {
         std::array::from_fn(|index| (flashraid_model::metrics::breakdown::CAUSE_NAMES[index], parts[index]))
     }
 
-    /// Returns the response time, which is the sum of all causes.
+    /// Returns the mean response time, which is the sum of all causes, in microseconds.
     #[must_use]
     pub fn total(&self) -> f64 {
         self.named_causes().iter().map(|(_, part)| part).sum()
@@ -376,15 +393,16 @@ pub struct OverTime {
     pub marks: Vec<TimelineMark>,
 }
 
-/// Use of a member, interval by interval.
+/// Use of a member over time. Each list has a value for each interval of the measured time.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct MemberOverTime {
-    /// Share of the time for which its dies worked, for the host or for collection.
+    /// Share of each interval for which the member's dies worked, for the host, for collection or for rebuilding.
     pub utilisation: Vec<f64>,
-    /// Mean response time of the page operations that ended, in microseconds, from their arrival at the member; `None` without any.
+    /// Mean time from the arrival of a page operation at the member to its end, in microseconds. It covers the operations that ended in
+    /// the interval; `None` if none did.
     pub response_us: Vec<Option<f64>>,
-    /// Mean number of page operations in the member, waiting or being served.
+    /// Mean number of page operations in the member during each interval, waiting or being served.
     pub queue: Vec<f64>,
 }
 
@@ -400,7 +418,7 @@ pub struct ByDirection<T> {
     pub write: T,
 }
 
-/// Results of one stream of a mix.
+/// Results of one stream, which is one of the workloads that a workload with `kind = "mix"` merges.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct StreamReport {
@@ -417,29 +435,29 @@ pub struct StreamReport {
 pub struct ResponseTime {
     /// Number of measured requests.
     pub count: u64,
-    /// Mean of all response times, exact.
+    /// Mean of all response times, exact, in microseconds.
     pub mean: Option<f64>,
-    /// Standard deviation, exact: divided by n, since these are all requests and not a sample.
+    /// Standard deviation in microseconds, exact: divided by n, since these are all requests and not a sample.
     pub stddev: Option<f64>,
-    /// Shortest of all response times.
+    /// Shortest of all response times, in microseconds.
     pub min: Option<f64>,
-    /// Longest of all response times.
+    /// Longest of all response times, in microseconds.
     pub max: Option<f64>,
-    /// Median: half of the requests took no longer. The value exceeds the exact one by at most 0.1 %.
+    /// Median, in microseconds: half of the requests took no longer. The value exceeds the exact one by at most 0.1 %.
     pub p50: Option<f64>,
-    /// 90th percentile: 90 % of the requests took no longer. The value exceeds the exact one by at most 0.1 %.
+    /// 90th percentile, in microseconds: 90 % of the requests took no longer. The value exceeds the exact one by at most 0.1 %.
     pub p90: Option<f64>,
-    /// 95th percentile: 95 % of the requests took no longer. The value exceeds the exact one by at most 0.1 %.
+    /// 95th percentile, in microseconds: 95 % of the requests took no longer. The value exceeds the exact one by at most 0.1 %.
     pub p95: Option<f64>,
     /// 99th percentile: 99 % of the requests took no longer. The value exceeds the exact one by at most 0.1 %.
     pub p99: Option<f64>,
-    /// 99.9th percentile: of a thousand requests one took longer. The value exceeds the exact one by at most 0.1 %.
+    /// 99.9th percentile, in microseconds: of a thousand requests one took longer. The value exceeds the exact one by at most 0.1 %.
     pub p99_9: Option<f64>,
-    /// 99.99th percentile: of ten thousand requests one took longer. The value exceeds the exact one by at most 0.1 %.
+    /// 99.99th percentile, in microseconds: of ten thousand requests one took longer. The value exceeds the exact one by at most 0.1 %.
     pub p99_99: Option<f64>,
     /// Variance, exact, in µs².
     pub variance: Option<f64>,
-    /// Distribution as points (response time, share of the requests that took at most this time).
+    /// Distribution as points (response time in microseconds, share of the requests that took at most this time).
     pub cdf: Vec<(f64, f64)>,
 }
 
@@ -447,21 +465,23 @@ pub struct ResponseTime {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Bandwidth {
-    /// Mean over the whole intervals.
+    /// Mean bandwidth of the complete intervals, in MB/s (10^6 bytes per second). The last interval is left out if the measured time
+    /// ends within it. Without a complete interval, the value is that of `overall`.
     pub mean: Option<f64>,
-    /// Standard deviation over the whole intervals.
+    /// Standard deviation of the bandwidth over the complete intervals, in MB/s (10^6 bytes per second).
     pub stddev: Option<f64>,
     /// Coefficient of variation: the standard deviation divided by the mean.
     pub cv: Option<f64>,
     /// Length of an interval, in milliseconds.
     pub interval_ms: f64,
-    /// Number of whole intervals over which mean and deviation are computed.
+    /// Number of complete intervals over which mean and standard deviation are computed.
     pub intervals: u64,
-    /// All bytes divided by the whole measured time.
+    /// All bytes divided by `load_ns` of the report, in MB/s (10^6 bytes per second). `load_ns` is the measured time or, in a closed
+    /// loop, often a little less.
     pub overall: Option<f64>,
     /// Length of an interval of the series, in milliseconds.
     pub series_interval_ms: f64,
-    /// Bandwidth of each interval of the series.
+    /// Bandwidth of each interval of the series, in MB/s (10^6 bytes per second).
     pub series: Vec<f64>,
     /// Distribution of the intervals' bandwidth x, as points (z, density) with z = (x − mean) / stddev.
     pub z_density: Vec<(f64, f64)>,
@@ -515,45 +535,47 @@ impl Perf {
     }
 }
 
-/// Single requests and collections of a window of simulated time, in the order in which they were reported.
+/// Single requests and collections in a window of simulated time (`report.timeline`), in the order in which they were reported.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TimelineReport {
-    /// Time at which the window begins, in nanoseconds.
+    /// Beginning of the window of simulated time that the timeline shows, in nanoseconds.
     pub from_ns: u64,
-    /// Time at which the window ends, in nanoseconds.
+    /// End of the window of simulated time that the timeline shows, in nanoseconds.
     pub to_ns: u64,
-    /// Number of entries left out because there were too many.
+    /// Number of requests, collections and destages left out because there were too many of their kind.
     pub omitted: u64,
-    /// Number of free blocks at or below which a pool is collected: T_soft of PGC.
+    /// Number of free blocks at or below which garbage collection starts in a pool of blocks (of a plane or of a die). The paper on
+    /// preemptive collection, PGC, calls it T_soft.
     pub t_soft_free_blocks: u32,
-    /// Host requests that were in progress at some time between the begin and the end of the timeline.
+    /// Host requests that were in progress at some time in the window, from `from_ns` to `to_ns`.
     pub requests: Vec<TimelineRequest>,
-    /// Collections that ran at some time between the begin and the end of the timeline.
+    /// Collections of single victim blocks that ran at some time in the window, from `from_ns` to `to_ns`.
     pub gc: Vec<TimelineGc>,
-    /// Destages of the write cache that ran at some time between the begin and the end of the timeline.
+    /// Destages of the write cache that ran at some time in the window, from `from_ns` to `to_ns`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub destages: Vec<TimelineDestage>,
     /// Failures of members and their rebuilding, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<TimelineMark>,
-    /// The slowest request that is done in the window; left out if none is.
+    /// The slowest request that ended in the window, from `from_ns` to `to_ns`; left out if none ended there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slowest: Option<TimelineSlowest>,
 }
 
-/// The slowest request that ends in a window, and the collection for which it waited.
+/// The slowest request that ended in the window of a timeline (a stretch of simulated time), and the collection for which it waited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TimelineSlowest {
-    /// Position of the request in `requests`.
+    /// Index in `requests` of the slowest request of the timeline.
     pub request: usize,
-    /// Part of its response time that it waited for collections, in nanoseconds.
+    /// Part of the slowest request's response time that was spent waiting for garbage collection, in nanoseconds.
     pub collection_ns: u64,
-    /// Index in `gc` of the collection for which it waited.
+    /// Index in `gc` of the collection for which the slowest request waited.
     ///
-    /// It is the one that overlaps longest with the request, among those on members with its data. With parity or a write cache, all
-    /// members count. It is left out if the request did not wait for one, or if that one ended before the window.
+    /// Of several collections, the one that overlaps longest with the request counts. Only collections of members with the request's data
+    /// are considered. If the array has parity, a write cache or failures of members, the collections of all members are. The index is
+    /// left out if the request waited for no collection that the timeline contains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gc: Option<usize>,
 }
@@ -590,7 +612,7 @@ pub struct TimelineDestage {
     pub member: u32,
     /// True if the pages come from the member's own cache, false if they come from a cache of write groups (pages of a stripe).
     pub own_cache: bool,
-    /// Number of the stripe, which all pages of a write group share.
+    /// Number of the stripe to which the destaged pages belong.
     pub stripe: u64,
     /// Number of pages written to the member.
     pub pages: u32,
@@ -611,19 +633,19 @@ pub struct TimelineRequest {
     pub index: u64,
     /// Time of arrival, in nanoseconds.
     pub arrival_ns: u64,
-    /// Time at which it was done, in nanoseconds.
+    /// Time at which the request was done, in nanoseconds.
     pub done_ns: u64,
     /// True for a write, false for a read.
     pub write: bool,
-    /// Number of the first byte.
+    /// Address in the array of the request's first byte.
     pub offset_bytes: u64,
-    /// Number of its bytes.
+    /// Number of bytes of the request.
     pub length_bytes: u64,
-    /// Number of members on which it waited for a collection.
+    /// Number of members on which the request waited for a collection.
     pub gc_members_met: u32,
 }
 
-/// A collection on a timeline.
+/// The collection of one victim block, on a timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TimelineGc {
@@ -632,24 +654,27 @@ pub struct TimelineGc {
     /// Number of the die in the member.
     #[serde(rename = "element")]
     pub die: u32,
-    /// Number of the pool in the die: of its plane if each plane is a pool, and 0 if the whole die is one.
+    /// Number of the pool of blocks in the die. If each plane has a pool, it is the number of the plane; otherwise, it is 0.
     pub pool: u32,
-    /// Time at which it starts, in nanoseconds. With preemption, any request is served between its steps until `writes_wait_from_ns` (state
-    /// 1 of PGC).
+    /// Time at which the collection of the victim block starts, in nanoseconds. Until `writes_wait_from_ns`, any request of the die may
+    /// be served between two steps (state 1 in section III.D of the paper on preemptive collection, PGC).
     pub start_ns: u64,
-    /// Time from which writes wait for its end, while reads are still served between its steps (state 2 of PGC), in nanoseconds.
+    /// Time from which writes of the die wait for the end of the collection, in nanoseconds; `end_ns` if they never have to. Reads may
+    /// still be served between two steps (state 2 in section III.D of the paper on preemptive collection, PGC).
     pub writes_wait_from_ns: u64,
-    /// Time from which all requests wait for its end (state 3 of PGC), in nanoseconds.
+    /// Time from which all requests of the die wait for the end of the collection, in nanoseconds. This is state 3 in section III.D of
+    /// the paper on preemptive collection, PGC. The time is `start_ns` without preemption, and `end_ns` if requests never have to wait.
     pub all_wait_from_ns: u64,
-    /// Time at which it ends, in nanoseconds.
+    /// Time at which the collection ends with the erase of the victim block, in nanoseconds.
     pub end_ns: u64,
-    /// Number of free blocks of the pool at the start.
+    /// Number of free blocks in the victim block's pool of blocks (of a plane or of a die) when the collection of the block started.
     pub free_blocks_before: u32,
-    /// Number of free blocks of the pool before the victim was erased, the fewest during the collection.
+    /// Number of free blocks in the victim block's pool of blocks (of a plane or of a die) just before the erase of the block. It is the
+    /// least number during the collection of the block.
     #[serde(rename = "free_blocks_least")]
     pub free_blocks_min: u32,
-    /// Number of valid pages moved.
+    /// Number of valid pages moved out of the victim block.
     pub pages_moved: u32,
-    /// True if the array's controller forced it.
+    /// True if the array's controller forced this collection, false if the member began it by itself.
     pub forced: bool,
 }

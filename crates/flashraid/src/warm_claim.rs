@@ -24,13 +24,14 @@ const SIGN_OF_LIFE_INTERVAL: Duration = Duration::from_secs(1);
 /// Time between two checks by a waiting process.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Answer to a process that needs a state which does not exist yet.
+/// Answer to a process that needs a warm state (the state of members after their warm-up) which does not exist yet.
 pub(crate) enum Turn {
-    /// The caller must compute the state. If the folder cannot be written, there is no claim.
+    /// The caller must compute the warm state. Other processes wait while the caller holds the claim (the right to compute the state).
+    /// There is no claim (`None`) if none can be made in the folder; other processes may then compute the same state, too.
     Make(Option<Claim>),
-    /// Another process has computed the state.
-    Made,
-    /// The caller was told to stop.
+    /// The caller can load the warm state, because another process has computed it.
+    AlreadyMade,
+    /// The caller no longer waits for another process to compute the warm state, because the callback `go_on` returned false.
     Stopped,
 }
 
@@ -42,7 +43,7 @@ pub(crate) struct Claim {
 }
 
 /// Waits until the caller must compute the state in the file `state`, or until `is_made` returns true because another process has. In the
-/// meantime, `go_on` is called.
+/// meantime, `go_on` is called; if it returns false, the wait ends.
 pub(crate) fn wait(state: &Path, is_made: &dyn Fn() -> bool, go_on: &mut dyn FnMut(f64) -> bool) -> Turn {
     let path = state.with_extension(CLAIM_SUFFIX.trim_start_matches('.'));
     let mut seen: Option<(String, Instant)> = None;
@@ -51,7 +52,7 @@ pub(crate) fn wait(state: &Path, is_made: &dyn Fn() -> bool, go_on: &mut dyn FnM
             Ok(claim) if is_made() => {
                 // It was made between the caller's look and the claim.
                 drop(claim);
-                return Turn::Made;
+                return Turn::AlreadyMade;
             }
             Ok(claim) => return Turn::Make(Some(claim)),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -62,7 +63,7 @@ pub(crate) fn wait(state: &Path, is_made: &dyn Fn() -> bool, go_on: &mut dyn FnM
         }
         thread::sleep(POLL_INTERVAL);
         if is_made() {
-            return Turn::Made;
+            return Turn::AlreadyMade;
         }
         let text = match read(&path) {
             Ok(text) => text,
@@ -164,7 +165,7 @@ mod tests {
                         thread::sleep(Duration::from_millis(200));
                         fs::write(&state, "it").unwrap();
                     }
-                    Turn::Made => assert!(state.is_file()),
+                    Turn::AlreadyMade => assert!(state.is_file()),
                     Turn::Stopped => panic!("nobody stops"),
                 });
             }
@@ -193,7 +194,7 @@ mod tests {
         };
         assert!(matches!(wait(&state, &|| state.is_file(), &mut few), Turn::Stopped));
         fs::write(&state, "it").unwrap();
-        assert!(matches!(wait(&state, &|| state.is_file(), &mut |_| true), Turn::Made));
+        assert!(matches!(wait(&state, &|| state.is_file(), &mut |_| true), Turn::AlreadyMade));
         clear(&state);
         assert!(folder.path().join("warm-x.making").exists());
         fs::write(folder.path().join("warm-x.making"), gone).unwrap();

@@ -4,7 +4,7 @@
 //! The name of a file depends only on the settings that determine its state. Arrays of other sizes, schemes and timings can therefore share
 //! it. If a file is damaged or does not fit, the warm-up is computed instead.
 
-use crate::files::{NewFile, is_abandoned_since, is_temporary_name};
+use crate::files::{NewFile, is_abandoned_if_last_changed, is_temporary_name};
 use crate::warm_claim::{self, Turn};
 use crate::warm_state;
 use flashraid_model::ssd::Ssd;
@@ -14,28 +14,28 @@ use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Default limit for the total size of all kept states, in bytes.
+/// Default limit for the total size of all saved states in a cache, in bytes.
 pub const DEFAULT_LIMIT_BYTES: u64 = 4 << 30;
 /// Number of page writes, over all members, from which on computing a warm-up takes longer than finding a file.
 pub(crate) const WRITES_MIN: f64 = 1e6;
 /// Beginning and end of the name of a state's file.
 const NAME: (&str, &str) = ("warm-", ".state");
 
-/// A folder of kept states, with a limit on their size.
+/// A folder of saved states, each of one member after its warm-up, with a limit on the size of all files together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WarmStateCache {
     folder: PathBuf,
     limit_bytes: u64,
 }
 
-/// A kept state in the folder.
+/// The saved state of one member after its warm-up, which is a file in the folder of the cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CachedWarmState {
-    /// Path of its file.
+    /// Path of the file that holds the state.
     pub path: PathBuf,
-    /// Number of bytes in its file.
+    /// Number of bytes in the file that holds the state.
     pub bytes: u64,
-    /// Time of its last use.
+    /// Time at which the state was saved or last used.
     pub last_used: SystemTime,
     /// Description of the state: first words for people, then all settings that determine it.
     pub description: String,
@@ -165,7 +165,7 @@ impl WarmStateCache {
         for (path, bytes, used) in files {
             let is_temporary = path.extension().is_some_and(|end| end != "state");
             kept_bytes += bytes;
-            if (is_temporary && is_abandoned_since(used)) || (!is_temporary && kept_bytes > self.limit_bytes) {
+            if (is_temporary && is_abandoned_if_last_changed(used)) || (!is_temporary && kept_bytes > self.limit_bytes) {
                 kept_bytes -= bytes;
                 // Another process may have removed the file, too.
                 let _ = fs::remove_file(path);

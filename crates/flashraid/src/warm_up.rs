@@ -1,4 +1,5 @@
-//! Brings arrays to their working state before the first request. Runs that begin in the same state share the work.
+//! Warm-up of arrays: their members are filled and overwritten before the first request. Runs that begin in the same state share the
+//! work.
 
 use crate::config::{Scenario, workload_address_space};
 use crate::file_hashes::hash_of_file;
@@ -49,8 +50,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl SharedWarmUps {
-    /// Returns the states that these runs can share. Each of the runs must ask for its state exactly once, because a state is dropped after
-    /// the last run that needs it.
+    /// Returns a store for the states after warm-ups that runs of `scenarios` can share. The first run that needs a state computes it.
+    /// Each run must ask for its state exactly once, because a state is dropped after the last run that needs it.
     pub fn for_runs<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>) -> Self {
         let mut shared: BTreeMap<String, Shared> = BTreeMap::new();
         for scenario in scenarios {
@@ -60,8 +61,8 @@ impl SharedWarmUps {
         Self { shared: Mutex::new(shared), ..Self::default() }
     }
 
-    /// Returns the states that any number of runs can share if they begin in the same states as `scenarios`. The states are kept as long as
-    /// the returned value.
+    /// Returns a store for the states after the warm-ups of `scenarios`, which any number of runs can share. The first run that needs a
+    /// state computes it, and later runs with the same warm-up copy it. States are kept until the returned value is dropped.
     pub fn for_repeated_runs<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>) -> Self {
         let shared = scenarios.into_iter().map(|scenario| (warm_up_key(scenario), Shared { runs_left: usize::MAX, ..Shared::default() }));
         Self { shared: Mutex::new(shared.collect()), ..Self::default() }
@@ -204,7 +205,7 @@ fn content_of(workload: &WorkloadSpec, go_on: GoOn<'_>) -> Result<String, RunErr
     Ok(format!("{named:?} {content}"))
 }
 
-/// Returns the array of a scenario in its working state.
+/// Returns the array of a scenario as it is when the first request arrives: warmed up, or with a saved state loaded.
 pub fn warmed_up_array(scenario: &Scenario, shared: &SharedWarmUps, observer: &mut dyn Observer) -> Result<Array, RunError> {
     let stop = observer.stop_signal();
     let mut go_on = |fraction| {
@@ -303,7 +304,7 @@ impl Kept<'_> {
                 let turn = self.cache.turn(&self.keys, &mut asked);
                 stopped?;
                 match turn {
-                    Turn::Made => return self.load_or_make(scenario, array, threads, notes, stop, go_on),
+                    Turn::AlreadyMade => return self.load_or_make(scenario, array, threads, notes, stop, go_on),
                     Turn::Stopped => 0,
                     Turn::Make(mut claim) => {
                         let mut beating = |share| {
@@ -346,9 +347,9 @@ impl Kept<'_> {
         }
         // A state that cannot be read is made again at once. So is one that others claim to have made, if it is not there.
         let mut claim = match self.cache.turn(&[key.to_owned()], go_on) {
-            Turn::Made if self.load(scenario, key, member, notes) => return true,
+            Turn::AlreadyMade if self.load(scenario, key, member, notes) => return true,
             Turn::Make(claim) => claim,
-            Turn::Made => None,
+            Turn::AlreadyMade => None,
             Turn::Stopped => return false,
         };
         let mut beating = |share| {

@@ -11,10 +11,10 @@ use crate::TimeNs;
 use crate::events::{GcInterval, TimeParts};
 use crate::ids::{DieId, Lpn, MemberSet};
 use crate::request::OpKind;
-use crate::ssd::{PrefetchHint, Served, Ssd};
+use crate::ssd::{CpuPrefetchHint, Served, Ssd};
 
 /// Lookahead distances of the two stages of prefetching: first the page of a die, then the memory that this page points to.
-const HINTS: [(PrefetchHint, usize); 2] = [(PrefetchHint::MapEntry, 16), (PrefetchHint::BlockTables, 8)];
+const HINTS: [(CpuPrefetchHint, usize); 2] = [(CpuPrefetchHint::MapEntry, 16), (CpuPrefetchHint::BlockTables, 8)];
 
 /// A page operation of the batch that has not been served. Its arrival time and its kind are those of its request.
 #[derive(Debug, Clone, Copy)]

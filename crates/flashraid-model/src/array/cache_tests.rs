@@ -44,7 +44,7 @@ fn cache(levels: CacheLevels, group_pages: u32, member_pages: u32) -> CacheParam
     }
 }
 
-const IWC: CacheLevels = IwcCache::PARTS;
+const IWC: CacheLevels = IwcCache::LEVELS;
 
 struct Outcome {
     done: Vec<RequestDone>,
@@ -113,7 +113,7 @@ fn ends(outcome: &Outcome) -> Vec<TimeNs> {
 #[test]
 fn a_cached_write_is_done_when_the_memory_has_it_and_a_read_hits_until_it_is_destaged() {
     let got =
-        run(&params(Level::Raid0, 2, 1, 300, cache(WowCache::PARTS, 8, 0)), &[(0, 0, 2, true), (30, 0, 3, false), (1000, 0, 2, false)]);
+        run(&params(Level::Raid0, 2, 1, 300, cache(WowCache::LEVELS, 8, 0)), &[(0, 0, 2, true), (30, 0, 3, false), (1000, 0, 2, false)]);
     // The pages are written until 20, read until 24, and on flash at 232. The first read finds two of its three pages until 34.
     assert_eq!(ends(&got), [20, 30 + READ_NS, 1000 + READ_NS]);
     assert_eq!(got.pages, [(2, 1), (1, 1)]);
@@ -124,7 +124,7 @@ fn a_cached_write_is_done_when_the_memory_has_it_and_a_read_hits_until_it_is_des
 fn destaged_groups_keep_parity_once_and_strips_have_it_in_advance() {
     // A stripe has three data pages and P on the last member. Two writes go to it, behind a first one that keeps the cache busy.
     let asked = [(0, 9, 3, true), (0, 0, 2, true), (0, 1, 2, true)];
-    let wow = run(&params(Level::Raid4, 4, 1, 300, cache(WowCache::PARTS, 16, 0)), &asked);
+    let wow = run(&params(Level::Raid4, 4, 1, 300, cache(WowCache::LEVELS, 16, 0)), &asked);
     assert_eq!(wow.pages, [(0, 2); 4], "two full stripes");
     let iwc = run(&params(Level::Raid4, 4, 1, 300, cache(IWC, 0, 4)), &asked);
     assert_eq!(iwc.pages, [(0, 2), (0, 2), (1, 2), (0, 2)], "LAWC Fig. 4: one read, and four writes");
@@ -164,18 +164,18 @@ fn a_trim_drops_dirty_pages_and_trims_the_members() {
         assert_eq!((done_requests(&events).len(), counters.destages.entries), (2, 0));
         (counters.pages_trimmed, trimmed)
     };
-    assert_eq!(run(Level::Raid0, 2, WowCache::PARTS, 16, 0, (1, 2)), (1, vec![1, 1]));
+    assert_eq!(run(Level::Raid0, 2, WowCache::LEVELS, 16, 0, (1, 2)), (1, vec![1, 1]));
     assert_eq!(run(Level::Raid1, 2, IWC, 0, 16, (1, 1)), (2, vec![1, 1]));
     // With parity, only whole stripes are trimmed: two columns and P of stripe 0. A group cache also drops half a stripe.
     assert_eq!(run(Level::Raid5, 3, IWC, 0, 16, (0, 3)), (3, vec![1, 1, 1]));
     assert_eq!(run(Level::Raid5, 3, IWC, 0, 16, (1, 1)), (0, vec![0, 0, 0]));
-    assert_eq!(run(Level::Raid5, 3, WowCache::PARTS, 16, 0, (1, 1)), (1, vec![0, 0, 0]));
+    assert_eq!(run(Level::Raid5, 3, WowCache::LEVELS, 16, 0, (1, 1)), (1, vec![0, 0, 0]));
 }
 
 #[test]
 fn destages_are_recorded_on_the_members_that_get_them() {
     let failures = vec![FailureParams { member: 1, at_ns: 500 }];
-    let with_parity = ArrayParams { failures, ..params(Level::Raid4, 4, 1, 300, cache(WowCache::PARTS, 16, 0)) };
+    let with_parity = ArrayParams { failures, ..params(Level::Raid4, 4, 1, 300, cache(WowCache::LEVELS, 16, 0)) };
     let members = |params: &ArrayParams| {
         let setup = ArraySetup { record_destages: true, ..ArraySetup::default() };
         let mut array = Array::new(params, 1, setup);
@@ -196,16 +196,16 @@ fn destages_are_recorded_on_the_members_that_get_them() {
     };
     assert_eq!(members(&with_parity), [0, 1, 2, 0, 2]);
     // Without parity each operation of a member ends for the destage itself.
-    assert_eq!(members(&params(Level::Raid0, 3, 1, 300, cache(WowCache::PARTS, 16, 0))), [0, 1, 2, 0, 1, 2]);
+    assert_eq!(members(&params(Level::Raid0, 3, 1, 300, cache(WowCache::LEVELS, 16, 0))), [0, 1, 2, 0, 1, 2]);
 }
 
 fn policies() -> impl Strategy<Value = CacheParams> {
     let sizes = prop_oneof![
-        (1..40_u32).prop_map(|pages| cache(WowCache::PARTS, pages, 0)),
-        (1..40_u32).prop_map(|pages| cache(StowCache::PARTS, pages, 0)),
+        (1..40_u32).prop_map(|pages| cache(WowCache::LEVELS, pages, 0)),
+        (1..40_u32).prop_map(|pages| cache(StowCache::LEVELS, pages, 0)),
         (1..9_u32).prop_map(|pages| cache(IWC, 0, pages)),
-        (1..9_u32).prop_map(|pages| cache(IwcSyncCache::PARTS, 0, pages)),
-        (1..9_u32, 1..6_u32).prop_map(|(first_level, pages)| cache(LawcCache::PARTS, first_level, pages)),
+        (1..9_u32).prop_map(|pages| cache(IwcSyncCache::LEVELS, 0, pages)),
+        (1..9_u32, 1..6_u32).prop_map(|(first_level, pages)| cache(LawcCache::LEVELS, first_level, pages)),
     ];
     let thresholds = prop_oneof![3 => Just((0.0, 0.0)), 1 => Just((0.3, 0.8))];
     (sizes, thresholds, 1..3_u32).prop_map(|(cache, (low, high), in_flight)| CacheParams {

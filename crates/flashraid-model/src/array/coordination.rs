@@ -8,15 +8,17 @@ use crate::coordination::{
 /// An action that a member must perform.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum MemberAction {
-    /// Process a message of the controller.
+    /// Processes a message of the controller.
     Receive(ToMember),
-    /// Ask the controller for permission to collect, if the member needs to collect.
+    /// Asks the controller for permission to collect, if the member needs to collect.
     Ask,
-    /// Begin the member's turn to collect. Cleans may begin before the first time, and the turn ends at the second.
+    /// Begins the member's turn to collect (the time in which this member may collect, and the others do not unless they must). The
+    /// collection of a block may begin only before the first of the two times. The turn ends at the second time.
     BeginTurn(TimeNs, TimeNs),
-    /// Begin no more cleans in the member's turn.
-    CloseTurn,
-    /// End the member's turn to collect.
+    /// Closes the member's turn to collect (the time in which this member may collect, and the others do not unless they must). From now
+    /// on no further collection of a block begins because of the turn. With pools of blocks, one in progress goes on to its end.
+    CloseTurnToCollection,
+    /// Ends the member's turn to collect (the time in which this member may collect, and the others do not unless they must).
     EndTurn,
 }
 
@@ -26,7 +28,8 @@ pub(super) struct Coordination {
     pub(crate) controller: Controller,
     pub(crate) mailbox: Mailbox,
     actions: Vec<ControllerAction>,
-    /// Members that report the number of their page writes, each with the number at which the controller must be told.
+    /// Members whose page writes must be counted, each with a limit. The controller must be told when a member has received more page
+    /// writes than the limit, counted from the start of the run.
     pub(crate) page_allowances_to_count: Vec<(u32, u64)>,
     pub(crate) uses_soft_notification: bool,
     /// True if members take turns to collect.
@@ -73,7 +76,7 @@ impl Coordination {
         let Notice { at, member, event } = *notice;
         match event {
             MemberEvent::Sends(message) => self.mailbox.post(at, member, message),
-            MemberEvent::MayAsk => self.mailbox.may_ask(at, member),
+            MemberEvent::AskTimer => self.mailbox.may_ask(at, member),
             MemberEvent::CollectsUnanswered => self.controller.collects_unanswered(member),
         }
     }
@@ -83,9 +86,9 @@ impl Coordination {
     pub(super) fn step(&mut self, now: TimeNs) -> Option<(u32, MemberAction)> {
         match self.mailbox.pop_due(now) {
             Some((_, Mail::ToMember(member, message))) => return Some((member, MemberAction::Receive(message))),
-            Some((_, Mail::MayAsk(member))) => return Some((member, MemberAction::Ask)),
+            Some((_, Mail::AskTimer(member))) => return Some((member, MemberAction::Ask)),
             Some((_, Mail::TurnBegins(member, until, end))) => return Some((member, MemberAction::BeginTurn(until, end))),
-            Some((_, Mail::TurnCloses(member))) => return Some((member, MemberAction::CloseTurn)),
+            Some((_, Mail::TurnClosesToCollection(member))) => return Some((member, MemberAction::CloseTurnToCollection)),
             Some((_, Mail::TurnEnds(member))) => return Some((member, MemberAction::EndTurn)),
             Some((_, Mail::ToController(member, message))) => self.controller.receive(now, member, message),
             Some((_, Mail::BeginCycle)) => self.controller.begin_cycle(now),
@@ -99,7 +102,7 @@ impl Coordination {
         self.controller.take_actions(&mut self.actions);
         for action in self.actions.drain(..) {
             match action {
-                ControllerAction::CountPages(member, pages) => self.page_allowances_to_count.push((member, pages)),
+                ControllerAction::WatchPageAllowance(member, pages) => self.page_allowances_to_count.push((member, pages)),
                 _ => self.mailbox.schedule_action(now, action),
             }
         }

@@ -4,7 +4,8 @@ use super::stripe_pages::ParityMethod;
 use crate::request::OpKind;
 
 counts! {
-    /// Counts of an array since its start. Pages are counted when their operations are issued (rule 57).
+    /// Counters of parity, stripe locks, lost pages, trims and rebuilding, from the start of the run (without the warm-up of the
+    /// members). Pages are counted when their operations are issued (rule 57).
     pub struct StripeCounters {
         /// Writes of one stripe that read nothing before, because they bring all data for the new parity.
         full_stripe_writes,
@@ -51,7 +52,8 @@ impl StripeCounters {
 }
 
 counts! {
-    /// Counts of a read plan that looks at the members. A *part* is what a read asks for in a stripe or, with mirrors, in a strip.
+    /// Counters of the read plan `avoid`: the array asks the members where they are collecting garbage, and reads elsewhere. A *part* is
+    /// what one read asks for in one stripe or, with mirrors, in one strip (consecutive pages on one member).
     pub struct ReadPlanCounters {
         /// Parts of reads that met no collection: none of the strips that they wanted was collecting.
         stripe_reads_without_collection,
@@ -77,7 +79,7 @@ counts! {
 }
 
 impl ReadPlanCounters {
-    /// Counts a part that met collection in so many strips.
+    /// Counts a part of a read that met collection in `busy` strips or, with mirrors, in `busy` copies.
     pub(super) fn count_part(&mut self, busy: usize) {
         *match busy {
             0 => &mut self.stripe_reads_without_collection,
@@ -89,7 +91,8 @@ impl ReadPlanCounters {
 }
 
 counts! {
-    /// Counts of a read plan that hedges. A *part* is what a read asks for in a stripe or, with mirrors, in a strip.
+    /// Counters of a read plan that hedges: it also reads elsewhere if no answer has come after a time, and the first answer counts. A
+    /// *part* is what one read asks for in one stripe or, with mirrors, in one strip (consecutive pages on one member).
     pub struct HedgeCounters {
         /// Parts of reads, one per stripe (with mirrors, per strip), whether they were late or not.
         stripe_reads,
@@ -101,7 +104,7 @@ counts! {
         pages_read_elsewhere,
         /// Pages whose data nobody needed, because another read of the same data had answered first.
         pages_read_in_vain,
-        /// Pages of these that were abandoned before they were read.
+        /// Pages among those read in vain that left the queue of their die unread, because nobody needed them any more.
         pages_abandoned,
         /// Parts of late reads without a second read, because an operation on the same stripe held its lock.
         stripe_reads_locked_out,
@@ -111,26 +114,28 @@ counts! {
 }
 
 counts! {
-    /// Counts of a read plan that predicts. A *part* is what a read asks for in a stripe or, with mirrors, in a strip. A *strip* is what it
-    /// would read of a strip.
+    /// Counters of the read plan `predict`: it predicts which reads will begin late (are slow), and reads their data elsewhere. A *part*
+    /// is what one read asks for in one stripe or, with mirrors, in one strip (consecutive pages on one member). Each prediction concerns
+    /// the pages that a part would read of one strip.
     pub struct PredictionCounters {
-        /// Strips that were slow and called slow.
+        /// Correct predictions that the read of a strip would be slow.
         slow_reads_called_slow,
-        /// Strips that were slow and called fast.
+        /// Wrong predictions that the read of a strip would be fast, although it would be slow.
         slow_reads_called_fast,
-        /// Strips that were fast and called slow.
+        /// Wrong predictions that the read of a strip would be slow, although it would be fast.
         fast_reads_called_slow,
-        /// Strips that were fast and called fast.
+        /// Correct predictions that the read of a strip would be fast.
         fast_reads_called_fast,
-        /// Number of parts of reads, one for each stripe of which a read wants something, whether it was predicted to be slow or fast.
+        /// Parts of reads, predicted to be slow or fast. A read has one part for each stripe (with mirrors, for each strip) of which it
+        /// wants something.
         stripe_reads,
-        /// Parts of which something was called slow where it would be read without a plan.
+        /// Parts of reads of which a wanted strip (with mirrors, the first copy) was predicted to be slow.
         stripe_reads_called_slow,
-        /// Parts that were made elsewhere.
+        /// Parts of reads that were made elsewhere because of a prediction: from the rest of the stripe, or from another copy.
         stripe_reads_made_elsewhere,
-        /// Pages that these parts read beyond what they would have read without a plan.
+        /// Pages that parts made elsewhere read in addition to those that they would have read without a prediction.
         pages_added,
-        /// Parts that were not made elsewhere, because the lock of their stripe was not free.
+        /// Parts of reads that could not be made elsewhere, because an operation on the same stripe held its lock.
         stripe_reads_locked_out,
     }
 }

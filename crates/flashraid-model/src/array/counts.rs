@@ -13,39 +13,45 @@ use std::collections::BTreeMap;
 /// All counters of an array and its members.
 #[derive(Debug, Clone)]
 pub struct ArrayCounters {
-    /// Counters of each member, in order.
+    /// Counters of each member, in order of their numbers, with spares last.
     pub members: Vec<MemberCounters>,
-    /// Counters that only drives with superblocks have, in order; empty if the members have pools.
+    /// Counters that only drives with superblocks keep, one set for each member in order of its number. The list is empty if the members
+    /// collect single blocks instead of superblocks.
     pub superblocks: Vec<SuperblockCounters>,
-    /// Counters of the queues, processor cores and buffers before the dies of each member, in order; empty if the members do not model
-    /// them.
+    /// Counters of the queues, processor cores and buffers before the dies, one set for each member in order of its number. The list is
+    /// empty if the members do not model them.
     pub front_end_counters: Vec<FrontEndCounters>,
-    /// Counters of the optional mechanisms of the members, summed by mechanism, in order.
+    /// Counters of the optional mechanisms inside a drive (read retries and background work), one set for each member in order of its
+    /// number.
     pub mechanism_counters: Vec<MechanismCounters>,
     /// Number of messages between members and controller, by kind; `None` without a controller.
     pub messages_sent_by_kind: Option<[u64; coordination::MESSAGE_KINDS]>,
-    /// Number of cleans that members began before the controller had answered their request to collect. It is `None` unless members ask
-    /// before they must collect.
+    /// Number of cleans (a clean is the collection of one victim block) that members had to begin before the controller answered their
+    /// request to collect. It is `None` unless members ask before they must collect.
     pub uncoordinated_cleans: Option<UncoordinatedCleans>,
-    /// Collections that did not keep to the turns of their members; `None` if there are no turns.
+    /// Collections that began outside their member's turn to collect or lasted beyond it; `None` if there are no turns. A turn is the
+    /// time in which one member may collect, and the others do not unless they must.
     pub turns: Option<TurnCounters>,
     /// Number of trims and flushes.
     pub host: HostCounters,
-    /// Waits at the limits of the controller; `None` without limits.
+    /// Waits of host requests because of the array controller's limits on requests in progress and on bandwidth; `None` without limits.
     pub host_port: Option<HostPortCounters>,
     /// Counters of parity, locks and rebuilding; `None` if the array has none of them.
     pub stripes: Option<StripeCounters>,
-    /// Counters of a read plan that avoids collecting members; `None` with any other plan.
+    /// Counters of reads if the read plan avoids members that are collecting; `None` otherwise. The read plan is the configured way in
+    /// which the array chooses the members from which a read is served.
     pub read_plan: Option<ReadPlanCounters>,
-    /// Counters of a read plan that reads late data a second time elsewhere (hedging); `None` with any other plan.
+    /// Counters of reads if the read plan also reads late data elsewhere (hedging); `None` otherwise. The read plan is the configured
+    /// way in which the array chooses the members from which a read is served.
     pub hedged: Option<HedgeCounters>,
-    /// Counters of the read plan; `None` if it does not predict.
+    /// Counters of reads if the read plan predicts which reads will be slow; `None` otherwise. The read plan is the configured way in
+    /// which the array chooses the members from which a read is served.
     pub predicted: Option<PredictionCounters>,
     /// Counters of late answers, by member; empty if no member is slow.
     pub slow: Vec<SlowCounters>,
     /// Counters of the write cache, if there is one.
     pub cache: Option<CacheCounters>,
-    /// Number of pages in the write cache. In a difference of two counts, it is the number of pages added.
+    /// Number of pages in the write cache. In a difference of two counts, it is the number of pages added, or 0 if there are fewer.
     pub pages_now_in_cache: u64,
     /// Progress of failures and of rebuilding, in order of time; failures that are still to come are included. In a difference of two
     /// counts, it is the progress at the later moment.
@@ -53,8 +59,8 @@ pub struct ArrayCounters {
 }
 
 impl ArrayCounters {
-    /// Returns counts that contain nothing but these members, for tests. `drives` of the members are drives with superblocks whose other
-    /// counters are 0.
+    /// Returns counters of an array of which only the counters of members are known, for tests. The lists that only drives with
+    /// superblocks fill have `drives` entries, all of them 0.
     #[must_use]
     pub fn with_members_only(members: impl IntoIterator<Item = MemberCounters>, drives: usize) -> Self {
         Self {

@@ -23,7 +23,7 @@ pub struct RequestDone {
     pub time: TimeParts,
 }
 
-/// An event of the array.
+/// An event that the array reports to its caller, such as the end of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// A request is done.
@@ -33,13 +33,13 @@ pub enum Event {
     /// A destage of the write cache has ended. There is one event for each member that got pages, only with
     /// [`super::ArraySetup::record_destages`].
     DestageEnded(DestageInterval),
-    /// A drive with superblocks has programmed units.
+    /// A drive with superblocks has programmed units, the pieces of data that its mapping places (one page or several).
     UnitsProgrammed(UnitsProgrammed),
     /// A member has failed, or its rebuilding has begun or ended. Requests that arrive later are counted under the new health.
     HealthChanged {
         /// Time of the change, in nanoseconds.
         at: TimeNs,
-        /// Health after the change.
+        /// Health of the array after the change.
         health: Health,
     },
 }
@@ -77,7 +77,7 @@ impl Event {
 pub(super) struct Outbox {
     /// Ends of requests that were computed before simulated time reached them, in order of time.
     pub(crate) requests_held_back: Vec<Event>,
-    /// Cleans whose ends are known in advance.
+    /// Cleans whose ends are known in advance (a clean is the collection of one victim block).
     cleans: Slab<GcInterval>,
     /// End times of the cleans with their indices in `cleans`, in order of time. Large batches have thousands of them, so entries are
     /// small.
@@ -143,7 +143,7 @@ impl Outbox {
         }
     }
 
-    /// Appends the cleans that end by `until`, in the order of [`Event::order_key`].
+    /// Appends the cleans that end by `until` (a clean is the collection of one victim block), in the order of [`Event::order_key`].
     fn report_cleans(&mut self, until: TimeNs, events: &mut Vec<Event>) {
         let mut begin = events.len();
         while let Some(&(end, number)) = self.ends.front()
@@ -159,7 +159,7 @@ impl Outbox {
         events[begin..].sort_by_key(Event::order_key);
     }
 
-    /// Returns the earliest start of a clean that has not been reported.
+    /// Returns the earliest start of a clean that has not been reported (a clean is the collection of one victim block).
     pub(crate) fn earliest_unreported_start(&self) -> Option<TimeNs> {
         self.ends.iter().map(|&(_, number)| self.cleans[number].start_ns).min()
     }

@@ -27,13 +27,13 @@ impl Health {
 pub struct FailureProgress {
     /// Number of the failed member.
     pub member: u32,
-    /// Number of the spare that replaces it, if there is one.
+    /// Number of the spare that replaces the failed member, if there is one.
     pub spare_member: Option<u32>,
-    /// Time at which it failed, in nanoseconds; `None` before.
+    /// Time at which the member failed, in nanoseconds; `None` before it fails.
     pub failed_ns: Option<TimeNs>,
-    /// Time at which rebuilding began, in nanoseconds; `None` before.
+    /// Time at which the rebuilding of the member began, in nanoseconds; `None` before it begins.
     pub rebuild_began_ns: Option<TimeNs>,
-    /// Time at which the last strip was rebuilt or given up, in nanoseconds; `None` before.
+    /// Time at which the last strip of the member was rebuilt or given up, in nanoseconds; `None` before that.
     pub rebuild_ended_ns: Option<TimeNs>,
     /// Number of strips that have been rebuilt.
     pub strips_rebuilt: u64,
@@ -54,12 +54,12 @@ pub(super) enum Step {
     Replaced {
         /// Number of the failed member.
         failed: u32,
-        /// Number of the spare that replaces it.
+        /// Number of the spare that replaces the failed member.
         spare: u32,
     },
     /// The strip of a failed member in this stripe must be rebuilt.
     Rebuild {
-        /// Number of the failure in the list.
+        /// Index of the failure in the list of all failures, which is in order of time. The first has index 0.
         failure: u32,
         /// Number of the stripe.
         stripe: u64,
@@ -74,7 +74,7 @@ struct Failure {
     next_stripe: u64,
     /// Number of stripes that are being rebuilt.
     in_progress: u32,
-    /// Time of the next step; at most this early, because some steps must also wait for other events.
+    /// Earliest time of the next step. The step may come later, because some steps must also wait for other events.
     next_ns: TimeNs,
 }
 

@@ -42,7 +42,7 @@ struct HostRequest {
 /// Result of one step of the host port.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum PortStep {
-    /// The array must start this request. Its tag is a number of the port, not the host's tag.
+    /// The array must start this request. The request carries a tag that the host port has given to it, instead of the host's tag.
     Begins(PageRequest),
     /// A request is done; its tag is the host's.
     Done(RequestDone),

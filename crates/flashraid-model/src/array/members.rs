@@ -13,7 +13,8 @@ use crate::ssd::{OpEnd, Outbox, PageOp, Ssd, SsdWake};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The agenda of the members: ends of host requests, whose numbers are those of their completions, and wake-ups of single members.
+/// The agenda of the members: ends of host requests, and wake-ups of single members. A host request has the number of its
+/// [`Completion`] (the group of operations that it waits for).
 #[derive(Debug, Clone, Default)]
 pub(super) struct MembersAgenda {
     agenda: Agenda,
@@ -22,7 +23,7 @@ pub(super) struct MembersAgenda {
 
 /// An entry of the agenda of the members.
 enum Wake {
-    /// All pages of the host request with this completion number are done.
+    /// All pages of a host request are done. The number is that of its [`Completion`] (the group of operations that it waits for).
     Completed(u32),
     /// A wake-up of this member is due.
     Member((u32, SsdWake)),
@@ -33,7 +34,8 @@ enum Wake {
 const WAKES_A_MEMBER: u64 = 1 << 32;
 
 impl MembersAgenda {
-    /// Schedules the end of the host request with this completion.
+    /// Schedules the end of a host request. `completion` is the number of its [`Completion`] (the group of operations that it waits
+    /// for).
     #[inline]
     pub(crate) fn schedule_end(&mut self, at: TimeNs, completion: u32) {
         self.agenda.schedule(at, u64::from(completion));
@@ -75,23 +77,25 @@ impl MembersAgenda {
     }
 }
 
-/// The work that follows when everything that a completion waits for is done.
+/// The work that follows when all operations of a group have ended. The group, together with this work, is a [`Completion`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Continuation {
     /// The host request with this tag is done, and no other work of the array depends on it.
     Host(u64),
     /// A phase of an operation on a stripe ends.
     Stripe {
-        /// Number of the operation.
+        /// Number of the operation on the stripe: its index in `Stripes::operations`.
         operation: u32,
-        /// True for reads that were issued because a member refused others.
+        /// True for reads from other strips or copies that were issued later, because a member that was collecting garbage had refused a
+        /// read.
         after_refusal: bool,
-        /// Order among phases that end at the same nanosecond (rule 55).
+        /// Order among phases of operations on stripes that end at the same nanosecond (rule 55).
         tie_break: u64,
     },
-    /// Pages of a strip have been read that may be read elsewhere, too.
+    /// All pages that an operation on a stripe reads of one strip have been read. Such an operation may also get its data from elsewhere,
+    /// if a read takes long (hedging).
     SubRead {
-        /// Number of the operation on the stripe.
+        /// Number of the operation on the stripe: its index in `Stripes::operations`.
         operation: u32,
         /// Number of the read among those of the operation.
         nth: u32,
@@ -100,7 +104,7 @@ pub(super) enum Continuation {
     },
     /// An operation that the cache asked for has ended.
     Cache {
-        /// Purpose for which the cache asked for it.
+        /// Reason for which the cache asked for the operation.
         token: Token,
         /// Order among operations that end at the same nanosecond (rule 85).
         tie_break: u64,
@@ -110,13 +114,15 @@ pub(super) enum Continuation {
 /// An event in the array that happens at the end of its nanosecond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Deferred<J> {
-    /// All operations that this completion waited for are done.
+    /// All operations of a [`Completion`] (a group of operations with the work that follows) have ended, so that this work begins.
     Completion(J),
-    /// The cache asked to be called at this time.
+    /// A wake-up of the write cache at a time that the cache itself has asked for earlier. The value says for which work the cache has
+    /// asked.
     Wake(CacheWake),
-    /// The operation with this number on a stripe begins after all else of its nanosecond, or reads what it reads after a refusal. It may
-    /// also be a read that is late now.
-    GoesOn(u32),
+    /// An operation on a stripe goes on; the number is its index in `Stripes::operations`. There are three cases. The operation
+    /// begins, because all else of its nanosecond has happened. It reads from other strips or copies, because a member that is
+    /// collecting has refused a read. Or it also reads elsewhere, because no answer has come for a given time.
+    ContinueOperation(u32),
 }
 
 /// Time and order of a deferred event. No other event has the same tie-break.
@@ -154,19 +160,20 @@ impl Access {
 #[derive(Debug)]
 pub(super) struct Issued(());
 
-/// A completion that does not know yet how many operations it waits for.
-#[must_use = "what it waits for has to be said: `Members::close`"]
+/// A [`Completion`] (a group of operations) that does not know yet how many operations it waits for.
+#[must_use = "the group waits for ever unless `Members::close_completion` closes it"]
 #[derive(Debug)]
 pub(super) struct OpenCompletion(u32);
 
 impl OpenCompletion {
-    /// Returns the number of the completion, which its operations carry.
+    /// Returns the number of the [`Completion`] (a group of operations). Each operation of the group carries it.
     #[inline]
     pub(super) fn completion_number(&self) -> u32 {
         self.0
     }
 
-    /// Returns the number of the completion, for a caller that ends it without [`Members::close_completion`].
+    /// Returns the number of the [`Completion`] (a group of operations), for a caller that ends it without
+    /// [`Members::close_completion`].
     #[inline]
     pub(crate) fn into_completion_number(self) -> u32 {
         self.0
@@ -176,10 +183,11 @@ impl OpenCompletion {
 /// Result of processing the next event of the members.
 #[derive(Debug)]
 pub(super) enum MembersStep {
-    /// The host request of this completion is done.
+    /// A host request is done. The number is that of its [`Completion`], the group of operations that the request waited for. It is an
+    /// index in [`Members::completions`].
     Done(u32),
     /// A member has done some work, and may have reported events.
-    Acted(Issued),
+    MemberWorked(Issued),
 }
 
 /// A group of page operations and sub-requests, with the work that follows when all have ended.
@@ -243,7 +251,8 @@ impl PageAllowances {
         self.compare(now, member);
     }
 
-    /// Sets a new limit for a member: the controller is told when it has received `pages` more page writes.
+    /// Sets a new limit of page writes for a member, counted from the start of the run. The controller is told when the member has
+    /// received more than `pages`.
     pub(super) fn set_allowance(&mut self, now: TimeNs, member: u32, pages: u64) {
         self.counts[member as usize].1 = pages;
         self.compare(now, member);
@@ -274,7 +283,8 @@ pub(super) struct Members {
     pub(crate) page_allowances: Option<Box<PageAllowances>>,
     /// Members whose answers may come late, if there are any.
     pub(crate) slow: Option<Box<SlowMembers>>,
-    /// Ends of page operations that the cache waits for: purpose, member and time. `None` if they are not recorded.
+    /// Ends of page operations that the cache waits for: its reason for the operation, member and time. `None` if they are not
+    /// recorded.
     cache_ends: Option<Vec<(Token, u32, TimeNs)>>,
 }
 
@@ -319,11 +329,12 @@ impl Members {
     pub(super) fn step(&mut self, now: TimeNs) -> MembersStep {
         match self.agenda.pop().expect("an event is due") {
             Wake::Completed(completion) => MembersStep::Done(completion),
-            Wake::Member((member, wake)) => MembersStep::Acted(self.act_on_member(member, |ssd, out| ssd.wake(now, wake, out))),
+            Wake::Member((member, wake)) => MembersStep::MemberWorked(self.act_on_member(member, |ssd, out| ssd.wake(now, wake, out))),
         }
     }
 
-    /// Ends the host request of this completion, which [`Members::step`] has just returned.
+    /// Ends a host request. `completion` is the number of its [`Completion`] (a group of operations), which [`Members::step`] has just
+    /// returned.
     #[inline(always)]
     pub(super) fn finish_request(&mut self, completion: u32, now: TimeNs) -> RequestDone {
         self.completions.release(completion);
@@ -336,7 +347,8 @@ impl Members {
         RequestDone { tag: *tag, at: now, gc_members_met: gc_members.len(), pages_lost: *pages_lost, time: *time }
     }
 
-    /// Submits an operation on one page of a member, for which `completion` waits. Use [`Members::issued`] afterwards, once for many pages.
+    /// Submits an operation on one page of a member, as one of the group of operations with the number `completion` (see
+    /// [`Completion`]). Use [`Members::issued`] afterwards, once for many pages.
     #[inline]
     pub(super) fn submit(&mut self, access: &Access, member: u32, page: u32, completion: u32) {
         let Access { now, kind, fua, high_priority, source, moment_is_over } = *access;
@@ -350,7 +362,8 @@ impl Members {
         let Issued(()) = self.act_on_member(member, |ssd, out| ssd.submit(now, op, moment_is_over, out));
     }
 
-    /// Returns the completion if all that it waits for has ended by `now`.
+    /// Returns the group of operations with the number `completion` (see [`Completion`]) if all operations of the group have ended by
+    /// `now`. Otherwise, it returns `None`.
     pub fn completion_ended_by(&self, completion: u32, now: TimeNs) -> Option<&Completion> {
         Some(&self.completions[completion]).filter(|completion| completion.remaining == 0 && completion.last_end <= now)
     }
@@ -361,7 +374,7 @@ impl Members {
         self.ssds[0].is_immediate() && self.cache_ends.is_none()
     }
 
-    /// Opens a completion. The continuation runs when all its operations have ended.
+    /// Opens a [`Completion`] (a group of operations). The continuation runs when all operations of the group have ended.
     #[inline]
     pub(super) fn open_completion(&mut self, continuation: Continuation) -> OpenCompletion {
         let time = TimeParts::default();
@@ -375,7 +388,7 @@ impl Members {
         }))
     }
 
-    /// Sets the number of operations that a completion waits for. If it is 0, the completion ends at `now`.
+    /// Sets the number of operations that a [`Completion`] (a group of operations) waits for. If it is 0, the group ends at `now`.
     #[inline]
     pub(super) fn close_completion(&mut self, open: OpenCompletion, ends: u32, now: TimeNs) {
         let OpenCompletion(completion) = open;
@@ -387,7 +400,8 @@ impl Members {
         }
     }
 
-    /// Opens a completion whose operations all end by `at`, which is known already. [`Members::step`] reports it at that time.
+    /// Opens a [`Completion`] (a group of operations) whose operations all end by `at`, which is known already. [`Members::step`]
+    /// reports the end at that time if a host request waits for the group.
     #[inline(always)]
     pub(super) fn open_completion_until(&mut self, continuation: Continuation, at: TimeNs, gc_members: MemberSet, time: TimeParts) {
         let whole = Completion { continuation, remaining: 0, last_end: at, gc_members, pages_lost: 0, time };
@@ -469,7 +483,7 @@ impl Members {
 
     /// Schedules that an operation on a stripe goes on at `at`.
     pub(super) fn schedule_continuation(&mut self, at: TimeNs, tie_break: u64, operation: u32) {
-        self.deferred.push(Reverse(Due { at, tie_break, deferred: Deferred::GoesOn(operation) }));
+        self.deferred.push(Reverse(Due { at, tie_break, deferred: Deferred::ContinueOperation(operation) }));
     }
 
     /// Replaces one of the ends that a completion waits for by `ends` others, at least 1.
@@ -497,7 +511,7 @@ impl Members {
                 Deferred::Completion(completion)
             }
             Deferred::Wake(wake) => Deferred::Wake(wake),
-            Deferred::GoesOn(operation) => Deferred::GoesOn(operation),
+            Deferred::ContinueOperation(operation) => Deferred::ContinueOperation(operation),
         })
     }
 }

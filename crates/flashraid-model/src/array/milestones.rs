@@ -8,23 +8,24 @@ use crate::ssd::Ssd;
 /// A moment of a run that the array must know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Milestone {
-    /// Counters are about to be read. The array first counts the work that it has put off because no request depended on it. The next
-    /// [`Array::advance`] reports the collections that have ended.
+    /// Counters are about to be read. Members may have put off simulating some of their work, because no request depended on it. They
+    /// simulate it now, so that the counters include it. The next [`Array::advance`] reports the collections that have ended.
     BeforeCountersAreRead,
     /// The measured time begins. The usage records of the members, and the greatest occupancy of the write cache, start anew. Counters are
     /// brought up to date as with [`Milestone::BeforeCountersAreRead`].
     MeasuringBegins,
     /// The measured time ends. Events of this nanosecond still count.
     MeasuringEnds,
-    /// The last request is done. After this, no collection begins because a die or the array is idle (rules 38 and 46). No member fails. No
-    /// stripe begins to be rebuilt, unless [`continues_after_last_request`](super::RebuildParams::continues_after_last_request) is set
-    /// (rule 64).
+    /// The last request is done. From now on, idle time of a die or of the array is no reason to begin a collection (rules 38 and 46).
+    /// Collections that a lack of free blocks requires still begin. No member fails any more. No stripe begins to be rebuilt, unless
+    /// [`continues_after_last_request`](super::RebuildParams::continues_after_last_request) is set (rule 64).
     RequestsEnd,
-    /// Ends the run: reports unfinished collections and everything still held back.
+    /// The run ends. The array reports at once all events that it knows in advance. These are mainly ends of requests and of
+    /// collections that lie after the present simulated time.
     RunEnds,
 }
 
-/// Times that the array knows when it reaches a milestone.
+/// Times that the array returns when it is told of a milestone of the run (a moment such as the end of the measured time).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MilestoneReached {
     /// Time before which the starts of all collections have been reported.

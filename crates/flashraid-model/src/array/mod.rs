@@ -42,7 +42,7 @@ use crate::coordination::{CoordinatedArray, CoordinationParams};
 use crate::ids::MemberId;
 pub use crate::placement::{Extent, Layout, Level, PageRequest};
 use crate::request::OpKind;
-use crate::ssd::{ComputingShortcuts, PrefetchHint, Ssd};
+use crate::ssd::{ComputingShortcuts, CpuPrefetchHint, Ssd};
 use ahead::Ahead;
 use caching::{Caching, DestageRecord};
 use coordination::Coordination;
@@ -66,7 +66,7 @@ use stripes::Stripes;
 pub use untimed::UntimedAccess;
 use volume::Volume;
 
-/// Most members of an array, with spares. Sets of members are kept as bits.
+/// Maximum number of members of an array, spares included. A set of members is kept as the bits of a 128-bit number.
 pub const MEMBERS_MAX: u32 = 128;
 
 /// An array of SSDs with its controller. It places requests on members and spares, keeps parity, caches writes, coordinates collection,
@@ -76,7 +76,7 @@ pub struct Array {
     shape: ArrayShape,
     /// True if the array consists of members only, without host port, cache, parity or controller.
     has_members_only: bool,
-    /// Limits of the controller towards the host, if it has any.
+    /// Limits of the array's controller on host requests in progress and on bandwidth, if it has any.
     port: Option<Box<HostPort>>,
     /// The write cache, if there is one.
     caching: Option<Box<Caching>>,
@@ -96,8 +96,9 @@ pub struct Array {
 }
 
 impl Array {
-    /// Returns an array of filled members. If failed members are to be rebuilt, spares follow them. `seed` selects the random streams of
-    /// victim policies that draw. Use [`ArraySetup::new_array_unless_stopped`] if filling must be interruptible.
+    /// Returns an array of filled members. If failed members are to be rebuilt, the array also has spares, numbered after the last
+    /// member. `seed` selects all random streams, such as those of policies that choose victim blocks at random. Use
+    /// [`ArraySetup::new_array_unless_stopped`] if filling must be interruptible.
     pub fn new(params: &ArrayParams, seed: u64, setup: ArraySetup) -> Self {
         Self::make(params, seed, setup, &mut || true).expect("nobody says no")
     }
@@ -189,7 +190,7 @@ impl Array {
         &self.shape
     }
 
-    /// Returns the members, with the spares behind them.
+    /// Returns the members in order of their numbers, with the spares last.
     pub fn members(&self) -> &[Ssd] {
         &self.volume.members.ssds
     }
@@ -319,7 +320,7 @@ impl Array {
 
     /// Hints that `request` comes soon, so that its memory can be prefetched.
     #[inline]
-    pub fn prefetch_into_cpu_cache(&self, hint: PrefetchHint, request: &PageRequest) {
+    pub fn prefetch_into_cpu_cache(&self, hint: CpuPrefetchHint, request: &PageRequest) {
         for extent in self.volume.layout.extents(request) {
             for page in extent.first_page..extent.first_page + extent.pages {
                 self.volume.members.ssds[extent.first_member as usize].prefetch(hint, page);

@@ -6,7 +6,8 @@ use super::stripe_pages::{StripePages, plan_write};
 use super::stripes::next_sub_request;
 use crate::placement::{Layout, PageRequest, StripRoles};
 
-/// Counts the page operations of requests.
+/// Computes the load that requests offer to the members: the pages that each member must read and write for a request, parity included.
+/// The time that this takes is not considered.
 #[derive(Debug, Clone)]
 pub struct OfferedLoad {
     layout: Layout,
@@ -16,15 +17,16 @@ pub struct OfferedLoad {
 }
 
 impl OfferedLoad {
-    /// Returns a counter for requests to an array with these parameters.
+    /// Returns a calculator of the pages that requests make the members read and write, for an array with these parameters.
     pub fn new(params: &ArrayParams) -> Self {
         let layout = params.layout();
         let none = StripePages::empty(layout.stripe_shape().strips_per_stripe(), layout.strip_pages());
         Self { layout, read_plan: params.read_plan, pages: none.clone(), reads: none }
     }
 
-    /// Calls `visit` for every strip that `request` reads or writes, with parity. Its arguments are the member, the pages read and the
-    /// pages written.
+    /// Calls `visit` once for each strip of which `request` reads or writes pages. A parity strip has a call of its own, and so has
+    /// each copy of a strip. The arguments of `visit` are the number of the member, and the numbers of pages of the strip that are
+    /// read and written there.
     pub fn visit_member_pages(&mut self, request: &PageRequest, mut visit: impl FnMut(u32, u32, u32)) {
         let shape = self.layout.stripe_shape();
         let mut extents = self.layout.extents(request).peekable();

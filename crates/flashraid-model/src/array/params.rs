@@ -18,7 +18,7 @@ pub struct ArrayParams {
     pub stripe_unit_pages: u32,
     /// Parameters of each member.
     pub ssd: SsdParams,
-    /// Coordination of the members' collection, or `None`. It requires a member that supports preemption.
+    /// Settings for coordinating the members' garbage collection; `None` if each member collects by itself.
     pub coordination: Option<CoordinationParams>,
     /// Members that fail, each at most once. The level must survive a failure.
     pub failures: Vec<FailureParams>,
@@ -26,24 +26,29 @@ pub struct ArrayParams {
     pub slow: Vec<SlowParams>,
     /// Settings for rebuilding failed members, or `None`.
     pub rebuild: Option<RebuildParams>,
-    /// Plan by which reads are made.
+    /// Read plan: the way in which the array chooses the members from which a read is served.
     pub read_plan: ReadPlan,
-    /// Settings of a plan that looks at the members, hedges or predicts.
+    /// Settings of the read plan (the way in which the array chooses the members from which a read is served). Only three kinds of
+    /// plans use them. Such plans avoid members that are collecting, or read the same data elsewhere if a read takes long (hedging),
+    /// or predict slow reads.
     pub read_plan_params: ReadPlanParams,
     /// Settings of the write cache; `None` for an array without one.
     pub cache: Option<CacheParams>,
-    /// Limits of the controller towards the host, or `None`.
+    /// Limits of the array's controller on host requests in progress and on bandwidth; `None` if it has no limits.
     pub host_port: Option<HostPortParams>,
 }
 
-/// Settings of a read plan that looks at the members, hedges or predicts.
+/// Settings of a read plan (the way in which the array chooses the members from which a read is served). Only three kinds of plans use
+/// them. Such plans avoid members that are collecting, or read the same data elsewhere if a read takes long (hedging), or predict slow
+/// reads.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ReadPlanParams {
     /// Time after which a member refuses a read that would wait for collection, in nanoseconds.
     pub refusal_answer_ns: u64,
     /// Knowledge of the host about collection.
     pub collection_knowledge: CollectionKnowledge,
-    /// True if the reads before a parity write are planned, too.
+    /// True if members that are collecting are avoided by reads of the host and also by reads that precede a write with parity. The
+    /// latter are reads of old data and old parity, or of the rest of the stripe. False if only reads of the host avoid such members.
     pub plans_reads_before_writes: bool,
     /// True if the host knows how long collection will last, false if it only knows where collection is in progress.
     pub knows_remaining_time: bool,
@@ -51,26 +56,26 @@ pub struct ReadPlanParams {
     pub after: HedgeAfter,
     /// True if reads that nobody needs any more are abandoned while they wait in the queues of their dies.
     pub abandons_waiting_reads: bool,
-    /// Settings of a plan that predicts.
-    pub prediction: PredictionParams,
+    /// Settings of a read plan that predicts which reads will be slow.
+    pub prediction: ReadPredictionParams,
 }
 
-/// Settings of a read plan that predicts.
+/// Settings of a read plan that predicts which reads will be slow, and reads their data elsewhere at once.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PredictionParams {
-    /// Time before its begin above which a read is slow, in nanoseconds.
+pub struct ReadPredictionParams {
+    /// Longest time that a read can wait before it begins without being slow, in nanoseconds. A read that waits longer is slow.
     pub slow_ns: u64,
-    /// Probability that a slow read is called fast.
+    /// Probability that a slow read is predicted to be fast.
     pub false_accept: f64,
-    /// Probability that a fast read is called slow.
+    /// Probability that a fast read is predicted to be slow.
     pub false_reject: f64,
     /// Time that a prediction takes before each read, in nanoseconds.
     pub cost_ns: u64,
-    /// True if reads that take long are also read elsewhere.
+    /// True if the data of reads that take long in spite of the prediction are also read elsewhere.
     pub then_hedges: bool,
 }
 
-impl Default for PredictionParams {
+impl Default for ReadPredictionParams {
     fn default() -> Self {
         Self { slow_ns: 1_000_000, false_accept: 0.05, false_reject: 0.05, cost_ns: 5000, then_hedges: false }
     }
@@ -85,7 +90,7 @@ impl Default for ReadPlanParams {
             knows_remaining_time: true,
             after: HedgeAfter::P95OfReads { reads_observed: 1024 },
             abandons_waiting_reads: false,
-            prediction: PredictionParams::default(),
+            prediction: ReadPredictionParams::default(),
         }
     }
 }
@@ -95,7 +100,7 @@ impl Default for ReadPlanParams {
 pub enum HedgeAfter {
     /// The same time for all reads, in nanoseconds, at least 1.
     Time(u64),
-    /// The 95th percentile of the durations of the last `of` reads of the member.
+    /// The 95th percentile of the durations of the member's last `reads_observed` reads.
     P95OfReads {
         /// Number of the member's last reads of which the percentile is taken, at least 1.
         reads_observed: u32,
@@ -113,12 +118,13 @@ pub enum CollectionKnowledge {
     Turns,
 }
 
-/// Limits of the array's controller towards the host.
+/// Limits of the array's controller on the requests of the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HostPortParams {
     /// Maximum number of host requests in progress at a time, at least 1; `None` for no limit.
     pub outstanding_requests_max: Option<u32>,
-    /// Bandwidth for the data of requests in bytes per second, one request after another; `None` for no limit.
+    /// Bandwidth for the data of host reads and writes, in bytes per second; `None` for no limit. The data of only one request are
+    /// transferred at a time.
     pub bytes_per_s: Option<u64>,
 }
 
@@ -144,7 +150,8 @@ pub struct FailureParams {
 pub struct RebuildParams {
     /// Time from the failure to the start of rebuilding, in nanoseconds.
     pub start_delay_ns: u64,
-    /// Least time between the starts of two strips, in nanoseconds.
+    /// Minimum time from the start of rebuilding one strip to the start of rebuilding the next strip, in nanoseconds. It limits the
+    /// speed of rebuilding.
     pub strip_interval_min_ns: u64,
     /// Number of strips that are rebuilt at a time, at least 1.
     pub strips_in_flight_max: u32,
@@ -166,12 +173,13 @@ pub enum SpareState {
 }
 
 impl ArrayParams {
-    /// Returns true if a read that takes long is also read elsewhere, provided that there is another way to the data.
+    /// Returns true if the data of a read that takes long are also read elsewhere, provided that there is another way to them.
     pub fn hedges_reads(&self) -> bool {
         self.read_plan.hedges() || (self.read_plan.predicts() && self.read_plan_params.prediction.then_hedges)
     }
 
-    /// Returns true if reads are planned: the plan looks at the members, hedges or predicts, and there is another way to the data.
+    /// Returns true if the array chooses for each read where to get its data. The read plan must avoid members that are collecting,
+    /// hedge, or predict slow reads. The level must offer another way to the data: parity or a copy.
     pub fn plans_reads(&self) -> bool {
         (self.read_plan.considers_member_state() || self.read_plan.hedges() || self.read_plan.predicts())
             && (self.level.parity_strips() > 0 || self.layout().copies_of_each_page() > 1)

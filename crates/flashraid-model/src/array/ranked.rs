@@ -80,7 +80,7 @@ impl Array {
     #[inline]
     fn members_step(&mut self, now: TimeNs, events: &mut Vec<Event>) {
         match self.volume.members.step(now) {
-            MembersStep::Acted(issued) => self.drain(issued),
+            MembersStep::MemberWorked(issued) => self.drain(issued),
             MembersStep::Done(completion) if self.has_members_only => {
                 events.push(Event::RequestDone(self.volume.members.finish_request(completion, now)));
             }
@@ -100,7 +100,7 @@ impl Array {
             Part::Members => unreachable!("they have a step of their own"),
             Part::FollowUps => match self.volume.members.pop_deferred(now).expect("something follows now") {
                 Deferred::Completion(completion) => self.operation_is_over(now, &completion, events),
-                Deferred::GoesOn(operation) => self.volume.continue_operation(now, operation),
+                Deferred::ContinueOperation(operation) => self.volume.continue_operation(now, operation),
                 Deferred::Wake(wake) => {
                     let Some(caching) = &mut self.caching else { unreachable!("the cache has asked for it") };
                     let host = caching.update_cache(now, &mut self.volume, |caching, _| caching.cache.wake(now, wake));
@@ -206,7 +206,7 @@ impl Array {
             Some((member, MemberAction::BeginTurn(until, end))) => {
                 members.act_on_member(member, |ssd, out| ssd.turn_begins(now, until, end, out))
             }
-            Some((member, MemberAction::CloseTurn)) => members.act_on_member(member, |ssd, out| ssd.turn_closes(now, out)),
+            Some((member, MemberAction::CloseTurnToCollection)) => members.act_on_member(member, |ssd, out| ssd.turn_closes(now, out)),
             Some((member, MemberAction::EndTurn)) => members.act_on_member(member, |ssd, out| ssd.turn_ends(now, out)),
             None => members.issued(),
         };

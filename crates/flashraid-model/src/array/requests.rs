@@ -47,9 +47,9 @@ pub enum SubmitError {
     NoPages,
     /// The operation reaches beyond the pages that the array exports.
     BeyondTheArray {
-        /// Number of its first page.
+        /// Number of the first page of the refused operation.
         first_page: u64,
-        /// Number of its pages.
+        /// Number of pages of the refused operation.
         pages: u32,
         /// Number of pages that the array exports.
         exported_pages: u64,

@@ -6,7 +6,9 @@ use crate::ssd::ComputingShortcuts;
 /// Settings that change how the array is computed and recorded, but not its results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArraySetup {
-    /// Maximum number of threads that compute requests before simulated time reaches their arrival ([`Array::submit_many`]), at least 1.
+    /// Maximum number of threads that simulate a batch of requests ([`Array::submit_many`]), at least 1. Each thread works for some of
+    /// the members. An array uses several threads only if it knows the ends of requests in advance
+    /// ([`ArrayShape::computes_requests_before_arrival`]).
     pub threads_max: usize,
     /// Minimum number of page operations that are worth a thread of their own, when the members serve a batch of requests in parallel. With
     /// `None`, the program chooses the number.
@@ -52,14 +54,14 @@ pub struct ArrayShape {
     pub members_with_spares: u32,
     /// Number of dies in a member.
     pub dies_per_member: u32,
-    /// Number of free blocks of a pool below which the pool is collected. For a drive with superblocks, the number of free superblocks that
-    /// it tries to keep.
+    /// Number of free blocks in a pool of blocks (of a plane or of a die) at or below which garbage collection starts. For a drive
+    /// with superblocks, the number of free superblocks that it tries to keep.
     pub start_threshold_free_blocks: u32,
     /// Number of pages that fit into the write cache; `None` without a cache.
     pub cache_capacity_pages: Option<u64>,
     /// True if the configuration makes a member fail during the run.
     pub member_failures_configured: bool,
-    /// True if the end of a request is known as soon as it arrives. Requests with fixed arrival times may then be computed before simulated
-    /// time reaches their arrival.
+    /// True if the array can tell the end of a request as soon as the request arrives. Requests with fixed arrival times may then be
+    /// simulated in a batch, before simulated time reaches their arrival.
     pub computes_requests_before_arrival: bool,
 }

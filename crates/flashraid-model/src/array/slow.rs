@@ -14,15 +14,15 @@ pub struct SlowParams {
     pub member: u32,
     /// Time from which the member is slow, in nanoseconds.
     pub from_ns: TimeNs,
-    /// Time until which it is slow, in nanoseconds; later than `from_ns`. Periods of a member do not overlap.
+    /// Time at which the member stops being slow, in nanoseconds; later than `from_ns`. Slow periods of the same member do not overlap.
     pub until_ns: TimeNs,
     /// Number by which the flash times of a slow operation are multiplied, at least 1.
     pub factor: f64,
-    /// Time that is added to each slow operation, in nanoseconds.
+    /// Time that is added to the duration of each slow operation, in nanoseconds.
     pub add_ns: u64,
     /// Share of operations that are slow, from 0 to 1.
     pub share: f64,
-    /// Times at which no answer comes, or `None`.
+    /// Regular times in which no answer of the member comes (stalls); `None` without stalls.
     pub stalls: Option<StallParams>,
 }
 
@@ -45,11 +45,12 @@ impl SlowParams {
 }
 
 counts! {
-    /// Counts of the late answers of a member.
+    /// Counts of the answers of a member that came later than normal, because the simulation made the member slow (see
+    /// [`SlowParams`]).
     pub struct SlowCounters {
-        /// Number of page operations whose answers came late.
+        /// Number of page operations whose answers came later than they would if the member were not slow.
         late_answers,
-        /// Sum of the times by which they were late, in nanoseconds.
+        /// Total time by which answers came later than they would if the member were not slow, in nanoseconds.
         late_ns: u128,
     }
 }
@@ -62,14 +63,14 @@ pub(super) struct SlowMembers {
 
 #[derive(Debug, Clone, Default)]
 struct SlowMember {
-    /// Times for which it is slow, in order.
+    /// Periods in which the member is slow, in order of time.
     times: Vec<SlowParams>,
     seed: u64,
     counters: SlowCounters,
 }
 
 impl SlowMember {
-    /// Makes the answer to an operation late, if it is slow.
+    /// Makes the answer to an operation late, if the operation is slow or if its answer would come in a stall.
     fn delay(&mut self, end: &mut OpEnd) {
         let issued = end.at - end.time_parts.total_ns();
         let answered = end.at;

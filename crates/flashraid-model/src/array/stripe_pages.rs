@@ -62,14 +62,15 @@ impl StripePages {
         })
     }
 
-    /// Returns the roles of the strips with pages in the set. A role numbers a strip in its stripe: data first, then P and Q.
+    /// Returns the roles of the strips that have at least one page in this set of pages. A role numbers a strip in its stripe: data
+    /// first, then P and Q.
     pub(crate) fn roles(&self) -> StripRoles {
         let strips = (self.bits.len() / self.words_per_strip.max(1)) as u32;
         StripRoles((0..strips).filter(|&role| self.page_count_of_strip(role) > 0).fold(0, |roles, role| roles | 1 << role))
     }
 
-    /// Returns the roles of the strips that have a page of the set at this offset in the strip. A role numbers a strip in its stripe: data
-    /// first, then P and Q.
+    /// Returns the roles of the strips whose page at `offset` in the strip belongs to this set of pages. A role numbers a strip in its
+    /// stripe: data first, then P and Q.
     pub fn roles_at(&self, offset: u32) -> StripRoles {
         let strips = (self.bits.len() / self.words_per_strip.max(1)) as u32;
         StripRoles((0..strips).filter(|&role| self.has(role, offset)).fold(0, |roles, role| roles | 1 << role))
@@ -131,7 +132,8 @@ impl Iterator for BitsOf {
 /// Method by which a write to a stripe updates its parity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ParityMethod {
-    /// All data columns are written at every offset that is written at all, so that parity needs no reads.
+    /// Parity is computed from the new data alone, and nothing is read. At every page offset (within a strip) at which the request
+    /// writes, it writes that page of all data strips of the stripe.
     FullStripe,
     /// Parity is computed from all data of the stripe; the data that are not written are read.
     Reconstruct,

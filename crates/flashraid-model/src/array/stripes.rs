@@ -68,11 +68,11 @@ struct Operation {
     lock_collection_ns: u64,
     /// Time that its reads waited for garbage collection. It is empty if the writes needed no reads.
     reads_collection: CollectionWait,
-    /// Members and pages to read after a refusal.
+    /// Members and pages to read later, because a member that is collecting garbage has refused a read.
     to_read_later: Vec<(u32, u32)>,
-    /// Ends of a read of which a member refused a part.
+    /// Ends of a read of which a member that is collecting garbage refused a part.
     refused: Option<RefusedReads>,
-    /// Pages of a read that may be read elsewhere, too.
+    /// State of a read whose data may be read elsewhere, too, if it takes long; `None` for other operations.
     hedged: Option<Box<Hedged>>,
 }
 
@@ -131,7 +131,7 @@ impl Route {
     }
 }
 
-/// The operations on stripes of an array that has parity, may lose a member, or plans reads.
+/// The operations on stripes of an array that has parity, may lose a member, or chooses for each read where to get its data.
 #[derive(Debug, Clone)]
 pub(super) struct Stripes {
     route: Route,
@@ -142,7 +142,8 @@ pub(super) struct Stripes {
     created: u64,
     /// Buffer for the pages that a plan reads, kept to reuse its memory.
     reads: StripePages,
-    /// State of a read plan that looks at the members, hedges or predicts.
+    /// State of a read plan that avoids members that are collecting, also reads elsewhere if a read takes long (hedging), or predicts
+    /// slow reads. `None` with another plan.
     planning: Option<Box<ReadPlanning>>,
     pub(crate) counters: StripeCounters,
 }
@@ -187,22 +188,25 @@ impl Stripes {
         self.route.failures.iter().flat_map(Failures::progress).collect()
     }
 
-    /// Returns the counters of a read plan that looks at the members.
+    /// Returns the counters of a read plan (the choice where reads get their data) that avoids members that are collecting; `None`
+    /// with another plan.
     pub(super) fn plan_counters(&self) -> Option<ReadPlanCounters> {
         self.planning.as_ref().filter(|planning| planning.hedging.is_none()).map(|planning| planning.counters)
     }
 
-    /// Returns the counters of a read plan that hedges.
+    /// Returns the counters of a read plan (the choice where reads get their data) that hedges; `None` with another plan. Hedging
+    /// means that data are also read elsewhere if a read has brought no answer after a time.
     pub fn hedge_counters(&self) -> Option<HedgeCounters> {
         self.planning.as_ref()?.hedging.as_ref().filter(|hedging| hedging.times.is_some()).map(|hedging| hedging.counters)
     }
 
-    /// Returns the counters of a read plan that predicts.
+    /// Returns the counters of a read plan (the choice where reads get their data) that predicts which reads will be slow; `None` with
+    /// another plan.
     pub fn prediction_counters(&self) -> Option<PredictionCounters> {
         Some(self.planning.as_ref()?.predictor.as_ref()?.counters)
     }
 
-    /// Returns true if the access needs parity or a plan, or must avoid a failed member.
+    /// Returns true if the access needs parity or a choice by the read plan, or must avoid a failed member.
     #[inline]
     pub(crate) fn are_needed_for(&self, access: &Access) -> bool {
         let needs = if access.is_read() { self.planning.is_some() } else { self.has_parity() };

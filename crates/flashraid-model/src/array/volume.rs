@@ -138,8 +138,8 @@ impl Volume {
         self.stripes.as_mut()?.phase_ended(now, operation, after_refusal, phase, &mut self.members)
     }
 
-    /// Records that sub-read `nth` of an operation has ended: all that the operation reads of one strip. Such an operation also reads
-    /// elsewhere if it takes long, and the first answer counts (hedging).
+    /// Records that sub-read `nth` of a read has ended. A sub-read is all that the read wants of one strip. If the read takes long, its
+    /// data may also be read elsewhere, and the first answer counts (hedging).
     pub fn sub_read_ended(&mut self, now: TimeNs, operation: u32, nth: u32, completion: &Completion) {
         if let Some(stripes) = &mut self.stripes {
             stripes.sub_read_ended(now, operation, nth, completion, &mut self.members);

@@ -15,31 +15,33 @@ pub(crate) struct Destage {
 /// Reason why the cache asked for an operation. The array passes it back when the operation is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Token {
-    /// Reads the pages of a host read that are in no cache.
+    /// A read of those pages of a host read that are in no cache. The number identifies the host read.
     Read(u32),
-    /// Trims the pages of a host trim.
+    /// A trim that the array carries out on the members, of all pages that a host trim covers. The number identifies the host trim.
     Trim(u32),
-    /// Reads the pages that a sub-request lacks to compute its parity.
-    Missing(u32),
-    /// Writes the pages of a destage.
+    /// A read of the pages that a sub-request (the pages of one write in one stripe) lacks to compute its parity. The number identifies
+    /// the sub-request.
+    ReadForParity(u32),
+    /// A write of the pages of this destage, from a cache to the members.
     Destage(Destage),
 }
 
 /// Reason why the cache asked to be called at a later time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum CacheWake {
-    /// The memory has finished a host request.
+    /// The cache memory has finished the host request with this number.
     Host(u32),
-    /// The memory has read the pages of a destage.
+    /// The cache memory has read the pages of this destage.
     PagesRead(Destage),
-    /// The memory has written the pages that the first level destaged into the member caches.
+    /// The cache memory has written this destage of the first level (the cache of write groups in front of the member caches). Its pages
+    /// are in the member caches now.
     FirstLevelWritten(Destage),
 }
 
 /// Consecutive pages of the array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ArrayExtent {
-    /// Number of the first page in the array.
+    /// Number of the first of these pages, counted from the start of the array.
     pub(crate) first_page: u64,
     /// Number of pages, at least 1.
     pub(crate) pages: u32,
@@ -50,7 +52,7 @@ pub(crate) struct ArrayExtent {
 pub(crate) struct MemberExtent {
     /// Number of the member.
     pub(crate) member: u32,
-    /// Number of the first logical page in the member.
+    /// Number of the first of these logical pages, counted from the start of the member.
     pub(crate) first_page: u32,
     /// Number of pages, at least 1.
     pub(crate) pages: u32,
@@ -65,7 +67,8 @@ pub(crate) enum Command {
         extents: (u32, u32),
         /// Kind of operation on the pages.
         kind: OpKind,
-        /// Purpose, which the array passes back to [`done`](super::Cache::done).
+        /// Reason why the cache gives this command, such as a certain host read or a certain destage. The array passes it back to
+        /// [`done`](super::Cache::done) when the operation has ended.
         token: Token,
     },
     /// Reads or writes pages of members, without parity.
@@ -74,14 +77,15 @@ pub(crate) enum Command {
         extents: (u32, u32),
         /// True to write the pages, false to read them.
         write: bool,
-        /// Purpose, which the array passes back to [`done`](super::Cache::done).
+        /// Reason why the cache gives this command, such as a certain host read or a certain destage. The array passes it back to
+        /// [`done`](super::Cache::done) when the operation has ended.
         token: Token,
     },
     /// Asks the array to call [`wake`](super::Cache::wake) at a later time, or at the end of this nanosecond.
     Wake {
-        /// Time of the call, in nanoseconds.
+        /// Time at which the array must call the cache, in nanoseconds.
         at: TimeNs,
-        /// Purpose of the wake-up.
+        /// Reason why the cache asks for the call. The array passes it back to [`wake`](super::Cache::wake).
         wake: CacheWake,
     },
 }

@@ -8,11 +8,12 @@ use crate::placement::PageRequest;
 /// Path that a host write takes under `lawc`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Route {
-    /// The first level takes the whole write.
+    /// The first level (the cache of write groups in front of the member caches) takes the whole write.
     FirstLevel,
-    /// The write waits for the first level, which holds one of its pages.
-    Dependent,
-    /// The write goes directly to the member caches.
+    /// The write waits until it can enter the first level (the cache of write groups in front of the member caches). It must not
+    /// bypass the first level. One of its pages is already there, or is part of an earlier write that waits to enter.
+    WaitForSamePage,
+    /// The write goes past the first level (the cache of write groups in front of the member caches), directly to the member caches.
     Bypass,
 }
 
@@ -41,6 +42,6 @@ impl Route {
                 return Self::FirstLevel;
             }
         }
-        if pages().any(|(stripe, column, row)| first_level.has(common, stripe, column, row)) { Self::Dependent } else { Self::Bypass }
+        if pages().any(|(stripe, column, row)| first_level.has(common, stripe, column, row)) { Self::WaitForSamePage } else { Self::Bypass }
     }
 }

@@ -53,9 +53,10 @@ use wow::GroupCache;
 /// Settings of a write cache, as plain integers. The caller guarantees that every cache has room for a page.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CacheParams {
-    /// The kinds of caches, which the policy defines.
+    /// Kinds of caches that the cache policy uses. They are a cache of write groups (the dirty pages of one stripe each), a cache for
+    /// each member, or both.
     pub levels: CacheLevels,
-    /// Number of pages in the cache of write groups (the dirty pages of a stripe), or 0 without one.
+    /// Number of pages in the cache of write groups (the dirty pages of one stripe each), or 0 without one.
     pub write_group_cache_pages: u32,
     /// Number of pages in the cache of each member, or 0 without member caches.
     pub member_cache_pages: u32,
@@ -67,7 +68,9 @@ pub struct CacheParams {
     pub destage_full_speed_fill: f64,
     /// Number of destages that each cache may have in progress at a time, 1 to 1024.
     pub destages_in_flight_max: u32,
-    /// Time that a cache with something to destage waits for the other caches, in nanoseconds.
+    /// Maximum time that a member cache with something to destage waits for the other member caches, in nanoseconds. All destage
+    /// together as soon as each has something to destage. After this time, the caches that are ready begin without the others. Only
+    /// policies whose member caches destage together use it.
     pub sync_timeout_ns: u64,
     /// Time that the cache memory takes to read a page, in nanoseconds.
     pub nvm_page_read_ns: u64,
@@ -100,13 +103,13 @@ impl CacheParams {
 pub(crate) struct HostRequestDone {
     /// Tag of the page request.
     pub(crate) tag: u64,
-    /// Members on which its reads from the array waited for garbage collection.
+    /// Members on which reads of the request from the array waited for garbage collection.
     pub(crate) gc_members: MemberSet,
-    /// Number of its pages that were lost because too many members failed.
+    /// Number of pages of the request that were lost because too many members failed.
     pub(crate) pages_lost: u32,
     /// Time at which the request arrived, in nanoseconds.
     pub(crate) arrival_ns: TimeNs,
-    /// Division of the time of its read from the array into causes.
+    /// Division into causes of the time that the request spent on its read from the array.
     pub(crate) read_time: TimeParts,
 }
 
@@ -206,7 +209,7 @@ impl Cache {
             (None, Some(members)) => members.write(now, common, host, writer, request),
             (Some(first_level), Some(members)) => match Route::of(first_level, common, request) {
                 Route::FirstLevel => first_level.write(now, common, host, writer, request),
-                Route::Dependent => {
+                Route::WaitForSamePage => {
                     common.counters.writes_waiting_for_first_level += 1;
                     first_level.write(now, common, host, writer, request);
                 }
@@ -259,7 +262,7 @@ impl Cache {
                     host_done = Some(self.host_done(host));
                 }
             }
-            Token::Missing(sub_request) => {
+            Token::ReadForParity(sub_request) => {
                 if let Some(members) = &mut self.members {
                     members.reads_are_done(now, &mut self.common, sub_request, gc_members);
                 }
@@ -276,7 +279,7 @@ impl Cache {
     pub(crate) fn source(&self, token: Token) -> u8 {
         match token {
             Token::Read(host) | Token::Trim(host) => self.common.hosts[host].source,
-            Token::Missing(_) | Token::Destage(_) => 0,
+            Token::ReadForParity(_) | Token::Destage(_) => 0,
         }
     }
 
@@ -398,7 +401,8 @@ impl Cache {
         (self.next_step < TimeNs::MAX).then_some(self.next_step)
     }
 
-    /// Begins destages of slots that have paused long enough, and of caches that have waited long enough for the others.
+    /// Begins destages of slots that have paused long enough. It also begins those of member caches that have waited long enough for the
+    /// others to have something to destage.
     pub(crate) fn step(&mut self, now: TimeNs) {
         if self.paced {
             self.scan(now);
@@ -449,7 +453,7 @@ impl Cache {
         std::mem::swap(&mut self.common.commands, into);
     }
 
-    /// Returns true if the cache has given commands.
+    /// Returns true if the cache has commands that the array has not taken yet.
     #[cfg(test)]
     pub fn has_commands(&self) -> bool {
         !self.common.commands.list.is_empty()

@@ -31,14 +31,17 @@ impl CacheLevels {
         self.group_cache.is_none() && self.member_caches.is_none()
     }
 
-    /// Returns true if a cache of write groups stands before caches of the members.
+    /// Returns true if there is a first level. This is a cache of write groups (the dirty pages of one stripe each) in front of the
+    /// caches of the members.
     pub fn has_first_level(&self) -> bool {
         self.group_cache.is_some() && self.member_caches.is_some()
     }
 
-    /// Divides a capacity of `pages` among the caches. Returns the pages of the cache of write groups, and those of each member's cache.
+    /// Divides a capacity of `pages` among the caches. Returns the pages of the cache of write groups (the dirty pages of one stripe
+    /// each), and those of each member's cache.
     ///
-    /// If both kinds exist, the cache of write groups gets the share `first_level_fraction`.
+    /// If both kinds exist, the cache of write groups is the first level, in front of the member caches. It gets the share
+    /// `first_level_fraction`, and the member caches share the rest equally. A kind that does not exist gets 0.
     pub fn split_capacity_pages(&self, pages: u64, first_level_fraction: f64, members: u32) -> (u64, u64) {
         let groups = match (self.group_cache, self.member_caches) {
             (Some(_), None) => pages,

@@ -46,7 +46,7 @@ impl MemberCaches {
         if common.commands.member_extents.len() == from {
             return false;
         }
-        common.commands.push_member_operation(from, false, Token::Missing(number));
+        common.commands.push_member_operation(from, false, Token::ReadForParity(number));
         true
     }
 }

@@ -5,16 +5,14 @@ use crate::TimeNs;
 use crate::counts::Maximum;
 
 counts! {
-    /// Number of pages admitted to a cache. They are divided by whether the page, or the entry of the cache that it belongs to, was there
-    /// before.
+    /// Number of pages admitted to a cache, in three groups: by what earlier writes had left in the cache.
     pub struct PageAdmissions {
         /// Pages that replaced an earlier version in the cache.
         replaced_pages,
-        /// Pages that were not in the cache while earlier writes had left other pages of their stripe there. (In a member's cache, it is
-        /// the strip instead of the stripe.)
+        /// Pages that were not in the cache, although other pages of their stripe were. (In the cache of a member, the strip counts instead
+        /// of the stripe.)
         pages_admitted_to_existing_entries,
-        /// Pages of a stripe of which earlier writes had left no pages in the cache. (In a member's cache, it is the strip instead of the
-        /// stripe.)
+        /// Pages of a stripe that had no page in the cache. (In the cache of a member, the strip counts instead of the stripe.)
         pages_admitted_with_their_entry,
     }
 }
@@ -51,13 +49,13 @@ impl DestageCounters {
 counts! {
     /// Counters of the caches since the start of the simulation.
     pub struct CacheCounters {
-        /// Host reads of which all pages hit.
+        /// Number of host reads whose pages were all found in a cache.
         reads_fully_hit,
-        /// Host reads of which some pages hit.
+        /// Number of host reads of which some pages, but not all, were found in a cache.
         reads_partly_hit,
-        /// Host reads of which no page hit.
+        /// Number of host reads of which no page was found in a cache.
         reads_missed,
-        /// Pages of host reads that hit.
+        /// Number of pages of host reads that were found in a cache.
         read_pages_hit,
         /// Pages of host writes that entered a cache. A page that later goes on to a cache of the next level is not counted again.
         host_admissions: PageAdmissions,
@@ -67,7 +65,8 @@ counts! {
         writes_that_waited_for_room,
         /// Time from the first page that waited until the last page was admitted, in nanoseconds, summed over all waits.
         writes_waiting_for_room_ns: u128,
-        /// Host writes that went to the member caches directly, because the cache of write groups before them had no room.
+        /// Host writes that went to the member caches directly, because the first level (the cache of write groups in front of them) had
+        /// no room.
         writes_bypassing_first_level,
         /// Host writes that waited for room in the cache of write groups. They could not bypass it, because it held an older version of a
         /// page.

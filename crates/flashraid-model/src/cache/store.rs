@@ -13,11 +13,12 @@ const DROPPED: u32 = u32::MAX - 1;
 /// State of the cache that a page finds when it is admitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Admission {
-    /// The page was in the cache, and is replaced.
+    /// The page itself was in the cache already, and is replaced.
     PageHit,
-    /// The entry was in the cache, made by an earlier write.
+    /// The page is new, but its entry (the dirty pages of a stripe or of a strip) was there already, made by an earlier write.
     GroupHit,
-    /// The entry is new, or the same write made it.
+    /// The page is new, and so is its entry (the dirty pages of a stripe or of a strip). It was made for this page, or for an earlier
+    /// page of the same write.
     Miss,
 }
 
@@ -62,7 +63,7 @@ pub(super) struct Store {
     used_pages: u32,
     /// Unit in which the capacity is counted.
     room: CapacityUnit,
-    /// Writer and entry of the page that was admitted last (rule 89). No writer has the number 0.
+    /// Writer and entry of the last page that took room in the cache (rule 89). No writer has the number 0.
     given_last: (u64, u64),
     /// Maximum number of pages of an entry.
     entry_pages: u32,

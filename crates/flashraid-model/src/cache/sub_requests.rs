@@ -11,7 +11,8 @@ const NONE: u32 = u32::MAX;
 pub(super) enum Owner {
     /// The host write with this number.
     Host(u32),
-    /// The destage of the first level in this slot.
+    /// A destage that writes pages from the first level into the member caches. The first level is a cache of write groups (the dirty
+    /// pages of one stripe each). It has a slot for each destage in progress, and the number is that of this slot.
     FirstLevel(u16),
 }
 

@@ -122,7 +122,7 @@ impl Cycle {
                 Notification::AtSoftThreshold => self.note_soft_request(now, from, need),
             },
             ToController::Participate => self.registered.insert(from),
-            ToController::GcState(_) | ToController::AskGc { .. } | ToController::EndsUnasked => {}
+            ToController::GcState(_) | ToController::AskGc { .. } | ToController::EndsWithoutPermission => {}
             ToController::GcDone => {
                 self.collecting.remove(from);
                 self.begin_if_due(now);
@@ -152,7 +152,7 @@ impl Cycle {
         if self.asking.insert(member, Asking { since, must: need.at_limit }).is_none() {
             self.actions.push(ControllerAction::BeginCycleAt(now + self.delay_ns));
         }
-        self.actions.push(ControllerAction::CountPages(member, need.pages_given + need.pages_left));
+        self.actions.push(ControllerAction::WatchPageAllowance(member, need.pages_given + need.pages_left));
         self.begin_if_due(now);
     }
 

@@ -11,15 +11,18 @@ pub(crate) enum Mail {
     ToController(u32, ToController),
     /// A message from the controller to the member with this number.
     ToMember(u32, ToMember),
-    /// The timer of the controller: the cycle that members asked for may begin.
+    /// The timer of the controller: the cycle of forced collection that members have asked for may begin. A cycle lasts from the
+    /// controller's order until all forced members have finished.
     BeginCycle,
     /// The timer of the member with this number: it checks whether it must ask to collect. All other events of this nanosecond come first.
-    MayAsk(u32),
-    /// The turn of the member with this number begins. It may begin cleans before this time.
+    AskTimer(u32),
+    /// The turn of the member with this number begins (the time in which this member may collect, and the others do not unless they
+    /// must). The collection of a block may begin only before the first of the two times. The turn ends at the second time.
     TurnBegins(u32, TimeNs, TimeNs),
-    /// The member with this number may begin no more cleans in its turn.
-    TurnCloses(u32),
-    /// The turn of the member with this number is over.
+    /// The turn of the member with this number closes (the time in which this member may collect, and the others do not unless they
+    /// must). From now on no further collection of a block begins because of the turn.
+    TurnClosesToCollection(u32),
+    /// The turn of the member with this number ends (the time in which this member may collect, and the others do not unless they must).
     TurnEnds(u32),
 }
 
@@ -28,8 +31,8 @@ impl Mail {
     /// of the members.
     fn rank(&self) -> u8 {
         match self {
-            Self::MayAsk(_) => 0,
-            Self::ToController(_, ToController::GcDone | ToController::EndsUnasked) => 1,
+            Self::AskTimer(_) => 0,
+            Self::ToController(_, ToController::GcDone | ToController::EndsWithoutPermission) => 1,
             Self::ToController(_, ToController::Participate) => 2,
             Self::ToController(_, ToController::GcState(_)) => 3,
             Self::ToController(_, ToController::GcRequest(_)) => 4,
@@ -40,7 +43,7 @@ impl Mail {
             Self::ToMember(_, ToMember::Stop) => 9,
             Self::ToMember(_, ToMember::Deny) => 10,
             Self::ToMember(_, ToMember::TellState) => 11,
-            Self::TurnCloses(_) => 12,
+            Self::TurnClosesToCollection(_) => 12,
             Self::TurnEnds(_) => 13,
             Self::TurnBegins(..) => 14,
         }
@@ -93,7 +96,7 @@ impl Mailbox {
 
     /// Schedules a check at the end of that nanosecond: the member asks to collect if it must.
     pub(crate) fn may_ask(&mut self, at: TimeNs, member: u32) {
-        self.schedule(at, Mail::MayAsk(member));
+        self.schedule(at, Mail::AskTimer(member));
     }
 
     /// Schedules an action that the controller asked for.
@@ -103,10 +106,10 @@ impl Mailbox {
             ControllerAction::BeginCycleAt(at) => self.schedule(at, Mail::BeginCycle),
             ControllerAction::BeginTurn(member, begin_cleans_until, end) => {
                 self.schedule(now, Mail::TurnBegins(member, begin_cleans_until, end));
-                self.schedule(begin_cleans_until, Mail::TurnCloses(member));
+                self.schedule(begin_cleans_until, Mail::TurnClosesToCollection(member));
                 self.schedule(end, Mail::TurnEnds(member));
             }
-            ControllerAction::CountPages(..) => debug_assert!(false, "nothing is sent"),
+            ControllerAction::WatchPageAllowance(..) => debug_assert!(false, "nothing is sent"),
         }
     }
 
@@ -152,7 +155,7 @@ mod tests {
     fn every_kind_of_mail_has_its_rank() {
         let state = MemberState { free_blocks_min: 1, blocks_above_start: 0 };
         let in_order = [
-            Mail::MayAsk(0),
+            Mail::AskTimer(0),
             Mail::ToController(0, ToController::GcDone),
             Mail::ToController(0, ToController::Participate),
             Mail::ToController(0, ToController::GcState(state)),
@@ -164,7 +167,7 @@ mod tests {
             Mail::ToMember(0, ToMember::Stop),
             Mail::ToMember(0, ToMember::Deny),
             Mail::ToMember(0, ToMember::TellState),
-            Mail::TurnCloses(0),
+            Mail::TurnClosesToCollection(0),
             Mail::TurnEnds(0),
             Mail::TurnBegins(0, 1, 2),
         ];

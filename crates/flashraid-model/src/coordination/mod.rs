@@ -26,7 +26,7 @@ pub(crate) use cycle::Cycle;
 pub use mailbox::message_counts_by_name;
 pub(crate) use mailbox::{Mail, Mailbox};
 pub use protocol::*;
-pub use stagger::{LeaveScope, Together};
+pub use stagger::{PermissionScope, Together};
 pub use windows::TurnBuffer;
 
 policies! {
@@ -43,18 +43,24 @@ policies! {
         ideal::Ideal = "ideal",
     }
 
-    /// Returns true if there is a controller.
+    /// Returns true if a controller in the array tells members when to collect.
     pub fn has_coordinating_controller(&self) -> bool;
-    /// Returns true if collection takes no time.
+    /// Returns true if garbage collection takes no simulated time under this scheme, as under `ideal`. It still moves pages and erases
+    /// blocks.
     pub fn collects_in_no_time(&self) -> bool;
-    /// Returns true if the controller forces members together, in cycles.
+    /// Returns true if the controller forces several members to collect at the same time, in cycles. A cycle lasts from the controller's
+    /// order until all forced members have finished.
     pub fn has_cycles(&self) -> bool;
-    /// Returns true if members register with the controller when a pool has come down to T_soft.
-    pub fn has_registration(&self) -> bool;
-    /// Returns problems of the scheme's parameters on members with such pools.
+    /// Returns true if members register with the controller when a pool of blocks has come down to a given number of free blocks
+    /// (T_soft). The controller then forces them to collect in the next cycle. A cycle lasts from the controller's order until all
+    /// forced members have finished.
+    pub fn members_register(&self) -> bool;
+    /// Returns the problems of the scheme's parameters: values that their types admit, but that are not allowed. Some limits depend on
+    /// the sizes of the members' pools of blocks (of a plane or of a die).
     pub fn problems(&self, pools: &PoolSizes) -> Vec<ParameterProblem>;
-    fn leave(&self, pools: &PoolSizes, work: ForcedWork) -> Option<LeaveRole>;
-    /// Returns the settings by which members with these pools collect when it is their turn; `None` if there are no turns.
+    fn permission_role(&self, pools: &PoolSizes, work: ForcedWork) -> Option<PermissionRole>;
+    /// Returns the settings with which members collect in turns, if their pools of blocks have these sizes. In a turn one member may
+    /// collect, and the others do not unless they must. `None` if there are no turns.
     pub(crate) fn turn(&self, pools: &PoolSizes) -> Option<TurnRole>;
     fn begin(&mut self, array: &CoordinatedArray);
     fn receive(&mut self, now: TimeNs, from: u32, message: ToController, cycle: &mut Cycle);
@@ -78,37 +84,44 @@ pub(crate) trait Scheme: Default {
         true
     }
 
-    /// Returns true if collection takes no time.
+    /// Returns true if garbage collection takes no simulated time under this scheme, as under `ideal`. It still moves pages and erases
+    /// blocks.
     fn collects_in_no_time(&self) -> bool {
         false
     }
 
-    /// Returns true if the controller forces members together, in cycles (rule 44).
+    /// Returns true if the controller forces several members to collect at the same time, in cycles. A cycle lasts from the controller's
+    /// order until all forced members have finished (rule 44).
     fn has_cycles(&self) -> bool {
         self.has_coordinating_controller()
     }
 
-    /// Returns true if members register with the controller when a pool has come down to T_soft (rule 44).
-    fn has_registration(&self) -> bool {
+    /// Returns true if members register with the controller when a pool of blocks has come down to a given number of free blocks
+    /// (T_soft). The controller then forces them to collect in the next cycle. A cycle lasts from the controller's order until all
+    /// forced members have finished (rule 44).
+    fn members_register(&self) -> bool {
         false
     }
 
-    /// Returns the problems of the parameters for members with these pools, as far as their types do not exclude them.
+    /// Returns the problems of the scheme's parameters: values that their types admit, but that are not allowed. Some limits depend on
+    /// the sizes of the members' pools of blocks (of a plane or of a die).
     fn problems(&self, _pools: &PoolSizes) -> Vec<ParameterProblem> {
         Vec::new()
     }
 
-    /// Returns the settings by which members with these pools ask for leave to do `work`; `None` if they do not ask.
-    fn leave(&self, _pools: &PoolSizes, _work: ForcedWork) -> Option<LeaveRole> {
+    /// Returns the settings with which members ask the controller for permission to collect, if their pools of blocks have these sizes.
+    /// With permission, a member does the garbage collection `work`. `None` if members do not ask for permission.
+    fn permission_role(&self, _pools: &PoolSizes, _work: ForcedWork) -> Option<PermissionRole> {
         None
     }
 
-    /// Returns the settings by which members with these pools collect when it is their turn; `None` if there are no turns.
+    /// Returns the settings with which members collect in turns, if their pools of blocks have these sizes. In a turn one member may
+    /// collect, and the others do not unless they must. `None` if there are no turns.
     fn turn(&self, _pools: &PoolSizes) -> Option<TurnRole> {
         None
     }
 
-    /// Prepares the scheme for a run of such an array.
+    /// Prepares the scheme for a run of an array with these properties.
     fn begin(&mut self, _array: &CoordinatedArray) {}
 
     /// Processes a message that has arrived from a member. The default leaves it to [`Cycle::receive`] (rule 44).
@@ -116,15 +129,17 @@ pub(crate) trait Scheme: Default {
         cycle.receive(now, from, message);
     }
 
-    /// Returns the members to force in a cycle that members have asked for and that begins now.
+    /// Returns the members that the controller must force to collect in the cycle that begins now, because members have asked for it. A
+    /// cycle lasts from the controller's order until all forced members have finished.
     fn members_of_cycle(&self, cycle: &Cycle) -> MemberSet {
         cycle.registered()
     }
 
-    /// Reacts to the arrival of a request at the array. The cycle has counted it already.
+    /// Reacts to the arrival of a request at the array. [`Cycle`], the state that all schemes share, counts the request as outstanding
+    /// already.
     fn request_arrives(&mut self, _now: TimeNs, _cycle: &mut Cycle) {}
 
-    /// Reacts to the end of a request. The cycle has counted it already.
+    /// Reacts to the end of a request. [`Cycle`], the state that all schemes share, no longer counts the request as outstanding.
     fn request_done(&mut self, _now: TimeNs, _cycle: &mut Cycle) {}
 
     /// Returns the time at which the scheme wants to act by [`Scheme::tick`], or [`TimeNs::MAX`] for never.
@@ -155,10 +170,11 @@ pub(crate) trait Scheme: Default {
 /// Time of something that never happens.
 const NEVER: TimeNs = TimeNs::MAX;
 
-/// Size of the members' pools, which thresholds refer to.
+/// Size of each pool of blocks (of a plane or of a die) of the members, in blocks, and thresholds for its free blocks. A drive with
+/// superblocks counts as one pool, whose blocks are the superblocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PoolSizes {
-    /// Number of blocks in a pool.
+    /// Number of blocks in a pool of blocks.
     pub blocks: u32,
     /// Number of blocks that are free after the array was filled, including the open block.
     pub(crate) reserved_blocks: u32,
@@ -167,15 +183,15 @@ pub struct PoolSizes {
     /// Greatest number of free blocks at which a member with superblocks may be told to collect and has something to do. Pools have no such
     /// limit below their reserve.
     pub(crate) most_free_blocks: u32,
-    /// Time of a clean that moves all pages of a block but one. With superblocks, it is that of the longest step of collection that nothing
-    /// interrupts.
+    /// Time of the longest clean (the collection of one victim block), which moves all pages of the block but one. With superblocks, it
+    /// is the time of an erase and a program.
     pub longest_clean_ns: u64,
 }
 
 /// Properties of an array that its coordination scheme may depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CoordinatedArray {
-    /// Size of the members' pools.
+    /// Size of the members' pools of blocks.
     pub(crate) pools: PoolSizes,
     /// Number of members, without spares.
     pub(crate) members: u32,
@@ -188,16 +204,16 @@ pub(crate) struct CoordinatedArray {
 }
 
 impl PoolSizes {
-    /// Returns a multiple of the start of collection, as a number of free blocks. It is rounded up, and at most the number at which members
-    /// have something to do when they are told to collect.
+    /// Returns `factor` times the number of free blocks at which collection starts, as a number of free blocks. It is rounded up, and at
+    /// most the number at which members have something to do when they are told to collect.
     pub(crate) fn times_start(&self, factor: f64) -> u32 {
         // 2.2 times 25 is 55, although the nearest number to 2.2 is a little more.
         let blocks = (factor * f64::from(self.start_free_blocks) - 1e-9).ceil();
         (blocks.max(0.0) as u32).min(self.most_free_blocks)
     }
 
-    /// Returns a problem if a limit of free blocks does not lie above the start of collection. The default is always allowed, even if there
-    /// is no room above the start.
+    /// Returns a problem if `limit`, in free blocks, does not lie above `start_free_blocks`, or exceeds `reserved_blocks`.
+    /// [`DEFAULT_SOFT_LIMIT`] is always allowed, even if it exceeds `reserved_blocks`.
     pub fn limit_problem(&self, key: &'static str, limit: StopThreshold) -> Option<ParameterProblem> {
         let blocks = limit.free_blocks_in_pool_of(self.blocks, self.start_free_blocks);
         let fits = blocks > self.start_free_blocks && blocks <= self.reserved_blocks;
@@ -212,7 +228,8 @@ impl PoolSizes {
     }
 }
 
-/// Default for the number of free blocks at or below which a member counts as low: two more than at the start of collection.
+/// Default for the number of free blocks at or below which a pool of blocks counts as low in free blocks. It is two more than the start
+/// threshold of collection.
 pub const DEFAULT_SOFT_LIMIT: StopThreshold = StopThreshold::AboveStart(2);
 
 /// Returns a problem if a time does not lie between `min` and an hour.
@@ -229,9 +246,10 @@ const SHORTEST_CHECK: Duration = Duration { ns: 1_000 };
 /// Settings for the coordination of an array's members.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CoordinationParams {
-    /// Scheme that decides which members are forced, and when.
+    /// Scheme that decides which members must or may collect, and when.
     pub scheme: SchemePolicy,
-    /// Work that members do in a cycle. The idle cycles of [`ProactiveIdle`] always do [`ForcedWork::UntilReserved`].
+    /// Amount of garbage collection that a member does when the controller orders or permits it to collect. In idle time,
+    /// [`ProactiveIdle`] always uses [`ForcedWork::UntilReserved`] instead.
     pub forced_work: ForcedWork,
     /// Number of free blocks in a pool at which its member registers with the controller for the next common collection (cycle). Only some
     /// schemes have registration. With [`Notification::AtSoftThreshold`], the member also asks to collect then.
@@ -241,17 +259,20 @@ pub struct CoordinationParams {
     /// Time from a request for collection until the controller forces members, in nanoseconds. With [`Notification::AtSoftThreshold`], it
     /// is an upper limit.
     pub request_to_cycle_delay_ns: u64,
-    /// True if the controller also forces members that have asked to collect as soon as no host request is outstanding. Only
-    /// [`Notification::AtSoftThreshold`] uses it (rule 120).
+    /// True if the controller, as soon as no host request is outstanding, begins a cycle of forced collection that members have asked
+    /// for. False if it waits in idle time, too, until a member is about to run short of free blocks or `request_to_cycle_delay_ns`
+    /// has passed. Only [`Notification::AtSoftThreshold`] uses it (rule 120).
     pub begins_cycles_when_idle: bool,
-    /// True if all dies of a forced member collect; false if only those with a pool at T_soft do (rule 122).
+    /// True if all dies of a member collect when the controller forces the member to. False if only dies with a low pool of blocks do:
+    /// one with `soft_threshold_free_blocks` (T_soft) free blocks or fewer (rule 122).
     pub all_dies_of_forced_member_collect: bool,
     /// False if the controller never answers, to test how members manage without it.
     pub controller_answers_requests: bool,
     /// The members that exchange messages with the controller. The others collect by themselves.
     pub coordinated_members: MemberSet,
-    /// Time that messages of each [`MessageKind`] take, in nanoseconds. The controller asks for a state in the time of
-    /// [`MessageKind::GcState`]. All its other messages take as long as [`MessageKind::ForceGc`], so that none overtakes another.
+    /// Time from sending a message to its arrival, for each [`MessageKind`], in nanoseconds. With [`MessageKind::GcState`], the
+    /// question of the controller takes this time, and so does the answer of the member. No entry is ignored. The caller must give all
+    /// other messages of the controller the time of [`MessageKind::ForceGc`], so that none overtakes another.
     pub message_latency_ns: [u64; MESSAGE_KINDS],
 }
 
@@ -264,10 +285,10 @@ impl CoordinationParams {
     /// Returns the number of free blocks in a pool at which its member registers with the controller for the next common collection
     /// (cycle). It is `None` if the scheme has no registration.
     pub fn registration_threshold_free_blocks(&self) -> Option<u32> {
-        self.scheme.has_registration().then_some(self.soft_threshold_free_blocks)
+        self.scheme.members_register().then_some(self.soft_threshold_free_blocks)
     }
 
-    /// Returns the settings with which members with these pools follow the protocol.
+    /// Returns the settings with which members follow the protocol, if their pools of blocks have these sizes.
     pub fn member_role(&self, pools: &PoolSizes) -> MemberRole {
         let Self {
             soft_threshold_free_blocks: t_soft_free_blocks,
@@ -276,8 +297,8 @@ impl CoordinationParams {
             forced_work,
             ..
         } = *self;
-        let (leave, turn) = (self.scheme.leave(pools, forced_work), self.scheme.turn(pools));
-        MemberRole { t_soft_free_blocks, registers: self.scheme.has_registration(), notify, across_dies, leave, turn }
+        let (permission, turn) = (self.scheme.permission_role(pools, forced_work), self.scheme.turn(pools));
+        MemberRole { t_soft_free_blocks, registers: self.scheme.members_register(), notify, across_dies, permission, turn }
     }
 
     /// Returns true if the controller must know how many page writes each member receives (rule 120).
@@ -289,15 +310,16 @@ impl CoordinationParams {
 /// An action that the controller asks the array to perform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ControllerAction {
-    /// Send this message to the member with this number.
+    /// Sends this message to the member with this number.
     Message(u32, ToMember),
-    /// Call [`Controller::begin_cycle`] at this time.
+    /// Calls [`Controller::begin_cycle`] at this time.
     BeginCycleAt(TimeNs),
-    /// Let the member with this number collect from now on. After the first time it may begin no clean, and at the second one its turn is
-    /// over.
+    /// Begins the turn of the member with this number (the time in which this member may collect, and the others do not unless they
+    /// must). The collection of a block may begin only before the first of the two times. The turn ends at the second time.
     BeginTurn(u32, TimeNs, TimeNs),
-    /// Call [`Controller::page_allowance_is_used_up`] as soon as the member with this number has received more page writes than this.
-    CountPages(u32, u64),
+    /// Calls [`Controller::page_allowance_is_used_up`] as soon as a member has received more page writes than a limit, counted from the
+    /// start of the run. The numbers are the member's and the limit.
+    WatchPageAllowance(u32, u64),
 }
 
 /// The controller of an array: a scheme, and the state that all schemes share.
@@ -382,7 +404,8 @@ impl Controller {
         self.scheme.tick(now, &mut self.cycle);
     }
 
-    /// Begins the cycle that members have asked for. With soft requests, it begins only if it is due.
+    /// Begins the cycle of forced collection (from the controller's order until all forced members have finished) that members have asked
+    /// for. With [`Notification::AtSoftThreshold`], it begins only if it is due.
     pub(crate) fn begin_cycle(&mut self, now: TimeNs) {
         if self.cycle.may_begin(now) {
             let members = self.scheme.members_of_cycle(&self.cycle);
@@ -395,7 +418,8 @@ impl Controller {
         self.cycle.page_allowance_is_used_up(now, member);
     }
 
-    /// Counts a clean that a member had to begin although the controller had not answered its request (rule 121).
+    /// Counts a clean (the collection of one victim block) that a member had to begin although the controller had not answered its
+    /// request (rule 121).
     pub(crate) fn collects_unanswered(&mut self, member: u32) {
         if self.cycle.has_failed(member) {
             return;
@@ -405,7 +429,8 @@ impl Controller {
         *count += 1;
     }
 
-    /// Returns the number of cleans that members had to begin although the controller had not answered their request (rule 121).
+    /// Returns the number of cleans (collections of one victim block) that members had to begin although the controller had not answered
+    /// their request (rule 121).
     pub(crate) fn uncoordinated_cleans(&self) -> UncoordinatedCleans {
         self.uncoordinated
     }

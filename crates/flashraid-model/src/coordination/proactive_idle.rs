@@ -9,7 +9,8 @@ use crate::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Members that must collect soon do so as soon as one of them must, and while the array is idle.
+/// Members with few free blocks (at most `t_soft` in a pool of blocks) collect together. The controller orders this in two cases: one of
+/// them asks to collect, or the array has been idle for `idle_threshold`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProactiveIdle {
@@ -30,7 +31,7 @@ impl Default for ProactiveIdle {
 }
 
 impl Scheme for ProactiveIdle {
-    fn has_registration(&self) -> bool {
+    fn members_register(&self) -> bool {
         true
     }
 

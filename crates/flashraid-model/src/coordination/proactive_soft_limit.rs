@@ -1,7 +1,7 @@
-//! Scheme `proactive-soft-limit` (described in GGC 4.3.2): the controller polls the states of the members.
+//! Scheme `proactive-soft-limit` (described in GGC 4.3.2): the controller polls the numbers of free blocks of the members.
 //!
-//! It forces members at or below a soft limit when few requests are outstanding. Otherwise it forces them just before the first one is
-//! expected to collect by itself (rule 47).
+//! It forces members at or below a soft limit to collect when few requests are outstanding. Otherwise it forces them just before the
+//! first one is expected to collect by itself (rule 47).
 
 use super::{
     CoordinatedArray, Cycle, DEFAULT_SOFT_LIMIT, MemberState, PoolSizes, SHORTEST_CHECK, Scheme, ToController, ToMember, time_range_problem,
@@ -21,35 +21,39 @@ use serde::{Deserialize, Serialize};
 pub struct ProactiveSoftLimit {
     /// Time between two checks by the controller whether members should collect.
     pub check_interval: Duration,
-    /// Number of free blocks in a pool at or below which its member is forced.
+    /// Number of free blocks in a pool of blocks at or below which its member counts as low. The controller orders low members to
+    /// collect when few requests are outstanding, or just before a member must collect by itself.
     pub soft_limit: StopThreshold,
-    /// Number of outstanding requests up to which the controller forces members that have reached the soft limit.
+    /// Largest number of outstanding host requests at which the controller orders members at or below `soft_limit` to collect. With
+    /// more, it orders them only just before a member must collect by itself.
     pub shallow_depth: u32,
-    /// Answers of the members to the polls.
+    /// State of the scheme in a run: the numbers of free blocks that members have reported to the controller, which polls them
+    /// regularly.
     #[serde(skip)]
-    pub polls: Polls,
+    pub polls: PolledFreeBlocks,
 }
 
 impl Default for ProactiveSoftLimit {
     /// Returns the default settings. They were chosen for this simulator, because the paper gives none.
     fn default() -> Self {
-        Self { check_interval: Duration { ns: 10_000_000 }, soft_limit: DEFAULT_SOFT_LIMIT, shallow_depth: 1, polls: Polls::default() }
+        Self { check_interval: Duration { ns: 10_000_000 }, soft_limit: DEFAULT_SOFT_LIMIT, shallow_depth: 1, polls: PolledFreeBlocks::default() }
     }
 }
 
-/// Answers of the members to the polls of the controller.
+/// State of the polls. Every `check_interval`, the controller asks all members for their numbers of free blocks, and keeps the last two
+/// answers of each.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Polls {
+pub struct PolledFreeBlocks {
     next: TimeNs,
     soft_limit_free_blocks: u32,
     /// Members that have not answered the latest poll yet.
     awaited: MemberSet,
-    /// The last two answers of each member, the older one first.
+    /// The last two answers of each member with their times of arrival, the older one first.
     answers: Vec<[Option<(TimeNs, MemberState)>; 2]>,
 }
 
-impl Polls {
-    /// Returns the members whose latest answer reports a pool at or below the limit.
+impl PolledFreeBlocks {
+    /// Returns the members whose latest answer reports a pool of blocks at or below the soft limit.
     fn low(&self) -> MemberSet {
         let limit = self.soft_limit_free_blocks;
         let is_low = |[_, last]: &[Option<(TimeNs, MemberState)>; 2]| last.is_some_and(|(_, s)| s.free_blocks_min <= limit);
@@ -129,7 +133,7 @@ impl Scheme for ProactiveSoftLimit {
             check_interval: Duration { ns: 100_003 << rng::below(stream, 7) },
             soft_limit: StopThreshold::AboveStart(1 + rng::below(stream, 4) as u32),
             shallow_depth: rng::below(stream, 5) as u32,
-            polls: Polls::default(),
+            polls: PolledFreeBlocks::default(),
         }
     }
 }

@@ -2,20 +2,23 @@
 
 use crate::TimeNs;
 
-/// Kind of a message.
+/// Kind of a message by which the array's controller and a member coordinate garbage collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessageKind {
-    /// Request of a member to collect: one of its pools has reached its start threshold, or soon will.
+    /// Request of a member to collect: one of its pools of blocks has reached the start threshold of collection, or soon will. In the
+    /// scheme `stagger`, it announces collection without permission.
     GcRequest,
-    /// Registration of a member: one of its pools has come down to T_soft.
+    /// Registration of a member for the next cycle of forced collection, because one of its pools of blocks has come down to `t_soft`
+    /// free blocks.
     Participate,
     /// Order of the controller: the member must collect.
     ForceGc,
-    /// Message of the controller: idle time is over.
+    /// Order of the controller to stop the garbage collection that it ordered while the array was idle, because a host request has
+    /// arrived.
     StopGc,
-    /// Question of the controller for the state of a member, and the answer.
+    /// Question of the controller for a member's numbers of free blocks, and the answer.
     GcState,
-    /// Message of a member: it has done the work that it was told to do.
+    /// Message of a member: it has done the work that it was told to do, or it no longer collects without permission.
     GcDone,
     /// Permission of the controller: the member may collect.
     Grant,
@@ -32,47 +35,55 @@ pub const MESSAGE_KINDS: usize = 9;
 pub(crate) const MESSAGE_KIND_NAMES: [&str; MESSAGE_KINDS] =
     ["GcRequest", "Participate", "ForceGc", "StopGc", "GcState", "GcDone", "Grant", "Deny", "AskGc"];
 
-/// Work that a member does in each of its dies when it is forced or allowed to collect (rule 45).
+/// Work that a member does in each of its dies when the controller forces or allows it to collect (rule 45). Settings may restrict this
+/// to dies or pools with few free blocks (rules 122 and 262).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ForcedWork {
-    /// Clean one victim in each die.
+    /// Collects one victim block in each die, whatever the number of free blocks.
     OneVictim,
-    /// Clean until the free blocks of every pool exceed the stop threshold.
+    /// Collects victim blocks until each pool of blocks of the member has more free blocks than the stop threshold. A pool belongs to a
+    /// plane or to a die.
     Watermark,
-    /// Clean one victim, whatever the number of free blocks, and then continue like [`ForcedWork::Watermark`] (GGC 4.3.1 and 5.1; rule
-    /// 118).
+    /// Collects one victim block in each die, whatever the number of free blocks. The die then continues until each of its pools of
+    /// blocks has more free blocks than the stop threshold (GGC 4.3.1 and 5.1; rule 118). A pool belongs to a plane or to a die.
     VictimAndWatermark,
-    /// Clean one victim in each pool, whatever the number of free blocks (rule 123).
+    /// Collects one victim block in each pool of blocks of the member, whatever the number of free blocks (rule 123). A pool belongs to
+    /// a plane or to a die.
     PoolVictims,
-    /// Clean one victim in each pool, whatever the number of free blocks, and then continue like [`ForcedWork::Watermark`] (rule 123).
+    /// Collects one victim block in each pool of blocks of the member, whatever the number of free blocks. Each die then continues until
+    /// its pools have more free blocks than the stop threshold (rule 123). A pool belongs to a plane or to a die.
     PoolVictimsAndWatermark,
-    /// Clean until every pool has as many free blocks as after the initial fill of the drive, or until a host request arrives.
+    /// Collects victim blocks until each pool of blocks of the member has as many free blocks as after the initial fill of the drive.
+    /// The arrival of a host request ends this work earlier. A pool belongs to a plane or to a die.
     UntilReserved,
 }
 
 impl ForcedWork {
-    /// Returns true if the work begins with victims that are cleaned regardless of the number of free blocks.
+    /// Returns true if the work begins with victim blocks that are collected regardless of the number of free blocks.
     pub(crate) fn begins_with_victims(self) -> bool {
         !matches!(self, Self::Watermark | Self::UntilReserved)
     }
 }
 
-/// Moment at which a member asks the controller to let it collect: when it has begun by itself, or before it must begin.
+/// Moment at which a member asks the controller to make members collect together: after this member had to begin by itself, or before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Notification {
-    /// The member begins to collect by itself when a pool is at its start threshold, and then asks the controller (rule 43).
+    /// The member asks after it has begun to collect by itself, because a pool of blocks has come down to the start threshold of
+    /// collection. The controller can then order other members to collect at the same time (rule 43).
     AtStartThreshold,
-    /// The member asks before it must collect. It then waits as long as it can (rule 119).
+    /// The member asks before it must collect, when a pool of blocks has come down to `t_soft` free blocks. It then waits for the
+    /// controller's order as long as it can (rule 119).
     AtSoftThreshold,
 }
 
-/// Urgency of a member that asks to collect (rule 119). With [`Notification::AtStartThreshold`], it has already begun because it must. It
-/// is then always at its limit, and the counts are 0.
+/// Urgency of a member that asks the controller to order a collection (rule 119). With [`Notification::AtStartThreshold`], the member
+/// has already begun to collect because it must. Then `at_limit` is true, and all other fields are 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CollectionNeed {
-    /// Number of further page writes that the member can absorb before a pool may come down to its start threshold.
+    /// Number of further page writes that the member can absorb before a pool of blocks may come down to the start threshold of
+    /// collection.
     pub pages_left: u64,
-    /// True if a pool has reached its start threshold, or if waiting writes will bring one there.
+    /// True if a pool of blocks has come down to the start threshold of collection, or if waiting writes will bring one there.
     pub(crate) at_limit: bool,
     /// Number of page writes that the member had received when it asked.
     pub(crate) pages_given: u64,
@@ -86,72 +97,80 @@ impl CollectionNeed {
     pub(crate) const AT_LIMIT: Self = Self { pages_left: 0, at_limit: true, pages_given: 0, times_forced: 0 };
 }
 
-/// Settings with which a member follows the protocol (rules 44, 119 and 122).
+/// Settings with which a member follows the protocol of messages with the array's controller (rules 44, 119 and 122).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemberRole {
-    /// Number of free blocks at or below which a pool counts as low in free blocks.
+    /// Number of free blocks at or below which a pool of blocks (of a plane or of a die) counts as low in free blocks.
     pub t_soft_free_blocks: u32,
-    /// True if a member registers with the controller when one of its pools is low, so that the next cycle of collections forces it, too.
+    /// True if the member registers with the controller when one of its pools of blocks is low in free blocks. The controller then makes
+    /// the member take part in the next cycle of forced collection.
     pub registers: bool,
-    /// Moment at which the member asks the controller to let it collect: when it has begun by itself, or before it must begin.
+    /// Moment at which the member asks the controller to make members collect together: after this member had to begin by itself, or
+    /// before.
     pub notify: Notification,
-    /// True if all dies collect when the member is forced; false if only those with a pool at or below `t_soft_free_blocks` do.
+    /// True if all dies collect when the controller forces the member to collect. False if only dies with a pool of blocks at or below
+    /// `t_soft_free_blocks` do.
     pub across_dies: bool,
-    /// Settings of a member that asks for leave before it collects; `None` if it does not.
-    pub leave: Option<LeaveRole>,
-    /// Settings of a member that collects when it is its turn; `None` if there are no turns.
+    /// Settings of a member that asks the controller for permission before it collects; `None` if the member does not ask.
+    pub permission: Option<PermissionRole>,
+    /// Settings of a member that collects in its turn, a window of time in which the other members may not; `None` without turns.
     pub turn: Option<TurnRole>,
 }
 
-/// Settings of a member that collects when it is its turn (rules 264 and 265).
+/// Settings of a member that collects in its turn, a window of time in which the other members may not collect (rules 264 and 265).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TurnRole {
-    /// Number of free blocks at or below which a pool is cleaned during the member's turn.
-    pub clean_free_blocks: u32,
+    /// Number of free blocks in a pool of blocks at or below which its blocks are collected in the member's turn. A turn is the window
+    /// of time in which only this member may collect.
+    pub collect_at_free_blocks: u32,
 }
 
-/// Settings of a member that asks for leave before it collects (rules 260 and 261).
+/// Settings of a member that asks the controller for permission before it collects (rules 260 and 261).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LeaveRole {
-    /// Number of free blocks at or below which a pool needs leave to be collected.
-    pub ask_free_blocks: u32,
-    /// Number of free blocks at or below which a pool is collected without leave while the member gets few operations.
+pub struct PermissionRole {
+    /// Number of free blocks of a pool at or below which the member asks the controller for permission to collect.
+    pub ask_at_free_blocks: u32,
+    /// Number of free blocks of a pool at or below which its blocks are collected without permission while the member gets few
+    /// operations.
     pub(crate) idle_free_blocks: u32,
-    /// Mean time between operations above which the member gets few of them, in nanoseconds.
+    /// Limit for the mean time between the page operations that the member gets, in nanoseconds. Above the limit, the member counts as
+    /// getting few operations.
     pub(crate) idle_gap_ns: u64,
-    /// Time from a denial until the member asks again, in nanoseconds.
+    /// Time from the controller's denial of permission until the member asks again, in nanoseconds.
     pub(crate) retry_ns: u64,
-    /// Work of a member that has got few operations.
+    /// Work of collection that the member does without permission while it gets few operations.
     pub(crate) idle_work: ForcedWork,
 }
 
 /// State that a member reports when the controller asks for it (rule 47).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct MemberState {
-    /// Number of free blocks in the pool that has the fewest.
+    /// Number of free blocks in the member's pool of blocks that has the fewest.
     pub(crate) free_blocks_min: u32,
-    /// Number of blocks by which `free_blocks_min` exceeds the start threshold of the pool.
+    /// Number of blocks by which `free_blocks_min` exceeds the start threshold of collection.
     pub(crate) blocks_above_start: u32,
 }
 
 /// Message from a member to the controller.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum ToController {
-    /// Asks to collect: one of the member's pools has reached its start threshold, or soon will.
+    /// Asks to collect: one of the member's pools of blocks has reached the start threshold of collection, or soon will. In the scheme
+    /// `stagger`, the message announces collection without permission.
     GcRequest(CollectionNeed),
-    /// Registers for the next cycle: one of the member's pools has come down to T_soft.
+    /// Registers for the next cycle of forced collection, because one of the member's pools of blocks has come down to `t_soft` free
+    /// blocks.
     Participate,
     /// Answers [`ToMember::TellState`] with the state of the member.
     GcState(MemberState),
     /// Reports that all dies of the member have done the work that they were told to do.
     GcDone,
-    /// Asks for leave to collect.
+    /// Asks the controller for permission to collect.
     AskGc {
-        /// Number of free blocks in the pool that has the fewest.
+        /// Number of free blocks in the member's pool of blocks that has the fewest.
         least_free_blocks: u32,
     },
-    /// Reports that the member no longer collects without leave. It has sent a [`ToController::GcRequest`] before.
-    EndsUnasked,
+    /// Reports the end of collection for which the member had no permission. A [`ToController::GcRequest`] has announced the beginning.
+    EndsWithoutPermission,
 }
 
 /// Message from the controller to a member.
@@ -159,12 +178,14 @@ pub(crate) enum ToController {
 pub enum ToMember {
     /// Orders the member to do this work in all dies.
     Force(ForcedWork),
-    /// Ends [`ForcedWork::UntilReserved`], because a request has arrived at the array.
+    /// Ends the work [`ForcedWork::UntilReserved`] (collection while the array is idle), because a request has arrived at the array.
     Stop,
     /// Allows the member to do this work. The member answers with `ToController::GcDone` when it has done the work. A [`ToMember::Deny`]
     /// no longer holds.
     Grant(ForcedWork),
-    /// Forbids the member to collect until it is granted or forced. A pool at its hard limit, `start`, is collected in any case (rule 117).
+    /// Forbids the member to collect until the controller permits or orders it. While a pool of blocks has more free blocks than the
+    /// start threshold, no collection of its blocks begins, even in idle time. At or below this threshold (the hard limit), blocks of
+    /// the pool are collected in any case (rule 117).
     Deny,
     /// Asks for the state of the member.
     TellState,
@@ -177,7 +198,7 @@ impl ToController {
             Self::GcRequest(_) => MessageKind::GcRequest,
             Self::Participate => MessageKind::Participate,
             Self::GcState(_) => MessageKind::GcState,
-            Self::GcDone | Self::EndsUnasked => MessageKind::GcDone,
+            Self::GcDone | Self::EndsWithoutPermission => MessageKind::GcDone,
             Self::AskGc { .. } => MessageKind::AskGc,
         }
     }
@@ -213,26 +234,29 @@ pub(crate) enum MemberEvent {
     /// The member sends a message to the controller.
     Sends(ToController),
     /// The member wants to check, after all other events of this nanosecond, whether it must ask to collect (rule 119).
-    MayAsk,
-    /// The member has begun to collect because a pool needs it, although the controller has not answered its request (rule 121).
+    AskTimer,
+    /// The member has begun to collect because a pool of blocks needs it, although the controller has not answered its request (rule
+    /// 121).
     CollectsUnanswered,
 }
 
 counts! {
-    /// Number of collections that did not keep to the turns of their members (rule 266).
+    /// Number of times that a member collected outside of its turn, the window of time in which only this member may collect (rule 266).
     pub struct TurnCounters {
-        /// Number of cleans that began at another time, because a pool had come to its hard limit.
+        /// Number of victim blocks whose collection began when no turn of the member allowed it, because a pool had come to the start
+        /// threshold. A drive with superblocks counts periods of collection at its floor of free superblocks.
         broken_contracts,
-        /// Number of turns at the end of which a clean that had begun in the turn was in progress.
+        /// Number of turns at the end of which a clean (the collection of one victim block) that had begun in the turn was in progress.
         overruns,
     }
 }
 
 counts! {
-    /// Number of cleans that members had to begin by themselves, because the controller had not answered their request in time (rule 121).
+    /// Number of cleans (collections of one victim block) that members had to begin by themselves. The controller had not answered their
+    /// request in time (rule 121).
     pub struct UncoordinatedCleans {
-        /// Number of cleans that a member had to begin by itself while the controller forced others to collect. It could not be forced
-        /// until they were done.
+        /// Number of cleans that a member had to begin by itself while the controller forced others to collect. The member could not be
+        /// forced until these were done.
         during_cycles,
         /// Number of cleans that a member had to begin by itself while no others were forced. Messages were still on their way, or the
         /// controller does not answer.

@@ -1,17 +1,18 @@
-//! Scheme `reactive-selective` (GGC 4.3.1): members register when a pool comes down to T_soft. The first of them that reaches its start
-//! threshold asks to collect. Then all members that have registered are forced.
+//! Scheme `reactive-selective` (GGC 4.3.1): a member registers with the controller when one of its pools of blocks comes down to
+//! `t_soft` free blocks. When one of them asks to collect, the controller forces all members that have registered to collect.
 
 use super::Scheme;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Members that must collect soon do so as soon as one of them must.
+/// Members with few free blocks (at most `t_soft` in a pool of blocks) collect together. The controller orders this when one of them
+/// asks to collect.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReactiveSelective {}
 
 impl Scheme for ReactiveSelective {
-    fn has_registration(&self) -> bool {
+    fn members_register(&self) -> bool {
         true
     }
 }

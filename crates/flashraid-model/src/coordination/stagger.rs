@@ -1,11 +1,12 @@
-//! Scheme `stagger`: a member asks for leave before it collects (rules 260 to 263). Only few members of a mirror set or array have leave at
-//! a time.
+//! Scheme `stagger`: a member asks the controller for permission before it collects (rules 260 to 263). Only few members of a mirror
+//! set or array have permission at a time.
 //!
 //! It is the opposite of the schemes of GGC. While some members collect, the others serve reads at once.
 //!
-//! RackBlox (SOSP 2023) has a network switch give leave to one of two copies. The thresholds are in proportion to those of its artifact.
+//! RackBlox (SOSP 2023) has a network switch give permission to one of two copies. The thresholds are in proportion to those of its
+//! artifact.
 
-use super::{CoordinatedArray, Cycle, ForcedWork, LeaveRole, NEVER, PoolSizes, Scheme, ToController, ToMember, time_range_problem};
+use super::{CoordinatedArray, Cycle, ForcedWork, PermissionRole, NEVER, PoolSizes, Scheme, ToController, ToMember, time_range_problem};
 use crate::TimeNs;
 use crate::ids::MemberSet;
 use crate::policy::ParameterProblem;
@@ -15,54 +16,56 @@ use crate::units::{Duration, NumberRange, Quantity, UnitError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Members ask before they collect. Only a few of them may collect at a time.
+/// Members ask the controller for permission before they collect. Only a few of them get it at a time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Stagger {
-    /// Number of members of a scope that may collect at a time. `"parity"` stands for as many as there are parity strips in a stripe, but
-    /// at least one.
+    /// Number of members of a group (see `scope`) that may collect at a time. `"parity"` stands for as many as there are parity strips
+    /// in a stripe, but at least one.
     pub together: Together,
-    /// Members among which so many may collect at a time.
-    pub scope: LeaveScope,
-    /// Number of free blocks in a pool at or below which its member asks, as a multiple of the start of collection. It is rounded up.
+    /// Group of members in which at most `together` members may collect at a time.
+    pub scope: PermissionScope,
+    /// Number of free blocks in a pool of blocks at or below which its member asks for permission to collect. It is written as a factor,
+    /// by which the start threshold of collection is multiplied. The product is rounded up.
     #[schemars(range(min = 1.0, max = 100.0))]
     pub ask_at: f64,
-    /// Number of free blocks at or below which a member that gets few operations collects unasked, as a multiple of the start of
-    /// collection. It is rounded up.
+    /// Number of free blocks in a pool of blocks at or below which a member that gets few operations collects without permission. It is
+    /// written as a factor, by which the start threshold of collection is multiplied. The product is rounded up.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub idle_at: f64,
-    /// Mean time between the operations of a member above which it gets few. Each new time weighs as much as all earlier ones.
+    /// Limit for the mean time between the operations that a member gets. Above the limit, the member counts as getting few operations
+    /// (see `idle_at`). With each operation, the mean becomes half the sum of the old mean and the time since the operation before.
     pub idle_gap: Duration,
-    /// Time after which a member that was denied asks again.
+    /// Time after which a member that was denied permission to collect asks again.
     pub retry: Duration,
-    /// Time from the end of collection of a scope until the next member may begin. It makes members take turns like a token that rests.
+    /// Time after the end of a member's collection in which no member of the same group (see `scope`) gets permission to collect.
     pub pause: Duration,
-    /// Members that collect, and members that ask.
+    /// State of the scheme in a run: members that have permission to collect, that collect without it, and that ask for it.
     #[serde(skip)]
-    pub leaves: Leaves,
+    pub permissions: CollectionPermissions,
 }
 
 impl Default for Stagger {
     fn default() -> Self {
         Self {
             together: Together::AsParity,
-            scope: LeaveScope::MirrorSet,
+            scope: PermissionScope::MirrorSet,
             ask_at: 1.4,
             idle_at: 2.2,
             idle_gap: Duration { ns: 30_000_000 },
             retry: Duration { ns: 1_000_000 },
             pause: Duration { ns: 0 },
-            leaves: Leaves::default(),
+            permissions: CollectionPermissions::default(),
         }
     }
 }
 
-/// Number of members of a scope that may collect at a time.
+/// Number of members that may collect at a time, in each group of members that [`PermissionScope`] names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Together {
-    /// The number of parity strips in a stripe, but at least one.
+    /// Lets as many members of a group collect at a time as there are parity strips in a stripe, but at least one.
     AsParity,
-    /// This number, from 1 to 128.
+    /// Lets this number of members of a group collect at a time, from 1 to 128.
     Members(u32),
 }
 
@@ -99,7 +102,7 @@ impl Quantity for Together {
 }
 
 impl Together {
-    /// Returns the number of members for an array with so many parity strips in a stripe.
+    /// Returns the number of members that may collect at a time in an array with `parity_strips` parity strips in a stripe.
     pub fn members(self, parity_strips: u32) -> u32 {
         match self {
             Self::AsParity => parity_strips.max(1),
@@ -108,39 +111,41 @@ impl Together {
     }
 }
 
-/// Members among which only few may collect at a time.
+/// Group of members in which only a few may have permission to collect at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum LeaveScope {
-    /// The members that hold copies of the same pages; all members if no page has copies.
+pub enum PermissionScope {
+    /// The members that hold copies of the same pages form a group; all members form one if no page has copies.
     MirrorSet,
-    /// All members of the array.
+    /// All members of the array form one group.
     Array,
 }
 
-/// Members that collect, and members that ask.
+/// State of the scheme in a run. It holds the members that have the controller's permission to collect, those that collect without
+/// permission, and those that ask for permission.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Leaves {
-    /// Number of members in a scope; scopes are consecutive members.
+pub struct CollectionPermissions {
+    /// Number of members in a scope, which is a group of consecutive members in which only few may collect at a time.
     scope_members: u32,
     /// Number of members of each scope that may collect at a time.
     together: Vec<u32>,
     /// Each spare with the failed member whose place it has taken.
     places: Vec<(u32, u32)>,
     granted: MemberSet,
-    /// Number of members' collections without leave that have been announced and not ended. Messages may overtake each other.
+    /// Number of collections without permission that each member has announced and not ended. It may be negative, because messages may
+    /// overtake each other.
     unasked: Vec<i32>,
     /// Time of the last grant to each member.
     last_grant: Vec<Option<TimeNs>>,
     /// Last time at which a member of each scope ended collection.
     last_end: Vec<Option<TimeNs>>,
-    /// Members that ask at this nanosecond, with their free blocks.
+    /// Members that ask for permission at this nanosecond, with their free blocks.
     asking: Vec<(u32, u32)>,
     asked_at: TimeNs,
     draws: Option<Stream>,
 }
 
-impl Leaves {
+impl CollectionPermissions {
     /// Returns the scope of a member. A spare has that of the member that it replaces.
     fn scope(&self, member: u32) -> usize {
         (self.place(member) / self.scope_members) as usize
@@ -184,7 +189,7 @@ impl Leaves {
         }
     }
 
-    /// Sorts the members that ask: those with the fewest free blocks first, then those without leave for longest, then by a draw.
+    /// Sorts the members that ask: those with the fewest free blocks first, then those whose last permission is oldest, then by a draw.
     fn order_asking(&mut self) {
         let Self { asking, last_grant, draws, .. } = self;
         let key = |&(member, free_blocks): &(u32, u32)| (free_blocks, last_grant[member as usize]);
@@ -225,9 +230,9 @@ impl Scheme for Stagger {
         .collect()
     }
 
-    fn leave(&self, pools: &PoolSizes, work: ForcedWork) -> Option<LeaveRole> {
-        Some(LeaveRole {
-            ask_free_blocks: pools.times_start(self.ask_at),
+    fn permission_role(&self, pools: &PoolSizes, work: ForcedWork) -> Option<PermissionRole> {
+        Some(PermissionRole {
+            ask_at_free_blocks: pools.times_start(self.ask_at),
             idle_free_blocks: pools.times_start(self.idle_at),
             idle_gap_ns: self.idle_gap.ns,
             retry_ns: self.retry.ns,
@@ -236,53 +241,53 @@ impl Scheme for Stagger {
     }
 
     fn begin(&mut self, array: &CoordinatedArray) {
-        let has_mirrors = array.copies > 1 && self.scope == LeaveScope::MirrorSet;
-        self.leaves = Leaves {
+        let has_mirrors = array.copies > 1 && self.scope == PermissionScope::MirrorSet;
+        self.permissions = CollectionPermissions {
             scope_members: if has_mirrors { array.copies } else { u32::MAX },
             together: vec![self.together.members(array.parity_strips)],
             draws: Some(rng::stream(array.seed, "stagger", 0)),
-            ..Leaves::default()
+            ..CollectionPermissions::default()
         };
-        (0..array.members).for_each(|member| self.leaves.know(member));
+        (0..array.members).for_each(|member| self.permissions.know(member));
     }
 
     fn receive(&mut self, now: TimeNs, from: u32, message: ToController, cycle: &mut Cycle) {
         if cycle.has_failed(from) {
             return;
         }
-        let leaves = &mut self.leaves;
+        let permissions = &mut self.permissions;
         match message {
             ToController::AskGc { least_free_blocks } => {
-                leaves.asking.push((from, least_free_blocks));
-                leaves.asked_at = now;
+                permissions.asking.push((from, least_free_blocks));
+                permissions.asked_at = now;
             }
-            ToController::GcRequest(_) => leaves.unasked[from as usize] += 1,
-            ToController::EndsUnasked => {
-                leaves.unasked[from as usize] -= 1;
-                leaves.ends(now, from);
+            ToController::GcRequest(_) => permissions.unasked[from as usize] += 1,
+            ToController::EndsWithoutPermission => {
+                permissions.unasked[from as usize] -= 1;
+                permissions.ends(now, from);
             }
             ToController::GcDone => {
-                leaves.granted.remove(from);
-                leaves.ends(now, from);
+                permissions.granted.remove(from);
+                permissions.ends(now, from);
             }
             ToController::Participate | ToController::GcState(_) => {}
         }
     }
 
     fn next_tick(&self) -> TimeNs {
-        if self.leaves.asking.is_empty() { NEVER } else { self.leaves.asked_at }
+        if self.permissions.asking.is_empty() { NEVER } else { self.permissions.asked_at }
     }
 
     /// Answers the members that have asked at this nanosecond.
     fn tick(&mut self, now: TimeNs, cycle: &mut Cycle) {
-        let leaves = &mut self.leaves;
-        leaves.order_asking();
-        for (member, _) in std::mem::take(&mut leaves.asking) {
-            let scope = leaves.scope(member);
-            let rests = leaves.last_end[scope].is_some_and(|ended| now < ended + self.pause.ns);
-            let message = if leaves.others_collecting(member) < leaves.together[scope] && !rests {
-                leaves.granted.insert(member);
-                leaves.last_grant[member as usize] = Some(now);
+        let permissions = &mut self.permissions;
+        permissions.order_asking();
+        for (member, _) in std::mem::take(&mut permissions.asking) {
+            let scope = permissions.scope(member);
+            let rests = permissions.last_end[scope].is_some_and(|ended| now < ended + self.pause.ns);
+            let message = if permissions.others_collecting(member) < permissions.together[scope] && !rests {
+                permissions.granted.insert(member);
+                permissions.last_grant[member as usize] = Some(now);
                 ToMember::Grant(cycle.usual_work())
             } else {
                 ToMember::Deny
@@ -297,33 +302,33 @@ impl Scheme for Stagger {
 
     /// Removes a failed member. In its scope one member fewer may collect at a time, but at least one.
     fn forget(&mut self, member: u32) {
-        let leaves = &mut self.leaves;
-        leaves.granted.remove(member);
-        leaves.unasked[member as usize] = 0;
-        leaves.asking.retain(|&(asks, _)| asks != member);
-        let scope = leaves.scope(member);
-        leaves.together[scope] = (leaves.together[scope] - 1).max(1);
+        let permissions = &mut self.permissions;
+        permissions.granted.remove(member);
+        permissions.unasked[member as usize] = 0;
+        permissions.asking.retain(|&(asks, _)| asks != member);
+        let scope = permissions.scope(member);
+        permissions.together[scope] = (permissions.together[scope] - 1).max(1);
     }
 
     fn replace(&mut self, failed: u32, spare: u32) {
-        let leaves = &mut self.leaves;
-        let place = leaves.place(failed);
-        leaves.places.push((spare, place));
-        leaves.know(spare);
+        let permissions = &mut self.permissions;
+        let place = permissions.place(failed);
+        permissions.places.push((spare, place));
+        permissions.know(spare);
     }
 
     fn random_for_tests(stream: &mut Stream) -> Self {
         let below = |stream: &mut Stream, bound| rng::below(stream, bound);
         Self {
             together: if below(stream, 3) > 0 { Together::AsParity } else { Together::Members(1 + below(stream, 3) as u32) },
-            scope: if below(stream, 3) > 0 { LeaveScope::MirrorSet } else { LeaveScope::Array },
+            scope: if below(stream, 3) > 0 { PermissionScope::MirrorSet } else { PermissionScope::Array },
             ask_at: 1.0 + below(stream, 30) as f64 / 10.0,
             idle_at: below(stream, 40) as f64 / 10.0,
             // Odd times make it unlikely that timers coincide with other events.
             idle_gap: Duration { ns: 50_021 << below(stream, 7) },
             retry: Duration { ns: 10_007 << below(stream, 9) },
             pause: Duration { ns: if below(stream, 4) > 0 { 0 } else { 100_043 << below(stream, 7) } },
-            leaves: Leaves::default(),
+            permissions: CollectionPermissions::default(),
         }
     }
 }

@@ -15,16 +15,18 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Windows {
-    /// Length of a member's turn.
+    /// Length of a member's turn: the window of time in which this member may collect, and the others only if they must.
     pub window: Duration,
-    /// Length of the end of a turn in which no clean may begin, so that cleans end within the turn. `"longest-clean"` stands for the time
-    /// of a clean that moves all pages of a block but one. For a drive with superblocks, it is that of an erase and a program.
+    /// Length of the last part of each turn, in which the member does not begin to collect another block. It leaves time for
+    /// collection to end within the turn. `"longest-clean"` stands for the time that the collection of a block takes with all pages
+    /// but one to move. For a drive with superblocks, it stands for the time of an erase and a program.
     pub buffer: TurnBuffer,
-    /// Number of free blocks at or below which a pool is cleaned in its member's turn. It is a multiple of the start of collection, rounded
-    /// up.
+    /// Number of free blocks in a pool of blocks at or below which its blocks are collected in the member's turn to collect. It is
+    /// written as a factor, by which the start threshold of collection is multiplied. The product is rounded up. A turn is the window
+    /// of time in which this member may collect, and the others only if they must.
     #[schemars(range(min = 1.0, max = 100.0))]
     pub clean_at: f64,
-    /// The turns of a run.
+    /// State of the scheme in a run: which member's turn to collect comes next.
     #[serde(skip)]
     pub turns: Turns,
 }
@@ -35,12 +37,14 @@ impl Default for Windows {
     }
 }
 
-/// End of a turn in which no clean may begin.
+/// Length of the last part of each turn, in which the member does not begin to collect another block. A turn is the window of time in
+/// which this member may collect, and the others only if they must.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TurnBuffer {
-    /// The time of the longest clean.
+    /// A length of this last part that equals the time to collect a block with all pages but one to move. For drives with superblocks,
+    /// it is the time of an erase and a program.
     LongestClean,
-    /// The same time in each turn.
+    /// A fixed length of this last part of a turn, the same for all turns.
     Time(Duration),
 }
 
@@ -64,7 +68,7 @@ impl Quantity for TurnBuffer {
     }
 }
 
-/// The turns of a run.
+/// State of the members' turns to collect: the number of the next turn, and the spares that have taken over turns of failed members.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Turns {
     members: u32,
@@ -76,7 +80,8 @@ pub struct Turns {
 }
 
 impl Windows {
-    /// Returns the length of the end of a turn in which no clean may begin, in nanoseconds.
+    /// Returns the length of the last part of each turn, in which the member does not begin to collect another block, in nanoseconds.
+    /// A turn is the window of time in which this member may collect, and the others only if they must.
     pub fn buffer_ns(&self, pools: &PoolSizes) -> u64 {
         match self.buffer {
             TurnBuffer::LongestClean => pools.longest_clean_ns,
@@ -104,7 +109,7 @@ impl Scheme for Windows {
     }
 
     fn turn(&self, pools: &PoolSizes) -> Option<TurnRole> {
-        Some(TurnRole { clean_free_blocks: pools.times_start(self.clean_at) })
+        Some(TurnRole { collect_at_free_blocks: pools.times_start(self.clean_at) })
     }
 
     fn begin(&mut self, array: &CoordinatedArray) {

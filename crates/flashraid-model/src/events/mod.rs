@@ -46,9 +46,11 @@ impl TimeParts {
     }
 }
 
-/// A *clean* of one pool: from the first read of the victim to the end of its erase.
+/// A *clean*: the collection of one victim block of a pool, from the first read of the victim to the end of its erase. Cleans of a die
+/// that follow each other without a gap form one *collection* (rule 27).
 ///
-/// Cleans of a die that follow each other without a gap form one *collection* (rule 27).
+/// For a drive with superblocks, this is a period in which the drive counts as collecting. Its `die`, `pool` and `pages_moved` are then
+/// 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GcInterval {
     /// Number of the member SSD.
@@ -63,16 +65,21 @@ pub struct GcInterval {
     pub end_ns: TimeNs,
     /// Number of valid pages that were moved.
     pub pages_moved: u32,
-    /// Number of free blocks of the pool when the clean began.
+    /// Number of free blocks of the victim's pool when the collection of this victim block began.
     pub free_blocks_before: u32,
-    /// Number of free blocks of the pool just before the erase, the fewest during the clean.
+    /// Number of free blocks of the victim's pool just before the erase, the fewest during the collection of this victim block.
     pub free_blocks_min: u32,
-    /// Time from which writes had to wait (state 2 of PGC III.D), or `end_ns` if they never had to. Until then, any request could be served
-    /// between two steps (state 1).
+    /// Time from which writes to the blocked die or plane had to wait for the end of the collection. This time is `end_ns` if they never
+    /// had to. From then on, reads could still be served between its steps (state 2 in section III.D of the paper on preemptive
+    /// collection, PGC). Before, any request could be served between the steps (state 1).
     pub writes_wait_from_ns: TimeNs,
-    /// Time from which all requests had to wait (state 3), or `end_ns` if they never had to. Without preemption this is `start_ns`.
+    /// Time from which all requests to the blocked die or plane had to wait for the end of the collection. This time is `end_ns` if they
+    /// never had to, and `start_ns` without preemption. It begins state 3 in section III.D of the paper on preemptive collection (PGC).
     pub all_requests_wait_from_ns: TimeNs,
-    /// True if the array's controller started the clean, false if the member did.
+    /// True if the collection of this victim block was forced work, because the array's controller ordered or permitted it. It is also
+    /// true in two cases in which a member begins such work by itself. One is work of a member that gets few operations (rules 261 and
+    /// 262). The other is work of a drive with superblocks in its turn, the window of time in which only this member may collect (rule
+    /// 265).
     pub is_forced: bool,
 }
 

@@ -3,19 +3,20 @@
 /// Number of dies, planes, blocks and pages of one SSD, and the blocks that it does not export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Geometry {
-    /// Number of dies. A die serves one command at a time. (The papers say element or package.)
+    /// Number of dies. A die serves one command at a time. (Some papers call it element or package.)
     pub dies: u32,
     /// Number of planes in a die.
     pub planes: u32,
     /// Number of blocks in a plane.
     pub blocks_per_plane: u32,
-    /// Number of pages in a block, with the summary page.
+    /// Number of pages in a block, including the summary page (the last page, which describes the block) if blocks have one.
     pub pages_per_block: u32,
     /// Number of bytes of user data in a page.
     pub page_bytes: u32,
     /// Number of blocks in each plane that are not exported.
     pub reserved_blocks_per_plane: u32,
-    /// True if the last page of each block holds a summary of the block instead of data, as in the simulator that the papers extend.
+    /// True if the last page of each block holds a summary of the block instead of data. The SSD extension of the simulator DiskSim
+    /// (Agrawal et al., USENIX ATC 2008) has such pages.
     pub summary_page: bool,
 }
 
@@ -30,7 +31,8 @@ impl Geometry {
         self.planes * self.blocks_per_plane
     }
 
-    /// Returns the number of physical pages in a die, with the summary pages.
+    /// Returns the number of physical pages in a die. The summary pages (the last page of each block, if it describes the block) are
+    /// included.
     pub(crate) fn pages_per_die(&self) -> u32 {
         self.blocks_per_die() * self.pages_per_block
     }
@@ -40,7 +42,8 @@ impl Geometry {
         self.planes * (self.blocks_per_plane - self.reserved_blocks_per_plane) * self.data_pages_per_block()
     }
 
-    /// Returns the number of physical pages in the SSD, with the summary pages.
+    /// Returns the number of physical pages in the SSD. The summary pages (the last page of each block, if it describes the block) are
+    /// included.
     pub fn physical_pages(&self) -> u64 {
         u64::from(self.dies) * u64::from(self.pages_per_die())
     }

@@ -137,23 +137,28 @@ fn z_density(bytes: &[u64], moments: &Moments) -> Vec<DensityBin> {
 /// Bandwidth of a run. All values are in MB/s (10^6 bytes per second).
 #[derive(Debug, Clone, PartialEq)]
 pub struct BandwidthSummary {
-    /// Length of an interval, in nanoseconds. A run of more than 2^20 intervals has twice the configured length, or four times, and so on.
+    /// Length of an interval, in nanoseconds. It is the configured length, doubled as often as needed for the run to have at most 2^20
+    /// intervals.
     pub interval_ns: u64,
-    /// Number of intervals that lie wholly within the run. Only these count for mean, deviation and density.
+    /// Number of intervals that lie wholly within the measured time. Only these count for mean, deviation and density.
     pub whole_intervals: u64,
     /// Total number of bytes done, including those of the last interval.
     pub(crate) total_bytes: u128,
-    /// All bytes divided by the whole time. It is `None` for a run of no length, and so are the mean and the deviation.
+    /// All bytes divided by the measured time. In a closed loop, they are divided by the mean time for which a slot of the queue depth
+    /// was in use. Each slot holds one outstanding request at a time (see
+    /// [`MeasuredResults::rate_divisor_ns`](super::MeasuredResults::rate_divisor_ns)). The result is `None` if the divisor is 0.
     pub overall_mb_s: Option<f64>,
-    /// Mean over the whole intervals.
+    /// Mean bandwidth of the intervals that lie wholly within the measured time. Without any such interval, it equals `overall_mb_s`,
+    /// and may be `None`.
     pub mean_mb_s: Option<f64>,
-    /// Standard deviation over the whole intervals (divided by n).
+    /// Standard deviation of the bandwidth of the intervals that lie wholly within the measured time. (The sum of the squared
+    /// deviations is divided by the number of intervals.) Without any such interval, it is 0, or `None` if `overall_mb_s` is `None`.
     pub stddev_mb_s: Option<f64>,
     /// Bandwidth of the intervals in order. Beyond 2000 intervals, each point is the mean of a group, and an incomplete last group is left
     /// out.
     pub series: BandwidthSeries,
-    /// Density of (x − mean)/stddev: a histogram of 40 bins of width 0.25 from −5 to 5, whose area is 1. Values beyond fall into the
-    /// outermost bins (GGC Fig. 3 fits a curve to it). It is empty if the deviation is 0.
+    /// Probability density of (x − mean)/stddev, for the bandwidth x of an interval: a histogram of 40 bins of width 0.25 from −5 to 5.
+    /// Its area is 1. Values beyond fall into the outermost bins (GGC Fig. 3 fits a curve to it). It is empty if the deviation is 0.
     pub z_density: Vec<DensityBin>,
 }
 
@@ -174,12 +179,12 @@ pub struct BandwidthSeries {
     pub mb_s: Vec<f64>,
 }
 
-/// One bin of a density.
+/// One bin of the probability density of the bandwidth of an interval, [`BandwidthSummary::z_density`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DensityBin {
-    /// Centre of the bin, in standard deviations from the mean.
+    /// Centre of the bin, in standard deviations from the mean bandwidth.
     pub z_score: f64,
-    /// Share of all values that lie in the bin, divided by the width of the bin in standard deviations.
+    /// Share of all intervals whose bandwidth lies in the bin, divided by the width of the bin in standard deviations.
     pub density: f64,
 }
 

@@ -32,14 +32,14 @@ pub fn student_t_quantile_975(degrees: usize) -> f64 {
     terms.iter().rev().fold(0.0, |sum, term| sum / n + term)
 }
 
-/// A mean over independent repetitions, with its confidence interval.
+/// A mean over independent repetitions (runs that differ only in their seeds), with its confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
-    /// Mean of the repetitions.
+    /// Mean of the values that the repetitions gave, one value each.
     pub mean: f64,
     /// Half the width of the 95 % confidence interval (Student's t); `None` for a single repetition.
     pub interval_half_width: Option<f64>,
-    /// Number of the repetitions.
+    /// Number of values in the mean, one from each repetition (a run with a seed of its own).
     pub repetitions: usize,
 }
 

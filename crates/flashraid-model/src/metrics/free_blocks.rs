@@ -70,19 +70,26 @@ impl FreeBlocksRecorder {
     }
 }
 
-/// Free blocks of the pools of a member at the beginnings and ends of their cleans in a period. A clean is the collection of one block. The
-/// numbers are multiples of the threshold at which collection starts, or counts of blocks if the threshold is 0.
+/// One point of a series over time: free blocks in a member's pools of blocks (of a plane or of a die) in a period. A pool is recorded
+/// when the collection of one of its blocks begins, and just before the erase at its end. The numbers are divided by the number of
+/// free blocks at which collection starts, unless it is 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FreeBlocksPoint {
-    /// Time at which the period begins, in nanoseconds.
+    /// Beginning of the period of time that this point of the series covers, in nanoseconds.
     pub from_ns: TimeNs,
-    /// Length of the period, in nanoseconds: 1 ms, doubled as often as needed to have at most 256 points.
+    /// Length of the period that this point covers, in nanoseconds: 1 ms, doubled as often as needed to have at most 256 points.
     pub(crate) width_ns: u64,
-    /// Least number of free blocks of a pool at the cleans of the period, as a multiple of the threshold at which collection starts.
+    /// Least number of free blocks recorded for any pool of the member in this point's period, divided by the threshold at which
+    /// collection starts. A pool of blocks (of a plane or die) is recorded when the collection of one of its blocks begins and when it
+    /// ends.
     pub min_relative_to_start_threshold: f64,
-    /// Mean number of free blocks of a pool at the cleans of the period, as a multiple of the threshold at which collection starts.
+    /// Mean of the numbers of free blocks recorded for pools of the member in this point's period, divided by the threshold at which
+    /// collection starts. A pool of blocks (of a plane or die) is recorded when the collection of one of its blocks begins and when it
+    /// ends.
     pub mean_relative_to_start_threshold: f64,
-    /// Greatest number of free blocks of a pool at the cleans of the period, as a multiple of the threshold at which collection starts.
+    /// Greatest number of free blocks recorded for any pool of the member in this point's period, divided by the threshold at which
+    /// collection starts. A pool of blocks (of a plane or die) is recorded when the collection of one of its blocks begins and when it
+    /// ends.
     pub max_relative_to_start_threshold: f64,
 }
 

@@ -243,7 +243,8 @@ pub struct GcActivity {
 }
 
 impl GcActivity {
-    /// Returns the share of their time that all dies spent collecting, from 0 to 1; `None` for a run of no length.
+    /// Returns the share of the measured time that a die spent collecting, as a mean over all dies of all members. It is 0 to 1, or
+    /// `None` for a run of no length.
     #[must_use]
     pub fn busy_fraction(&self) -> Option<f64> {
         let die_time_ns: u128 = self.members.iter().map(|member| member.collecting_die_ns).sum();
@@ -251,7 +252,8 @@ impl GcActivity {
         (whole > 0.0).then(|| die_time_ns as f64 / whole)
     }
 
-    /// Returns the share of their time that the dies of one member spent collecting, 0 to 1; `None` for a run of no length.
+    /// Returns the share of the measured time that a die spent collecting, as a mean over the dies of one member. It is 0 to 1, or
+    /// `None` for a run of no length.
     #[must_use]
     pub fn member_busy_fraction(&self, member: usize) -> Option<f64> {
         let whole = self.measured_ns as f64 * f64::from(self.dies_per_member);

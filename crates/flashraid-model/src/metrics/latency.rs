@@ -55,7 +55,8 @@ impl LatencyHistogram {
         self.histogram.add(&other.histogram).expect("histograms of equal bounds");
     }
 
-    /// Returns the exact moments, in nanoseconds.
+    /// Returns the statistical moments of the response times (count, mean, variance, and so on), which are exact. Times are in
+    /// nanoseconds.
     #[must_use]
     pub fn moments(&self) -> &Moments {
         &self.moments

@@ -1,7 +1,7 @@
 //! Measurements of a run: response times, bandwidth, garbage collection over time.
 //! ```text
 //!  CompletedRequest ─▶ latency · bandwidth ─┐
-//!  GcInterval ───────▶ gc ──────────────────┼─ finish ─▶ Measured ─▶ report
+//!  GcInterval ───────▶ gc ──────────────────┼─ finish ─▶ MeasuredResults ─▶ report
 //!  free blocks ──────▶ free_blocks ─────────┤
 //!  both, in a window ▶ timeline ────────────┘
 //! ```
@@ -45,13 +45,13 @@ pub struct CompletedRequest {
     pub arrival_index: u64,
     /// The request as the host sent it.
     pub request: Request,
-    /// Time at which it reached the array, in nanoseconds. In a closed loop, this is the time at which it was sent.
+    /// Time at which the request reached the array, in nanoseconds. In a closed loop, this is the time at which it was sent.
     pub arrival_ns: TimeNs,
-    /// Time at which its last byte was done, in nanoseconds.
+    /// Time at which the last byte of the request was done, in nanoseconds.
     pub done_ns: TimeNs,
-    /// Number of members on which at least one of its pages waited for garbage collection.
+    /// Number of members on which at least one page of the request waited for garbage collection.
     pub gc_members_met: u32,
-    /// Division of its response time into causes.
+    /// Division of the response time of the request into causes.
     pub time: TimeParts,
 }
 
@@ -62,11 +62,12 @@ pub struct MetricsParams {
     pub bandwidth_interval_ns: u64,
     /// Length of a slice in which members are counted as collecting together, in nanoseconds; at least 1 (LAWC 4.2 uses 0.1 ms).
     pub collection_overlap_slice_ns: u64,
-    /// Window `[from, to)` of simulated time whose requests and collections are kept one by one.
+    /// Window `[from, to)` of simulated time whose requests and collections are kept one by one, in nanoseconds.
     pub timeline_window: Option<(TimeNs, TimeNs)>,
     /// The beginning of the run that the statistics leave out.
     pub skip: UnmeasuredStart,
-    /// Number of streams in a mix, whose response times are also recorded separately; 0 without a mix.
+    /// Number of streams, the workloads that are merged into one (a mix). Response times are also recorded separately for each stream.
+    /// It is 0 without a mix.
     pub streams: u32,
 }
 
@@ -130,16 +131,16 @@ impl RequestCounts {
 }
 
 counts! {
-    /// Lengths of cleans from start to end, in nanoseconds, summed over the cleans. They are divided into phases in which different
-    /// requests are served.
+    /// Lengths of cleans (collections of one victim block), in nanoseconds, summed over the cleans. Two fields tell for which part of
+    /// this time requests could still be served between the steps of a clean.
     pub struct CleanTimeSums {
-        /// Total time of the cleans.
+        /// Total time of the cleans from start to end, in nanoseconds.
         total_ns,
-        /// Time in which any request could be served between two steps of the clean, in nanoseconds. The paper on preemptible collection
-        /// calls this state 1 (PGC III.D).
+        /// Time in which any request could be served between two steps of the clean, in nanoseconds. This is state 1 in section III.D of
+        /// the paper on preemptive collection (PGC).
         preemptible_by_all_requests_ns,
-        /// Time in which reads could be served between two steps but writes had to wait, in nanoseconds (state 2 of PGC III.D). In the
-        /// rest, state 3, all requests wait.
+        /// Time in which reads could be served between two steps of the clean but writes had to wait, in nanoseconds. This is state 2 in
+        /// section III.D of the paper on preemptive collection (PGC). In the rest of the total time, all requests had to wait.
         preemptible_by_reads_only_ns,
     }
 }
@@ -181,7 +182,7 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Starts measuring at time 0 with the first request.
+    /// Starts measuring at time 0, so that all requests count from the first one on. [`Metrics::restart_measuring`] can move the start.
     #[must_use]
     pub fn new(params: &MetricsParams, members: u32, dies_per_member: u32) -> Self {
         Self {
@@ -207,15 +208,16 @@ impl Metrics {
         }
     }
 
-    /// Records the response times of each of `phases` phases of the run, in addition to those of the whole run; see
-    /// [`Metrics::record_request_of_phase`].
+    /// Records the response times of each of `phases` phases of the run, in addition to those of the whole run. The driver has a phase
+    /// for each state of the array's health, such as degraded; see [`Metrics::record_request_of_phase`].
     #[must_use]
-    pub fn with_workload_phases(mut self, phases: usize) -> Self {
+    pub fn with_phases(mut self, phases: usize) -> Self {
         self.response_by_phase = vec![latency::LatencyRecorder::default(); phases];
         self
     }
 
-    /// Records a request of a phase. The caller also passes it to [`Metrics::record_request`].
+    /// Records a request that belongs to this phase of the run, such as the time in which the array is degraded (see
+    /// [`Metrics::with_phases`]). The caller also passes the request to [`Metrics::record_request`].
     #[inline]
     pub fn record_request_of_phase(&mut self, phase: usize, done: &CompletedRequest) {
         if done.arrival_index >= self.first_index {
@@ -279,14 +281,19 @@ impl Metrics {
         self.until_ns = now;
     }
 
-    /// Announces that the last request of an open loop arrived at `last_ns`. Requests that were done by then must have been recorded
-    /// before. `outstanding` is the number of requests that were outstanding at `last_ns`, except those that will still be recorded.
+    /// Announces that the last request of an open loop arrived at `last_ns`. The trends count the requests that arrived before
+    /// `last_ns` and were not done at `last_ns` ([`TrendSummary::outstanding_at_last_arrival`]).
+    ///
+    /// Each such request that [`Metrics::record_request`] records after this call adds one to the count. `outstanding` is the number
+    /// of all others. Some of them ended between `last_ns` and this call, and are recorded already. The rest are never recorded,
+    /// because the statistics end before them.
     pub fn record_last_arrival(&mut self, last_ns: TimeNs, outstanding: u64) {
         self.trend.arrivals_end(last_ns, outstanding);
         self.whole_trend.arrivals_end(last_ns, outstanding);
     }
 
-    /// Records pages that collection has moved. Pages of a whole clean are recorded by [`Metrics::record_clean`] instead.
+    /// Records pages that garbage collection has moved, as drives with superblocks report them with each program. For other drives,
+    /// [`Metrics::record_clean`] records all pages that were moved from a victim block at once.
     #[inline]
     pub fn record_moved_pages(&mut self, at: TimeNs, pages: u64) {
         if at <= self.until_ns {
@@ -295,8 +302,8 @@ impl Metrics {
         }
     }
 
-    /// Records a clean whose start and end are both known. It may be reported at any time before [`Metrics::settle_collections_before`]
-    /// passes its start.
+    /// Records a clean (the collection of one victim block) whose start and end are both known. It must be recorded before
+    /// [`Metrics::settle_collections_before`] is called with a time after the start of the clean.
     #[inline]
     pub fn record_clean(&mut self, interval: &GcInterval) {
         self.record_moved_pages(interval.start_ns, u64::from(interval.pages_moved));
@@ -311,7 +318,8 @@ impl Metrics {
         }
     }
 
-    /// Returns true if the current interval has no sample yet, so that [`Metrics::record_sample`] would add one.
+    /// Returns true if the interval of the series over time that holds `now` has no sample yet, so that [`Metrics::record_sample`] would
+    /// add one.
     #[inline]
     #[must_use]
     pub fn wants_sample(&self, now: TimeNs) -> bool {
@@ -323,16 +331,18 @@ impl Metrics {
         self.over_time.sample(now, sample);
     }
 
-    /// Promises that every collection that starts before `now` has been reported. Frequent calls save memory, and a call without work costs
-    /// only a comparison.
+    /// Promises that every collection that starts before `now` has been recorded by [`Metrics::record_clean`]. Frequent calls save
+    /// memory, and a call without work costs only a comparison.
     #[inline]
     pub fn settle_collections_before(&mut self, now: TimeNs) {
         self.gc.advance(now);
     }
 
-    /// Records the free blocks of a member, and the number of free blocks at which it starts to collect (PGC's T_soft).
+    /// Records the number of free blocks in one pool of blocks (of a plane or of a die) of a member. `start_threshold` is the number
+    /// of free blocks at which garbage collection in a pool starts. (The paper on preemptive collection, PGC, calls it T_soft.)
     ///
-    /// The caller may pass the free blocks of the whole member, or of its pool with the fewest, but always the same.
+    /// The caller does this twice for each victim block, with the free blocks of the pool that holds the block. `now` is first the
+    /// time at which the collection of the block begins, then the time at which it ends.
     #[inline]
     pub fn record_free_blocks(&mut self, member: u32, now: TimeNs, free: u32, start_threshold: u32) {
         if now <= self.until_ns {
@@ -349,7 +359,7 @@ impl Metrics {
 
     /// Discards the statistics so far and measures from `now` on, from the request `first_request` on.
     ///
-    /// Collections in progress continue. Every start before `now` must have been reported, as for
+    /// Collections in progress continue. Every collection that started before `now` must have been recorded, as for
     /// [`Metrics::settle_collections_before`]. The timeline, the free blocks and the trends of the whole run are kept, because they have
     /// absolute times.
     pub fn restart_measuring(&mut self, now: TimeNs, first_request: u64) {
@@ -412,19 +422,20 @@ pub struct MeasuredResults {
     pub from_ns: TimeNs,
     /// Time at which measuring ended, in nanoseconds.
     pub end_ns: TimeNs,
-    /// Time by which requests per second and bandwidth are divided, in nanoseconds. In an open loop, it is the length of the measured time.
-    /// In a closed loop, each of the requests that the queue depth allows at a time is sent from a slot. It is then the mean time for which
-    /// a slot was in use.
+    /// Time by which the numbers of requests and bytes are divided to get requests per second and bandwidth, in nanoseconds. In an open
+    /// loop, it is the length of the measured time. In a closed loop, it is the mean time for which a slot of the queue depth was in
+    /// use. Each slot holds one outstanding request at a time.
     pub rate_divisor_ns: u64,
     /// Number of reads and writes that were done in the measured time.
     pub requests_done: RequestCounts,
-    /// Number of reads and writes done by each stream of a mix, in order.
+    /// Number of reads and writes done by each stream of a mix (one of the workloads that are merged), in order.
     pub requests_done_by_stream: Vec<RequestCounts>,
-    /// Response times of the whole run.
+    /// Response times of all requests that arrived in the measured time.
     pub response_times: ResponseTimes,
-    /// Response times of the requests of each phase, if phases are recorded separately.
+    /// Response times of the requests that arrived in each phase of the run; empty without phases. The phases are the states of the
+    /// array's health, such as degraded.
     pub response_times_by_phase: Vec<ResponseTimes>,
-    /// Response times of the requests of each stream of a mix, in order.
+    /// Response times of the requests of each stream of a mix (one of the workloads that are merged), in order.
     pub response_times_by_stream: Vec<ResponseTimes>,
     /// Results of ten batches, into which the measured requests are divided in the order of arrival; empty if there are too few requests.
     pub batches: Vec<Batch>,
@@ -434,9 +445,9 @@ pub struct MeasuredResults {
     pub requests_by_number_of_members_waited_for: Vec<u64>,
     /// Bandwidth over the measured time.
     pub bandwidth: BandwidthSummary,
-    /// Collections over the measured time.
+    /// Time for which dies and members collected garbage in the measured time.
     pub gc: GcActivity,
-    /// Duration of the cleans that began in the measured time, by member.
+    /// Duration of the cleans (collections of one victim block) that began in the measured time, by member.
     pub clean_time_sums_by_member: Vec<CleanTimeSums>,
     /// Trends of response times and pages moved over the measured time.
     pub trend_of_measured_time: TrendSummary,
@@ -444,7 +455,8 @@ pub struct MeasuredResults {
     pub trend_of_whole_run: TrendSummary,
     /// Series over time of the main results of the run.
     pub over_time: OverTime,
-    /// Single requests and collections, if the settings ask for a window of them.
+    /// Single requests and collections of a window of simulated time. It is `None` unless [`MetricsParams::timeline_window`] sets the
+    /// window.
     pub timeline: Option<Timeline>,
     /// Free blocks over time, by member.
     pub free_blocks: Vec<Vec<FreeBlocksPoint>>,

@@ -12,9 +12,9 @@ pub(crate) const TIMELINE_ENTRIES_MAX: usize = 200_000;
 /// A request lasts from its arrival until it is done, and a collection from its start to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timeline {
-    /// Time at which the window begins, in nanoseconds.
+    /// Time at which the timeline (a window of simulated time) begins, in nanoseconds.
     pub from_ns: TimeNs,
-    /// Time at which the window ends (exclusive), in nanoseconds.
+    /// Time at which the timeline (a window of simulated time) ends, in nanoseconds. The timeline does not contain this time itself.
     pub to_ns: TimeNs,
     /// Host requests that were in progress at some time between the begin and the end of the timeline.
     pub requests: Vec<CompletedRequest>,

@@ -7,7 +7,7 @@ use crate::TimeNs;
 const STRETCHES_MAX: usize = 2048;
 /// Binary logarithm of the first length of a stretch, in nanoseconds.
 const FIRST_SHIFT: u32 = 10;
-/// Number of equal parts of a run that are compared with one another.
+/// Number of equal parts (tenths) of the time in which requests arrived. They are compared with one another.
 pub(crate) const TENTHS: usize = 10;
 /// Number of parts into which each tenth is divided. Their spread tells how much of the tenth's mean is due to chance.
 const PARTS: usize = 10;
@@ -30,34 +30,38 @@ impl Stretch {
     }
 }
 
-/// A mean over a tenth of the measured time, with its standard error.
+/// A mean over one of ten equal parts (tenths) of the time in which requests arrived, with the standard error of this mean.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct MeanWithError {
-    /// Mean over a tenth of the measured time.
+    /// Mean response time in nanoseconds, or mean number of pages moved per byte written: the field of [`TenthOfRun`] says which. It
+    /// is taken over one of ten equal parts of the time in which requests arrived.
     pub mean: f64,
-    /// Standard error of the mean, estimated from the means over ten equal parts of that tenth of the measured time.
+    /// Standard error of `mean`, in the same unit. It is estimated from ten means, one for each of ten equal parts of the tenth that
+    /// `mean` covers.
     pub standard_error: f64,
 }
 
-/// A tenth of the time in which requests arrived.
+/// One of ten equal parts (tenths) of the time in which requests arrived. This time begins with the measured time (or with the run)
+/// and ends with the last arrival of a request.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TenthOfRun {
-    /// Time at which the tenth begins, in nanoseconds.
+    /// Time at which this tenth of the run begins, in nanoseconds.
     pub from_ns: TimeNs,
-    /// Number of requests that arrived in the tenth.
+    /// Number of requests that arrived in this tenth of the run.
     pub requests_arrived: u64,
     /// Response times of the requests that arrived in this tenth of the run, in nanoseconds.
     pub response_ns: MeanWithError,
-    /// Pages that collections moved in the tenth for each byte that its requests write.
+    /// Number of pages that garbage collection moved in this tenth of the run, divided by the bytes written (`written_bytes`).
     pub pages_moved_per_byte: MeanWithError,
-    /// Number of bytes that the requests which arrived in the tenth write.
+    /// Total size of the write requests that arrived in this tenth of the run, in bytes.
     pub written_bytes: u64,
 }
 
-/// Trends of a whole run.
+/// Summary of how response times and moved pages changed during a run. It shows if the run was steady, and if requests piled up.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TrendSummary {
-    /// The tenths in order; none without requests.
+    /// The ten equal parts of the time in which requests arrived, up to the last arrival, in order of time. The list is empty if no
+    /// request was recorded.
     pub tenths: Vec<TenthOfRun>,
     /// Mean response times of the first and of the second half of the requests, in nanoseconds.
     pub mean_response_of_halves_ns: Option<(f64, f64)>,
@@ -182,7 +186,7 @@ fn halves(stretches: &[Stretch]) -> Option<(f64, f64)> {
 }
 
 impl TrendSummary {
-    /// Returns the number of requests in all tenths.
+    /// Returns the number of recorded requests: the sum over the ten equal parts of the time in which they arrived.
     #[must_use]
     pub fn requests(&self) -> u64 {
         self.tenths.iter().map(|tenth| tenth.requests_arrived).sum()
@@ -192,7 +196,8 @@ impl TrendSummary {
 /// Number of values that must lie beyond a percentile, so that it is more than a guess.
 pub const SAMPLES_BEYOND_QUANTILE_MIN: u64 = 10;
 
-/// Returns true if enough values lie beyond the quantile.
+/// Returns true if at least [`SAMPLES_BEYOND_QUANTILE_MIN`] values lie beyond the quantile. With fewer, the value of the quantile is
+/// little more than a guess.
 #[must_use]
 pub fn has_enough_samples_beyond(moments: &Moments, quantile: f64) -> bool {
     // The tolerance of a millionth is for 1 − 0.9999, which has no exact binary form.

@@ -23,12 +23,13 @@ use std::borrow::{Borrow, BorrowMut};
 use superblocks::{Superblocks, SuperblocksParams};
 pub use wear::EraseCountSummary;
 
-/// One of the two mappings, by value or by reference.
+/// One of the two kinds of mapping of an SSD, by value or by reference.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Mapping<P = Pools, S = Superblocks> {
-    /// Pages in pools of blocks, die by die.
+    /// Mapping of single pages. The blocks of each plane or of each die form a pool, which shares free blocks and an open block.
     Pools(P),
-    /// Units in superblocks that lie on all dies.
+    /// Mapping of units (one page or several, `ssd.superblock.unit`). Each superblock consists of the same block of all planes of all
+    /// dies.
     Superblocks(S),
 }
 
@@ -61,7 +62,8 @@ impl Mapping {
         either!(self, held => held.warm_up(overwrites, seed, member, go_on))
     }
 
-    /// Puts superblocks into the steady state of uniform random writes in one pass (rule 215). Pools stay as they are.
+    /// Puts superblocks into the steady state of uniform random writes in one pass (rule 215). A mapping with pools of blocks stays as it
+    /// is.
     ///
     /// If `go_on` returns false, it stops and returns false.
     pub(crate) fn make_steady(&mut self, seed: u64, member: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
@@ -103,7 +105,7 @@ impl<P: Borrow<Pools>, S: Borrow<Superblocks>> Mapping<P, S> {
         }
     }
 
-    /// Returns the pools; `None` if the mapping has superblocks.
+    /// Returns the mapping with pools of blocks; `None` if the mapping has superblocks.
     pub fn into_pools(self) -> Option<P> {
         match self {
             Self::Pools(pools) => Some(pools),
@@ -111,7 +113,7 @@ impl<P: Borrow<Pools>, S: Borrow<Superblocks>> Mapping<P, S> {
         }
     }
 
-    /// Returns the superblocks; `None` if the mapping has pools.
+    /// Returns the mapping with superblocks; `None` if the mapping has pools of blocks.
     pub fn superblocks(self) -> Option<S> {
         match self {
             Self::Pools(_) => None,
@@ -131,7 +133,7 @@ impl<P: Borrow<Pools>, S: Borrow<Superblocks>> Mapping<P, S> {
 
     /// Returns the number of bytes of memory that the tables occupy.
     pub fn memory_bytes(&self) -> u64 {
-        either!(self, held => held.borrow().resident_bytes())
+        either!(self, held => held.borrow().memory_bytes())
     }
 
     /// Returns the number of erases of every block or superblock, including those of the warm-up.
@@ -165,7 +167,7 @@ impl<P: BorrowMut<Pools>, S: BorrowMut<Superblocks>> Mapping<P, S> {
     /// Resets the state to that of a newly filled drive. Parameters, seed and member must be the original ones.
     ///
     /// # Panics
-    /// Panics if the parameters are those of the other mapping.
+    /// Panics if this mapping has pools of blocks and `params` describes superblocks, or the other way round.
     pub fn reset_to_filled(&mut self, params: &MappingParams, seed: u64, member: u32) {
         match (self, Mapping::new_filled(params, seed, member)) {
             (Self::Pools(pools), Mapping::Pools(filled)) => *pools.borrow_mut() = filled,
@@ -177,7 +179,7 @@ impl<P: BorrowMut<Pools>, S: BorrowMut<Superblocks>> Mapping<P, S> {
     /// Replaces the state by a copy of a state with the same parameters.
     ///
     /// # Panics
-    /// Panics if `other` is the other kind of mapping.
+    /// Panics if one of the two mappings has pools of blocks and the other has superblocks.
     pub fn copy_from<P2: Borrow<Pools>, S2: Borrow<Superblocks>>(&mut self, other: &Mapping<P2, S2>) {
         match (self, other) {
             (Self::Pools(pools), Mapping::Pools(other)) => pools.borrow_mut().clone_from(other.borrow()),

@@ -6,7 +6,7 @@
 use super::job::NEVER;
 use super::outbox::Outbox;
 use crate::coordination::{
-    CollectionNeed, ForcedWork, LeaveRole, MemberEvent, MemberRole, MemberState, Notification, ToController, ToMember, TurnCounters,
+    CollectionNeed, ForcedWork, MemberEvent, MemberRole, MemberState, Notification, PermissionRole, ToController, ToMember, TurnCounters,
     TurnRole,
 };
 use crate::events::TimeNs;
@@ -70,7 +70,7 @@ struct Turn {
 /// State of a member that asks for leave before it collects (rules 260 and 261).
 #[derive(Debug, Clone)]
 struct Leave {
-    role: LeaveRole,
+    role: PermissionRole,
     /// True from a request for leave until it is granted, or until the member has been denied and does not ask again.
     asks: bool,
     /// The nanosecond at whose end the member asks again, after it was denied.
@@ -95,7 +95,7 @@ pub(crate) enum Consequence {
     /// The member starts this work at once.
     Collect(ForcedWork),
     /// The idle time in which the member may collect has ended.
-    Stop,
+    StopIdleWork,
     /// The message has no immediate effect.
     Nothing,
 }
@@ -122,7 +122,7 @@ impl Agent {
             low_pool_write_at: NEVER,
             limit_reached_at: NEVER,
             ask_scheduled_at: NEVER,
-            leave: role.leave.map(|role| Leave {
+            leave: role.permission.map(|role| Leave {
                 role,
                 asks: false,
                 retry_at: NEVER,
@@ -159,7 +159,7 @@ impl Agent {
     /// Returns the number of free blocks at or below which a pool is cleaned now, because it is the member's turn.
     #[inline]
     pub(crate) fn turn_free_blocks(&self, now: TimeNs) -> Option<u32> {
-        self.turn.as_ref().filter(|turn| now < turn.begins_cleans_until).map(|turn| turn.role.clean_free_blocks)
+        self.turn.as_ref().filter(|turn| now < turn.begins_cleans_until).map(|turn| turn.role.collect_at_free_blocks)
     }
 
     /// Returns true if the member collects when it is its turn.
@@ -210,7 +210,7 @@ impl Agent {
     fn schedule_check(&mut self, at: TimeNs, out: &mut Outbox) {
         if (self.leave.is_some() || self.turn.is_some()) && self.ask_scheduled_at != at {
             self.ask_scheduled_at = at;
-            out.report(at, self.member, MemberEvent::MayAsk);
+            out.report(at, self.member, MemberEvent::AskTimer);
         }
     }
 
@@ -226,7 +226,7 @@ impl Agent {
 
     /// Returns the number of free blocks up to which a pool takes part in what the member has leave for; `None` if all pools do.
     pub(crate) fn leave_free_blocks(&self) -> Option<u32> {
-        let limit = |leave: &Leave| if leave.works_idly { leave.role.idle_free_blocks } else { leave.role.ask_free_blocks };
+        let limit = |leave: &Leave| if leave.works_idly { leave.role.idle_free_blocks } else { leave.role.ask_at_free_blocks };
         self.leave.as_ref().map(limit)
     }
 
@@ -251,7 +251,7 @@ impl Agent {
         }
         if leave.is_unasked && !leave.works_idly && leave.needed_cleans == 0 && !is_at_limit {
             leave.is_unasked = false;
-            out.report(now, self.member, MemberEvent::Sends(ToController::EndsUnasked));
+            out.report(now, self.member, MemberEvent::Sends(ToController::EndsWithoutPermission));
         }
         let leave = self.leave.as_mut()?;
         if has_leave || leave.asks || leave.is_unasked {
@@ -264,7 +264,7 @@ impl Agent {
             self.begin_forced_work(work);
             return Some(work);
         }
-        if (asks_again || low_pool_write_at == now) && least_free_blocks <= leave.role.ask_free_blocks {
+        if (asks_again || low_pool_write_at == now) && least_free_blocks <= leave.role.ask_at_free_blocks {
             leave.asks = true;
             self.send(now, ToController::AskGc { least_free_blocks }, out);
         }
@@ -338,13 +338,13 @@ impl Agent {
             }
             ToMember::Stop => {
                 self.stopped = true;
-                Consequence::Stop
+                Consequence::StopIdleWork
             }
             ToMember::Deny => {
                 self.denied = true;
                 if let Some(leave) = &mut self.leave {
                     leave.retry_at = now + leave.role.retry_ns;
-                    out.report(leave.retry_at, self.member, MemberEvent::MayAsk);
+                    out.report(leave.retry_at, self.member, MemberEvent::AskTimer);
                 }
                 Consequence::Nothing
             }
@@ -488,7 +488,7 @@ impl Agent {
     /// its hard limit.
     pub(crate) fn host_write_began(&mut self, at: TimeNs, free_blocks: u32, is_at_limit: bool, out: &mut Outbox) {
         if let Some(leave) = &self.leave {
-            return self.note_low_pool(at, free_blocks <= leave.role.ask_free_blocks, out);
+            return self.note_low_pool(at, free_blocks <= leave.role.ask_at_free_blocks, out);
         }
         if free_blocks > self.role.t_soft_free_blocks {
             return;
@@ -521,7 +521,7 @@ impl Agent {
     fn schedule_ask(&mut self, at: TimeNs, out: &mut Outbox) {
         if self.forced.is_none() && self.ask_scheduled_at != at {
             self.ask_scheduled_at = at;
-            out.report(at, self.member, MemberEvent::MayAsk);
+            out.report(at, self.member, MemberEvent::AskTimer);
         }
     }
 
@@ -556,7 +556,7 @@ impl Agent {
         out: &mut Outbox,
     ) {
         if let Some(leave) = &self.leave {
-            self.note_low_pool(at, free_blocks <= leave.role.ask_free_blocks, out);
+            self.note_low_pool(at, free_blocks <= leave.role.ask_at_free_blocks, out);
             return self.schedule_check(at, out);
         }
         if self.turn.is_some() {

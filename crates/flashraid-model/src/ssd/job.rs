@@ -35,7 +35,7 @@ pub struct OpEnd {
     pub at: TimeNs,
     /// True if the page waited while garbage collection occupied its die or plane.
     pub(crate) met_gc: bool,
-    /// Division of its time into causes.
+    /// Division of the operation's response time by causes, such as waits for collection and transfers.
     pub time_parts: TimeParts,
 }
 
@@ -96,22 +96,25 @@ impl std::iter::Sum for UnfinishedWork {
 /// Scheduled events of a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SsdWake {
-    /// A wait of a worker ends.
+    /// The current wait of a worker ends. Each worker of a die does one thing at a time, such as serving host commands or collecting a
+    /// block.
     Worker {
-        /// Die of the worker.
+        /// Die to which the worker belongs. A worker is the part of a die that does one thing at a time, such as serving host commands.
         die: DieId,
-        /// Worker whose wait ends.
+        /// The worker of the die whose current wait ends. It may serve host commands, collect blocks, or perform a host command that
+        /// overlaps with collection. Such a wait lasts until an operation, or a step of it, ends.
         worker: DieWorker,
-        /// Number of the wait.
+        /// Number of the wait, counted over all waits of the die. If the worker has begun another wait since, the event has no effect.
         number: u32,
     },
-    /// A lazy die must be brought up to date.
+    /// The state of a lazy die must be brought up to date. The waits of such a die end without events of their own.
     Die(DieId),
-    /// A page has crossed the link in this lane.
-    Crossed(u32),
-    /// A transfer on this channel ends.
+    /// A page has crossed the host link in one direction. Lane 0 leads to the SSD and lane 1 to the host; if one direction works at a
+    /// time, lane 0 serves both.
+    PageCrossedLink(u32),
+    /// A transfer ends on the channel with this number.
     Transferred(u32),
-    /// An event of the front is due.
+    /// An event is due in the parts of the SSD in front of its dies: queues, processor cores, link and write buffer.
     Front(FrontWake),
     /// An event of dies that program superpages is due.
     Superpages(SuperpageWake),
@@ -123,21 +126,23 @@ impl From<SuperpageWake> for SsdWake {
     }
 }
 
-/// Scheduled events of the front: queues, processor cores, link and write buffer.
+/// Scheduled events in the parts of an SSD in front of its dies: queues, processor cores, link and write buffer. Numbers of commands are
+/// those in the table of the commands in work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FrontWake {
-    /// All page operations of a command have arrived, so that no more can join it.
-    Ready(u32),
+    /// All page operations of the command with this number have arrived, so that no more can join it.
+    CommandArrived(u32),
     /// The work of this processor core ends.
     Core(u32),
     /// A fetched command has ended, so that its queue may send the next one.
-    Done,
-    /// The latency of the controller for a command ends.
+    CommandEnded,
+    /// The fixed delay of the SSD's controller has passed for the command with this number. The command has had its processor core
+    /// before, and starts work now.
     Delayed(u32),
-    /// The data of a write command have crossed the link.
-    Crossed(u32),
+    /// The data of the write command with this number have crossed the link.
+    DataCrossedLink(u32),
     /// A die has begun to program this page of the buffer.
-    Begun(u32),
+    ProgramBegun(u32),
     /// This page of the buffer has been programmed.
     Programmed(u32),
 }
@@ -151,42 +156,45 @@ impl From<FrontWake> for SsdWake {
 /// Scheduled events of dies that program superpages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SuperpageWake {
-    /// The flash array has finished reading a page into a plane's register.
-    ArrayRead(u32),
-    /// The data of a read have been transferred from their die.
+    /// The flash array of a die has finished a read for the host, and the page is in the register of its plane. The value is the number
+    /// of the read.
+    FlashArrayRead(u32),
+    /// The data of the host read with this number have been transferred from their die to the controller of the SSD.
     ReadOut(u32),
     /// The current step of the job that occupies all planes of this die ends.
-    Exclusive(u32),
+    ExclusiveStepEnds(u32),
     /// A step of a suspension ends on this die: the flash array has stopped, or it continues.
-    Suspension(u32),
+    SuspensionStepEnds(u32),
     /// The resumed job of this die has worked long enough to be suspended again.
-    Progress(u32),
-    /// The occupation of this die by a mechanism ends or begins.
-    Held(u32),
+    MaySuspendAgain(u32),
+    /// The time is over for which an optional mechanism (such as background work) occupied the die with this number.
+    MechanismEnds(u32),
     /// A superpage has been open for the longest allowed time. The value contains the last bits of its sequence number.
-    Linger(u32),
-    /// The drive has been idle long enough to collect, unless more commands have arrived. The value is the number of commands at the start
-    /// of the wait.
-    Idle(u32),
+    LingerEnds(u32),
+    /// The wait for idle time ends. If no command has arrived during the wait, the drive may begin to collect in the background. The
+    /// value is the number of commands, modulo 2^32, that had arrived since the start of the run when the wait began. It shows if one
+    /// has arrived since then.
+    IdleWaitEnds(u32),
 }
 
-/// Number of a worker of a die. A worker has one task and does one thing at a time. One of them serves host commands. Others clean the die
-/// or one of its planes. Further ones perform host commands while a clean goes on.
+/// Number of a worker of a die. A worker has one task and does one thing at a time. One of them serves host commands. Others collect
+/// blocks of the die or of one of its planes. Further ones perform host commands that overlap with a step of collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DieWorker(u32);
 
 impl DieWorker {
     /// Worker that serves host operations.
     pub(crate) const SLOT: Self = Self(0);
-    /// Number of the first overlapping operation. Lower numbers belong to scopes, of which there are fewer.
+    /// Number of the first overlapping operation. Lower numbers belong to scopes (dies or planes that a collection blocks), of which
+    /// there are fewer.
     const FIRST_COMPANION: u32 = 1 << 8;
 
-    /// Returns the worker of the clean in a scope.
+    /// Returns the worker that collects blocks in a scope (the die or plane that a collection blocks).
     pub(super) fn clean(scope: u32) -> Self {
         Self(scope + 1)
     }
 
-    /// Returns the worker of an operation that overlaps with a step of a clean.
+    /// Returns the worker of a host operation that overlaps with a step of the collection of a block.
     pub(super) fn of_companion(number: usize) -> Self {
         Self(Self::FIRST_COMPANION + number as u32)
     }
@@ -205,7 +213,8 @@ impl DieWorker {
 pub(super) enum Origin {
     /// The array has sent the operation.
     Array,
-    /// The operation is a page of this command of the front.
+    /// The operation reads, writes or trims one page of the host command with this number. Commands exist if the SSD models queues,
+    /// processor cores or a write buffer.
     Command(u32),
     /// The operation programs the page of the write buffer with this number.
     Buffer(u32),
@@ -231,7 +240,7 @@ pub(crate) struct Waiter {
 pub(crate) struct WorkSnapshot {
     /// Time for which the die had collected, in nanoseconds.
     pub(crate) collected_ns: u64,
-    /// Time for which mechanisms had occupied the die while operations had to wait, in nanoseconds.
+    /// Time for which optional mechanisms (such as background work) had occupied the die while operations had to wait, in nanoseconds.
     pub(crate) held_ns: u64,
 }
 
@@ -242,23 +251,24 @@ impl WorkSnapshot {
     }
 }
 
-/// Reason for reading a unit.
+/// Reason for reading a unit of the mapping (one page or several, `ssd.superblock.unit`) from flash.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Reader {
-    /// A host read needs the unit.
+    /// A host read needs data of a unit of the mapping (one page or several, `ssd.superblock.unit`) that lies on flash.
     Host(Waiter),
-    /// The superpage with this number needs the rest of a unit, because the host wrote only a part.
-    Rest(u32),
+    /// The host wrote only a part of a unit of the mapping (one page or several, `ssd.superblock.unit`), so that its rest must be read.
+    /// The unit waits in the buffered superpage with this number.
+    RestOfUnit(u32),
 }
 
-/// Reason for a clean.
+/// Reason for the collection of a victim block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cause {
-    /// A pool needs the clean.
+    /// The pool of the block needs collection, because it has too few free blocks.
     Needed,
-    /// The die has no waiting operations.
+    /// The die has been without operations for so long that it collects in idle time (`ssd.gc.idle`).
     Idle,
-    /// The array's controller forces the clean.
+    /// The array's controller has ordered or permitted the member to collect, and the block is collected for that reason.
     Forced,
 }
 

@@ -60,13 +60,14 @@ use parts::SsdParts;
 use usage::Usage;
 pub use usage::UtilisationPoint;
 
-/// Memory that can be prefetched before an operation arrives.
+/// Table of the simulator that [`Ssd::prefetch`] loads into the cache of the computer's processor, before a simulated operation needs
+/// it. Results stay the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PrefetchHint {
-    /// Entry of the page that is accessed next, in the table that maps logical to physical pages. It is loaded into the cache of the
-    /// computer's processor.
+pub enum CpuPrefetchHint {
+    /// Entry of the page that is accessed next, in the table that maps logical to physical pages.
     MapEntry,
-    /// Block that the map entry refers to. The map entry must have been prefetched before.
+    /// Records about the flash block in which the page lies, such as the valid pages. The block is found in the page's map entry, which
+    /// should have been prefetched before ([`CpuPrefetchHint::MapEntry`]).
     BlockTables,
 }
 
@@ -173,7 +174,8 @@ impl Ssd {
         self.front.is_on().then_some(&self.front.counters)
     }
 
-    /// Returns the counters of the mechanisms.
+    /// Returns the counters of the mechanisms. Mechanisms are optional effects that take time of the dies: read retries and background
+    /// work.
     pub fn mechanism_counters(&self) -> MechanismCounters {
         self.dies.mechanism_counters()
     }
@@ -286,12 +288,12 @@ impl Ssd {
 
     /// Prefetches memory that an operation on logical page `page` will need.
     #[inline]
-    pub fn prefetch(&self, hint: PrefetchHint, page: u32) {
+    pub fn prefetch(&self, hint: CpuPrefetchHint, page: u32) {
         if let Mapping::Superblocks(media) = &self.space {
             let unit = page / self.parts.params.unit_pages();
             return match hint {
-                PrefetchHint::MapEntry => media.prefetch_map(unit),
-                PrefetchHint::BlockTables => media.prefetch_place(unit),
+                CpuPrefetchHint::MapEntry => media.prefetch_map(unit),
+                CpuPrefetchHint::BlockTables => media.prefetch_place(unit),
             };
         }
         let (own, pools) = self.dies.of_pages(&self.space);
@@ -301,11 +303,13 @@ impl Ssd {
 
     /// Prefetches like [`Ssd::prefetch`], for a page whose logical page number is known already.
     #[inline]
-    pub(crate) fn prefetch_lpn(&self, hint: PrefetchHint, lpn: Lpn) {
+    pub(crate) fn prefetch_lpn(&self, hint: CpuPrefetchHint, lpn: Lpn) {
         prefetch_in(self.dies.of_pages(&self.space).1, hint, lpn);
     }
 
-    /// Starts the idle periods at the beginning of the run.
+    /// Starts to measure idle time at the beginning of the run, at 0. A die that has had nothing to do for `idle_collection_after_ns`
+    /// begins to collect (rule 38). With superblocks, the whole drive must have been idle (rule 216). Without such a time in the
+    /// settings, nothing happens.
     pub fn start_idle_timers(&mut self, out: &mut Outbox) {
         self.act(out, |context| context.begin());
     }
@@ -372,7 +376,7 @@ impl Ssd {
         self.act(out, |context| context.agent_begins(now));
     }
 
-    /// Processes a message of the controller. All other events of this nanosecond come first.
+    /// Processes a message of the controller. The caller must first process all other events of this nanosecond.
     pub(crate) fn receive(&mut self, now: TimeNs, message: ToMember, out: &mut Outbox) {
         self.act(out, |context| {
             context.catch_up(now, job::NEVER);
@@ -380,7 +384,8 @@ impl Ssd {
         });
     }
 
-    /// Begins the member's turn to collect. Cleans may begin before `until`. All other events of this nanosecond come first.
+    /// Begins the member's turn to collect: the time from `now` to `end` in which this member may collect and the others may not. The
+    /// collection of a block may begin only before `until`. The caller must first process all other events of this nanosecond.
     pub(crate) fn turn_begins(&mut self, now: TimeNs, until: TimeNs, end: TimeNs, out: &mut Outbox) {
         self.act(out, |context| {
             context.catch_up(now, job::NEVER);
@@ -388,12 +393,12 @@ impl Ssd {
         });
     }
 
-    /// Begins no more cleans in the member's turn.
+    /// Lets the collection of no further block begin in the member's turn to collect.
     pub(crate) fn turn_closes(&mut self, now: TimeNs, out: &mut Outbox) {
         self.act(out, |context| context.turn_closes(now));
     }
 
-    /// Ends the member's turn. All other events of this nanosecond come first.
+    /// Ends the member's turn to collect. The caller must first process all other events of this nanosecond.
     pub(crate) fn turn_ends(&mut self, now: TimeNs, out: &mut Outbox) {
         self.act(out, |context| {
             context.catch_up(now, job::NEVER);
@@ -401,18 +406,18 @@ impl Ssd {
         });
     }
 
-    /// Returns the end of the member's turn while it lasts.
+    /// Returns the end of the member's turn to collect while this turn lasts, and otherwise `None`.
     pub(crate) fn turn_lasts_until(&self, now: TimeNs) -> Option<TimeNs> {
         self.parts.agent.as_ref().and_then(|agent| agent.turn_lasts_until(now))
     }
 
-    /// Returns the counts of collections that did not keep to the member's turns.
+    /// Returns the counts of collections that did not keep to the member's turns to collect.
     pub(crate) fn turn_counters(&self) -> TurnCounters {
         self.parts.agent.as_ref().map(Agent::turn_counters).unwrap_or_default()
     }
 
-    /// Asks the controller to let the member collect, if its free blocks have become few and it has not asked yet. All other events of this
-    /// nanosecond come first (rule 119).
+    /// Asks the controller to let the member collect, if few blocks are free and it has not asked yet (rules 119 and 261). A drive with
+    /// superblocks that takes turns may begin to collect instead. The caller must first process all other events of this nanosecond.
     pub fn send_soft_request_if_due(&mut self, now: TimeNs, out: &mut Outbox) {
         self.act(out, |context| {
             context.catch_up(now, job::NEVER);
@@ -422,9 +427,9 @@ impl Ssd {
 }
 
 #[inline]
-fn prefetch_in(pools: &Pools, hint: PrefetchHint, lpn: Lpn) {
+fn prefetch_in(pools: &Pools, hint: CpuPrefetchHint, lpn: Lpn) {
     match hint {
-        PrefetchHint::MapEntry => pools.prefetch_map(lpn),
-        PrefetchHint::BlockTables => pools.prefetch_block(lpn),
+        CpuPrefetchHint::MapEntry => pools.prefetch_map(lpn),
+        CpuPrefetchHint::BlockTables => pools.prefetch_block(lpn),
     }
 }

@@ -5,16 +5,18 @@ use crate::coordination::{MemberEvent, Notice};
 use crate::events::{GcInterval, TimeNs};
 use crate::ids::MemberId;
 
-/// Report that a drive with superblocks has programmed units.
+/// Report that a drive with superblocks has programmed units. A unit is the piece of data that the drive's map places: one page or
+/// several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnitsProgrammed {
-    /// Time at which the units were on flash.
+    /// Time at which the programmed data were on flash, in nanoseconds.
     pub at: TimeNs,
-    /// Member that programmed them.
+    /// SSD of the array that programmed the data.
     pub member: MemberId,
-    /// Number of places programmed, including padding and parity.
+    /// Number of programmed places, each of which has room for a unit of the mapping (one page or several, `ssd.superblock.unit`).
+    /// Parity and padding (places without data) are counted, too.
     pub units: u64,
-    /// Number of programmed pages that collection moved.
+    /// Number of the programmed pages that collection moved; 0 if the host wrote the data, or if only parity was programmed.
     pub pages_moved: u64,
 }
 
@@ -29,7 +31,8 @@ pub struct Outbox {
     pub collections: Vec<GcInterval>,
     /// Events in the member that the array's controller must know.
     pub(crate) notices: Vec<Notice>,
-    /// Units (the pieces of data that the map places) that drives with superblocks have programmed, in order of time.
+    /// Reports of units that drives with superblocks have programmed, in order of time. A unit is the piece of data that the map
+    /// places.
     pub programmed: Vec<UnitsProgrammed>,
 }
 

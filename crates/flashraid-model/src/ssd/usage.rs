@@ -11,10 +11,10 @@ const INTERVALS_MAX: usize = 400;
 /// Length of the intervals at first, in nanoseconds.
 const FIRST_NS: u64 = 1000;
 
-/// Use of a member in one interval.
+/// Use of a member (one SSD of the array) in one interval of time.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct UtilisationPoint {
-    /// Share of the interval for which its dies worked, for the host or for collection.
+    /// Share of the interval for which the dies of the member worked, for the host or for collection, as the mean over these dies.
     pub busy_fraction: f64,
     /// Mean time from the arrival of a page operation at the member to its end, in nanoseconds. It covers the operations that ended in the
     /// interval, and is `None` if none did.

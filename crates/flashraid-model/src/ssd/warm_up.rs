@@ -9,16 +9,19 @@ impl Ssd {
         self.warm_up_while(overwrites, seed, &mut |_| true);
     }
 
-    /// Warms up like [`Ssd::warm_up`], and calls `go_on` with the share that is done. If `go_on` returns false, it stops and returns false.
-    /// The state must not be used then.
+    /// Warms up like [`Ssd::warm_up`], and calls `go_on` with the share that is done, from 0 to 1. If `go_on` returns false, this
+    /// function stops and returns false. The state of the SSD must not be used then.
     pub fn warm_up_while(&mut self, overwrites: f64, seed: u64, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
         let done = self.space.warm_up(overwrites, seed, self.parts.member.0, go_on);
         self.parts.counters = MemberCounters::default();
         done
     }
 
-    /// Puts a member with superblocks into the steady state of uniform random writes, in one pass (rule 215). Other members stay as they
-    /// are. It stops and returns like [`Ssd::warm_up_while`].
+    /// Puts this SSD into the steady state of uniform random writes in one pass, if it has superblocks (rule 215). An SSD with pools of
+    /// blocks stays as it is.
+    ///
+    /// `go_on` is called with the share that is done, from 0 to 1. If `go_on` returns false, this function stops and returns false. The
+    /// state of the SSD must not be used then. Otherwise the function returns true.
     pub fn make_steady_while(&mut self, seed: u64, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
         self.space.make_steady(seed, self.parts.member.0, go_on)
     }
@@ -28,8 +31,8 @@ impl Ssd {
         self.space.end_warm_up();
     }
 
-    /// Writes logical pages in order, each with its stream (as in [`PageOp`](super::PageOp)). It takes no simulated time and counts
-    /// nothing. Warm-ups with the workload's own addresses use it.
+    /// Writes logical pages in order, without simulated time and without counting them. Each page comes with the number of its stream
+    /// in a mix of workloads (as in [`PageOp`](super::PageOp)). Warm-ups with the workload's own addresses use this function.
     pub fn overwrite_untimed(&mut self, pages: &[(u32, u8)]) {
         self.dies.overwrite_untimed(&mut self.space, &self.front, pages);
     }

@@ -5,23 +5,27 @@ use crate::quantity_impls;
 
 quantity_impls!(StartThreshold, StopThreshold);
 
-/// Number of free blocks in a pool at which a collection starts.
+/// Start threshold of garbage collection, in free blocks of a pool. A pool is the blocks of a plane, or of a die, that share free
+/// blocks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum StartThreshold {
-    /// Share of all blocks in the pool, rounded down.
+    /// Share of the blocks of a pool (of a plane or of a die). Collection starts there when at most this share of the blocks is free.
+    /// The number of blocks is rounded down.
     ShareOfPool(Fraction),
-    /// Number of blocks in the pool.
+    /// Number of free blocks of a pool (of a plane or of a die) at or below which collection starts there.
     FreeBlocks(u32),
 }
 
-/// Number of free blocks in a pool at which a collection stops.
+/// Stop threshold of garbage collection, in free blocks of a pool. A pool is the blocks of a plane, or of a die, that share free
+/// blocks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum StopThreshold {
-    /// Number of blocks above the start threshold.
+    /// Number of free blocks of a pool (of a plane or of a die) by which the stop threshold exceeds the start threshold.
     AboveStart(u32),
-    /// Share of all blocks in the pool, rounded down.
+    /// Share of the blocks of a pool (of a plane or of a die). Collection stops there when this share of the blocks is free. The number
+    /// of blocks is rounded down.
     ShareOfPool(Fraction),
-    /// Number of blocks in the pool.
+    /// Number of free blocks of a pool (of a plane or of a die) at which collection stops there.
     FreeBlocks(u32),
 }
 
@@ -61,7 +65,7 @@ impl Quantity for StartThreshold {
 }
 
 impl StartThreshold {
-    /// Returns the threshold for a pool of `pool_blocks` blocks.
+    /// Returns the threshold, in free blocks, for a pool of `pool_blocks` blocks.
     pub fn free_blocks_in_pool_of(self, pool_blocks: u32) -> u32 {
         match self {
             Self::ShareOfPool(share) => share.floor_of(pool_blocks),
@@ -104,7 +108,7 @@ impl Quantity for StopThreshold {
 }
 
 impl StopThreshold {
-    /// Returns the threshold for a pool of `pool_blocks` blocks that starts collecting at `start` free blocks.
+    /// Returns the threshold, in free blocks, for a pool of `pool_blocks` blocks that starts collecting at `start` free blocks.
     pub fn free_blocks_in_pool_of(self, pool_blocks: u32, start: u32) -> u32 {
         match self {
             Self::AboveStart(above) => start.saturating_add(above),

@@ -1,7 +1,7 @@
 //! Random small arrays and loads, a function for each kind of case.
 
 use flashraid_model::array::{
-    CollectionKnowledge, HedgeAfter, Level, PredictionParams, ReadPlan, ReadPlanParams, SlowParams, StallParams, WarmUp, WarmUpPattern,
+    CollectionKnowledge, HedgeAfter, Level, ReadPlan, ReadPlanParams, ReadPredictionParams, SlowParams, StallParams, WarmUp, WarmUpPattern,
 };
 use flashraid_model::coordination::{Notification, SchemePolicy};
 use flashraid_model::request::HostLoop;
@@ -190,7 +190,7 @@ fn plan_reads(case: &mut Case, draw: &mut Draw) {
         params.read_plan = ReadPlan::Hedge;
     }
     let clean_ns = params.ssd.timing.block_erase_ns.max(shortest);
-    params.read_plan_params.prediction = PredictionParams {
+    params.read_plan_params.prediction = ReadPredictionParams {
         slow_ns: [0, draw.between(1, shortest), draw.between(1, 2 * clean_ns)][draw.between(0, 2) as usize],
         false_accept: if draw.chance(50) { 0.0 } else { draw.between(1, 100) as f64 / 100.0 },
         false_reject: if draw.chance(50) { 0.0 } else { draw.between(1, 60) as f64 / 100.0 },

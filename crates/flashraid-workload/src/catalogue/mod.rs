@@ -1,9 +1,9 @@
-//! The workloads of the papers, by name. Each has the statistics that a paper gives, the place where it gives them, and the additions that
-//! make a workload of them.
+//! Workloads by name: those of the papers GGC, PGC and LAWC (the README lists these papers), and two common ones. Each has its
+//! statistics, the source that gives them, and the additions that make a workload of them.
 //!
 //! The tables of the papers give only means. The missing properties (burstiness, popularity of addresses, the mix of sizes) come from
-//! excerpts of real traces; see [`trace_excerpts`]. Such a workload is a *stand-in* and says so. Users can override every part. Users who
-//! have the trace itself can replay it instead.
+//! excerpts of real traces; see [`trace_excerpts`]. Such a workload is a *stand-in* and says so. Users can override every part. Users
+//! who have the trace itself can replay it instead.
 
 mod ggc;
 mod lawc;
@@ -14,14 +14,14 @@ use super::synthetic::{AddressSpec, ArrivalSpec, Footprint, SizeSpec, SyntheticS
 use super::{SourceSpec, TransformSpec, WorkloadSpec};
 use crate::units::Size;
 
-/// A workload of the papers, with the source of its statistics.
+/// A workload of the catalogue, with the source of its statistics: one of the papers GGC, PGC and LAWC, or common practice.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NamedWorkload {
     /// Name of the workload, such as `hpc-w` or `spider(1024,20,60)`.
     pub name: String,
     /// Source of its statistics: paper and number of the table, or a short phrase if they are from no paper.
     pub statistics_source: &'static str,
-    /// Statistics that the paper gives.
+    /// Statistics of the workload that its source (`statistics_source`) gives.
     pub published: PublishedFigures,
     /// True if it imitates a trace that is not available. Results obtained with it must say so.
     pub is_stand_in: bool,
@@ -31,7 +31,7 @@ pub struct NamedWorkload {
     pub spec: WorkloadSpec,
 }
 
-/// Statistics of a workload in a paper's table; `None` where the table has no value.
+/// Statistics of a workload that its source gives, mostly in a paper's table; `None` where the source has no value.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PublishedFigures {
     /// Mean size of all requests in KiB.
@@ -74,7 +74,8 @@ impl PublishedFigures {
     }
 }
 
-/// Names of the workloads, in the order of the papers. Letters in brackets stand for numbers, as in `spider(1024,20,60)`.
+/// Names of all workloads, grouped by source: the papers GGC, PGC and LAWC, and common practice. Letters in brackets stand for numbers,
+/// so that `spider(R,I,W)` may be `spider(1024,20,60)`.
 pub const WORKLOAD_NAMES: [&str; 28] = [
     "hpc-w",
     "hpc-r",
@@ -116,10 +117,11 @@ pub struct UnknownWorkload {
     pub similar_names_hint: String,
 }
 
-/// Returns the workload with that name.
+/// Returns the workload with that name, such as `hpc-w`. Some names have numbers in brackets, such as `spider(1024,20,60)`.
 ///
 /// # Errors
-/// Returns an error if there is no such workload. Its text names the nearest one, or says which numbers are allowed.
+/// Returns an error if there is no such workload. Its text names the nearest one or, if only the numbers in brackets are wrong, says
+/// which numbers are allowed.
 pub fn find_workload(name: &str) -> Result<NamedWorkload, UnknownWorkload> {
     let unknown = |hint: String| UnknownWorkload { name: name.to_owned(), similar_names_hint: hint };
     let (stem, numbers) = split_name(name).ok_or_else(|| unknown("numbers in brackets are whole, such as spider(1024,20,60)".into()))?;

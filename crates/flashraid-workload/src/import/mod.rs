@@ -11,9 +11,9 @@ pub use fio::size_bytes as fio_size_bytes;
 /// An imported workload as text, with notes for the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imported {
-    /// Text of a `[workload]` table in TOML, with the notes as comments.
+    /// Text of a `[workload]` table in TOML. The notes for the user (field `notes`) stand above the table as comments.
     pub toml: String,
-    /// Assumptions that were made, and settings that were left out.
+    /// Notes for the user: the assumptions that the import made, and the settings of the other program that it left out.
     pub notes: Vec<String>,
 }
 

@@ -46,7 +46,7 @@ pub(crate) fn is_content(line: &[u8]) -> bool {
 /// Returns the format of a trace, with notes on uncertain guesses. If no format fits, it returns an explanation.
 pub(crate) fn detect(sample: &Sample<'_>) -> Result<(Format, Vec<String>), String> {
     let detected = |is: &dyn Fn(Detection) -> bool| Format::ALL.into_iter().find(|format| is(format.full_description().detection));
-    let marked = detected(&|by| matches!(by, Detection::Mark(mark) if sample.bytes.starts_with(mark)));
+    let marked = detected(&|by| matches!(by, Detection::MagicBytes(mark) if sample.bytes.starts_with(mark)));
     if let Some(format) = marked {
         return Ok((format, Vec::new()));
     }
@@ -75,7 +75,7 @@ pub(crate) fn detect(sample: &Sample<'_>) -> Result<(Format, Vec<String>), Strin
     let mut best = None;
     let mut best_share = (0, 0);
     let rank = |format: &Format| match format.full_description().detection {
-        Detection::Line(_, rank) | Detection::Tried(rank) => Some(rank),
+        Detection::Line(_, rank) | Detection::TrialParse(rank) => Some(rank),
         _ => None,
     };
     let mut tried: Vec<Format> = Format::ALL.into_iter().filter(|format| rank(format).is_some()).collect();

@@ -17,9 +17,9 @@ const MAX_END_BYTES: u64 = 1 << 62;
 /// Layout of the devices in the address space.
 pub(crate) enum Layout {
     /// All devices share the same addresses.
-    Same,
+    SharedAddresses,
     /// Devices lie end to end.
-    Ends {
+    EndToEnd {
         /// Address at which each device begins.
         base_bytes: BTreeMap<u32, u64>,
         /// Address after the end of the last device.
@@ -36,7 +36,7 @@ impl Layout {
             DevicePlacement::List(list) => list.len() == 1,
         };
         if one_address_space {
-            return Ok(Self::Same);
+            return Ok(Self::SharedAddresses);
         }
         if origin.is_stream() {
             return Err(SourceError::Input(format!(
@@ -72,21 +72,21 @@ impl Layout {
                 )));
             }
         }
-        Ok(Self::Ends { base_bytes, end_bytes })
+        Ok(Self::EndToEnd { base_bytes, end_bytes })
     }
 
     /// Converts an address on `device` to an address in the common address space.
     pub(super) fn offset_bytes(&self, device: u32, offset_bytes: u64) -> u64 {
         match self {
-            Self::Same => offset_bytes,
-            Self::Ends { base_bytes, .. } => base_bytes.get(&device).copied().unwrap_or(0) + offset_bytes,
+            Self::SharedAddresses => offset_bytes,
+            Self::EndToEnd { base_bytes, .. } => base_bytes.get(&device).copied().unwrap_or(0) + offset_bytes,
         }
     }
 
     /// Returns a note for the user if the trace has several devices.
     pub(super) fn note(&self) -> Option<String> {
         match self {
-            Self::Ends { base_bytes, end_bytes } if base_bytes.len() > 1 => Some(format!(
+            Self::EndToEnd { base_bytes, end_bytes } if base_bytes.len() > 1 => Some(format!(
                 "devices: {} laid end to end, {} MiB in all; devices overrules it (\"fold\", or a list of numbers)",
                 base_bytes.len(),
                 end_bytes >> 20
@@ -98,8 +98,8 @@ impl Layout {
     /// Returns the end of the last device; `None` if devices share addresses.
     pub(crate) fn address_space_bytes(&self) -> Option<u64> {
         match self {
-            Self::Same => None,
-            Self::Ends { end_bytes, .. } => Some(*end_bytes),
+            Self::SharedAddresses => None,
+            Self::EndToEnd { end_bytes, .. } => Some(*end_bytes),
         }
     }
 }

@@ -76,7 +76,8 @@ pub struct TraceInfo {
     pub devices: Vec<DeviceInfo>,
     /// Statistics of time stamps that go backwards.
     pub backwards: BackwardsTimes,
-    /// Number of requests that equal another one at most 2 ms before in device, address, length and direction; `None` without times.
+    /// Number of repeats: requests with the same device, address, length and kind (read, write or discard) as another request at most 2
+    /// ms earlier. It is `None` if the trace has no times.
     pub repeats: Option<u64>,
     /// Requests and lines that were left out.
     pub skipped: SkippedRecords,
@@ -84,18 +85,19 @@ pub struct TraceInfo {
     pub notes: Vec<String>,
 }
 
-/// Sizes of one group of requests. All values are 0 if the group is empty.
+/// Sizes of one group of requests of a trace: of all requests, the reads, the writes, or the discards. All values are 0 if the group is
+/// empty.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct RequestSizes {
-    /// Number of requests in the group.
+    /// Number of requests in the group (all requests, the reads, the writes, or the discards).
     pub requests: u64,
-    /// Sum of their sizes, in bytes.
+    /// Sum of the sizes of the requests in the group (all requests, the reads, the writes, or the discards), in bytes.
     pub bytes: u64,
-    /// Mean size, in bytes.
+    /// Mean size of the requests in the group (all requests, the reads, the writes, or the discards), in bytes.
     pub mean_bytes: f64,
-    /// Smallest size, in bytes.
+    /// Smallest size of a request in the group (all requests, the reads, the writes, or the discards), in bytes.
     pub min_bytes: u64,
-    /// Largest size, in bytes.
+    /// Largest size of a request in the group (all requests, the reads, the writes, or the discards), in bytes.
     pub max_bytes: u64,
 }
 
@@ -106,13 +108,13 @@ pub struct DeviceInfo {
     pub device: u32,
     /// Name of the device in the trace.
     pub label: String,
-    /// Number of its requests.
+    /// Number of requests of the device.
     pub requests: u64,
-    /// Number of its reads.
+    /// Number of reads of the device.
     pub reads: u64,
-    /// Lowest address of its requests.
+    /// Lowest address that a request of the device touches, in bytes.
     pub first_byte: u64,
-    /// End of the request that reaches farthest.
+    /// End of the request that reaches farthest on the device, in bytes.
     pub end_byte: u64,
 }
 

@@ -144,15 +144,17 @@ impl TraceReader {
         ))
     }
 
-    /// Returns the share of the file that was read, from 0 to 1, before decompression. It is `None` if the length is unknown.
+    /// Returns the share of the file that was read so far, from 0 to 1. Bytes are counted as the file holds them, before any
+    /// decompression. The result is `None` if the length of the file is unknown.
     #[must_use]
     pub fn progress(&self) -> Option<f64> {
         self.records.filter().progress()
     }
 
-    /// Returns the number of bytes from address 0 to the end of the last device, rounded up to 1 MiB.
+    /// Returns the number of bytes from address 0 to the end of the last device. The length of each device is rounded up to 1 MiB.
     ///
-    /// It is `None` unless devices were laid end to end after a pass over the file. `survey` always finds it.
+    /// The result is `None` unless opening the trace has laid its devices end to end, which takes a pass over the file.
+    /// [`TraceSurvey::address_space_bytes`] has a value for every trace.
     #[must_use]
     pub fn address_space_bytes(&self) -> Option<u64> {
         self.layout.address_space_bytes()

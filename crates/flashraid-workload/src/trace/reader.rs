@@ -41,7 +41,7 @@ pub struct SkippedRecords {
     pub discards: u64,
     /// Number of requests that repeat another one. It is 0 without `drop_repeats_within_ns`.
     pub repeats: u64,
-    /// Number of flushes and commands, which move no data.
+    /// Number of requests that move no data: flushes, and commands other than reads, writes and discards.
     pub without_data: u64,
 }
 
@@ -147,7 +147,7 @@ impl Records {
         format!("{kind} {}", self.line)
     }
 
-    /// Returns the share of the file that was read, from 0 to 1.
+    /// Returns the share of the file that was read so far, from 0 to 1. It is `None` if the length of the file is unknown.
     pub(super) fn progress(&self) -> Option<f64> {
         self.input.progress()
     }

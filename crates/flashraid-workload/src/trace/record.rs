@@ -19,10 +19,10 @@ pub struct TraceRecord {
     pub time_ns: u64,
     /// Number of the device; 0 if the format has none.
     pub device: u32,
-    /// Number of the first byte on that device, at most [`MAX_OFFSET_BYTES`].
+    /// Address of the request's first byte, counted in bytes from the start of its device; at most [`MAX_OFFSET_BYTES`].
     pub offset_bytes: u64,
-    /// Number of bytes, at most [`MAX_REQUEST_BYTES`], or [`MAX_OFFSET_BYTES`] for a discard or write of zeroes. It is never 0 once it
-    /// leaves the reader.
+    /// Number of bytes in the request, at most [`MAX_REQUEST_BYTES`], or [`MAX_OFFSET_BYTES`] for a discard or write of zeroes. It is
+    /// never 0 once it leaves the reader.
     pub length_bytes: u64,
     /// Kind of operation: read, write, or trim for a discard.
     pub kind: OpKind,

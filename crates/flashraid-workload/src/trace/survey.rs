@@ -55,7 +55,7 @@ pub(crate) fn survey_trace(spec: &TraceSpec) -> Result<TraceSurvey, SourceError>
     }
     let lengths: BTreeMap<u32, u64> = extents.iter().map(|(device, (_, extent))| (*device, *extent)).collect();
     let layout = match spec.devices {
-        DevicePlacement::Fold => Layout::Same,
+        DevicePlacement::Fold => Layout::SharedAddresses,
         _ => Layout::end_to_end(&spec.devices, &lengths, &records.facts().name)?,
     };
     Ok(TraceSurvey {

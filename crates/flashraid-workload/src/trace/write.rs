@@ -136,14 +136,15 @@ impl<W: Write> TraceWriter<W> {
 /// Converts the trace of `spec` to `format` in the file `path`. The file is compressed if its name ends in `.gz`, `.zst` or `.bz2`, and
 /// appears only when it is complete.
 ///
-/// Devices keep their numbers and addresses ([`super::DevicePlacement::List`] chooses among them). A trace without times stays without them
-/// if the format allows it. Otherwise it needs a rate, in requests per second.
+/// Devices keep their numbers and addresses ([`super::DevicePlacement::List`] chooses among them). `rate_per_s`, in requests per
+/// second, gives times to a trace without times. Without a rate, such a trace stays without times, which only some formats allow.
 ///
 /// # Errors
 /// Returns an error in these cases:
 /// - The trace cannot be read, or the file or the format cannot be written.
 /// - The format cannot hold the number of a device.
-/// - A trace without times has no rate, or a trace with times has one.
+/// - There is no rate for a trace without times, although the format requires times.
+/// - There is a rate for a trace that has times.
 pub fn convert_trace(spec: &TraceSpec, path: &Path, format: Format, rate_per_s: Option<f64>) -> Result<TraceWriteSummary, SourceError> {
     let Some(writing) = &format.full_description().writing else {
         return Err(SourceError::Input(format!("{}: {}", path.display(), not_writable(format))));
@@ -170,8 +171,8 @@ pub fn convert_trace(spec: &TraceSpec, path: &Path, format: Format, rate_per_s: 
     }
     let mut requests = 0_u64;
     let mut written = write_trace_records(path, format, &devices, || match reader.next_record()? {
-        Some(record) if writing.devices_end.is_some_and(|end| record.device >= end) => {
-            let end = writing.devices_end.unwrap_or(0);
+        Some(record) if writing.devices_max.is_some_and(|end| record.device >= end) => {
+            let end = writing.devices_max.unwrap_or(0);
             Err(SourceError::Input(format!(
                 "{name}: device {} is too large for the format {format}, which is written with devices below {end}; choose another format",
                 record.device

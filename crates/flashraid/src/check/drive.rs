@@ -19,12 +19,13 @@ pub struct DriveCheck {
     /// Factor by which the simulated drive is smaller than the full-size one. It divides the superpages that a superblock has on each die
     /// or, with `scale_by = "width"`, the number of dies and all else that sets the throughput.
     pub scale: u32,
-    /// `width` if dies, channels, cores and link are scaled; otherwise left out.
+    /// The value `width` if the simulated drive is smaller because it has fewer dies, channels and cores, and a slower link. It is left
+    /// out if superblocks are smaller instead (`scale_by = "space"`), or if the drive has its full size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale_by: Option<ScaleBy>,
     /// Number of superblocks in the drive.
     pub superblocks: u32,
-    /// Number of bytes in a superblock, including parity.
+    /// Size of a superblock in bytes, including parity.
     pub superblock_bytes: u64,
     /// Number of bytes of parity in all superblocks; left out without parity.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,7 +37,7 @@ pub struct DriveCheck {
     pub rows: u32,
     /// Number of bytes in a superpage, which one program of a die writes.
     pub superpage_bytes: u64,
-    /// Number of bytes in the write buffer.
+    /// Capacity of the write buffer, in bytes.
     pub buffer_bytes: u64,
     /// Submission queues; left out without `ssd.queues`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,11 +50,12 @@ pub struct DriveCheck {
     pub burst_bytes: u64,
     /// Number of bytes that the host can write to the full-size drive in one burst until writes must wait for free superblocks.
     pub burst_bytes_unscaled: u64,
-    /// Number of bytes of the computer's memory for the state of one member if the drive were not scaled.
+    /// Number of bytes of memory that a simulation needs for the state of one member at its full size (with `ssd.scale = 1`).
     pub memory_bytes_unscaled: u64,
 }
 
-/// Placement handles, as they are simulated.
+/// Placement handles (numbers by which writes say which data belong together): how many the drive and the workload have, and the
+/// superblocks that they need.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PlacementCheck {
     /// Number of placement handles.
@@ -93,13 +95,14 @@ pub struct QueuesCheck {
     pub commands: u32,
 }
 
-/// Superblocks of a drive with one bit per cell.
+/// Superblocks that hold one bit per cell (SLC), in a drive whose other superblocks hold several. They take host writes first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SlcCheck {
     /// Rule that decides how many superblocks may hold one bit per cell.
     pub mode: SlcMode,
-    /// Maximum number of superblocks with one bit per cell. With a dynamic share, it is the number after collection in idle time has
-    /// reached its goal.
+    /// Maximum number of superblocks that hold one bit per cell at the same time. In the mode `dynamic`, this limit depends on the
+    /// number of free superblocks. The value is then the limit after long idle time: `target` + `span` superblocks are free, and no
+    /// superblock holds one bit per cell yet.
     pub superblocks: u32,
     /// Number of bytes that fit into the superblocks with one bit per cell.
     pub bytes: u64,
@@ -110,7 +113,7 @@ pub struct SlcCheck {
 /// Queues, cores and buffer before the dies of a device without superblocks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FrontEndCheck {
-    /// Number of bytes in the write buffer; left out if there is none.
+    /// Capacity of the write buffer, in bytes; left out if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer_bytes: Option<u64>,
     /// True if the buffer survives a loss of power, or if there is none.
@@ -233,10 +236,10 @@ pub(super) fn memory_bytes(shape: &SuperblockShape) -> u64 {
     4 * u64::from(shape.exported_units) + 4 * shape.physical_units() + shape.physical_units().div_ceil(8)
 }
 
-/// Returns alpha: the units of the superblocks that hold data, divided by the exported units.
+/// Returns alpha: the number of all units in superblocks that hold data, divided by the number of exported units.
 ///
-/// Free superblocks hold no data. Neither does half of the open ones, of which there is one for each stream. Superblocks reserved for one
-/// bit per cell hold recent data.
+/// Free superblocks hold no data. Neither does half of the open ones, of which there is one for each stream. Superblocks reserved for
+/// one bit per cell hold recent data.
 pub(super) fn alpha(ssd: &SsdParams, superblock: &SuperblockParams) -> f64 {
     let shape = superblock.shape(&ssd.geometry);
     let set_aside = if let Some(SlcLimit::Superblocks(superblocks)) = shape.slc_room { superblocks } else { 0 };

@@ -38,8 +38,8 @@ pub struct WorkloadSample {
     pub partial_page_writes: f64,
     /// Greatest share of the page operations that any member gets. It is 1 / members if they are spread evenly.
     pub busiest_member_share: f64,
-    /// Share of the requests that meet a slow member while it is slow; `None` if no member is slow. One of their operations is slow, or its
-    /// answer falls into a stall.
+    /// Estimated share of the requests that a slow member delays, at its slowest time; `None` if no member is slow. The member delays a
+    /// request if it serves one of its operations slowly, or answers late because of a stall (a time without answers).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub meets_slow_member: Option<f64>,
     /// Number of bytes from the start of the array to the end of the highest request.

@@ -116,7 +116,7 @@ fn measured(scenario: &config::Scenario) -> f64 {
     let mut stream = flashraid_model::rng::stream(1, "check.theory", 0);
     let (mut moved, mut written) = (0_u64, 0_u64);
     for write in 0..6 * u64::from(exported) {
-        while let Some((pool, victim)) = ftl.next_clean(DieId(0), 0) {
+        while let Some((pool, victim)) = ftl.next_victim(DieId(0), 0) {
             let work = ftl.clean(DieId(0), pool, victim);
             moved += if write >= 3 * u64::from(exported) { u64::from(work.pages_moved) } else { 0 };
         }
@@ -167,7 +167,7 @@ fn the_main_job_in_turns() {
 fn the_main_job_with_leave() {
     let report = checked("coordination.scheme = \"stagger\"");
     let leave = report.leave.as_ref().unwrap();
-    assert_eq!((leave.ask_free_blocks, leave.scope_members, leave.together), (35, 8, 1));
+    assert_eq!((leave.ask_at_free_blocks, leave.scope_members, leave.together), (35, 8, 1));
     assert!((leave.load.unwrap() / 0.70 - 1.0).abs() < 0.06, "{:?}", leave.load);
     assert!(report.to_string().contains("1 of 8 members at a time"), "{report}");
     // At a higher rate some have to collect unasked.

@@ -150,7 +150,7 @@ impl fmt::Display for CheckReport {
         if let Some(leave) = &self.leave {
             let mut text = format!(
                 "asked for at {} free; {} of {} members at a time",
-                count_with_noun(leave.ask_free_blocks.into(), "block"),
+                count_with_noun(leave.ask_at_free_blocks.into(), "block"),
                 leave.together,
                 leave.scope_members
             );

@@ -1,11 +1,13 @@
 //! Write amplification that theory predicts for uniformly random writes.
 //!
-//! All functions take `alpha`: the pages of the blocks that hold data, divided by the pages of user data in them. It is above 1.
+//! All functions take `alpha`: the number of all pages (valid or not) in blocks that hold data, divided by that of user pages. It is
+//! above 1.
 
 use flashraid_model::space::victim::WriteAmplificationTheory;
 
-/// Returns the prediction for a victim policy and blocks of `pages` pages: the write amplification, and its relation to the policy (`exact`
-/// or `at least`).
+/// Returns the prediction for a victim policy and blocks of `pages` pages: the write amplification, and its relation to the policy
+/// (`exact` or `at least`). `alpha`, which is above 1, is the number of all pages in blocks that hold data, divided by the number of
+/// pages of user data.
 pub fn expected_write_amplification(of_policy: WriteAmplificationTheory, pages: u32, alpha: f64) -> (f64, &'static str) {
     match of_policy {
         WriteAmplificationTheory::Greedy => (greedy_write_amplification(pages, alpha), "exact"),
@@ -47,9 +49,10 @@ pub fn greedy_write_amplification(pages: u32, alpha: f64) -> f64 {
 }
 
 /// Returns the write amplification of collecting the block that was written first, with blocks of any size. It is the limit of greedy
-/// collection for large blocks.
+/// collection for large blocks. `alpha`, which is above 1, is the number of all pages in blocks that hold data, divided by the number
+/// of pages of user data.
 ///
-/// The formula of Desnoyers, SYSTOR 2012, is `alpha / (alpha + W(−alpha·e^−alpha))` with Lambert's function. Here, its equation
+/// The formula of Desnoyers, SYSTOR 2012, is `alpha / (alpha + W(−alpha·e^−alpha))` with Lambert's function `W`. Here, its equation
 /// `alpha = −ln(1 − r) / r` is solved by bisection, where `r` is the share of invalid pages in a victim.
 pub fn oldest_first_write_amplification(alpha: f64) -> f64 {
     let (mut min, mut max) = (0.0, 1.0);
@@ -64,13 +67,16 @@ pub fn oldest_first_write_amplification(alpha: f64) -> f64 {
     1.0 / min.max(f64::MIN_POSITIVE)
 }
 
-/// Returns the write amplification of collecting a random block among those with invalid pages. Blocks have `pages` pages. `alpha` is the
-/// number of pages of the blocks that hold data, divided by that of user pages.
+/// Returns the write amplification of collecting a random block among those with invalid pages. Blocks have `pages` pages. `alpha`,
+/// which is above 1, is the number of all pages in blocks that hold data, divided by the number of pages of user data.
 ///
-/// A victim is as full as the mean of the blocks that are not fully valid. Let `f` be the number of victims per host write. Then a share
-/// `f/alpha` of the blocks is fully valid and holds a share `f` of the user pages. Blocks leave that state as fast as victims enter it.
+/// Let `f` be the number of victims for each page that the host writes. While the host writes a page, `f` blocks are filled on average.
+/// A filled block is fully valid until one of its pages is overwritten. In equilibrium, `f` fully valid blocks lose their first valid
+/// page while the host writes a page. Fully valid blocks therefore hold a share `f` of the user pages, and are a share `f/alpha` of the
+/// blocks.
 ///
-/// A victim therefore has `valid = pages · (1 − f) / (alpha − f)` valid pages. With `f · (pages − valid) = 1`, this gives the closed form.
+/// A victim is as full as the mean of all blocks that are not fully valid: it has `valid = pages · (1 − f) / (alpha − f)` valid pages.
+/// With `f · (pages − valid) = 1`, this gives the closed form.
 pub fn random_write_amplification(pages: u32, alpha: f64) -> f64 {
     let b = f64::from(pages);
     alpha * b / (b * (alpha - 1.0) + 1.0)

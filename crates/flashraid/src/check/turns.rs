@@ -1,59 +1,72 @@
-//! Results of a check about members that ask for leave to collect, or take turns.
+//! Results of a check about members that ask the controller for permission to collect, or that take turns to collect.
 
 use serde::Serialize;
 
 use super::{FirstCollection, GcCheck, LoadCheck, WorkloadSample};
 use flashraid_model::array::ArrayParams;
-use flashraid_model::coordination::{LeaveScope, SchemePolicy};
+use flashraid_model::coordination::{PermissionScope, SchemePolicy};
 use flashraid_workload::units::Duration;
 
-/// Leave to collect (`coordination.scheme = "stagger"`).
+/// Results about members that need permission to collect, which the controller gives to few at a time
+/// (`coordination.scheme = "stagger"`).
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct LeaveCheck {
-    /// Number of free blocks at or below which a member asks.
-    pub ask_free_blocks: u32,
-    /// Number of members that share leave: those of a mirror set, or all.
+pub struct PermissionCheck {
+    /// Number of free blocks at or below which a member asks the controller for permission to collect. One pool of blocks (of a plane
+    /// or of a die) with so few is enough. In drives with superblocks, the value is a number of superblocks.
+    pub ask_at_free_blocks: u32,
+    /// Number of members among which only `together` have permission to collect at a time: those of a mirror set, or all members.
     pub scope_members: u32,
-    /// Number of these that may collect at a time.
+    /// Number of members that may have permission to collect at the same time, of every `scope_members` members.
     pub together: u32,
-    /// Collection that the members of a scope need, as a share of what they may do one after another. Above 1, some collect unasked. It is
-    /// `None` for a closed loop.
+    /// Share of the time that the dies of the busiest member need for collection, multiplied by `scope_members` and divided by
+    /// `together`. Above 1, permission for `together` members at a time is not enough, so that some members must collect without
+    /// permission. It is `None` for a closed loop.
     pub load: Option<f64>,
-    /// True if the pools begin with `ssd.gc.start` free blocks. They must then collect at once, without permission of the controller.
+    /// True if the pools of blocks begin the run with `ssd.gc.start` free blocks. Members must then collect at once, without permission
+    /// of the controller.
     pub begins_at_start: bool,
 }
 
-/// Turns to collect (`coordination.scheme = "windows"`).
+/// Results about turns: windows of time in which one member may collect and the others may not (`coordination.scheme = "windows"`). They
+/// tell if the turns are long enough, and not too long.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TurnsCheck {
-    /// Number of free blocks at or below which a pool is cleaned in its member's turn.
+    /// Number of free blocks of a pool at or below which its blocks are collected in the member's turn. A turn is the time in which
+    /// only this member may collect. Each pool of blocks (of a plane or of a die) is checked by itself. In drives with superblocks,
+    /// the value is a number of superblocks.
     pub clean_free_blocks: u32,
-    /// Length of a turn, in milliseconds.
+    /// Length of a turn to collect (the time in which only one member may collect), in milliseconds.
     pub window_ms: f64,
-    /// Length of the end of a turn in which no clean begins, in milliseconds.
+    /// Length of the last part of a turn to collect, in milliseconds. In this part, the collection of no further victim block begins,
+    /// so that collection can end within the turn.
     pub buffer_ms: f64,
-    /// Longest turn for which pools have enough free blocks while others have their turns, in milliseconds. It is `None` for a closed loop,
-    /// and for a workload that writes nothing.
+    /// Longest turn to collect, in milliseconds, with which a member's free blocks last while all other members have their turns. With
+    /// longer turns, members must collect outside of their turns. It is `None` for a closed loop, and for a workload that writes
+    /// nothing.
     pub window_max_ms: Option<f64>,
-    /// Shortest turn in which a clean may begin and end, in milliseconds.
+    /// Minimum length that a turn to collect (the time in which only one member may collect) should have, in milliseconds. It is the
+    /// time to collect one average victim block, plus `buffer_ms` (the last part of a turn, in which no collection begins). In drives
+    /// with superblocks, the value is `buffer_ms` alone.
     pub window_min_ms: f64,
-    /// Pages that a die gains in a turn; `None` for drives with superblocks.
+    /// Number of free pages that a die is expected to gain during one turn (the time in which only its member may collect). It is the
+    /// number of erased pages less that of moved pages. It is `None` for drives with superblocks.
     pub pages_gained_in_turn: Option<f64>,
-    /// Pages that a die must gain in a turn, because so many are written until its next one. It is `None` for a closed loop.
+    /// Number of pages that the host writes to a die in one round, in which each member has one turn to collect. A die must gain as
+    /// many free pages in each turn. It is `None` for a closed loop, and for a workload that writes nothing.
     pub pages_written_in_round: Option<f64>,
 }
 
-/// Returns what can be said of leave.
-pub(super) fn leave_check(array: &ArrayParams, load: Option<&LoadCheck>, first: FirstCollection) -> Option<LeaveCheck> {
+/// Returns the results about permission to collect; `None` unless members ask the controller for it.
+pub(super) fn leave_check(array: &ArrayParams, load: Option<&LoadCheck>, first: FirstCollection) -> Option<PermissionCheck> {
     let coordination = array.coordination.as_ref()?;
     let SchemePolicy::Stagger(stagger) = &coordination.scheme else { return None };
     let role = coordination.member_role(&array.ssd.pool_sizes());
     let copies = array.layout().copies_of_each_page();
-    let scope_members = if stagger.scope == LeaveScope::MirrorSet && copies > 1 { copies } else { array.members };
+    let scope_members = if stagger.scope == PermissionScope::MirrorSet && copies > 1 { copies } else { array.members };
     let together = stagger.together.members(array.level.parity_strips()).min(scope_members);
     let collecting = load.and_then(|load| Some(load.dies_with_gc? - load.dies_without_gc?));
-    Some(LeaveCheck {
-        ask_free_blocks: role.leave?.ask_free_blocks,
+    Some(PermissionCheck {
+        ask_at_free_blocks: role.permission?.ask_at_free_blocks,
         scope_members,
         together,
         load: collecting.map(|share| share * f64::from(scope_members) / f64::from(together)),
@@ -62,12 +75,12 @@ pub(super) fn leave_check(array: &ArrayParams, load: Option<&LoadCheck>, first: 
     })
 }
 
-/// Returns what can be said of turns.
+/// Returns the results about turns to collect; `None` unless members take turns.
 pub(super) fn turns_check(array: &ArrayParams, gc: &GcCheck, workload: Option<&WorkloadSample>) -> Option<TurnsCheck> {
     let coordination = array.coordination.as_ref()?;
     let SchemePolicy::Windows(windows) = &coordination.scheme else { return None };
     let (ssd, pools) = (&array.ssd, array.ssd.pool_sizes());
-    let clean_free_blocks = coordination.member_role(&pools).turn?.clean_free_blocks;
+    let clean_free_blocks = coordination.member_role(&pools).turn?.collect_at_free_blocks;
     let (members, dies) = (f64::from(array.members), f64::from(ssd.geometry.dies));
     let (window, buffer) = (windows.window, Duration { ns: windows.buffer_ns(&pools) });
     let ms = |time: Duration| time.ns as f64 / 1e6;
@@ -103,10 +116,10 @@ pub(super) fn turns_check(array: &ArrayParams, gc: &GcCheck, workload: Option<&W
     })
 }
 
-/// Returns warnings about leave and turns.
-pub(super) fn warnings(leave: Option<&LeaveCheck>, turns: Option<&TurnsCheck>) -> Vec<String> {
+/// Returns warnings about permission to collect, and about turns to collect.
+pub(super) fn warnings(leave: Option<&PermissionCheck>, turns: Option<&TurnsCheck>) -> Vec<String> {
     let mut warnings = Vec::new();
-    if let Some(LeaveCheck { scope_members, together, load: Some(load), .. }) = leave
+    if let Some(PermissionCheck { scope_members, together, load: Some(load), .. }) = leave
         && *load > 1.0
     {
         warnings.push(format!(
@@ -114,7 +127,7 @@ pub(super) fn warnings(leave: Option<&LeaveCheck>, turns: Option<&TurnsCheck>) -
              unasked; raise coordination.together, or the free blocks between coordination.ask_at and ssd.gc.start"
         ));
     }
-    if let Some(LeaveCheck { scope_members, together, load, begins_at_start: true, .. }) = leave
+    if let Some(PermissionCheck { scope_members, together, load, begins_at_start: true, .. }) = leave
         && together < scope_members
         && load.is_none_or(|load| load <= 1.0)
     {

@@ -25,7 +25,7 @@ pub struct ArrayConfig {
     /// Members that fail during the run, as one table or several (`[[array.failure]]`). By default, none fails.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<FailureList>,
-    /// Members that are slow for a time, as one table or several (`[[array.slow]]`). By default, none is.
+    /// Members that are slow for a period of time, as one table or several (`[[array.slow]]`). By default, none is slow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow: Option<SlowList>,
     /// Rebuilding of failed members on spares. Without this table, the array stays degraded.
@@ -56,11 +56,12 @@ impl Default for ArrayConfig {
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct ControllerConfig {
-    /// Most host requests that the array serves at a time. Others wait, in order of arrival. By default, there is no limit.
+    /// Maximum number of host requests that the array serves at a time. Others wait, in order of arrival. By default, there is no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_048_576))]
     pub outstanding: Option<u32>,
-    /// Bandwidth for all data that hosts read and write, one request after another. By default, data take no time.
+    /// Bandwidth of the controller for the data that hosts read and write, all together. Requests use it one after another, each at the
+    /// full rate. By default, the passage of data takes no time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<Rate>,
 }
@@ -97,18 +98,18 @@ pub struct FailureConfig {
     pub at: Duration,
 }
 
-/// A time for which a member is slow, or several.
+/// One period of time in which a member is slow, or several periods.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum SlowList {
-    /// One time for which a member is slow.
+    /// One period of time in which a member is slow.
     One(SlowConfig),
-    /// Several times, which do not overlap for the same member.
+    /// Several periods of time in which members are slow. Periods of the same member do not overlap.
     Several(#[schemars(length(min = 1))] Vec<SlowConfig>),
 }
 
 impl SlowList {
-    /// Returns all times with their keys.
+    /// Returns all periods in which members are slow, with their keys.
     pub(super) fn with_keys(&self) -> Vec<(String, &SlowConfig)> {
         match self {
             Self::One(slow) => vec![("array.slow".to_owned(), slow)],
@@ -117,7 +118,7 @@ impl SlowList {
     }
 }
 
-/// A member that is slow for a time. It does not fail and is not rebuilt: its answers only come later.
+/// A member that is slow for a period of time. It does not fail and is not rebuilt: its answers only come later.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -125,10 +126,11 @@ pub struct SlowConfig {
     /// Number of the member, from 0.
     #[schemars(range(min = 0, max = 127))]
     pub member: u32,
-    /// Simulated time from which it is slow, from the start of the run. By default, it is slow from the start.
+    /// Simulated time from which the member is slow, counted from the start of the run. By default, the member is slow from the start.
     #[serde(default = "no_time")]
     pub from: Duration,
-    /// Simulated time until which it is slow. By default, it is slow until the end of the run.
+    /// Simulated time until which the member is slow, counted from the start of the run. By default, the member is slow until the end of
+    /// the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Duration>,
     /// Number by which the flash times of a slow operation are multiplied.
@@ -166,7 +168,7 @@ fn all_operations() -> Fraction {
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct RebuildConfig {
-    /// Most bytes per second that are written to a spare. The rate is lower if members are busy.
+    /// Maximum rate at which rebuilding writes to each spare, in bytes per second. The actual rate is lower if members are busy.
     pub rate: Rate,
     /// Time from the failure to the start of rebuilding.
     pub delay: Duration,
@@ -176,7 +178,7 @@ pub struct RebuildConfig {
     /// Number of spares. As many failed members are rebuilt as there are spares; earlier failures come first.
     #[schemars(range(min = 1, max = 127))]
     pub spares: u32,
-    /// State of the spares when they are needed.
+    /// State of the spares when a failed member is rebuilt on them.
     pub spare: Spare,
     /// True to continue rebuilding to its end after the last request, false to end it with the load.
     pub finish: bool,
@@ -189,13 +191,13 @@ impl Default for RebuildConfig {
     }
 }
 
-/// State of a spare when it is needed.
+/// State of a spare when a failed member is rebuilt on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spare {
-    /// Used before: filled and warmed up like the members.
+    /// Used before: the spare has been filled with other data and overwritten, like the members in their warm-up.
     Warm,
-    /// Filled in order of address and never overwritten.
+    /// Hardly used: the spare has been filled once with other data, in order of address, and nothing has been overwritten since.
     Fresh,
 }
 
@@ -207,7 +209,7 @@ pub enum Level {
     Single,
     /// Stripes over all members, without redundancy.
     Raid0,
-    /// Full copies on all members; reads take turns.
+    /// Full copies on all members. Data are read from one copy; by default, consecutive strips are read from the members in rotation.
     Raid1,
     /// Stripes over pairs of mirrors.
     Raid10,

@@ -18,31 +18,33 @@ use flashraid_workload::units::{Duration, Fraction, Size};
 pub struct CacheConfig {
     /// The policy, with its parameters.
     pub policy: CachePolicy,
-    /// Keys that hold for every cache.
+    /// Keys that apply to every cache policy, and in the same way to each cache of the array.
     pub common: CommonCacheKeys,
     /// Other policies whose parameters the user also set.
     pub(super) others: Vec<CachePolicy>,
 }
 
-/// Keys that hold for every cache.
+/// Keys that apply to every cache policy, and in the same way to each cache of the array.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct CommonCacheKeys {
-    /// Number of bytes in all caches of the array together. By default, 32 KiB for each member, as in LAWC.
+    /// Number of bytes in all caches of the array together. By default, 32 KiB for each member, as in the paper LAWC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Size>,
     /// Unit in which the capacity of a cache is counted. By default `"pages"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub room: Option<CacheCapacityUnit>,
-    /// Share of a cache that may be full before it destages. By default 0, as in LAWC; WOW uses 80 %.
+    /// Share of a cache's capacity above which the cache destages (writes its pages to the members, or to their caches). By default 0
+    /// with every policy, as in the paper LAWC; the paper WOW uses 80 %.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub low: Option<Fraction>,
-    /// Share of a cache from which it destages at the full rate. The rate rises linearly from `low`. By default, it is `low`; WOW uses 90
-    /// %.
+    /// Share of a cache's capacity from which on the cache destages at the full rate. The rate rises linearly from `low`. By default, it
+    /// equals `low` with every policy; the paper WOW uses 90 %.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub high: Option<Fraction>,
-    /// Most destages that each cache may have in progress at a time. By default 1, as in LAWC; real controllers use up to 20.
+    /// Maximum number of destages that each cache has in progress at a time. A destage writes pages of a cache to the members, or to
+    /// their caches. By default 1, as in the paper LAWC; the paper WOW uses up to 20.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1024))]
     pub in_flight: Option<u32>,

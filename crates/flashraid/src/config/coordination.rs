@@ -29,23 +29,29 @@ pub struct CoordinationConfig {
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct ProtocolConfig {
-    /// Work that a forced member does in each of its dies.
+    /// Amount of garbage collection that each die does when the controller forces its member to collect, or permits it.
     pub force_until: ForceUntil,
-    /// True to collect in all dies of a forced member, false to collect only in dies with a pool at or below `t_soft` free blocks.
+    /// True if all dies of a member collect when the controller forces the member to collect. False if only those dies do in which a pool
+    /// of blocks has `t_soft` free blocks or fewer.
     pub across_dies: bool,
-    /// Moment at which a member asks the controller to let it collect. By default `"soft"` if `delay` is above 0, otherwise `"at-start"`.
+    /// Situation in which a member asks the controller to force members to collect: after it began to collect by itself, or
+    /// before it must. The scheme decides which members are then forced. By default `"soft"` if `delay` is above 0, otherwise `"at-start"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notify: Option<NotifyConfig>,
-    /// Free blocks of a pool at which its member registers with the controller for the next common collection (`reactive-selective`,
-    /// `proactive-idle`). With `notify = "soft"`, the member also asks to collect then.
+    /// Number of free blocks in a pool of blocks (of a plane or die) at or below which the member reports to the controller. With the
+    /// schemes `reactive-selective` and `proactive-idle`, the member registers, and the next common collection forces the registered
+    /// members. With `notify = "soft"`, the member at once asks the controller to force it to collect.
     pub t_soft: StopThreshold,
-    /// Time from a member's first request to collect until the controller forces members, so that more members can ask. With `notify =
-    /// "soft"`, the controller forces earlier if the first asking member would have to collect by itself.
+    /// Time from a member's first message that asks for forced collection until the controller forces members to collect, so that more
+    /// members can ask. With `notify = "soft"`, the controller forces members earlier if an asking member would otherwise have to
+    /// collect by itself.
     pub delay: Duration,
-    /// True if the controller also forces members that have asked to collect as soon as no request of the host is outstanding. Only with
+    /// True if the controller does not wait for the time `delay` when the array is idle. Once a member has asked for forced collection
+    /// and no host request is outstanding, members are forced to collect at once. The scheme decides which members. Only with
     /// `notify = "soft"`.
     pub at_idle: bool,
-    /// Answer of the controller to members that ask to collect.
+    /// Answer of the controller to a member that asks for forced collection: it forces the members that the scheme chooses, or ignores all
+    /// messages.
     pub answer: ControllerAnswer,
     /// Numbers of the GGC-aware members, which exchange messages with the controller. The others collect by themselves. By default, all
     /// members are GGC-aware.
@@ -57,7 +63,7 @@ pub struct ProtocolConfig {
 }
 
 impl ProtocolConfig {
-    /// Returns the time at which members ask to collect, as written or by default.
+    /// Returns the situation in which a member asks the controller to force members to collect, as the configuration has it or by default.
     pub fn notify(&self) -> NotifyConfig {
         self.notify.unwrap_or(if self.delay.ns > 0 { NotifyConfig::Soft } else { NotifyConfig::AtStart })
     }
@@ -110,40 +116,48 @@ impl JsonSchema for CoordinationConfig {
     }
 }
 
-/// Work that a forced member does in each of its dies.
+/// Amount of garbage collection that each die does when the controller forces its member to collect, or permits it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ForceUntil {
-    /// Clean one victim in each die, whatever the number of free blocks. A drive with superblocks collects as with `watermark`.
+    /// Collect one victim block in each die, whatever the number of free blocks. A drive with superblocks collects as with `watermark`.
     OneVictim,
-    /// Clean one victim in each pool, whatever the number of free blocks. A drive with superblocks frees one superblock.
+    /// Collect one victim block in each pool of blocks (of a plane or of a die), whatever the number of free blocks. A drive with
+    /// superblocks frees one superblock.
     PoolVictims,
-    /// Clean one victim in each die, and then until every pool has more than `ssd.gc.stop` free blocks.
+    /// Collect one victim block in each die. Then collect further ones until every pool of blocks of the die has more than `ssd.gc.stop`
+    /// free blocks.
     VictimAndWatermark,
-    /// Clean one victim in each pool, and then until every pool has more than `ssd.gc.stop` free blocks (GGC 4.3.1, 5.1 and 6).
+    /// Collect one victim block in each pool of blocks (of a plane or of a die). Then collect further ones until every pool has more than
+    /// `ssd.gc.stop` free blocks (sections 4.3.1, 5.1 and 6 of the paper GGC).
     PoolVictimsAndWatermark,
-    /// Clean until every pool has more than `ssd.gc.stop` free blocks.
+    /// Collect victim blocks in each die until every pool of blocks of the die has more than `ssd.gc.stop` free blocks.
     Watermark,
 }
 
-/// Moment at which a member asks the controller to let it collect.
+/// Situation in which a member asks the controller to force members to collect: after it began to collect by itself, or before it
+/// must. The scheme decides which members are then forced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NotifyConfig {
-    /// The member begins to collect by itself when it must, and then asks.
+    /// The member collects by itself when it must. As it begins, it asks the controller for forced collection, so that other members
+    /// collect at the same time.
     AtStart,
-    /// The member asks when a pool has come down to `t_soft` free blocks. It waits as long as it can, and tells how many pages can still be
-    /// written (GGC 4.3.1).
+    /// The member asks the controller to force it to collect when a pool of blocks (of a plane or die) has only `t_soft` free blocks.
+    /// It then puts collection off until it is forced, or until a pool has only `ssd.gc.start` free blocks. Its message says how many
+    /// pages can be written before it must collect (section 4.3.1 of the paper GGC).
     Soft,
 }
 
-/// Answer of the controller to members that ask to collect.
+/// Answer of the controller to a member that asks for forced collection: it forces the members that the scheme chooses, or ignores all
+/// messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ControllerAnswer {
-    /// The controller forces members to collect after the time `delay`.
+    /// The controller forces members to collect when the time `delay` has passed since a member asked for it. Other members can ask in
+    /// this time. The scheme decides which members are forced.
     Prompt,
-    /// The controller never answers, so that members collect when they must.
+    /// The controller ignores all messages, so that members collect only when they must.
     Never,
 }
 
@@ -152,17 +166,18 @@ pub enum ControllerAnswer {
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct LatencyConfig {
-    /// Time of the message by which a member asks to collect, or for leave to.
+    /// Time that the message takes by which a member asks the controller to force members to collect. With `scheme = "stagger"`, the
+    /// member asks for permission to collect instead.
     pub gc_request: Duration,
-    /// Time of the message by which a member registers for the next common collection.
+    /// Time that the message takes by which a member registers with the controller for the next common collection.
     pub participate: Duration,
-    /// Time of a message from the controller. It forces a member to collect, gives or denies it leave, or ends a collection because idle
-    /// time has ended.
+    /// Time that a message from the controller to a member takes. The message forces the member to collect, gives or denies it permission
+    /// to collect, or ends a collection because idle time has ended.
     pub force_gc: Duration,
-    /// Time of each of two messages: the question of the controller for a member's state, and the answer.
+    /// Time that each of two messages takes: the controller's question for a member's state, and the member's answer.
     pub gc_state: Duration,
-    /// Time of the message by which a member reports the end of its collection. It has collected as much as it was told to, or no longer
-    /// collects without leave.
+    /// Time that the message takes by which a member reports the end of its collection. Either it has collected as much as it was told
+    /// to, or a collection without permission has ended.
     pub gc_done: Duration,
 }
 

@@ -35,7 +35,8 @@ pub struct SsdConfig {
     /// Settings of the channels, only with `transfer = "channel"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channel: Option<ChannelConfig>,
-    /// Limit of the host link.
+    /// Bandwidth limit of the host link, over which the SSD exchanges data with the array. It is `"off"`, a rate for a half-duplex
+    /// link such as SATA, or a table with `rate` and `duplex`.
     #[serde(default)]
     pub link: Link,
     /// Rule that chooses the die of a write.
@@ -48,18 +49,21 @@ pub struct SsdConfig {
     /// Rule that chooses the plane of a write inside its die.
     #[serde(default)]
     pub plane_choice: PlaneChoice,
-    /// Summary at the end of each block, which takes the place of its last page. With `true`, the program that fills a block is followed by
-    /// that of the summary. With `"spread"`, every program takes its share of a summary, so that all last equally long.
+    /// Summary page at the end of each block, which describes the block instead of holding data. With `true`, the program that fills a
+    /// block is followed by that of the summary page. With `"spread"`, the time of this program is divided among all programs of a block,
+    /// so that all last equally long.
     #[serde(default)]
     pub summary_page: BlockSummaryPage,
     /// True if the initial fill closes the block that it writes last, so that collection may choose it. In the DiskSim SSD extension, that
     /// block stays open forever.
     #[serde(default = "yes")]
     pub fill_seals_last_block: bool,
-    /// Superblocks behind a write buffer, as in current drives.
+    /// Superblocks (the same block of all planes and dies) behind a write buffer, as in current drives. Without this table, planes or
+    /// dies collect single blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superblock: Option<SuperblockConfig>,
-    /// Write buffer. Without this table, a device without superblocks has none.
+    /// Write buffer of the device. Without this table, a device with superblocks has a buffer with the default settings, and any other
+    /// device has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<BufferConfig>,
     /// Queues in which commands wait until the device fetches them. Without this table, it takes them as they arrive.
@@ -77,16 +81,18 @@ pub struct SsdConfig {
     /// Superblocks that hold one bit per cell for a time. Without this table there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slc: Option<SlcConfig>,
-    /// Mechanisms of the device, each in a separate table.
+    /// Optional effects that take time of the dies, each with its own table: background work (`[ssd.background]`) and read retries
+    /// (`[ssd.read_retry]`).
     #[serde(flatten)]
     pub mechanisms: Mechanisms,
-    /// Factor by which the simulated drive has fewer rows in each superblock, and erases take less time, so that it fits the memory. It
-    /// needs `ssd.superblock`. Superblocks, dies, buffer and spare area stay as they are, but free space absorbs less. With
-    /// `scale_by = "width"`, the drive is narrower instead.
+    /// Factor by which the simulated drive is smaller than the real one, so that its state fits into memory. Each superblock has fewer
+    /// superpages on each die, and erases take less time. The numbers of superblocks and dies, the buffer, and the share of spare area
+    /// stay. Free superblocks hold less, so that they absorb shorter bursts of writes. With `scale_by = "width"`, the drive has fewer
+    /// dies instead. Needs `ssd.superblock`.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1, max = 65_536))]
     pub scale: u32,
-    /// Dimension that `scale` divides.
+    /// Dimension of the drive that `scale` divides: the number of superpages of a superblock on each die, or the number of dies.
     #[serde(default, skip_serializing_if = "ScaleBy::is_default")]
     pub scale_by: ScaleBy,
     /// Treatment of a write of zeroes that the host asks for without sending data (NVMe's Write Zeroes; `WZ` of blkparse).
@@ -108,11 +114,12 @@ pub struct SsdConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScaleBy {
-    /// Fewer superpages of each superblock on each die: throughput and latencies stay, but free space absorbs less.
+    /// Fewer superpages of each superblock on each die. Throughput and latencies stay, but free superblocks hold less, so that they
+    /// absorb shorter bursts of writes.
     #[default]
     Space,
-    /// Fewer dies, channels, cores, programs at a time, link and buffer, which must be multiples of `scale`. Times stay, but throughput is
-    /// lower, and the load should be, too.
+    /// Fewer dies, channels, cores, programs at a time and commands in work; these numbers must be multiples of `scale`. Buffer size and
+    /// link rate are divided, too. Operations take the same time, but throughput is lower, and the load should be lower, too.
     Width,
 }
 
@@ -180,7 +187,7 @@ pub struct GeometryConfig {
     /// Number of blocks in a plane.
     #[schemars(range(min = 4, max = 16_777_216))]
     pub blocks: u32,
-    /// Number of pages in a block, with the summary page.
+    /// Number of pages in a block. The last one counts even if it is a summary page, which holds no data (`ssd.summary_page`).
     #[schemars(range(min = 2, max = MAX_PAGES_PER_BLOCK))]
     pub pages: u32,
     /// User data in a page, a multiple of 512 B.
@@ -211,21 +218,21 @@ pub struct TimingConfig {
     pub command_overhead: Duration,
 }
 
-/// Summary page of each block, and the way in which its time is accounted for.
+/// Summary page at the end of each block (it describes the block), and the programs to which the time to write it is added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum BlockSummaryPage {
-    /// No summary page (`false`), or one after the program that fills the block (`true`).
+    /// No summary page (`false`), or one that is written after the program that fills the block (`true`).
     Plain(bool),
-    /// A summary page whose time is divided among programs.
+    /// A summary page at the end of each block. The time to write it is divided equally among the programs of the block's data pages.
     Named(NamedSummaryPage),
 }
 
-/// Ways to distribute the time of the summary page over programs.
+/// Ways to divide the time for writing a block's summary page among the programs of the block's data pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NamedSummaryPage {
-    /// Every program of a block takes an equal share of the time to write its summary page.
+    /// Every program of a data page of a block takes longer by an equal share of the time to write the summary page.
     Spread,
 }
 
@@ -298,13 +305,13 @@ impl ChannelOrder {
     }
 }
 
-/// Limit of the host link: `"off"`, a rate for a half-duplex link such as SATA, or a table with `rate` and `duplex`.
+/// Bandwidth limit of the host link: `"off"`, a rate for a half-duplex link such as SATA, or a table with `rate` and `duplex`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Link {
-    /// The text `"off"` or a rate.
+    /// A rate in bytes per second that both directions share, or `"off"` for a link without limit, on which transfers take no time.
     Rate(LinkRate),
-    /// A rate and a duplex mode.
+    /// A table with the rate of the link and its duplex mode.
     Table(LinkTable),
 }
 
@@ -314,7 +321,7 @@ impl Default for Link {
     }
 }
 
-/// Limit of a half-duplex link, or no limit.
+/// Bandwidth limit of a half-duplex link, or no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkRate {
     /// Transfers take no time.
@@ -380,10 +387,10 @@ pub enum Allocation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PlaneChoice {
-    /// The plane with most free pages, as in the reference simulator.
+    /// The plane with most free pages, as in the reference simulator (the SSD extension of DiskSim).
     #[default]
     MostFree,
-    /// All planes take turns.
+    /// The planes of the die take writes in rotation: each write goes to the next plane that can take it.
     Rotate,
 }
 

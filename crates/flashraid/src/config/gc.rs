@@ -11,18 +11,18 @@ use flashraid_workload::units::{Duration, Fraction, NumberRange, Quantity, Start
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct GcConfig {
-    /// Procedure of a collection: `as-set` follows the other keys, and `reference-no-copy-back` does the same as the SSD extension of
-    /// DiskSim without copy-back.
+    /// Rules by which collection chooses victim blocks and free blocks, and moves pages. With `as-set`, the other keys give the rules.
+    /// With `reference-no-copy-back`, they are those of the SSD extension of DiskSim with copy-back disabled.
     pub procedure: Procedure,
     /// Choice of the block, or superblock, to collect: the name of a policy, or a table with its parameters.
     pub victim: VictimPolicy,
-    /// Number of free blocks at or below which a pool is collected.
+    /// Number of free blocks of a pool of blocks (of a plane or of a die) at or below which collection in the pool starts.
     pub start: StartThreshold,
-    /// Number of free blocks at which the collection of a pool ends.
+    /// Number of free blocks of a pool of blocks (of a plane or of a die) at which collection in the pool stops.
     pub stop: StopThreshold,
-    /// Kinds of requests before which the free blocks are checked.
+    /// Kinds of host requests before which a die checks if one of its pools of blocks has so few free blocks that collection must start.
     pub trigger: Trigger,
-    /// Group of blocks that share free blocks, open blocks and thresholds.
+    /// Scope of a pool of blocks: the plane or die whose blocks share free blocks, open blocks, and the thresholds `start` and `stop`.
     pub pool: BlockPoolScope,
     /// The blocking scope of a collection: the part that serves no request during the collection.
     pub blocking: Blocking,
@@ -39,22 +39,26 @@ pub struct GcConfig {
     /// they and the step are all reads or all writes. With `"in-flight"`, requests that arrive during a step may overlap with it, too.
     /// Needs preemption; with superblocks also `superblock.cache_read`.
     pub pipeline: Pipeline,
-    /// True to serve a request for a page that is being moved with the copy in the page register (with superblocks, in the controller).
+    /// True to serve a request with the copy of its page that collection has read and not yet programmed. A read gets this copy, and a
+    /// write replaces it. The copy is in the page register of the die. With superblocks, it is in the controller, and only reads use it.
     /// Needs preemption.
     pub merge: bool,
     /// True to move a page first if a waiting request needs it. Needs preemption and `merge`. Not with superblocks.
     pub reorder: bool,
-    /// Time of a poll of the queue between two steps of a collection. Needs preemption. Not with superblocks.
+    /// Time that a die takes, between two steps of a collection, to look for waiting requests in its queue. Needs preemption. Not with
+    /// superblocks.
     pub poll: Duration,
-    /// Time from the suspension of a program or erase until the read begins, in nanoseconds. Needs `preemption = "suspend"`.
+    /// Time from the suspension of a program or erase until the read that interrupts it begins, in nanoseconds. Needs
+    /// `preemption = "suspend"`.
     #[schemars(range(min = 0, max = 3_600_000_000_000_u64))]
     pub suspend_ns: u64,
-    /// Time from the end of the read until the operation continues, in nanoseconds. Needs `preemption = "suspend"`.
+    /// Time from the end of the last read that is served during a suspension until the suspended program or erase continues, in
+    /// nanoseconds. Needs `preemption = "suspend"`.
     #[schemars(range(min = 0, max = 3_600_000_000_000_u64))]
     pub resume_ns: u64,
     /// Maximum number of times that one program or erase is suspended. Needs `preemption = "suspend"`.
     pub suspensions_max: u32,
-    /// Idle time after which a die collects in the background.
+    /// Idle time after which a die (with superblocks, the whole drive) collects in the background.
     pub idle: IdleTimeBeforeCollection,
 }
 
@@ -85,22 +89,27 @@ impl Default for GcConfig {
     }
 }
 
-/// Requests that overlap with steps of a collection.
+/// Host requests that overlap with steps of a collection. A step is a read or a program of a page that collection moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Pipeline {
-    /// No requests overlap with a step of a collection (`false`), or those do that may be served before the step (`true`). All of these
-    /// must be reads or writes like the step.
+    /// Overlap with steps of a collection for no request (`false`), or for the requests that may be served before the step (`true`).
+    /// These overlap only if they and the step are all reads or all writes. If both reads and writes may be served, none overlaps.
+    /// With superblocks, only reads overlap.
     Plain(bool),
-    /// Further requests overlap with a step of a collection, in addition to those with `true`.
+    /// Overlap as with `true`, and also for requests that arrive during a step of the collection (`"in-flight"`). A read overlaps only
+    /// with a read, and a write only with a program.
     Named(NamedPipeline),
 }
 
-/// Further requests that overlap with a step, although they arrived after its start.
+/// Values of `pipeline` that are names rather than true or false. The only one, `"in-flight"`, lets host requests also overlap with a
+/// step of a collection during which they arrive. A step is a read or a program of a page that collection moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NamedPipeline {
-    /// Requests that arrive during a step of a collection, if they are of the same kind as the step: reads or writes.
+    /// Reads that arrive while collection reads a page overlap with that read, and writes that arrive while it programs a page overlap
+    /// with that program. Requests that wait before such a step overlap with it, too, if they all are reads like the step, or writes like
+    /// the step.
     InFlight,
 }
 
@@ -123,24 +132,25 @@ impl Pipeline {
 /// Name of the procedure [`CollectionProcedure::ReferenceSimulatorWithoutCopyBack`].
 pub(super) const REFERENCE_NO_COPY_BACK: &str = "reference-no-copy-back";
 
-/// Procedure of a collection.
+/// Rules by which collection chooses victim blocks and free blocks, and moves pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Procedure {
     /// Finds victims and free blocks as the other keys of `ssd.gc` say.
     AsSet,
-    /// Follows the DiskSim SSD extension without copy-back. There is a pool for each die. When it begins to collect, a table of its blocks
-    /// is sorted by valid pages, and victims are taken from it in order. Free blocks are searched plane by plane, and only pages that cross
-    /// planes are transferred.
+    /// Follows the DiskSim SSD extension with copy-back disabled. Each die has one pool of blocks. When collection begins in the pool, its
+    /// blocks are listed in a table, those with the fewest valid pages first. Victims are taken from the table in order. Free blocks are
+    /// searched plane by plane. As in DiskSim, a moved page is transferred out of the die and back only if it changes planes.
     ReferenceNoCopyBack,
 }
 
-/// Idle time after which a die collects in the background.
+/// Idle time after which a die (with superblocks, the whole drive) collects in the background.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IdleTimeBeforeCollection {
     /// Never collect in the background.
     Off,
-    /// Collect after this time without work.
+    /// Collect in a die after the die has had no work for this time. With superblocks, the drive collects after no command has arrived for
+    /// this time.
     After(Duration),
 }
 
@@ -162,23 +172,23 @@ impl Quantity for IdleTimeBeforeCollection {
     }
 }
 
-/// Kinds of requests before which the free blocks are checked.
+/// Kinds of host requests before which a die checks if one of its pools of blocks has so few free blocks that collection must start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trigger {
-    /// Check before every request of the host.
+    /// The die checks its free blocks before it serves any request of the host.
     Request,
-    /// Check before writes only.
+    /// The die checks its free blocks only before it serves a write.
     Write,
 }
 
-/// Group of blocks that share free blocks, open blocks and thresholds.
+/// Scope of a pool of blocks: the plane or die whose blocks share free blocks, open blocks, and the thresholds `start` and `stop`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BlockPoolScope {
-    /// Each plane has its own pool.
+    /// Each plane has its own pool of blocks.
     Plane,
-    /// All planes of a die form one pool.
+    /// All planes of a die share one pool of blocks.
     Die,
 }
 
@@ -196,10 +206,13 @@ pub enum Blocking {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preemption {
-    /// Never: once a victim is chosen, its collection runs to its end.
+    /// Never: once a victim block is chosen, its collection runs to its end. With superblocks, only the reads of one superpage run to
+    /// their end.
     None,
-    /// Between two steps of the collection, which are reads, programs and the erase (PGC section III).
+    /// Requests may be served between two steps of the collection. The steps are page reads, page programs and the erase (section III of
+    /// the paper on preemptive collection, PGC).
     Semi,
-    /// Between two steps of the collection; reads also interrupt a program or erase in progress (Wu & He, FAST 2012).
+    /// Requests may be served between two steps of the collection. Reads also interrupt a program or erase that is in progress (Wu & He,
+    /// FAST 2012).
     Suspend,
 }

@@ -127,7 +127,7 @@ pub struct Scenario {
     pub warm_up: WarmUp,
     /// Files from which a warm state is loaded, and to which it is saved.
     pub warm_state: WarmStateFiles,
-    /// Source of the requests, with their changes.
+    /// Source of the requests (a generator, a trace or a mix), and the changes made to them, such as another rate or other sizes.
     pub workload: WorkloadSpec,
     /// Limits at which the run ends.
     pub run_limit: RunLimit,
@@ -293,8 +293,8 @@ fn bound_integers(schema: &mut serde_json::Value) {
     }
 }
 
-/// Returns the quantities of configurations. Each has the name that the schema uses as `format`, and the allowed texts, as the end of the
-/// sentence "this must be …".
+/// Returns the types of quantities that the keys of a configuration hold, such as sizes and durations. Each type has the name that the
+/// schema uses as `format`, and the allowed texts, as the end of the sentence "this must be …".
 pub fn quantity_types_and_allowed_texts() -> impl Iterator<Item = (&'static str, &'static str)> {
     quantities::CHECKERS.iter().map(|checker| (checker.name, checker.allowed))
 }

@@ -3,7 +3,7 @@
 use super::workload_spec;
 use flashraid_workload::catalogue;
 
-/// Kind of a preset.
+/// Subject that a preset (a named, built-in part of a configuration) describes: an SSD, an array or a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PresetKind {
     /// One SSD, for `ssd.preset`.
@@ -14,10 +14,10 @@ pub enum PresetKind {
     Workload,
 }
 
-/// A preset with its text.
+/// A preset, which is a named, built-in part of a configuration, with its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Preset {
-    /// Kind of the preset.
+    /// Subject that the preset describes: an SSD, an array or a workload.
     pub kind: PresetKind,
     /// Name that configurations use.
     pub name: String,

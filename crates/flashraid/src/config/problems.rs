@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-/// A text that users wrote: a file, an option of the command line, or a preset.
+/// A text of a configuration: a file, an option of the command line, or a preset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceText {
     /// Path of the file, `--set`, or `preset NAME`.
@@ -62,9 +62,11 @@ impl Problem {
 /// All problems of a configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Problems {
-    /// The texts that places refer to.
+    /// Texts in which problems may lie: configuration files, options of the command line, and presets. `source_index` of a problem's
+    /// place counts in this list.
     pub sources: Vec<SourceText>,
-    /// The problems in the order of their places. An error has at least one.
+    /// The problems, in the order of their places in the texts. In an [`Error::Config`](crate::Error::Config), the list has at least
+    /// one.
     pub list: Vec<Problem>,
     /// True if a file could not be read, false if its contents are wrong.
     pub has_unreadable_file: bool,

@@ -7,7 +7,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use flashraid_model::array::{self, HedgeAfter, PredictionParams, ReadPlan, ReadPlanParams};
+use flashraid_model::array::{self, HedgeAfter, ReadPlan, ReadPlanParams, ReadPredictionParams};
 use flashraid_model::coordination::SchemePolicy;
 use flashraid_workload::units::{Duration, Fraction, NumberRange, Quantity, UnitError};
 
@@ -24,28 +24,33 @@ const LATE_MAX_NS: u64 = 3_600_000_000_000;
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct ReadConfig {
-    /// Plan that chooses the flash for a read if there is a choice: with mirrors the copy, with parity also the rest of the stripe.
+    /// Read plan: the way the array chooses which members a read is served from, if there is a choice. With mirrors, it chooses a copy.
+    /// With parity, it may reconstruct pages from the rest of their stripe instead of reading them.
     pub plan: Plan,
-    /// Time after which a member refuses a read that would wait for collection. The host then reads the rest of the stripe, or another
-    /// copy. If that would wait, too, it is refused as well, and the time counts twice. Only with `plan = "avoid"`.
+    /// Time that a member takes to refuse a read that would wait for collection. The host then reads the rest of the stripe, or another
+    /// copy. If a member refuses one of these reads, too, the time counts twice, and the read that the host then makes may wait. Only
+    /// with `plan = "avoid"`.
     pub fast_fail: Duration,
     /// Knowledge of the host about collection. Only with `plan = "avoid"`.
     pub knowledge: Knowledge,
-    /// True to avoid collecting members in the reads before a parity write, too: they read the old parity, or the rest of the stripe. Only
-    /// with `plan = "avoid"`.
+    /// True to avoid collecting members also in the reads that precede a parity write. Such reads take either the old data and parity, or
+    /// the rest of the stripe. Only with `plan = "avoid"`.
     pub pre_reads: bool,
     /// Knowledge of the host about how long collection will last. Only with `plan = "avoid"`.
     pub remaining: RemainingTimeKnowledge,
-    /// Time after which a read that has not ended is also read elsewhere. It is a duration, or `"p95"` for the 95th percentile of the last
-    /// reads of the member. Only with `plan = "hedge"`, or with `then_hedge`.
+    /// Time after which a read that has not ended is also read elsewhere: from another copy, or from the rest of the stripe. It is a
+    /// duration, or `"p95"` for the 95th percentile of the durations of the member's last reads. Only with `plan = "hedge"`, or with
+    /// `then_hedge`.
     pub after: HedgeDelay,
-    /// Number of the last reads of a member from which the host knows their 95th percentile. As long as there are fewer, no read is made
-    /// elsewhere. Only with `after = "p95"`, and `plan = "hedge"` or `then_hedge`.
+    /// Number of last reads of a member from whose durations the host takes the 95th percentile. Until so many have ended, no read of the
+    /// member is also read elsewhere (from another copy, or from the rest of the stripe). Only with `after = "p95"`, and `plan = "hedge"`
+    /// or `then_hedge`.
     #[schemars(range(min = 1, max = 65_536))]
     pub learn: u32,
-    /// Treatment of reads that nobody needs any more. Only with `plan = "hedge"`, or with `then_hedge`.
+    /// Treatment of reads that nobody needs any more, because another answer was first. Only with `plan = "hedge"`, or with `then_hedge`.
     pub cancel: Cancel,
-    /// Time until the begin of a read above which it is slow. Only with `plan = "predict"`.
+    /// Wait in the member above which a read counts as slow: the time from the prediction until the die would begin the read. Only with
+    /// `plan = "predict"`.
     pub slow: Duration,
     /// Probability that a slow read is predicted to be fast. Only with `plan = "predict"`.
     pub false_accept: Fraction,
@@ -53,7 +58,8 @@ pub struct ReadConfig {
     pub false_reject: Fraction,
     /// Time that a prediction takes before each read. Only with `plan = "predict"`.
     pub cost: Duration,
-    /// Make reads elsewhere, too, if they take long, as `plan = "hedge"` does. Only with `plan = "predict"`.
+    /// True to read once more, from another copy or from the rest of the stripe, if a read has not ended after the time `after`. This is
+    /// done as with `plan = "hedge"`, whatever was predicted. Only with `plan = "predict"`.
     pub then_hedge: bool,
 }
 
@@ -77,10 +83,10 @@ impl Default for ReadConfig {
     }
 }
 
-/// Time after which a read that has not ended is also read elsewhere.
+/// Time after which a read that has not ended is also read elsewhere: from another copy, or from the rest of the stripe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HedgeDelay {
-    /// The 95th percentile of the last reads of the member.
+    /// The 95th percentile of the durations of the member's last reads.
     P95OfReads,
     /// The same time for all reads.
     Time(Duration),
@@ -108,9 +114,9 @@ impl Quantity for HedgeDelay {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cancel {
-    /// Reading all of them to their end.
+    /// Reads that nobody needs any more are all served to their end.
     Never,
-    /// Dropping those that still wait in the queue of their die.
+    /// Reads that nobody needs any more are dropped if they still wait in the queue of their die. The others are served to their end.
     Queued,
 }
 
@@ -118,12 +124,12 @@ pub enum Cancel {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Knowledge {
-    /// The host knows whether the die or plane of a page collects.
+    /// The host knows of each page if its die or plane (the part that a collection blocks) collects now.
     Element,
-    /// The host only knows whether any die of the member collects.
+    /// The host only knows of each member if any of its dies collects now.
     Member,
-    /// The host keeps to the clock: it goes round a member in its turn, whether that collects or not, and no other.
-    /// Requires `coordination.scheme = "windows"`.
+    /// The host only knows the clock, and so which member has its turn to collect. It avoids this member, even if the member does not
+    /// collect, and avoids no other. Requires `coordination.scheme = "windows"`.
     Turn,
 }
 
@@ -131,9 +137,9 @@ pub enum Knowledge {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RemainingTimeKnowledge {
-    /// Members tell when they would begin a read that is sent now, whether they collect or not.
+    /// Each member, collecting or not, tells the host at what time it would begin a read that is sent now.
     Known,
-    /// Members only tell that they collect, and not for how long.
+    /// Members only tell the host that they collect, and not for how long.
     Unknown,
 }
 
@@ -143,12 +149,12 @@ impl ReadConfig {
         *self == Self::default()
     }
 
-    /// Returns true if reads that take long are also made elsewhere.
+    /// Returns true if reads that take long are also made elsewhere: from another copy, or from the rest of the stripe.
     fn hedges(&self) -> bool {
         self.plan.0.hedges() || (self.plan.0.predicts() && self.then_hedge)
     }
 
-    /// Returns the settings of a plan that looks at the members, hedges or predicts.
+    /// Returns the settings of a read plan that considers if members collect, reads a second time, or predicts slow reads.
     pub(super) fn planning(&self) -> ReadPlanParams {
         ReadPlanParams {
             refusal_answer_ns: self.fast_fail.ns,
@@ -164,7 +170,7 @@ impl ReadConfig {
                 HedgeDelay::Time(time) => HedgeAfter::Time(time.ns),
             },
             abandons_waiting_reads: self.cancel == Cancel::Queued,
-            prediction: PredictionParams {
+            prediction: ReadPredictionParams {
                 slow_ns: self.slow.ns,
                 false_accept: self.false_accept.0,
                 false_reject: self.false_reject.0,
@@ -240,7 +246,8 @@ pub(super) fn without_effect(config: &Config, array: &array::ArrayParams, is_wri
     warnings
 }
 
-/// A read plan by its name. The model lists the plans.
+/// A read plan (the way the array chooses which members a read is served from), which is written as its name. All plans are in
+/// [`ReadPlan::ALL`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plan(pub ReadPlan);
 
@@ -332,9 +339,9 @@ mod tests {
             let text = format!("[array]\nlevel = \"raid1\"\nmembers = 2\n[read]\nplan = \"predict\"\n{keys}");
             read(&text).map(|scenario| scenario.array.read_plan_params.prediction).map_err(|problems| problems.to_string())
         };
-        assert_eq!(of_prediction(""), Ok(PredictionParams::default()));
+        assert_eq!(of_prediction(""), Ok(ReadPredictionParams::default()));
         let keys = "slow = \"2ms\"\nfalse_accept = 0.1\nfalse_reject = \"20%\"\ncost = \"0s\"\nthen_hedge = true\n";
-        let prediction = PredictionParams { slow_ns: 2_000_000, false_accept: 0.1, false_reject: 0.2, cost_ns: 0, then_hedges: true };
+        let prediction = ReadPredictionParams { slow_ns: 2_000_000, false_accept: 0.1, false_reject: 0.2, cost_ns: 0, then_hedges: true };
         assert_eq!(of_prediction(keys), Ok(prediction));
         assert!(of_prediction("false_accept = 1.5\n").is_err());
         assert!(of_prediction("cost = \"2h\"\n").is_err_and(|text| text.contains("at most 1h")));

@@ -14,7 +14,8 @@ pub struct ReportConfig {
     pub bandwidth_interval: Duration,
     /// Length of a time slice. All members that collect during the same slice count as collecting together.
     pub gc_slice: Duration,
-    /// Window of simulated time whose requests and collections the report lists one by one.
+    /// Window of simulated time whose requests, collections and destages of the write cache the report lists one by one, as its timeline.
+    /// By default, there is no timeline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeline: Option<TimelineConfig>,
     /// Number of requests at the beginning that the statistics leave out.
@@ -38,13 +39,14 @@ impl Default for ReportConfig {
     }
 }
 
-/// A window of simulated time.
+/// Window of simulated time. The report lists what overlaps with the window one by one, as its timeline. These are requests, collections,
+/// and destages of the write cache, at most 200,000 of each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct TimelineConfig {
-    /// First moment of the window.
+    /// Simulated time at which the window of the timeline begins, counted from the start of the run.
     pub from: Duration,
-    /// First moment after the window.
+    /// Simulated time at which the window of the timeline ends, counted from the start of the run. This moment itself is outside.
     pub to: Duration,
 }

@@ -92,8 +92,10 @@ impl Resolver<'_> {
             (number / by).max(1)
         };
         ssd.geometry.dies = divide("ssd.geometry.dies", ssd.geometry.dies);
-        let firmware = ssd.firmware.get_or_insert_default();
-        firmware.cores = divide("ssd.firmware.cores", firmware.cores);
+        // Without this section commands take no time of a core, so that there are no cores to divide.
+        if let Some(firmware) = &mut ssd.firmware {
+            firmware.cores = divide("ssd.firmware.cores", firmware.cores);
+        }
         if let Some(programs) = ssd.superblock.as_mut().and_then(|superblock| superblock.programs_at_once.as_mut()) {
             *programs = divide("ssd.superblock.programs_at_once", *programs);
         }

@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use flashraid_workload::units::{Duration, Fraction, Size};
 
-/// A drive that maps units, programs superpages, and collects superblocks in small steps. Without this table, it has pools of blocks.
+/// A drive that collects superblocks, each the same block of all planes and dies, in small steps. One program of a die writes a
+/// superpage: a page of each plane and bit per cell. The map of the drive stores the place of each unit of data, a page or several.
+/// Without the table `[ssd.superblock]`, each plane or die has a pool of blocks, and collects single blocks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
@@ -37,21 +39,23 @@ pub struct SuperblockConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub programs_at_once: Option<u32>,
-    /// True to program parity (RAIN). Superpages at the same place of all dies form a row, of which one is the parity of the others and is
-    /// programmed after them. `geometry.reserved` must leave room for it.
+    /// True to program parity (RAIN). The superpages at the same place of all dies form a row. One superpage of a row is the parity of
+    /// the others and is programmed after them. `geometry.reserved` must leave room for the parity.
     #[serde(skip_serializing_if = "is_off")]
     pub rain: bool,
-    /// Number of free superblocks that collection aims at. There, it frees as much space as the host takes; with fewer free superblocks, it
-    /// is faster.
+    /// Number of free superblocks that collection aims at. With this number, it frees as much space as the host takes; with fewer free
+    /// superblocks, it is faster.
     #[schemars(range(min = 3, max = 65_536))]
     pub target: u32,
-    /// Number of superblocks below the target at which collection is twice as fast, and number above it at which collection stops.
+    /// Number of free superblocks below or above `target` at which collection changes its speed. With `target` − `span` free superblocks,
+    /// collection is twice as fast as with `target`. With `target` + `span`, it stops.
     #[schemars(range(min = 1, max = 65_536))]
     pub span: u32,
     /// Number of free superblocks at or below which the host may begin no superpage.
     #[schemars(range(min = 2, max = 65_536))]
     pub floor: u32,
-    /// Number of superpages per die that collection may be behind with its moves. Beyond it, the host may begin no superpage.
+    /// Maximum amount of data, in superpages per die, that collection still has to move to keep up with past host writes. If it is more,
+    /// the host may begin no superpage.
     #[schemars(range(min = 0, max = 65_536))]
     pub debt: u32,
     /// Number of host reads after which data are moved (read disturb). It is an average over the blocks of a superblock, and counts since
@@ -109,8 +113,9 @@ pub enum PlaneReads {
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct BufferConfig {
-    /// Size of the buffer. By default, two superpages per die, but at least a superpage for each placement handle and one more. With pools
-    /// of blocks at least a page, and by default two pages per die.
+    /// Size of the buffer. With `ssd.superblock`, it must be at least one superpage for each placement handle and one more. The default
+    /// is two superpages per die, or this minimum if it is larger. Without `ssd.superblock`, it must be at least one page, and the
+    /// default is two pages per die.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Size>,
     /// Time that the acknowledgement of a write takes. It begins when the last unit of the command is in the buffer.
@@ -129,8 +134,9 @@ impl Default for BufferConfig {
     }
 }
 
-/// Placement handles, as with Flexible Data Placement: writes with different handles go to different superblocks. A write has the number of
-/// its stream in a mix, modulo `handles`. Needs `ssd.superblock`.
+/// Placement handles, as with Flexible Data Placement: writes with different handles go to different superblocks. A write of stream s
+/// (counted from 0) of a workload with `kind = "mix"` has handle s modulo `handles`. All other writes have handle 0. Needs
+/// `ssd.superblock`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
@@ -138,7 +144,7 @@ pub struct PlacementHandlesConfig {
     /// Number of placement handles. The superblocks of each are its reclaim units.
     #[schemars(range(min = 1, max = 16))]
     pub handles: u32,
-    /// Time for which data of different placement handles stay in different superblocks: until collection moves them, or for ever.
+    /// Time for which data of different placement handles stay in different superblocks: until collection moves the data, or forever.
     pub isolation: HandleIsolation,
 }
 
@@ -148,40 +154,46 @@ impl Default for PlacementHandlesConfig {
     }
 }
 
-/// Time for which data of different placement handles stay in different superblocks: until collection moves them, or for ever.
+/// Time for which data of different placement handles stay in different superblocks: until collection moves the data, or forever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HandleIsolation {
-    /// Until collection moves them. Moved units of all handles lie in the same superblocks.
+    /// Data of different handles lie in different superblocks until collection moves the data. Moved data of all handles lie in the same
+    /// superblocks.
     Initially,
-    /// Forever: moved units stay with their handle. `ssd.superblock.floor` must be at least `handles` + 1.
+    /// Data of different handles lie in different superblocks forever, because collection keeps them apart, too. `ssd.superblock.floor`
+    /// must be at least `handles` + 1.
     Persistently,
 }
 
-/// Superblocks with one bit per cell (SLC). Host writes go there while there is room, and collection folds them into other superblocks.
-/// Needs `ssd.superblock`.
+/// Superblocks with one bit per cell (SLC). Host writes go there while there is room. Collection later moves the data to superblocks with
+/// all bits per cell (folding). Needs `ssd.superblock`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SlcConfig {
-    /// Superblocks of which `share` is a share: all of them, or those that are free beyond `superblock.target`.
+    /// Group of superblocks that `share` refers to: all superblocks, or those that are free in excess of `superblock.target` or hold one
+    /// bit per cell now.
     pub mode: SlcMode,
-    /// Share of the superblocks named by `mode` that may hold one bit per cell at a time. Such a superblock holds less data, by the factor
-    /// `superblock.pages_per_cell`.
+    /// Maximum share of superblocks that hold one bit per cell at the same time. The key `mode` says of which superblocks it is a share. A
+    /// superblock with one bit per cell holds less data than others, by the factor `superblock.pages_per_cell`.
     pub share: Fraction,
-    /// Time that a die takes to program a flash page in each of its planes.
+    /// Time that a die takes to program a flash page with one bit per cell in each of its planes.
     pub program: Duration,
-    /// Time that the flash array takes for a read.
+    /// Time that the flash array takes to read a page with one bit per cell.
     pub read: Duration,
 }
 
-/// Superblocks of which a share may hold one bit per cell at a time.
+/// Group of superblocks of which the share `slc.share` may hold one bit per cell at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SlcMode {
-    /// All superblocks. Those with one bit per cell are taken from the reserve.
+    /// The share `slc.share` of all superblocks of the drive may hold one bit per cell at the same time. The spare area
+    /// (`geometry.reserved`) must have room for these.
     Static,
-    /// Superblocks that are free beyond `superblock.target`, or that hold one bit per cell now. A full drive has few of them.
+    /// The share `slc.share` is taken of two groups together: superblocks that hold one bit per cell now, and those free in excess of
+    /// `superblock.target`. The result is the maximum number of superblocks that may hold one bit per cell at the same time. In a full
+    /// drive, few are free, so that this maximum is small.
     Dynamic,
 }
 
@@ -196,7 +208,8 @@ pub struct SuspensionConfig {
     pub erase: OperationSuspension,
 }
 
-/// Suspension of one kind of operation by reads. If `ssd.scale` makes erases shorter, it divides these times for erases, too.
+/// Suspension of one kind of operation, programs or erases, by reads. If `ssd.scale` makes erases shorter, the times for the suspension
+/// of erases become shorter in proportion.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
@@ -205,11 +218,11 @@ pub struct OperationSuspension {
     /// earlier is not interrupted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspend: Option<Duration>,
-    /// Time from the end of the last read until the operation continues.
+    /// Time from the end of the last read during a suspension until the suspended operation continues.
     pub resume: Duration,
     /// Maximum number of times that one program or erase is suspended.
     pub suspensions_max: u32,
-    /// Least time that the operation works between two suspensions. By default, it equals `suspend`.
+    /// Minimum time that the operation works between two suspensions. By default, it equals `suspend`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub progress: Option<Duration>,
 }
@@ -220,18 +233,20 @@ impl Default for OperationSuspension {
     }
 }
 
-/// The submission queues of a drive, which it fetches round robin. Each stream of a mix sends to its own queue, as far as there are enough.
+/// The submission queues of a drive, from which it fetches commands round robin. Each stream of a workload with `kind = "mix"` sends to
+/// its own queue if there are enough queues; otherwise, streams share queues.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct QueuesConfig {
-    /// Number of queues. Stream s of a mix, counted from 0, sends to queue s modulo this number. Everything else goes to queue 0.
+    /// Number of queues. Stream s (counted from 0) of a workload with `kind = "mix"` sends to queue s modulo this number. Everything else
+    /// goes to queue 0.
     #[schemars(range(min = 1, max = 65_535))]
     pub queues: u32,
     /// Number of commands that are fetched from a queue before the next one has its turn.
     #[schemars(range(min = 1, max = 65_536))]
     pub burst: u32,
-    /// Most commands that the drive works on at the same time. Others wait in their queues.
+    /// Maximum number of commands that the drive works on at the same time. Others wait in their queues.
     #[schemars(range(min = 1, max = 1_048_576))]
     pub commands: u32,
 }
@@ -247,19 +262,22 @@ impl Default for QueuesConfig {
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct FirmwareConfig {
-    /// Number of processor cores. Each command, and each moved unit, occupies one of them for the time given here.
+    /// Number of processor cores. Each command, and each unit of data that collection moves, occupies one core for the time that the
+    /// other keys give (except `latency`).
     #[schemars(range(min = 1, max = 1_024))]
     pub cores: u32,
-    /// Time of a core for a read command of any size.
+    /// Time for which a read command of any size occupies a processor core.
     pub read: Duration,
-    /// Time of a core for a write or flush command of any size.
+    /// Time for which a write or flush command of any size occupies a processor core.
     pub write: Duration,
-    /// Time of a core for a unit that collection moves. Needs `ssd.superblock`.
+    /// Time for which each unit of data (one page or several, `ssd.superblock.unit`) that collection moves occupies a processor core. Needs
+    /// `ssd.superblock`.
     #[serde(rename = "move")]
     pub move_: Duration,
-    /// Time of a core for a trim command.
+    /// Time for which a trim command occupies a processor core, besides the time for its units (`trim_unit`).
     pub trim: Duration,
-    /// Time of a core for each unit of a trim command.
+    /// Time for which each unit of data in a trim command occupies a processor core. A unit is `ssd.superblock.unit` or, without
+    /// superblocks, a page.
     pub trim_unit: Duration,
     /// Fixed time from the end of the core's work on a command until the drive begins with the command. No core is occupied meanwhile.
     pub latency: Duration,

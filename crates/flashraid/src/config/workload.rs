@@ -21,7 +21,7 @@ pub struct WorkloadConfig {
     /// The workload to build on, one of those that `flashraid preset list` names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
-    /// Kind of workload: generated, read from a trace, or a mix of streams. By default, the other keys decide.
+    /// Kind of workload: generated, read from a trace, or a mix of several workloads. By default, the other keys decide.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
     /// Number of requests after which the run ends.
@@ -53,8 +53,8 @@ pub struct WorkloadConfig {
     /// Synthetic: true if a request that starts where the one before ended also has its size and direction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequential_repeats: Option<bool>,
-    /// Synthetic: greatest gap before a request that starts where the one before ended. Such gaps are uniform from 0. By default, they are
-    /// drawn like the gaps before other requests.
+    /// Synthetic: greatest gap before a request that starts where the one before ended. Such gaps are uniform from 0. By default, they
+    /// are drawn like the gaps before other requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequential_gap: Option<RequestGap>,
     /// Synthetic: distribution of the addresses.
@@ -77,11 +77,11 @@ pub struct WorkloadConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_073_741_824))]
     pub sector_bytes: Option<u32>,
-    /// Trace: treatment of several devices. They are laid end to end (`"concat"`), or share the same addresses (`"fold"`). A list of
-    /// numbers uses only some.
+    /// Trace: placement of the addresses of several devices. They are laid end to end in order of number (`"concat"`), or share the same
+    /// addresses (`"fold"`). With a list of numbers, only these devices are used, laid end to end in the order of the list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub devices: Option<TraceDevices>,
-    /// Trace: number of requests that are held back and sorted, or `"sort"` for the whole trace.
+    /// Trace: number of requests that are held back to put them in order of time, or `"sort"` to sort the whole trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reorder: Option<TraceReorder>,
     /// Trace: true to count lines that cannot be read and leave them out.
@@ -102,30 +102,31 @@ pub struct WorkloadConfig {
     #[schemars(length(min = 1, max = 256))]
     pub streams: Option<Vec<WorkloadConfig>>,
 
-    /// Factor by which requests come faster.
+    /// Factor by which more requests arrive per second: 2 halves the times between them.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.000_001, max = 1_000_000.0))]
     pub rate_scale: Option<f64>,
-    /// Factor by which requests are larger.
+    /// Factor by which the sizes of requests are multiplied.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.000_001, max = 1_000_000.0))]
     pub size_scale: Option<f64>,
-    /// Treatment of addresses beyond the array.
+    /// Treatment of requests whose addresses lie beyond the end of the array.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address_fit: Option<AddressFit>,
-    /// Number of bytes that the original requests address, with `address_fit = "scale"`. By default, a trace is read once in advance to
-    /// find out.
+    /// Length of the address range of the requests before scaling, in bytes: from 0 to the end of the farthest request. By default, a
+    /// trace is read once in advance to find it. Only with `address_fit = "scale"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address_extent: Option<Size>,
-    /// Part to leave out at the start: a number of requests or a time.
+    /// Part of the workload to skip at the start: a number of requests, or a time before which requests are skipped. Skipped requests are
+    /// not simulated at all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<RequestsOrTime>,
-    /// End of the stream: a number of requests or a time.
+    /// End of the workload: a number of requests after which, or a time from which on, no more requests come.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<RequestsOrTime>,
 }
 
-/// Kind of a workload's source.
+/// Origin of a workload's requests: a generator, a recorded trace, or a mix of several workloads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -133,25 +134,25 @@ pub enum Kind {
     Synthetic,
     /// A recorded trace of requests.
     Trace,
-    /// Several streams that are merged.
+    /// Several workloads (streams), whose requests are merged in order of arrival.
     Mix,
 }
 
-/// Treatment of several devices of a trace.
+/// Choice of devices of a trace, and the placement of their addresses in the array. Each device has its own addresses from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum TraceDevices {
-    /// All devices are used.
+    /// All devices are used, with their addresses end to end or overlapping.
     All(DeviceMerge),
     /// Only these devices, laid end to end in this order.
     List(Vec<u32>),
 }
 
-/// Treatment of all devices of a trace.
+/// Placement of the addresses of all devices of a trace in the array. Each device has its own addresses from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeviceMerge {
-    /// The devices lie end to end.
+    /// The devices are laid end to end, in order of their numbers.
     Concat,
     /// The devices overlap: every device begins at address 0 of the array.
     Fold,
@@ -160,9 +161,10 @@ pub enum DeviceMerge {
 /// Method by which requests of a trace are put in order of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TraceReorder {
-    /// This number of requests is held back and sorted.
+    /// This number of requests is held back. Whenever one more has been read, the request with the earliest time stamp among them is
+    /// passed on.
     WindowOfRequests(u32),
-    /// The whole trace is sorted in memory.
+    /// The whole trace is sorted by time stamp, in memory.
     Sort,
 }
 
@@ -188,25 +190,26 @@ impl Quantity for TraceReorder {
     }
 }
 
-/// Direction of all requests of a trace that does not distinguish reads from writes.
+/// Direction that all requests of a trace get if the trace does not distinguish reads from writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TraceDirection {
-    /// All requests are reads.
+    /// All requests count as reads, because the trace does not say which of them are reads.
     Read,
-    /// All requests are writes.
+    /// All requests count as writes, because the trace does not say which of them are writes.
     Write,
 }
 
-/// Treatment of addresses beyond the array.
+/// Treatment of requests whose addresses lie beyond the end of the array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AddressFit {
-    /// Stops the run with an error.
+    /// Stops the run with an error at the first request that reaches beyond the end of the array.
     Error,
     /// Continues at address 0 after the end of the array.
     Wrap,
-    /// Multiplies all addresses so that the end of the original becomes the end of the array.
+    /// Multiplies all addresses by the same factor, so that the end of the requests' original address range (`address_extent`) becomes
+    /// the end of the array.
     Scale,
 }
 

@@ -21,7 +21,7 @@ pub struct ExportedFile {
 /// Files for another program, with notes about everything that they cannot express.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ExportedFiles {
-    /// The files, with the device first.
+    /// The exported files. The first one describes the device; a file that describes the workload may follow.
     pub files: Vec<ExportedFile>,
     /// Notes about everything that was left out or changed.
     pub notes: Vec<String>,

@@ -43,7 +43,9 @@ impl Parity {
 }
 
 figures! {
-    /// Reads that were planned by the state of the members. A *part* is what a read asks for in a stripe or, with mirrors, in a strip.
+    /// Counters of reads with `read.plan = "avoid"`: if garbage is being collected where a wanted strip lies, the array reads elsewhere.
+    /// It reads the rest of the stripe or another copy. A *part* is what a read asks for in a stripe or, with mirrors, in a strip
+    /// (consecutive pages on one member).
     pub struct ReadPlanReport("planned_reads", of: ReadPlanCounters) {
         /// Number of parts of reads that met no collection: none of the strips that they wanted was collecting.
         parts_free: u64 = of.stripe_reads_without_collection, row 1 "parts that met no collection" in "";
@@ -75,7 +77,8 @@ impl ReadPlanReport {
 }
 
 figures! {
-    /// Reads that are also made elsewhere when they take long. A *part* is what a read asks for in a stripe or, with mirrors, in a strip.
+    /// Counters of reads that are also made elsewhere if no answer has come after a time: from another copy or the rest of the stripe. A
+    /// *part* is what a read asks for in a stripe or, with mirrors, in a strip (consecutive pages on one member).
     pub struct HedgedReads("hedged_reads", of: HedgeCounters) {
         /// Number of parts of reads, one per stripe (with mirrors, per strip), whether they took long or not.
         parts: u64 = of.stripe_reads, row 1 "parts read" in "";
@@ -87,11 +90,11 @@ figures! {
         pages_added: u64 = of.pages_read_elsewhere, row 4 "pages read in addition" in "pages";
         /// Number of pages read whose data nobody needed, because another read of the same data had answered first.
         pages_wasted: u64 = of.pages_read_in_vain, row 5 "pages read in vain" in "pages";
-        /// Number of these pages that were abandoned in the queue of their die, and not read.
+        /// Number of pages among `pages_wasted` that left the queue of their die unread, because nobody needed them any more.
         pages_cancelled: u64 = of.pages_abandoned, row 6 "of which cancelled" in "pages" if |hedged| hedged.pages_cancelled > 0;
-        /// Number of parts that took long and did not get the lock of their stripe at once.
+        /// Number of parts of reads that took long and were not read elsewhere, because another operation held the lock of their stripe.
         locked_out: u64 = of.stripe_reads_locked_out, row 7 "parts locked out" in "";
-        /// Number of parts that took long and whose data were nowhere else.
+        /// Number of parts of reads that took long and were not read elsewhere, because there was no other way to their data.
         without_substitute: u64 = of.stripe_reads_without_other_way, row 8 "parts without another way" in "";
     }
 }
@@ -103,26 +106,27 @@ impl HedgedReads {
 }
 
 figures! {
-    /// Reads that are made elsewhere at once if they are predicted to be slow. A *part* is what a read asks for in a stripe or, with
-    /// mirrors, in a strip. A *call* is the prediction for what would be read of a strip.
+    /// Counters of reads with `read.plan = "predict"`: a read that is predicted to be slow is made from another copy or the rest of the
+    /// stripe. A *part* is what a read asks for in a stripe or, with mirrors, in a strip (consecutive pages on one member). A prediction
+    /// says that the read of one strip would be slow (begin late) or fast.
     pub struct PredictedReads("predicted_reads", of: PredictionCounters) {
-        /// Number of parts that were read.
+        /// Number of parts of reads, predicted to be slow or fast.
         parts: u64 = of.stripe_reads, row 1 "parts read" in "";
-        /// Number of parts of which something was called slow that would be read without a plan.
+        /// Number of parts of reads of which a wanted strip (with mirrors, the first copy) was predicted to be slow.
         parts_slow: u64 = of.stripe_reads_called_slow, row 2 "parts called slow" in "";
-        /// Number of parts that were made elsewhere.
+        /// Number of parts of reads that were made from another copy or the rest of the stripe, because of a prediction.
         elsewhere: u64 = of.stripe_reads_made_elsewhere, row 3 "parts made elsewhere" in "";
-        /// Number of pages that these parts read beyond what they would have read without a plan.
+        /// Number of pages that parts made elsewhere read in addition to those that they would have read without a prediction.
         pages_added: u64 = of.pages_added, row 4 "pages read in addition" in "pages";
-        /// Number of parts called slow that did not get the lock of their stripe at once.
+        /// Number of parts predicted to be slow that were not made elsewhere, because another operation held the lock of their stripe.
         locked_out: u64 = of.stripe_reads_locked_out, row 5 "parts locked out" in "";
-        /// Number of calls: slow, and called slow.
+        /// Number of correct predictions that the read of a strip would be slow.
         slow_called_slow: u64 = of.slow_reads_called_slow, row 6 "slow, called slow" in "";
-        /// Number of calls: slow, but called fast.
+        /// Number of wrong predictions that the read of a strip would be fast, although it would be slow.
         slow_called_fast: u64 = of.slow_reads_called_fast, row 7 "slow, called fast" in "";
-        /// Number of calls: fast, but called slow.
+        /// Number of wrong predictions that the read of a strip would be slow, although it would be fast.
         fast_called_slow: u64 = of.fast_reads_called_slow, row 8 "fast, called slow" in "";
-        /// Number of calls: fast, and called fast.
+        /// Number of correct predictions that the read of a strip would be fast.
         fast_called_fast: u64 = of.fast_reads_called_fast, row 9 "fast, called fast" in "";
     }
 }
@@ -226,7 +230,7 @@ figures! {
         /// Time at which the last strip was rebuilt or given up, in milliseconds.
         rebuild_ended_ms: Option<f64> = ms(of.progress.rebuild_ended_ns),
             row 11 "rebuilding ended at" in "s" of (|failed| seconds(failed.rebuild_ended_ms));
-        /// Share of the strips that have been rebuilt.
+        /// Share of the failed member's strips that have been rebuilt.
         rebuilt_fraction: f64 = of.progress.strips_rebuilt as f64 / of.progress.strips_of_member as f64, row 12 "rebuilt" in "%";
         /// Number of strips that were given up, because too much of their stripe was lost.
         strips_lost: u64 = of.progress.strips_lost, row 20 "strips given up" in "";
@@ -251,7 +255,8 @@ impl<'a> OfFailures<'a> {
 }
 
 figures! {
-    /// The failure of a member, and its rebuilding.
+    /// The first failure of a member, and the rebuilding of this member. Counts of pages, and response times, cover all failures
+    /// together.
     pub struct FailureReport("failure", of: OfFailures<'_>) {
         /// Number of the failed member.
         member: u32 = of.first.member;
@@ -261,19 +266,19 @@ figures! {
         failed_ms: Option<f64> = of.first.failed_ms;
         /// Time at which rebuilding began, in milliseconds.
         rebuild_began_ms: Option<f64> = of.first.rebuild_began_ms;
-        /// Time at which the last strip was rebuilt, in milliseconds.
+        /// Time at which the last strip was rebuilt or given up, in milliseconds.
         rebuild_ended_ms: Option<f64> = of.first.rebuild_ended_ms;
-        /// Share of the strips that have been rebuilt.
+        /// Share of the failed member's strips that have been rebuilt.
         rebuilt_fraction: f64 = of.first.rebuilt_fraction;
-        /// Number of pages read to rebuild.
+        /// Number of pages read to rebuild failed members, of all failures together.
         rebuild_pages_read: u64 = of.counters.rebuild_pages_read, row 14 "pages read to rebuild" in "pages";
-        /// Number of pages written to rebuild.
+        /// Number of pages written to spares to rebuild failed members, of all failures together.
         rebuild_pages_written: u64 = of.counters.rebuild_pages_written, row 15 "pages written to rebuild" in "pages";
         /// Rate at which the spare was written, in MB/s (10^6).
         rebuild_mb_s: Option<f64> = of.first.rebuild_mb_s;
-        /// Number of pages of the failed member that reads asked for.
+        /// Number of pages of failed members that reads asked for, of all failures together.
         pages_reconstructed: u64 = of.counters.pages_reconstructed, row 3 "pages reconstructed" in "pages";
-        /// Number of pages read to reconstruct pages of the failed member, beyond the pages that were asked for.
+        /// Number of pages read to reconstruct pages of failed members, beyond the pages that were asked for, of all failures together.
         pages_read_to_reconstruct: u64 = of.counters.pages_read_to_reconstruct, row 4 "pages read for these" in "pages";
         /// Response times, in microseconds, by the health of the array when the request arrived.
         response_us: ByHealth = ByHealth::new(of.inputs.measured);

@@ -43,7 +43,7 @@ pub struct ReportInputs<'a> {
     pub unfinished_work_by_member: &'a [MemberOwed],
     /// Number of pages that were in the write cache at the end of the measured time.
     pub pages_in_cache_at_end: u64,
-    /// Wear of the members, in order of members.
+    /// Erase counts of the blocks of each member, in order of members.
     pub wear: &'a [EraseCountSummary],
     /// Use of the members in each interval of the series over time, in order of members.
     pub usage: &'a [Vec<UtilisationPoint>],
@@ -53,7 +53,7 @@ pub struct ReportInputs<'a> {
     pub array_capacity_bytes: u64,
     /// Number of blocks in a member.
     pub blocks_per_member: u64,
-    /// Number of free blocks of a pool at or below which it is collected.
+    /// Number of free blocks at or below which garbage collection starts in a pool of blocks (of a plane or of a die).
     pub start_free_blocks: u32,
     /// Number of pages in a block.
     pub pages_per_block: u32,
@@ -81,15 +81,18 @@ pub struct ReportInputs<'a> {
     pub layout: Layout,
     /// Facts about drives with superblocks; `None` for other members.
     pub drive: Option<DriveInputs>,
-    /// Mechanisms of the members.
+    /// Optional effects in the members that take time of their dies: background work and read retries, if they are configured.
     pub mechanisms: Mechanisms,
-    /// True if members without superblocks have submission queues.
+    /// True if the members have no superblocks and have submission queues. The queues of drives with superblocks are described in
+    /// `drive`.
     pub has_queues: bool,
-    /// True if the host waits for one request before it sends another.
+    /// True if the workload is a closed loop: the host sends a new request only after an earlier one is answered. Several requests may
+    /// be outstanding, up to the queue depth.
     pub is_closed_loop: bool,
     /// Reason why the run was stopped before its end, if it was.
     pub partial_reason: Option<String>,
-    /// Note about the workload.
+    /// Note about the origin of the requests: a workload of the catalogue, or a source of the caller's own. `None` for a workload that
+    /// the configuration describes.
     pub workload_note: Option<String>,
     /// Assumptions made, and parts left out, in reading traces.
     pub trace_notes: Vec<String>,
@@ -180,7 +183,7 @@ impl Report {
 /// Facts about drives with superblocks, in addition to their counters.
 #[derive(Debug, Clone, Copy)]
 pub struct DriveInputs {
-    /// Number of pages in a unit.
+    /// Number of pages in a unit of the mapping (`ssd.superblock.unit`).
     pub pages_per_mapping_unit: u32,
     /// Number of dies in a drive.
     pub dies: u32,
@@ -198,7 +201,8 @@ pub struct DriveInputs {
     pub has_queues: bool,
     /// Factor by which the simulated drives are smaller than the full-size ones.
     pub scaled_down_by: u32,
-    /// Dimension that is divided by `scale`: the rows of superblocks, or the number of dies and all else that sets the throughput.
+    /// Dimension of the drives that `ssd.scale` divides. It is the number of superpages of each superblock on each die, or the number of
+    /// dies with all else that sets the throughput.
     pub scaled_dimension: ScaleBy,
 }
 
@@ -312,7 +316,7 @@ pub(super) fn response_times(times: &ResponseTimes) -> ByDirection<ResponseTime>
     ByDirection { all: response_time(&times.all), read: response_time(&times.reads), write: response_time(&times.writes) }
 }
 
-/// Returns the events of members that failed, within the window of the timeline.
+/// Returns the failures of members, and the begins and ends of their rebuilding, within the time `window`.
 fn marks(inputs: &ReportInputs, window: std::ops::Range<u64>) -> Vec<TimelineMark> {
     let of = |progress: &FailureProgress| {
         let member = progress.member;

@@ -31,11 +31,12 @@ figures! {
         reads: CachedReads = CachedReads::new(of.counters);
         /// Counts of the pages that the host wrote.
         pages_written: CachedPages = CachedPages::new(&of.counters.host_admissions);
-        /// Counts of the pages that the cache of write groups passed on to the member caches, and of parity pages.
+        /// Counts of the pages that the first-level cache of the policy `lawc` passed on to the members' caches, and of parity pages.
         pages_from_inside: CachedPages = CachedPages::new(&of.counters.member_cache_admissions);
         /// Writes that waited for room.
         waits_for_room: RoomWaits = RoomWaits::new(of.counters);
-        /// Counts of the cache of write groups before the member caches, if the policy has both.
+        /// Counts of the first-level cache of the policy `lawc`, which takes host writes and later passes them on to the members'
+        /// caches. All are 0 with other policies.
         front: CacheFront = CacheFront::new(of.counters);
         /// Number of pages read because parity needed them.
         parity_reads: u64 = of.counters.pages_read_for_parity;
@@ -93,16 +94,17 @@ figures! {
 }
 
 figures! {
-    /// Counts of the cache of write groups before the member caches, if the policy has both.
+    /// Counts of the first-level cache of the policy `lawc`, which takes host writes and later passes them on to the members' caches.
+    /// All are 0 with other policies.
     pub struct CacheFront("cache.front", of: CacheCounters) {
-        /// Number of writes that went to the member caches directly, because the cache of write groups before them had no room.
+        /// Number of writes that went to the members' caches directly, because the first-level cache in front of these had no room.
         bypasses: u64 = of.writes_bypassing_first_level;
-        /// Number of writes that waited for room in the cache of write groups. They could not bypass it, because it held an older version
+        /// Number of writes that waited for room in the first-level cache. They could not bypass it, because it held an older version
         /// of a page.
         dependent: u64 = of.writes_waiting_for_first_level;
-        /// Number of destages from the cache of write groups into the member caches.
+        /// Number of destages from the first-level cache into the members' caches. Each carries the cached pages of one stripe.
         destages: u64 = of.first_level_destages.entries;
-        /// Number of pages destaged from the cache of write groups into the member caches.
+        /// Number of pages destaged from the first-level cache into the members' caches.
         pages_destaged: u64 = of.first_level_destages.pages;
     }
 }

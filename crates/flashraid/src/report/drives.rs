@@ -23,8 +23,8 @@ impl FrontsSource {
 }
 
 figures! {
-    /// Counts of queues, processor cores and write buffers of members without superblocks, summed over the members (section 25 of the
-    /// rules).
+    /// Counters kept by the queues, processor cores and write buffers of members without superblocks, summed over the members (section
+    /// 25 of `docs/rules.md`).
     pub struct FrontEndReport("front", of: FrontsSource) {
         /// Number of commands sent to the drives. All pages that one operation of the array sends to a drive at a time form one command.
         commands: u64 = of.front.commands;
@@ -88,7 +88,8 @@ impl<'a> DrivesSource<'a> {
 }
 
 figures! {
-    /// Counts of drives with superblocks, summed over the drives (section 24 of the rules).
+    /// Counters kept by drives with superblocks, summed over the drives (section 24 of `docs/rules.md`). A unit is what a drive maps
+    /// (`ssd.superblock.unit`, a page or several).
     pub struct DriveReport("drive", of: DrivesSource<'_>) {
         /// Factor by which the simulated drive is smaller than the full-size one. It divides the superpages that a superblock has on each
         /// die or, with `scale_by = "width"`, the number of dies and all else that sets the throughput.
@@ -115,28 +116,33 @@ figures! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fetch_wait_mean_us: Option<f64> = mean_us(of.front.fetch_wait_ns, of.front.fetch_waits),
             row 21 "mean of these waits" in "µs" if |drive| drive.fetch_waits.is_some();
-        /// Number of units programmed for the host. Moved units, padding and parity do not count.
+        /// Number of units of the mapping (`ssd.superblock.unit`, a page or several) programmed for the host. Moved units, padding and
+        /// parity do not count.
         units_programmed: u64 = of.counts.host_units_programmed;
-        /// Number of units that collection programmed.
+        /// Number of units of the mapping (`ssd.superblock.unit`, a page or several) that collection moved and programmed.
         units_moved: u64 = of.counts.units_moved_by_collection;
-        /// Number of units that the host overwrote while collection moved them, so that collection did not program them.
+        /// Number of units of the mapping that the host overwrote while collection moved them, so that collection did not program them.
         units_dropped: u64 = of.counts.units_overwritten_during_move;
-        /// Number of units of padding, programmed because superpages were closed before they were full.
+        /// Number of units of padding, programmed without data because superpages were closed before they were full. A superpage is what
+        /// one program of a die takes.
         units_padded: u64 = of.counts.padding_units_programmed;
-        /// Number of units of parity that were programmed; left out if there are none.
+        /// Number of units of parity that were programmed, each as large as a unit of the mapping; left out if there are none.
         #[serde(default, skip_serializing_if = "is_zero")]
         units_parity: u64 = of.counts.parity_units_programmed;
-        /// Number of units that were overwritten in the buffer, so that their old version was not programmed.
+        /// Number of units of the mapping that were overwritten in the write buffer, so that their old version was not programmed.
         overwritten: u64 = of.front.units_overwritten_in_buffer;
         /// Number of pages read from the buffer.
         buffer_hits: u64 = of.front.pages_read_from_buffer;
-        /// Number of units that the host wrote only in part, so that the rest was read from flash.
+        /// Number of units of the mapping (`ssd.superblock.unit`, a page or several) that the host wrote only in part. The rest of each
+        /// unit was read from flash.
         rmw_reads: u64 = of.counts.units_read_for_partial_writes;
-        /// Number of reads from flash for the host, including those for writes of a part of a unit.
+        /// Number of reads from flash for the host, including those for writes of a part of a unit of the mapping.
         array_reads: u64 = of.counts.flash_page_reads_for_host;
-        /// Number of pages that the host read without a flash read of their own. A read of the same flash page for another brought them.
+        /// Number of pages that the host read without a flash read of their own. A read of the same flash page for another request
+        /// brought their data.
         joined: u64 = of.counts.page_reads_sharing_flash_read;
-        /// Number of trimmed pages that were ignored, because the trim covered their unit only in part.
+        /// Number of trimmed pages that were ignored, because the trim covered their unit of the mapping (`ssd.superblock.unit`, a page
+        /// or several) only in part.
         trimmed_in_part: u64 = of.counts.trimmed_pages_ignored;
         /// Number of superblocks whose units collection began to move.
         victims: u64 = of.counts.victims_begun, row 3 "superblocks collected" in "";
@@ -147,11 +153,14 @@ figures! {
         /// Number of writes with "force unit access" that waited for their programs; left out if there are none.
         #[serde(default, skip_serializing_if = "is_zero")]
         forced_waits: u64 = of.front.fua_write_waits;
-        /// Number of host superpages that waited because collection was further behind with its moves than `ssd.superblock.debt` allows.
+        /// Number of superpages of host data that waited because collection was further behind with its moves than `ssd.superblock.debt`
+        /// allows. A superpage is what one program of a die takes.
         debt_waits: u64 = of.counts.superpages_that_waited_for_collection, row 12 "superpages that waited for moves" in "";
-        /// Number of superpages of host data that waited for collection, because too few superblocks were free.
+        /// Number of superpages of host data that waited for collection, because too few superblocks were free. A superpage is what one
+        /// program of a die takes.
         foreground: u64 = of.counts.waits_for_free_superblock, row 13 "superpages that waited for a superblock" in "";
-        /// Total time that host superpages waited because too few superblocks were free, in milliseconds.
+        /// Total time that superpages of host data waited because too few superblocks were free, in milliseconds. A superpage is what
+        /// one program of a die takes.
         foreground_ms: f64 = of.counts.waits_for_free_superblock_ns as f64 / 1e6;
         /// Number of host page reads that waited for collection on their die.
         reads_behind_collection: u64 = of.counts.reads_behind_collection, row 14 "pages read that waited for collection" in "";
@@ -160,15 +169,15 @@ figures! {
             mean_us(of.counts.reads_behind_collection_ns, of.counts.reads_behind_collection), row 15 "mean of these waits" in "µs";
         /// Shares of the time of all dies, by kind of work.
         die_time: DieTimeShares = DieTimeShares::new(of);
-        /// Counts of each placement handle; left out without `ssd.placement_handles`.
+        /// Counters for each placement handle; left out without `ssd.placement_handles`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         placement: Option<PlacementReport> = of.drive.placement.map(|PlacementHandles { count: handles, collection_keeps_handles: is_persistent }| {
             PlacementReport::new(&PlacementSource { drives: of, is_persistent, handles })
         });
-        /// Counts of superblocks with one bit per cell; left out without `ssd.slc`.
+        /// Counters of data in superblocks with one bit per cell; left out without `ssd.slc`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         slc: Option<SlcReport> = of.drive.has_slc.then(|| SlcReport::new(&of.counts));
-        /// Counts of superblocks moved to preserve data or to level wear; left out without `ssd.superblock.refresh_reads` and
+        /// Numbers of superblocks moved to preserve data or to level wear; left out without `ssd.superblock.refresh_reads` and
         /// `wear_difference`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         upkeep: Option<UpkeepReport> = of.drive.has_upkeep.then(|| UpkeepReport::new(&of.counts));
@@ -187,12 +196,15 @@ figures! {
 }
 
 figures! {
-    /// Units that drives have written with one bit per cell (rule 222).
+    /// Counters of units of the mapping (`ssd.superblock.unit`, a page or several) in superblocks with one bit per cell (SLC). Such
+    /// superblocks are programmed faster and hold less (rule 222 in `docs/rules.md`).
     #[derive(Eq)]
     pub struct SlcReport("drive.slc", of: SuperblockCounters) {
-        /// Number of units that were programmed for the host with one bit per cell.
+        /// Number of units of the mapping (`ssd.superblock.unit`, a page or several) that were programmed for the host with one bit per
+        /// cell.
         units_programmed: u64 = of.host_units_programmed_slc, row 50 "units programmed with one bit per cell" in "";
-        /// Number of units that collection moved out of superblocks with one bit per cell.
+        /// Number of units of the mapping (`ssd.superblock.unit`, a page or several) that collection moved out of superblocks with one
+        /// bit per cell.
         units_folded: u64 = of.collected_units_from_slc, row 51 "units folded" in "";
     }
 }
@@ -238,13 +250,13 @@ figures! {
         shared_media_bytes: Option<u64> =
             (!of.is_persistent).then(|| of.drives.unit_bytes(of.drives.counts.by_placement_handle.collection_units_programmed[0])),
             row 33 "moved, of all handles: bytes programmed" in "B" if |placement| placement.shared_media_bytes.is_some();
-        /// Counts of each handle, in order.
+        /// Counters of each placement handle, in the order of their numbers.
         handles: Vec<HandleReport> = (0..of.handles as usize).map(|handle| HandleReport::new(&(of, handle))).collect();
     }
 }
 
 figures! {
-    /// Counts of one placement handle.
+    /// Counters of one placement handle.
     #[derive(Eq)]
     pub struct HandleReport("drive.placement.handles", of: (&PlacementSource<'_>, usize)) {
         /// Number of bytes that the host sent with this handle.

@@ -88,7 +88,7 @@ impl TableValue {
         Self::Number(figure.number())
     }
 
-    /// Returns the text for a table. If `mark` is given, it follows a number that is defined.
+    /// Returns the text for a table. If `mark` (a warning sign such as `!`) is given, it follows a number that is defined.
     fn text(self, mark: Option<Mark>) -> String {
         match (self, mark) {
             (Self::Text(text), _) => text,
@@ -100,32 +100,33 @@ impl TableValue {
 
 /// One value of a report, with its place in a table.
 pub(super) struct Figure<P> {
-    /// Position among the rows of the table.
+    /// Number by which the rows of a table are sorted.
     pub(crate) place: u32,
     /// Name in the JSON document.
     pub(crate) key: &'static str,
     /// Unit in the table, which may be empty.
     pub(crate) unit: &'static str,
-    /// True if the mark for all results of the run applies to it.
+    /// True if this value carries the mark (a warning sign such as `!`) that applies to all results of the run.
     pub(crate) is_marked: bool,
-    /// Function that returns labels and values of its rows, given its part of the report.
+    /// Function that returns the labels and values of this value's rows, given the part of the report that contains the value.
     pub(crate) rows: fn(&P) -> Vec<(String, TableValue)>,
 }
 
-/// A part of a report, which is defined by a list of its values.
+/// A part of a report, such as `flash` or `gc`, which is defined by a list of its values.
 pub(super) trait Part: Sized {
-    /// Names of all its values in the JSON document, in order.
+    /// Names that all values of this part of the report have in the JSON document, in order.
     const NAMES: &[&str];
 
-    /// Returns the values that appear in tables.
+    /// Returns a description of each value of this part that appears in tables, with its key, its unit and its place among the rows.
     fn figures() -> Vec<Figure<Self>>;
 
-    /// Returns the rows of the table, each with its position.
+    /// Returns the table rows of this part of the report, each with the number by which rows are sorted.
     fn rows(&self) -> Vec<(u32, TableRow)> {
         self.marked_rows(None)
     }
 
-    /// Returns the rows of the table, each with its position. Some of them carry the given mark.
+    /// Returns the table rows of this part of the report, each with the number by which rows are sorted. If `mark` (a warning sign such
+    /// as `!`) is given, it follows those values that are declared with `(marked)`.
     fn marked_rows(&self, mark: Option<Mark>) -> Vec<(u32, TableRow)> {
         let mut rows = Vec::new();
         for figure in Self::figures() {
@@ -137,7 +138,8 @@ pub(super) trait Part: Sized {
         rows
     }
 
-    /// Returns the rows of a table that shows several parts side by side. `values` formats the numbers of all parts for a row.
+    /// Returns the rows of a table that shows several parts of one kind side by side, such as the members of an array. Each row has the
+    /// number by which rows are sorted. `values` formats the numbers of all parts for a row.
     fn rows_of(parts: &[Self], values: impl Fn(Vec<Option<f64>>) -> Vec<String>) -> Vec<(u32, TableRow)> {
         let number = |shown| if let TableValue::Number(number) = shown { number } else { None };
         let row = |figure: Figure<Self>| {
@@ -186,12 +188,12 @@ pub(super) fn in_unit(figure: &impl Number, unit: &str) -> Option<f64> {
     figure.number().map(|number| number * factor)
 }
 
-/// Returns a table with these rows, sorted by position.
+/// Returns a table with these rows, sorted by the number that each row comes with.
 pub(super) fn section(title: &'static str, rows: Vec<(u32, TableRow)>) -> TableSection {
     TableSection { title, columns: Vec::new(), rows: in_order(rows) }
 }
 
-/// Returns the rows, sorted by position.
+/// Returns the rows, sorted by the number that each row comes with.
 pub(super) fn in_order(mut rows: Vec<(u32, TableRow)>) -> Vec<TableRow> {
     rows.sort_by_key(|(place, _)| *place);
     rows.into_iter().map(|(_, row)| row).collect()

@@ -34,7 +34,7 @@ impl<'a> FlashSource<'a> {
 }
 
 figures! {
-    /// Counts on flash, summed over the members.
+    /// Counters of page reads, programs and erases on flash, and of wear, summed over the members.
     pub struct Flash("flash", of: FlashSource<'_>) {
         /// Number of pages read for the host.
         host_pages_read: u64 = of.sum.host_pages_read, row 1 "host pages read" in "pages";
@@ -138,7 +138,8 @@ impl<'a> LifetimeSource<'a> {
         Some(Self { inputs, cycles, mean_block, worst_block, bytes_per_day: bytes_per_day(inputs, member)?, capacity })
     }
 
-    /// Returns the days until the block that decides has reached its rated erases.
+    /// Returns the number of days until a new member is worn out. A member that levels wear is worn out when its blocks have reached their
+    /// rated erases on average. Any other member is worn out when its most worn block has reached them.
     fn days(&self) -> f64 {
         if self.inputs.levels_wear { self.mean_block } else { self.worst_block }
     }
@@ -186,8 +187,8 @@ impl Lifetime {
         LifetimeSource::new(inputs, member).as_ref().map(Self::new)
     }
 
-    /// Returns the days until the block that decides has reached its rated erases. It is the mean block if the member levels wear, and
-    /// otherwise the most worn one.
+    /// Returns the number of days until a new member is worn out at this load. A member that levels wear is worn out when its blocks have
+    /// reached their rated erases on average. Any other member is worn out when its most worn block has reached them.
     #[must_use]
     pub fn days(&self) -> f64 {
         if self.levels_wear { self.days_levelled } else { self.days_worst_block }

@@ -49,7 +49,8 @@ impl<'a> CollectionSource<'a> {
 figures! {
     /// Garbage collection of all members.
     pub struct Gc("gc", of: CollectionSource<'_>) {
-        /// Number of collections. Each is an uninterrupted sequence of cleans of one die, or one superblock of a drive with superblocks.
+        /// Number of collections. Each is an uninterrupted sequence of victim blocks that one die collects, or one superblock of a
+        /// drive with superblocks.
         runs: u64 = of.sum.collections, row 1 "collections" in "";
         /// Number of collections that the array's controller forced.
         forced_runs: u64 = of.sum.forced_collections, row 2 "forced collections" in "";
@@ -74,15 +75,16 @@ figures! {
         /// "soft"`).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         uncoordinated_cleans: Option<UncoordinatedCleans> = of.inputs.counts.uncoordinated_cleans.as_ref().map(UncoordinatedCleans::new);
-        /// Collections that did not keep to the turns of their members (`coordination.scheme = "windows"`).
+        /// Counts of collection outside of the members' turns (`coordination.scheme = "windows"`). A turn is the window of time in
+        /// which only one member may collect.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         turns: Option<Turns> = of.inputs.counts.turns.as_ref().map(Turns::new);
         /// Number of collections that members began by themselves, without being forced by the array's controller.
         own_runs: u64 = of.sum.collections - of.sum.forced_collections;
         /// Number of victims collected, which are blocks or, in drives with superblocks, superblocks.
         cleans: u64 = if of.is_drive { of.sum.collections } else { of.sum.erases };
-        /// Time that dies spent collecting, in milliseconds. It covers whole cleans that began in the measured time. For drives with
-        /// superblocks, it covers the part within the measured time.
+        /// Time that dies spent collecting, in milliseconds. The collection of a block counts as a whole if it began in the
+        /// measured time. For drives with superblocks, only the part within the measured time counts.
         time_ms: f64 = if of.is_drive { of.sum.gc_time_ns } else { of.times.total_ns } as f64 / 1e6;
         /// Length of the slices of time by which collecting members are counted, in microseconds. Members that collect in the same slice
         /// collect together.
@@ -94,15 +96,16 @@ figures! {
             row 6 "requests that met a collection" in "%" of (|gc| share_that_met(&gc.requests_by_members_met));
         /// Number of programs and erases suspended for a read.
         suspensions: u64 = of.sum.suspensions, row 13 "suspensions" in "" if |gc| gc.suspensions > 0;
-        /// Number of page writes that waited because no pool had room for them.
+        /// Number of page writes that waited because no pool of blocks had room for them.
         exhausted: u64 = of.sum.writes_that_waited_for_room, row 14 "writes that waited for a free block" in "" if |gc| gc.exhausted > 0;
-        /// Total time that page writes waited because no pool had room for them, in milliseconds.
+        /// Total time that page writes waited because no pool of blocks had room for them, in milliseconds.
         exhausted_ms: f64 = of.sum.writes_waiting_for_room_ns as f64 / 1e6,
             row 16 "mean wait for a free block" in "µs" of (|gc| Some(gc.exhausted_ms * 1e3 / gc.exhausted as f64)) if |gc| gc.exhausted > 0;
-        /// Number of cleans that began because a die had no other work.
+        /// Number of victims (blocks or superblocks) whose collection began because the die or the drive had no other work.
         idle_cleans: u64 = of.sum.idle_cleans, row 15 "victims of idle time" in "" if |gc| gc.idle_cleans > 0;
-    /// Time that dies collected in states 1, 2 and 3 (PGC III.D), in milliseconds. In state 1 any request is served between steps, in state
-    /// 2 reads are, and in state 3 none.
+        /// Times that dies collected, in milliseconds, in three situations: between steps, any request is served, or only reads, or
+        /// none. They are the states 1, 2 and 3 in section III.D of the paper on preemptive collection (PGC). All are 0 for drives
+        /// with superblocks.
         state_ms: [f64; 3] = of.by_state();
     }
 }
@@ -126,22 +129,26 @@ figures! {
     /// Number of victims that members had to collect because they could not wait for the controller's answer any longer.
     #[derive(Copy, Eq)]
     pub struct UncoordinatedCleans("gc.uncoordinated_cleans", of: coordination::UncoordinatedCleans) {
-        /// Number of cleans that a member had to begin by itself while the controller forced others to collect. It could not be forced
-        /// until they were done.
+        /// Number of victim blocks that a member had to collect by itself while the controller forced others to collect. The member
+        /// could not be forced until the others had finished.
         during_cycles: u64 = of.during_cycles, row 21 "uncoordinated cleans during cycles" in "";
-        /// Number of cleans that a member had to begin by itself while no others were forced. It is 0 unless messages take time or are not
-        /// answered.
+        /// Number of victim blocks that a member had to collect by itself while no others were forced. It is 0 unless messages take
+        /// time or are not answered.
         unanswered: u64 = of.unanswered, row 20 "uncoordinated cleans" in "";
     }
 }
 
 figures! {
-    /// Number of collections that did not keep to the turns of their members.
+    /// Counts of garbage collection outside of a member's turn, the window of time in which only this member may collect
+    /// (`coordination.scheme = "windows"`).
     #[derive(Copy, Eq)]
     pub struct Turns("gc.turns", of: coordination::TurnCounters) {
-        /// Number of cleans that began outside of their member's turn, because a pool had come to its hard limit.
+        /// Number of victim blocks whose collection began outside of the member's turn, because a pool of blocks had come down to
+        /// `ssd.gc.start` free blocks. A drive with superblocks counts periods of collection at `ssd.superblock.floor` free
+        /// superblocks.
         broken_contracts: u64 = of.broken_contracts, row 23 "cleans outside of turns" in "";
-        /// Number of turns at the end of which a clean that had begun in them was in progress.
+        /// Number of turns at whose end garbage collection that had begun in the turn was still in progress. In a turn, only one
+        /// member may collect.
         overruns: u64 = of.overruns, row 24 "turns that collection overran" in "";
     }
 }

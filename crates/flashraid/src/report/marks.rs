@@ -39,7 +39,7 @@ impl Mark {
         }
     }
 
-    /// Returns the name that is used in documents.
+    /// Returns the name of this mark in JSON reports, such as `not steady`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -10,7 +10,7 @@ use super::{
     Controller, DriveReport, FrontEndReport, HedgedReads, Lost, Mark, Member, Parity, PredictedReads, ReadPlanReport, Report, ResponseTime,
 };
 
-/// Mark for a percentile with fewer than ten requests beyond it.
+/// Warning sign beside a percentile that fewer than ten requests exceed.
 pub const FEW_SAMPLES_MARK: &str = " ?";
 
 /// A heading with its rows.
@@ -111,13 +111,14 @@ impl Report {
         sections
     }
 
-    /// Returns the most serious mark that applies to all results of the run.
+    /// Returns the mark (a warning sign beside results) that applies to all results of the run. It stands for lost data or, if none were
+    /// lost, for a run that was not steady. Returns `None` if neither applies.
     #[must_use]
     pub fn mark_of_whole_run(&self) -> Option<Mark> {
         [Mark::DataLost, Mark::NotSteady].into_iter().find(|mark| self.verdict.has_mark(*mark))
     }
 
-    /// Formats a value with the mark that applies to all results of the run.
+    /// Formats a value, followed by the mark (a warning sign) that applies to all results of the run, if there is one.
     fn marked(&self, figure: Option<f64>) -> String {
         match self.mark_of_whole_run().filter(|_| figure.is_some()) {
             Some(mark) => format!("{} {}", format_figure(figure), mark.symbol()),

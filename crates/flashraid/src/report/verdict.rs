@@ -30,17 +30,17 @@ use serde::{Deserialize, Serialize};
 
 /// Least ratio of the response times of the second half to those of the first half at which requests count as piling up.
 const GROWTH_MIN: f64 = 1.5;
-/// Number of tenths at the end of the run in which requests must be piling up.
+/// Number of tenths (ten equal parts of the time in which requests arrive), at the end, in which requests must be piling up.
 const LAST_TENTHS: usize = 3;
-/// Minimum number of requests in a tenth.
+/// Minimum number of requests in each tenth of the time; with fewer, a run is too short to be called steady.
 const TENTH_REQUESTS_MIN: u64 = 50;
-/// Minimum number of tenths that must be steady together.
+/// Minimum number of tenths, up to the end, that must be steady together.
 const TENTHS_MIN: usize = 5;
-/// Greatest relative distance of a tenth's mean from the mean of all.
+/// Greatest relative distance of the mean of one tenth from the mean of all tenths.
 const DISTANCE_MAX: f64 = 0.2;
 /// Greatest relative rise or fall of the fitted line over all tenths.
 const RISE_MAX: f64 = 0.1;
-/// Greatest relative standard error of the mean.
+/// Greatest relative standard error of the mean of all tenths.
 const ERROR_MAX: f64 = 0.05;
 
 /// Relation of the workload to the throughput of the array.
@@ -50,11 +50,11 @@ pub enum LoadVerdict {
     /// The array keeps up with the requests.
     #[default]
     Stable,
-    /// Less than 98 % of the offered requests were served in time.
+    /// Less than 98 % of the requests had been served when the last request arrived.
     Saturated,
-    /// Requests pile up, and response times grow with the run.
+    /// Requests pile up during the run, and response times grow.
     Unstable,
-    /// A closed loop waits for the array.
+    /// The workload is a closed loop, which waits for answers before it sends more requests, so that it never overloads the array.
     Closed,
     /// A request of the measured time lost a page, or more members failed than the level survives.
     #[serde(rename = "data lost")]
@@ -62,7 +62,7 @@ pub enum LoadVerdict {
 }
 
 impl LoadVerdict {
-    /// Returns the name of the load.
+    /// Returns the name of this verdict on the load, such as `saturated`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -81,7 +81,7 @@ pub(super) struct Facts<'a> {
     pub(crate) trend: &'a TrendSummary,
     /// Trends over the whole run, including the requests that the statistics leave out.
     pub(crate) whole_trend: &'a TrendSummary,
-    /// True if the host waits for one request before it sends another.
+    /// True if the workload is a closed loop: the host sends a new request only after an earlier one is answered.
     pub(crate) is_closed: bool,
     /// Response times of all requests.
     pub(crate) all: &'a LatencyHistogram,
@@ -100,7 +100,7 @@ pub(super) struct Facts<'a> {
 pub struct Verdict {
     /// Relation of the workload to the throughput of the array.
     pub load: LoadVerdict,
-    /// True if response times and write amplification stay the same from some tenth of the run on.
+    /// True if response times and write amplification stay the same in at least the last five of ten equal parts of the measured time.
     pub steady: bool,
     /// Time from which response times and write amplification stay the same until the end, in nanoseconds; `None` if they never do.
     pub steady_from_ns: Option<u64>,
@@ -139,7 +139,7 @@ impl Verdict {
         }
     }
 
-    /// Returns true if this condition holds.
+    /// Returns true if the run has this mark, which stands for a condition that makes results doubtful, such as lost data.
     #[must_use]
     pub fn has_mark(&self, mark: Mark) -> bool {
         self.marks.contains(&mark)

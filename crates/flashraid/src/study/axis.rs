@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::range;
 
-/// Keys, or tables of keys, that describe the work, the hardware and its state, and the measurement. Points that differ in one of them do
-/// different work, so they are not compared.
+/// Keys, or tables of keys, that describe the work, the hardware and its state, and the measurement. Points of a study (combinations of
+/// settings) that differ in such a key do different work, so they are not compared.
 const GIVEN: [&str; 10] = [
     "seed",
     "workload",
@@ -21,11 +21,13 @@ const GIVEN: [&str; 10] = [
     "ssd.warm_up",
     "report",
 ];
-/// Key that counts as a remedy although its table is among the given keys: the share of the flash that is kept in reserve.
+/// Key that counts as a remedy (a setting whose values are compared) although its table is in `GIVEN`: the share of flash kept in
+/// reserve.
 const RESERVED: &str = "ssd.geometry.reserved";
 
-/// Returns true for a key such as workload, size, depth, rate, members or seed. Points that differ in it do different work, and are never
-/// compared. All other keys are remedies, whose values are compared.
+/// Returns true for a key that describes the work, the hardware or the measurement, such as `workload.size`, `array.members` or `seed`.
+/// Points of a study (combinations of settings) that differ in such a key do different work, and are never compared. All other keys are
+/// remedies: settings that may improve an array, whose values are compared.
 pub fn is_given_by_study(key: &str) -> bool {
     let is_of = |table: &str| key.strip_prefix(table).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
     key != RESERVED && GIVEN.iter().any(|table| is_of(table))
@@ -48,7 +50,8 @@ impl Setting {
 }
 
 impl Setting {
-    /// Returns true for collection that takes no time. It is a yardstick that no real system reaches.
+    /// Returns true for the setting `coordination.scheme=ideal`, with which collection takes no time. It is a yardstick that no real
+    /// system reaches.
     pub fn is_ideal_scheme(&self) -> bool {
         self.key == "coordination.scheme" && self.value_as_json() == "ideal"
     }

@@ -5,8 +5,8 @@ use super::{Axis, Setting, StudyProblem};
 
 /// Returns the index of the baseline for each combination of values.
 ///
-/// The baseline has the same given keys (see [`is_given`]). Every other key has its first value that is not a yardstick. If all keys are
-/// given, each point is its own baseline.
+/// The baseline has the same given keys (see [`is_given_by_study`]). Every other key has its first value that is not a yardstick. If all
+/// keys are given, each point is its own baseline.
 ///
 /// `wanted` chooses another value of one of the other keys, as a value or as `KEY=VALUE`.
 pub(super) fn baselines(axes: &[Axis], combinations: &[Vec<Setting>], wanted: Option<&str>) -> Result<Vec<usize>, StudyProblem> {

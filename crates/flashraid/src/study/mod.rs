@@ -42,8 +42,9 @@ pub use store::ReportStore;
 
 /// A grid of simulations: every combination of the varied keys, each with every seed.
 ///
-/// All points see the same workload and the same seeds, and simulations that begin in the same state share their warm-up. With a
-/// [`folder`](Study::folder), each simulation is saved when it ends, and the same study continues where it stopped.
+/// Each combination is a point of the study. All points have the same seeds, unless `seed` is varied. Simulations that begin in the same
+/// state share their warm-up. With a [`folder`](Study::folder), each simulation is saved when it ends, and the same study continues
+/// where it stopped.
 ///
 /// ```
 /// # fn main() -> Result<(), flashraid::Error> {
@@ -114,7 +115,7 @@ impl Study {
         Ok(Self::of(Template::from_file(path.as_ref())?))
     }
 
-    /// Returns a study of a tree of values, like [`Simulation::from_value`](crate::Simulation::from_value).
+    /// Returns a study whose configuration is a tree of values, like [`Simulation::from_value`](crate::Simulation::from_value).
     ///
     /// # Errors
     /// Returns [`Error::Config`] if the value is not a table.
@@ -137,7 +138,7 @@ impl Study {
         }
     }
 
-    /// Replaces a key of the configuration for all points, like [`Simulation::set`](crate::Simulation::set).
+    /// Replaces a key of the configuration for all points (combinations of settings), like [`Simulation::set`](crate::Simulation::set).
     ///
     /// # Errors
     /// Returns [`Error::Config`] if key or value cannot be read.
@@ -149,7 +150,7 @@ impl Study {
     /// Varies a key. If there are several, the last one varies fastest.
     ///
     /// # Errors
-    /// Returns [`Error::Study`] if there is no value, if a value is there twice, or if the key is varied already.
+    /// Returns [`Error::Study`] if there is no value, if a value is given twice, or if the key is varied already.
     pub fn vary<V: ToString>(self, key: &str, values: impl IntoIterator<Item = V>) -> Result<Self, Error> {
         self.vary_axis(Axis { key: key.to_owned(), values: values.into_iter().map(|value| value.to_string()).collect() })
     }
@@ -175,7 +176,9 @@ impl Study {
 
     /// Varies several keys together. Each variant has a name and the settings that it stands for, and `name` stands in place of a key.
     ///
-    /// With a name such as `workload.case`, variants do different work, which is not compared. With other names they are remedies.
+    /// The text of `name` decides if variants are compared, as it does for a key ([`is_given_by_study`]). With a name such as
+    /// `workload.case`, variants count as different work, and are not compared. With a name such as `setup`, they count as remedies for
+    /// the same work, and are compared.
     ///
     /// # Errors
     /// Returns the same errors as [`Study::vary`].
@@ -186,23 +189,25 @@ impl Study {
         Ok(self)
     }
 
-    /// Sets the value, or `KEY=VALUE`, that the others are compared with. By default, it is the first value of each varied key that is
-    /// compared.
+    /// Sets the baseline: the value of a varied key with which the key's other values are compared. It is written as `VALUE`, or as
+    /// `KEY=VALUE` if several keys have this value. By default, the baseline has the first value of each key, except that
+    /// `coordination.scheme=ideal` is passed over if there is another scheme.
     ///
-    /// Keys that describe the work, the hardware or the measurement (`workload`, `array.members`, `seed` and so on) are never a baseline.
-    /// Points are compared only if such keys are equal.
+    /// Keys that describe the work, the hardware or the measurement (`workload`, `array.members`, `seed` and so on) cannot be the
+    /// baseline. Two points of the study (combinations of settings) are compared only if they have equal values of such keys.
     pub fn baseline(mut self, value: impl ToString) -> Self {
         self.baseline = Some(value.to_string());
         self
     }
 
-    /// Sets the first seed, in place of the configuration's.
+    /// Sets the seed of the first simulation of every point (combination of settings), in place of the configuration's seed. Further
+    /// simulations of a point ([`Study::seeds`]) have the seeds that follow.
     pub fn seed(mut self, seed: u64) -> Self {
         self.template.seed = Some(seed);
         self
     }
 
-    /// Sets the number of consecutive seeds with which every point is simulated; 0 counts as 1.
+    /// Sets the number of consecutive seeds with which every point (combination of settings) is simulated; 0 counts as 1.
     pub fn seeds(mut self, seeds: u64) -> Self {
         self.seeds = seeds.max(1);
         self
@@ -214,10 +219,11 @@ impl Study {
         self
     }
 
-    /// Runs only part `index` of `count`, counted from 1. Simulations that share a warm-up stay together unless there are fewer such groups
-    /// than parts.
+    /// Runs only part `index` of `count`, counted from 1. Simulations that share a warm-up stay together unless there are fewer such
+    /// groups than parts.
     ///
-    /// Every part of the same study is the same wherever it runs. [`Study::merge`] combines their folders.
+    /// The study is divided in the same way on every machine, so that each machine can run another part. [`Study::merge`] combines the
+    /// folders of the parts.
     ///
     /// # Errors
     /// Returns [`Error::Study`] if there is no such part.
@@ -247,10 +253,11 @@ impl Study {
         self
     }
 
-    /// Checks every point before the first one runs.
+    /// Checks every point (combination of settings) before the first one runs.
     ///
     /// # Errors
-    /// Returns [`Error::Config`] for the first point that cannot run, and [`Error::Study`] if baseline or seeds do not fit.
+    /// Returns [`Error::Config`] for the first point that cannot run. Returns [`Error::Study`] if the settings of the study itself
+    /// cannot be used, for example if the baseline is not among the varied values.
     pub fn plan(&self) -> Result<StudyPlan, Error> {
         StudyPlan::new(self)
     }
@@ -275,9 +282,10 @@ impl Study {
 
 /// Watches a study from all of its workers, and may stop it. Every method does nothing by default.
 pub trait StudyObserver: Sync {
-    /// Reports the progress of a running simulation from time to time. Its number counts in the order of points and seeds.
+    /// Reports the progress of a running simulation from time to time. The simulations of the study or, with [`Study::shard`], of the
+    /// chosen part are numbered from 0. The order is point by point (combinations of settings), and for each point seed by seed.
     ///
-    /// If it returns false, the study stops, and unfinished simulations are lost.
+    /// If this method returns false, the study stops, and unfinished simulations are lost.
     fn progress(&self, _simulation: usize, _progress: &Progress) -> bool {
         true
     }
@@ -290,7 +298,8 @@ pub trait StudyObserver: Sync {
     /// Receives a note for the user that no report has. Several simulations may give the same note.
     fn note(&self, _text: &str) {}
 
-    /// Reports that a simulation is done, now or in an earlier run.
+    /// Reports that the simulation with this number is done, now or in an earlier run. Each simulation has the same number here as in
+    /// [`StudyObserver::progress`].
     fn simulation_done(&self, _simulation: usize) {}
 
     /// Returns false if no further simulation may begin.
@@ -302,17 +311,18 @@ pub trait StudyObserver: Sync {
 /// Observer that ignores every event.
 impl StudyObserver for () {}
 
-/// Result of a study.
+/// Result of a study: the varied keys, every combination of their values (a point), and a report for each point and seed.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct StudyResult {
     /// The varied keys with their values.
     pub axes: Vec<Axis>,
-    /// Every combination of the values. The last key varies fastest.
+    /// Every combination of the values of the varied keys, called a point of the study. The last key varies fastest.
     pub points: Vec<Vec<Setting>>,
-    /// Index of the baseline of each point.
+    /// Baseline of each point, with which the point is compared, as an index in `points`.
     pub baselines: Vec<usize>,
-    /// One row for each point and seed that was simulated: all of them, or those of the shard. They are in the order of points and seeds.
+    /// One row for each point and seed that was simulated: all of them or, with [`Study::shard`], those of the chosen part. The rows are in
+    /// the order of points and, for each point, in the order of seeds.
     pub rows: Vec<StudyRow>,
 }
 
@@ -320,14 +330,15 @@ pub struct StudyResult {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct StudyRow {
-    /// Index of its point.
+    /// Index in `StudyResult::points` of the combination of settings that was simulated.
     pub point: usize,
     /// Report of the simulation.
     pub report: Report,
 }
 
 impl StudyResult {
-    /// Builds a result from its rows. Each row comes with the index of its point.
+    /// Builds a result from its parts. A point is one combination of the values of `axes`, and `baselines` has the index of the point
+    /// with which each point is compared. Each row is the index of a point with a report.
     ///
     /// # Errors
     /// Returns a text that says which part does not fit the others.
@@ -343,12 +354,13 @@ impl StudyResult {
         Ok(Self { axes, points, baselines, rows })
     }
 
-    /// Returns the reports of a point, one for each seed.
+    /// Returns the reports of a point (its index in `points` is given), one for each seed.
     pub fn reports(&self, point: usize) -> impl Iterator<Item = &Report> {
         self.rows.iter().filter(move |row| row.point == point).map(|row| &row.report)
     }
 
-    /// Returns the mean of a value over the seeds of a point, with its 95 % confidence interval. It is `None` if a report lacks the value.
+    /// Returns the mean of a value over the seeds of a point (its index in `points` is given), with a 95 % confidence interval. Returns
+    /// `None` if a report lacks the value.
     pub fn estimate(&self, point: usize, figure: impl Fn(&Report) -> Option<f64>) -> Option<Estimate> {
         Estimate::from_values(&self.reports(point).map(figure).collect::<Option<Vec<f64>>>()?)
     }

@@ -100,13 +100,14 @@ pub struct StudyPlan {
     pub(super) axes: Vec<Axis>,
     pub(super) points: Vec<Vec<Setting>>,
     pub(super) baselines: Vec<usize>,
-    /// One task for each point and seed.
+    /// One simulation for each point (combination of settings) and seed: point by point, and for each point seed by seed.
     pub(super) tasks: Vec<StudySimulation>,
     pub(super) seeds: u64,
     pub(super) shard: Option<(usize, usize)>,
     folder: Option<PathBuf>,
     resources: MachineResources,
-    /// Reports that were handed in or found in the folder. They are kept so that no file is read twice.
+    /// Reports that were passed to [`StudyPlan::save_report`] or found in the results folder. They are kept so that no file is read
+    /// twice.
     known_reports: Mutex<BTreeMap<usize, Report>>,
 }
 
@@ -157,18 +158,18 @@ impl StudyPlan {
         short_hash(&self.tasks.iter().map(|task| task.result_file_name.as_str()).collect::<Vec<_>>().join(" "))
     }
 
-    /// Returns the number of simulations in the study, or in its shard.
+    /// Returns the number of simulations in the study or, if [`Study::shard`] chose a part of it, in this part.
     pub fn simulation_count(&self) -> usize {
         self.shard.map_or(self.tasks.len(), |shard| shard::of(&self.tasks, shard).len())
     }
 
-    /// Returns the scenarios of the study, or of its shard.
+    /// Returns the scenarios of the study or, if [`Study::shard`] chose a part of it, of this part.
     #[doc(hidden)]
     pub fn scenarios(&self) -> Vec<&Scenario> {
         self.own().into_iter().map(|index| &self.tasks[index].scenario).collect()
     }
 
-    /// Returns the indices of the simulations in the study, or in its shard.
+    /// Returns the indices of the simulations in the study or, if [`Study::shard`] chose a part of it, in this part.
     fn own(&self) -> Vec<usize> {
         match self.shard {
             Some(shard) => shard::of(&self.tasks, shard),
@@ -190,7 +191,8 @@ impl StudyPlan {
         self
     }
 
-    /// Sets the folder, like [`Study::folder`], for callers that choose its name from the plan.
+    /// Sets the folder in which finished simulations are saved, like [`Study::folder`]. It serves callers that choose the folder only after
+    /// they have made the plan.
     #[must_use]
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = Some(folder.into());
@@ -205,7 +207,8 @@ impl StudyPlan {
         shard::refuse_foreign(self, folder.as_ref())
     }
 
-    /// Returns the settings and the seed of a simulation. Its index counts in the order of points and seeds.
+    /// Returns the settings and the seed of a simulation. The simulations of the whole study are numbered from 0. The order is point by
+    /// point (combinations of settings), and for each point seed by seed.
     pub fn simulation(&self, index: usize) -> (&[Setting], u64) {
         (&self.points[self.point(index)], self.tasks[index].scenario.seed)
     }
@@ -293,7 +296,7 @@ impl StudyPlan {
         self.known_reports.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the point of a simulation.
+    /// Returns the index of the point (combination of settings) that a simulation belongs to.
     fn point(&self, index: usize) -> usize {
         index / self.seeds as usize
     }
@@ -306,10 +309,10 @@ impl StudyPlan {
         Ok(store)
     }
 
-    /// Runs the simulations that its folder does not hold yet.
+    /// Runs the simulations that the results folder does not hold yet.
     ///
     /// # Errors
-    /// Returns the first error, or [`Error::StudyInterrupted`] if the observer stopped it.
+    /// Returns the first error, or [`Error::StudyInterrupted`] if the observer stopped the study.
     pub fn run(self, observer: &dyn StudyObserver) -> Result<StudyResult, Error> {
         let all = self.simulation_count();
         let result = self.run_until_stopped(observer)?;
@@ -317,8 +320,8 @@ impl StudyPlan {
         if done < all { Err(Error::StudyInterrupted { done, simulations: all }) } else { Ok(result) }
     }
 
-    /// Runs like [`StudyPlan::run`]. If the observer stops it, the result has the finished simulations, which are fewer rows than
-    /// [`StudyPlan::simulation_count`].
+    /// Runs like [`StudyPlan::run`]. If the observer stops the study, the result has the finished simulations, which are fewer rows
+    /// than [`StudyPlan::simulation_count`].
     ///
     /// # Errors
     /// Returns the first error.
@@ -326,8 +329,9 @@ impl StudyPlan {
         self.run_with(&self.resources, observer)
     }
 
-    /// Runs with `resources` in place of [`Study::workers`], [`Study::threads`] and [`Study::warm_state_cache`]. Reports that were handed
-    /// in move into the result.
+    /// Runs the unfinished simulations with `resources` in place of [`Study::workers`], [`Study::threads`] and
+    /// [`Study::warm_state_cache`]. A simulation is finished if its report was passed to [`StudyPlan::save_report`], or if the results
+    /// folder ([`StudyPlan::folder`]) holds it. Such reports are moved out of the plan and put into the result, too.
     ///
     /// # Errors
     /// Returns the first error.

@@ -18,13 +18,13 @@ pub enum StudyProblem {
         /// Name of the key.
         key: String,
     },
-    /// A key has the same value twice.
+    /// A varied key has the same value twice in its list of values.
     #[error("{key}: the value {value} is there twice")]
     #[non_exhaustive]
     RepeatedValue {
         /// Name of the key.
         key: String,
-        /// Value that is there twice.
+        /// Value that the list of the key has twice.
         value: String,
     },
     /// A key is varied twice.
@@ -46,7 +46,8 @@ pub enum StudyProblem {
         /// Number to be added to the first seed, which gives the last one.
         offset: u64,
     },
-    /// The wanted baseline is none of the varied values, or more than one.
+    /// The wanted baseline cannot be used. It is not among the varied values, or several varied keys have it, or its key describes the
+    /// work to do (such as `workload`).
     #[error("baseline {wanted}: {reason}; {}", of_choices(choices))]
     #[non_exhaustive]
     BaselineNotFound {

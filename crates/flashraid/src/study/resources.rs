@@ -18,9 +18,11 @@ pub struct MachineResources {
 }
 
 impl MachineResources {
-    /// Returns the resources of this machine for these simulations: as many as wanted, or as processors and memory allow.
+    /// Returns how many simulations run at a time on this machine, and with how many threads each. `workers` is the number at a time
+    /// that the user wants. If it is `None`, as many run as there are processors and as memory allows.
     ///
-    /// The threads never exceed the processors unless the user wants more simulations at a time.
+    /// Each simulation gets `threads` threads, but no more than its share of the processors, and at least one. If `threads` is `None`,
+    /// it gets its whole share.
     ///
     /// # Errors
     /// Returns an error if the simulations need more memory than there is.

@@ -13,22 +13,22 @@ use crate::report::Report;
 #[derive(Debug)]
 pub struct ReportStore {
     folder: PathBuf,
-    /// Build of the program that computed the points. Another build may compute other results.
+    /// Build of the program that computed the finished simulations. Another build may compute other results.
     build: String,
 }
 
-/// Name of the folder for points, in the folder of a study.
+/// Name of the folder for finished simulations, in the folder of a study.
 pub(super) const POINTS: &str = "points";
 
-/// Name and version of the format of a saved point.
+/// Name and version of the format of a saved simulation.
 const SCHEMA: &str = "flashraid.point/2";
 /// Number of seconds below which a simulation can be repeated faster than a disk saves it.
 const CHEAP_S: f64 = 1.0;
-/// Text between the checksum and the report in a saved point.
+/// Text between the checksum and the report in a saved simulation.
 const REPORT: &str = "\",\"report\":";
 
 impl ReportStore {
-    /// Opens the store in `DIR/points`, and makes the folder if necessary.
+    /// Opens the store in the folder `points` of `out`, and makes the folder if necessary.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if it cannot be made.
@@ -40,18 +40,19 @@ impl ReportStore {
         Ok(ReportStore { folder, build: BUILD.to_owned() })
     }
 
-    /// Removes `DIR/points` if it holds nothing, after a failure before anything was finished.
+    /// Removes the folder of the store, unless it contains anything. Callers use this after an error, so that a study without finished
+    /// simulations leaves no empty folder.
     pub fn remove_if_empty(self) {
         // Removing fails if the folder holds anything, as intended.
         let _ = fs::remove_dir(&self.folder);
     }
 
-    /// Returns the store in `DIR/points`, which must exist, for points of this build.
+    /// Returns the store in the folder `points` of `out`, which must exist, for simulations of this build of the program.
     pub(super) fn of_this_build(out: &Path) -> ReportStore {
         ReportStore::of_build(out, BUILD)
     }
 
-    /// Returns the store in `DIR/points` for points of another build, which are only read.
+    /// Returns the store in the folder `points` of `out` for simulations of another build of the program, which are only read.
     pub(super) fn of_build(out: &Path, build: &str) -> ReportStore {
         ReportStore { folder: out.join(POINTS), build: build.to_owned() }
     }
@@ -99,7 +100,7 @@ impl ReportStore {
         }
     }
 
-    /// Returns the text with which a saved point begins. A checksum of the report follows, then the report itself.
+    /// Returns the text with which a saved simulation begins. A checksum of the report follows, then the report itself.
     fn head(&self, id: &str) -> String {
         format!("{{\"schema\":\"{SCHEMA}\",\"build\":\"{}\",\"id\":\"{id}\",\"checksum\":\"", self.build)
     }

@@ -80,7 +80,7 @@ fn moves(victim: VictimPolicy) -> usize {
     let (die, mut stream, mut moved) = (DieId(0), rng::stream(1, "writes", 0), 0);
     for _ in 0..10 * geometry.exported_pages_per_die() {
         while ftl.needs_clean(die) {
-            let (pool, block) = ftl.next_clean(die, 0).expect("there is garbage");
+            let (pool, block) = ftl.next_victim(die, 0).expect("there is garbage");
             moved += ftl.clean(die, pool, block).pages_moved as usize;
         }
         let lpn = ftl.lpn(die, rng::below(&mut stream, u64::from(geometry.exported_pages_per_die())) as u32);

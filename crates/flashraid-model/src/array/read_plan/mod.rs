@@ -1,9 +1,10 @@
-//! Read plans: the choice of what a read goes to. Each plan is one file. The layout only says where copies lie.
+//! Read plans: the ways in which the array chooses the members from which a read is served. Each plan is one file. The layout only says
+//! where copies lie.
 //!
 //! To add a plan, write its file and a line of `plans!` below. Configuration and reference take its name and summary from there. A plan
-//! chooses the copy for every extent that is read. A plan that [looks](ReadPlan::looks) at the members chooses more, in
-//! `array/stripes/planned.rs`, one that [hedges](ReadPlan::hedges) in `array/stripes/hedged.rs`, and one that
-//! [predicts](ReadPlan::predicts) in `array/stripes/predicted.rs`.
+//! chooses the copy for every extent that is read. Some plans choose more. A plan that [considers the state of the
+//! members](ReadPlan::considers_member_state) does so in `array/stripes/planned.rs`. One that [hedges](ReadPlan::hedges) does so in
+//! `array/stripes/hedged.rs`, and one that [predicts](ReadPlan::predicts) in `array/stripes/predicted.rs`.
 
 mod avoid;
 mod hedge;
@@ -41,24 +42,24 @@ trait Plan {
 /// Makes the enumeration of the plans, from which their names and their dispatch follow.
 macro_rules! plans {
     ($($name:ident = $text:literal, $summary:literal;)+) => {
-        /// Plan that chooses the copy for a read.
+        /// Read plan: the way in which the array chooses where a read gets its data, from which copy or by parity.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum ReadPlan {
             $(#[doc = $summary] $name,)+
         }
 
         impl ReadPlan {
-            /// All plans, in the order of the list.
+            /// All read plans, in the order in which `plans!` lists them.
             pub const ALL: &[Self] = &[$(Self::$name),+];
 
-            /// Returns the name that users write.
+            /// Returns the name that users write in a configuration.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$name => $text,)+
                 }
             }
 
-            /// Returns a sentence that describes the plan.
+            /// Returns a sentence that describes the read plan.
             pub const fn summary(self) -> &'static str {
                 match self {
                     $(Self::$name => $summary,)+
@@ -89,7 +90,7 @@ impl ReadPlan {
         self == Self::Avoid
     }
 
-    /// Returns true if the plan reads elsewhere when a read takes long.
+    /// Returns true if the plan also reads elsewhere when a read takes long.
     #[inline]
     pub fn hedges(self) -> bool {
         self == Self::Hedge
@@ -101,7 +102,8 @@ impl ReadPlan {
         self == Self::Predict
     }
 
-    /// Returns the copy for a read of a strip with `copies` copies, of which the first lies on `first_member`.
+    /// Returns the number of the copy from which a strip of `stripe` is read, counted from 0. The strip has `copies` copies on
+    /// consecutive members, of which `first_member` holds the first.
     #[inline]
     pub fn choose_copy(self, stripe: u64, first_member: u32, copies: u32) -> u32 {
         if copies == 1 { 0 } else { self.choose(&StripCopies { stripe, first_member, copies }) }

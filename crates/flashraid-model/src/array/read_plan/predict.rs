@@ -5,7 +5,7 @@
 
 use super::{Home, Plan, StripCopies};
 use crate::TimeNs;
-use crate::array::{PredictionCounters, PredictionParams};
+use crate::array::{PredictionCounters, ReadPredictionParams};
 use crate::rng::{self, Stream};
 
 /// The plan `predict`. As long as nothing is called slow, copies take turns.
@@ -21,13 +21,13 @@ impl Plan for Predict {
 /// Predictor of slow reads, with the counts of what it has predicted.
 #[derive(Debug, Clone)]
 pub(in crate::array) struct Predictor {
-    params: PredictionParams,
+    params: ReadPredictionParams,
     draws: Stream,
     pub(crate) counters: PredictionCounters,
 }
 
 impl Predictor {
-    pub(crate) fn new(params: PredictionParams, seed: u64) -> Self {
+    pub(crate) fn new(params: ReadPredictionParams, seed: u64) -> Self {
         Self { params, draws: rng::stream(seed, "predict", 0), counters: PredictionCounters::default() }
     }
 
@@ -58,10 +58,10 @@ mod tests {
 
     #[test]
     fn errors_come_at_their_rates_and_slow_begins_beyond_the_threshold() {
-        let params = PredictionParams { slow_ns: 100, false_accept: 0.0, false_reject: 0.0, ..PredictionParams::default() };
+        let params = ReadPredictionParams { slow_ns: 100, false_accept: 0.0, false_reject: 0.0, ..ReadPredictionParams::default() };
         let mut exact = Predictor::new(params, 1);
         assert_eq!([1000, 1100, 1101].map(|begins| exact.calls_slow(1000, begins)), [false, false, true]);
-        let mut errs = Predictor::new(PredictionParams { false_accept: 0.2, false_reject: 0.05, ..params }, 1);
+        let mut errs = Predictor::new(ReadPredictionParams { false_accept: 0.2, false_reject: 0.05, ..params }, 1);
         (0..20_000).for_each(|nth| _ = errs.calls_slow(0, if nth % 2 == 0 { 0 } else { 1000 }));
         let PredictionCounters { slow_reads_called_fast, slow_reads_called_slow, fast_reads_called_slow, .. } = errs.counters;
         assert_eq!(slow_reads_called_fast + slow_reads_called_slow, 10_000);

@@ -11,11 +11,11 @@ pub struct IwcCache {}
 
 impl IwcCache {
     /// The kinds of caches: one for each member, which destage independently.
-    pub const PARTS: CacheLevels = CacheLevels { group_cache: None, member_caches: Some(MemberCacheSettings { destages_together: false }) };
+    pub const LEVELS: CacheLevels = CacheLevels { group_cache: None, member_caches: Some(MemberCacheSettings { destages_together: false }) };
 }
 
 impl WritePolicy for IwcCache {
     fn cache_levels(&self) -> CacheLevels {
-        Self::PARTS
+        Self::LEVELS
     }
 }

@@ -10,13 +10,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct IwcSyncCache {
-    /// Time that a member cache with something to destage waits for the others.
+    /// Maximum time that a member cache with something to destage waits for the other member caches. All destage together as soon as
+    /// each has something to destage. After this time, the caches that are ready begin without the others.
     pub sync_timeout: Duration,
 }
 
 impl IwcSyncCache {
     /// The kinds of caches: one for each member, which destage at the same time.
-    pub const PARTS: CacheLevels = CacheLevels { group_cache: None, member_caches: Some(MemberCacheSettings { destages_together: true }) };
+    pub const LEVELS: CacheLevels = CacheLevels { group_cache: None, member_caches: Some(MemberCacheSettings { destages_together: true }) };
 }
 
 impl Default for IwcSyncCache {
@@ -27,7 +28,7 @@ impl Default for IwcSyncCache {
 
 impl WritePolicy for IwcSyncCache {
     fn cache_levels(&self) -> CacheLevels {
-        Self::PARTS
+        Self::LEVELS
     }
 
     fn sync_timeout(&self) -> Duration {

@@ -6,19 +6,23 @@ use crate::units::{Duration, Fraction};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Like iwc-sync, behind a small cache of write groups.
+/// A small cache of write groups (the dirty pages of one stripe each) in front of a cache for each member. The member caches destage at
+/// the same time. Parity is computed when pages enter the member caches.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LawcCache {
-    /// Share of the memory for the cache of write groups before the member caches. The rest is divided among the members.
+    /// Share of the memory for the cache of write groups (the dirty pages of one stripe each) in front of the member caches. The member
+    /// caches share the rest equally.
     pub first_level_fraction: Fraction,
-    /// Time that a member cache with something to destage waits for the others.
+    /// Maximum time that a member cache with something to destage waits until all other member caches have something to destage, too.
+    /// After this time, the caches with something to destage begin without the others.
     pub sync_timeout: Duration,
 }
 
 impl LawcCache {
-    /// The kinds of caches: a cache of write groups before caches of the members, which destage at the same time.
-    pub const PARTS: CacheLevels = CacheLevels {
+    /// The kinds of caches: a cache of write groups (the dirty pages of one stripe each) in front of a cache for each member. The member
+    /// caches destage at the same time.
+    pub const LEVELS: CacheLevels = CacheLevels {
         group_cache: Some(WriteGroupCacheSettings { has_separate_ring_for_sequential_writes: false }),
         member_caches: Some(MemberCacheSettings { destages_together: true }),
     };
@@ -33,7 +37,7 @@ impl Default for LawcCache {
 
 impl WritePolicy for LawcCache {
     fn cache_levels(&self) -> CacheLevels {
-        Self::PARTS
+        Self::LEVELS
     }
 
     fn first_level_fraction(&self) -> Fraction {

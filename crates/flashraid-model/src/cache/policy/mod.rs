@@ -23,11 +23,13 @@ policies! {
 
     /// Returns the kinds of caches that the policy has.
     pub fn cache_levels(&self) -> CacheLevels;
-    /// Returns the share of the memory for the cache of write groups, if the members have caches, too.
+    /// Returns the share of the cache memory that the cache of write groups (the dirty pages of one stripe each) gets, from 0 to 1.
+    /// The member caches share the rest. A policy with only one of these two kinds of caches, or with none, has no use for it.
     pub fn first_level_fraction(&self) -> Fraction;
-    /// Returns the time that a cache with something to destage waits for the others.
+    /// Returns the maximum time that a member cache with something to destage waits until all other member caches have something to
+    /// destage, too. It is 0 if the policy's caches do not wait for each other.
     pub fn sync_timeout(&self) -> Duration;
-    /// Returns the problems of its parameters.
+    /// Returns the problems of the policy's parameters: values that their types admit, but that are not allowed.
     pub fn problems(&self) -> Vec<ParameterProblem>;
 }
 
@@ -36,17 +38,19 @@ pub(crate) trait WritePolicy: Default {
     /// Returns the kinds of caches that the policy consists of.
     fn cache_levels(&self) -> CacheLevels;
 
-    /// Returns the share of the memory for the cache of write groups, if the members have caches of their own, too.
+    /// Returns the share of the cache memory that the cache of write groups (the dirty pages of one stripe each) gets, from 0 to 1.
+    /// The member caches share the rest. A policy with only one of these two kinds of caches, or with none, has no use for it.
     fn first_level_fraction(&self) -> Fraction {
         Fraction(0.0)
     }
 
-    /// Returns the time that a cache with something to destage waits for the others, if they destage at the same time.
+    /// Returns the maximum time that a member cache with something to destage waits until all other member caches have something to
+    /// destage, too. It is 0 if the policy's caches do not wait for each other.
     fn sync_timeout(&self) -> Duration {
         Duration { ns: 0 }
     }
 
-    /// Returns the problems of its parameters that their types cannot exclude.
+    /// Returns the problems of the policy's parameters: values that their types admit, but that are not allowed.
     fn problems(&self) -> Vec<ParameterProblem> {
         timeout_problem(self.sync_timeout()).into_iter().collect()
     }
@@ -57,7 +61,8 @@ pub(crate) trait WritePolicy: Default {
     }
 }
 
-/// Default time that a cache waits for the others. It is as long as a few destages on the device of LAWC, because the paper gives no value.
+/// Default of the maximum time that a member cache waits until all others have something to destage, too. It is as long as a few destages
+/// on the device of LAWC, because the paper gives no value.
 const SYNC_TIMEOUT: Duration = Duration { ns: 1_000_000 };
 /// Longest wait that is allowed. A longer one is a mistake.
 const LONGEST_TIMEOUT_NS: u64 = 3_600_000_000_000;

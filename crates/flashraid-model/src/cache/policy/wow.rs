@@ -10,13 +10,14 @@ use serde::{Deserialize, Serialize};
 pub struct WowCache {}
 
 impl WowCache {
-    /// The kinds of caches: a cache of write groups, all of which take turns in one ring (CLOCK).
-    pub const PARTS: CacheLevels =
+    /// Kinds of caches of this policy: one cache of write groups (the dirty pages of one stripe each), without member caches. All
+    /// groups form one ring. The CLOCK algorithm goes round the ring to find the next group to destage.
+    pub const LEVELS: CacheLevels =
         CacheLevels { group_cache: Some(WriteGroupCacheSettings { has_separate_ring_for_sequential_writes: false }), member_caches: None };
 }
 
 impl WritePolicy for WowCache {
     fn cache_levels(&self) -> CacheLevels {
-        Self::PARTS
+        Self::LEVELS
     }
 }

@@ -50,8 +50,8 @@ fn params(levels: CacheLevels, group_pages: u32, member_pages: u32) -> CachePara
     }
 }
 
-const IWC: CacheLevels = IwcCache::PARTS;
-const IWC_SYNC: CacheLevels = IwcSyncCache::PARTS;
+const IWC: CacheLevels = IwcCache::LEVELS;
+const IWC_SYNC: CacheLevels = IwcSyncCache::LEVELS;
 
 fn request(tag: u64, first_page: u64, pages: u32, write: bool) -> PageRequest {
     PageRequest {

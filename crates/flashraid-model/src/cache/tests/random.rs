@@ -5,11 +5,11 @@ use proptest::prelude::*;
 
 fn parts() -> impl Strategy<Value = (CacheLevels, u32, u32)> {
     prop_oneof![
-        (1..40_u32).prop_map(|pages| (WowCache::PARTS, pages, 0)),
-        (1..40_u32).prop_map(|pages| (StowCache::PARTS, pages, 0)),
+        (1..40_u32).prop_map(|pages| (WowCache::LEVELS, pages, 0)),
+        (1..40_u32).prop_map(|pages| (StowCache::LEVELS, pages, 0)),
         (1..9_u32).prop_map(|pages| (IWC, 0, pages)),
         (1..9_u32).prop_map(|pages| (IWC_SYNC, 0, pages)),
-        (1..9_u32, 1..6_u32).prop_map(|(first_level, pages)| (LawcCache::PARTS, first_level, pages)),
+        (1..9_u32, 1..6_u32).prop_map(|(first_level, pages)| (LawcCache::LEVELS, first_level, pages)),
     ]
 }
 

@@ -1,4 +1,4 @@
-//! Cleaning: the choice of a pool and its victim, the moves, and the erase (rules 12 to 14).
+//! Collection of one block: the choice of a pool and of a victim block in it, the moves, and the erase (rules 12 to 14).
 
 use super::{DieState, FREE_SCORE, NO_BLOCK, NO_PAGE, OPEN_SCORE, OpenBlock, PoolState, Pools};
 use crate::ids::{BlockId, DieId};
@@ -7,26 +7,29 @@ use crate::space::tables::prefetch;
 /// Number of entries of the reverse map in one cache line of 64 bytes.
 const PAGES_PER_CACHE_LINE: usize = 16;
 
-/// Amount of work that a clean has done, from which its duration is computed.
+/// Work done to collect one victim block, in pages moved and blocks filled. The duration of the collection is computed from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CleanWork {
-    /// Number of valid pages that were moved.
+    /// Number of valid pages that were moved out of the victim block.
     pub pages_moved: u32,
     /// Number of blocks that were filled by the moved pages.
     pub(crate) blocks_sealed: u32,
-    /// True if moves cross planes, with [`super::CollectionProcedure::ReferenceSimulatorWithoutCopyBack`]. The first entry is for moves to
-    /// the block that was open at first, the second for moves to the block that the clean opened.
+    /// Two flags, each true if moved pages go to another plane. The first tells about the moves up to the one that fills a block, the
+    /// second about later moves. With [`super::CollectionProcedure::ReferenceSimulatorWithoutCopyBack`], such moves take more time.
+    /// With other procedures, both flags are false.
     pub moves_cross_planes: [bool; 2],
-    /// Number of moved pages that cross planes.
+    /// Number of pages moved into another plane. It is 0 unless the procedure is
+    /// [`super::CollectionProcedure::ReferenceSimulatorWithoutCopyBack`].
     pub(crate) pages_crossing: u32,
-    /// Number of free blocks of the pool when the clean began.
+    /// Number of free blocks of the victim's pool when the collection of the victim block began.
     pub free_blocks_before: u32,
-    /// Number of free blocks of the pool just before the erase.
+    /// Number of free blocks of the victim's pool just before the erase of the victim block.
     pub free_blocks_min: u32,
 }
 
 impl Pools {
-    /// Returns true if some pool of `die` needs a clean.
+    /// Returns true if blocks of some pool of `die` must be collected. A pool needs collection from the moment when it comes down to the
+    /// start threshold of free blocks, until it reaches the stop threshold.
     #[inline]
     pub fn needs_clean(&self, die: DieId) -> bool {
         self.dies[die.index()].need != 0
@@ -40,11 +43,11 @@ impl Pools {
         }
     }
 
-    /// Returns the next pool of `die` to clean, and its victim.
+    /// Returns the pool of blocks of `die` in which a block is collected next, and that victim block.
     ///
-    /// Pools are tried in turn, from the one after the pool cleaned last. The first one is taken that needs a clean and has a useful
-    /// victim. Pools whose bit is set in `busy_planes` are left out.
-    pub fn next_clean(&mut self, die: DieId, busy_planes: u64) -> Option<(u32, BlockId)> {
+    /// Pools are tried in turn, from the one after the last pool in which a block was collected. The first one is taken that needs
+    /// collection and has a useful victim. Pools whose bit is set in `busy_planes` are left out.
+    pub fn next_victim(&mut self, die: DieId, busy_planes: u64) -> Option<(u32, BlockId)> {
         let DieState { need, next_pool_to_clean: from, .. } = self.dies[die.index()];
         let mut candidates = need & !busy_planes;
         while candidates != 0 {
@@ -59,9 +62,10 @@ impl Pools {
         None
     }
 
-    /// Picks the next victim of `die` in advance if some pool needs a clean, and prefetches the memory that tells which pages it has.
+    /// Picks the next victim of `die` in advance if some pool needs collection. Prefetches the memory that tells which pages the victim
+    /// has.
     ///
-    /// The pick is the one that [`Pools::next_clean`] would make, because a change of the die in between makes it void. Policies that draw
+    /// The pick is the one that [`Pools::next_victim`] would make, because a change of the die in between makes it void. Policies that draw
     /// random numbers, or keep a table, pick only when they must.
     pub(crate) fn foresee_clean(&mut self, die: DieId) {
         let DieState { need, next_pool_to_clean, foreseen, .. } = self.dies[die.index()];
@@ -118,7 +122,7 @@ impl Pools {
         pools.iter().map(pages).min().unwrap_or(0)
     }
 
-    /// Ends the collection of a pool without a useful victim, unless the pool is at its start threshold.
+    /// Ends the need for collection of a pool that has no useful victim, unless the pool is at its start threshold of free blocks.
     fn end_collection_without_victim(&mut self, die: DieId, pool: u32) {
         if self.pools[(die.0 * self.pools_per_die + pool) as usize].free_blocks > self.start_free_blocks {
             self.dies[die.index()].need &= !(1 << pool);
@@ -134,7 +138,7 @@ impl Pools {
         open.map_or(0, |o| self.data_pages - o.next_page)
     }
 
-    /// Moves the valid pages of `victim` and erases it. Returns the amount of work.
+    /// Collects one block: moves the valid pages of `victim` and erases it. Returns the amount of work.
     pub fn clean(&mut self, die: DieId, pool: u32, victim: BlockId) -> CleanWork {
         let stride = self.words + 1;
         let base = victim.index() * stride;
@@ -282,7 +286,7 @@ mod tests {
                 let lpn = plain.lpn(die, page.index(plain.exported_per_die as usize) as u32);
                 for pools in [&mut plain, &mut foreseeing] {
                     while action > 1 && pools.needs_clean(die) {
-                        let Some((pool, victim)) = pools.next_clean(die, 0) else { break };
+                        let Some((pool, victim)) = pools.next_victim(die, 0) else { break };
                         pools.clean(die, pool, victim);
                     }
                     match pools.choose_pool_for_write(die, lpn, 0) {

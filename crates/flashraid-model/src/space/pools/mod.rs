@@ -298,7 +298,8 @@ impl Pools {
         (block * self.geometry.pages_per_block + (physical & ((1 << self.page_shift) - 1)), self.erases(block))
     }
 
-    /// Returns the lpn of the page with number `page` in `die`.
+    /// Returns the lpn (logical page number in the SSD) of the logical page that has number `page` among those of `die`. The lpns count
+    /// the pages die by die.
     #[inline]
     pub fn lpn(&self, die: DieId, page: u32) -> Lpn {
         Lpn(die.0 * self.exported_per_die + page)
@@ -383,7 +384,7 @@ impl Pools {
     }
 
     /// Returns the number of bytes of memory that the state occupies.
-    pub fn resident_bytes(&self) -> u64 {
+    pub fn memory_bytes(&self) -> u64 {
         let bytes = self.map.len() * 4 + self.rmap.len() * 4 + self.meta.len() * 8 + self.score.bytes();
         (bytes + self.pools.len() * size_of::<PoolState>() + self.dies.len() * size_of::<DieState>()) as u64
     }

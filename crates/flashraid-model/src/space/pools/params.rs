@@ -12,13 +12,14 @@ pub struct BlockPoolsParams {
     pub moves_pages_between_dies: bool,
     /// Rule that chooses the plane of a write inside its die.
     pub plane_choice: PlaneChoice,
-    /// Group of blocks that share free blocks, open blocks and thresholds.
+    /// Scope of a pool: the group of blocks that share free blocks, open blocks and the start and stop thresholds of collection.
     pub pool: PoolScope,
-    /// Procedure that finds victims and free blocks.
+    /// Procedure that finds the blocks to collect and the free blocks for moved pages.
     pub collection_procedure: CollectionProcedure,
-    /// Number of free blocks at or below which a pool is collected.
+    /// Start threshold of collection: number of free blocks of a pool at or below which blocks of the pool are collected.
     pub start_free_blocks: u32,
-    /// Number of free blocks at which the collection of a pool ends; at least `start_free_blocks + 1`.
+    /// Stop threshold of collection: number of free blocks of a pool at which the collection there ends; at least
+    /// `start_free_blocks + 1`.
     pub stop_free_blocks: u32,
     /// Policy that chooses the block to collect.
     pub victim: VictimPolicy,
@@ -32,27 +33,29 @@ pub struct BlockPoolsParams {
 /// Rule that chooses the plane of a write inside its die.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlaneChoice {
-    /// The plane with the most free pages, searched from a rotating start. Planes are skipped if their open block is older than the block
-    /// that holds the old copy (the reference simulator's rule).
+    /// The plane with the most free pages; among equals, planes take turns. Planes are skipped if their open block was opened before the
+    /// block that holds the previous copy of the written page. If that rule skips all planes, it is ignored. It comes from the SSD
+    /// extension of the simulator DiskSim.
     MostFree,
-    /// All planes take turns.
+    /// The planes of the die take turns: each write goes to the next plane that has room.
     Rotate,
 }
 
 /// Procedure of a collection: how it finds victims and free blocks, and which moves need transfers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CollectionProcedure {
-    /// Uses the other parameters as they are set.
+    /// Chooses each victim block by the policy `victim` when its collection begins. Free blocks are used in order of their numbers in the
+    /// pool. The other parameters in [`BlockPoolsParams`] apply as they are set.
     AsParametersSay,
-    /// Follows the DiskSim SSD extension, with moves through the controller instead of copy-back (rules 130 to 133). When a pool needs
-    /// collection, a table of its blocks is sorted by their valid pages, and victims are taken from it in order. Free blocks are searched
-    /// plane by plane, and only pages that cross planes are transferred.
+    /// Follows the SSD extension of the simulator DiskSim, with moves through the controller instead of copy-back (rules 130 to 133).
+    /// When a pool needs collection, a table of its blocks is sorted by their valid pages, and victims are taken from it in order. Free
+    /// blocks are searched plane by plane. Only pages that move to another plane are transferred.
     ///
-    /// It requires [`PoolScope::Die`], greedy victims and no separate open block.
+    /// It requires [`PoolScope::Die`], greedy victims and no separate open block. Copy-back and pipelining are off.
     ReferenceSimulatorWithoutCopyBack,
 }
 
-/// Group of blocks that share free blocks, open blocks and thresholds.
+/// Scope of a pool: the group of blocks that share free blocks, open blocks and the start and stop thresholds of collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PoolScope {
     /// Each plane has its own pool.

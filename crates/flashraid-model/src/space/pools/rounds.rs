@@ -144,9 +144,9 @@ mod tests {
         assert!(ftl.needs_clean(DIE), "three blocks are free");
         // Block 4 has no valid page left, so it comes first, then 1 and 3. The block opened last has one page and comes before them in the
         // table, but it is not sealed.
-        assert_eq!(ftl.next_clean(DIE, 0), Some((0, BlockId(4))));
+        assert_eq!(ftl.next_victim(DIE, 0), Some((0, BlockId(4))));
         ftl.clean(DIE, 0, BlockId(4));
-        assert_eq!(ftl.next_clean(DIE, 0), Some((0, BlockId(1))));
+        assert_eq!(ftl.next_victim(DIE, 0), Some((0, BlockId(1))));
         // Block 1 lies in plane 1, block 14 in plane 0, so both remaining pages cross planes.
         let work = ftl.clean(DIE, 0, BlockId(1));
         assert_eq!((work.pages_moved, work.pages_crossing, work.moves_cross_planes), (2, 2, [true, false]));

@@ -17,7 +17,7 @@ const POOL_WORDS: usize = 8;
 const DIE_WORDS: usize = 6;
 
 impl Pools {
-    /// Returns the saved state. The caller must not save during an operation or a clean.
+    /// Returns the saved state. The caller must not save while an operation or the collection of a block is in progress.
     pub fn save(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.state_bytes_max() as usize);
         self.pack_map(&mut out);
@@ -259,7 +259,7 @@ mod tests {
 
     fn write(ftl: &mut Pools, die: DieId, lpn: Lpn) {
         while ftl.needs_clean(die) {
-            let Some((pool, victim)) = ftl.next_clean(die, 0) else { break };
+            let Some((pool, victim)) = ftl.next_victim(die, 0) else { break };
             ftl.clean(die, pool, victim);
         }
         let pool = ftl.choose_pool_for_write(die, lpn, 0).unwrap();

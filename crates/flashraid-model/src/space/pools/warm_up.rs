@@ -63,7 +63,7 @@ impl Pools {
     #[inline]
     fn overwrite_page_untimed(&mut self, die: DieId, lpn: Lpn) {
         while self.needs_clean(die) {
-            let Some((pool, victim)) = self.next_clean(die, 0) else { break };
+            let Some((pool, victim)) = self.next_victim(die, 0) else { break };
             self.clean(die, pool, victim);
         }
         let pool = self.choose_pool_for_write(die, lpn, 0).expect("rule 16: a check leaves room in some pool");

@@ -31,7 +31,7 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// Bit that is set in a map entry if the unit is in the write buffer.
 pub(crate) const BUFFERED: u32 = 1 << 31;
 
-/// A source of written units. Units of different streams lie in different superblocks.
+/// A source of written units (one page or several, `ssd.superblock.unit`). Units of different streams lie in different superblocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stream {
     /// The host, with this placement handle.
@@ -108,7 +108,8 @@ pub(crate) struct Open {
     pub(crate) superpages_left: u32,
 }
 
-/// Parameters of the map from logical units to units of superblocks. The same parameters and the same writes always lead to the same map.
+/// Parameters of the map from logical units (one page or several, `ssd.superblock.unit`) to places in superblocks. The same parameters
+/// and the same writes always lead to the same map.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SuperblocksParams {
     /// Sizes and numbers of superpages and superblocks.
@@ -305,7 +306,8 @@ impl Superblocks {
         self.shape.slc_room.map_or(0, |_| self.open[self.number_of(Stream::Slc)].len() as u32)
     }
 
-    /// Returns true if some superblocks with one bit per cell are full, so that they can be folded.
+    /// Returns true if some superblocks with one bit per cell are full. They can then be folded: collected into superblocks with all bits
+    /// per cell.
     pub(crate) fn holds_slc(&self) -> bool {
         self.slc_in_use > self.slc_open()
     }
@@ -337,7 +339,7 @@ impl Superblocks {
     }
 
     /// Returns the number of bytes of memory that the tables occupy.
-    pub fn resident_bytes(&self) -> u64 {
+    pub fn memory_bytes(&self) -> u64 {
         let superblocks = self.superblocks.len() * size_of::<Superblock>();
         (self.map.len() * 4 + self.units.len() * 4 + self.valid.len() * 8 + superblocks) as u64
     }
@@ -347,7 +349,8 @@ impl Superblocks {
         self.superblocks.iter().map(|block| block.erases)
     }
 
-    /// Returns the place of a unit, or `None` if it is unmapped or in the buffer.
+    /// Returns the place on flash of a logical unit (one page or several, `ssd.superblock.unit`). A place holds one unit, and places are
+    /// numbered through the whole drive. `None` means that the unit is unmapped or in the write buffer.
     pub fn physical_unit(&self, unit: u32) -> Option<u32> {
         Some(self.map[unit as usize]).filter(|place| place & BUFFERED == 0)
     }

@@ -1,29 +1,32 @@
-//! Superpages and superblocks of a drive: their numbers, their sizes, and the place of each unit.
+//! Superpages and superblocks of a drive: their numbers, their sizes, and the place of each unit of the mapping. A unit is one page or
+//! several (`ssd.superblock.unit`).
 
 use std::fmt;
 
-/// Sizes and numbers of superpages and superblocks of a drive, in units.
+/// Numbers and sizes of the superpages and superblocks of a drive. Sizes are given in units of the mapping (one page or several,
+/// `ssd.superblock.unit`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SuperblockShape {
     /// Number of dies in the drive.
     pub dies: u32,
     /// Number of planes in a die.
     pub planes: u32,
-    /// Number of units in a flash page.
+    /// Number of units of the mapping (one page or several, `ssd.superblock.unit`) in a flash page.
     pub flash_page_units: u32,
     /// Number of flash pages that one program writes to each plane, which is the number of bits per cell.
     pub bits_per_cell: u32,
-    /// Number of superpages that a superblock has on each die.
+    /// Number of superpages that a superblock has on each die. A superpage is what one program of a die takes.
     pub superpages_per_die: u32,
     /// Number of superblocks in the drive.
     pub superblocks: u32,
-    /// Number of units that the drive exports.
+    /// Capacity that the drive offers the host, as a number of units of the mapping (one page or several, `ssd.superblock.unit`).
     pub exported_units: u32,
-    /// True if one superpage of each row is parity (RAIN).
+    /// True if one superpage of each row of a superblock (one superpage on each die) is parity (RAIN).
     pub has_parity_superpages: bool,
     /// Placement handles. Data with different handles lie in different superblocks.
     pub placement_handles: PlacementHandles,
-    /// Limit of superblocks with one bit per cell; `None` without such superblocks.
+    /// Limit on the number of superblocks that hold one bit per cell at the same time. `None` means that the drive has no such
+    /// superblocks.
     pub slc_room: Option<SlcLimit>,
 }
 
@@ -65,21 +68,23 @@ impl fmt::Display for SuperblockShape {
     }
 }
 
-/// Maximum number of units in a superpage.
+/// Maximum number of units of the mapping (one page or several) in a superpage, which is what one program of a die takes.
 pub const SUPERPAGE_UNITS_MAX: u32 = 128;
 
 impl SuperblockShape {
-    /// Returns the number of units in a superpage.
+    /// Returns the number of units of the mapping (one page or several) in a superpage, which is what one program of a die takes.
     pub fn superpage_units(&self) -> u32 {
         self.planes * self.bits_per_cell * self.flash_page_units
     }
 
-    /// Returns the number of units in a superpage with one bit per cell. They take the first places, and the others stay empty.
+    /// Returns the number of units of the mapping (one page or several) in a superpage with one bit per cell. They take the first places,
+    /// and the others stay empty.
     pub(crate) fn slc_superpage_units(&self) -> u32 {
         self.planes * self.flash_page_units
     }
 
-    /// Returns the number of streams of host and collection, each of which has its own superblocks.
+    /// Returns the number of streams (sets of writes that share open superblocks). The host has one for each placement handle, and one
+    /// for writes with one bit per cell if there are any. Collection has one, or one for each placement handle.
     pub fn streams(&self) -> u32 {
         self.placement_handles.host_and_collection_streams() + u32::from(self.slc_room.is_some())
     }
@@ -94,22 +99,25 @@ impl SuperblockShape {
         self.superpages_per_die * (self.dies - u32::from(self.has_parity_superpages))
     }
 
-    /// Returns the number of places for units in a superblock, including those of parity.
+    /// Returns the number of places in a superblock, including those of parity. A place holds one unit of the mapping (one page or
+    /// several).
     pub fn superblock_units(&self) -> u32 {
         self.superpages_per_superblock() * self.superpage_units()
     }
 
-    /// Returns the number of units of data that fit into a superblock.
+    /// Returns the number of units of the mapping (one page or several) that fit into a superblock, without the places of parity.
     pub fn data_units(&self) -> u32 {
         self.data_superpages() * self.superpage_units()
     }
 
-    /// Returns the number of places for units on the medium.
+    /// Returns the number of places on the whole medium, including those of parity. A place holds one unit of the mapping (one page or
+    /// several).
     pub fn physical_units(&self) -> u64 {
         u64::from(self.superblocks) * u64::from(self.superblock_units())
     }
 
-    /// Returns the number of superblocks beyond those that the exported units fill.
+    /// Returns the number of superblocks that are not needed to hold the capacity that the drive offers the host. That capacity fills
+    /// the others.
     pub fn spare_superblocks(&self) -> u32 {
         self.superblocks.saturating_sub(self.exported_units.div_ceil(self.data_units()))
     }
@@ -128,9 +136,9 @@ impl SuperblockShape {
     /// Returns true if some superblock is worth collecting whenever at most `floor` superblocks are free, so that writes never wait forever
     /// (rule 213).
     ///
-    /// Apart from the free superblocks, two may be open for each stream, and two more may have a last program or erase in progress. If all
-    /// others were too full to be worth collecting, they would hold more units than the drive exports. One with one bit per cell is always
-    /// worth collecting.
+    /// At most `floor` superblocks are then free, and at most two are open for each stream. Two more in all may have a last program or
+    /// erase in progress. Suppose that all others are too full to be worth collecting. The method returns true if they would then hold
+    /// more units than the drive exports, which is impossible. (A superblock with one bit per cell is always worth collecting.)
     pub fn guarantees_victim_at_floor(&self, floor: u32) -> bool {
         if floor < self.smallest_allowed_floor() {
             return false;
@@ -140,24 +148,25 @@ impl SuperblockShape {
         sealed * useless > u64::from(self.exported_units)
     }
 
-    /// Returns the maximum number of open superblocks: two for each stream.
+    /// Returns the maximum number of open superblocks: two for each stream. A stream is a set of writes that share open superblocks,
+    /// either writes of the host or moves of collection (see [`Self::streams`]).
     pub fn open_superblocks_max(&self) -> u32 {
         2 * self.streams()
     }
 
     /// Returns the smallest allowed value for the number of free superblocks at which host writes stop (rule 213). Each stream of
-    /// collection needs one, and one more must be left.
+    /// collection needs one superblock, and one more must be left.
     pub fn smallest_allowed_floor(&self) -> u32 {
         self.placement_handles.collection_streams() + 1
     }
 
-    /// Returns the minimum number of units in the write buffer: one superpage for each placement handle, and one more (rule 221). If the
-    /// buffer is full, at least one superpage is then complete.
+    /// Returns the minimum size of the write buffer, in units of the mapping (one page or several). The buffer must hold one superpage
+    /// for each placement handle, and one more superpage (rule 221). If the buffer is full, at least one superpage is then complete.
     pub fn buffer_units_min(&self) -> u32 {
         (self.placement_handles.count + 1) * self.superpage_units()
     }
 
-    /// Returns the row in which a place lies. Rows are counted over all superblocks.
+    /// Returns the row (one superpage on each die) in which a place lies. Rows are counted over all superblocks.
     pub(crate) fn row_of(&self, ppn: u32) -> u32 {
         ppn / self.superpage_units() / self.dies
     }
@@ -172,12 +181,12 @@ impl SuperblockShape {
         self.parity_die(row).map(|die| (row * self.dies + die) * self.superpage_units())
     }
 
-    /// Returns true if the place holds parity.
+    /// Returns true if the place `ppn` (the position of one unit of the mapping) holds parity.
     pub(crate) fn is_parity(&self, ppn: u32) -> bool {
         self.parity_die(self.row_of(ppn)) == Some(ppn / self.superpage_units() % self.dies)
     }
 
-    /// Returns the first row of the superblock, from `row` on, in which the die holds data. It is `rows` if there is none.
+    /// Returns the first row of the superblock, from `row` on, in which the die holds data. It is `superpages_per_die` if there is none.
     pub(crate) fn data_row(&self, block: u32, die: u32, row: u32) -> u32 {
         // No die has the parity of two consecutive rows.
         row + u32::from(row < self.superpages_per_die && self.parity_die(block * self.superpages_per_die + row) == Some(die))
@@ -205,7 +214,8 @@ impl SuperblockShape {
     }
 }
 
-/// Position of a unit on the medium.
+/// Position on the flash medium of a unit of the mapping (one page or several, `ssd.superblock.unit`): die, plane, page, and part of the
+/// page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnitPlace {
     /// Number of the die in the drive.
@@ -216,7 +226,7 @@ pub struct UnitPlace {
     pub(crate) page_of_block: u32,
     /// Number of the flash page in the drive.
     pub flash_page: u32,
-    /// Number of the unit in its flash page.
+    /// Index of the unit among those in its flash page.
     pub(crate) unit_of_page: u32,
 }
 
@@ -225,20 +235,22 @@ pub struct UnitPlace {
 pub struct PlacementHandles {
     /// Number of handles. With 1, all host writes share superblocks.
     pub count: u32,
-    /// True if collection keeps the units of different handles apart; false if it mixes them.
+    /// True if collection keeps data of different handles apart; false if it mixes them.
     pub collection_keeps_handles: bool,
 }
 
 impl PlacementHandles {
-    /// The setting with one handle: all host writes share superblocks, and all moved units, too.
+    /// The setting with one handle. All host writes share superblocks. Data that collection moves share superblocks, too, but not with
+    /// host writes.
     pub const SINGLE_HANDLE: Self = Self { count: 1, collection_keeps_handles: false };
 
-    /// Returns the number of separate streams into which collection writes the units that it moves.
+    /// Returns the number of separate streams (sets of writes that share open superblocks) into which collection writes the data that
+    /// it moves.
     pub fn collection_streams(self) -> u32 {
         if self.collection_keeps_handles { self.count } else { 1 }
     }
 
-    /// Returns the number of streams that the host and collection write.
+    /// Returns the number of streams (sets of writes that share open superblocks) of host and collection together.
     pub fn host_and_collection_streams(self) -> u32 {
         self.count + self.collection_streams()
     }
@@ -251,7 +263,8 @@ pub enum SlcLimit {
     Superblocks(u32),
     /// A share of certain superblocks: those that are free beyond the target of collection, and those that hold one bit per cell already.
     ShareOfFree {
-        /// The share in millionths, 1 to 1,000,000.
+        /// Largest share of certain superblocks that may hold one bit per cell, in millionths, 1 to 1,000,000. They are the free
+        /// superblocks beyond the target of collection, and those that hold one bit per cell already.
         millionths: u32,
     },
 }

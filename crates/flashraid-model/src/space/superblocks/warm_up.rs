@@ -8,15 +8,15 @@ use crate::space::tables::prefetch;
 const AHEAD: usize = 16;
 
 impl Superblocks {
-    /// Maps all exported units in order, as the initial fill does.
+    /// Maps all exported units of the mapping (one page or several, `ssd.superblock.unit`) in order, as the initial fill does.
     pub(super) fn fill(&mut self) {
         let mut writer = UntimedWriter::new(Stream::Host(0));
         (0..self.shape.exported_units).for_each(|unit| writer.put(self, unit));
         writer.close(self);
     }
 
-    /// Moves the valid units of a victim and erases it, without simulated time. The units continue the superpage that earlier moves have
-    /// begun.
+    /// Moves the valid units of the mapping (one page or several, `ssd.superblock.unit`) out of a victim superblock and erases it,
+    /// without simulated time. The units continue the superpage that earlier moves have begun.
     pub(crate) fn collect_untimed(&mut self, block: u32) -> MovedUntimed {
         let mut writers = std::mem::take(&mut self.untimed);
         let moved = writers.collect_one(self, block);
@@ -24,7 +24,8 @@ impl Superblocks {
         moved
     }
 
-    /// Overwrites units in order and without simulated time, each with its placement handle.
+    /// Overwrites units of the mapping (one page or several, `ssd.superblock.unit`) in the given order, without simulated time. Each
+    /// unit comes with a placement handle, which decides the superblocks that it is written to.
     pub fn overwrite_untimed(&mut self, writes: impl Iterator<Item = (u32, u8)>) {
         let mut writers = std::mem::take(&mut self.untimed);
         writes.for_each(|(unit, handle)| writers.write(self, unit, handle));
@@ -37,10 +38,11 @@ impl Superblocks {
         self.untimed = UntimedWriters::new(self.shape.placement_handles);
     }
 
-    /// Overwrites random units without simulated time. Their number is `overwrites` × the exported units (rule 215). Before the host opens
-    /// another superpage, superblocks are collected until more are free than collection aims at.
+    /// Overwrites random units of the mapping (one page or several, `ssd.superblock.unit`) without simulated time. Their number is
+    /// `overwrites` × the exported units (rule 215). Before the next superpage of these writes is begun, superblocks are collected
+    /// until more than `target_free_superblocks` are free. Collection ends earlier if no superblock is worth it.
     ///
-    /// `go_on` is called with the share that is done. If it returns false, the warm-up stops and returns false.
+    /// `go_on` is called with the share that is done, from 0 to 1. If `go_on` returns false, the warm-up stops and returns false.
     pub fn warm_up(&mut self, overwrites: f64, seed: u64, member: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
         let mut stream = warm_up_stream(seed, member);
         let exported = u64::from(self.shape.exported_units);
@@ -70,10 +72,11 @@ impl Superblocks {
 
     /// Puts the drive into the steady state of uniform random writes in one pass (rule 215).
     ///
-    /// Superblocks get all ages, and each gets as many valid units as its age would leave. `target` superblocks stay free, and one more for
-    /// each stream.
+    /// Superblocks get all ages, and each gets as many valid units of the mapping (one page or several, `ssd.superblock.unit`) as its
+    /// age would leave. `target_free_superblocks` superblocks stay free, and one more for each stream (writes that share open
+    /// superblocks).
     ///
-    /// If `go_on` returns false, it stops and returns false.
+    /// `go_on` is called with the share that is done, from 0 to 1. If `go_on` returns false, this function stops and returns false.
     pub(crate) fn make_steady(&mut self, seed: u64, member: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
         let stream = &mut warm_up_stream(seed, member);
         let SuperblockShape { superblocks, exported_units, .. } = self.shape;

@@ -27,11 +27,11 @@ policies! {
     pub fn needs_random_numbers(&self) -> bool;
     /// Sets the number of erases that the SSD's blocks endure.
     pub fn set_endurance(&mut self, erases: u32);
-    /// Returns true if the policy levels wear.
+    /// Returns true if the policy levels wear, because it prefers blocks with few erases.
     pub fn prefers_less_worn_blocks(&self) -> bool;
-    /// Returns the problems of its parameters.
+    /// Returns the problems of the policy's parameters that their types cannot exclude.
     pub fn problems(&self) -> Vec<ParameterProblem>;
-    /// Returns the known theory of its write amplification.
+    /// Returns the theory that predicts the policy's write amplification under uniform random writes.
     pub fn write_amplification_theory(&self) -> WriteAmplificationTheory;
 }
 
@@ -54,12 +54,12 @@ pub trait Victim: Default {
         false
     }
 
-    /// Returns the problems of its parameters that their types cannot exclude.
+    /// Returns the problems of the policy's parameters that their types cannot exclude.
     fn problems(&self) -> Vec<ParameterProblem> {
         Vec::new()
     }
 
-    /// Returns the theory that predicts its write amplification under uniform random writes.
+    /// Returns the theory that predicts the policy's write amplification under uniform random writes.
     fn write_amplification_theory(&self) -> WriteAmplificationTheory {
         WriteAmplificationTheory::AtLeastGreedy
     }
@@ -73,20 +73,21 @@ pub trait Victim: Default {
 /// Theory that predicts a policy's write amplification under uniform random writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteAmplificationTheory {
-    /// The write amplification equals that of greedy.
+    /// The write amplification equals that of the policy `greedy`, which collects the block with the fewest valid pages.
     Greedy,
-    /// The write amplification equals that of taking the oldest block.
+    /// The write amplification equals that of always collecting the block that was opened first.
     OldestFirst,
-    /// The write amplification equals that of taking a random block.
+    /// The write amplification equals that of collecting a block chosen at random.
     Random,
-    /// The write amplification is at least that of greedy, which is the least under such writes.
+    /// The write amplification is at least that of the policy `greedy`, which collects the block with the fewest valid pages. Under
+    /// uniform random writes, no policy has less than `greedy`.
     AtLeastGreedy,
 }
 
 /// A superblock in the view of a victim policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SuperblockCandidate {
-    /// Number of valid units if the superblock is sealed, otherwise [`u32::MAX`].
+    /// Number of valid units (one page or several, `ssd.superblock.unit`) if the superblock is sealed, otherwise [`u32::MAX`].
     pub valid_units: u32,
     /// Number of superblocks that the drive had opened when it opened this one.
     pub open_sequence: u32,
@@ -108,7 +109,8 @@ enum BlockTables<'a> {
     Superblocks(&'a [SuperblockCandidate]),
 }
 
-/// The blocks of one pool, or the superblocks of a drive, in the view of a victim policy. For superblocks, a *page* means a unit.
+/// The blocks of one pool, or the superblocks of a drive, in the view of a victim policy. For superblocks, a *block* here means a
+/// superblock, and a *page* means a unit of the mapping (one page or several, `ssd.superblock.unit`).
 #[derive(Debug, Clone, Copy)]
 pub struct VictimCandidates<'a> {
     held: BlockTables<'a>,
@@ -162,13 +164,14 @@ impl<'a> VictimCandidates<'a> {
         Self { held: BlockTables::Pool { scores, least, meta, stride }, data_pages, useful_below: data_pages, next_sequence }
     }
 
-    /// Returns a view of all superblocks of a drive. They hold `data_units` units each, and are useful if fewer than `useful_below` of them
-    /// are valid.
+    /// Returns a view of all superblocks of a drive. A superblock holds `data_units` units of the mapping (one page or several).
+    /// Collecting a superblock gains room if fewer than `useful_below` of its units are valid. The superblock that is opened next gets
+    /// the sequence number `next_sequence`.
     pub fn of_superblocks(superblocks: &'a [SuperblockCandidate], data_units: u32, useful_below: u32, next_sequence: u32) -> Self {
         Self { held: BlockTables::Superblocks(superblocks), data_pages: data_units, useful_below, next_sequence }
     }
 
-    /// Returns the number of blocks.
+    /// Returns the number of all blocks of the pool, or of all superblocks of the drive. Blocks that cannot be collected now count, too.
     #[expect(clippy::len_without_is_empty, reason = "a pool has blocks")]
     pub fn len(&self) -> usize {
         match self.held {
@@ -182,7 +185,8 @@ impl<'a> VictimCandidates<'a> {
         self.valid_pages(block) < self.useful_below
     }
 
-    /// Returns the number of valid pages in a sealed block.
+    /// Returns the number of valid pages (units, for a superblock) in a sealed block. For any other block, the number is greater than a
+    /// block can hold.
     pub fn valid_pages(&self, block: usize) -> u32 {
         match self.held {
             BlockTables::Pool { scores, .. } => scores[block] as u32,
@@ -195,7 +199,8 @@ impl<'a> VictimCandidates<'a> {
         self.data_pages - self.valid_pages(block)
     }
 
-    /// Returns the sequence number of the block: the number of blocks that its die or drive had opened when it opened this one.
+    /// Returns the sequence number of the block: the number of blocks that had been opened when this one was opened, itself included.
+    /// Blocks of pools are counted for each die, superblocks for the whole drive.
     pub fn opened_as_number(&self, block: usize) -> u32 {
         match self.held {
             BlockTables::Pool { meta, stride, .. } => meta[(block + 1) * stride - 1] as u32,
@@ -203,7 +208,8 @@ impl<'a> VictimCandidates<'a> {
         }
     }
 
-    /// Returns the age of the block: the number of blocks that its die or drive has opened since, plus one.
+    /// Returns the age of the block: the number of blocks that have been opened since this one was opened, plus one. Blocks of pools are
+    /// counted for each die, superblocks for the whole drive.
     pub fn age(&self, block: usize) -> u32 {
         self.next_sequence - self.opened_as_number(block)
     }
@@ -252,7 +258,8 @@ impl<'a> VictimCandidates<'a> {
     }
 }
 
-/// Source of random numbers for a victim policy, with one stream for each die or drive.
+/// Source of random numbers for the choice of one victim block. It draws from the random stream of the die that holds the block or, for
+/// a superblock, of the drive. It has no stream if the policy draws no numbers.
 #[derive(Debug)]
 pub struct VictimRandomness<'a>(Option<&'a mut Stream>);
 
@@ -263,7 +270,7 @@ impl<'a> VictimRandomness<'a> {
     }
 
     fn stream(&mut self) -> &mut Stream {
-        self.0.as_deref_mut().expect("a policy that draws says so: `Victim::draws`")
+        self.0.as_deref_mut().expect("a policy that draws says so: `Victim::needs_random_numbers`")
     }
 
     /// Draws a number from 0 to `bound` − 1, each equally likely.

@@ -7,9 +7,10 @@ pub(crate) enum Class {
     HostProgram,
     /// Erases the die's share of a superblock.
     Erase,
-    /// Programs a superpage of collection.
+    /// Programs a superpage of data that collection moves.
     CollectionProgram,
-    /// Reads a few units of a victim, which are then moved.
+    /// Reads some of the valid units of a victim superblock, which are then moved. A unit is one page or several
+    /// (`ssd.superblock.unit`).
     CollectionRead,
 }
 

@@ -6,7 +6,7 @@ use crate::ssd::params::SuperblockCollectionParams;
 #[derive(Debug, Clone)]
 pub(crate) struct Paced {
     limits: SuperblockCollectionParams,
-    /// Credits that host writes have earned and moves have not spent. A negative balance is a debt of moves.
+    /// Credits that host writes have earned and moves have not spent. A positive balance is a debt: collection owes moves to the host.
     credits: i128,
 }
 

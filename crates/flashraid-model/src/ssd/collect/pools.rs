@@ -1,26 +1,28 @@
-//! Collection of pools of blocks: the clean that is due.
+//! Choice of the block to collect next, in a drive with pools of blocks:
 //!
 //! - by watermark (rules 10 to 12 and 33),
 //! - in idle time (rules 38 and 98),
-//! - by the controller's word (rules 99, 100 and 117).
+//! - by order or permission of the array's controller (rules 99, 100 and 117).
 
 use crate::coordination::ForcedWork;
 use crate::ids::{BlockId, DieId};
 use crate::space::pools::Pools;
 use crate::ssd::params::SsdParams;
 
-/// Limits at which pools are collected.
+/// Numbers of free blocks, and idle time, at which blocks of a pool are collected.
 #[derive(Debug, Clone)]
 pub(crate) struct Watermarks {
-    /// Number of free blocks at which forced collection of a pool stops.
+    /// Stop threshold of collection, in free blocks of a pool. Forced collection up to this threshold ends when the pool has more free
+    /// blocks.
     stop_free_blocks: u32,
-    /// Hard limit T_hard, as a number of free blocks in a pool (rule 33). Below it, host writes wait for the clean.
+    /// Hard limit T_hard, as a number of free blocks in a pool (rule 33). Below the limit, host writes wait for the collection of a
+    /// block.
     hard_free_blocks: f64,
     /// Idle time after which a die collects, in nanoseconds; `None` if it does not, or no longer does.
     idle_ns: Option<u64>,
 }
 
-/// The pool and the victim of the clean that should begin next, if there is one.
+/// The pool of blocks and the victim block in it that should be collected next, if there is one.
 pub(crate) type Due = Option<(u32, BlockId)>;
 
 impl Watermarks {
@@ -46,31 +48,32 @@ impl Watermarks {
         self.idle_ns = None;
     }
 
-    /// Returns true if a pool has so few free blocks that host writes must wait for its clean (rule 33).
+    /// Returns true if a pool has so few free blocks that host writes must wait for collection there (rule 33).
     #[inline]
     pub(crate) fn is_below_hard(&self, pools: &Pools, die: DieId, pool: u32) -> bool {
         f64::from(pools.free_blocks_of_pool(die, pool)) < self.hard_free_blocks
     }
 
-    /// Returns the next clean that a pool needs, except for pools in `busy`. With `may_defer`, only pools at their start threshold need
-    /// one.
+    /// Returns the next block to collect because its pool needs free blocks. Pools in `busy` are left out. With `may_defer`, only pools
+    /// at their start threshold need collection.
     pub(crate) fn needed(&self, pools: &mut Pools, die: DieId, busy: u64, may_defer: bool) -> Due {
         let left_out = if may_defer { pools.pools_above_start(die) } else { 0 };
-        pools.next_clean(die, busy | left_out)
+        pools.next_victim(die, busy | left_out)
     }
 
-    /// Returns the next clean for idle time, except for pools in `busy`.
+    /// Returns the next block to collect in idle time. Pools in `busy` are left out.
     pub(crate) fn in_idle_time(&self, pools: &mut Pools, die: DieId, busy: u64) -> Due {
         pools.next_idle_clean(die, busy)
     }
 
-    /// Returns the number of free blocks below which work up to the stop threshold cleans a pool. A member that has leave for pools with
-    /// `leave_free_blocks` or fewer cleans these until they have more (rule 262).
+    /// Returns the number of free blocks of a pool below which forced work collects its blocks, if this work goes on to the stop
+    /// threshold. A member may have permission to collect in pools with `leave_free_blocks` or fewer. It then collects there until they
+    /// have more (rule 262).
     pub(crate) fn forced_below(&self, leave_free_blocks: Option<u32>) -> u32 {
         self.stop_free_blocks.max(leave_free_blocks.unwrap_or(0)) + 1
     }
 
-    /// Returns the next clean that forced work requires, except for pools in `busy`. If `idle_is_over`, work that may only be done in
+    /// Returns the next block to collect by forced work. Pools in `busy` are left out. If `idle_is_over`, work that may only be done in
     /// idle time requires none.
     pub(crate) fn forced(&self, pools: &mut Pools, die: DieId, busy: u64, forced: &Forced, idle_is_over: bool) -> Due {
         match forced.work {
@@ -86,29 +89,30 @@ impl Watermarks {
 pub(crate) struct Forced {
     /// The whole work of the die.
     pub(crate) work: ForcedWork,
-    /// Set of pools that may be cleaned, one bit for each.
+    /// Set of pools in which blocks may be collected by this work, one bit for each pool.
     pools: u64,
-    /// Number of free blocks below which a pool is cleaned, once the work no longer consists of victims.
+    /// Number of free blocks of a pool below which its blocks are collected, after all owed victims have been collected.
     below_free_blocks: u32,
     owed_victims: OwedVictims,
-    /// Set of scopes, one bit for each, that are being cleaned as part of the victims in [`OwedVictims`].
+    /// Set of scopes (dies or planes that a collection blocks), one bit for each. A block is being collected there that counts as an owed
+    /// victim.
     counted: u64,
 }
 
-/// Victims that a forced die must still begin to clean, regardless of its free blocks.
+/// Victim blocks whose collection a forced die must still begin, regardless of its number of free blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OwedVictims {
-    /// No victim is left to begin.
+    /// No victim block is left whose collection the die must still begin.
     Nothing,
-    /// One victim of any pool.
+    /// The die must still begin to collect one victim block in all, from one of its pools of blocks.
     One,
-    /// One victim of each pool in this set; one bit stands for each pool.
+    /// The die must still begin to collect one victim block from each pool of blocks in this set. One bit stands for each pool.
     Pools(u64),
 }
 
 impl Forced {
-    /// Returns the work of a die with these `pools`, of which `cleaned` ones are being cleaned, in `busy` scopes. One bit stands for each
-    /// pool or scope.
+    /// Returns the work of a die in these `pools`. Blocks of the pools in `cleaned` are being collected already, in the scopes `busy`
+    /// (dies or planes that a collection blocks). One bit stands for each pool or scope.
     pub(crate) fn new(work: ForcedWork, pools: u64, cleaned: u64, busy: u64, below_free_blocks: u32) -> Self {
         let left = pools & !cleaned;
         let owed_victims = match work {
@@ -120,22 +124,22 @@ impl Forced {
         Self { counted: if forced.is_about_victims() { busy } else { 0 }, ..forced }
     }
 
-    /// Returns true while the work consists of victims that are cleaned regardless of the free blocks.
+    /// Returns true while the work consists of victim blocks that are collected regardless of the number of free blocks.
     pub(crate) fn is_about_victims(self) -> bool {
         self.work.begins_with_victims()
     }
 
-    /// Returns the victims that the die must still begin to clean.
+    /// Returns the victim blocks whose collection the die must still begin.
     pub(crate) fn owed_victims(self) -> OwedVictims {
         self.owed_victims
     }
 
-    /// Returns true while a victim that counts as forced work is being cleaned.
+    /// Returns true while a block is being collected that counts as an owed victim.
     pub(crate) fn cleans_victims(self) -> bool {
         self.counted != 0
     }
 
-    /// Records that the clean of a pool's victim begins in this scope.
+    /// Records that the collection of an owed victim of a pool begins in this scope (the die or plane that the collection blocks).
     pub(crate) fn victim_begins(&mut self, pool: u32, scope: u32) {
         self.counted |= 1 << scope;
         self.owed_victims = match self.owed_victims {
@@ -144,7 +148,7 @@ impl Forced {
         };
     }
 
-    /// Records the end of a clean. Returns true if all victims have been cleaned.
+    /// Records the end of the collection of a block. Returns true if this was the last owed victim.
     pub(crate) fn clean_is_over(&mut self, scope: u32) -> bool {
         if self.counted >> scope & 1 == 0 {
             return false;
@@ -153,13 +157,13 @@ impl Forced {
         self.counted == 0 && self.owed_victims == OwedVictims::Nothing
     }
 
-    /// Returns the work that follows the victims; `None` if nothing follows.
+    /// Returns the work that follows when all owed victims have been collected; `None` if nothing follows.
     pub(crate) fn after_victims(self) -> Option<Self> {
         let goes_on = matches!(self.work, ForcedWork::VictimAndWatermark | ForcedWork::PoolVictimsAndWatermark);
         goes_on.then_some(Self { work: ForcedWork::Watermark, owed_victims: OwedVictims::Nothing, counted: 0, ..self })
     }
 
-    /// Returns the set of pools that may be cleaned, one bit for each.
+    /// Returns the set of pools in which blocks may be collected, one bit for each pool.
     pub(crate) fn pools(self) -> u64 {
         self.pools
     }

@@ -10,7 +10,8 @@ use crate::space::superblocks::{SuperblockShape, Superblocks, Upkeep as Reason};
 use crate::ssd::job::Table;
 use crate::ssd::params::SuperblockParams;
 
-/// The valid units of one superpage of a victim, which are moved together.
+/// The valid units of the mapping (one page or several, `ssd.superblock.unit`) in one superpage of a victim superblock. They are moved
+/// together.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Part {
     /// Number of the first place of the superpage.
@@ -29,7 +30,7 @@ struct Victim {
     valid: u32,
     /// Index of the next superpage of the victim to examine.
     next: u32,
-    /// True if the superblock is moved for upkeep and not to gain room.
+    /// True if the superblock is moved for upkeep (to preserve its data or to level wear), and not to gain room.
     for_upkeep: bool,
 }
 
@@ -61,17 +62,20 @@ pub(crate) struct Need {
     pub(crate) only_owed: bool,
 }
 
-/// The next step of collection.
+/// Result of the search for the next step of collection. The caller performs it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Next {
     /// No step can begin now.
     Nothing,
-    /// A victim has been chosen, possibly for upkeep.
+    /// A superblock has just been chosen as the victim. The value is the reason if it is moved to preserve its data or to level wear. It
+    /// is `None` if it is moved to gain room.
     Victim(Option<Reason>),
-    /// Reads of all parts of this superblock have been started.
-    AllBegun(u32),
-    /// The part with this number is read next.
-    Part(u32),
+    /// Reads of all parts of the victim superblock with this number have been started. A part is the valid units of the mapping (one
+    /// page or several, `ssd.superblock.unit`) in one superpage of the victim.
+    AllPartsBegun(u32),
+    /// The part with this number in [`Collection::parts`] must be read now. A part is the valid units of the mapping (one page or
+    /// several, `ssd.superblock.unit`) in one superpage of the victim superblock.
+    MovePart(u32),
 }
 
 /// State of the collection of superblocks in one SSD.
@@ -81,7 +85,7 @@ pub(crate) struct Collection {
     pub(crate) paced: Paced,
     /// State of the idle time in which the SSD may collect.
     pub(crate) idle: Idle,
-    /// Rules that choose superblocks for upkeep.
+    /// Rules that choose superblocks for upkeep: moves that preserve data or level wear.
     pub(crate) upkeep: Upkeep,
     /// Parts whose reads have been started but have not ended.
     pub(crate) parts: Table<Part>,
@@ -137,7 +141,7 @@ impl Collection {
         need.is_forced || self.idle.is_used() || self.paced.is_at_floor(need.free)
     }
 
-    /// Returns the credits that moving one unit costs. A move for upkeep costs nothing.
+    /// Returns the credits that moving one unit costs. A move for upkeep (to preserve data or to level wear) costs nothing.
     fn cost(&self, victim: &Victim) -> i128 {
         if victim.for_upkeep { 0 } else { self.paced.cost(self.shape.data_units() - victim.valid) }
     }
@@ -206,7 +210,7 @@ impl Collection {
         let Some(superpage) = next else {
             self.victim = None;
             self.moving(victim.block).all_begun = true;
-            return Next::AllBegun(victim.block);
+            return Next::AllPartsBegun(victim.block);
         };
         let part = Part { first: first_of(superpage), units: media.valid_units(first_of(superpage)), page_type: 0 };
         victim.next = superpage;
@@ -224,7 +228,7 @@ impl Collection {
         self.moving(victim.block).parts += 1;
         let id = self.parts.take();
         self.parts[id] = part;
-        Next::Part(id)
+        Next::MovePart(id)
     }
 
     /// Returns the number of superblocks, free or soon free, at which no more victims are chosen.

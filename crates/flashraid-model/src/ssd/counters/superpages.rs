@@ -91,24 +91,28 @@ counts! {
 }
 
 impl SuperblockCounters {
-    /// Returns the number of units programmed on flash divided by the number that the host sent; `None` if it sent nothing.
+    /// Returns the number of units programmed on flash, divided by the number that the host sent; `None` if it sent nothing. A unit of
+    /// the mapping has `unit_pages` pages.
     #[must_use]
     pub fn write_amplification(&self, unit_pages: u32) -> Option<f64> {
         self.for_each_received(self.programmed_units(), unit_pages)
     }
 
-    /// Returns the part of the write amplification that parity accounts for.
+    /// Returns the addend of the write amplification for parity: units of parity programmed, divided by the units that the host sent.
+    /// `None` means that the host sent nothing. A unit of the mapping has `unit_pages` pages.
     #[must_use]
     pub fn write_amplification_of_parity(&self, unit_pages: u32) -> Option<f64> {
         self.for_each_received(self.parity_units_programmed, unit_pages)
     }
 
-    /// Returns `units` divided by the units that the host sent.
+    /// Returns `units` divided by the number of units that the host sent; `None` if it sent nothing. A unit of the mapping has
+    /// `unit_pages` pages.
     fn for_each_received(&self, units: u64, unit_pages: u32) -> Option<f64> {
         (self.host_pages_received > 0).then(|| (units * u64::from(unit_pages)) as f64 / self.host_pages_received as f64)
     }
 
-    /// Returns the number of places that were programmed: for the host, by collection, without data, and with parity.
+    /// Returns the number of units of the mapping (one page or several) that were programmed: for the host, by collection, as padding,
+    /// and as parity.
     #[must_use]
     pub fn programmed_units(&self) -> u64 {
         self.host_units_programmed + self.units_moved_by_collection + self.padding_units_programmed + self.parity_units_programmed

@@ -63,8 +63,8 @@ impl Activity {
         self.mechanisms.as_ref().is_some_and(|mechanisms| mechanisms.is_due(now))
     }
 
-    /// Begins an array read for the host, which normally takes `array_ns`. Returns the additional time that mechanisms make it take. They
-    /// may need the number of the page and the erases of its block.
+    /// Returns the time that mechanisms, such as read retries, add to a host's read of the flash array, which alone takes `array_ns`.
+    /// `page_and_erases` tells them the number of the page in its block and the number of erases of the block.
     #[inline]
     pub(crate) fn extra_array_ns(&mut self, array_ns: u64, page_and_erases: impl FnOnce() -> (u32, u32)) -> u64 {
         let Some(mechanisms) = &mut self.mechanisms else { return 0 };

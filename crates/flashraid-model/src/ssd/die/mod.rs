@@ -176,7 +176,7 @@ impl Dies {
     pub(crate) fn needs_wake_up(&self, wake: SsdWake) -> bool {
         match (self, wake) {
             (Self::Pages(own), SsdWake::Worker { die, worker, number }) => own.needs_wake_up(die, worker, number),
-            (_, SsdWake::Superpages(SuperpageWake::Idle(_))) => false,
+            (_, SsdWake::Superpages(SuperpageWake::IdleWaitEnds(_))) => false,
             _ => true,
         }
     }

@@ -5,9 +5,10 @@ use std::collections::VecDeque;
 /// Work that occupies a processor core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CoreWork {
-    /// A command of the host.
+    /// Handling of the host command with this number.
     Command(u32),
-    /// A part of a victim of collection.
+    /// Preparation of the moves of a part of a victim superblock, before its die reads it. A part is the valid units of one superpage,
+    /// and the value is its number.
     Part(u32),
 }
 
@@ -32,8 +33,8 @@ impl Cores {
         }
     }
 
-    /// Assigns waiting work to the first free core. Commands come before parts, each in the order of arrival. Returns the core, the work,
-    /// and the time it needs.
+    /// Assigns waiting work to the first free core. Host commands come before parts of victims, each in the order of arrival. Returns the
+    /// core, the work, and the time it needs.
     pub(super) fn begin(&mut self) -> Option<(u32, CoreWork, u64)> {
         let core = self.held.iter().position(Option::is_none)?;
         let (holder, ns) = match self.commands.pop_front() {

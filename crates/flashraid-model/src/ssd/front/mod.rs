@@ -100,7 +100,7 @@ impl Front {
                 let handle = self.handle_of(op.source);
                 self.commands[id].begin(now, &op, handle);
                 self.gathering = Some((now, id));
-                out.wake(now, FrontWake::Ready(id));
+                out.wake(now, FrontWake::CommandArrived(id));
                 id
             }
         };
@@ -159,7 +159,7 @@ impl Front {
         if let Some(queues) = &mut self.queues
             && let Some(last_end) = queues.pages_end(fetched_id, pages, at)
         {
-            out.wake(last_end, FrontWake::Done);
+            out.wake(last_end, FrontWake::CommandEnded);
         }
     }
 
@@ -216,7 +216,7 @@ impl Front {
     pub(crate) fn send_data(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
         let pages = self.commands[id].ops.len() as u64;
         let at = self.send_over_link(now, false, pages);
-        out.wake(at, FrontWake::Crossed(id));
+        out.wake(at, FrontWake::DataCrossedLink(id));
     }
 
     /// Sends pages over the link, and returns the time at which they have crossed it (rule 202).

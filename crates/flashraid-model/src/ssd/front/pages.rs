@@ -7,12 +7,15 @@ use std::collections::{HashMap, VecDeque};
 /// Stages of a page in the buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Stage {
-    /// The page waits until it may go to its die.
+    /// The page has not been sent to a die. It waits while another page, sent earlier, still waits at the same die. With dynamic
+    /// allocation, where any die may take the page, the limit is as many waiting pages as the SSD has dies.
     #[default]
     Waiting,
-    /// The page waits in the queue of a die, or for a die that accepts it.
+    /// The page has been sent to the dies, and none has begun to program it. It waits in the queue of its die or, with dynamic
+    /// allocation, for a die that accepts it.
     AtDie,
-    /// The program of the page has begun, so that it cannot be replaced any more.
+    /// The die has begun to program the page. A newer write of the same page cannot replace this copy any more, and takes room of its own
+    /// in the buffer.
     Begun,
 }
 

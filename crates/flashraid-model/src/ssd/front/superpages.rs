@@ -10,19 +10,21 @@ use std::collections::VecDeque;
 /// Stages of a superpage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum SuperpageStage {
-    /// The superpage accepts units.
+    /// The superpage still accepts data: units of the mapping (one page or several, `ssd.superblock.unit`).
     #[default]
     Filling,
-    /// The superpage accepts no more units. It waits for missing data, for permission, for a die, or in the queue of a die.
+    /// The superpage accepts no more data and waits until a die begins to program it. One reason is a unit of the mapping that the host
+    /// wrote in part: its rest must be read from flash. Host superpages may also wait because few superblocks are free, or because
+    /// collection is behind with its moves (rule 209). Otherwise the superpage waits for a die, or in the queue of a die.
     Closed,
-    /// The program has begun, so that units cannot be replaced any more.
+    /// The die has begun to program the superpage, so that newer data can no longer replace older data in it.
     Programming,
 }
 
 /// A superpage on its way to flash.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Superpage {
-    /// Stream of superblocks that it belongs to.
+    /// Stream (such as host or collection) in whose superblocks the superpage will lie.
     pub(crate) stream: Stream,
     /// True if it holds parity of the other superpages of its row instead of units.
     pub(crate) is_parity: bool,
@@ -30,7 +32,7 @@ pub(crate) struct Superpage {
     pub(crate) stage: SuperpageStage,
     /// Sequence number of the superpage.
     pub(crate) number: u64,
-    /// Logical units in the superpage.
+    /// Numbers of the logical units in the superpage. A unit is what the mapping places: one page or several.
     pub(crate) units: Vec<u32>,
     /// Old places of the units, if collection moves them.
     pub(crate) sources: Vec<u32>,

@@ -1,12 +1,12 @@
-//! Mechanisms of an SSD: optional behaviour, each with a table of `[ssd]`. One file holds a complete mechanism, and one line of the list
-//! below registers it.
+//! Mechanisms of an SSD: optional behaviour that takes time of its dies, such as background work and read retries. Each has a table of
+//! `[ssd]`. One file holds a complete mechanism, and one line of the list below registers it.
 //!
 //! The file of a mechanism has the type that users write, with keys, units, defaults, documentation and checks. It also has the counters,
 //! and the behaviour during the run. The schema, the reference of keys, the checks and the random cases of the tests are made from the
 //! list. So are the JSON and the tables of reports.
 //!
-//! A mechanism here only takes time. Settings that change the place of data belong to [`MappingParams`](crate::space::SpaceParams), because
-//! saved warm states are identified by these.
+//! A mechanism here only takes time. Settings that change the place of data belong to [`MappingParams`](crate::space::MappingParams),
+//! because saved warm states are identified by these.
 
 use crate::counts::Count;
 use crate::events::TimeNs;
@@ -20,18 +20,19 @@ use serde_json::{Map, Value, json};
 /// An optional effect that takes time of the dies, such as read retries or background work. The implementing type has the settings that
 /// users write.
 pub trait Mechanism: Sized {
-    /// Counters of the mechanism.
+    /// Type of the counters of the mechanism.
     type Counters: Counters;
     /// State that the mechanism keeps for each die.
     type AtDie: MechanismAtDie<Self::Counters>;
 
-    /// Returns the state of a die at the start of a run. The random stream of the die is made from `seed`.
+    /// Returns the state that the mechanism keeps for a die, as it is at the start of a run. The random numbers of the mechanism are made
+    /// from `seed`.
     fn at_die(&self, seed: u64, member: MemberId, die: DieId) -> Self::AtDie;
 
-    /// Returns contradictions between its settings that their types cannot exclude.
+    /// Returns mistakes in the mechanism's settings that their types cannot exclude, such as contradictions between two settings.
     fn problems(&self) -> Vec<ParameterProblem>;
 
-    /// Returns random settings for tests. An operation of a die takes about `operation_ns` there.
+    /// Returns random settings for tests in which an operation of a die takes about `operation_ns`.
     fn random_for_tests(stream: &mut Stream, operation_ns: u64) -> Self;
 }
 
@@ -43,58 +44,60 @@ pub trait MechanismAtDie<C>: std::fmt::Debug + Clone {
         false
     }
 
-    /// Tells the mechanism of a period in which the die was idle: from the first time to the second. Other work began at its end, so the
-    /// mechanism could not occupy the die then.
+    /// Tells the mechanism that the die was idle from `_rests_since` until `_now`. The collection of a block begins at `_now` without
+    /// asking the mechanism, which cannot delay that collection.
     fn idle_period_ended(&mut self, _rests_since: TimeNs, _now: TimeNs) {}
 
-    /// Asks the mechanism whether it occupies the die, which has been idle from the first time until now, the second. If it does, returns
-    /// the time until which waiting operations must wait; the die asks again then.
+    /// Returns the time until which the mechanism occupies the die, or `None` if operations may begin at `_now`. Waiting operations wait
+    /// until that time, and then the die asks again. The die has been idle since `_rests_since`.
     fn occupied_until(&mut self, _rests_since: TimeNs, _now: TimeNs, _counters: &mut C) -> Option<TimeNs> {
         None
     }
 
-    /// Begins an array read for the host, which normally takes `array_ns`. `page` is the number of the flash page in the SSD, and `erases`
-    /// is the number of erases of its block. Returns the additional time that the read takes.
+    /// Returns the time that the mechanism adds to a read of the flash array for the host, in nanoseconds. The die asks when the read
+    /// begins. Without the mechanism, the read takes `_array_ns`. `_page` is the number of the flash page in the SSD, and `_erases` is
+    /// the number of erases of its block.
     fn extra_flash_array_ns(&mut self, _page: u32, _erases: u32, _array_ns: u64, _counters: &mut C) -> u64 {
         0
     }
 }
 
-/// Counters of a mechanism. The macro [`counters!`] implements it.
+/// Counters of a mechanism (an optional behaviour of an SSD that takes time of its dies, such as read retries). The macro [`counters!`]
+/// implements this trait.
 pub trait Counters: Count + Default {
-    /// Heading of the counters in reports.
+    /// Heading of the mechanism's counters in reports.
     const TITLE: &'static str;
 
-    /// Returns the counters as reports show them.
+    /// Returns the mechanism's counters as reports show them.
     fn figures(&self) -> Vec<Figure>;
 }
 
-/// A counter of a mechanism, as reports show it.
+/// A counter of a mechanism (an optional behaviour of an SSD that takes time of its dies, such as read retries), as reports show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Figure {
-    /// Name in JSON, which ends in `_ms` for a time.
+    /// Name of the counter in JSON, which ends in `_ms` for a time.
     pub key: &'static str,
-    /// Name of the figure in tables.
+    /// Name of the counter in tables of reports.
     pub label: &'static str,
-    /// Meaning of the figure, in a sentence.
+    /// Meaning of the counter, in a sentence.
     pub meaning: &'static str,
-    /// Sum over all members. Times are in nanoseconds.
+    /// Value of the counter, summed over all members of the array. Times are in nanoseconds.
     pub sum_over_members: u64,
 }
 
 impl Figure {
-    /// Returns true if the figure is a time.
+    /// Returns true if the counter is a time.
     fn is_time(&self) -> bool {
         self.key.ends_with("_ms")
     }
 
-    /// Returns the unit, which is empty for a number.
+    /// Returns the unit of measure, `ms` for a time. It is empty for a number.
     #[must_use]
     pub fn unit(&self) -> &'static str {
         if self.is_time() { "ms" } else { "" }
     }
 
-    /// Returns the value in its unit.
+    /// Returns the counter's value: a time in milliseconds, or a number.
     #[must_use]
     pub fn value(&self) -> f64 {
         if self.is_time() { self.sum_over_members as f64 / 1e6 } else { self.sum_over_members as f64 }
@@ -113,19 +116,22 @@ impl Figure {
     }
 }
 
-/// Counters of a mechanism, as reports show them under a heading.
+/// Counters of a mechanism, as reports show them under a heading. A mechanism is an optional behaviour of an SSD that takes time of its
+/// dies, such as read retries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Figures {
-    /// Name of its table in `[ssd]`, and in `mechanisms` of the report.
+    /// Name of the table in `[ssd]` that configures the mechanism, such as `read_retry`. In a report, the mechanism's counters stand
+    /// under the same name in `mechanisms`.
     pub table_name: &'static str,
-    /// Heading of the figures in tables.
+    /// Heading above the counters of a mechanism in tables of reports. A mechanism is an optional behaviour of an SSD, such as read
+    /// retries.
     pub title: &'static str,
-    /// Figures in their order.
+    /// Counters of the mechanism (an optional behaviour of an SSD, such as read retries), in the order in which reports show them.
     pub figures: Vec<Figure>,
 }
 
-/// Defines the counters of a mechanism. Each line gives a field, its name in JSON and its label. If the name in JSON ends in `_ms`, the
-/// field counts nanoseconds.
+/// Defines the counters of a mechanism (an optional behaviour of an SSD that takes time of its dies, such as read retries). Each line
+/// gives a field, its name in JSON and its label. If the name in JSON ends in `_ms`, the field counts nanoseconds.
 macro_rules! counters {
     ($(#[$doc:meta])* pub struct $Name:ident, $title:literal { $(#[doc = $meaning:literal] $field:ident as $key:literal, $label:literal;)* }) => {
         counts! {
@@ -151,7 +157,8 @@ macro_rules! mechanisms {
             pub use $table::$Type;
         )*
 
-        /// The tables of `[ssd]` for mechanisms. Every kind of device may have them.
+        /// The tables of `[ssd]` for mechanisms: optional behaviour that takes time of the dies, such as background work and read
+        /// retries. Every kind of device may have them.
         #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
         pub struct Mechanisms {
             $(
@@ -162,16 +169,16 @@ macro_rules! mechanisms {
         }
 
         counts! {
-            /// Counters of a member's mechanisms.
+            /// Counters of the mechanisms of a member: its optional behaviour that takes time of the dies, such as read retries.
             pub struct MechanismCounters {
                 $(
-                    #[doc = concat!("Of `[ssd.", stringify!($table), "]`.")]
+                    #[doc = concat!("Counters of the mechanism that `[ssd.", stringify!($table), "]` sets.")]
                     $table: <$Type as Mechanism>::Counters,
                 )*
             }
         }
 
-        /// State of all mechanisms of a member at one die, and their counters there.
+        /// State that the mechanisms of a member (such as background work and read retries) keep for one die, and their counters there.
         #[derive(Debug, Clone)]
         pub(in crate::ssd) struct AtDie {
             pub counters: MechanismCounters,
@@ -180,7 +187,8 @@ macro_rules! mechanisms {
 
         #[allow(unused_variables, reason = "the list may be empty")]
         impl AtDie {
-            /// Returns the state of a die at the start of a run; `None` without mechanisms.
+            /// Returns the state that the mechanisms of a member keep for one die, as it is at the start of a run. A mechanism is
+            /// optional behaviour of an SSD, such as background work or read retries. The result is `None` if the member has none.
             pub fn new(mechanisms: &Mechanisms, seed: u64, member: MemberId, die: DieId) -> Option<Box<Self>> {
                 let at_die = || Self {
                     counters: MechanismCounters::default(),
@@ -189,12 +197,14 @@ macro_rules! mechanisms {
                 (!mechanisms.is_empty()).then(|| Box::new(at_die()))
             }
 
-            /// Returns true if a mechanism wants to occupy the die at `now`, as soon as the current work ends.
+            /// Returns true if a mechanism (optional behaviour, such as background work) wants to occupy the die at `now`, as soon as
+            /// the current work ends.
             pub fn is_due(&self, now: TimeNs) -> bool {
                 false $(|| self.$table.as_ref().is_some_and(|at_die| at_die.is_due(now)))*
             }
 
-            /// Tells all mechanisms of an idle period by [`MechanismAtDie::idle_period_ended`].
+            /// Tells all mechanisms (optional behaviour of an SSD, such as background work or read retries) that the die was idle from
+            /// `idle_since` until `now`. The collection of a block begins at `now`, and no mechanism can delay it.
             pub fn idle_period_ended(&mut self, idle_since: TimeNs, now: TimeNs) {
                 $(
                     if let Some(at_die) = &mut self.$table {
@@ -203,8 +213,11 @@ macro_rules! mechanisms {
                 )*
             }
 
-            /// Asks all mechanisms whether they occupy the die by [`MechanismAtDie::occupied_until`]. Returns the latest time until which
-            /// one does.
+            /// Returns the time until which mechanisms (optional behaviour, such as background work) occupy the die. If several do, it
+            /// is the latest of their times. The result is `None` if operations may begin at `now`.
+            ///
+            /// The die has been idle since `idle_since`, which is `now` if the die has just worked. A mechanism may have begun to
+            /// occupy the die during this idle time.
             pub fn occupied_until(&mut self, idle_since: TimeNs, now: TimeNs) -> Option<TimeNs> {
                 let counters = &mut self.counters;
                 let holds: [Option<TimeNs>; _] =
@@ -212,8 +225,8 @@ macro_rules! mechanisms {
                 holds.into_iter().flatten().max()
             }
 
-            /// Begins an array read of the host by [`MechanismAtDie::extra_flash_array_ns`] of all mechanisms. Returns the total additional
-            /// time.
+            /// Returns the time that all mechanisms (optional behaviour, such as read retries) add to a read of the flash array for the
+            /// host, in nanoseconds. It is the sum of [`MechanismAtDie::extra_flash_array_ns`].
             pub fn extra_array_ns(&mut self, page: u32, erases: u32, array_ns: u64) -> u64 {
                 let counters = &mut self.counters;
                 0 $(+ self.$table.as_mut().map_or(0, |at_die| at_die.extra_flash_array_ns(page, erases, array_ns, &mut counters.$table)))*
@@ -222,13 +235,15 @@ macro_rules! mechanisms {
 
         #[allow(unused_variables, unused_mut, reason = "the list may be empty")]
         impl Mechanisms {
-            /// Returns true if the device has no mechanisms.
+            /// Returns true if the device has no mechanisms, such as background work or read retries.
             #[must_use]
             pub fn is_empty(&self) -> bool {
                 true $(&& self.$table.is_none())*
             }
 
-            /// Returns contradictions between the settings of each mechanism, with the name of its table.
+            /// Returns the mistakes in the settings of all mechanisms, such as contradictions between two settings. Each mistake comes
+            /// with the name of the mechanism's table in `[ssd]`. A mechanism is optional behaviour of an SSD, such as background work
+            /// or read retries.
             #[must_use]
             pub fn problems(&self) -> Vec<(&'static str, ParameterProblem)> {
                 let mut problems = Vec::new();
@@ -239,13 +254,15 @@ macro_rules! mechanisms {
                 problems
             }
 
-            /// Returns some mechanisms with random settings for tests. An operation of a die takes about `operation_ns` there.
+            /// Returns a random choice of mechanisms (optional behaviour of an SSD, such as read retries) with random settings. It is
+            /// for tests in which an operation of a die takes about `operation_ns`.
             #[must_use]
             pub fn random_for_tests(stream: &mut Stream, operation_ns: u64) -> Self {
                 Self { $($table: (rng::below(stream, 2) == 0).then(|| $Type::random_for_tests(stream, operation_ns)),)* }
             }
 
-            /// Returns the counters of the mechanisms that the device has, as reports show them.
+            /// Returns the counters of all mechanisms that the device has, as reports show them. A mechanism is an optional behaviour
+            /// that takes time of the dies, such as read retries.
             #[must_use]
             pub fn figures(&self, counters: &MechanismCounters) -> Vec<Figures> {
                 let has = [$(self.$table.is_some()),*];
@@ -254,7 +271,8 @@ macro_rules! mechanisms {
         }
 
         impl MechanismCounters {
-            /// Returns the counters of all mechanisms, as reports show them.
+            /// Returns the counters of all mechanisms (such as background work and read retries), as reports show them. Mechanisms that
+            /// the member does not have are included.
             #[must_use]
             pub fn figures(&self) -> Vec<Figures> {
                 vec![$(Figures {
@@ -268,14 +286,15 @@ macro_rules! mechanisms {
 }
 
 impl Figures {
-    /// Returns a JSON object with one member for each mechanism, which holds its counters.
+    /// Returns the JSON object `mechanisms` of a report. It has one key for each mechanism, whose value is an object with the counters of
+    /// that mechanism.
     #[must_use]
     pub fn to_json(all: &[Self]) -> Map<String, Value> {
         let table = |figures: &Self| figures.figures.iter().map(|figure| (figure.key.to_owned(), figure.to_json())).collect::<Map<_, _>>();
         all.iter().map(|figures| (figures.table_name.to_owned(), table(figures).into())).collect()
     }
 
-    /// Returns the JSON Schema of that object.
+    /// Returns the JSON Schema of the object that [`Figures::to_json`] returns: the counters of each mechanism.
     #[must_use]
     pub fn schema(_: &mut SchemaGenerator) -> Schema {
         let keys = |figures: &Self| figures.figures.iter().map(|figure| (figure.key.to_owned(), figure.schema())).collect::<Map<_, _>>();
@@ -289,7 +308,7 @@ impl Figures {
         json_schema!({ "type": "object", "properties": properties })
     }
 
-    /// Returns the rows for the table of docs/figures.md that explain these counters.
+    /// Returns rows for a table of docs/figures.md. Each row explains one counter of this mechanism.
     #[must_use]
     pub fn table_rows(&self) -> String {
         let row = |figure: &Figure| format!("| `{}.{}` | {} |\n", self.table_name, figure.key, figure.meaning.trim_end_matches('.'));

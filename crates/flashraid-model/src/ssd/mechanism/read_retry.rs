@@ -9,18 +9,18 @@ use crate::units::Fraction;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Some pages need further array reads each time that the host reads them, until their block is erased.
+/// Some pages need further reads of the flash array each time that the host reads them, until their block is erased.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadRetry {
     /// Share of the pages that need further reads, drawn for each page after each erase of its block; above 0.
     pub share: Fraction,
-    /// Number of further array reads that a page with too many errors needs; from 1 to 100.
+    /// Number of further reads of the flash array that a page with too many errors needs; from 1 to 100.
     pub times: u32,
 }
 
 counters! {
-    /// Cost of further array reads for the host.
+    /// Counters of reads of the flash array that a die repeated for the host, because a page had too many errors.
     pub struct ReadRetryCounters, "Read retries" {
         /// Array reads for the host that had to be repeated, because the page had too many errors.
         retried_reads as "reads", "array reads that needed further ones";
@@ -52,8 +52,8 @@ impl Mechanism for ReadRetry {
     }
 }
 
-/// The read retries of a member. They need no memory, because a random draw for a page is computed from its number and the erases of its
-/// block.
+/// Read retries of one die: further reads of a page that has too many errors. No result is stored, because the random draw for a page
+/// follows from its number in the SSD and the erases of its block. All dies of an SSD have the same seed.
 #[derive(Debug, Clone)]
 pub struct ReadRetriesAtDie {
     of: ReadRetry,

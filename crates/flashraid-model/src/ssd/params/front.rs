@@ -17,7 +17,8 @@ pub struct FrontEndParams {
 /// The write buffer of a drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BufferParams {
-    /// Number of units that fit, at least 1. With superblocks, at least two superpages must fit. Without superblocks, a unit is a page.
+    /// Number of units that fit, at least 1. A unit is what the buffer handles at once: a page or, with superblocks, a unit of the
+    /// mapping (one page or several). With superblocks, at least two superpages must fit; one program of a die writes one superpage.
     pub capacity_units: u32,
     /// Time that the acknowledgement of a write takes, in nanoseconds. It begins when the last unit of the command is in the buffer.
     pub acknowledge_ns: u64,
@@ -47,11 +48,14 @@ pub struct FirmwareParams {
     pub core_ns_per_read: u64,
     /// Time of a processor core for a write or flush command, in nanoseconds.
     pub core_ns_per_write: u64,
-    /// Time of a processor core for a unit that collection moves, in nanoseconds. It has no effect without superblocks.
+    /// Time of a processor core for each unit that collection moves, in nanoseconds. A unit is what the mapping of a drive with
+    /// superblocks places: one page or several. Without superblocks, moves take no time of a core.
     pub core_ns_per_moved_unit: u64,
-    /// Time of a processor core for a trim command, without its units, in nanoseconds.
+    /// Time of a processor core for a trim command, in nanoseconds. Each page of the command or, with superblocks, each unit of the
+    /// mapping (one page or several) takes `core_ns_per_trimmed_unit` more.
     pub core_ns_per_trim: u64,
-    /// Time of a processor core for each unit of a trim command, in nanoseconds.
+    /// Time of a processor core for each unit of a trim command, in nanoseconds. A unit is a page or, with superblocks, a unit of the
+    /// mapping (one page or several).
     pub core_ns_per_trimmed_unit: u64,
     /// Delay of each command after its time at the processor core, in nanoseconds.
     pub latency_after_core_ns: u64,

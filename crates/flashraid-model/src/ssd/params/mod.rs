@@ -39,23 +39,21 @@ pub struct SsdParams {
     pub fill_seals_last_block: bool,
     /// Dies that share a channel. With `None`, every die has its own pins, and transfers are part of its busy time.
     pub channel: Option<ChannelParams>,
-    /// Limit of the host link. With `None`, transfers to the host take no time.
+    /// Speed of the link between the host and this SSD. With `None`, the link takes no time, neither for the data of reads nor for
+    /// those of writes.
     pub link: Option<HostLinkParams>,
-    /// Queues, processor cores and write buffer through which operations pass before they reach the dies, with pools of blocks. With
-    /// `None`, operations go to their dies as they arrive. Drives with superblocks have such settings in `superblock`.
+    /// Queues, processor cores and write buffer of a drive with pools of blocks; operations pass through them before they reach the
+    /// dies. With `None`, operations go to their dies as they arrive. A drive with superblocks has such settings in `superblock`
+    /// instead.
     pub front_end: Option<FrontEndParams>,
     /// Optional effects that take time of the dies, such as read retries and background work. Every kind of device may have them.
     pub mechanisms: Mechanisms,
-    /// Superblocks behind a write buffer. They replace pools, planes and the choice of dies for writes (section 24 of the rules).
+    /// Settings of a drive with superblocks behind a write buffer; `None` for a drive with pools of blocks. Superblocks replace pools,
+    /// planes and the choice of dies for writes (section 24 of the rules).
     pub superblock: Option<SuperblockParams>,
 }
 
 impl SsdParams {
-    /// Returns true if cleans may be interrupted between their steps, or may begin in idle time (rules 30 to 40).
-    pub fn can_interrupt_cleans(&self) -> bool {
-        !self.gc.collection_takes_no_time && (self.gc.preemption.is_some() || self.gc.idle_collection_after_ns.is_some())
-    }
-
     /// Returns true if the SSD levels wear, either by its victim policy or by moving superblocks with few erases (rule 223).
     pub fn levels_wear(&self) -> bool {
         let by_upkeep = self.superblock.as_ref().is_some_and(|superblock| superblock.upkeep.erase_difference_to_level.is_some());
@@ -102,7 +100,8 @@ impl SsdParams {
         })
     }
 
-    /// Returns the size of the pools, which thresholds refer to.
+    /// Returns the number of blocks in a pool of blocks (of a plane or of a die), and its thresholds of free blocks for collection.
+    /// With superblocks, the drive is one pool, and each superblock counts as one block.
     pub fn pool_sizes(&self) -> PoolSizes {
         if let Some(superblock) = &self.superblock {
             return PoolSizes {
@@ -123,7 +122,8 @@ impl SsdParams {
         }
     }
 
-    /// Returns the time of a clean that moves all pages of a block but one (rule 14).
+    /// Returns the longest time that the collection of one victim block takes, in nanoseconds: all its data pages but one are moved
+    /// (rule 14).
     fn longest_clean_ns(&self) -> u64 {
         let (t, g) = (&self.timing, &self.geometry);
         let transfers = if self.gc.copy_back { 0 } else { 2 };
@@ -148,8 +148,9 @@ impl SsdParams {
 pub struct ComputingShortcuts {
     /// True to compute the end of an operation when it arrives, on members that allow it.
     pub computes_ends_on_arrival: bool,
-    /// True to save events on dies whose work nothing can interrupt. There, the end of an operation gets no event of its own. The die
-    /// computes it when its next operation or the next message of the controller arrives. Results stay the same.
+    /// True to use fewer events for dies whose work nothing can interrupt. The end of an operation of such a die gets no event of its
+    /// own. The die computes it later: when its next operation or the next message of the controller arrives, or at the end of the run.
+    /// Results stay the same.
     pub ends_waits_without_events: bool,
 }
 
@@ -171,17 +172,20 @@ pub enum Allocation {
 /// Garbage collection of one SSD.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GcParams {
-    /// Procedure of a collection. The caller guarantees the requirements of [`CollectionProcedure::ReferenceSimulatorWithoutCopyBack`].
+    /// Procedure of garbage collection: how it finds victims and free blocks, and which moves need transfers.
+    /// [`CollectionProcedure::ReferenceSimulatorWithoutCopyBack`] requires one pool of blocks per die and greedy victims. It allows no
+    /// copy-back, no separate open block and no pipelining. Whoever fills in these parameters, such as `config`, must ensure this.
     pub procedure: CollectionProcedure,
-    /// Group of blocks that share free blocks, open blocks and thresholds.
+    /// Scope of a pool: the blocks of a plane, or of a die, that share free blocks, open blocks and thresholds.
     pub pool: PoolScope,
-    /// Blocking scope of a clean: the part of the SSD that serves no request during the clean.
+    /// Part of the SSD that serves no request during a clean (the collection of one victim block).
     pub blocking: BlockingScope,
-    /// Number of free blocks at or below which a pool is collected.
+    /// Number of free blocks in a pool of blocks (of a plane or of a die) at or below which collection starts there.
     pub start_free_blocks: u32,
-    /// Number of free blocks at which the collection of a pool ends; at least `start_free_blocks + 1`.
+    /// Number of free blocks in a pool of blocks (of a plane or of a die) at which collection stops there; at least
+    /// `start_free_blocks + 1`.
     pub stop_free_blocks: u32,
-    /// Kinds of requests before which the free blocks are checked.
+    /// Kinds of host requests before which a die checks if its pools have so few free blocks that it must collect.
     pub pool_check_trigger: RequestsThatCheckPools,
     /// Policy that chooses the block to collect.
     pub victim: VictimPolicy,
@@ -194,7 +198,8 @@ pub struct GcParams {
     pub copy_back: bool,
     /// True if collection takes no time but still moves and erases (scheme `ideal`).
     pub collection_takes_no_time: bool,
-    /// Interruption of cleans by requests; `None` if each clean runs to its end. It has no effect on instantaneous collection.
+    /// Interruption of a clean (the collection of one victim block) by host requests; `None` if each clean runs to its end. It has no
+    /// effect on instantaneous collection.
     pub preemption: Option<Preemption>,
     /// Idle time after which a die collects in the background, in nanoseconds, at least 1; `None` for never. It has no effect on
     /// instantaneous collection.
@@ -202,7 +207,7 @@ pub struct GcParams {
 }
 
 impl GcParams {
-    /// Returns true if a clean blocks only its plane.
+    /// Returns true if the collection of a victim block blocks only the plane of this block.
     pub(super) fn blocks_planes(&self) -> bool {
         self.blocking == BlockingScope::Plane && !self.collection_takes_no_time
     }
@@ -214,14 +219,18 @@ impl GcParams {
     }
 }
 
-/// Interruption of a clean by requests (PGC section III).
+/// Interruption of a clean (the collection of one victim block) by host requests. These are served between its steps: reads and
+/// programs of pages, and the erase (section III of the paper on preemptive collection, PGC).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Preemption {
-    /// Duration of a poll of the queue, between two steps of a clean, in nanoseconds.
+    /// Time for which a die checks its queue of waiting requests, between two steps of the collection of a block, in nanoseconds. The
+    /// die does nothing else during this poll.
     pub poll_ns: u64,
-    /// Limit T_hard of PGC, as a share of `start_free_blocks`, from 0 to 1. With fewer free blocks, requests that consume free blocks wait.
+    /// Limit T_hard of the paper on preemptive collection (PGC), as a share of `start_free_blocks`, from 0 to 1. If the pool of blocks
+    /// that is collected has fewer free blocks, host writes wait, because they consume free blocks. Only a write of the page that is
+    /// being moved need not wait, with `serves_requests_from_move_register`.
     pub hard_limit_over_start_threshold: f64,
-    /// Rule that decides which requests overlap with a step of a clean.
+    /// Rule that decides which host requests run at the same time as a read or program of a page that collection moves.
     pub pipeline: PipeliningMode,
     /// True if a request for the page that is being moved is served from the register.
     pub serves_requests_from_move_register: bool,
@@ -231,16 +240,23 @@ pub struct Preemption {
     pub suspension: Option<Suspension>,
 }
 
-/// Rule that decides which requests overlap with a step of a clean (rule 37).
+/// Rule that decides which host requests run at the same time as a step of the collection of a block (rule 37). Such a step is the read
+/// or program of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PipeliningMode {
-    /// No host request runs at the same time as a step of a clean (read, program or erase).
+    /// The die or plane that a collection blocks runs no host request during a step of this collection (a read, a program or the
+    /// erase).
     Off,
-    /// Host requests that wait when a step of a clean is due run at the same time as this step. All requests that may be served then must
-    /// be of the step's kind: reads with a read, writes with a program.
+    /// Before collection reads or programs a page that it moves, the die looks at its waiting host requests. If all that it may serve
+    /// are reads before a read, or writes before a program, they overlap with each other and with this step. Otherwise, the die serves
+    /// them one after another before the step.
+    ///
+    /// In drives with superblocks, a step of collection may instead begin while the data of host reads are transferred (rule 229).
     AtPreemptionPoints,
-    /// Like [`PipeliningMode::AtPreemptionPoints`]. In addition, requests of the step's kind that arrive during the step run at the same
-    /// time.
+    /// Like [`PipeliningMode::AtPreemptionPoints`]. In addition, host reads that arrive while collection reads a page may join this
+    /// read, and run on the same die at the same time. Host writes that arrive during a program of collection may join this program.
+    ///
+    /// In drives with superblocks, host reads may also begin while data that collection has read are being transferred (rule 229).
     AlsoDuringSteps,
 }
 
@@ -255,25 +271,26 @@ pub struct Suspension {
     pub suspensions_max: u32,
 }
 
-/// Part of an SSD that serves no requests during a clean.
+/// Part of an SSD that serves no host requests while a victim block is collected, except those that preemption admits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockingScope {
-    /// The whole die is blocked.
+    /// The whole die that holds the victim block serves no host requests.
     Die,
-    /// Only the plane of the victim is blocked. It requires [`PoolScope::Plane`].
+    /// Only the plane that holds the victim block serves no host requests. It requires [`PoolScope::Plane`].
     Plane,
 }
 
-/// Kinds of requests before which the free blocks are checked.
+/// Kinds of host requests before which a die compares the free blocks of its pools with the start threshold of collection. If a pool
+/// has few enough, the die collects before it serves the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestsThatCheckPools {
-    /// Every request of the host.
+    /// Every request of the host, so that the die checks before reads, too, if it must collect.
     EveryRequest,
-    /// Only writes of the host.
+    /// Writes of the host. Before other requests, the die does not check if it must collect.
     OnlyWrites,
 }
 
-/// Limit of the host link of one SSD.
+/// Speed of the link between the host and one SSD.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HostLinkParams {
     /// Time to transfer one page over the link, in nanoseconds.

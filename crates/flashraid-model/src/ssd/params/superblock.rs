@@ -4,19 +4,22 @@ use super::front::{BufferParams, FirmwareParams, FrontEndParams, QueueParams};
 use crate::flash::Geometry;
 use crate::space::superblocks::{PlacementHandles, SlcLimit, SuperblockShape, UpkeepParams};
 
-/// A drive that programs superpages out of a write buffer and collects superblocks in small steps (section 24 of the rules).
+/// A drive that programs superpages out of a write buffer and collects superblocks in small steps (section 24 of the rules). One
+/// program of a die writes a superpage: a flash page for each plane and bit of a cell. A superblock is the same block of all planes of
+/// all dies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SuperblockParams {
-    /// Number of pages in a unit of the map, at least 1.
+    /// Number of pages in a unit, the piece of data that the drive's map places; at least 1.
     pub unit_pages: u32,
-    /// Number of units in a flash page, which a plane reads at a time; at most 64.
+    /// Number of units (of `unit_pages` pages) in a flash page, which a plane reads at a time; at most 64.
     pub flash_page_units: u32,
     /// Number of flash pages that one program writes to each plane, which is the number of bits in a cell.
     pub bits_per_cell: u32,
     /// Times that the flash array takes to read a page, by type of page; at least one entry. The type of a page is its number in the block,
     /// modulo the length of this list.
     pub page_read_ns: Vec<u64>,
-    /// Time to transfer a unit, with its spare bytes, over the pins or the channel.
+    /// Time to transfer a unit (`unit_pages` pages) with its spare bytes over the pins of its die or over a shared channel, in
+    /// nanoseconds.
     pub unit_transfer_ns: u64,
     /// Number of planes of a die that can read at the same time.
     pub plane_reads: PlaneReadMode,
@@ -26,9 +29,11 @@ pub struct SuperblockParams {
     pub host_reads_in_a_row_max: u32,
     /// Maximum number of dies that program at the same time, at least 1.
     pub dies_programming_max: u32,
-    /// True if one superpage of each row is parity (rule 218). Then the drive must have at least two dies.
+    /// True if one superpage of each row of a superblock is parity (rule 218). A row is one superpage on each die, so that the drive
+    /// must have at least two dies.
     pub has_parity_superpages: bool,
-    /// Placement handles. Units with different handles lie in different superblocks (rule 221).
+    /// Placement handles, as in NVMe Flexible Data Placement: numbers by which writes say which data belong together. Data that the
+    /// host writes with different handles go to different superblocks (rule 221).
     pub placement_handles: PlacementHandles,
     /// Superblocks with one bit per cell, to which host data go first (rule 222). They require a single placement handle.
     pub slc: Option<SlcParams>,
@@ -38,7 +43,8 @@ pub struct SuperblockParams {
     pub queues: Option<QueueParams>,
     /// Processor cores of the controller.
     pub firmware: FirmwareParams,
-    /// Limits of the collection of superblocks.
+    /// Thresholds of collection: numbers of free superblocks, and a limit on the moves that are due but have not begun. The limit
+    /// counts units (of `unit_pages` pages). Host writes make such moves due.
     pub collection: SuperblockCollectionParams,
     /// Limits beyond which superblocks are moved to preserve data (read disturb) or to level wear.
     pub upkeep: UpkeepParams,
@@ -93,18 +99,21 @@ pub enum PlaneReadMode {
     OnePlaneAtATime,
 }
 
-/// Limits that control the collection of superblocks: numbers of free superblocks, and the number of units by which collection may be
-/// behind.
+/// Thresholds that control the collection of superblocks: numbers of free superblocks, and a limit on the moves that are due but have
+/// not begun. The limit counts units of the mapping (of `unit_pages` pages). The more the host writes, the more valid units of victims
+/// become due to be moved (rule 209).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SuperblockCollectionParams {
-    /// Number of free superblocks that collection aims at; more than `floor_free_superblocks`. There, it frees as much space as the host
-    /// takes.
+    /// Number of free superblocks that collection aims at; more than `floor_free_superblocks`. With this number, collection frees as
+    /// much space as the host takes.
     pub target_free_superblocks: u32,
-    /// Number of superblocks below the target at which collection is twice as fast; at least 1.
+    /// Number of superblocks, at least 1. With this many free superblocks less than the target, collection is twice as fast as at the
+    /// target. With this many more than the target, nothing is collected.
     pub superblocks_below_target_to_double_pace: u32,
-    /// Number of free superblocks at or below which the host may begin no superpage; at least 2.
+    /// Number of free superblocks at or below which no further superpage of the host is sent to a die; at least 2.
     pub floor_free_superblocks: u32,
-    /// Number of units that collection may be behind with its moves. Beyond it, the host may begin no superpage.
+    /// Maximum number of units (of `unit_pages` pages) whose moves are due because of host writes but have not begun. Beyond it, no
+    /// further superpage of the host is sent to a die until collection has caught up (rule 209).
     pub units_behind_host_max: u64,
 }
 

@@ -38,7 +38,7 @@ fn a_member_that_is_coordinated_collects_when_it_is_forced() {
         registers: true,
         notify: Notification::AtStartThreshold,
         across_dies: true,
-        leave: None,
+        permission: None,
         turn: None,
     };
     bench.drive.become_ggc_aware(0, role, &mut bench.out);
@@ -73,7 +73,7 @@ fn a_drive_can_be_forced_to_free_one_superblock() {
             registers: false,
             notify: Notification::AtStartThreshold,
             across_dies: true,
-            leave: None,
+            permission: None,
             turn: None,
         };
         bench.drive.become_ggc_aware(0, role, &mut bench.out);
@@ -120,7 +120,7 @@ fn a_drive_that_is_forced_does_not_hold_the_host_back_for_moves() {
             registers: true,
             notify: Notification::AtStartThreshold,
             across_dies: true,
-            leave: None,
+            permission: None,
             turn: None,
         },
         &mut bench.out,

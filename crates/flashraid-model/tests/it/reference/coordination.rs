@@ -96,7 +96,7 @@ pub(super) enum Message {
     StopGc,
     Question,
     AskGc { free_blocks_least: u32 },
-    EndsUnasked,
+    EndsWithoutPermission,
     Grant(ForcedWork),
     Deny,
 }
@@ -104,7 +104,7 @@ pub(super) enum Message {
 impl Message {
     fn kind(self) -> MessageKind {
         match self {
-            Message::GcDone | Message::EndsUnasked => MessageKind::GcDone,
+            Message::GcDone | Message::EndsWithoutPermission => MessageKind::GcDone,
             Message::AskGc { .. } => MessageKind::AskGc,
             Message::Grant(_) => MessageKind::Grant,
             Message::Deny => MessageKind::Deny,
@@ -119,7 +119,7 @@ impl Message {
     /// Returns the order of events at a nanosecond (rule 42). Everything that is no message has 0.
     fn rank(self) -> u8 {
         match self {
-            Message::GcDone | Message::EndsUnasked => ASK_RANK + 1,
+            Message::GcDone | Message::EndsWithoutPermission => ASK_RANK + 1,
             Message::Participate => ASK_RANK + 2,
             Message::Answer { .. } => ASK_RANK + 3,
             Message::GcRequest | Message::SoftRequest(_) => ASK_RANK + 4,
@@ -579,7 +579,7 @@ impl Simulation<'_> {
             return;
         }
         let Some(controller) = &self.controller else { return };
-        let (registers, asks) = (controller.params.scheme.has_registration(), controller.is_soft());
+        let (registers, asks) = (controller.params.scheme.members_register(), controller.is_soft());
         if !self.knows_protocol(member) || free > controller.params.soft_threshold_free_blocks {
             return;
         }
@@ -621,7 +621,7 @@ impl Simulation<'_> {
         let params = &self.controller.as_ref()?.params;
         let needs_leave = matches!(params.scheme, SchemePolicy::Stagger(_));
         let takes_turns = matches!(params.scheme, SchemePolicy::Windows(_));
-        let registers = params.scheme.has_registration();
+        let registers = params.scheme.members_register();
         let role = Role { registers, t_soft_free_blocks: params.soft_threshold_free_blocks, needs_leave, takes_turns };
         self.knows_protocol(member).then_some(role)
     }

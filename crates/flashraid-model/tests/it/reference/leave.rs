@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flashraid_model::coordination::{ForcedWork, LeaveScope, SchemePolicy, Stagger, Together};
+use flashraid_model::coordination::{ForcedWork, PermissionScope, SchemePolicy, Stagger, Together};
 use flashraid_model::placement::Level;
 use flashraid_model::rng;
 
@@ -207,7 +207,7 @@ impl Simulation<'_> {
         }
         leave.waits |= asks;
         if ends {
-            self.send(member, Message::EndsUnasked);
+            self.send(member, Message::EndsWithoutPermission);
         }
         if asks {
             self.send(member, Message::AskGc { free_blocks_least: free });
@@ -232,7 +232,7 @@ impl Simulation<'_> {
             place = spares.iter().find(of_spare).map(|&(failed, _)| failed).expect("it is a spare of somebody");
         }
         match params.level {
-            Level::Raid10 if stagger.scope == LeaveScope::MirrorSet => place / 2,
+            Level::Raid10 if stagger.scope == PermissionScope::MirrorSet => place / 2,
             _ => 0,
         }
     }
@@ -264,7 +264,7 @@ impl Simulation<'_> {
                 return;
             }
             Message::GcRequest => return *leave.unasked.entry(member).or_default() += 1,
-            Message::EndsUnasked => *leave.unasked.entry(member).or_default() -= 1,
+            Message::EndsWithoutPermission => *leave.unasked.entry(member).or_default() -= 1,
             Message::GcDone => {
                 leave.granted.remove(&member);
             }

@@ -259,7 +259,7 @@ enum Event {
     NextTurn {
         number: u64,
     },
-    TurnCloses {
+    TurnClosesToCollection {
         member: usize,
     },
     TurnEnds {
@@ -611,7 +611,7 @@ impl Simulation<'_> {
             Event::LooksAtLeave { member } => self.leave_is_looked_at(member),
             Event::AnswersAll => self.answers_all(),
             Event::NextTurn { number } => self.next_turn(number),
-            Event::TurnCloses { member } => self.turn_closes(member),
+            Event::TurnClosesToCollection { member } => self.turn_closes(member),
             Event::TurnEnds { member } => self.turn_is_over(member),
         }
         let all_are_done = self.requests_done == self.case.requests.len();

@@ -41,7 +41,7 @@ impl Simulation<'_> {
             return;
         }
         let until = windows.window.ns - buffer.ns;
-        self.schedule_with_rank(until, CHECK_RANK + TURN_CLOSES, Event::TurnCloses { member });
+        self.schedule_with_rank(until, CHECK_RANK + TURN_CLOSES, Event::TurnClosesToCollection { member });
         self.schedule_with_rank(windows.window.ns, CHECK_RANK + TURN_ENDS, Event::TurnEnds { member });
         let now = self.now;
         self.protocol(member).turn_began_ns = Some(now);

@@ -8,7 +8,7 @@ use flashraid_model::rng::{self, Stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A share of the requests goes to a share of the space.
+/// A share of the requests goes to a share of the space, the hot part.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HotCold {
@@ -18,10 +18,11 @@ pub struct HotCold {
     /// Share of the space in the hot part.
     #[serde(default = "a_fifth")]
     pub space_share: Fraction,
-    /// Run of equally likely addresses. It is a page, but at least 4 KiB, unless it is given in bytes.
+    /// Size of a chunk: a group of consecutive addresses that are hot or cold together. The value `page` stands for at least 4 KiB,
+    /// even if pages are smaller.
     #[serde(default = "a_page")]
     pub chunk: Granularity,
-    /// True if hot chunks lie anywhere, false if they come first.
+    /// True if hot chunks lie anywhere in the space, false if they come first.
     #[serde(default = "is_scattered")]
     pub scatter: bool,
 }

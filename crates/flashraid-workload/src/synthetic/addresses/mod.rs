@@ -113,7 +113,8 @@ pub struct AddressSpec {
     pub footprint: Option<Footprint>,
     /// Unit of which drawn addresses are multiples.
     pub alignment: Granularity,
-    /// Names of parameters of other patterns that the user wrote in this table. They have no effect.
+    /// Names of parameters that the user wrote although the chosen pattern does not have them, but another pattern does. They have no
+    /// effect on addresses, and the check of a configuration refuses them.
     pub unused_parameters: Vec<String>,
 }
 
@@ -184,15 +185,16 @@ impl JsonSchema for AddressSpec {
     }
 }
 
-/// A share of the requests is aimed at one member, each with all its pages ([`Request::stays_on_one_member`]). The others follow the
-/// pattern.
+/// A share of the requests is aimed at one member. All pages of such a request lie on this member, even if the request is longer than a
+/// strip. Other requests get addresses from the distribution that `pattern` names, or continue the request before
+/// (`sequential_fraction`).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MemberSkew {
-    /// Number of the member, or of the pair of mirrors, by its place in the stripe from 0.
+    /// Number of the member in the array, from 0. With mirrors, it is the number of the set of members that hold the same data.
     #[schemars(range(min = 0, max = 127))]
     pub member: u32,
-    /// Share of requests aimed at this member.
+    /// Share of the requests that are aimed at this member. Requests that continue the one before are not counted.
     pub request_share: Fraction,
 }
 

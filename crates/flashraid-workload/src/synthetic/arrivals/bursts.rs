@@ -11,16 +11,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bursts {
-    /// Mean gap over bursts and idle gaps together.
+    /// Mean gap between arrivals, over bursts and idle gaps together.
     pub mean_gap: RequestGap,
-    /// Factor by which requests come faster inside a burst.
+    /// Factor by which requests come faster inside a burst than on average over bursts and idle gaps.
     #[schemars(range(min = 1.0, max = 1_000_000.0))]
     pub factor: f64,
     /// Number of requests in a burst.
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub burst_requests: u64,
-    /// True to leave the idle gaps out. Requests then always come as fast as in a burst, and the mean rate is `factor` times as high. The
-    /// rates of GGC Table 9 are such if read literally.
+    /// True to leave the idle gaps out. Requests then always come as fast as in a burst, so that the mean rate is `factor` times that
+    /// of `mean_gap`. Table 9 of the paper GGC, read literally, gives such rates.
     #[serde(default)]
     pub mean_rate_scaled: bool,
 }

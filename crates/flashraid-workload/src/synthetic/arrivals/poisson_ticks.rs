@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PoissonTicks {
-    /// Mean gap, at most 500 ticks.
+    /// Mean gap between arrivals, at most 500 ticks.
     pub mean_gap: RequestGap,
-    /// Length of a tick.
+    /// Length of a tick, the step in which time is counted: each gap between arrivals is a whole number of ticks, which may be 0.
     #[serde(default = "millisecond")]
     pub tick: RequestGap,
 }

@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Exponential {
-    /// Mean size; see `mean_is`.
+    /// Mean size of the requests, before or after sizes are rounded up to multiples of `grain`; `mean_is` says which.
     pub mean: MeanSize,
     /// Unit of which sizes are multiples.
     #[serde(default = "page")]
     pub grain: Granularity,
-    /// Meaning of `mean`: before or after rounding.
+    /// Meaning of `mean`: the mean size before or after sizes are rounded up to multiples of `grain`.
     #[serde(default)]
     pub mean_is: ExponentialMean,
 }

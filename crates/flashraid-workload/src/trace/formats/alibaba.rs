@@ -20,7 +20,7 @@ impl TraceFormat for Alibaba {
         times: "µs",
         time_unit: Some(TimeUnit::Microseconds),
         sector_bytes: None,
-        detection: Detection::Tried(5),
+        detection: Detection::TrialParse(5),
         sample: b"7,W,8192,4096,1577808000000123\n9,R,0,512,1577808000000456\n",
         writing: Some(Writing {
             resolution_ns: 1_000,

@@ -31,7 +31,7 @@ impl TraceFormat for Blkparse {
         times: "s",
         time_unit: Some(TimeUnit::Seconds),
         sector_bytes: Some(512),
-        detection: Detection::Tried(1),
+        detection: Detection::TrialParse(1),
         sample: b"  8,16   1        1     0.000000000   697  Q   W 2048 + 8 [writer]\n  8,16   0        6     0.500000001   698  Q  RA 16 + 16 [reader]\nCPU0 (8,16):\n",
         ..FormatDescription::TEXT
     };

@@ -20,7 +20,7 @@ impl TraceFormat for Diskmon {
         times: "s",
         time_unit: Some(TimeUnit::Seconds),
         sector_bytes: Some(512),
-        detection: Detection::Tried(8),
+        detection: Detection::TrialParse(8),
         sample: b"0\t0.5\t0.0001\t1\tRead\t16\t8\t\r\n1\t0.75\t0.0\t0\tWrite\t32\t16\t\r\n",
         writing: Some(Writing::by(|line, to| {
             writeln!(to, "{}\t{}\t0.0\t{}\t{}\t{}\t{}", line.number, line.seconds(), line.device, line.word(), line.sector, line.sectors)

@@ -30,7 +30,7 @@ impl TraceFormat for Fio2 {
         time_unit: Some(TimeUnit::Microseconds),
         sector_bytes: None,
         may_have_header: false,
-        detection: Detection::Mark(VERSION),
+        detection: Detection::MagicBytes(VERSION),
         sample: b"fio version 2 iolog\n/dev/a open\n/dev/a read 0 4096\n/dev/a wait 150 0\n/dev/b write 4096 512\n",
         writing: Some(Writing {
             resolution_ns: 1_000,

@@ -27,7 +27,7 @@ impl TraceFormat for Fio3 {
         time_unit: Some(TimeUnit::Microseconds),
         sector_bytes: None,
         may_have_header: false,
-        detection: Detection::Mark(VERSION),
+        detection: Detection::MagicBytes(VERSION),
         sample: b"fio version 3 iolog\n0 d add\n10 d write 0 4096\n25 d read 4096 512\n",
         writing: Some(Writing {
             resolution_ns: 1_000,

@@ -22,7 +22,7 @@ impl TraceFormat for Fiu {
         times: "ns",
         time_unit: Some(TimeUnit::Nanoseconds),
         sector_bytes: Some(512),
-        detection: Detection::Tried(2),
+        detection: Detection::TrialParse(2),
         sample: b"900 12 flusher 16 8 W 8 1 00ff\n950 13 two words 24 16 R 8 1 aa\n",
         writing: Some(Writing::by(|line, to| {
             let (major, minor) = (line.device >> 20, line.device & ((1 << 20) - 1));

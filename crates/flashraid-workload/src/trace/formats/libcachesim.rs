@@ -39,7 +39,7 @@ impl TraceFormat for Libcachesim {
         time_unit: Some(TimeUnit::Seconds),
         sector_bytes: Some(512),
         has_devices: false,
-        detection: Detection::Tried(9),
+        detection: Detection::TrialParse(9),
         sample: b"version,time,op,size,lbn\n1,5,2a,4096,100\n1,6,28,512,108\n",
         writing: Some(Writing {
             length_in_bytes: true,

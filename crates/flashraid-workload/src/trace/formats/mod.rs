@@ -34,7 +34,8 @@ pub(crate) trait TraceFormat: Sized {
     /// Parses a line of text, or one binary record. Returns `None` for one that is correct but no request.
     fn parse(&mut self, line: &[u8], units: Units) -> FieldResult<Option<TraceRecord>>;
 
-    /// Returns the meaning of the times, if the user does not give it. If it is a guess, a note is added.
+    /// Returns the unit of the time stamps, or [`Times::None`] if the trace has no times. It is called only if the user gives no unit.
+    /// If the unit is a guess, a note for the user is added to `_notes`.
     fn times(&self, _sample: &Sample<'_>, _notes: &mut Vec<String>) -> Times {
         Times::In(Self::DESCRIPTION.time_unit.unwrap_or(TimeUnit::Nanoseconds))
     }
@@ -47,17 +48,20 @@ pub(crate) trait TraceFormat: Sized {
     /// Treats all requests as this kind. It is called only if the trace does not distinguish kinds.
     fn assume(&mut self, _kind: OpKind) {}
 
-    /// Returns a note for the user, to be shown when the trace is opened.
+    /// Returns a note for the user about how the parser reads the trace, such as which lines count as requests. The note is asked for
+    /// once, when the trace is opened.
     fn opening_remark(&self) -> Option<String> {
         None
     }
 
-    /// Returns a note for the user, to be shown when the trace has been read.
+    /// Returns a note for the user about what the parser has found, such as several traces in one file. The note is asked for when the
+    /// whole trace has been read.
     fn closing_remark(&self) -> Option<String> {
         None
     }
 
-    /// Returns the number of requests that were skipped because they move no data: flushes and commands.
+    /// Returns the number of requests that were skipped because they move no data: flushes, and commands other than reads, writes and
+    /// discards.
     fn without_data(&self) -> u64 {
         0
     }
@@ -96,7 +100,7 @@ pub(crate) struct FormatDescription {
     pub(crate) description: &'static str,
     /// Description of the columns, for the table of docs/traces.md.
     pub(crate) columns: &'static str,
-    /// Meaning of the times, for the same table.
+    /// Unit of the time stamps as text, for the same table.
     pub(crate) times: &'static str,
     /// Unit of the time stamps. It is `None` if the format has separate fields for seconds and a fraction.
     pub(crate) time_unit: Option<TimeUnit>,
@@ -138,15 +142,18 @@ impl FormatDescription {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Detection {
     /// The first bytes have this value.
-    Mark(&'static [u8]),
+    MagicBytes(&'static [u8]),
     /// A function recognises a sample of binary data.
     Binary(fn(&[u8]) -> bool),
-    /// A function recognises a line that no other format has. If it finds none, detection continues as with `Tried`.
+    /// A function recognises a line that no other format has. If it recognises no line, the parser tries the first lines, as with
+    /// [`Detection::TrialParse`]. The second field is the number that decides there between formats whose parsers understand equally many
+    /// lines; the lower one wins.
     Line(fn(&[u8]) -> bool, u8),
-    /// The parser tries the first lines, and the one that understands most of them wins. In a tie, the lower number wins, which belongs to
-    /// the stricter format.
-    Tried(u8),
-    /// The format has five numbers separated by blanks, which `five_columns` tells apart.
+    /// The parser tries the first lines. The format whose parser understands most of them wins. If several understand equally many, the
+    /// format with the lowest number wins; stricter formats have lower numbers.
+    TrialParse(u8),
+    /// The format has lines of five numbers separated by blanks, as some other formats have. The module `five_columns` tells these
+    /// formats apart.
     FiveColumns,
 }
 
@@ -167,7 +174,7 @@ pub(crate) struct Writing {
     /// True if the format can represent requests without times.
     pub(crate) can_do_without_times: bool,
     /// Limit below which device numbers must lie; `None` for no limit.
-    pub(crate) devices_end: Option<u32>,
+    pub(crate) devices_max: Option<u32>,
 }
 
 impl Writing {
@@ -181,7 +188,7 @@ impl Writing {
             knows_discards: false,
             names_devices: false,
             can_do_without_times: false,
-            devices_end: None,
+            devices_max: None,
         }
     }
 }
@@ -320,7 +327,7 @@ macro_rules! formats {
                 }
             }
 
-            /// Returns the meaning of the times; see [`TraceFormat::times`].
+            /// Returns the unit of the time stamps, if the trace has times; see [`TraceFormat::times`].
             pub fn times(&self, sample: &Sample<'_>, notes: &mut Vec<String>) -> Times {
                 match self {
                     $(Self::$Type(format) => TraceFormat::times(format, sample, notes),)+
@@ -341,21 +348,24 @@ macro_rules! formats {
                 }
             }
 
-            /// Returns a note for the user at the start; see [`TraceFormat::opening_remark`].
+            /// Returns a note for the user about how the parser reads the trace, such as which lines count as requests. The note is
+            /// asked for once, when the trace is opened; see [`TraceFormat::opening_remark`].
             pub fn opening_remark(&self) -> Option<String> {
                 match self {
                     $(Self::$Type(format) => TraceFormat::opening_remark(format),)+
                 }
             }
 
-            /// Returns a note for the user at the end; see [`TraceFormat::closing_remark`].
+            /// Returns a note for the user about what the parser has found, such as several traces in one file. The note is asked for
+            /// when the whole trace has been read; see [`TraceFormat::closing_remark`].
             pub fn closing_remark(&self) -> Option<String> {
                 match self {
                     $(Self::$Type(format) => TraceFormat::closing_remark(format),)+
                 }
             }
 
-            /// Returns the number of requests without data; see [`TraceFormat::without_data`].
+            /// Returns the number of requests that were skipped because they move no data, such as flushes; see
+            /// [`TraceFormat::without_data`].
             pub fn without_data(&self) -> u64 {
                 match self {
                     $(Self::$Type(format) => TraceFormat::without_data(format),)+
@@ -424,10 +434,11 @@ impl Format {
         self.full_description().is_text
     }
 
-    /// Returns the limit below which written device numbers must lie, if there is one.
+    /// Returns the limit below which device numbers must lie when a trace is written in this format. It is `None` if there is no limit,
+    /// or if the format cannot be written.
     #[must_use]
-    pub fn devices_end(self) -> Option<u32> {
-        self.full_description().writing.as_ref().and_then(|writing| writing.devices_end)
+    pub fn devices_max(self) -> Option<u32> {
+        self.full_description().writing.as_ref().and_then(|writing| writing.devices_max)
     }
 
     /// Returns a small trace in this format, which fuzzing starts from.

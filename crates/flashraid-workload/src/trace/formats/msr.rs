@@ -32,11 +32,11 @@ impl TraceFormat for Msr {
         times: "100 ns",
         time_unit: Some(TimeUnit::Ticks),
         sector_bytes: None,
-        detection: Detection::Tried(3),
+        detection: Detection::TrialParse(3),
         sample: b"10000000000,alpha,2,Read,8192,4096,77\r\n10000000007,beta,0,Write,0,512,5\r\n",
         writing: Some(Writing {
             resolution_ns: 100,
-            devices_end: Some(DISKS_PER_HOST),
+            devices_max: Some(DISKS_PER_HOST),
             ..Writing::by(|line, to| {
                 writeln!(to, "{},flashraid,{},{},{},{},0", line.ns / 100, line.device, line.word(), line.offset_bytes, line.length_bytes)
             })

@@ -21,7 +21,7 @@ impl TraceFormat for Spc {
         times: "s",
         time_unit: Some(TimeUnit::Seconds),
         sector_bytes: Some(512),
-        detection: Detection::Tried(4),
+        detection: Detection::TrialParse(4),
         sample: b"3,100,4096,R,0.5\n0,200,512,w,1.000000001\n",
         writing: Some(Writing {
             length_in_bytes: true,

@@ -46,7 +46,7 @@ impl TraceFormat for Srt {
         sector_bytes: Some(256),
         is_text: false,
         may_have_header: false,
-        detection: Detection::Mark(MAGIC),
+        detection: Detection::MagicBytes(MAGIC),
         sample: b"$$TR_IOREC-1.3 (invented)\0\nversion = 1.3;\n\x0c\0\0\08\0\x04\0\x01\0\0\0\x0c\0\0\x01Y\0\0\0\x01\0\0\0\x02\0\0 \0\0\0\0d\x08\0\x02\x07\0\0\0\x04\0\0\0\x01\0\0\0\x01\0\0\0\0\0\0\0\x01",
         ..FormatDescription::TEXT
     };

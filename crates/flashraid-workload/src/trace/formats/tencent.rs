@@ -22,7 +22,7 @@ impl TraceFormat for Tencent {
         times: "s",
         time_unit: Some(TimeUnit::Seconds),
         sector_bytes: Some(512),
-        detection: Detection::Tried(6),
+        detection: Detection::TrialParse(6),
         sample: b"1538323200,16,8,0,1063\n1538323201,24,1,1,1064\n",
         writing: Some(Writing {
             resolution_ns: 1_000_000_000,

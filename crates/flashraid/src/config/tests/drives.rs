@@ -230,6 +230,21 @@ fn queues_are_those_of_their_keys() {
     assert_eq!(half, Some(QueueParams { queues: 3, commands_per_fetch: 4, fetched_commands_max: 16 }));
 }
 
+/// Without `[ssd.firmware]`, commands take no time of a core, so that any scale divides the cores.
+#[test]
+fn a_drive_without_cores_is_scaled_by_its_width() {
+    let text = "array.level = \"single\"\nssd.scale = 2\nssd.scale_by = \"width\"\n\
+                [ssd.geometry]\ndies = 4\nplanes = 2\nblocks = 64\npages = 96\npage_size = \"4KiB\"\nreserved = 0.25\n\
+                [ssd.superblock]\nunit = \"4KiB\"\nflash_page = \"16KiB\"\npages_per_cell = 3\n";
+    let firmware = |text: &str| {
+        let scenario = good(text);
+        (scenario.array.ssd.geometry.dies, scenario.array.ssd.superblock.unwrap().firmware)
+    };
+    let (dies, cores) = firmware(text);
+    let (whole_dies, whole_cores) = firmware(&text.replace("ssd.scale = 2", "ssd.scale = 1"));
+    assert_eq!((dies, whole_dies, cores), (2, 4, whole_cores));
+}
+
 /// Zeroes deallocate units of the map, and with parity whole stripes.
 #[test]
 fn what_zeroes_deallocate_is_whole() {

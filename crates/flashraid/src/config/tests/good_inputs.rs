@@ -103,7 +103,7 @@ fn another_policy_keeps_the_other_keys_of_the_cache() {
             cache.destage_full_speed_fill,
             cache.destages_in_flight_max
         ),
-        (flashraid_model::cache::WowCache::PARTS, 256, 0.5, 0.6, 4)
+        (flashraid_model::cache::WowCache::LEVELS, 256, 0.5, 0.6, 4)
     );
 }
 
@@ -125,7 +125,7 @@ fn caches_share_out_their_size_as_the_paper_does() {
     let by_default = cache("lawc-raid0-8", "lawc", "");
     assert_eq!(
         (by_default.levels, by_default.destage_start_fill, by_default.destage_full_speed_fill, by_default.destages_in_flight_max),
-        (LawcCache::PARTS, 0.0, 0.0, 1)
+        (LawcCache::LEVELS, 0.0, 0.0, 1)
     );
     assert_eq!((by_default.nvm_page_read_ns, by_default.nvm_page_write_ns, by_default.sync_timeout_ns), (125, 1000, 1_000_000));
     let other = cache("lawc-raid0-8", "wow", "size = \"1MiB\"\nlow = \"80%\"\nhigh = 0.9\nin_flight = 20\nnvm_write = \"0ns\"\n");

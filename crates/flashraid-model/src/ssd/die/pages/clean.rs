@@ -67,7 +67,7 @@ impl PageContext<'_> {
     /// Performs all cleans that pools need at once, without simulated time (scheme `ideal`).
     pub(super) fn clean_instantly(&mut self, at: TimeNs, die: DieId) {
         while self.pools.needs_clean(die)
-            && let Some((pool, victim)) = self.pools.next_clean(die, 0)
+            && let Some((pool, victim)) = self.pools.next_victim(die, 0)
         {
             let work = self.pools.clean(die, pool, victim);
             let continues = self.own.dies[die.index()].clean_ended[0] == at;

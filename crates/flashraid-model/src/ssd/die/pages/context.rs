@@ -197,7 +197,7 @@ impl PageContext<'_> {
         match wake {
             SsdWake::Worker { die, worker, number } => self.wake_worker(now, die, worker, number),
             SsdWake::Die(die) => self.wake_lazy(now, die),
-            SsdWake::Crossed(lane) => self.page_crossed(now, lane),
+            SsdWake::PageCrossedLink(lane) => self.page_crossed(now, lane),
             SsdWake::Transferred(channel) => self.transferred(now, channel),
             SsdWake::Front(wake) => self.wake_front(now, wake),
             SsdWake::Superpages(_) => unreachable!("these dies take single pages"),

@@ -29,7 +29,7 @@ impl PageContext<'_> {
         };
         match agent.receive(now, message, state, self.out) {
             Consequence::Collect(work) => self.force(now, work),
-            Consequence::Stop | Consequence::Nothing => {}
+            Consequence::StopIdleWork | Consequence::Nothing => {}
         }
     }
 

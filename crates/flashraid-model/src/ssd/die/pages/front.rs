@@ -14,19 +14,19 @@ impl PageContext<'_> {
     /// Processes a scheduled event of the front.
     pub(super) fn wake_front(&mut self, now: TimeNs, wake: FrontWake) {
         match wake {
-            FrontWake::Ready(id) => {
+            FrontWake::CommandArrived(id) => {
                 self.front.complete_command(id);
                 self.front.enqueue(now, id, self.out);
             }
-            FrontWake::Done => self.front.command_done(now, self.out),
+            FrontWake::CommandEnded => self.front.command_done(now, self.out),
             FrontWake::Core(core) => {
                 let part = self.front.core_done(now, core, self.out);
                 assert_eq!(part, None, "cleans of pools need no core");
                 self.front.assign_cores(now, self.out);
             }
             FrontWake::Delayed(id) => self.command_begins(now, id),
-            FrontWake::Crossed(id) => self.data_crossed(now, id),
-            FrontWake::Begun(page) => {
+            FrontWake::DataCrossedLink(id) => self.data_crossed(now, id),
+            FrontWake::ProgramBegun(page) => {
                 let lane = self.own.buffered.pages[page].lane;
                 self.own.buffered.at_dies[lane as usize] -= 1;
                 self.send_buffered_pages(now, lane);

@@ -146,7 +146,7 @@ impl ImmediateContext<'_> {
         let mut at = now.max(self.own.immediate[die.index()].busy_until);
         let begins = at;
         if self.pools.needs_clean(die) && self.parts.params.gc.checks_pools_before(kind) {
-            while let Some((pool, victim)) = self.pools.next_clean(die, 0) {
+            while let Some((pool, victim)) = self.pools.next_victim(die, 0) {
                 at = self.clean_at(at, die, pool, victim, cleans);
             }
         }
@@ -218,7 +218,7 @@ impl ImmediateContext<'_> {
     ) -> Result<(u64, bool, bool), TimeNs> {
         let mut busy = self.own.immediate[die.index()].busy_planes(at);
         if self.parts.params.gc.checks_pools_before(kind) {
-            while let Some((pool, victim)) = self.pools.next_clean(die, busy) {
+            while let Some((pool, victim)) = self.pools.next_victim(die, busy) {
                 let work = self.pools.clean(die, pool, victim);
                 let end = at + self.own.durations.clean_ns(work);
                 let until = &mut self.own.immediate[die.index()].plane_busy_until[pool as usize];

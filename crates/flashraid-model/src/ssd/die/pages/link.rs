@@ -21,7 +21,7 @@ impl PageContext<'_> {
     fn start_crossing(&mut self, now: TimeNs, lane: u32) {
         if !self.own.lanes[lane as usize].is_empty() {
             let link = self.parts.params.link.expect("only a member with a link has traffic on it");
-            self.out.wake(now + link.page_transfer_ns, SsdWake::Crossed(lane));
+            self.out.wake(now + link.page_transfer_ns, SsdWake::PageCrossedLink(lane));
         }
     }
 

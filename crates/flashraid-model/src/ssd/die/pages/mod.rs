@@ -580,7 +580,7 @@ impl PageContext<'_> {
         }
         if let Origin::Buffer(page) = operation.origin {
             self.own.buffered.begin_program(page);
-            self.out.wake(at, FrontWake::Begun(page));
+            self.out.wake(at, FrontWake::ProgramBegun(page));
         }
         let (kind, lpn) = (operation.op.kind, operation.lpn);
         if state.queue.head() == id {

@@ -7,18 +7,20 @@ use crate::ssd::job::{DieWorker, NEVER, SsdWake};
 use crate::ssd::wire::Wire;
 use std::collections::VecDeque;
 
-/// A step of a host operation, or of a phase of a clean.
+/// A step of a host operation, or of the collection of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Waits for this time, while the die works.
+    /// Waits for this time, in nanoseconds, while the die works.
     Wait {
         ns: u64,
         /// Time from the start of the step after which reads may interrupt the program or erase; [`NEVER`] if they may not.
         interruptible_after_ns: u64,
     },
-    /// Occupies the channel for this time. With separate pins, it is a wait like any other.
+    /// Transfers data for this time, in nanoseconds, over the channel that dies share. If each die has pins of its own, no channel is
+    /// occupied, and the step is a wait like any other.
     Transfer(u64),
-    /// Waits until the overlapping operations that must come first have got far enough (rule 103).
+    /// Waits for earlier operations that overlap in time with this one on the die. They must have left the plane, its register or the
+    /// channel that the next step needs (rule 103).
     Barrier,
 }
 

@@ -86,7 +86,7 @@ impl SuperpageContext<'_> {
         }
         if reads {
             self.parts.drive_counters.units_read_for_partial_writes += 1;
-            self.enqueue_read(now, place, Reader::Rest(id));
+            self.enqueue_read(now, place, Reader::RestOfUnit(id));
             self.look_at_touched(now);
         }
         true
@@ -97,7 +97,7 @@ impl SuperpageContext<'_> {
         let number = self.front.buffer.next_number();
         self.front.buffer.begin_batch(number);
         if let Some(linger_ns) = self.front.buffer.linger_ns() {
-            self.out.wake(now + linger_ns, SuperpageWake::Linger(number as u32));
+            self.out.wake(now + linger_ns, SuperpageWake::LingerEnds(number as u32));
         }
         self.own.buffer.open(handle, stream, number)
     }

@@ -58,8 +58,8 @@ impl SuperpageContext<'_> {
             match self.own.collection.next(self.media, need) {
                 Next::Nothing => break,
                 Next::Victim(reason) => self.count_victim(reason),
-                Next::AllBegun(block) => self.erase_if_empty(now, block),
-                Next::Part(id) => {
+                Next::AllPartsBegun(block) => self.erase_if_empty(now, block),
+                Next::MovePart(id) => {
                     let units = self.own.collection.parts[id].units.count_ones();
                     self.front.ask_core_for_part(now, id, units, self.out);
                 }
@@ -206,7 +206,7 @@ impl SuperpageContext<'_> {
     /// Starts to measure the time without commands.
     fn await_idle(&mut self, now: TimeNs) {
         if let Some((idle_ns, commands)) = self.own.collection.idle.next_wait() {
-            self.out.wake(now + idle_ns, SuperpageWake::Idle(commands));
+            self.out.wake(now + idle_ns, SuperpageWake::IdleWaitEnds(commands));
         }
     }
 

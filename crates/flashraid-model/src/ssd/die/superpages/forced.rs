@@ -23,7 +23,7 @@ impl SuperpageContext<'_> {
         };
         match agent.receive(now, message, state, self.out) {
             Consequence::Collect(work) => self.begin_forced_work(now, work),
-            Consequence::Stop => self.stop_idle_work(now),
+            Consequence::StopIdleWork => self.stop_idle_work(now),
             Consequence::Nothing => {}
         }
     }

@@ -165,7 +165,7 @@ impl SuperpageContext<'_> {
         match wake {
             SsdWake::Superpages(wake) => self.wake_dies(now, wake),
             SsdWake::Front(wake) => self.wake_front(now, wake),
-            SsdWake::Worker { .. } | SsdWake::Die(_) | SsdWake::Crossed(_) | SsdWake::Transferred(_) => {
+            SsdWake::Worker { .. } | SsdWake::Die(_) | SsdWake::PageCrossedLink(_) | SsdWake::Transferred(_) => {
                 unreachable!("these dies take superpages")
             }
         }
@@ -174,12 +174,12 @@ impl SuperpageContext<'_> {
     /// Processes a scheduled event of the front.
     fn wake_front(&mut self, now: TimeNs, wake: FrontWake) {
         match wake {
-            FrontWake::Ready(id) => {
+            FrontWake::CommandArrived(id) => {
                 self.front.complete_command(id);
                 self.command_came(now);
                 self.front.enqueue(now, id, self.out);
             }
-            FrontWake::Done => self.front.command_done(now, self.out),
+            FrontWake::CommandEnded => self.front.command_done(now, self.out),
             FrontWake::Core(core) => {
                 if let Some(part) = self.front.core_done(now, core, self.out) {
                     self.part_has_core(now, part);
@@ -187,21 +187,21 @@ impl SuperpageContext<'_> {
                 self.front.assign_cores(now, self.out);
             }
             FrontWake::Delayed(id) => self.command_delayed(now, id),
-            FrontWake::Crossed(id) => self.data_crossed(now, id),
-            FrontWake::Begun(_) | FrontWake::Programmed(_) => unreachable!("superpages are programmed, not pages"),
+            FrontWake::DataCrossedLink(id) => self.data_crossed(now, id),
+            FrontWake::ProgramBegun(_) | FrontWake::Programmed(_) => unreachable!("superpages are programmed, not pages"),
         }
     }
 
     fn wake_dies(&mut self, now: TimeNs, wake: SuperpageWake) {
         match wake {
-            SuperpageWake::ArrayRead(id) => self.array_read_ended(now, id),
+            SuperpageWake::FlashArrayRead(id) => self.array_read_ended(now, id),
             SuperpageWake::ReadOut(id) => self.read_out(now, id),
-            SuperpageWake::Exclusive(die) => self.exclusive_step_ended(now, die),
-            SuperpageWake::Suspension(die) => self.suspension_step_ended(now, die),
-            SuperpageWake::Progress(die) => self.interrupt(now, die),
-            SuperpageWake::Held(die) => self.dispatch(now, die),
-            SuperpageWake::Linger(number) => self.linger_time_ended(now, number),
-            SuperpageWake::Idle(commands) => self.idle_since(now, commands),
+            SuperpageWake::ExclusiveStepEnds(die) => self.exclusive_step_ended(now, die),
+            SuperpageWake::SuspensionStepEnds(die) => self.suspension_step_ended(now, die),
+            SuperpageWake::MaySuspendAgain(die) => self.interrupt(now, die),
+            SuperpageWake::MechanismEnds(die) => self.dispatch(now, die),
+            SuperpageWake::LingerEnds(number) => self.linger_time_ended(now, number),
+            SuperpageWake::IdleWaitEnds(commands) => self.idle_since(now, commands),
         }
     }
 }

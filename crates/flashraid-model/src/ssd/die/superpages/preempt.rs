@@ -7,14 +7,16 @@ use crate::ssd::job::{Reader, WorkSnapshot};
 use crate::ssd::params::{PipeliningMode, PlaneReadMode, Preemption, SuperblockParams};
 use std::collections::HashSet;
 
-/// Overlap of host reads with collection steps in one die.
+/// Overlap of host reads with the steps of collection in one die. A step reads pages of the victim superblock and transfers their units
+/// from the die.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Overlap {
-    /// Reads and steps never overlap.
+    /// Reads of the host and steps of collection never overlap.
     Off,
-    /// A collection step may begin while the data of earlier host reads are transferred from the die.
-    BehindReads,
-    /// Steps and host reads overlap both ways: host reads may also begin while the data of a collection step are transferred from the die.
+    /// A step of collection may begin while the data of earlier host reads are transferred from the die.
+    StepsDuringReadTransfers,
+    /// A step of collection may begin while the data of earlier host reads are transferred from the die. Host reads may also begin while
+    /// the data of a step are transferred.
     Both,
 }
 
@@ -24,7 +26,7 @@ impl Overlap {
         let has_registers = superblock.planes_read_during_transfer && superblock.plane_reads == PlaneReadMode::EachPlaneIndependently;
         match preemption.filter(|_| has_registers).map_or(PipeliningMode::Off, |preemption| preemption.pipeline) {
             PipeliningMode::Off => Overlap::Off,
-            PipeliningMode::AtPreemptionPoints => Overlap::BehindReads,
+            PipeliningMode::AtPreemptionPoints => Overlap::StepsDuringReadTransfers,
             PipeliningMode::AlsoDuringSteps => Overlap::Both,
         }
     }
@@ -143,7 +145,7 @@ impl SuperpageContext<'_> {
                 let time = TimeParts { collection_ns, transfer_ns: at - now, other_ns, ..TimeParts::default() };
                 self.read_ends(at, &waiter, time);
             }
-            Reader::Rest(superpage) => self.rest_of_unit_read(now, superpage),
+            Reader::RestOfUnit(superpage) => self.rest_of_unit_read(now, superpage),
         }
     }
 }

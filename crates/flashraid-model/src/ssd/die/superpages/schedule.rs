@@ -27,7 +27,7 @@ pub(super) struct FlashRead {
     before: WorkSnapshot,
 }
 
-/// Jobs that need all planes of a die.
+/// Jobs that need all planes of a die: programs, erases, and reads of collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Job {
     Program(u32),
@@ -47,13 +47,16 @@ impl Job {
 pub(super) enum Step {
     /// Transfers data over the channel.
     Transfer,
-    /// Waits for the flash array.
-    Array { ends: TimeNs },
-    /// Waits until the array is suspended, with `remaining_ns` of its work left.
+    /// Waits until the flash array of the die has finished its work, at time `ends`.
+    FlashArray { ends: TimeNs },
+    /// Waits until the flash array of the die has suspended its program or erase. `remaining_ns` is the time that the program or erase
+    /// still needs.
     Suspending { remaining_ns: u64 },
-    /// Waits while reads are served, with `remaining_ns` of the array's work left.
+    /// Waits while host reads are served, because the program or erase is suspended. `remaining_ns` is the time that it still needs in
+    /// the flash array of the die.
     Suspended { remaining_ns: u64 },
-    /// Waits until the array continues, with `remaining_ns` of its work left.
+    /// Waits until the flash array of the die continues the suspended program or erase. `remaining_ns` is the time that the program or
+    /// erase still needs.
     Resuming { remaining_ns: u64 },
 }
 
@@ -63,9 +66,9 @@ pub(super) struct Exclusive {
     pub(crate) step: Step,
     /// Time at which the job last got the die: its start, or the end of the reads that interrupted it.
     pub(crate) began: TimeNs,
-    /// Number of suspensions so far, and the moment from which on another may come.
+    /// Number of times that the job has been suspended so far.
     pub(crate) suspensions: u32,
-    /// Number of suspensions so far, and the time from which another one may come.
+    /// Time from which the job may be suspended again.
     pub(crate) suspended_from: TimeNs,
     /// True if reads have arrived since the job last continued, or if some were waiting then.
     pub(crate) reads_came: bool,
@@ -105,9 +108,9 @@ pub(super) struct Die {
     /// Sum of the durations of waiting work, if it never waits for channels.
     pub(crate) waiting_ns: u64,
     collected_ns: u64,
-    /// Busy and idle time of the die, and the mechanisms that occupy it.
+    /// Busy and idle time of the die, and the optional mechanisms that occupy it, such as background work.
     pub(crate) activity: Activity,
-    /// Time until which a mechanism occupies the die.
+    /// Time until which an optional mechanism, such as background work, occupies the die.
     pub(crate) held_until: Option<TimeNs>,
 }
 
@@ -282,7 +285,7 @@ impl SuperpageContext<'_> {
         read.before = state.done_before(now);
         let over = now + read.array_ns;
         self.parts.drive_counters.flash_page_reads_for_host += 1;
-        self.out.wake(over, SuperpageWake::ArrayRead(id));
+        self.out.wake(over, SuperpageWake::FlashArrayRead(id));
         true
     }
 
@@ -319,7 +322,7 @@ impl SuperpageContext<'_> {
                     let time = TimeParts { collection_ns, transfer_ns, flash_ns: read.array_ns, other_ns, ..TimeParts::default() };
                     self.read_ends(at, &waiter, time);
                 }
-                Reader::Rest(superpage) => self.rest_of_unit_read(now, superpage),
+                Reader::RestOfUnit(superpage) => self.rest_of_unit_read(now, superpage),
             }
         }
         let (die, flash_page) = (read.die, read.flash_page);
@@ -383,7 +386,7 @@ impl SuperpageContext<'_> {
         match job {
             Job::Program(id) | Job::MovedProgram(id) => {
                 let at = self.transfer(now, die, self.own.program_times(self.media, id).0);
-                self.out.wake(at, SuperpageWake::Exclusive(die));
+                self.out.wake(at, SuperpageWake::ExclusiveStepEnds(die));
                 self.send_parity_if_due(now, id);
             }
             Job::Erase(_) => self.array_works(now, die, self.own.erase_ns),
@@ -393,9 +396,9 @@ impl SuperpageContext<'_> {
 
     pub(super) fn array_works(&mut self, now: TimeNs, die: u32, ns: u64) {
         if let Some(exclusive) = &mut self.own.dies[die as usize].exclusive {
-            exclusive.step = Step::Array { ends: now + ns };
+            exclusive.step = Step::FlashArray { ends: now + ns };
         }
-        self.out.wake(now + ns, SuperpageWake::Exclusive(die));
+        self.out.wake(now + ns, SuperpageWake::ExclusiveStepEnds(die));
         self.interrupt(now, die);
     }
 
@@ -404,7 +407,7 @@ impl SuperpageContext<'_> {
         let Some(exclusive) = self.own.dies[die as usize].exclusive else { return };
         let in_array = match exclusive.step {
             Step::Transfer => false,
-            Step::Array { ends } if ends == now => true,
+            Step::FlashArray { ends } if ends == now => true,
             // It was suspended in the meantime, and ends later.
             _ => return,
         };
@@ -419,7 +422,7 @@ impl SuperpageContext<'_> {
                 if let Some(exclusive) = &mut self.own.dies[die as usize].exclusive {
                     exclusive.step = Step::Transfer;
                 }
-                self.out.wake(at, SuperpageWake::Exclusive(die));
+                self.out.wake(at, SuperpageWake::ExclusiveStepEnds(die));
                 return self.read_beside_step(now, die);
             }
             Job::Move(part) => {

@@ -30,12 +30,12 @@ impl SuperpageDies {
         let Some(Exclusive { job, step, began, suspensions, suspended_from, .. }) = die.exclusive else { return work_ends };
         match step {
             Step::Suspended { .. } => work_ends,
-            Step::Transfer | Step::Array { .. } if self.semi && matches!(job, Job::Move(_)) => {
+            Step::Transfer | Step::FlashArray { .. } if self.semi && matches!(job, Job::Move(_)) => {
                 let Job::Move(part) = job else { unreachable!("it has just been matched") };
                 let (array_ns, units) = self.part_step(media, part);
                 now.max(began + array_ns + u64::from(units) * self.params.unit_transfer_ns)
             }
-            Step::Array { ends } => {
+            Step::FlashArray { ends } => {
                 let of = self.params.suspension.as_ref().and_then(|suspension| suspension.of(job));
                 let halts = of.filter(|of| suspensions < of.suspensions_max).map(|of| now.max(suspended_from) + of.suspend_ns);
                 halts.filter(|&halts| halts < ends).unwrap_or(work_ends)

@@ -23,7 +23,7 @@ impl SuperpageContext<'_> {
         let Some(suspension) = &self.own.params.suspension else { return };
         let state = &mut self.own.dies[die as usize];
         let Some(exclusive) = &mut state.exclusive else { return };
-        let (Step::Array { ends }, Some(of)) = (exclusive.step, suspension.of(exclusive.job)) else { return };
+        let (Step::FlashArray { ends }, Some(of)) = (exclusive.step, suspension.of(exclusive.job)) else { return };
         let may = exclusive.suspensions < of.suspensions_max && exclusive.suspended_from <= now && ends > now + of.suspend_ns;
         if !exclusive.reads_came || !may {
             return;
@@ -34,7 +34,7 @@ impl SuperpageContext<'_> {
         state.current_work_ends = now + of.suspend_ns;
         state.waiting_ns += of.resume_ns + remaining_ns;
         self.parts.counters.suspensions += 1;
-        self.out.wake(now + of.suspend_ns, SuperpageWake::Suspension(die));
+        self.out.wake(now + of.suspend_ns, SuperpageWake::SuspensionStepEnds(die));
     }
 
     /// Ends a step of a suspension: the flash array has stopped, or it has continued.
@@ -56,11 +56,11 @@ impl SuperpageContext<'_> {
                     exclusive.suspensions < of.suspensions_max && remaining_ns > of.work_between_suspensions_min_ns + of.suspend_ns;
                 let suspended_from = exclusive.suspended_from;
                 if comes_again && suspended_from > now {
-                    self.out.wake(suspended_from, SuperpageWake::Progress(die));
+                    self.out.wake(suspended_from, SuperpageWake::MaySuspendAgain(die));
                 }
                 self.array_works(now, die, remaining_ns);
             }
-            Step::Transfer | Step::Array { .. } | Step::Suspended { .. } => unreachable!("nothing is on its way there"),
+            Step::Transfer | Step::FlashArray { .. } | Step::Suspended { .. } => unreachable!("nothing is on its way there"),
         }
     }
 
@@ -77,6 +77,6 @@ impl SuperpageContext<'_> {
         let job = exclusive.job;
         let goes_on_ns = now + of.resume_ns;
         self.begin_work_on(now, job);
-        self.out.wake(goes_on_ns, SuperpageWake::Suspension(die));
+        self.out.wake(goes_on_ns, SuperpageWake::SuspensionStepEnds(die));
     }
 }
