@@ -148,7 +148,10 @@ struct End {
     cached_pages: u64,
 }
 
-/// Sends the requests of `source` to `array` until the run ends. The array must record destages if the timeline is to show them.
+/// Sends the requests of `source` to `array` until the run ends.
+///
+/// If [`MetricsParams::timeline_window`] is set, the outcome lists the requests, collections and destages in this window of simulated
+/// time (a timeline). Destages are listed only if the array was made with `ArraySetup::record_destages`.
 ///
 /// # Errors
 /// Returns an error in these cases:

@@ -321,7 +321,8 @@ impl Layout {
         }
     }
 
-    /// Returns the extents of the pages of `request`, in order of address.
+    /// Returns the extents of `request`, in the order of its pages. The pages of an extent are consecutive both in the request and on one
+    /// member (and on its mirrors), and lie in one stripe.
     #[inline]
     pub fn extents(&self, request: &PageRequest) -> impl Iterator<Item = Extent> + use<> {
         let layout = *self;

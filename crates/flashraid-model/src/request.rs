@@ -43,18 +43,19 @@ pub struct Request {
     pub kind: OpKind,
     /// True for a write that must be safe from a loss of power before it counts as done ("force unit access").
     pub fua: bool,
-    /// True for a write of zeroes that the host asks for without sending data. The array treats the request as any other write. With
-    /// `ssd.write_zeroes = "deallocate"`, whole pieces of the range are turned into trims before the array receives the rest (rule
-    /// 220).
+    /// True for a write of zeroes that the host asks for without sending data. The array treats the request as any other write.
+    ///
+    /// With `ssd.write_zeroes = "deallocate"`, the pieces that the range covers wholly are trimmed instead, and only the rest is written.
+    /// With parity, a piece is a stripe. Otherwise it is usually a unit of the drives' mapping, such as a page (rule 220).
     pub zeroes: bool,
     /// True for an urgent write. If other writes wait because too few blocks are free, an urgent one is served as soon as the block being
     /// collected is erased. This situation is state 3 in section III.D of the paper on preemptive collection (PGC).
     pub high_priority: bool,
     /// Number of the stream in a mix of workloads, or 0 without a mix.
     pub stream: u8,
-    /// True if all bytes lie on the member of the first byte, at consecutive addresses of that member. This is the "skewed" load of GGC
-    /// Table 9, where a request larger than a stripe unit still goes to one SSD. Otherwise the request spreads over the members like any
-    /// range of the array.
+    /// True if all bytes lie on the member of the first byte, at consecutive addresses of that member. If false, the request spreads
+    /// over the members like any range of the array. The "skewed" load in Table 9 of the paper on globally coordinated collection (GGC)
+    /// needs it. There a request larger than a stripe unit still goes to one SSD.
     pub stays_on_one_member: bool,
 }
 

@@ -197,8 +197,8 @@ pub enum FirstCollection {
     Unknown,
 }
 
-/// Returns what can be said of `scenario` without running it: capacities, expected write amplification, load, the start of collection,
-/// and memory. A workload that cannot be read becomes a warning.
+/// Returns what can be said of `scenario` without running it: capacities, expected write amplification, load, memory, and the moment at
+/// which collection first begins. A workload that cannot be read becomes a warning.
 pub fn check_scenario(scenario: &Scenario) -> CheckReport {
     explain(scenario, draw(scenario, sample::REQUESTS, &Stop::default()))
 }

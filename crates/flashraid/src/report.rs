@@ -172,9 +172,10 @@ pub struct Report {
     /// Warnings that the user should know before trusting the results.
     #[serde(default)]
     pub warnings: Vec<String>,
-    /// Numbers of free blocks in the pools of blocks of each member over time, as multiples of the threshold at which collection starts. A
-    /// point has the begin of a period in ms, and the least, mean and greatest number in the period. The numbers are taken when the
-    /// collection of a block begins, and just before the block is erased.
+    /// Numbers of free blocks over time, as multiples of the threshold at which collection starts; one list of points for each member.
+    /// A pool of blocks (of a plane or die) is sampled when collection of one of its blocks begins, and just before the block's erase. A
+    /// point has the begin of a period in ms, and the least, mean and greatest sample of all pools in the period. Periods are 1 ms long,
+    /// doubled as often as needed to have at most 256 points.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub free_blocks: Vec<Vec<(f64, f64, f64, f64)>>,
     /// Single requests and collections in the window of simulated time that `report.timeline` sets; left out if that key is not set.
@@ -580,7 +581,7 @@ pub struct TimelineSlowest {
     pub gc: Option<usize>,
 }
 
-/// An event of a member's failure, on a timeline.
+/// An event on a timeline: a member has failed, or its rebuilding has begun or ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TimelineMark {
@@ -592,7 +593,7 @@ pub struct TimelineMark {
     pub member: u32,
 }
 
-/// Kinds of events of a member's failure.
+/// Kinds of events in the failure of a member: the failure itself, and the begin and end of its rebuilding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureEventKind {
@@ -629,7 +630,7 @@ pub struct TimelineDestage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TimelineRequest {
-    /// Position in the order of arrival.
+    /// Number of the request in the order of arrival, from 0. All requests of the run are counted, including those outside the timeline.
     pub index: u64,
     /// Time of arrival, in nanoseconds.
     pub arrival_ns: u64,

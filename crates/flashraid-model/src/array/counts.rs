@@ -1,7 +1,7 @@
 //! All counters of an array: their values at a moment, and the difference between two moments.
 
 use super::{
-    Array, FailureProgress, HedgeCounters, HostCounters, HostPortCounters, PredictionCounters, ReadPlanCounters, SlowCounters,
+    Array, FailureProgress, HedgeCounters, HostCounters, HostPortCounters, PredictionCounters, ReadPlanCounters, SlowMemberCounters,
     StripeCounters,
 };
 use crate::TimeNs;
@@ -48,7 +48,7 @@ pub struct ArrayCounters {
     /// which the array chooses the members from which a read is served.
     pub predicted: Option<PredictionCounters>,
     /// Counters of late answers, by member; empty if no member is slow.
-    pub slow: Vec<SlowCounters>,
+    pub slow: Vec<SlowMemberCounters>,
     /// Counters of the write cache, if there is one.
     pub cache: Option<CacheCounters>,
     /// Number of pages in the write cache. In a difference of two counts, it is the number of pages added, or 0 if there are fewer.
@@ -118,7 +118,8 @@ impl ArrayCounters {
 }
 
 impl Array {
-    /// Returns the counts until `now`. Some work has no effect on any request and is counted late; see
+    /// Returns the counts until `now`. Members may put off simulating work on which no request depends, and such work is not counted
+    /// yet. To include it, first call [`Array::reach_milestone`] with
     /// [`Milestone::BeforeCountersAreRead`](super::Milestone::BeforeCountersAreRead).
     pub fn counters(&self, now: TimeNs) -> ArrayCounters {
         let Self { port, caching, volume, coordination, host, .. } = self;

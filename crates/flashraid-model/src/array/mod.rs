@@ -61,7 +61,7 @@ pub use read_plan::ReadPlan;
 pub use requests::{SubmitError, page_request_of};
 pub use setup::{ArraySetup, ArrayShape};
 use slow::SlowMembers;
-pub use slow::{SlowCounters, SlowParams, StallParams};
+pub use slow::{SlowMemberCounters, SlowMemberParams, StallParams};
 use stripes::Stripes;
 pub use untimed::UntimedAccess;
 use volume::Volume;

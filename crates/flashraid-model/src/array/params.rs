@@ -1,6 +1,6 @@
 //! Parameters of an array, as plain integers. The configuration fills them in and guarantees that they are consistent.
 
-use super::{ReadPlan, SlowParams};
+use super::{ReadPlan, SlowMemberParams};
 use crate::TimeNs;
 use crate::cache::CacheParams;
 use crate::coordination::CoordinationParams;
@@ -23,7 +23,7 @@ pub struct ArrayParams {
     /// Members that fail, each at most once. The level must survive a failure.
     pub failures: Vec<FailureParams>,
     /// Periods in which members are slow, each of one member.
-    pub slow: Vec<SlowParams>,
+    pub slow: Vec<SlowMemberParams>,
     /// Settings for rebuilding failed members, or `None`.
     pub rebuild: Option<RebuildParams>,
     /// Read plan: the way in which the array chooses the members from which a read is served.

@@ -9,7 +9,7 @@ use crate::ssd::OpEnd;
 
 /// A period in which a member is slow, without having failed.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SlowParams {
+pub struct SlowMemberParams {
     /// Number of the member.
     pub member: u32,
     /// Time from which the member is slow, in nanoseconds.
@@ -35,7 +35,7 @@ pub struct StallParams {
     pub every_ns: u64,
 }
 
-impl SlowParams {
+impl SlowMemberParams {
     /// Returns the end of the stall in which `at` lies. A stall that begins before the member stops being slow lasts as long as others.
     fn end_of_stall(&self, at: TimeNs) -> Option<TimeNs> {
         let StallParams { length_ns, every_ns } = self.stalls?;
@@ -46,8 +46,8 @@ impl SlowParams {
 
 counts! {
     /// Counts of the answers of a member that came later than normal, because the simulation made the member slow (see
-    /// [`SlowParams`]).
-    pub struct SlowCounters {
+    /// [`SlowMemberParams`]).
+    pub struct SlowMemberCounters {
         /// Number of page operations whose answers came later than they would if the member were not slow.
         late_answers,
         /// Total time by which answers came later than they would if the member were not slow, in nanoseconds.
@@ -64,9 +64,9 @@ pub(super) struct SlowMembers {
 #[derive(Debug, Clone, Default)]
 struct SlowMember {
     /// Periods in which the member is slow, in order of time.
-    times: Vec<SlowParams>,
+    times: Vec<SlowMemberParams>,
     seed: u64,
-    counters: SlowCounters,
+    counters: SlowMemberCounters,
 }
 
 impl SlowMember {
@@ -99,9 +99,9 @@ impl SlowMembers {
     pub(super) fn from_params(params: &ArrayParams, seed: u64) -> Option<Box<Self>> {
         let members = params.members + params.spares_and_state().0;
         let member = |member: u32| {
-            let mut times: Vec<SlowParams> = params.slow.iter().copied().filter(|time| time.member == member).collect();
+            let mut times: Vec<SlowMemberParams> = params.slow.iter().copied().filter(|time| time.member == member).collect();
             times.sort_by_key(|time| time.from_ns);
-            SlowMember { times, seed: rng::derive_seed(seed, "slow", u64::from(member)), counters: SlowCounters::default() }
+            SlowMember { times, seed: rng::derive_seed(seed, "slow", u64::from(member)), counters: SlowMemberCounters::default() }
         };
         (!params.slow.is_empty()).then(|| Box::new(Self { members: (0..members).map(member).collect() }))
     }
@@ -115,7 +115,7 @@ impl SlowMembers {
     }
 
     /// Returns the counts of each member.
-    pub(super) fn counters(&self) -> Vec<SlowCounters> {
+    pub(super) fn counters(&self) -> Vec<SlowMemberCounters> {
         self.members.iter().map(|member| member.counters).collect()
     }
 }
@@ -126,10 +126,11 @@ mod tests {
     use crate::events::TimeParts;
     use crate::ids::MemberId;
 
-    const TIME: SlowParams = SlowParams { member: 0, from_ns: 1000, until_ns: 2000, factor: 1.0, add_ns: 0, share: 1.0, stalls: None };
+    const TIME: SlowMemberParams =
+        SlowMemberParams { member: 0, from_ns: 1000, until_ns: 2000, factor: 1.0, add_ns: 0, share: 1.0, stalls: None };
 
-    fn slow(times: &[SlowParams]) -> SlowMember {
-        SlowMember { times: times.to_vec(), seed: 7, counters: SlowCounters::default() }
+    fn slow(times: &[SlowMemberParams]) -> SlowMember {
+        SlowMember { times: times.to_vec(), seed: 7, counters: SlowMemberCounters::default() }
     }
 
     /// Returns the answer to an operation that was issued at `issued` and took 28, of which 20 in flash.
@@ -143,16 +144,16 @@ mod tests {
 
     #[test]
     fn flash_times_are_multiplied_and_a_time_is_added_from_begin_to_before_the_end() {
-        let mut member = slow(&[SlowParams { factor: 2.75, add_ns: 100, ..TIME }]);
+        let mut member = slow(&[SlowMemberParams { factor: 2.75, add_ns: 100, ..TIME }]);
         let ends: Vec<_> = [999, 1000, 1999, 2000].map(|issued| answer(&mut member, issued).at - issued).into();
         assert_eq!(ends, [28, 163, 163, 28]);
         assert_eq!(answer(&mut member, 1500).time_parts, TimeParts { flash_ns: 55, transfer_ns: 7, other_ns: 101, ..TimeParts::default() });
-        assert_eq!(member.counters, SlowCounters { late_answers: 3, late_ns: 405 });
+        assert_eq!(member.counters, SlowMemberCounters { late_answers: 3, late_ns: 405 });
     }
 
     #[test]
     fn the_share_of_moments_is_that_which_is_asked_for() {
-        let mut member = slow(&[SlowParams { from_ns: 0, until_ns: TimeNs::MAX, add_ns: 5, share: 0.05, ..TIME }]);
+        let mut member = slow(&[SlowMemberParams { from_ns: 0, until_ns: TimeNs::MAX, add_ns: 5, share: 0.05, ..TIME }]);
         (0..100_000).for_each(|issued| _ = answer(&mut member, issued));
         assert!(member.counters.late_answers.abs_diff(5000) < 250, "{:?}", member.counters);
         let first = (0..10_000).map(|issued| answer(&mut member, issued).at).collect::<Vec<_>>();
@@ -162,13 +163,14 @@ mod tests {
     #[test]
     fn no_answer_comes_in_a_stall() {
         let stalls = Some(StallParams { length_ns: 100, every_ns: 300 });
-        let mut member = slow(&[SlowParams { stalls, ..TIME }, SlowParams { from_ns: 2050, until_ns: 2051, stalls, ..TIME }]);
+        let mut member = slow(&[SlowMemberParams { stalls, ..TIME }, SlowMemberParams { from_ns: 2050, until_ns: 2051, stalls, ..TIME }]);
         let mut at = |answered: TimeNs| answer(&mut member, answered - 28).at;
         assert_eq!([999, 1000, 1099, 1100, 1299, 1300].map(&mut at), [999, 1100, 1100, 1100, 1299, 1400]);
         // The last stall begins at 1900, and so does the one of the second time at 2050.
         assert_eq!([1900, 1999, 2000, 2049, 2050, 2149, 2150, 2350].map(&mut at), [2000, 2000, 2000, 2049, 2150, 2150, 2150, 2350]);
         let long = Some(StallParams { length_ns: 200, every_ns: 300 });
-        let mut member = slow(&[SlowParams { stalls: long, ..TIME }, SlowParams { from_ns: 2050, until_ns: 2051, stalls, ..TIME }]);
+        let mut member =
+            slow(&[SlowMemberParams { stalls: long, ..TIME }, SlowMemberParams { from_ns: 2050, until_ns: 2051, stalls, ..TIME }]);
         assert_eq!(answer(&mut member, 1950 - 28).at, 2150, "one stall leads into another");
     }
 }

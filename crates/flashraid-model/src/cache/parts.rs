@@ -13,8 +13,9 @@ pub struct CacheLevels {
 /// A cache of write groups, each with the pages of one stripe that are destaged together (Gill and Modha, FAST 2005).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WriteGroupCacheSettings {
-    /// True if write groups of sequential writes are kept in a ring of their own (after Gill et al., USENIX ATC 2009). A ring is the circle
-    /// of entries that the CLOCK algorithm goes round.
+    /// True if write groups of sequential writes are kept in a ring of their own (after Gill et al., USENIX ATC 2009). A write group is the
+    /// dirty pages of one stripe. A ring is the circle of write groups that the CLOCK algorithm goes round to find the next one to
+    /// destage.
     pub has_separate_ring_for_sequential_writes: bool,
 }
 

@@ -5,7 +5,8 @@ use crate::TimeNs;
 use crate::counts::Maximum;
 
 counts! {
-    /// Number of pages admitted to a cache, in three groups: by what earlier writes had left in the cache.
+    /// Number of pages that writes put into a cache, in three groups. The group depends on what the cache already held: the same page,
+    /// only other pages of its stripe, or no page of its stripe.
     pub struct PageAdmissions {
         /// Pages that replaced an earlier version in the cache.
         replaced_pages,

@@ -54,7 +54,7 @@ policies! {
     /// Returns true if members register with the controller when a pool of blocks has come down to a given number of free blocks
     /// (T_soft). The controller then forces them to collect in the next cycle. A cycle lasts from the controller's order until all
     /// forced members have finished.
-    pub fn members_register(&self) -> bool;
+    pub fn uses_registration(&self) -> bool;
     /// Returns the problems of the scheme's parameters: values that their types admit, but that are not allowed. Some limits depend on
     /// the sizes of the members' pools of blocks (of a plane or of a die).
     pub fn problems(&self, pools: &PoolSizes) -> Vec<ParameterProblem>;
@@ -91,15 +91,15 @@ pub(crate) trait Scheme: Default {
     }
 
     /// Returns true if the controller forces several members to collect at the same time, in cycles. A cycle lasts from the controller's
-    /// order until all forced members have finished (rule 44).
+    /// order until all forced members have finished (rule 44 of docs/rules.md).
     fn has_cycles(&self) -> bool {
         self.has_coordinating_controller()
     }
 
     /// Returns true if members register with the controller when a pool of blocks has come down to a given number of free blocks
     /// (T_soft). The controller then forces them to collect in the next cycle. A cycle lasts from the controller's order until all
-    /// forced members have finished (rule 44).
-    fn members_register(&self) -> bool {
+    /// forced members have finished (rule 44 of docs/rules.md).
+    fn uses_registration(&self) -> bool {
         false
     }
 
@@ -124,7 +124,7 @@ pub(crate) trait Scheme: Default {
     /// Prepares the scheme for a run of an array with these properties.
     fn begin(&mut self, _array: &CoordinatedArray) {}
 
-    /// Processes a message that has arrived from a member. The default leaves it to [`Cycle::receive`] (rule 44).
+    /// Processes a message that has arrived from a member. The default leaves it to [`Cycle::receive`] (rule 44 of docs/rules.md).
     fn receive(&mut self, now: TimeNs, from: u32, message: ToController, cycle: &mut Cycle) {
         cycle.receive(now, from, message);
     }
@@ -251,10 +251,12 @@ pub struct CoordinationParams {
     /// Amount of garbage collection that a member does when the controller orders or permits it to collect. In idle time,
     /// [`ProactiveIdle`] always uses [`ForcedWork::UntilReserved`] instead.
     pub forced_work: ForcedWork,
-    /// Number of free blocks in a pool at which its member registers with the controller for the next common collection (cycle). Only some
-    /// schemes have registration. With [`Notification::AtSoftThreshold`], the member also asks to collect then.
+    /// Number of free blocks in a pool of blocks (of a plane or of a die) at which its member registers with the controller. A registered
+    /// member takes part in the next common collection (cycle). Only some schemes have registration. With
+    /// [`Notification::AtSoftThreshold`], the member then also asks the controller to begin a cycle.
     pub soft_threshold_free_blocks: u32,
-    /// Moment at which members ask the controller to let them collect: when they have begun by themselves, or before they must begin.
+    /// Moment at which a member asks the controller to make members collect together. It is after this member had to begin to collect by
+    /// itself, or before it must.
     pub notification: Notification,
     /// Time from a request for collection until the controller forces members, in nanoseconds. With [`Notification::AtSoftThreshold`], it
     /// is an upper limit.
@@ -270,9 +272,10 @@ pub struct CoordinationParams {
     pub controller_answers_requests: bool,
     /// The members that exchange messages with the controller. The others collect by themselves.
     pub coordinated_members: MemberSet,
-    /// Time from sending a message to its arrival, for each [`MessageKind`], in nanoseconds. With [`MessageKind::GcState`], the
-    /// question of the controller takes this time, and so does the answer of the member. No entry is ignored. The caller must give all
-    /// other messages of the controller the time of [`MessageKind::ForceGc`], so that none overtakes another.
+    /// Time from sending a message to its arrival, for each [`MessageKind`], in nanoseconds. For [`MessageKind::GcState`], the
+    /// question of the controller takes this time, and so does the answer of the member. The entries for [`MessageKind::StopGc`],
+    /// [`MessageKind::Grant`] and [`MessageKind::Deny`] must equal the entry for [`MessageKind::ForceGc`]. Then none of these
+    /// messages overtakes another.
     pub message_latency_ns: [u64; MESSAGE_KINDS],
 }
 
@@ -282,10 +285,10 @@ impl CoordinationParams {
         self.coordinated_members.contains(member)
     }
 
-    /// Returns the number of free blocks in a pool at which its member registers with the controller for the next common collection
-    /// (cycle). It is `None` if the scheme has no registration.
+    /// Returns the number of free blocks of a pool (of a plane or of a die) at which its member registers with the controller. A
+    /// registered member takes part in the next common collection (cycle). `None` if the scheme has no registration.
     pub fn registration_threshold_free_blocks(&self) -> Option<u32> {
-        self.scheme.members_register().then_some(self.soft_threshold_free_blocks)
+        self.scheme.uses_registration().then_some(self.soft_threshold_free_blocks)
     }
 
     /// Returns the settings with which members follow the protocol, if their pools of blocks have these sizes.
@@ -298,7 +301,7 @@ impl CoordinationParams {
             ..
         } = *self;
         let (permission, turn) = (self.scheme.permission_role(pools, forced_work), self.scheme.turn(pools));
-        MemberRole { t_soft_free_blocks, registers: self.scheme.members_register(), notify, across_dies, permission, turn }
+        MemberRole { t_soft_free_blocks, registers: self.scheme.uses_registration(), notify, across_dies, permission, turn }
     }
 
     /// Returns true if the controller must know how many page writes each member receives (rule 120).

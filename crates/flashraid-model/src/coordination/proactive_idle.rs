@@ -31,7 +31,7 @@ impl Default for ProactiveIdle {
 }
 
 impl Scheme for ProactiveIdle {
-    fn members_register(&self) -> bool {
+    fn uses_registration(&self) -> bool {
         true
     }
 

@@ -36,7 +36,12 @@ pub struct ProactiveSoftLimit {
 impl Default for ProactiveSoftLimit {
     /// Returns the default settings. They were chosen for this simulator, because the paper gives none.
     fn default() -> Self {
-        Self { check_interval: Duration { ns: 10_000_000 }, soft_limit: DEFAULT_SOFT_LIMIT, shallow_depth: 1, polls: PolledFreeBlocks::default() }
+        Self {
+            check_interval: Duration { ns: 10_000_000 },
+            soft_limit: DEFAULT_SOFT_LIMIT,
+            shallow_depth: 1,
+            polls: PolledFreeBlocks::default(),
+        }
     }
 }
 

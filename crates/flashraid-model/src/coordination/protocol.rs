@@ -49,10 +49,10 @@ pub enum ForcedWork {
     VictimAndWatermark,
     /// Collects one victim block in each pool of blocks of the member, whatever the number of free blocks (rule 123). A pool belongs to
     /// a plane or to a die.
-    PoolVictims,
+    OneVictimPerPool,
     /// Collects one victim block in each pool of blocks of the member, whatever the number of free blocks. Each die then continues until
     /// its pools have more free blocks than the stop threshold (rule 123). A pool belongs to a plane or to a die.
-    PoolVictimsAndWatermark,
+    OneVictimPerPoolThenWatermark,
     /// Collects victim blocks until each pool of blocks of the member has as many free blocks as after the initial fill of the drive.
     /// The arrival of a host request ends this work earlier. A pool belongs to a plane or to a die.
     UntilReserved,
@@ -68,11 +68,11 @@ impl ForcedWork {
 /// Moment at which a member asks the controller to make members collect together: after this member had to begin by itself, or before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Notification {
-    /// The member asks after it has begun to collect by itself, because a pool of blocks has come down to the start threshold of
-    /// collection. The controller can then order other members to collect at the same time (rule 43).
+    /// The member asks the controller to make members collect together only after this member has begun to collect by itself. It had to
+    /// begin because one of its pools of blocks has come down to the start threshold of collection (rule 43).
     AtStartThreshold,
-    /// The member asks before it must collect, when a pool of blocks has come down to `t_soft` free blocks. It then waits for the
-    /// controller's order as long as it can (rule 119).
+    /// The member asks the controller to make members collect together before this member must collect. It asks when one of its pools of
+    /// blocks has come down to `t_soft` free blocks. The member then waits for the controller's order as long as it can (rule 119).
     AtSoftThreshold,
 }
 
@@ -120,18 +120,19 @@ pub struct MemberRole {
 /// Settings of a member that collects in its turn, a window of time in which the other members may not collect (rules 264 and 265).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TurnRole {
-    /// Number of free blocks in a pool of blocks at or below which its blocks are collected in the member's turn. A turn is the window
-    /// of time in which only this member may collect.
+    /// Number of free blocks at or below which blocks of a pool (of a plane or of a die) are collected in the member's turn. A turn is
+    /// the window of time in which only this member may collect.
     pub collect_at_free_blocks: u32,
 }
 
 /// Settings of a member that asks the controller for permission before it collects (rules 260 and 261).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PermissionRole {
-    /// Number of free blocks of a pool at or below which the member asks the controller for permission to collect.
+    /// Number of free blocks at which the member asks the controller for permission to collect. It asks as soon as one of its pools of
+    /// blocks (of a plane or of a die) has so few free blocks, or fewer.
     pub ask_at_free_blocks: u32,
-    /// Number of free blocks of a pool at or below which its blocks are collected without permission while the member gets few
-    /// operations.
+    /// Number of free blocks at or below which blocks of a pool (of a plane or of a die) are collected without permission. This holds
+    /// while the member gets few operations.
     pub(crate) idle_free_blocks: u32,
     /// Limit for the mean time between the page operations that the member gets, in nanoseconds. Above the limit, the member counts as
     /// getting few operations.
@@ -185,7 +186,7 @@ pub enum ToMember {
     Grant(ForcedWork),
     /// Forbids the member to collect until the controller permits or orders it. While a pool of blocks has more free blocks than the
     /// start threshold, no collection of its blocks begins, even in idle time. At or below this threshold (the hard limit), blocks of
-    /// the pool are collected in any case (rule 117).
+    /// the pool are collected in any case (rule 117 of docs/rules.md).
     Deny,
     /// Asks for the state of the member.
     TellState,
@@ -243,8 +244,8 @@ pub(crate) enum MemberEvent {
 counts! {
     /// Number of times that a member collected outside of its turn, the window of time in which only this member may collect (rule 266).
     pub struct TurnCounters {
-        /// Number of victim blocks whose collection began when no turn of the member allowed it, because a pool had come to the start
-        /// threshold. A drive with superblocks counts periods of collection at its floor of free superblocks.
+        /// Number of victim blocks whose collection began when no turn of the member allowed it. Their pool of blocks had come down to the
+        /// start threshold of collection. A drive with superblocks counts periods of collection at its floor of free superblocks.
         broken_contracts,
         /// Number of turns at the end of which a clean (the collection of one victim block) that had begun in the turn was in progress.
         overruns,

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub struct ReactiveSelective {}
 
 impl Scheme for ReactiveSelective {
-    fn members_register(&self) -> bool {
+    fn uses_registration(&self) -> bool {
         true
     }
 }

@@ -6,7 +6,7 @@
 //! RackBlox (SOSP 2023) has a network switch give permission to one of two copies. The thresholds are in proportion to those of its
 //! artifact.
 
-use super::{CoordinatedArray, Cycle, ForcedWork, PermissionRole, NEVER, PoolSizes, Scheme, ToController, ToMember, time_range_problem};
+use super::{CoordinatedArray, Cycle, ForcedWork, NEVER, PermissionRole, PoolSizes, Scheme, ToController, ToMember, time_range_problem};
 use crate::TimeNs;
 use crate::ids::MemberSet;
 use crate::policy::ParameterProblem;
@@ -63,9 +63,11 @@ impl Default for Stagger {
 /// Number of members that may collect at a time, in each group of members that [`PermissionScope`] names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Together {
-    /// Lets as many members of a group collect at a time as there are parity strips in a stripe, but at least one.
+    /// Lets as many members of a group collect at a time as there are parity strips in a stripe, but at least one. [`PermissionScope`]
+    /// says which members form a group: those with copies of the same pages, or all members.
     AsParity,
-    /// Lets this number of members of a group collect at a time, from 1 to 128.
+    /// Lets this number of members of a group collect at a time, from 1 to 128. [`PermissionScope`] says which members form a group:
+    /// those with copies of the same pages, or all members.
     Members(u32),
 }
 
@@ -115,9 +117,10 @@ impl Together {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PermissionScope {
-    /// The members that hold copies of the same pages form a group; all members form one if no page has copies.
+    /// The members that hold copies of the same pages form a group, in which only a few may have permission to collect at a time. If no
+    /// page has copies, all members of the array form a single group.
     MirrorSet,
-    /// All members of the array form one group.
+    /// All members of the array form a single group, in which only a few may have permission to collect at a time.
     Array,
 }
 

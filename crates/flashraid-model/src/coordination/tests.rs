@@ -289,9 +289,9 @@ fn one_victim_and_then_up_to_the_watermark() {
 fn with_one_pool_a_victim_of_each_pool_is_one_victim() {
     let operations = [worn(0), touched(1), vec![(T, 0, 11, false)]].concat();
     let cycle = |work| run(&params(2, 1, CoordinationParams { forced_work: work, ..scheme(schemes::inclusive()) }), &operations).log;
-    assert_eq!(cycle(ForcedWork::PoolVictims), cycle(ForcedWork::OneVictim));
-    assert_eq!(cycle(ForcedWork::PoolVictimsAndWatermark), cycle(ForcedWork::VictimAndWatermark));
-    assert_ne!(cycle(ForcedWork::PoolVictims), cycle(ForcedWork::PoolVictimsAndWatermark));
+    assert_eq!(cycle(ForcedWork::OneVictimPerPool), cycle(ForcedWork::OneVictim));
+    assert_eq!(cycle(ForcedWork::OneVictimPerPoolThenWatermark), cycle(ForcedWork::VictimAndWatermark));
+    assert_ne!(cycle(ForcedWork::OneVictimPerPool), cycle(ForcedWork::OneVictimPerPoolThenWatermark));
 }
 
 #[test]

@@ -41,10 +41,12 @@ impl Default for Windows {
 /// which this member may collect, and the others only if they must.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TurnBuffer {
-    /// A length of this last part that equals the time to collect a block with all pages but one to move. For drives with superblocks,
-    /// it is the time of an erase and a program.
+    /// A member begins to collect no further block in the last part of its turn (the window of time in which it may collect). That part
+    /// is as long as the collection of a block with all pages but one to move. For drives with superblocks, it is as long as an erase
+    /// and a program.
     LongestClean,
-    /// A fixed length of this last part of a turn, the same for all turns.
+    /// A member begins to collect no further block in the last part of its turn (the window of time in which it may collect). That part
+    /// has this fixed length.
     Time(Duration),
 }
 

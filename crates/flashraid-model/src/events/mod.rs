@@ -65,9 +65,11 @@ pub struct GcInterval {
     pub end_ns: TimeNs,
     /// Number of valid pages that were moved.
     pub pages_moved: u32,
-    /// Number of free blocks of the victim's pool when the collection of this victim block began.
+    /// Number of free blocks in the victim block's pool (the blocks of its plane or of its die) when the collection of this block began.
+    /// For a drive with superblocks, it is the number of free superblocks when the period began.
     pub free_blocks_before: u32,
-    /// Number of free blocks of the victim's pool just before the erase, the fewest during the collection of this victim block.
+    /// Number of free blocks in the victim block's pool (the blocks of its plane or of its die) just before the erase. It is the minimum
+    /// during the collection of this victim block. For a drive with superblocks, it is the minimum number of free superblocks.
     pub free_blocks_min: u32,
     /// Time from which writes to the blocked die or plane had to wait for the end of the collection. This time is `end_ns` if they never
     /// had to. From then on, reads could still be served between its steps (state 2 in section III.D of the paper on preemptive
@@ -92,13 +94,14 @@ pub struct DestageInterval {
     pub from_member_cache: bool,
     /// Number of the stripe.
     pub stripe: u64,
-    /// Number of data and parity pages written to the member. If the pages of a whole stripe are destaged with parity (a write group), only
-    /// data pages count here.
+    /// Number of pages of this destage that are written to the member. If they come from the member's own cache, parity pages in this
+    /// cache count, too. If they come from a cache of write groups (pages of a stripe), only data pages count. The array computes and
+    /// writes the parity then.
     pub pages: u32,
     /// Time at which the pages were sent to the members, in nanoseconds.
     pub begun_ns: TimeNs,
-    /// Time at which this member had written its pages. If the pages of a whole stripe are destaged with parity (a write group), it is the
-    /// time at which all members had.
+    /// Time at which this member had written its pages, in nanoseconds. If pages of a stripe are destaged together with their parity (a
+    /// write group), it is the time at which all members had.
     pub ended_ns: TimeNs,
     /// Time at which all members had written their pages, so that the next destage may begin.
     pub last_member_done_ns: TimeNs,

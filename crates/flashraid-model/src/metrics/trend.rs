@@ -36,13 +36,15 @@ pub struct MeanWithError {
     /// Mean response time in nanoseconds, or mean number of pages moved per byte written: the field of [`TenthOfRun`] says which. It
     /// is taken over one of ten equal parts of the time in which requests arrived.
     pub mean: f64,
-    /// Standard error of `mean`, in the same unit. It is estimated from ten means, one for each of ten equal parts of the tenth that
-    /// `mean` covers.
+    /// Standard error of `mean`, in the same unit. The value `mean` covers a tenth of the time in which requests arrived. The error is
+    /// estimated from ten means over the ten equal parts of that tenth.
     pub standard_error: f64,
 }
 
-/// One of ten equal parts (tenths) of the time in which requests arrived. This time begins with the measured time (or with the run)
-/// and ends with the last arrival of a request.
+/// One of ten equal parts (tenths) of the time in which requests arrived. This time ends with the last arrival of a request.
+///
+/// In the trend of the measured time, this time begins with the measured time, which may leave out the start of the run. In the trend of
+/// the whole run, this time begins at time 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TenthOfRun {
     /// Time at which this tenth of the run begins, in nanoseconds.

@@ -284,12 +284,12 @@ impl Agent {
 
     /// Returns true if the forced member must still free a superblock, regardless of the number of free ones (rule 123).
     pub(super) fn owes_superblock(&self) -> bool {
-        self.freed == 0 && matches!(self.forced, Some(ForcedWork::PoolVictims | ForcedWork::PoolVictimsAndWatermark))
+        self.freed == 0 && matches!(self.forced, Some(ForcedWork::OneVictimPerPool | ForcedWork::OneVictimPerPoolThenWatermark))
     }
 
     /// Returns true if the member is forced to free exactly one superblock.
     pub(crate) fn frees_one_superblock(&self) -> bool {
-        self.forced == Some(ForcedWork::PoolVictims)
+        self.forced == Some(ForcedWork::OneVictimPerPool)
     }
 
     /// Returns true if the controller has denied collection above the hard limit (rule 117).

@@ -72,7 +72,8 @@ impl ReadForecast {
     }
 }
 
-/// Work that is still to be done for what the host has written.
+/// Work that host writes have left to an SSD (or to several together) at one moment: programs of pages in write buffers, and garbage
+/// collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct UnfinishedWork {
     /// Number of pages in write buffers that have not been programmed.
@@ -104,7 +105,8 @@ pub(crate) enum SsdWake {
         /// The worker of the die whose current wait ends. It may serve host commands, collect blocks, or perform a host command that
         /// overlaps with collection. Such a wait lasts until an operation, or a step of it, ends.
         worker: DieWorker,
-        /// Number of the wait, counted over all waits of the die. If the worker has begun another wait since, the event has no effect.
+        /// Number of the wait, counted over all waits of the die. The worker is the part of the die that waits, such as the one that
+        /// serves host commands. If the worker has begun another wait since, the event has no effect.
         number: u32,
     },
     /// The state of a lazy die must be brought up to date. The waits of such a die end without events of their own.
@@ -141,9 +143,9 @@ pub(crate) enum FrontWake {
     Delayed(u32),
     /// The data of the write command with this number have crossed the link.
     DataCrossedLink(u32),
-    /// A die has begun to program this page of the buffer.
+    /// A die has begun to program a page of the write buffer. The value is the number of the page's entry in the buffer's table.
     ProgramBegun(u32),
-    /// This page of the buffer has been programmed.
+    /// A page of the write buffer has been programmed. The value is the number of the page's entry in the buffer's table.
     Programmed(u32),
 }
 
@@ -216,7 +218,8 @@ pub(super) enum Origin {
     /// The operation reads, writes or trims one page of the host command with this number. Commands exist if the SSD models queues,
     /// processor cores or a write buffer.
     Command(u32),
-    /// The operation programs the page of the write buffer with this number.
+    /// The operation programs a page of the write buffer. The value is the number of the page's entry in the buffer's table, not its
+    /// logical page number.
     Buffer(u32),
 }
 

@@ -416,8 +416,9 @@ impl Ssd {
         self.parts.agent.as_ref().map(Agent::turn_counters).unwrap_or_default()
     }
 
-    /// Asks the controller to let the member collect, if few blocks are free and it has not asked yet (rules 119 and 261). A drive with
-    /// superblocks that takes turns may begin to collect instead. The caller must first process all other events of this nanosecond.
+    /// Asks the controller to let the member collect, if few blocks are free and it has not asked yet (rules 119 and 261). With the
+    /// scheme `windows`, each member has turns: windows of time in which it may collect and the others may not. A drive with superblocks
+    /// then does not ask, and may begin to collect in its turn. The caller must first process all other events of this nanosecond.
     pub fn send_soft_request_if_due(&mut self, now: TimeNs, out: &mut Outbox) {
         self.act(out, |context| {
             context.catch_up(now, job::NEVER);

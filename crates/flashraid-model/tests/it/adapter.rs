@@ -1,7 +1,7 @@
 //! Runs a case on the model (`flashraid_model::array`) and lays its outcome out for comparison.
 
 use crate::outcome::{Case, Collection, DriveOutcome, MemberOutcome, Outcome, PhysicalPage, RequestOutcome};
-use flashraid_model::array::{Array, ArraySetup, Event, Milestone, PageRequest, SlowCounters, WarmUpPattern, page_request_of};
+use flashraid_model::array::{Array, ArraySetup, Event, Milestone, PageRequest, SlowMemberCounters, WarmUpPattern, page_request_of};
 use flashraid_model::counts::Maximum;
 use flashraid_model::events::{GcInterval, TimeParts};
 use flashraid_model::ids::Lpn;
@@ -211,7 +211,7 @@ pub(crate) fn fast_with(case: &Case, shortcuts: ComputingShortcuts) -> (Outcome,
 }
 
 /// Returns the state and the counts of a drive with superblocks that are compared.
-fn outcome_of_drive(case: &Case, ssd: &Ssd, slow: SlowCounters) -> Option<MemberOutcome> {
+fn outcome_of_drive(case: &Case, ssd: &Ssd, slow: SlowMemberCounters) -> Option<MemberOutcome> {
     let space = ssd.space();
     let (media, of_drive, of_member) = (space.superblocks()?, ssd.superblock_counters()?, ssd.counters());
     let own = case.params.ssd.superblock.as_ref()?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use flashraid_model::array::{CollectionKnowledge, HedgeAfter, Level, ReadPlan, ReadPlanParams, SlowParams, WarmUpPattern};
+use flashraid_model::array::{CollectionKnowledge, HedgeAfter, Level, ReadPlan, ReadPlanParams, SlowMemberParams, WarmUpPattern};
 use flashraid_model::cache::CachePolicy;
 use flashraid_model::coordination::{ForcedWork, MessageKind, Notification, SchemePolicy};
 use flashraid_model::policy::PolicyList;
@@ -145,8 +145,11 @@ fn the_cases_of_coordination_reach_every_corner() {
         count("one victim", coordination.forced_work == ForcedWork::OneVictim && forced);
         count("up to a watermark", coordination.forced_work == ForcedWork::Watermark && several);
         count("one victim, then up to a watermark", coordination.forced_work == ForcedWork::VictimAndWatermark && several);
-        count("a victim of each pool", coordination.forced_work == ForcedWork::PoolVictims && forced);
-        count("a victim of each pool, then up to a watermark", coordination.forced_work == ForcedWork::PoolVictimsAndWatermark && several);
+        count("a victim of each pool", coordination.forced_work == ForcedWork::OneVictimPerPool && forced);
+        count(
+            "a victim of each pool, then up to a watermark",
+            coordination.forced_work == ForcedWork::OneVictimPerPoolThenWatermark && several,
+        );
         count("no answer", !coordination.controller_answers_requests && is_sent(MessageKind::GcRequest));
         count("held back", coordination.request_to_cycle_delay_ns > 0 && forced);
         count("slow messages", coordination.message_latency_ns.iter().any(|&ns| ns > 0) && forced);
@@ -711,7 +714,7 @@ fn the_cases_of_slow_members_reach_every_corner() {
             let outcome = reference::simulate(&case);
             check_conservation(&case, &outcome);
             let late = outcome.members.iter().any(|member| member.slow.late_answers > 0);
-            let of = |what: fn(&SlowParams) -> bool| late && case.params.slow.iter().any(what);
+            let of = |what: fn(&SlowMemberParams) -> bool| late && case.params.slow.iter().any(what);
             let ssd = &case.params.ssd;
             count("flash times", of(|slow| slow.factor > 1.0));
             count("added times", of(|slow| slow.add_ns > 0));

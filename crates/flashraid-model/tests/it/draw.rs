@@ -1,7 +1,8 @@
 //! Random small arrays and loads, a function for each kind of case.
 
 use flashraid_model::array::{
-    CollectionKnowledge, HedgeAfter, Level, ReadPlan, ReadPlanParams, ReadPredictionParams, SlowParams, StallParams, WarmUp, WarmUpPattern,
+    CollectionKnowledge, HedgeAfter, Level, ReadPlan, ReadPlanParams, ReadPredictionParams, SlowMemberParams, StallParams, WarmUp,
+    WarmUpPattern,
 };
 use flashraid_model::coordination::{Notification, SchemePolicy};
 use flashraid_model::request::HostLoop;
@@ -223,7 +224,7 @@ fn slow_down(case: &mut Case, draw: &mut Draw) {
         let is_stalled = draw.chance(40);
         let length_ns = draw.between(1, 4 * operation_ns);
         let every_ns = length_ns + draw.between(1, 20 * operation_ns);
-        case.params.slow.push(SlowParams {
+        case.params.slow.push(SlowMemberParams {
             member: if is_other { (member + nth as u32) % case.params.members } else { member },
             from_ns,
             until_ns,

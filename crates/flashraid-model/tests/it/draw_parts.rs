@@ -26,8 +26,8 @@ pub(crate) const FORCED_WORK: [ForcedWork; 5] = [
     ForcedWork::OneVictim,
     ForcedWork::Watermark,
     ForcedWork::VictimAndWatermark,
-    ForcedWork::PoolVictims,
-    ForcedWork::PoolVictimsAndWatermark,
+    ForcedWork::OneVictimPerPool,
+    ForcedWork::OneVictimPerPoolThenWatermark,
 ];
 
 impl Draw {

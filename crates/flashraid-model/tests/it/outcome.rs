@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-use flashraid_model::array::{ArrayParams, HedgeCounters, PredictionCounters, ReadPlanCounters, SlowCounters, StripeCounters, WarmUp};
+use flashraid_model::array::{
+    ArrayParams, HedgeCounters, PredictionCounters, ReadPlanCounters, SlowMemberCounters, StripeCounters, WarmUp,
+};
 use flashraid_model::cache::CacheCounters;
 use flashraid_model::coordination::MESSAGE_KINDS;
 use flashraid_model::events::TimeParts;
@@ -81,7 +83,7 @@ pub(crate) struct MemberOutcome {
     pub front: Option<FrontEndCounters>,
     pub mechanisms: MechanismCounters,
     /// Counts of its late answers.
-    pub slow: SlowCounters,
+    pub slow: SlowMemberCounters,
     /// State of a drive with superblocks. Such a drive has neither blocks nor pages of pools.
     pub drive: Option<DriveOutcome>,
     /// Erases of each block, warm-up included, in order of die, plane, block.

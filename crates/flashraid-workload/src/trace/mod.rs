@@ -71,8 +71,8 @@ pub struct TraceReader {
 
 /// Opens the trace of `spec`.
 ///
-/// With [`DevicePlacement::Concat`] or a list of several devices, the lengths of the devices must be known. If the format tells devices
-/// apart, the whole file is read once before the first request.
+/// With [`DevicePlacement::Concat`] or a list of several devices, devices are laid end to end. Opening then reads the whole file once to
+/// find the length of each device. This pass is left out with `Concat` if the format does not tell devices apart.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read, is no trace, is damaged, or does not fit the options.
@@ -114,7 +114,7 @@ impl TraceReader {
         self.records.next()
     }
 
-    /// Returns the facts that were found out about the trace.
+    /// Returns facts about the trace: its name, compression, format and unit of time, as given or detected, and notes on every guess.
     #[must_use]
     pub fn properties(&self) -> &TraceProperties {
         self.records.filter().facts()

@@ -48,7 +48,8 @@ pub struct DriveCheck {
     /// Number of bytes that the host can write in one burst until writes must wait for free superblocks. In the meantime, free superblocks
     /// fall from `target + span`, where collection stops, to `floor`.
     pub burst_bytes: u64,
-    /// Number of bytes that the host can write to the full-size drive in one burst until writes must wait for free superblocks.
+    /// Number of bytes that the host can write to the real drive in one burst until writes must wait for free superblocks. The simulated
+    /// drive is smaller if `ssd.scale` is above 1.
     pub burst_bytes_unscaled: u64,
     /// Number of bytes of memory that a simulation needs for the state of one member at its full size (with `ssd.scale = 1`).
     pub memory_bytes_unscaled: u64,
@@ -104,9 +105,10 @@ pub struct SlcCheck {
     /// number of free superblocks. The value is then the limit after long idle time: `target` + `span` superblocks are free, and no
     /// superblock holds one bit per cell yet.
     pub superblocks: u32,
-    /// Number of bytes that fit into the superblocks with one bit per cell.
+    /// Number of bytes that fit into the superblocks with one bit per cell of the simulated drive.
     pub bytes: u64,
-    /// Number of bytes that fit into the superblocks with one bit per cell of the full-size drive.
+    /// Number of bytes that fit into the superblocks with one bit per cell of the real drive. The simulated drive is smaller if
+    /// `ssd.scale` is above 1.
     pub bytes_unscaled: u64,
 }
 

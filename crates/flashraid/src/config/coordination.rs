@@ -38,9 +38,9 @@ pub struct ProtocolConfig {
     /// before it must. The scheme decides which members are then forced. By default `"soft"` if `delay` is above 0, otherwise `"at-start"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notify: Option<NotifyConfig>,
-    /// Number of free blocks in a pool of blocks (of a plane or die) at or below which the member reports to the controller. With the
-    /// schemes `reactive-selective` and `proactive-idle`, the member registers, and the next common collection forces the registered
-    /// members. With `notify = "soft"`, the member at once asks the controller to force it to collect.
+    /// Number of free blocks at or below which a pool of blocks (of a plane or die) counts as low. With the schemes `reactive-selective`
+    /// and `proactive-idle`, a member with a low pool registers with the controller. When the controller next forces members to collect,
+    /// it forces all that have registered. With `notify = "soft"`, a member with a low pool asks the controller to force it to collect.
     pub t_soft: StopThreshold,
     /// Time from a member's first message that asks for forced collection until the controller forces members to collect, so that more
     /// members can ask. With `notify = "soft"`, the controller forces members earlier if an asking member would otherwise have to
@@ -169,7 +169,8 @@ pub struct LatencyConfig {
     /// Time that the message takes by which a member asks the controller to force members to collect. With `scheme = "stagger"`, the
     /// member asks for permission to collect instead.
     pub gc_request: Duration,
-    /// Time that the message takes by which a member registers with the controller for the next common collection.
+    /// Time that the message takes by which a member registers with the controller. A registered member is among those that the
+    /// controller forces to collect next (see `t_soft`).
     pub participate: Duration,
     /// Time that a message from the controller to a member takes. The message forces the member to collect, gives or denies it permission
     /// to collect, or ends a collection because idle time has ended.

@@ -224,15 +224,18 @@ pub struct TimingConfig {
 pub enum BlockSummaryPage {
     /// No summary page (`false`), or one that is written after the program that fills the block (`true`).
     Plain(bool),
-    /// A summary page at the end of each block. The time to write it is divided equally among the programs of the block's data pages.
+    /// A summary page at the end of each block, which describes the block. The time to write it is divided equally among the programs of
+    /// the block's data pages.
     Named(NamedSummaryPage),
 }
 
-/// Ways to divide the time for writing a block's summary page among the programs of the block's data pages.
+/// Ways to divide the time for writing a block's summary page (the last page, which describes the block) among the programs of its data
+/// pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NamedSummaryPage {
-    /// Every program of a data page of a block takes longer by an equal share of the time to write the summary page.
+    /// The time to write a block's summary page (the last page, which describes the block) is divided equally among the programs of its
+    /// data pages.
     Spread,
 }
 

@@ -93,12 +93,12 @@ impl Default for GcConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Pipeline {
-    /// Overlap with steps of a collection for no request (`false`), or for the requests that may be served before the step (`true`).
-    /// These overlap only if they and the step are all reads or all writes. If both reads and writes may be served, none overlaps.
-    /// With superblocks, only reads overlap.
+    /// No overlap (`false`), or overlap of a step with the requests that wait when it begins (`true`). A step is a read or a program of
+    /// a page that collection moves. Requests overlap only if all that may be served then are of the step's kind: reads before a read,
+    /// writes before a program. With superblocks, only reads overlap.
     Plain(bool),
-    /// Overlap as with `true`, and also for requests that arrive during a step of the collection (`"in-flight"`). A read overlaps only
-    /// with a read, and a write only with a program.
+    /// Overlap of a step with requests that wait when it begins, and with requests that arrive during it (`"in-flight"`). A step is a
+    /// read or a program of a page that collection moves. Reads overlap only with a read, and writes only with a program.
     Named(NamedPipeline),
 }
 

@@ -37,13 +37,14 @@ pub struct TextPlace {
 /// One problem of a configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Name of the key, as in `ssd.gc.start`. It is empty for a problem of a whole text.
+    /// Name of the key, as in `ssd.gc.start`. It is empty for a problem that belongs to no single key, such as a syntax error or an
+    /// unreadable file.
     pub key: String,
     /// Explanation with the value found and the values allowed.
     pub message: String,
     /// The likely fix, if there is one.
     pub suggested_fix: Option<String>,
-    /// Place of the value; `None` if the user wrote nothing there.
+    /// Place of the problem in one of the texts in [`Problems::sources`]; `None` if it has none, as with a file that cannot be read.
     pub place: Option<TextPlace>,
 }
 
@@ -65,8 +66,8 @@ pub struct Problems {
     /// Texts in which problems may lie: configuration files, options of the command line, and presets. `source_index` of a problem's
     /// place counts in this list.
     pub sources: Vec<SourceText>,
-    /// The problems, in the order of their places in the texts. In an [`Error::Config`](crate::Error::Config), the list has at least
-    /// one.
+    /// The problems, in the order of their places: source by source as in `sources`, and from top to bottom in each. Problems without a
+    /// place come last. In an [`Error::Config`](crate::Error::Config), the list has at least one problem.
     pub list: Vec<Problem>,
     /// True if a file could not be read, false if its contents are wrong.
     pub has_unreadable_file: bool,

@@ -124,9 +124,9 @@ pub enum Cancel {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Knowledge {
-    /// The host knows of each page if its die or plane (the part that a collection blocks) collects now.
+    /// The host knows which dies or planes (the parts that a collection blocks) collect now.
     Element,
-    /// The host only knows of each member if any of its dies collects now.
+    /// The host knows which members have a die that collects now, but not which die it is.
     Member,
     /// The host only knows the clock, and so which member has its turn to collect. It avoids this member, even if the member does not
     /// collect, and avoids no other. Requires `coordination.scheme = "windows"`.

@@ -16,7 +16,7 @@ pub(super) fn without_effect(written: &CoordinationConfig) -> Vec<String> {
     let coordinated = written.scheme.has_coordinating_controller();
     let has_cycles = written.scheme.has_cycles();
     let is_soft = has_cycles && protocol.notify() == NotifyConfig::Soft;
-    let t_soft_is_used = written.scheme.members_register() || is_soft || (has_cycles && !protocol.across_dies);
+    let t_soft_is_used = written.scheme.uses_registration() || is_soft || (has_cycles && !protocol.across_dies);
     let of_protocol = [
         ("force_until", coordinated, protocol.force_until != default.force_until),
         ("across_dies", has_cycles, protocol.across_dies != default.across_dies),
@@ -76,8 +76,8 @@ impl Resolver<'_> {
         scheme.has_coordinating_controller().then(|| CoordinationParams {
             scheme: scheme.clone(),
             forced_work: match protocol.force_until {
-                ForceUntil::PoolVictims => ForcedWork::PoolVictims,
-                ForceUntil::PoolVictimsAndWatermark => ForcedWork::PoolVictimsAndWatermark,
+                ForceUntil::PoolVictims => ForcedWork::OneVictimPerPool,
+                ForceUntil::PoolVictimsAndWatermark => ForcedWork::OneVictimPerPoolThenWatermark,
                 ForceUntil::VictimAndWatermark => ForcedWork::VictimAndWatermark,
                 ForceUntil::OneVictim => ForcedWork::OneVictim,
                 ForceUntil::Watermark => ForcedWork::Watermark,

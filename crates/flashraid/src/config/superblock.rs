@@ -51,11 +51,12 @@ pub struct SuperblockConfig {
     /// collection is twice as fast as with `target`. With `target` + `span`, it stops.
     #[schemars(range(min = 1, max = 65_536))]
     pub span: u32,
-    /// Number of free superblocks at or below which the host may begin no superpage.
+    /// Number of free superblocks at or below which the drive sends no superpage of host data from its write buffer to a die. Host
+    /// writes wait when the buffer is full. The drive collects meanwhile.
     #[schemars(range(min = 2, max = 65_536))]
     pub floor: u32,
-    /// Maximum amount of data, in superpages per die, that collection still has to move to keep up with past host writes. If it is more,
-    /// the host may begin no superpage.
+    /// Maximum amount of data, in superpages per die, that collection still has to move to keep up with past host writes. While it is
+    /// more, the drive sends no superpage of host data from its write buffer to a die.
     #[schemars(range(min = 0, max = 65_536))]
     pub debt: u32,
     /// Number of host reads after which data are moved (read disturb). It is an average over the blocks of a superblock, and counts since
@@ -239,8 +240,8 @@ impl Default for OperationSuspension {
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct QueuesConfig {
-    /// Number of queues. Stream s (counted from 0) of a workload with `kind = "mix"` sends to queue s modulo this number. Everything else
-    /// goes to queue 0.
+    /// Number of submission queues of each drive. Stream s (counted from 0) of a workload with `kind = "mix"` sends to queue s modulo
+    /// this number. Everything else goes to queue 0.
     #[schemars(range(min = 1, max = 65_535))]
     pub queues: u32,
     /// Number of commands that are fetched from a queue before the next one has its turn.

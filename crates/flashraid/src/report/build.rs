@@ -47,9 +47,11 @@ pub struct ReportInputs<'a> {
     pub wear: &'a [EraseCountSummary],
     /// Use of the members in each interval of the series over time, in order of members.
     pub usage: &'a [Vec<UtilisationPoint>],
-    /// Number of bytes that a member exports to the array.
+    /// Number of bytes that a simulated member exports to the array. It is less than for the real drive if the simulated one is smaller
+    /// (`ssd.scale`).
     pub member_capacity_bytes: u64,
-    /// Number of bytes that the array exports to the host, as it is simulated.
+    /// Number of bytes that the simulated array exports to the host. It is less than for real drives if the simulated drives are smaller
+    /// (`ssd.scale`).
     pub array_capacity_bytes: u64,
     /// Number of blocks in a member.
     pub blocks_per_member: u64,

@@ -153,7 +153,8 @@ impl StudyPlan {
         })
     }
 
-    /// Returns a hash that identifies the study. It is equal for the same simulations, with or without shards.
+    /// Returns a hash of all simulations of the study, which identifies the study. If [`Study::shard`] chose a part of the study, the
+    /// hash is still that of the whole study.
     pub fn hash(&self) -> String {
         short_hash(&self.tasks.iter().map(|task| task.result_file_name.as_str()).collect::<Vec<_>>().join(" "))
     }
@@ -199,10 +200,11 @@ impl StudyPlan {
         self
     }
 
-    /// Checks that a folder holds no other results, because [`StudyPlan::run`] would mix its own with them.
+    /// Checks that a folder holds no results of another study or command, because [`StudyPlan::run`] would mix its own results with
+    /// those.
     ///
     /// # Errors
-    /// Returns [`Error::Study`] if it does, and [`Error::Io`] if it cannot be read.
+    /// Returns [`Error::Study`] if the folder holds such results, and [`Error::Io`] if the folder cannot be read.
     pub fn refuse_folder_of_other_study(&self, folder: impl AsRef<Path>) -> Result<(), Error> {
         shard::refuse_foreign(self, folder.as_ref())
     }

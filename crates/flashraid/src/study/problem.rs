@@ -69,7 +69,8 @@ pub enum StudyProblem {
         /// Maximum number of simulations.
         simulations_max: u128,
     },
-    /// Simulations would overwrite each other's saved states.
+    /// Several simulations would save their warm states (the states after the warm-up) in the same file, and one would overwrite the
+    /// other.
     #[error(
         "ssd.warm_up.save: several simulations would write {}, and one state would replace the other; save it by a run of its own and \
          set ssd.warm_up.load here",
@@ -77,16 +78,16 @@ pub enum StudyProblem {
     )]
     #[non_exhaustive]
     SharedStateFile {
-        /// Path of the file.
+        /// Path of the file in which several simulations would save their warm state (`ssd.warm_up.save`).
         path: PathBuf,
     },
-    /// There is no shard with this number.
+    /// The number of a shard is too small or too large. A shard is one of the parts into which the simulations of a study are divided.
     #[error("there is no shard {index} of {count}; shards are 1 of N to N of N")]
     #[non_exhaustive]
     InvalidShard {
-        /// Number of the shard.
+        /// Number of the shard that was asked for, counted from 1.
         index: usize,
-        /// Number of all shards.
+        /// Number of shards into which the study is divided.
         count: usize,
     },
     /// A report was handed in for a simulation to which it does not belong.
@@ -96,7 +97,7 @@ pub enum StudyProblem {
         /// Number of the simulation in the order of points and seeds.
         simulation_index: usize,
     },
-    /// A folder does not hold a shard of a study.
+    /// A folder cannot be used for a study or a shard (a part of a study), for example because it holds other results.
     #[error("{}: {reason}", folder.display())]
     #[non_exhaustive]
     UnusableFolder {
@@ -105,7 +106,7 @@ pub enum StudyProblem {
         /// Explanation of what is wrong with it.
         reason: String,
     },
-    /// The shards do not add up to the whole study.
+    /// The given shards (parts of a study) do not add up to the whole study, because some simulations are in none of them.
     #[error(
         "{missing} of {simulations} simulations are in none of the folders; a missing shard, or one that was stopped? shards that are there: {shards}"
     )]

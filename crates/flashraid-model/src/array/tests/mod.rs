@@ -76,7 +76,7 @@ struct Outcome {
     planned: ReadPlanCounters,
     hedged: HedgeCounters,
     predicted: PredictionCounters,
-    slow: Vec<SlowCounters>,
+    slow: Vec<SlowMemberCounters>,
     progress: Option<FailureProgress>,
     failures: Vec<FailureProgress>,
     /// Number of pages of each request that were lost.

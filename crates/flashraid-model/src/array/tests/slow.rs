@@ -5,7 +5,7 @@ use super::*;
 
 /// RAID-5 of three members, of which member 1 is slow from 500 to before 20000: its flash takes ten times as long.
 fn slow() -> ArrayParams {
-    let slow = SlowParams { member: 1, from_ns: 500, until_ns: 20_000, factor: 10.0, add_ns: 0, share: 1.0, stalls: None };
+    let slow = SlowMemberParams { member: 1, from_ns: 500, until_ns: 20_000, factor: 10.0, add_ns: 0, share: 1.0, stalls: None };
     ArrayParams { slow: vec![slow], ..params(Level::Raid5, 3, 1) }
 }
 
@@ -22,7 +22,7 @@ fn its_reads_and_writes_come_late_and_those_of_others_do_not() {
     let took: Vec<u64> = got.done.iter().zip(&asked).map(|(done, asked)| done - asked.0).collect();
     assert_eq!(took, [READ_NS, LATE_READ_NS, READ_NS, LATE_READ_NS, LATE_WRITE_NS, READ_NS]);
     assert_eq!(got.parts[1], TimeParts { transfer_ns: 7, flash_ns: 200, other_ns: 1, ..TimeParts::default() });
-    let late = |late_answers, late_ns| SlowCounters { late_answers, late_ns };
+    let late = |late_answers, late_ns| SlowMemberCounters { late_answers, late_ns };
     assert_eq!(got.slow, [late(0, 0), late(3, 180 + 180 + 1800), late(0, 0)]);
 }
 
@@ -44,7 +44,7 @@ fn a_write_waits_for_the_late_read_before_it() {
 #[test]
 fn answers_wait_for_the_end_of_a_stall() {
     let mut params = slow();
-    params.slow[0] = SlowParams { factor: 1.0, stalls: Some(StallParams { length_ns: 100, every_ns: 1000 }), ..params.slow[0] };
+    params.slow[0] = SlowMemberParams { factor: 1.0, stalls: Some(StallParams { length_ns: 100, every_ns: 1000 }), ..params.slow[0] };
     // Stalls begin at 500, 1500 and so on.
     let asked = [(400, 1, 1, false), (480, 1, 1, false), (1450, 0, 2, false), (1572, 1, 1, false)];
     assert_eq!(run(&params, &asked).done, [400 + READ_NS, 600, 1450 + READ_NS, 1600]);

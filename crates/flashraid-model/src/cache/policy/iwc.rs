@@ -11,7 +11,8 @@ pub struct IwcCache {}
 
 impl IwcCache {
     /// The kinds of caches: one for each member, which destage independently.
-    pub const LEVELS: CacheLevels = CacheLevels { group_cache: None, member_caches: Some(MemberCacheSettings { destages_together: false }) };
+    pub const LEVELS: CacheLevels =
+        CacheLevels { group_cache: None, member_caches: Some(MemberCacheSettings { destages_together: false }) };
 }
 
 impl WritePolicy for IwcCache {

@@ -6,8 +6,9 @@ use crate::ids::{DieId, Lpn};
 use std::hint::select_unpredictable;
 
 impl Pools {
-    /// Returns the pool of `die` that takes a host write of `lpn`, as a number within the die. It is `None` if no pool has room (rules 16
-    /// and 21). Pools whose bit is set in `busy_planes` are left out.
+    /// Returns the pool of blocks (of a plane or of the whole die) that takes a host write of `lpn`, as a number within `die`. It is
+    /// `None` if no pool has room: the last free block of a pool is kept for collection (rules 16 and 21 of docs/rules.md). Pools whose
+    /// bit is set in `busy_planes` are left out.
     #[inline]
     pub fn choose_pool_for_write(&mut self, die: DieId, lpn: Lpn, busy_planes: u64) -> Option<u32> {
         let pools = self.pools_per_die;
@@ -105,7 +106,8 @@ impl Pools {
         sealed
     }
 
-    /// Invalidates the page of `lpn` and unmaps it, because its data are no longer needed (rule 107). Returns true if it was mapped.
+    /// Invalidates the page of `lpn` and unmaps it, because its data are no longer needed (rule 107 of docs/rules.md). Returns true if it
+    /// was mapped.
     pub fn trim(&mut self, lpn: Lpn) -> bool {
         let old = std::mem::replace(&mut self.map[lpn.index()], UNMAPPED);
         if old == UNMAPPED {

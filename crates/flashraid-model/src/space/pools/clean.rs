@@ -21,9 +21,9 @@ pub struct CleanWork {
     /// Number of pages moved into another plane. It is 0 unless the procedure is
     /// [`super::CollectionProcedure::ReferenceSimulatorWithoutCopyBack`].
     pub(crate) pages_crossing: u32,
-    /// Number of free blocks of the victim's pool when the collection of the victim block began.
+    /// Number of free blocks in the victim block's pool (the blocks of its plane or of its die) when the collection of this block began.
     pub free_blocks_before: u32,
-    /// Number of free blocks of the victim's pool just before the erase of the victim block.
+    /// Number of free blocks in the victim block's pool (the blocks of its plane or of its die) just before the erase of this block.
     pub free_blocks_min: u32,
 }
 

@@ -4,7 +4,8 @@ use super::{FREE_SCORE, OPEN_SCORE, Pools, UNMAPPED};
 use crate::ids::DieId;
 
 impl Pools {
-    /// Verifies the whole state, for tests and `--check`. It must be called while no die cleans a block.
+    /// Verifies the whole state, for tests and `--check`. It must be called while no collection of a victim block (moves and erase) is in
+    /// progress on any die.
     ///
     /// # Errors
     /// Returns a sentence that names the first invariant that does not hold.
@@ -12,8 +13,8 @@ impl Pools {
         self.verify_during_cleans(|_| false)
     }
 
-    /// Verifies the whole state while some dies clean; `cleans` returns true for these. A clean in progress may use the last free block of
-    /// its pool (rule 16).
+    /// Verifies the whole state while some dies collect a victim block; `cleans` returns true for these dies. A collection in progress may
+    /// use the last free block of its pool of blocks (rule 16).
     ///
     /// # Errors
     /// Returns a sentence that names the first invariant that does not hold.

@@ -58,8 +58,10 @@ pub enum CollectionProcedure {
 /// Scope of a pool: the group of blocks that share free blocks, open blocks and the start and stop thresholds of collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PoolScope {
-    /// Each plane has its own pool.
+    /// Each plane has a pool of its own. The blocks of a plane share free blocks, open blocks and the start and stop thresholds of
+    /// collection.
     Plane,
-    /// All planes of a die form one pool.
+    /// All planes of a die form one pool. The blocks of a die share free blocks, open blocks and the start and stop thresholds of
+    /// collection.
     Die,
 }

@@ -261,17 +261,19 @@ impl PlacementHandles {
 pub enum SlcLimit {
     /// A fixed number of superblocks, at least 1.
     Superblocks(u32),
-    /// A share of certain superblocks: those that are free beyond the target of collection, and those that hold one bit per cell already.
+    /// A share of two groups of superblocks together. They are those free in excess of the number that collection aims to keep free
+    /// (`ssd.superblock.target`), and those that hold one bit per cell already.
     ShareOfFree {
-        /// Largest share of certain superblocks that may hold one bit per cell, in millionths, 1 to 1,000,000. They are the free
-        /// superblocks beyond the target of collection, and those that hold one bit per cell already.
+        /// Largest share of two groups of superblocks that may hold one bit per cell, in millionths, 1 to 1,000,000. The groups are those
+        /// free in excess of the number that collection aims to keep free (`ssd.superblock.target`), and those with one bit per cell
+        /// already.
         millionths: u32,
     },
 }
 
 impl SlcLimit {
     /// Returns the maximum number of superblocks with one bit per cell, while `free` superblocks are free and `in_use` hold one bit per
-    /// cell. `target` is the number of free superblocks that collection aims at.
+    /// cell. `target` is the number of superblocks that collection aims to keep free.
     pub fn slc_superblocks_max(self, free: u32, in_use: u32, target: u32) -> u32 {
         match self {
             Self::Superblocks(all) => all,

@@ -117,7 +117,7 @@ impl Forced {
         let left = pools & !cleaned;
         let owed_victims = match work {
             ForcedWork::OneVictim | ForcedWork::VictimAndWatermark if busy == 0 => OwedVictims::One,
-            ForcedWork::PoolVictims | ForcedWork::PoolVictimsAndWatermark if left != 0 => OwedVictims::Pools(left),
+            ForcedWork::OneVictimPerPool | ForcedWork::OneVictimPerPoolThenWatermark if left != 0 => OwedVictims::Pools(left),
             _ => OwedVictims::Nothing,
         };
         let forced = Self { work, pools, below_free_blocks, owed_victims, counted: 0 };
@@ -159,7 +159,7 @@ impl Forced {
 
     /// Returns the work that follows when all owed victims have been collected; `None` if nothing follows.
     pub(crate) fn after_victims(self) -> Option<Self> {
-        let goes_on = matches!(self.work, ForcedWork::VictimAndWatermark | ForcedWork::PoolVictimsAndWatermark);
+        let goes_on = matches!(self.work, ForcedWork::VictimAndWatermark | ForcedWork::OneVictimPerPoolThenWatermark);
         goes_on.then_some(Self { work: ForcedWork::Watermark, owed_victims: OwedVictims::Nothing, counted: 0, ..self })
     }
 
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn each_pool_owes_a_victim_unless_one_is_being_cleaned() {
-        let mut forced = Forced::new(ForcedWork::PoolVictims, 0b111, 0b010, 0b010, 3);
+        let mut forced = Forced::new(ForcedWork::OneVictimPerPool, 0b111, 0b010, 0b010, 3);
         assert_eq!(forced.owed_victims(), OwedVictims::Pools(0b101));
         forced.victim_begins(0, 0);
         assert!(!forced.clean_is_over(0) && !forced.clean_is_over(1), "pool 2 has not begun");

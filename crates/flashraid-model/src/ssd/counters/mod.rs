@@ -15,39 +15,43 @@ counts! {
         host_pages_written,
         /// Number of valid pages that collection moved.
         gc_pages_moved,
-        /// Number of erased blocks, which is also the number of cleans, because each clean erases its victim once.
+        /// Number of erased blocks. Except in drives with superblocks, it is also the number of victim blocks collected.
         erases,
-        /// Number of programmed summary pages.
+        /// Number of programmed summary pages. A summary page is the last page of a block, which describes the block.
         block_summary_pages_programmed,
-        /// Number of collections. A collection is one or more cleans of a die without a pause.
+        /// Number of collections. A collection is an uninterrupted sequence of collected victim blocks of one die (of one plane, if only
+        /// planes are blocked). In drives with superblocks, each collected superblock counts as one collection.
         collections,
         /// Number of collections that the array's controller forced.
         forced_collections,
         /// Sum of the lengths of all collections of all dies, in nanoseconds.
         gc_time_ns,
-        /// Number of page operations served between the steps of a collection (PGC III.A).
+        /// Number of page operations served between the steps of a collection (section III.A of the paper on preemptive collection, PGC).
         preemptions,
-        /// Number of page operations served from the page register during the move of a page (PGC III.B).
+        /// Number of page operations served from the page register during the move of a page (section III.B of the paper on preemptive
+        /// collection, PGC).
         operations_served_from_move_register,
-        /// Number of page operations that ran at the same time as a step of a collection (PGC III.C).
+        /// Number of page operations that ran at the same time as a step of a collection (section III.C of the paper on preemptive
+        /// collection, PGC).
         pipelined_operations,
         /// Number of page moves whose program was replaced by a host write of the same page. They are not part of `gc_pages_moved`.
         moves_replaced_by_host_writes,
-        /// Number of pages that a clean read in vain, because a host write invalidated them before their program. They are not part of
-        /// `gc_pages_moved`.
+        /// Number of pages that collection read from a victim block in vain, because a host write invalidated them before their program.
+        /// They are not part of `gc_pages_moved`.
         gc_pages_read_in_vain,
         /// Number of times that a program or erase was suspended for a read.
         suspensions,
-        /// Number of writes that waited because no pool had room for them.
+        /// Number of writes that waited because no pool of blocks (of a plane or of a die) had room for them.
         writes_that_waited_for_room,
-        /// Total time that writes waited because no pool had room for them, in nanoseconds.
+        /// Total time that writes waited because no pool of blocks (of a plane or of a die) had room for them, in nanoseconds.
         writes_waiting_for_room_ns,
-        /// Part of `gc_time_ns` in which any request could be served between two steps (state 1 of PGC III.D), in nanoseconds.
+        /// Part of `gc_time_ns` in which any request could be served between two steps of a collection, in nanoseconds. This is state 1 in
+        /// section III.D of the paper on preemptive collection (PGC).
         gc_preemptible_by_all_requests_ns,
-        /// Part of `gc_time_ns` in which reads could be served between two steps, but writes had to wait (state 2 of PGC III.D), in
-        /// nanoseconds. In the rest, all requests had to wait (state 3).
+        /// Part of `gc_time_ns` in which reads could be served between two steps of a collection but writes had to wait, in nanoseconds.
+        /// This is state 2 in section III.D of the paper on preemptive collection (PGC). In the rest, all requests had to wait (state 3).
         gc_preemptible_by_reads_only_ns,
-        /// Number of cleans that began because the die was idle. They are part of `erases`.
+        /// Number of victim blocks whose collection began because the die was idle. They are part of `erases`.
         idle_cleans,
         /// Number of pages trimmed by the host.
         host_pages_trimmed,
@@ -65,7 +69,7 @@ impl MemberCounters {
     /// - host operations that were not served from the page register,
     /// - a read and a program for each moved page,
     /// - a read for each page that was invalidated between its read and its program,
-    /// - programs of summary pages.
+    /// - programs of summary pages (the last page of each block, which describes the block).
     #[must_use]
     pub fn flash_page_ops(&self) -> u64 {
         let moves = self.gc_pages_moved + self.moves_replaced_by_host_writes;
@@ -73,8 +77,8 @@ impl MemberCounters {
             - self.operations_served_from_move_register
     }
 
-    /// Returns (host pages + moved pages) / host pages, or `None` if the host wrote nothing. Summary pages do not count, so that the value
-    /// can be compared with analytic models.
+    /// Returns (host pages + moved pages) / host pages, or `None` if the host wrote nothing. Summary pages (the last page of each block,
+    /// which describes the block) do not count. Hence the value can be compared with analytic models.
     #[must_use]
     pub fn write_amplification(&self) -> Option<f64> {
         let written = self.host_pages_written;

@@ -4,14 +4,16 @@ use crate::space::superblocks::Stream;
 use crate::ssd::params::PLACEMENT_HANDLES_MAX;
 
 counts! {
-    /// Counts of a drive for each placement handle (rule 221).
+    /// Counters kept by drives with superblocks, by placement handle. Each write carries a handle, and data with different handles go to
+    /// different superblocks (rule 221).
     pub struct PlacementHandleCounters {
         /// Number of pages that the drive received with write commands, by placement handle.
         pages_received: [u64; PLACEMENT_HANDLES_MAX as usize],
-        /// Number of units programmed in superblocks that the host fills, by placement handle, including padding and parity.
+        /// Number of units of the mapping (one page or several) programmed in superblocks that the host fills, by placement handle. Padding
+        /// and parity are included.
         host_units_programmed: [u64; PLACEMENT_HANDLES_MAX as usize],
-        /// Number of units programmed in superblocks that collection fills, by placement handle, including padding and parity. If
-        /// collection mixes handles, all count for handle 0.
+        /// Number of units of the mapping (one page or several) programmed in superblocks that collection fills, by placement handle.
+        /// Padding and parity are included. If collection mixes handles, all count for handle 0.
         collection_units_programmed: [u64; PLACEMENT_HANDLES_MAX as usize],
     }
 }

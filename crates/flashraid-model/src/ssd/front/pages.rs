@@ -7,8 +7,11 @@ use std::collections::{HashMap, VecDeque};
 /// Stages of a page in the buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Stage {
-    /// The page has not been sent to a die. It waits while another page, sent earlier, still waits at the same die. With dynamic
-    /// allocation, where any die may take the page, the limit is as many waiting pages as the SSD has dies.
+    /// The page is in the buffer and has not been sent to a die. It waits while its die has not begun to program the page that was sent
+    /// there before.
+    ///
+    /// With dynamic allocation, any die may take a page. The page then waits while the number of sent pages that no die has begun equals
+    /// the number of dies.
     #[default]
     Waiting,
     /// The page has been sent to the dies, and none has begun to program it. It waits in the queue of its die or, with dynamic
@@ -46,7 +49,8 @@ pub(crate) struct PageBuffer {
     pub(crate) lanes: Vec<VecDeque<u32>>,
     /// Number of pages that dies have received but not begun, for each lane: one lane per die, or a common one.
     pub(crate) at_dies: Vec<u32>,
-    /// Maximum number of pages of a lane that dies may have received but not begun.
+    /// Maximum number of pages of a lane that dies may have received but not begun. It is 1 for the lane of a die, and the number of
+    /// dies for a common lane.
     at_dies_max: u32,
 }
 
@@ -62,7 +66,8 @@ impl PageBuffer {
         }
     }
 
-    /// Removes and returns the next page of a lane that may go to its die.
+    /// Removes and returns the next page of a lane that may go to its die. A lane holds the waiting pages of one die or, with dynamic
+    /// allocation, of all dies.
     pub(crate) fn next_for_die(&mut self, lane: u32) -> Option<(u32, PageOp)> {
         let of_lane = lane as usize;
         if self.at_dies[of_lane] == self.at_dies_max {

@@ -284,9 +284,10 @@ pub enum BlockingScope {
 /// has few enough, the die collects before it serves the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestsThatCheckPools {
-    /// Every request of the host, so that the die checks before reads, too, if it must collect.
+    /// Every request of the host, reads included. Before any of them, the die checks its pools, and collects first if a pool has few
+    /// enough free blocks.
     EveryRequest,
-    /// Writes of the host. Before other requests, the die does not check if it must collect.
+    /// Writes of the host. Before other requests, such as reads, the die does not check its pools.
     OnlyWrites,
 }
 

@@ -35,7 +35,9 @@ pub struct SuperblockParams {
     /// Placement handles, as in NVMe Flexible Data Placement: numbers by which writes say which data belong together. Data that the
     /// host writes with different handles go to different superblocks (rule 221).
     pub placement_handles: PlacementHandles,
-    /// Superblocks with one bit per cell, to which host data go first (rule 222). They require a single placement handle.
+    /// Superblocks that hold one bit per cell (SLC), to which host data are written first. Collection later moves the data to
+    /// superblocks with all bits per cell (rule 222 of docs/rules.md). Such superblocks require a single placement handle. `None` if the
+    /// drive has none.
     pub slc: Option<SlcParams>,
     /// Parameters of the write buffer.
     pub buffer: BufferParams,
@@ -79,7 +81,7 @@ impl SuperblockParams {
     }
 }
 
-/// Superblocks with one bit per cell (rule 222).
+/// Superblocks that hold one bit per cell (SLC): the limit on their number, and the times of their programs and reads (rule 222).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SlcParams {
     /// Limit on the number of superblocks with one bit per cell.

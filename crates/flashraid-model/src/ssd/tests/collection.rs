@@ -97,11 +97,11 @@ fn a_drive_can_be_forced_to_free_one_superblock() {
     // The way from 4 free superblocks to the 6 of target and span takes two victims or more.
     let to_goal = freed_by(ForcedWork::Watermark, 1);
     assert!(to_goal >= 2);
-    assert_eq!(freed_by(ForcedWork::PoolVictims, 1), 1);
-    assert_eq!(freed_by(ForcedWork::PoolVictims, 3), 3);
-    assert_eq!(freed_by(ForcedWork::PoolVictimsAndWatermark, 1), to_goal);
+    assert_eq!(freed_by(ForcedWork::OneVictimPerPool, 1), 1);
+    assert_eq!(freed_by(ForcedWork::OneVictimPerPool, 3), 3);
+    assert_eq!(freed_by(ForcedWork::OneVictimPerPoolThenWatermark, 1), to_goal);
     // Above its goal the drive still frees one. Without that work it frees none.
-    assert_eq!(freed_by(ForcedWork::PoolVictimsAndWatermark, 2), to_goal + 1);
+    assert_eq!(freed_by(ForcedWork::OneVictimPerPoolThenWatermark, 2), to_goal + 1);
     assert_eq!(freed_by(ForcedWork::Watermark, 2), to_goal);
 }
 

@@ -259,7 +259,7 @@ fn forced_collection_with_plane_blocking() {
     assert_eq!([MessageKind::GcRequest, MessageKind::ForceGc, MessageKind::GcDone].map(|kind| sent[kind as usize]), [1, 1, 1]);
 
     // Each plane owes one: the clean in progress is plane 0's, plane 1 gets its own when the slot is free.
-    case.params.coordination.as_mut().expect("there is a controller").forced_work = ForcedWork::PoolVictims;
+    case.params.coordination.as_mut().expect("there is a controller").forced_work = ForcedWork::OneVictimPerPool;
     let outcome = simulate(&case);
     assert_eq!(outcome.runs(), [(0, 1862, 3082, 1, 1), (0, 2070, 3290, 1, 1)]);
     let forced: Vec<bool> = outcome.gc_intervals.iter().map(|gc| gc.forced).collect();
@@ -267,7 +267,7 @@ fn forced_collection_with_plane_blocking() {
     assert_eq!(outcome.done()[8], 3082 + 28);
 
     // When both victims are clean, at 3290, it goes on as with the watermark: both planes still need blocks, for two more victims each.
-    case.params.coordination.as_mut().expect("there is a controller").forced_work = ForcedWork::PoolVictimsAndWatermark;
+    case.params.coordination.as_mut().expect("there is a controller").forced_work = ForcedWork::OneVictimPerPoolThenWatermark;
     assert_eq!(simulate(&case).runs(), [(0, 1862, 3082, 1, 1), (0, 2070, second, 3, 5), (0, 3290, second, 2, 4)]);
 }
 

@@ -579,7 +579,7 @@ impl Simulation<'_> {
             return;
         }
         let Some(controller) = &self.controller else { return };
-        let (registers, asks) = (controller.params.scheme.members_register(), controller.is_soft());
+        let (registers, asks) = (controller.params.scheme.uses_registration(), controller.is_soft());
         if !self.knows_protocol(member) || free > controller.params.soft_threshold_free_blocks {
             return;
         }
@@ -621,7 +621,7 @@ impl Simulation<'_> {
         let params = &self.controller.as_ref()?.params;
         let needs_leave = matches!(params.scheme, SchemePolicy::Stagger(_));
         let takes_turns = matches!(params.scheme, SchemePolicy::Windows(_));
-        let registers = params.scheme.members_register();
+        let registers = params.scheme.uses_registration();
         let role = Role { registers, t_soft_free_blocks: params.soft_threshold_free_blocks, needs_leave, takes_turns };
         self.knows_protocol(member).then_some(role)
     }
@@ -690,7 +690,7 @@ impl Simulation<'_> {
         if !matches!(work, ForcedWork::Watermark | ForcedWork::UntilReserved) {
             protocol.on_victims = cleans.into_iter().filter(|(_, pools)| !pools.is_empty()).collect();
         }
-        if matches!(work, ForcedWork::PoolVictims | ForcedWork::PoolVictimsAndWatermark) {
+        if matches!(work, ForcedWork::OneVictimPerPool | ForcedWork::OneVictimPerPoolThenWatermark) {
             protocol.owing = owing.into_iter().filter(|(_, pools)| !pools.is_empty()).collect();
         }
         for die in dies {
@@ -702,7 +702,7 @@ impl Simulation<'_> {
     pub(super) fn victims_are_over(&mut self, member: usize, die: usize) -> bool {
         let protocol = self.protocol(member);
         protocol.owing.remove(&die);
-        let goes_on = matches!(protocol.forced, Some((ForcedWork::VictimAndWatermark | ForcedWork::PoolVictimsAndWatermark, _)));
+        let goes_on = matches!(protocol.forced, Some((ForcedWork::VictimAndWatermark | ForcedWork::OneVictimPerPoolThenWatermark, _)));
         if goes_on {
             protocol.past_victims.insert(die);
         } else {

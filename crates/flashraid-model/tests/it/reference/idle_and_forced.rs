@@ -50,14 +50,14 @@ impl Simulation<'_> {
         }
         match work {
             ForcedWork::OneVictim => self.one_forced_clean(member, die),
-            ForcedWork::PoolVictims => self.forced_clean_of_each_pool(member, die),
+            ForcedWork::OneVictimPerPool => self.forced_clean_of_each_pool(member, die),
             ForcedWork::VictimAndWatermark if !self.members[member].protocol.past_victims.contains(&die) => {
                 self.one_forced_clean(member, die);
             }
-            ForcedWork::PoolVictimsAndWatermark if !self.members[member].protocol.past_victims.contains(&die) => {
+            ForcedWork::OneVictimPerPoolThenWatermark if !self.members[member].protocol.past_victims.contains(&die) => {
                 self.forced_clean_of_each_pool(member, die);
             }
-            ForcedWork::Watermark | ForcedWork::VictimAndWatermark | ForcedWork::PoolVictimsAndWatermark => {
+            ForcedWork::Watermark | ForcedWork::VictimAndWatermark | ForcedWork::OneVictimPerPoolThenWatermark => {
                 self.forced_cleans_up_to(member, die, self.ssd.gc.stop_free_blocks)
             }
             ForcedWork::UntilReserved => {

@@ -199,7 +199,8 @@ pub struct MemberSkew {
 }
 
 impl AddressSpec {
-    /// Returns the number of bytes in the footprint, rounded to a multiple of `align`.
+    /// Returns the number of bytes in the footprint, rounded down to a multiple of `align`. The footprint is the part of the array that
+    /// is used, from its start.
     pub fn footprint_bytes(&self, space: &AddressSpace) -> u64 {
         let bytes = match self.footprint {
             None => space.capacity_bytes,

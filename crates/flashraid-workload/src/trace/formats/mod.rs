@@ -447,7 +447,8 @@ impl Format {
         self.full_description().sample
     }
 
-    /// Returns the row for the book's table of formats: name, columns, units of times and addresses, and a mark if it can be written.
+    /// Returns the row for the table of formats in docs/traces.md: name, columns, units of times and addresses, and "yes" or "no" for
+    /// writing the format.
     #[must_use]
     pub fn table_row(self) -> String {
         let FormatDescription { columns, times, sector_bytes, writing, .. } = self.full_description();

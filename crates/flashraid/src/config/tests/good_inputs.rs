@@ -37,14 +37,14 @@ fn pipelining_is_off_on_or_in_flight() {
 
 #[test]
 fn members_that_are_slow_for_a_time() {
-    use flashraid_model::array::{SlowParams, StallParams};
+    use flashraid_model::array::{SlowMemberParams, StallParams};
     let slow = |text: &str| good(text).array.slow;
-    let always = SlowParams { member: 3, from_ns: 0, until_ns: u64::MAX, factor: 10.0, add_ns: 0, share: 0.05, stalls: None };
+    let always = SlowMemberParams { member: 3, from_ns: 0, until_ns: u64::MAX, factor: 10.0, add_ns: 0, share: 0.05, stalls: None };
     assert_eq!(slow("[array.slow]\nmember = 3\nfactor = 10\nshare = 0.05\n"), [always]);
     let text = "[[array.slow]]\nmember = 1\nuntil = \"1s\"\nadd = \"2ms\"\n[[array.slow]]\nmember = 1\nfrom = \"1s\"\nstall = \"5ms\"\nevery = \"1s\"\n";
-    let added = SlowParams { member: 1, until_ns: 1_000_000_000, factor: 1.0, add_ns: 2_000_000, share: 1.0, ..always };
+    let added = SlowMemberParams { member: 1, until_ns: 1_000_000_000, factor: 1.0, add_ns: 2_000_000, share: 1.0, ..always };
     let stalls = Some(StallParams { length_ns: 5_000_000, every_ns: 1_000_000_000 });
-    assert_eq!(slow(text), [added, SlowParams { from_ns: 1_000_000_000, until_ns: u64::MAX, add_ns: 0, stalls, ..added }]);
+    assert_eq!(slow(text), [added, SlowMemberParams { from_ns: 1_000_000_000, until_ns: u64::MAX, add_ns: 0, stalls, ..added }]);
 }
 
 /// Each remedy was refused in earlier versions for one of these, all at once here (rules 90 to 109).

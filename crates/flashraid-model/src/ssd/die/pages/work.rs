@@ -19,8 +19,8 @@ pub(crate) enum Step {
     /// Transfers data for this time, in nanoseconds, over the channel that dies share. If each die has pins of its own, no channel is
     /// occupied, and the step is a wait like any other.
     Transfer(u64),
-    /// Waits for earlier operations that overlap in time with this one on the die. They must have left the plane, its register or the
-    /// channel that the next step needs (rule 103).
+    /// Waits for earlier operations that the die performs at the same time as this one. They must have left the plane, its register or
+    /// the channel that the next step needs (rule 103 of docs/rules.md).
     Barrier,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Work {
     pub(crate) plain_end: TimeNs,
     /// End of the current wait, or of the transfer that has been requested.
     present_ends: TimeNs,
-    /// True if the worker waits at a barrier.
+    /// True if the worker waits at a [`Step::Barrier`], until earlier operations no longer occupy what its next step needs.
     at_barrier: bool,
     /// Number of the wait, counted over all waits of the die. A wake-up for a wait with another number has no effect.
     number: u32,

@@ -218,12 +218,12 @@ impl Drive {
 
     /// Returns true if the drive is forced to free one superblock and no more (rule 123).
     fn frees_one(&self) -> bool {
-        self.forced == Some(ForcedWork::PoolVictims)
+        self.forced == Some(ForcedWork::OneVictimPerPool)
     }
 
     /// Returns true if the drive still has to free a superblock, however many are free (rule 123).
     fn owes_superblock(&self) -> bool {
-        matches!(self.forced, Some(ForcedWork::PoolVictims | ForcedWork::PoolVictimsAndWatermark)) && !self.has_freed
+        matches!(self.forced, Some(ForcedWork::OneVictimPerPool | ForcedWork::OneVictimPerPoolThenWatermark)) && !self.has_freed
     }
 
     /// Returns true if the drive collects only the superblock that it has to free (rule 123).
